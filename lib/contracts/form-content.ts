@@ -1,0 +1,149 @@
+/** The form as data (decisions.md §4, Form; content of §13): what a page shows and what a JSON client reads. No runtime code. */
+
+interface Localised {
+  /** BCP 47, the language of this content; it may differ from the form's (decisions.md §2, language). */
+  lang: string;
+}
+
+export interface DataController {
+  company?: string;
+  info?: string;
+  address?: string;
+  email?: string;
+  phoneNumber?: string;
+}
+
+/** Rich text, sanitised when saved and again when shown: `header`, `footer`, `customPrivacyPolicyText`. */
+export interface InformationContent extends Localised {
+  title: string;
+  header?: string;
+  footer?: string;
+  jurisdiction?: string;
+  dataController?: DataController;
+  scope?: string;
+  shortNoticeLink?: string;
+  privacyPolicyUrl?: string;
+  customPrivacyPolicyText?: string;
+  jurisdictionVisible?: boolean;
+  dataControllerVisible?: boolean;
+  scopeVisible?: boolean;
+  shortNoticeLinkVisible?: boolean;
+}
+
+export interface Retention {
+  label?: string;
+  value?: number;
+  unit?: 'DAY' | 'WEEK' | 'MONTH' | 'YEAR';
+  fullText?: string;
+}
+
+export type Purpose =
+  | 'CONSENT_CORE_SERVICE'
+  | 'CONSENT_IMPROVED_SERVICE'
+  | 'CONSENT_MARKETING'
+  | 'CONSENT_THIRD_PART_SHARING'
+  | 'CONSENT_RESEARCH';
+
+export type LegalBasis =
+  | 'LEGAL_BASIS_CONSENT'
+  | 'LEGAL_BASIS_CONTRACT'
+  | 'LEGAL_BASIS_LEGITIMATE_INTEREST'
+  | 'LEGAL_BASIS_LEGAL_OBLIGATION'
+  | 'LEGAL_BASIS_PUBLIC_INTEREST'
+  | 'LEGAL_BASIS_VITAL_INTEREST';
+
+export interface ProcessingContent extends Localised {
+  title: string;
+  data: string;
+  retention: Retention;
+  usage: string;
+  purposes?: Purpose[];
+  legalBases?: LegalBasis[];
+  containsSensitiveData?: boolean;
+  containsMedicalData?: boolean;
+  dataController?: DataController;
+  /** True by default. */
+  dataControllerVisible?: boolean;
+  thirdParties?: { name: string; value?: string }[];
+  /** True by default. */
+  refusable?: boolean;
+}
+
+export type ValueType =
+  | 'TOGGLE'
+  | 'CHECKBOXES'
+  | 'RADIO_BUTTONS'
+  | 'LIST_SINGLE'
+  | 'LIST_MULTI'
+  | 'FREE_TEXT';
+
+export interface PreferenceContent extends Localised {
+  label: string;
+  description?: string;
+  options?: string[];
+  valueType: ValueType;
+  includeDefault?: boolean;
+  defaultValues?: string[];
+  optional?: boolean;
+}
+
+/** Rich text: `body`. */
+export interface ConditionsContent extends Localised {
+  title: string;
+  body: string;
+  acceptLabel?: string;
+  rejectLabel?: string;
+  /** True by default. */
+  refusable?: boolean;
+}
+
+/** The subject's valid earlier answer to an element. */
+export interface PreviousAnswer {
+  identifier: string;
+  answers: string[];
+  /** RFC 3339. */
+  created: string;
+}
+
+interface FormItem<Type extends string, Content extends Localised> {
+  /** `element/<type>/<key>/<serial>`; the name of the form's field. */
+  identifier: string;
+  serial: string;
+  entry: { key: string; type: Type; name: string };
+  /** A peer's name; null: our own. */
+  owner: string | null;
+  content: Content;
+  /** Allowed values; null for free text. */
+  answers: string[] | null;
+  required: boolean;
+  multiple: boolean;
+  previous: PreviousAnswer | null;
+}
+
+export type FormInformation = FormItem<'information', InformationContent>;
+export type ProcessingElement = FormItem<'processing', ProcessingContent>;
+export type PreferenceElement = FormItem<'preference', PreferenceContent>;
+export type ConditionsElement = FormItem<'conditions', ConditionsContent>;
+export type FormElement = ProcessingElement | PreferenceElement | ConditionsElement;
+
+/** A peer that owns some of the form's elements; they carry its name as `owner`. */
+export interface FormPeer {
+  name: string;
+  location: string;
+  info: FormInformation | null;
+  elements: FormElement[];
+}
+
+/** Layout options of decisions.md §2, resolved: every default filled in, texts in the form's language. */
+export interface FormLayout {
+  orientation: 'VERTICAL' | 'HORIZONTAL';
+  existingElementsVisible: boolean;
+  validityVisible: boolean;
+  acceptAllVisible: boolean;
+  acceptAllText?: string;
+  submitText?: string;
+  cancelVisible: boolean;
+  cancelText?: string;
+  footerOnTop: boolean;
+  includeIFrameResizer: boolean;
+}

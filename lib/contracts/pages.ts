@@ -1,0 +1,296 @@
+import type { FormElement, FormInformation, FormLayout, FormPeer } from '#lib/contracts/form-content.ts';
+import type { ProblemCode } from '#lib/errors/fail.ts';
+
+/**
+ * Page models: everything that forms needs to render a page, as plain JSON (no dates, no functions, no HTML but the rich
+ * text fields named in form-content.ts). The renderer escapes every text, and sanitises rich text again.
+ */
+export type PageModel =
+  | FormPage
+  | AnsweredPage
+  | FinalPage
+  | ChildPage
+  | ErrorPage
+  | ReceiptPage
+  | MailPage
+  | WelcomePage
+  | HostPage
+  | ProblemPage
+  | ApiPage;
+
+/** Names that form posts carry beside the elements' identifiers (decisions.md §4, Answers; §15, Forms). */
+export interface FormFields {
+  /** Hidden: the identifier of the information that was shown. */
+  info: 'info';
+  /** Text, only if {@link FormPage.comment} is not null. */
+  comment: 'comment';
+  /**
+   * Which button was pressed: `submit`, `accept-all` or `refuse-all`. The last two answer every processing and conditions at once
+   * (where refusing is not possible, refuse-all sends no answer to it, which is a fault only if it is required) and
+   * count whatever radio buttons were also sent for them as not sent. Absent means `submit`.
+   */
+  action: 'accord-action';
+}
+
+export type FormAction = 'submit' | 'accept-all' | 'refuse-all';
+
+/** The instance that speaks. */
+export interface PageInstance {
+  name: string;
+  /** BASE_URL, without a slash at its end. */
+  baseUrl: string;
+  /** INSTANCE_TIME_ZONE: every time on a page is shown in it. */
+  timeZone: string;
+}
+
+/** A theme version in use: its style sheet is `/assets/themes/<key>/<serial>.css`. */
+export interface PageTheme {
+  key: string;
+  serial: string;
+  /** The logo of the theme, at our own origin (`/assets/logos/<id>`). */
+  logo: { url: string; alt: string; position: 'LEFT' | 'CENTER' | 'RIGHT' } | null;
+}
+
+export type TransactionState = 'CREATED' | 'SUBMITTED' | 'COMMITTED' | 'CANCELLED' | 'TIMEOUT' | 'ROLLBACK';
+
+/** What the page tells the page that embeds it (security.md, "Pages"): never an answer. */
+export interface PageEmbedding {
+  /** The transaction's id. */
+  transaction: string;
+  state: TransactionState;
+  /** Messages go to this origin alone; null: to the embedding page whatever its origin. */
+  iframeOrigin: string | null;
+  /** http(s) URL, shown as a link in a final state and followed after the delay. */
+  callback: string | null;
+  /** Milliseconds. */
+  callbackTriggerDelay: number;
+  includeIFrameResizer: boolean;
+}
+
+/** What every page needs. */
+interface PageBase {
+  /** BCP 47, what the reader should get; a language without a catalogue falls back to English. */
+  language: string;
+  instance: PageInstance;
+  theme: PageTheme | null;
+  /** null where there is no transaction, or it may not be told (errors 401 and 404): nothing is sent to a host page. */
+  embedding: PageEmbedding | null;
+}
+
+/** Whom the subject may ask, from the information's data controller. */
+export interface PageContact {
+  company?: string;
+  email?: string;
+  phoneNumber?: string;
+  address?: string;
+}
+
+/** A fault found by the server in an answer: shown in the summary, linked to the element, which becomes `aria-invalid`. */
+export interface PageFault {
+  /** The element's identifier, or `info`, `comment`. */
+  identifier: string;
+  /** `required`, `not-refusable`, `too-long`, `too-many`, `not-an-option`, `invalid-text`; others get a general text. */
+  code: string;
+  /** Only for clients that read JSON: pages have their own words for every code. */
+  detail?: string;
+}
+
+/** The form. Also shown after faults (422), for a stale version (409), and as a preview. */
+export interface FormPage extends PageBase {
+  page: 'form';
+  /** null only in previews of a single element. */
+  info: FormInformation | null;
+  /** What is shown, in layout order, own first, then peers' (decisions.md §4); without those that `existingElementsVisible: false` hides. */
+  elements: FormElement[];
+  peers: FormPeer[];
+  layout: FormLayout;
+  /** URLs with fresh tokens; null: a preview, nothing can be sent. `cancel` null: cannot be cancelled. */
+  actions: { submit: string; cancel: string | null } | null;
+  /** What was entered before a fault, by identifier; they win over earlier answers and defaults. */
+  values: Record<string, string[]>;
+  faults: PageFault[];
+  /** Identifiers of elements that are new or changed since the subject opened the form. Not empty: the page says so and marks them. */
+  changed: string[];
+  /** null: no comment field (the usual case); a text: the field is shown with it. */
+  comment: string | null;
+  /** What the subject was told answers hold for; ISO 8601 duration. Shown if `layout.validityVisible`. `conditions` never expire. */
+  validity: string | null;
+  /** RFC 3339: until when the form can be answered. */
+  expires: string | null;
+  /** Whether answers can be changed later; the page promises only what is so. */
+  updatable: boolean;
+}
+
+/** One answer, as it is told back to the subject. */
+export interface PageAnswer {
+  identifier: string;
+  type: 'processing' | 'preference' | 'conditions';
+  title: string;
+  /** Language of `title` and `values`. */
+  lang: string;
+  owner: string | null;
+  /** For processing and conditions; null for preferences. */
+  decision: 'accepted' | 'refused' | null;
+  /** For a preference the texts chosen or entered; may be empty. */
+  values: string[];
+  /** RFC 3339, for answers that were given earlier and still hold. */
+  created?: string;
+}
+
+/** All elements are hidden, because each has a valid answer: one button sends the empty submit (decisions.md §2, §15). */
+export interface AnsweredPage extends PageBase {
+  page: 'answered';
+  /** Identifier of the information, for the hidden field. */
+  info: string;
+  /** The answers that hold; may be empty. */
+  answers: PageAnswer[];
+  actions: { submit: string; cancel: string | null } | null;
+  updatable: boolean;
+}
+
+/** A final state. `child` null: not updatable; the page then says whom to ask. */
+export interface FinalPage extends PageBase {
+  page: 'committed' | 'cancelled' | 'timeout' | 'rolledback';
+  /** What was answered (committed), else empty. */
+  answers: PageAnswer[];
+  /** RFC 3339: when the state was reached. */
+  at: string;
+  /** RFC 3339: until when the answers hold (committed); null: no end, or `validityVisible` is off. */
+  validUntil: string | null;
+  links: {
+    /** GET, HTML receipt (committed). */
+    receipt: string | null;
+    /** POST: makes the child and leads to its form, in one step. */
+    child: string | null;
+  };
+  contact: PageContact | null;
+}
+
+/** GET …/child: one button that POSTs to it. */
+export interface ChildPage extends PageBase {
+  page: 'child';
+  /** The state of the parent, which decides the words: "change my answers" or "start again". */
+  state: TransactionState;
+  links: { child: string; transaction: string };
+}
+
+/** An error in HTML mode; sends nothing to a host page. */
+export interface ErrorPage extends PageBase {
+  page: 'error';
+  status: number;
+  code: ProblemCode;
+  /** Seconds, with 429 and 503. */
+  retryAfter?: number;
+  links: {
+    /** POST: start again (410 of an updatable transaction). */
+    child: string | null;
+    /** GET: the transaction, where it stands (409 `wrong-state`). */
+    transaction: string | null;
+  };
+  contact: PageContact | null;
+}
+
+/** One element on a receipt: the texts as they were shown (decisions.md §14). */
+export interface ReceiptConsent {
+  identifier: string;
+  type: 'processing' | 'preference' | 'conditions';
+  lang: string;
+  /** The texts shown, by field name of §13 (`title`, `data`, `usage`, `body`, `label`…). */
+  texts: Record<string, unknown>;
+  sha256: string;
+  /** Options offered; `accepted` and `refused` for processing and conditions. */
+  options: string[];
+  answer: string[];
+  owner: string | null;
+}
+
+/** The receipt's JSON body (decisions.md §14), as far as pages show it. */
+export interface ReceiptBody {
+  receiptId: string;
+  transaction: string;
+  subject: string;
+  subjectInfos?: Record<string, string>;
+  object?: string;
+  language: string;
+  jurisdiction?: string;
+  collector: { instance: string; name: string };
+  collectionMethod: string;
+  author?: string;
+  timestamp: string;
+  expirationTimestamp?: string;
+  confirmation: string;
+  information: { identifier: string; lang?: string; texts: Record<string, unknown>; sha256: string };
+  consents: ReceiptConsent[];
+  privacyPolicyUrl?: string;
+  attributes?: Record<string, string>;
+  updateUrl?: string;
+  parent?: string;
+}
+
+/** The receipt, in the receipt's language. The QR code of `receipt.updateUrl` is drawn by the renderer. */
+export interface ReceiptPage extends PageBase {
+  page: 'receipt';
+  receipt: ReceiptBody;
+  links: {
+    /** POST: makes the child, one step from the receipt; null: not updatable. */
+    child: string | null;
+    /** GET: the transaction's final page; null: not for this reader. */
+    transaction: string | null;
+    /** Other formats of the same receipt. */
+    formats: { mediaType: string; url: string }[];
+  };
+}
+
+/** Preview of an `email` model. */
+export interface MailPage extends PageBase {
+  page: 'mail';
+  /** Language of the content. */
+  lang: string;
+  mail: {
+    sender?: string;
+    subject: string;
+    title?: string;
+    /** Rich text. */
+    body: string;
+    buttonLabel?: string;
+    /** Rich text. */
+    footer?: string;
+    /** Rich text. */
+    signature?: string;
+  };
+}
+
+/** `GET /`. */
+export interface WelcomePage extends PageBase {
+  page: 'welcome';
+  version: string;
+  /** null: not in demo mode, the page has the name and links only. */
+  demo: {
+    /** A transaction URL whose form is embedded in the page. */
+    formUrl: string;
+    /** The page of a pretend site that embeds a form, see {@link HostPage}. */
+    hostUrl: string;
+    authUrl: string;
+    accounts: { username: string; password: string; role: string }[];
+  } | null;
+}
+
+/** A page of a pretend site that embeds a form by three lines and shows what it is told (demo mode). */
+export interface HostPage extends PageBase {
+  page: 'host';
+  formUrl: string;
+}
+
+/** `/docs/problems/<code>`. */
+export interface ProblemPage extends PageBase {
+  page: 'problem';
+  code: ProblemCode;
+  status: number;
+}
+
+/** `/docs`: the contract, readable and tried out in a browser. */
+export interface ApiPage extends PageBase {
+  page: 'api';
+  /** `/openapi.json`. */
+  specUrl: string;
+}
