@@ -1,0 +1,90 @@
+import { createHash } from 'node:crypto';
+import type { Context } from 'koa';
+import { LRUCache } from 'lru-cache';
+import { anonymous, type Principal } from '#lib/auth/principal.ts';
+import type { AuthOperations, Credentials, Introspection } from '#lib/contracts/auth.ts';
+import { fail } from '#lib/errors/fail.ts';
+
+/** What is known of the caller after the headers alone; a transaction token is for the transactions service to judge. */
+export type Caller =
+  | { kind: 'principal'; principal: Principal }
+  | { kind: 'anonymous' }
+  /** An Authorization header that is no valid credential: a 401 unless a transaction token stands beside it. */
+  | { kind: 'bad-authorization' };
+
+/** Asks auth who the caller is; answers are kept for at most 5 s, so that a revoked key dies everywhere (decisions.md §7). */
+export interface Authenticator {
+  identify(ctx: Context): Promise<Caller>;
+  /** Forgets everything: a key was revoked. */
+  forget(): void;
+}
+
+const cacheMs = 5_000;
+
+/** Makes the {@link Authenticator} of one service. @param onRefused counts failed credentials per address; may throw `too-many-requests`. */
+export function createAuthenticator({
+  auth,
+  onRefused,
+}: {
+  auth: Pick<AuthOperations, 'introspect'>;
+  onRefused: (ctx: Context) => Promise<void>;
+}): Authenticator {
+  const known = new LRUCache<string, Introspection>({ max: 10_000, ttl: cacheMs });
+  async function introspect(credentials: Credentials): Promise<Introspection> {
+    const digest = createHash('sha256').update(JSON.stringify(credentials)).digest('base64');
+    const cached = known.get(digest);
+    if (cached) return cached;
+    const found = await auth.introspect(credentials);
+    if (found.result === 'principal') known.set(digest, found);
+    return found;
+  }
+  return {
+    forget: () => known.clear(),
+    async identify(ctx) {
+      const credentials = readCredentials(ctx);
+      if (credentials.authorization === undefined && credentials.apiKey === undefined)
+        return { kind: 'anonymous' };
+      const found = await introspect(credentials);
+      if (found.result === 'principal') return { kind: 'principal', principal: found.principal };
+      if (found.result === 'none') return { kind: 'anonymous' };
+      await onRefused(ctx);
+      if (found.result === 'bad-authorization') return { kind: 'bad-authorization' };
+      throw found.code === 'forbidden' ? fail('forbidden', found.detail) : unauthorized(found.detail);
+    },
+  };
+}
+
+/** A 401 with its challenge (RFC 9110 §11.6.1). */
+export function unauthorized(detail: string) {
+  return fail('unauthorized', detail, { headers: { 'WWW-Authenticate': 'Bearer realm="accord"' } });
+}
+
+/** Transaction tokens, in `t` or as `Authorization: Transaction`, are good under /consents and /receipts alone (decisions.md §15). */
+export async function authenticateWithoutTransaction(
+  authenticator: Authenticator,
+  ctx: Context,
+): Promise<Principal> {
+  const caller = await authenticator.identify(ctx);
+  if (caller.kind === 'principal') return caller.principal;
+  if (transactionToken(ctx) !== undefined)
+    throw fail('forbidden', 'A transaction token opens its own transaction alone.');
+  if (caller.kind === 'bad-authorization') throw unauthorized('The Authorization header is not valid.');
+  return anonymous;
+}
+
+/** The transaction token of a request, if it has one. */
+export function transactionToken(ctx: Context): string | undefined {
+  const header = /^Transaction +(\S+)$/i.exec(ctx.get('authorization'))?.[1];
+  if (header) return header;
+  const t = [ctx.query.t].flat()[0];
+  return t === '' ? undefined : t;
+}
+
+function readCredentials(ctx: Context): Credentials {
+  const authorization = ctx.get('authorization') || undefined;
+  return {
+    authorization: authorization && /^Transaction /i.test(authorization) ? undefined : authorization,
+    apiKey: ctx.get('cm_key') || ctx.get('cm-key') || undefined,
+    browser: ctx.get('origin') !== '' || ctx.get('sec-fetch-site') !== '',
+  };
+}

@@ -1,0 +1,39 @@
+import { type CleanedEnv, customCleanEnv } from 'envalid';
+import { StartupError } from '#lib/lifecycle/startup-error.ts';
+
+type Environment = Record<string, string | undefined>;
+
+/** Every faulty setting of one start, reported together (decisions.md §12). */
+export class SettingsError extends StartupError {
+  readonly faults: string[];
+  constructor(faults: string[]) {
+    super(`These settings are not valid:\n${faults.map((fault) => `  ${fault}`).join('\n')}`);
+    this.faults = faults;
+  }
+}
+
+/**
+ * Reads settings once, typed and frozen. An empty value counts as absent.
+ * @param check rules over several settings; returns one sentence per fault.
+ * @throws SettingsError that names every faulty setting.
+ */
+export function readSettings<S extends Parameters<typeof customCleanEnv>[1]>(
+  environment: Environment,
+  specs: S,
+  check: (settings: Settings<S>) => string[] = () => [],
+): Settings<S> {
+  const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
+  const faults: string[] = [];
+  const settings = customCleanEnv(given, specs, (cleaned) => Object.freeze({ ...cleaned }), {
+    reporter: ({ errors }) => {
+      for (const [name, error] of Object.entries(errors as Record<string, Error>))
+        faults.push(`${name}: ${error.message || 'is required'}`);
+    },
+  }) as unknown as Settings<S>;
+  if (faults.length === 0) faults.push(...check(settings));
+  if (faults.length > 0) throw new SettingsError(faults);
+  return settings;
+}
+
+/** The typed result for a set of envalid specs. */
+export type Settings<S> = CleanedEnv<S>;

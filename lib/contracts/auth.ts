@@ -1,0 +1,25 @@
+import type { Principal } from '#lib/auth/principal.ts';
+
+/** The credentials of one request, as its headers carry them. */
+export interface Credentials {
+  authorization?: string;
+  /** `CM_KEY` or `CM-Key`. */
+  apiKey?: string;
+  /** A browser page sends the request (`Origin` or `Sec-Fetch-Site` is present): API keys are refused with 403 (decisions.md §7). */
+  browser: boolean;
+}
+
+/**
+ * What auth says of credentials. `none`: there were none that auth knows. `refused`: an API key that is invalid or revoked
+ * (always 401) or sent by a browser page (403). `bad-authorization`: only the Authorization header is bad, so a transaction token may still stand.
+ */
+export type Introspection =
+  | { result: 'principal'; principal: Principal }
+  | { result: 'none' }
+  | { result: 'bad-authorization' }
+  | { result: 'refused'; code: 'unauthorized' | 'forbidden'; detail: string };
+
+/** Internal operations of the auth service. */
+export interface AuthOperations {
+  introspect(input: Credentials): Promise<Introspection>;
+}

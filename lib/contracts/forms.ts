@@ -1,0 +1,125 @@
+import type { PageModel } from '#lib/contracts/pages.ts';
+import type { Fault } from '#lib/errors/fail.ts';
+
+/** Types of elements that are answered. */
+export type AnswerableType = 'processing' | 'preference' | 'conditions';
+
+/** Which layout a context names: a saved one by key or entry id, or one inline; exactly one of them. */
+export interface LayoutReference {
+  layout?: string;
+  layoutData?: unknown;
+}
+
+/** Texts of a layout in one language. */
+export interface LayoutTexts {
+  acceptAllText?: string;
+  submitText?: string;
+  cancelText?: string;
+}
+
+/** A layout as a transaction pins it at creation: keys in order, and options. Serials are looked up when it is shown. */
+export interface PinnedLayout {
+  /** Entry id of the saved layout it came from, absent for an inline one. */
+  id?: string;
+  info: string;
+  elements: string[];
+  orientation: 'VERTICAL' | 'HORIZONTAL';
+  theme?: string;
+  notification?: string;
+  existingElementsVisible: boolean;
+  validityVisible: boolean;
+  acceptAllVisible: boolean;
+  cancelVisible: boolean;
+  footerOnTop: boolean;
+  includeIFrameResizer: boolean;
+  /** By language; inline layouts have theirs under `*`. */
+  texts: Record<string, LayoutTexts>;
+  /** True if the context came with `blocs` (decisions.md §4): then forms carry `blocs` too. */
+  blocs?: boolean;
+}
+
+/** The ACTIVE serial of an entry, or null when it has none; `deleted` once the entry is DELETED. */
+export interface ActiveVersion {
+  major: number | null;
+  serial: string | null;
+  deleted: boolean;
+}
+
+/** ACTIVE versions by entry key; keys that never existed are absent. */
+export type ActiveVersions = Record<string, ActiveVersion>;
+
+/** Content of an element version in one language (decisions.md §13), with the language it is really in. */
+export type ElementContent = { lang: string } & Record<string, unknown>;
+
+/** One item of a form (decisions.md §4, "Form"), before the subject's earlier answer is put beside it. */
+export interface FormItem {
+  identifier: string;
+  serial: string;
+  entry: { key: string; type: 'information' | AnswerableType; name: string };
+  owner: null;
+  content: ElementContent;
+  /** Allowed values, or null for free text; empty for information. */
+  answers: string[] | null;
+  required: boolean;
+  multiple: boolean;
+}
+
+/** What a form asks now: the ACTIVE versions of a pinned layout, in the language chosen. */
+export interface FormDescription {
+  language: string;
+  info: FormItem;
+  elements: FormItem[];
+  texts: LayoutTexts;
+  active: ActiveVersions;
+}
+
+/** An answer that was checked, ready to be recorded. */
+export interface CheckedAnswer {
+  identifier: string;
+  type: AnswerableType;
+  key: string;
+  serial: string;
+  /** Texts as the subject gave them (options: in the language shown). */
+  value: string[];
+  /** Positions among the options; null for free text. */
+  positions: number[] | null;
+  /** Options offered in the language shown; null for free text. */
+  options: string[] | null;
+  /** The texts shown, for the receipt. */
+  content: ElementContent;
+}
+
+/** The outcome of checking an answers map. */
+export type AnswerCheck =
+  | { outcome: 'valid'; language: string; info: Pick<FormItem, 'identifier' | 'serial' | 'entry' | 'content'>; answers: CheckedAnswer[] }
+  /** Faults with pointers into the answers map; a page links them to their elements. */
+  | { outcome: 'invalid'; faults: Fault[] }
+  /** Answers to versions of an older MAJOR, or to elements withdrawn since: identifiers as they were answered. */
+  | { outcome: 'stale'; stale: string[] };
+
+/** Internal operations of the forms service. They throw Failures meant for the client. */
+export interface FormsOperations {
+  /**
+   * Resolves and checks a layout. @param input.theme overrides the layout's; unknown: ignored.
+   * @throws Failure `layout-conflict`, `unknown-element`, `invalid`, `not-available` (peers' elements).
+   */
+  resolveLayout(input: LayoutReference): Promise<{ layout: PinnedLayout; active: ActiveVersions }>;
+  /** @throws Failure `withdrawn` if the information or all elements have no ACTIVE version any more. */
+  describeForm(input: { layout: PinnedLayout; languages: string[] }): Promise<FormDescription>;
+  /**
+   * Checks an answers map against the layout (decisions.md §4, "Answers").
+   * @param input.openedAt when the transaction was created: serials ACTIVE at or after it are accepted while their MAJOR is ACTIVE.
+   * @param input.form a form post: an absent multi-choice answer means none chosen.
+   * @param input.hidden keys not asked because they have a valid answer.
+   */
+  checkAnswers(input: {
+    layout: PinnedLayout;
+    openedAt: string;
+    languages: string[];
+    answers: Record<string, string[]>;
+    form: boolean;
+    hidden: string[];
+  }): Promise<AnswerCheck>;
+  activeVersions(input: { keys: string[] }): Promise<ActiveVersions>;
+  renderPage(input: { model: PageModel }): Promise<{ html: string }>;
+}

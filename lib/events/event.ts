@@ -1,0 +1,26 @@
+/** Kafka topics, and names of channels on the in-process bus (architecture.md, "Topics"). */
+export type Topic = 'accord.consents' | 'accord.models' | 'accord.keys';
+
+/**
+ * A CloudEvents 1.0 event: a fact with ids, states and the aggregate's version, never an answer, a contact datum or content
+ * (decisions.md §8).
+ */
+export interface AccordEvent {
+  id: string;
+  /** `io.accord.<name>.v1` */
+  type: string;
+  /** The instance's base URL. */
+  source: string;
+  /** The aggregate's id. */
+  subject: string;
+  /** RFC 3339 */
+  time: string;
+  data: Record<string, unknown>;
+}
+
+/** An event on its way: where to, and the key that keeps one aggregate's events on one partition. */
+export interface OutboundEvent {
+  topic: Topic;
+  key: string;
+  event: AccordEvent;
+}

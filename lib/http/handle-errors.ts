@@ -1,0 +1,80 @@
+import type { Context, Middleware, Next } from 'koa';
+import type { Failure } from '#lib/errors/fail.ts';
+import { preferredMode } from '#lib/http/negotiate.ts';
+import { toFailure, toProblem } from '#lib/http/problem.ts';
+import { problemStatus } from '#lib/http/problem-status.ts';
+import { sendPage, setCommonHeaders } from '#lib/http/security-headers.ts';
+import type { Logger } from '#lib/observability/logger.ts';
+
+/** Renders the page of a failure in the reader's language; may fail, then the problem document is sent as it is. */
+export type RenderErrorPage = (
+  ctx: Context,
+  failure: Failure,
+) => Promise<{ html: string; frameAncestors?: string }>;
+
+/**
+ * The one error middleware: a problem document, or a page with the same status for browsers (decisions.md §9).
+ * Causes go to the log, never to the client.
+ */
+export function handleErrors({
+  baseUrl,
+  log,
+  renderErrorPage,
+}: {
+  baseUrl: string;
+  log: Logger;
+  renderErrorPage?: RenderErrorPage;
+}): Middleware {
+  const secure = baseUrl.startsWith('https:');
+  return async (ctx: Context, next: Next) => {
+    setCommonHeaders(ctx, secure);
+    try {
+      await next();
+    } catch (error) {
+      const failure = toFailure(error);
+      if (problemStatus[failure.code].status >= 500) logFailure(log, ctx, failure);
+      await sendFailure(ctx, failure, baseUrl, log, renderErrorPage);
+    }
+  };
+}
+
+async function sendFailure(
+  ctx: Context,
+  failure: Failure,
+  baseUrl: string,
+  log: Logger,
+  render?: RenderErrorPage,
+) {
+  ctx.set(failure.headers);
+  const { status } = problemStatus[failure.code];
+  if (render && wantsPage(ctx)) {
+    try {
+      const page = await render(ctx, failure);
+      return sendPage(ctx, page.html, { status, frameAncestors: page.frameAncestors });
+    } catch (error) {
+      log.error('an error page could not be rendered', { requestId: ctx.state.requestId, error });
+    }
+  }
+  ctx.status = status;
+  ctx.set('Vary', 'Accept');
+  ctx.type = 'application/problem+json';
+  ctx.body = JSON.stringify(toProblem(failure, baseUrl, ctx.path));
+}
+
+/** HTML-only operations answer a wildcard with a page (decisions.md §15), so their errors are pages too. */
+function wantsPage(ctx: Context): boolean {
+  const mode = preferredMode(ctx.get('accept'));
+  return (
+    mode === 'html' || (mode === 'json' && ctx.state.htmlOnly === true && !/json/i.test(ctx.get('accept')))
+  );
+}
+
+function logFailure(log: Logger, ctx: Context, failure: Failure): void {
+  log.error('a request failed', {
+    requestId: ctx.state.requestId,
+    operation: ctx.state.operationId,
+    method: ctx.method,
+    code: failure.code,
+    error: failure.cause ?? failure,
+  });
+}

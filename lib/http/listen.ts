@@ -1,0 +1,51 @@
+import { createServer, type RequestListener, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { StartupError } from '#lib/lifecycle/startup-error.ts';
+
+/** A listening HTTP server with bounds on everything a client may hold open (security.md, "Inbound limits"). */
+export interface Listener {
+  port: number;
+  server: Server;
+  /** Takes no new connections, lets requests finish for at most `graceMs`, then closes. */
+  close(graceMs: number): Promise<void>;
+}
+
+/** @throws StartupError when the address cannot be had. */
+export async function listen(
+  handler: RequestListener,
+  { host, port }: { host: string; port: number },
+): Promise<Listener> {
+  const server = createServer(
+    { requestTimeout: 10_000, headersTimeout: 5_000, keepAliveTimeout: 5_000, maxHeaderSize: 8 * 1024 },
+    handler,
+  );
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => reject(explain(error, host, port)));
+    server.listen(port, host, resolve);
+  });
+  return {
+    server,
+    port: (server.address() as AddressInfo).port,
+    close: (graceMs) => close(server, graceMs),
+  };
+}
+
+function explain(error: NodeJS.ErrnoException, host: string, port: number): Error {
+  if (error.code === 'EADDRINUSE')
+    return new StartupError(`Port ${port} on ${host} is taken; set PORT to a free one (PORT=0 finds one).`);
+  if (error.code === 'EACCES')
+    return new StartupError(
+      `Port ${port} on ${host} may not be opened by this user; set PORT to one above 1023.`,
+    );
+  if (error.code === 'EADDRNOTAVAIL' || error.code === 'ENOTFOUND')
+    return new StartupError(`HOST=${host} is not an address of this machine.`);
+  return new StartupError(`The server cannot listen on ${host}:${port} (${error.code}).`, { cause: error });
+}
+
+async function close(server: Server, graceMs: number): Promise<void> {
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  server.closeIdleConnections();
+  const timer = setTimeout(() => server.closeAllConnections(), graceMs);
+  await closed;
+  clearTimeout(timer);
+}

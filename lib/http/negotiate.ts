@@ -1,0 +1,32 @@
+import type { Context } from 'koa';
+import Negotiator from 'negotiator';
+
+/** How a reply is represented: a page for a browser, or a document for a client. */
+export type Mode = 'html' | 'json';
+
+/**
+ * JSON unless the client really prefers HTML; a wildcard alone means JSON (decisions.md §4, Content negotiation).
+ * `neither` when the client accepts neither: a 406.
+ */
+export function preferredMode(accept: string | undefined): Mode | 'neither' {
+  if (accept === undefined || accept === '' || accept === '*/*') return 'json';
+  const preferred = new Negotiator({ headers: { accept } }).mediaTypes([
+    'application/json',
+    'text/html',
+    'application/problem+json',
+  ]);
+  if (preferred[0] === undefined) return 'neither';
+  if (preferred[0] !== 'text/html') return 'json';
+  return namesHtml(accept) ? 'html' : 'json';
+}
+
+/** `text/*` and a full wildcard do not name HTML: a browser does. */
+function namesHtml(accept: string): boolean {
+  return /(^|[\s,])(text\/html|application\/xhtml\+xml)\s*(;|,|$)/i.test(accept);
+}
+
+/** {@link preferredMode} of a request, falling back to JSON. */
+export function modeOf(ctx: Context): Mode {
+  const mode = preferredMode(ctx.get('accept'));
+  return mode === 'neither' ? 'json' : mode;
+}

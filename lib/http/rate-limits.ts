@@ -1,0 +1,58 @@
+import type { Context } from 'koa';
+import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
+import type { Principal } from '#lib/auth/principal.ts';
+import { fail } from '#lib/errors/fail.ts';
+
+/** What requests are counted by; the limits are per minute (decisions.md §10). */
+export type LimitKind = 'key' | 'user' | 'transaction' | 'address';
+export type RateLimits = Record<LimitKind, number> | 'off';
+
+export const defaultRateLimits: Record<LimitKind, number> = {
+  key: 6_000,
+  user: 300,
+  transaction: 60,
+  address: 60,
+};
+
+/** Counts requests and refuses those over the limit. */
+export interface RateLimiter {
+  /** @throws Failure `too-many-requests` with Retry-After. */
+  countRequest(principal: Principal): Promise<void>;
+  /** Counts failed credentials of an address. @throws Failure `too-many-requests`. */
+  countRefusal(ctx: Context): Promise<void>;
+}
+
+/** Limits kept in this process. */
+export function createMemoryRateLimiter(limits: RateLimits): RateLimiter {
+  if (limits === 'off') return { countRequest: async () => {}, countRefusal: async () => {} };
+  const limiters = Object.fromEntries(
+    Object.entries(limits).map(([kind, points]) => [
+      kind,
+      new RateLimiterMemory({ keyPrefix: kind, points, duration: 60 }),
+    ]),
+  ) as Record<LimitKind, RateLimiterMemory>;
+  const count = async (kind: LimitKind, who: string) => {
+    try {
+      await limiters[kind].consume(who);
+    } catch (refused) {
+      if (!(refused instanceof RateLimiterRes)) throw refused;
+      const seconds = Math.max(1, Math.ceil(refused.msBeforeNext / 1000));
+      throw fail('too-many-requests', `Too many requests; try again in ${seconds} s.`, {
+        headers: { 'Retry-After': String(seconds) },
+      });
+    }
+  };
+  return {
+    async countRequest(principal) {
+      const kind = limitKind(principal);
+      if (kind) await count(kind, principal.account);
+    },
+    countRefusal: (ctx) => count('address', ctx.state.address ?? ctx.ip),
+  };
+}
+
+function limitKind(principal: Principal): LimitKind | undefined {
+  if (principal.roles.includes('key')) return 'key';
+  if (principal.roles.includes('transaction')) return 'transaction';
+  return principal.roles.includes('user') ? 'user' : undefined;
+}

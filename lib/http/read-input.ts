@@ -1,0 +1,62 @@
+import type { Context } from 'koa';
+import { fail } from '#lib/errors/fail.ts';
+import type { ContractOperation } from '#lib/http/operation.ts';
+import { checkText, decodeUtf8, parseJson, readBody } from '#lib/http/read-body.ts';
+
+const defaultLimit = 64 * 1024;
+const formType = 'application/x-www-form-urlencoded';
+
+/**
+ * Reads and parses the body of an operation by its media type; a form post becomes a map from name to values.
+ * @throws Failure `unsupported-media-type`, `too-large`, `malformed`.
+ */
+export async function readInput(
+  ctx: Context,
+  operation: ContractOperation,
+): Promise<{ body: unknown; form: boolean }> {
+  if (!operation.requestBody) return { body: undefined, form: false };
+  const raw = await readBody(ctx.req, operation['x-body-limit'] ?? defaultLimit);
+  const type = ctx.request.type.toLowerCase();
+  // A POST without a body needs no Content-Type (decisions.md §15).
+  if (raw.length === 0 && type === '') return { body: undefined, form: false };
+  const accepted = Object.keys(operation.requestBody.content);
+  if (!accepted.includes(type))
+    throw fail('unsupported-media-type', `Send the body as ${accepted.join(' or ')}.`);
+  if (raw.length === 0 && !operation.requestBody.required)
+    return { body: undefined, form: type === formType };
+  if (type === formType) return { body: parseForm(raw), form: true };
+  if (type === 'application/json') return { body: parseJson(raw), form: false };
+  return { body: raw, form: false };
+}
+
+function parseForm(raw: Buffer): Record<string, string[]> {
+  const fields = new Map<string, string[]>();
+  for (const [name, value] of new URLSearchParams(decodeUtf8(raw))) {
+    checkText(name, '');
+    checkText(value, '');
+    const values = fields.get(name);
+    if (values) values.push(value);
+    else fields.set(name, [value]);
+  }
+  return Object.assign(Object.create(null), Object.fromEntries(fields)) as Record<string, string[]>;
+}
+
+/** Reads the query: arrays where the contract says array, repeated or comma-separated (decisions.md §15). */
+export function readQuery(
+  ctx: Context,
+  operation: ContractOperation,
+): Record<string, string | string[] | undefined> {
+  const query: Record<string, string | string[] | undefined> = Object.create(null);
+  for (const parameter of operation.parameters ?? []) {
+    if (parameter.in !== 'query') continue;
+    const given = ctx.query[parameter.name];
+    if (given === undefined) continue;
+    if (parameter.schema?.type === 'array')
+      query[parameter.name] = [given].flat().flatMap((value) => value.split(','));
+    else if (Array.isArray(given) && parameter.name !== 't')
+      throw fail('malformed', `The query parameter ${parameter.name} is given more than once.`);
+    else query[parameter.name] = Array.isArray(given) ? given[0] : given;
+    for (const value of [query[parameter.name] ?? []].flat()) checkText(value, '');
+  }
+  return query;
+}

@@ -1,0 +1,49 @@
+import type { Context } from 'koa';
+
+/** `frame-ancestors` of pages that nobody may embed. */
+export const noAncestors = "'none'";
+
+/**
+ * The content security policy of every page: our own origin and nothing inline (security.md, "Pages").
+ * @param frameAncestors who may embed the page, as CSP sources.
+ */
+export function contentSecurityPolicy(frameAncestors: string): string {
+  return [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "img-src 'self' data:",
+    "font-src 'self'",
+    "connect-src 'self'",
+    "frame-src 'self'",
+    "form-action 'self'",
+    "base-uri 'none'",
+    `frame-ancestors ${frameAncestors}`,
+  ].join('; ');
+}
+
+const closedPolicy = "default-src 'none'; frame-ancestors 'none'";
+
+/** Headers of every reply that is not a page. */
+export function setCommonHeaders(ctx: Context, secure: boolean): void {
+  ctx.set({
+    'X-Content-Type-Options': 'nosniff',
+    'Referrer-Policy': 'no-referrer',
+    'Cache-Control': 'no-store',
+    'Content-Security-Policy': closedPolicy,
+  });
+  if (secure) ctx.set('Strict-Transport-Security', 'max-age=31536000');
+}
+
+/** Sends a page with its policy. @param frameAncestors defaults to nobody. */
+export function sendPage(
+  ctx: Context,
+  html: string,
+  { status = 200, frameAncestors = noAncestors } = {},
+): void {
+  ctx.status = status;
+  ctx.type = 'text/html; charset=utf-8';
+  ctx.set('Content-Security-Policy', contentSecurityPolicy(frameAncestors));
+  if (frameAncestors !== noAncestors) ctx.set('Cross-Origin-Resource-Policy', 'cross-origin');
+  ctx.body = html;
+}

@@ -1,0 +1,71 @@
+import addFormats from 'ajv-formats';
+import { type Document, OpenAPIBackend, type Operation } from 'openapi-backend';
+import { fail } from '#lib/errors/fail.ts';
+import type { ContractOperation } from '#lib/http/operation.ts';
+
+interface RequestParts {
+  params: Record<string, string>;
+  query: Record<string, string | string[] | undefined>;
+  body: unknown;
+}
+
+/** Checks a request against the contract. @throws Failure `malformed` with a pointer per fault; `not-found` for a bad path parameter. */
+export type ValidateRequest = (operation: ContractOperation, request: RequestParts) => void;
+
+/** Compiles the validators of every operation in the document. */
+export async function createRequestValidator(
+  document: Document,
+): Promise<{ operations: ContractOperation[]; validate: ValidateRequest }> {
+  const api = new OpenAPIBackend({
+    definition: document,
+    strict: true,
+    validate: true,
+    ajvOpts: { strict: false, allErrors: false, coerceTypes: false },
+    customizeAjv: (ajv) => {
+      (addFormats as unknown as (target: typeof ajv) => void)(ajv);
+      return ajv;
+    },
+  });
+  await api.init();
+  const found = api.getOperations();
+  const operations = found as unknown as ContractOperation[];
+  const byId = new Map(found.map((operation) => [operation.operationId, operation as Operation]));
+  const validate: ValidateRequest = (operation, { params, query, body }) => {
+    const concrete = operation.path.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
+      encodeURIComponent(params[name] ?? ''),
+    );
+    const hasBody = body !== undefined && !Buffer.isBuffer(body);
+    if (!hasBody && operation.requestBody?.required && !Buffer.isBuffer(body))
+      throw fail('malformed', 'This needs a body.');
+    const result = api.validator.validateRequest(
+      {
+        method: operation.method,
+        path: concrete,
+        query: { ...query } as Record<string, string | string[]>,
+        headers: hasBody ? { 'content-type': 'application/json' } : {},
+        body: hasBody ? body : undefined,
+      },
+      byId.get(operation.operationId),
+    );
+    if (result.errors && result.errors.length > 0) throw invalidRequest(result.errors);
+  };
+  return { operations, validate };
+}
+
+function invalidRequest(
+  errors: { instancePath: string; message?: string; params?: Record<string, unknown> }[],
+) {
+  if (errors.some((error) => error.instancePath.startsWith('/path')))
+    return fail('not-found', 'There is nothing at this address.');
+  const faults = errors.map(({ instancePath, message, params }) => {
+    const missing = typeof params?.missingProperty === 'string' ? `/${params.missingProperty}` : '';
+    return {
+      pointer: instancePath.replace(/^\/(requestBody|query)/, '') + missing,
+      code: 'malformed',
+      detail: message ?? 'is not valid',
+    };
+  });
+  const first = faults[0];
+  const where = first?.pointer ? `${first.pointer} ` : 'The request ';
+  return fail('malformed', `${where}${first?.detail ?? 'is not valid'}.`, { errors: faults });
+}

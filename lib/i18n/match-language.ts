@@ -1,0 +1,29 @@
+import Negotiator from 'negotiator';
+
+/**
+ * RFC 4647 §3.4 lookup: each wanted range in order of preference, shortened until it fits; `*` is ignored (decisions.md §2).
+ * @returns the available language as it is written in `available`, or undefined.
+ */
+export function lookupLanguage(wanted: readonly string[], available: readonly string[]): string | undefined {
+  const byTag = new Map(available.map((tag) => [tag.toLowerCase(), tag]));
+  for (const range of wanted) {
+    if (range === '*') continue;
+    for (let tag = range.toLowerCase(); tag !== ''; tag = shorten(tag)) {
+      const found = byTag.get(tag);
+      if (found) return found;
+    }
+  }
+  return undefined;
+}
+
+/** The languages of an Accept-Language header, best first, those with q=0 left out. */
+export function acceptedLanguages(acceptLanguage: string | undefined): string[] {
+  if (!acceptLanguage) return [];
+  return new Negotiator({ headers: { 'accept-language': acceptLanguage } }).languages();
+}
+
+/** `zh-Hant-CN` → `zh-Hant` → `zh`; a single-letter subtag goes with what follows it (RFC 4647 §3.4). */
+function shorten(tag: string): string {
+  const cut = tag.slice(0, Math.max(0, tag.lastIndexOf('-')));
+  return /-[a-z0-9]$/.test(cut) ? cut.slice(0, -2) : cut;
+}

@@ -1,0 +1,47 @@
+import { StartupError } from '#lib/lifecycle/startup-error.ts';
+
+/** Something started that can be stopped, in its own order and time. */
+export interface Running {
+  stop(): Promise<void>;
+}
+
+const forcedExitMs = 25_000;
+
+/**
+ * Runs a process's start, and its stop on SIGTERM and SIGINT with exit 0. A start that fails says why in one sentence and
+ * exits 1; a stop that hangs is cut off after 25 s (reliability.md, "Lifecycle").
+ */
+export async function runProcess(start: () => Promise<Running>): Promise<void> {
+  let running: Running | undefined;
+  let stopping = false;
+  const stop = async () => {
+    if (stopping) return;
+    stopping = true;
+    setTimeout(() => process.exit(1), forcedExitMs).unref();
+    await running?.stop();
+    process.exit(0);
+  };
+  let stopWanted = false;
+  const onSignal = () => {
+    stopWanted = true;
+    if (running) void stop().catch(crash);
+  };
+  process.on('SIGTERM', onSignal);
+  process.on('SIGINT', onSignal);
+  process.on('unhandledRejection', crash);
+  try {
+    running = await start();
+  } catch (error) {
+    if (!(error instanceof StartupError)) throw error;
+    process.stderr.write(`${error.message}\n`);
+    process.exit(1);
+  }
+  if (stopWanted) await stop();
+}
+
+function crash(error: unknown): never {
+  process.stderr.write(
+    `The process stops because of a fault of its own: ${error instanceof Error ? error.stack : String(error)}\n`,
+  );
+  process.exit(1);
+}

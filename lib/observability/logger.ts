@@ -1,0 +1,82 @@
+import { pino } from 'pino';
+
+/**
+ * What a log line may carry. A line takes these fields alone, so that no answer, subject, token or contact datum
+ * can slip in with an object (security.md, "Assets and rules").
+ */
+export interface LogFields {
+  service?: string;
+  requestId?: string;
+  operation?: string;
+  method?: string;
+  status?: number;
+  ms?: number;
+  code?: string;
+  topic?: string;
+  eventId?: string;
+  id?: string;
+  count?: number;
+  address?: string;
+  error?: unknown;
+}
+
+/** A logger: every line is one JSON object on standard error. */
+export interface Logger {
+  info(message: string, fields?: LogFields): void;
+  warn(message: string, fields?: LogFields): void;
+  error(message: string, fields?: LogFields): void;
+  child(fields: LogFields): Logger;
+}
+
+const allowed = [
+  'service', 'requestId', 'operation', 'method', 'status', 'ms', 'code', 'topic', 'eventId', 'id', 'count', 'address',
+] as const satisfies readonly (keyof LogFields)[]; // biome-ignore format: one glance
+
+/** Stack frames name places in our code; messages of foreign errors may quote input, so only their names are kept. */
+function describeError(error: unknown): Record<string, unknown> | undefined {
+  if (!(error instanceof Error)) return undefined;
+  const code = (error as { code?: unknown }).code;
+  const frames = error.stack
+    ?.split('\n')
+    .filter((line) => /^\s+at /.test(line))
+    .slice(0, 8)
+    .map((line) => line.trim());
+  return {
+    name: error.name,
+    code: typeof code === 'string' ? code : undefined,
+    at: frames,
+    cause: describeError(error.cause),
+  };
+}
+
+function pick(fields: LogFields | undefined): Record<string, unknown> {
+  const line: Record<string, unknown> = {};
+  if (!fields) return line;
+  for (const name of allowed) if (fields[name] !== undefined) line[name] = fields[name];
+  const error = describeError(fields.error);
+  if (error) line.error = error;
+  return line;
+}
+
+/** Makes the process's logger. @param level `info`, `warn`, `error` or `silent`. */
+export function createLogger({
+  level = 'info',
+  destination = 2 as number | NodeJS.WritableStream,
+} = {}): Logger {
+  const base = pino(
+    {
+      level,
+      base: undefined,
+      timestamp: pino.stdTimeFunctions.isoTime,
+      formatters: { level: (label) => ({ level: label }) },
+    },
+    typeof destination === 'number' ? pino.destination({ fd: destination, sync: true }) : destination,
+  );
+  const wrap = (bound: LogFields): Logger => ({
+    info: (message, fields) => base.info({ ...pick(bound), ...pick(fields) }, message),
+    warn: (message, fields) => base.warn({ ...pick(bound), ...pick(fields) }, message),
+    error: (message, fields) => base.error({ ...pick(bound), ...pick(fields) }, message),
+    child: (fields) => wrap({ ...bound, ...fields }),
+  });
+  return wrap({});
+}
