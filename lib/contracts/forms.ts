@@ -1,4 +1,5 @@
-import type { PageModel } from '#lib/contracts/pages.ts';
+import type { FormElement, FormInformation } from '#lib/contracts/form-content.ts';
+import type { PageModel, PageTheme } from '#lib/contracts/pages.ts';
 import type { Fault } from '#lib/errors/fail.ts';
 
 /** Types of elements that are answered. */
@@ -48,27 +49,17 @@ export interface ActiveVersion {
 /** ACTIVE versions by entry key; keys that never existed are absent. */
 export type ActiveVersions = Record<string, ActiveVersion>;
 
-/** Content of an element version in one language (decisions.md §13), with the language it is really in. */
-export type ElementContent = { lang: string } & Record<string, unknown>;
-
-/** One item of a form (decisions.md §4, "Form"), before the subject's earlier answer is put beside it. */
-export interface FormItem {
-  identifier: string;
-  serial: string;
-  entry: { key: string; type: 'information' | AnswerableType; name: string };
-  owner: null;
-  content: ElementContent;
-  /** Allowed values, or null for free text; empty for information. */
-  answers: string[] | null;
-  required: boolean;
-  multiple: boolean;
-}
+type WithoutPrevious<Item> = Item extends unknown ? Omit<Item, 'previous'> : never;
+/** Items of a form (decisions.md §4, "Form"), before the subject's earlier answer is put beside them. */
+export type DescribedInformation = WithoutPrevious<FormInformation>;
+export type DescribedElement = WithoutPrevious<FormElement>;
 
 /** What a form asks now: the ACTIVE versions of a pinned layout, in the language chosen. */
 export interface FormDescription {
   language: string;
-  info: FormItem;
-  elements: FormItem[];
+  info: DescribedInformation;
+  elements: DescribedElement[];
+  theme: PageTheme | null;
   texts: LayoutTexts;
   active: ActiveVersions;
 }
@@ -86,12 +77,12 @@ export interface CheckedAnswer {
   /** Options offered in the language shown; null for free text. */
   options: string[] | null;
   /** The texts shown, for the receipt. */
-  content: ElementContent;
+  content: DescribedElement['content'];
 }
 
 /** The outcome of checking an answers map. */
 export type AnswerCheck =
-  | { outcome: 'valid'; language: string; info: Pick<FormItem, 'identifier' | 'serial' | 'entry' | 'content'>; answers: CheckedAnswer[] }
+  | { outcome: 'valid'; language: string; info: DescribedInformation; answers: CheckedAnswer[] }
   /** Faults with pointers into the answers map; a page links them to their elements. */
   | { outcome: 'invalid'; faults: Fault[] }
   /** Answers to versions of an older MAJOR, or to elements withdrawn since: identifiers as they were answered. */
@@ -121,5 +112,7 @@ export interface FormsOperations {
     hidden: string[];
   }): Promise<AnswerCheck>;
   activeVersions(input: { keys: string[] }): Promise<ActiveVersions>;
+  /** The theme a layout names, for final and error pages; null if it names none or one that is not ACTIVE. */
+  theme(input: { key: string; language: string }): Promise<PageTheme | null>;
   renderPage(input: { model: PageModel }): Promise<{ html: string }>;
 }
