@@ -28,7 +28,7 @@ const lockKey = 7_205_759_403;
  *
  * Not postgrator: it wants names like `0001.do.what.sql`, takes no lock and does not join a migration and its record.
  *
- * @throws StartupError if a migration fails, was edited after it ran, or is misnamed.
+ * @throws StartupError if the database cannot be reached, or a migration fails, was edited after it ran, or is misnamed.
  */
 export async function migrate({
   url,
@@ -47,11 +47,23 @@ export async function migrate({
   });
   client.on('error', () => {}); // The statement in hand rejects with it.
   try {
-    await client.connect();
+    await connect(client);
     await client.query('SELECT pg_advisory_lock($1)', [lockKey]);
     for (const { schema, folder } of schemas) await migrateSchema(client, schema, folder, log);
   } finally {
     await client.end();
+  }
+}
+
+async function connect(client: pg.Client): Promise<void> {
+  try {
+    await client.connect();
+  } catch (cause) {
+    const said = cause instanceof Error && cause.message ? cause.message : 'no connection';
+    throw new StartupError(
+      `The database at ${client.host}:${client.port} (DATABASE_URL) cannot be used: ${said}.`,
+      { cause },
+    );
   }
 }
 
