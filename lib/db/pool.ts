@@ -18,7 +18,13 @@ const int8Array = 1016;
 /** Oids whose text pg would turn into something that loses information or depends on the machine's time zone. */
 const parsers: Record<number, (text: string) => unknown> = {
   [pg.types.builtins.INT8]: parseInt8,
-  [int8Array]: (text) => pg.types.getTypeParser(int8Array, 'text')(text).map(parseInt8),
+  [int8Array]: (text) =>
+    pg.types
+      .getTypeParser(
+        int8Array as number,
+        'text',
+      )(text)
+      .map(parseInt8),
   [pg.types.builtins.DATE]: (text) => text,
   [pg.types.builtins.TIMESTAMP]: (text) => text,
 };
