@@ -13,7 +13,7 @@ export interface DataController {
   phoneNumber?: string;
 }
 
-/** Rich text, sanitised when saved and again when shown: `header`, `footer`, `customPrivacyPolicyText`. */
+/** Rich text, sanitised when saved and again when shown: `header`, `footer`. `customPrivacyPolicyText` is the text of the policy's link. */
 export interface InformationContent extends Localised {
   title: string;
   header?: string;

@@ -9,6 +9,8 @@ export type AnswerableType = 'processing' | 'preference' | 'conditions';
 export interface LayoutReference {
   layout?: string;
   layoutData?: unknown;
+  /** Key or entry id of a theme that overrides the layout's. */
+  theme?: string;
 }
 
 /** Texts of a layout in one language. */
@@ -33,7 +35,7 @@ export interface PinnedLayout {
   cancelVisible: boolean;
   footerOnTop: boolean;
   includeIFrameResizer: boolean;
-  /** By language; inline layouts have theirs under `*`. */
+  /** By language; under `*` those of the default language, or of an inline layout. */
   texts: Record<string, LayoutTexts>;
   /** True if the context came with `blocs` (decisions.md §4): then forms carry `blocs` too. */
   blocs?: boolean;

@@ -30,6 +30,11 @@ export interface FormFields {
    * count whatever radio buttons were also sent for them as not sent. Absent means `submit`.
    */
   action: 'accord-action';
+  /**
+   * Hidden, once for each element shown: its identifier. It tells which version an answer that a browser does not send is about:
+   * boxes left empty, and what accept-all and refuse-all answer. Absent: the ACTIVE versions were shown.
+   */
+  shown: 'accord-shown';
 }
 
 export type FormAction = 'submit' | 'accept-all' | 'refuse-all';
@@ -291,6 +296,6 @@ export interface ProblemPage extends PageBase {
 /** `/docs`: the contract, readable and tried out in a browser. */
 export interface ApiPage extends PageBase {
   page: 'api';
-  /** `/openapi.json`. */
-  specUrl: string;
+  /** The whole contract (OpenAPI 3.0.3), parsed. */
+  document: Record<string, unknown>;
 }

@@ -1,0 +1,108 @@
+import { makeValidator } from 'envalid';
+import ipaddr from 'ipaddr.js';
+import { defaultRateLimits, type LimitKind, type RateLimits } from '#lib/http/rate-limits.ts';
+
+/** An http(s) URL with neither path, query, fragment nor credentials, written without a slash at its end. */
+export const originUrl = makeValidator<string>((text) => {
+  const url = URL.parse(text);
+  const bare =
+    url &&
+    /^https?:$/.test(url.protocol) &&
+    url.username === '' &&
+    url.pathname === '/' &&
+    url.search === '' &&
+    url.hash === '';
+  if (!bare)
+    throw new Error(
+      `must be an http or https address without a path, such as https://consent.example.org (it is "${text}")`,
+    );
+  return url.origin;
+});
+
+/** An http(s) URL that may have a path, written without a slash at its end. */
+export const httpUrl = makeValidator<string>((text) => {
+  const url = URL.parse(text);
+  if (!url || !/^https?:$/.test(url.protocol) || url.search !== '' || url.hash !== '' || url.username !== '')
+    throw new Error(`must be an http or https address (it is "${text}")`);
+  return url.href.replace(/\/+$/, '');
+});
+
+/** A TCP port; 0 takes a free one. */
+export const tcpPort = makeValidator<number>((text) => {
+  const port = Number(text);
+  if (!/^\d{1,5}$/.test(text) || port > 65_535)
+    throw new Error(`must be a port from 0 to 65535 (it is "${text}")`);
+  return port;
+});
+
+/** A list of web origins, separated by commas or spaces. */
+export const originList = makeValidator<string[]>((text) =>
+  listItems(text).map((item) => {
+    const url = URL.parse(item);
+    if (!url || !/^https?:$/.test(url.protocol) || url.origin !== item.replace(/\/$/, ''))
+      throw new Error(
+        `must be origins such as https://www.example.org, separated by commas ("${item}" is none)`,
+      );
+    return url.origin;
+  }),
+);
+
+/** CSP source expressions of pages that may embed forms, e.g. `https: http://localhost:*`. */
+export const embedSources = makeValidator<string>((text) => {
+  const items = listItems(text);
+  const fine = items.every((item) => /^(https?:|https?:\/\/[\w.*-]+(:(\d+|\*))?)$/.test(item));
+  if (!fine || items.length === 0)
+    throw new Error(`must be origins such as https://www.example.org, separated by commas (it is "${text}")`);
+  return items.join(' ');
+});
+
+/** A list of networks in CIDR notation. */
+export const networkList = makeValidator<string[]>((text) =>
+  listItems(text).map((item) => {
+    if (!ipaddr.isValidCIDR(item))
+      throw new Error(`must be networks such as 10.0.0.0/8, separated by commas ("${item}" is none)`);
+    return item;
+  }),
+);
+
+/** A language tag (BCP 47) in its canonical form. */
+export const languageTag = makeValidator<string>((text) => {
+  try {
+    return Intl.getCanonicalLocales(text)[0] as string;
+  } catch {
+    throw new Error(`must be a language such as en or fr-CA (it is "${text}")`);
+  }
+});
+
+/** An IANA time zone. */
+export const timeZone = makeValidator<string>((text) => {
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: text }).resolvedOptions().timeZone;
+  } catch {
+    throw new Error(`must be a time zone such as Europe/Paris (it is "${text}")`);
+  }
+});
+
+/** `key=6000,user=300,transaction=60,address=60` per minute, or `off` (decisions.md §12). */
+export const rateLimits = makeValidator<RateLimits>((text) => {
+  if (text === 'off') return 'off';
+  const limits = { ...defaultRateLimits };
+  for (const item of listItems(text)) {
+    const [, kind, points] = /^(key|user|transaction|address)=(\d{1,9})$/.exec(item) ?? [];
+    if (!kind || !Number(points))
+      throw new Error(`must be like key=6000,user=300,transaction=60,address=60, or off ("${item}" is not)`);
+    limits[kind as LimitKind] = Number(points);
+  }
+  return limits;
+});
+
+/** `true` or `false`. */
+export const flag = makeValidator<boolean>((text) => {
+  if (/^(true|1)$/i.test(text)) return true;
+  if (/^(false|0)$/i.test(text)) return false;
+  throw new Error(`must be true or false (it is "${text}")`);
+});
+
+function listItems(text: string): string[] {
+  return text.split(/[\s,]+/).filter((item) => item !== '');
+}

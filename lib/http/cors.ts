@@ -1,0 +1,39 @@
+import type { Middleware } from 'koa';
+
+const exposed = 'Location, Link, Retry-After';
+
+/**
+ * Cross-origin rules (decisions.md §4, "CORS"). Reading below an open path is for any origin, without credentials; everything else for
+ * the listed origins, with Authorization. `CM_KEY` is never an allowed header: a key does not belong in a page.
+ */
+export function cors({
+  origins,
+  openReads,
+}: {
+  origins: readonly string[];
+  openReads: (path: string) => boolean;
+}): Middleware {
+  return async (ctx, next) => {
+    const origin = ctx.get('origin');
+    if (origin === '') return next();
+    const asked = ctx.method === 'OPTIONS' ? ctx.get('access-control-request-method') : '';
+    const method = asked || ctx.method;
+    const open = openReads(ctx.path) && (method === 'GET' || method === 'HEAD');
+    const listed = origins.includes(origin);
+    // Set again on errors: handleErrors writes into the same response.
+    ctx.vary('Origin');
+    if (open || listed) {
+      ctx.set('Access-Control-Allow-Origin', open && !listed ? '*' : origin);
+      ctx.set('Access-Control-Expose-Headers', exposed);
+    }
+    if (!asked) return next();
+    ctx.status = 204;
+    if (!open && !listed) return;
+    ctx.set('Access-Control-Allow-Methods', 'GET, HEAD, POST, PUT, DELETE');
+    ctx.set(
+      'Access-Control-Allow-Headers',
+      listed ? 'Authorization, Content-Type, Accept, Accept-Language, If-Match' : 'Accept, Accept-Language',
+    );
+    ctx.set('Access-Control-Max-Age', '600');
+  };
+}

@@ -1,0 +1,40 @@
+import { fail } from '#lib/errors/fail.ts';
+
+/** Where a page of a list ends: keyset on (created, id), newest first (decisions.md §4, "Lists"). */
+export interface Position {
+  /** A timestamp in PostgreSQL's full precision. */
+  createdAt: string;
+  id: string;
+}
+
+const defaultLimit = 50;
+const maxLimit = 200;
+
+/** Writes a position as an opaque cursor. */
+export function writeCursor({ createdAt, id }: Position): string {
+  return Buffer.from(JSON.stringify([createdAt, id])).toString('base64url');
+}
+
+/** Reads a cursor. @param idPattern what an id of the list looks like. @throws Failure `malformed`. */
+export function readCursor(cursor: unknown, idPattern: RegExp): Position | undefined {
+  if (cursor === undefined) return undefined;
+  try {
+    const [createdAt, id] = JSON.parse(Buffer.from(String(cursor), 'base64url').toString()) as [unknown, unknown];
+    const fine = typeof createdAt === 'string' && /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d{1,6})?\+00$/.test(createdAt);
+    if (fine && !Number.isNaN(Date.parse(createdAt)) && typeof id === 'string' && idPattern.test(id)) return { createdAt, id };
+  } catch {
+    // Falls through: whatever it is, it is no cursor of ours.
+  }
+  throw fail('malformed', 'The cursor is not one that this list gave.');
+}
+
+/** Reads `limit`: 1 to 200, 50 by default. @throws Failure `malformed`. */
+export function readLimit(limit: unknown): number {
+  if (limit === undefined) return defaultLimit;
+  const wanted = Number(limit);
+  if (/^\d{1,3}$/.test(String(limit)) && wanted >= 1 && wanted <= maxLimit) return wanted;
+  throw fail('malformed', `limit must be a number from 1 to ${maxLimit}.`);
+}
+
+/** A UUID, as ids of most lists are. */
+export const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;

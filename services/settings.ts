@@ -1,0 +1,58 @@
+import { str } from 'envalid';
+import { readSettings, type Settings } from '#lib/config/read-settings.ts';
+import {
+  embedSources, flag, httpUrl, languageTag, networkList, originList, originUrl, rateLimits, tcpPort, timeZone,
+} from '#lib/config/validators.ts'; // biome-ignore format: one glance
+import { defaultRateLimits } from '#lib/http/rate-limits.ts';
+
+/** The settings of an instance and their defaults in standalone mode (decisions.md §12). */
+const specs = {
+  HOST: str({ default: '127.0.0.1' }),
+  PORT: tcpPort({ default: 8080 }),
+  BASE_URL: originUrl({ default: undefined }),
+  AUTH_URL: httpUrl({ default: undefined }),
+  DATA_DIR: str({ default: undefined }),
+  DEMO: flag({ default: undefined }),
+  DATABASE_URL: str({ default: undefined }),
+  KAFKA_BROKERS: str({ default: undefined }),
+  REDIS_URL: str({ default: undefined }),
+  OIDC_ISSUER: httpUrl({ default: undefined }),
+  OIDC_AUDIENCE: str({ default: undefined }),
+  OIDC_ROLE_CLAIM: str({ default: 'roles' }),
+  OIDC_SUBJECT_CLAIM: str({ default: 'preferred_username' }),
+  INSTANCE_NAME: str({ default: 'Accord' }),
+  INSTANCE_LANGUAGE: languageTag({ default: 'en' }),
+  INSTANCE_TIME_ZONE: timeZone({ default: 'UTC' }),
+  SECRETS_DIR: str({ default: undefined }),
+  CORS_ORIGINS: originList({ default: [] }),
+  EMBED_ORIGINS: embedSources({ default: 'https: http://localhost:* http://127.0.0.1:*' }),
+  TRUSTED_PROXIES: networkList({ default: [] }),
+  RATE_LIMITS: rateLimits({ default: defaultRateLimits }),
+  LOG_LEVEL: str({ choices: ['info', 'warn', 'error', 'silent'], default: 'warn' }),
+};
+
+export type InstanceSettings = Settings<typeof specs> & { demo: boolean };
+
+/** Reads every setting of standalone mode. @throws SettingsError naming all faults. */
+export function readInstanceSettings(environment: Record<string, string | undefined>): InstanceSettings {
+  const settings = readSettings(environment, specs, (read) => {
+    const faults: string[] = [];
+    if (read.DEMO && !isLoopback(read.HOST))
+      faults.push(
+        `DEMO: demo accounts are open to anyone who knows them, so DEMO=true needs a loopback HOST (it is "${read.HOST}")`,
+      );
+    if (read.DATABASE_URL && !/^postgres(ql)?:\/\//.test(read.DATABASE_URL))
+      faults.push('DATABASE_URL: must be like postgresql://user:password@host:5432/database');
+    for (const name of ['KAFKA_BROKERS', 'REDIS_URL'] as const)
+      if (read[name])
+        faults.push(
+          `${name}: services as separate processes are not available in this version; leave it unset`,
+        );
+    return faults;
+  });
+  return { ...settings, demo: settings.DEMO ?? isLoopback(settings.HOST) };
+}
+
+function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || /^127\.\d+\.\d+\.\d+$/.test(host);
+}

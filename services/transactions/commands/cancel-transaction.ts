@@ -1,0 +1,34 @@
+import { isPrivileged, type Principal } from '#lib/auth/principal.ts';
+import type { Queries } from '#lib/db/database.ts';
+import { fail } from '#lib/errors/fail.ts';
+import { noSuchTransaction, requireAccess } from '../domain/access.ts';
+import type { ReadTransaction } from '../domain/transaction.ts';
+import { cancelTransaction as writeCancelled } from '../queries/change-state.ts';
+import { readTransaction } from '../queries/read-transaction.ts';
+import { requireOpen } from './submit-answers.ts';
+
+/**
+ * Cancels an open transaction: its subject may if it is cancellable, operators and keys always. Cancelling again is the same success.
+ * @throws Failure `not-found`, `forbidden` if not cancellable, `wrong-state` in another final state.
+ */
+export async function cancelTransaction(
+  { db, baseUrl, wake }: { db: Queries; baseUrl: string; wake: () => void },
+  { id, principal }: { id: string; principal: Principal },
+): Promise<ReadTransaction> {
+  const read = await readTransaction(db, id);
+  if (!read) throw noSuchTransaction();
+  requireAccess(principal, read.transaction);
+  if (!isPrivileged(principal) && !read.transaction.context.cancellable)
+    throw fail('forbidden', 'This transaction cannot be cancelled by its subject.');
+  if (read.transaction.state === 'CANCELLED') return read;
+  if (await writeCancelled(db, id, baseUrl)) wake();
+  const after = await readTransaction(db, id);
+  if (!after) throw noSuchTransaction();
+  if (after.transaction.state !== 'CANCELLED') {
+    requireOpen(after, baseUrl);
+    throw fail('unavailable', 'The transaction is busy. Please try again.', {
+      headers: { 'Retry-After': '1' },
+    });
+  }
+  return after;
+}

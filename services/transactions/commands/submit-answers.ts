@@ -1,0 +1,161 @@
+import type { Principal } from '#lib/auth/principal.ts';
+import type { AnswerCheck, FormsOperations } from '#lib/contracts/forms.ts';
+import type { Queries } from '#lib/db/database.ts';
+import { fail } from '#lib/errors/fail.ts';
+import { actorName, noSuchTransaction, requireAccess } from '../domain/access.ts';
+import { answersDigest } from '../domain/answers-digest.ts';
+import { composeCommitment, recordsExpiry } from '../domain/commitment.ts';
+import { validRecords } from '../domain/earlier-answers.ts';
+import { randomId } from '../domain/random-id.ts';
+import type { ReceiptSigner } from '../domain/receipt-signer.ts';
+import { stateAt } from '../domain/states.ts';
+import type { ReadTransaction, Transaction } from '../domain/transaction.ts';
+import { commitTransaction } from '../queries/commit-transaction.ts';
+import { readEarlier } from '../queries/read-earlier.ts';
+import { readTransaction } from '../queries/read-transaction.ts';
+
+export interface SubmitDependencies {
+  db: Queries;
+  forms: FormsOperations;
+  instance: { name: string; baseUrl: string };
+  signReceipt: ReceiptSigner;
+  /** The link on the receipt by which the subject changes their mind, good until `until`. */
+  updateUrl: (transaction: Transaction, until: Date) => Promise<string>;
+  wake: () => void;
+}
+
+/** A submission as it came in. */
+export interface Submission {
+  id: string;
+  principal: Principal;
+  answers: Record<string, string[]>;
+  comment: string | null;
+  /** A form post (decisions.md §4, "Answers"). */
+  form: boolean;
+  /** What the subject reads, best first. */
+  languages: string[];
+}
+
+export type SubmitOutcome =
+  | { outcome: 'committed'; read: ReadTransaction }
+  | { outcome: 'rejected'; read: ReadTransaction; check: Exclude<AnswerCheck, { outcome: 'valid' }> };
+
+const attempts = 3;
+
+/**
+ * Submits answers: token → state → form → answers → commit. The same answers again are the same success; a transaction that somebody else
+ * finished in between is read again and judged as it stands.
+ * @throws Failure `not-found`, `wrong-state`, `expired`, `withdrawn`.
+ */
+export async function submitAnswers(
+  dependencies: SubmitDependencies,
+  submission: Submission,
+): Promise<SubmitOutcome> {
+  const digest = answersDigest(withComment(submission));
+  for (let attempt = 0; attempt < attempts; attempt += 1) {
+    const read = await readTransaction(dependencies.db, submission.id);
+    if (!read) throw noSuchTransaction();
+    requireAccess(submission.principal, read.transaction);
+    if (isAnsweredAlike(read, digest)) return { outcome: 'committed', read };
+    requireOpen(read, dependencies.instance.baseUrl);
+    const check = await checkSubmission(dependencies, read, submission);
+    if (check.outcome !== 'valid') return { outcome: 'rejected', read, check };
+    const committed = await commitAnswers(dependencies, read, check, submission, digest);
+    if (committed) return { outcome: 'committed', read: { transaction: committed, now: read.now } };
+  }
+  throw fail('unavailable', 'The transaction is busy. Please try again.', {
+    headers: { 'Retry-After': '1' },
+  });
+}
+
+function withComment({ answers, comment }: Submission): Record<string, string[]> {
+  return comment === null ? answers : { ...answers, comment: [comment] };
+}
+
+function isAnsweredAlike({ transaction }: ReadTransaction, digest: Buffer): boolean {
+  return (
+    transaction.state === 'COMMITTED' &&
+    transaction.answersDigest !== null &&
+    digest.equals(transaction.answersDigest)
+  );
+}
+
+/** @throws Failure `expired` past the deadline (decisions.md §9), `wrong-state` past CREATED. */
+export function requireOpen(
+  { transaction, now }: ReadTransaction,
+  baseUrl: string,
+  pastDeadline: 'expired' | 'wrong-state' = 'expired',
+): void {
+  const state = stateAt(transaction, now);
+  if (state === 'CREATED') return;
+  const breed = `${baseUrl}/consents/${transaction.id}/child`;
+  if (state === 'TIMEOUT')
+    throw fail(pastDeadline, 'The time to answer is over.', { members: { state, breed } });
+  throw fail('wrong-state', `The transaction is ${state} already.`, { members: { state, breed } });
+}
+
+async function checkSubmission(
+  { db, forms }: SubmitDependencies,
+  { transaction, now }: ReadTransaction,
+  { answers, form, languages }: Submission,
+): Promise<AnswerCheck> {
+  return forms.checkAnswers({
+    layout: transaction.layout,
+    openedAt: transaction.createdAt.toISOString(),
+    languages: transaction.context.language ? [transaction.context.language, ...languages] : languages,
+    answers,
+    form,
+    hidden: await hiddenKeys(db, forms, transaction, now),
+  });
+}
+
+/** Keys that are not asked because they have a valid answer (decisions.md §2, `existingElementsVisible`). */
+export async function hiddenKeys(
+  db: Queries,
+  forms: FormsOperations,
+  { layout, context }: Pick<Transaction, 'layout' | 'context'>,
+  now: Date,
+): Promise<string[]> {
+  if (layout.existingElementsVisible || context.silent) return [];
+  const earlier = await readEarlier(db, context.subject, context.object ?? '', layout.elements);
+  if (earlier.length === 0) return [];
+  const keys = earlier.flatMap((record) => [record.key, record.infoKey]);
+  const active = await forms.activeVersions({ keys: [...new Set(keys)] });
+  return validRecords(earlier, active, now).map(({ key }) => key);
+}
+
+/**
+ * Commits checked answers: records, signed receipt, state, history and events in one statement.
+ * @returns undefined if the transaction is not as it was read any more.
+ */
+export async function commitAnswers(
+  { db, instance, signReceipt, updateUrl, wake }: SubmitDependencies,
+  { transaction, now }: ReadTransaction,
+  check: Extract<AnswerCheck, { outcome: 'valid' }>,
+  { principal, comment }: Pick<Submission, 'principal' | 'comment'>,
+  digest: Buffer,
+): Promise<Transaction | undefined> {
+  const { updatable } = transaction.context;
+  const { commitment, receipt } = composeCommitment({
+    transaction,
+    check,
+    answersDigest: digest,
+    author: actorName(principal, transaction),
+    comment,
+    committedAt: now,
+    instance,
+    receiptId: randomId(),
+    updateUrl: updatable ? await updateUrl(transaction, recordsExpiry(transaction, now)) : undefined,
+  });
+  const body = JSON.stringify(receipt);
+  const signed = { ...commitment, receipt: { body, jws: await signReceipt(body) } };
+  if (!(await commitTransaction(db, signed, instance.baseUrl))) return undefined;
+  wake();
+  return {
+    ...transaction,
+    state: 'COMMITTED',
+    version: transaction.version + 1,
+    answersDigest: digest,
+    changedAt: now,
+  };
+}

@@ -1,0 +1,89 @@
+import type { Principal } from '#lib/auth/principal.ts';
+import type { ActiveVersions, AnswerCheck } from '#lib/contracts/forms.ts';
+import type { Database, Queries } from '#lib/db/database.ts';
+import { fail } from '#lib/errors/fail.ts';
+import { answersDigest } from '../domain/answers-digest.ts';
+import type { ConsentContext } from '../domain/context.ts';
+import { contextDigest } from '../domain/context-digest.ts';
+import { randomId } from '../domain/random-id.ts';
+import { isFinal, stateAt } from '../domain/states.ts';
+import type { ReadTransaction } from '../domain/transaction.ts';
+import { lockClaim, readClaimed, repointClaim } from '../queries/context-claims.ts';
+import { insertClaiming, insertTransaction, type NewTransaction } from '../queries/create-transaction.ts';
+import { isReusable } from './create-transaction.ts';
+import { commitAnswers, hiddenKeys, type SubmitDependencies } from './submit-answers.ts';
+
+interface SingleStep {
+  context: ConsentContext;
+  answers: Record<string, string[]>;
+  comment: string | null;
+  principal: Principal;
+  languages: string[];
+}
+
+/**
+ * Creates a transaction and submits its answers at once, or does nothing (decisions.md §4). The same call again returns the transaction
+ * that it made; an open transaction of an equal context is the one that is answered.
+ * @throws Failure of a creation or a submission.
+ */
+export async function submitSingleStep(
+  dependencies: SubmitDependencies & { db: Database },
+  { context, answers, comment, principal, languages }: SingleStep,
+): Promise<ReadTransaction & { created: boolean }> {
+  const { db, forms, instance, wake } = dependencies;
+  const resolved = await forms.resolveLayout({ layout: context.layout, layoutData: context.layoutData });
+  const layout = { ...resolved.layout, theme: context.theme ?? resolved.layout.theme };
+  const openedAt = new Date();
+  const hidden = await hiddenKeys(db, forms, { layout, context }, openedAt);
+  const wanted = context.language ? [context.language, ...languages] : languages;
+  const check = await forms.checkAnswers({ layout, openedAt: openedAt.toISOString(), languages: wanted, answers, form: false, hidden });
+  const valid = requireValid(check);
+  const digest = answersDigest(comment === null ? answers : { ...answers, comment: [comment] });
+  const fresh: NewTransaction = { id: randomId(), context, layout, author: context.author ?? principal.name, parent: null };
+  const claim = contextDigest(context, layout, resolved.active);
+  const made = await db.withTransaction(async (tx) => {
+    const target = await claimTarget(tx, claim, fresh, digest, resolved.active, instance.baseUrl);
+    if (target.transaction.state === 'COMMITTED') return { ...target, created: false };
+    const inTransaction = { ...dependencies, db: tx, wake: () => {} };
+    const committed = await commitAnswers(inTransaction, target, valid, { principal, comment }, digest);
+    if (!committed) throw fail('unavailable', 'The transaction is busy. Please try again.', { headers: { 'Retry-After': '1' } });
+    return { transaction: committed, now: target.now, created: true };
+  });
+  if (made.created) wake();
+  return made;
+}
+
+/** The transaction to answer: a new one, the open one of an equal context, or the one that has these very answers already. */
+async function claimTarget(
+  tx: Queries,
+  claim: Buffer,
+  fresh: NewTransaction,
+  digest: Buffer,
+  active: ActiveVersions,
+  source: string,
+): Promise<ReadTransaction> {
+  const inserted = await insertClaiming(tx, claim, fresh, source);
+  if (inserted) return inserted;
+  await lockClaim(tx, claim);
+  const claimed = await readClaimed(tx, claim);
+  if (claimed && !isFinal(stateAt(claimed.transaction, claimed.now))) return claimed;
+  if (claimed?.transaction.answersDigest?.equals(digest) && (await isReusable(tx, claimed, active))) return claimed;
+  const made = await insertTransaction(tx, fresh, source);
+  await repointClaim(tx, claim, fresh.id);
+  return made;
+}
+
+function requireValid(check: AnswerCheck): Extract<AnswerCheck, { outcome: 'valid' }> {
+  if (check.outcome === 'valid') return check;
+  if (check.outcome === 'stale')
+    throw fail('stale-serial', 'The questions have changed.', {
+      errors: check.stale.map((identifier) => ({
+        pointer: `/values/${identifier.replaceAll('~', '~0').replaceAll('/', '~1')}`,
+        code: 'stale-serial',
+        detail: 'has a newer version',
+      })),
+    });
+  throw fail('invalid-answer', 'The answers are not valid.', {
+    errors: check.faults.map((fault) => ({ ...fault, pointer: `/values${fault.pointer}` })),
+  });
+}

@@ -1,0 +1,94 @@
+import type { JWK } from 'jose';
+import type Koa from 'koa';
+import type { Document } from 'openapi-backend';
+import { createAuthenticator } from '#lib/auth/authenticate.ts';
+import type { AuthOperations } from '#lib/contracts/auth.ts';
+import type { FormsOperations } from '#lib/contracts/forms.ts';
+import type { PageInstance } from '#lib/contracts/pages.ts';
+import type { Database } from '#lib/db/database.ts';
+import type { EventBus } from '#lib/events/event-bus.ts';
+import { createOutboxRelay } from '#lib/events/outbox-relay.ts';
+import { clientAddress } from '#lib/http/client-address.ts';
+import { cors } from '#lib/http/cors.ts';
+import { createApp } from '#lib/http/create-app.ts';
+import { mountContract } from '#lib/http/mount-contract.ts';
+import type { RateLimiter } from '#lib/http/rate-limits.ts';
+import type { Logger } from '#lib/observability/logger.ts';
+import { createReceiptSigner } from './domain/receipt-signer.ts';
+import { createTransactionTokens } from './domain/transaction-token.ts';
+import { createSubjectAuthentication } from './handlers/authenticate.ts';
+import type { Dependencies } from './handlers/dependencies.ts';
+import { createHandlers } from './handlers/handlers.ts';
+import { renderErrorPage } from './handlers/render-error-page.ts';
+import { createDeadlineSweeper } from './jobs/sweep-deadlines.ts';
+
+interface Options {
+  db: Database;
+  bus: EventBus;
+  log: Logger;
+  document: Document;
+  auth: AuthOperations;
+  forms: FormsOperations;
+  limiter: RateLimiter;
+  instance: PageInstance;
+  settings: {
+    defaultLanguage: string;
+    /** CSP sources. */
+    embedOrigins: string;
+    corsOrigins: readonly string[];
+    trustedProxies: readonly string[];
+    /** How often deadlines are looked at; at most 10 s (decisions.md §15). */
+    sweepMs: number;
+  };
+  /** First signs, all verify. */
+  tokenSecrets: readonly Uint8Array[];
+  /** The instance's private signing key (ES256) with its thumbprint. */
+  signingKey: JWK & { kid: string };
+}
+
+/** Composes the transactions service: adapters are built and wired here and nowhere else. */
+export async function composeTransactions(options: Options): Promise<{ app: Koa; start(): void; stop(): Promise<void> }> {
+  const { db, bus, forms, instance, limiter, settings, document } = options;
+  const log = options.log.child({ service: 'transactions' });
+  const relay = createOutboxRelay({ db, bus, log });
+  const sweeper = createDeadlineSweeper({ db, source: instance.baseUrl, wake: relay.wake, log, everyMs: settings.sweepMs });
+  const tokens = createTransactionTokens({ secrets: options.tokenSecrets, baseUrl: instance.baseUrl });
+  const authenticator = createAuthenticator({ auth: options.auth, onRefused: limiter.countRefusal });
+  bus.subscribe('accord.keys', 'transactions', async () => authenticator.forget());
+  const dependencies: Dependencies = {
+    db,
+    forms,
+    tokens,
+    instance,
+    signReceipt: await createReceiptSigner(options.signingKey),
+    defaultLanguage: settings.defaultLanguage,
+    embedOrigins: settings.embedOrigins,
+    wake: relay.wake,
+  };
+  const { routes } = await mountContract({
+    document,
+    tag: 'transactions',
+    handlers: createHandlers(dependencies),
+    authenticate: createSubjectAuthentication({ authenticator, tokens, onRefused: limiter.countRefusal }),
+    limit: limiter.countRequest,
+  });
+  const app = createApp(
+    { service: 'transactions', baseUrl: instance.baseUrl, apiVersion: document.info.version, log, renderErrorPage: renderErrorPage(dependencies) },
+    [
+      clientAddress(settings.trustedProxies),
+      cors({ origins: settings.corsOrigins, openReads: (path) => path.startsWith('/consents/') }),
+      routes,
+    ],
+  );
+  return {
+    app,
+    start() {
+      relay.start();
+      sweeper.start();
+    },
+    async stop() {
+      await sweeper.stop();
+      await relay.stop();
+    },
+  };
+}

@@ -1,0 +1,97 @@
+import { v7 as uuid } from 'uuid';
+import type { AnswerCheck } from '#lib/contracts/forms.ts';
+import { addDuration } from './duration.ts';
+import { composeReceipt, type Receipt } from './receipt.ts';
+import type { Transaction } from './transaction.ts';
+
+/** A record to be stored; times are RFC 3339. */
+export interface NewRecord {
+  id: string;
+  key: string;
+  type: string;
+  serial: string;
+  value: string[];
+  positions: number[] | null;
+  expiresAt: string | null;
+}
+
+/** All that one COMMIT stores. */
+export interface Commitment {
+  id: string;
+  /** The version that was read; another one means somebody was faster. */
+  version: number;
+  answersDigest: Buffer;
+  committedAt: Date;
+  object: string;
+  origin: string;
+  author: string;
+  comment: string | null;
+  infoKey: string;
+  infoSerial: string;
+  records: NewRecord[];
+  receipt: { body: string; jws: string };
+}
+
+/** What is recorded when checked answers are committed. */
+export interface CommitmentFacts {
+  transaction: Transaction;
+  check: Extract<AnswerCheck, { outcome: 'valid' }>;
+  answersDigest: Buffer;
+  author: string;
+  comment: string | null;
+  committedAt: Date;
+  instance: { name: string; baseUrl: string };
+  receiptId: string;
+  updateUrl: string | undefined;
+}
+
+/** Composes what one COMMIT stores, but for the receipt's signature. `conditions` never expire (decisions.md §5). */
+export function composeCommitment(facts: CommitmentFacts): {
+  commitment: Omit<Commitment, 'receipt'>;
+  receipt: Receipt;
+} {
+  const { transaction, check, committedAt } = facts;
+  const { context } = transaction;
+  const expiresAt = recordsExpiry(transaction, committedAt);
+  const expires = (type: string) => (type === 'conditions' ? null : expiresAt.toISOString());
+  const allLast = check.answers.every(({ type }) => type === 'conditions');
+  const receipt = composeReceipt({
+    receiptId: facts.receiptId,
+    transaction,
+    author: facts.author,
+    instance: facts.instance,
+    language: check.language,
+    information: check.info,
+    answers: check.answers,
+    committedAt,
+    expiresAt: allLast ? null : expiresAt,
+    updateUrl: facts.updateUrl,
+  });
+  const commitment = {
+    id: transaction.id,
+    version: transaction.version,
+    answersDigest: facts.answersDigest,
+    committedAt,
+    object: context.object ?? '',
+    origin: context.origin,
+    author: facts.author,
+    comment: facts.comment,
+    infoKey: check.info.entry.key,
+    infoSerial: check.info.serial,
+    records: check.answers.map(({ key, type, serial, value, positions }) => ({
+      id: uuid(),
+      key,
+      type,
+      serial,
+      value,
+      positions,
+      expiresAt: expires(type),
+    })),
+  };
+  return { commitment, receipt };
+}
+
+/** When records of a transaction committed at `committedAt` expire. */
+export function recordsExpiry(transaction: Transaction, committedAt: Date): Date {
+  return addDuration(committedAt, transaction.context.validity);
+}

@@ -1,0 +1,23 @@
+import { createHash } from 'node:crypto';
+import canonicalize from 'canonicalize';
+import type { ActiveVersions, PinnedLayout } from '#lib/contracts/forms.ts';
+import type { ConsentContext } from './context.ts';
+
+/**
+ * What makes two contexts equal (decisions.md §3, "Duplicate creation"): SHA-256 over the canonical JSON (RFC 8785) of the
+ * context with its layout resolved, each element with its ACTIVE MAJOR. Author, sendInvitation and Accept-Language do not count.
+ */
+export function contextDigest(context: ConsentContext, layout: PinnedLayout, active: ActiveVersions): Buffer {
+  const { author, sendInvitation, layout: _saved, layoutData, ...counted } = context;
+  const withMajor = (key: string) => [key, active[key]?.major ?? null];
+  const { id, ...options } = layout;
+  const resolved = { ...options, info: withMajor(layout.info), elements: layout.elements.map(withMajor) };
+  return sha256Canonical({ ...counted, layout: resolved });
+}
+
+/** SHA-256 over the canonical JSON (RFC 8785) of a value. Members that are undefined are left out. */
+export function sha256Canonical(value: unknown): Buffer {
+  return createHash('sha256')
+    .update(canonicalize(JSON.parse(JSON.stringify(value))) as string)
+    .digest();
+}

@@ -1,0 +1,80 @@
+import type { CheckedAnswer, DescribedInformation } from '#lib/contracts/forms.ts';
+import { sha256Canonical } from './context-digest.ts';
+import type { Transaction } from './transaction.ts';
+
+/** The one truth of what was asked and answered in a transaction (decisions.md §14), as it is signed and stored. */
+export type Receipt = Readonly<Record<string, unknown>> & {
+  receiptId: string;
+  transaction: string;
+  timestamp: string;
+  language: string;
+};
+
+interface ReceiptFacts {
+  receiptId: string;
+  transaction: Pick<Transaction, 'id' | 'subject' | 'context' | 'parent'>;
+  author: string;
+  instance: { name: string; baseUrl: string };
+  language: string;
+  information: DescribedInformation;
+  answers: readonly CheckedAnswer[];
+  committedAt: Date;
+  expiresAt: Date | null;
+  updateUrl: string | undefined;
+}
+
+/** Composes the body of a receipt; members without a value are left out. */
+export function composeReceipt(facts: ReceiptFacts): Receipt {
+  const { transaction, instance, information } = facts;
+  const { context } = transaction;
+  return {
+    receiptId: facts.receiptId,
+    transaction: transaction.id,
+    subject: transaction.subject,
+    subjectInfos: context.subjectInfos,
+    object: context.object,
+    language: facts.language,
+    jurisdiction: information.content.jurisdiction,
+    collector: { instance: instance.baseUrl, name: instance.name },
+    collectionMethod: context.origin,
+    author: facts.author,
+    timestamp: facts.committedAt.toISOString(),
+    expirationTimestamp: facts.expiresAt?.toISOString(),
+    confirmation: context.confirmation,
+    information: {
+      identifier: information.identifier,
+      lang: information.content.lang,
+      ...textsShown(information.content),
+    },
+    consents: facts.answers.map((answer) => composeConsent(answer, instance.name)),
+    privacyPolicyUrl: information.content.privacyPolicyUrl,
+    attributes: context.attributes,
+    updateUrl: facts.updateUrl,
+    parent: transaction.parent ?? undefined,
+  };
+}
+
+function composeConsent(answer: CheckedAnswer, owner: string) {
+  return {
+    identifier: answer.identifier,
+    type: answer.type,
+    lang: answer.content.lang,
+    ...textsShown(answer.content),
+    options: answer.options ?? [],
+    answer: answer.value,
+    owner,
+  };
+}
+
+/** Contents of activated versions never change and are shared, so each is digested once. */
+const digested = new WeakMap<object, { texts: Record<string, unknown>; sha256: string }>();
+
+/** The texts that the page showed and their digest, hex over canonical JSON (decisions.md §15); the language is told beside them. */
+function textsShown(content: { lang: string }): { texts: Record<string, unknown>; sha256: string } {
+  const known = digested.get(content);
+  if (known) return known;
+  const { lang: _lang, ...texts } = content;
+  const shown = { texts, sha256: sha256Canonical(texts).toString('hex') };
+  digested.set(content, shown);
+  return shown;
+}

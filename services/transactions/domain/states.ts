@@ -1,0 +1,37 @@
+/** States of a transaction (interface.md, "States and transitions"). */
+export const states = ['CREATED', 'SUBMITTED', 'COMMITTED', 'CANCELLED', 'TIMEOUT', 'ROLLBACK'] as const;
+export type State = (typeof states)[number];
+
+/** What moves a transaction from one state to another. */
+export type Trigger = 'commit' | 'submit' | 'confirm' | 'cancel' | 'time-out' | 'roll-back';
+
+/**
+ * The one state table (decisions.md §3): types, SQL checks, API and tests follow it.
+ * A trigger that is absent for a state is not possible in it.
+ */
+export const transitions: Readonly<Record<State, Partial<Record<Trigger, State>>>> = {
+  CREATED: { commit: 'COMMITTED', submit: 'SUBMITTED', cancel: 'CANCELLED', 'time-out': 'TIMEOUT' },
+  SUBMITTED: { confirm: 'COMMITTED', cancel: 'CANCELLED', 'time-out': 'TIMEOUT', 'roll-back': 'ROLLBACK' },
+  COMMITTED: {},
+  CANCELLED: {},
+  TIMEOUT: {},
+  ROLLBACK: {},
+};
+
+/** A final state is left by no trigger. */
+export function isFinal(state: State): boolean {
+  return Object.keys(transitions[state]).length === 0;
+}
+
+/** The states that a trigger leaves. */
+export function statesBefore(trigger: Trigger): State[] {
+  return states.filter((state) => transitions[state][trigger] !== undefined);
+}
+
+/**
+ * The state as any reader sees it: a deadline that has passed counts at once, before the sweeper writes it.
+ * @param now the database's time.
+ */
+export function stateAt(transaction: { state: State; expiresAt: Date }, now: Date): State {
+  return !isFinal(transaction.state) && transaction.expiresAt <= now ? 'TIMEOUT' : transaction.state;
+}

@@ -1,0 +1,32 @@
+import type { PinnedLayout } from '#lib/contracts/forms.ts';
+import type { ConsentContext } from './context.ts';
+import type { State } from './states.ts';
+
+/** A transaction as it is stored. `context` has no layout: the resolved one is pinned in `layout`. */
+export interface Transaction {
+  id: string;
+  subject: string;
+  state: State;
+  /** Raised by one with every change of state; 1 at creation. */
+  version: number;
+  context: StoredContext;
+  layout: PinnedLayout;
+  /** Who created it, or the author that the context names. */
+  author: string;
+  parent: string | null;
+  /** Raising it revokes every token minted before. */
+  tokenEpoch: number;
+  answersDigest: Buffer | null;
+  createdAt: Date;
+  changedAt: Date;
+  expiresAt: Date;
+}
+
+/** The context of a transaction, with the layout as it was named (by key or id, or inline). */
+export type StoredContext = ConsentContext;
+
+/** A transaction and the database's time when it was read. */
+export interface ReadTransaction {
+  transaction: Transaction;
+  now: Date;
+}

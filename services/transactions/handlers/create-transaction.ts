@@ -1,0 +1,15 @@
+import type { Handler } from '#lib/http/operation.ts';
+import { createTransaction } from '../commands/create-transaction.ts';
+import { readContext } from '../commands/read-context.ts';
+import type { Dependencies } from './dependencies.ts';
+import { sendTransaction } from './send.ts';
+
+/** POST /consents */
+export function createTransactionHandler(dependencies: Dependencies): Handler {
+  const { db, forms, instance, wake } = dependencies;
+  return async (ctx, { body, principal }) => {
+    const context = readContext(body, principal);
+    const made = await createTransaction({ db, forms, source: instance.baseUrl, wake }, context, principal);
+    await sendTransaction(ctx, dependencies, made, { principal }, made.created ? 201 : 200);
+  };
+}

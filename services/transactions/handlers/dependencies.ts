@@ -1,0 +1,20 @@
+import type { FormsOperations } from '#lib/contracts/forms.ts';
+import type { PageInstance } from '#lib/contracts/pages.ts';
+import type { Database } from '#lib/db/database.ts';
+import type { ReceiptSigner } from '../domain/receipt-signer.ts';
+import type { TransactionTokens } from '../domain/transaction-token.ts';
+
+/** What the handlers of this service work with; built in compose.ts. */
+export interface Dependencies {
+  db: Database;
+  forms: FormsOperations;
+  tokens: TransactionTokens;
+  signReceipt: ReceiptSigner;
+  instance: PageInstance;
+  /** INSTANCE_LANGUAGE */
+  defaultLanguage: string;
+  /** EMBED_ORIGINS as CSP sources. */
+  embedOrigins: string;
+  /** Tells the outbox relay that there is something to send. */
+  wake: () => void;
+}

@@ -1,0 +1,89 @@
+import type { Context } from 'koa';
+import Negotiator from 'negotiator';
+import type { Principal } from '#lib/auth/principal.ts';
+import type { ReceiptBody } from '#lib/contracts/pages.ts';
+import { fail } from '#lib/errors/fail.ts';
+import type { Handler } from '#lib/http/operation.ts';
+import { noSuchTransaction, requireAccess } from '../domain/access.ts';
+import { linksOf, withToken } from '../domain/links.ts';
+import type { ReadTransaction } from '../domain/transaction.ts';
+import { mintToken } from '../presenters/present-transaction.ts';
+import { readTransaction } from '../queries/read-transaction.ts';
+import { readReceipt, type StoredReceipt } from '../queries/receipts.ts';
+import type { Dependencies } from './dependencies.ts';
+import { sendTransactionPage } from './send.ts';
+
+const json = 'application/json';
+const jose = 'application/jose';
+const html = 'text/html';
+/** Short names are allowed in `format` beside media types. */
+const formats: Record<string, string> = {
+  json,
+  jose,
+  jws: jose,
+  html,
+  [json]: json,
+  [jose]: jose,
+  [html]: html,
+};
+
+/** GET /receipts/{txid}: the receipt as it was signed, or a page of it. */
+export function getReceiptHandler(dependencies: Dependencies): Handler {
+  const { db } = dependencies;
+  return async (ctx, { params, query, principal }) => {
+    const type = chooseType(ctx, query.format as string | undefined);
+    const read = await readTransaction(db, params.txid ?? '');
+    if (!read) throw noSuchTransaction();
+    requireAccess(principal, read.transaction, 'result');
+    const receipt = await readReceipt(db, read.transaction.id);
+    if (!receipt) throw fail('not-found', 'There is no receipt before the transaction is committed.');
+    ctx.set('Vary', 'Accept');
+    if (type === html) return sendReceiptPage(ctx, dependencies, read, receipt, principal);
+    ctx.type = type;
+    ctx.body = type === jose ? receipt.jws : receipt.body;
+  };
+}
+
+/** @throws Failure `not-acceptable` for a format that is not to be had. */
+function chooseType(ctx: Context, format: string | undefined): string {
+  const available = [json, html, jose];
+  const accept = ctx.get('accept');
+  const chosen = format
+    ? formats[format.toLowerCase()]
+    : accept === '' ? json : new Negotiator({ headers: { accept } }).mediaType(available); // biome-ignore format: one glance
+  if (!chosen) throw fail('not-acceptable', `A receipt is available as ${available.join(', ')}.`);
+  return chosen;
+}
+
+async function sendReceiptPage(
+  ctx: Context,
+  dependencies: Dependencies,
+  read: ReadTransaction,
+  stored: StoredReceipt,
+  principal: Principal,
+) {
+  const { forms, tokens, instance } = dependencies;
+  const { transaction } = read;
+  const receipt = JSON.parse(stored.body) as ReceiptBody;
+  const token = await mintToken(tokens, read, principal);
+  const links = linksOf(instance.baseUrl, transaction.id);
+  const theme = transaction.layout.theme
+    ? await forms.theme({ key: transaction.layout.theme, language: receipt.language })
+    : null;
+  await sendTransactionPage(ctx, dependencies, read, {
+    page: 'receipt',
+    language: receipt.language,
+    instance,
+    theme,
+    embedding: null,
+    receipt,
+    links: {
+      child: transaction.context.updatable ? withToken(links.child, token) : null,
+      transaction: withToken(links.transaction, token),
+      formats: [json, jose].map((mediaType) => ({
+        mediaType,
+        url: `${withToken(links.receipt, token)}&format=${encodeURIComponent(mediaType)}`,
+      })),
+    },
+  });
+}

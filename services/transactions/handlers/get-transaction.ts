@@ -1,0 +1,30 @@
+import type { Handler } from '#lib/http/operation.ts';
+import { noSuchTransaction, requireAccess } from '../domain/access.ts';
+import { linksOf, withToken } from '../domain/links.ts';
+import { isFinal, stateAt } from '../domain/states.ts';
+import { mintToken } from '../presenters/present-transaction.ts';
+import { readTransaction } from '../queries/read-transaction.ts';
+import type { Dependencies } from './dependencies.ts';
+import { sendTransaction } from './send.ts';
+import { sendFinalPage } from './send-final-page.ts';
+
+/** GET /consents/{txid}: the representation; a browser is led to the next task, or sees the final page. */
+export function getTransactionHandler(dependencies: Dependencies): Handler {
+  const { db, tokens, instance } = dependencies;
+  return async (ctx, { params, principal, mode }) => {
+    const read = await readTransaction(db, params.txid ?? '');
+    if (!read) throw noSuchTransaction();
+    requireAccess(principal, read.transaction, 'result');
+    if (mode === 'json') return sendTransaction(ctx, dependencies, read, { principal });
+    if (isFinal(stateAt(read.transaction, read.now)))
+      return sendFinalPage(ctx, dependencies, read, principal);
+    ctx.status = 303;
+    ctx.set(
+      'Location',
+      withToken(
+        linksOf(instance.baseUrl, read.transaction.id).submit,
+        await mintToken(tokens, read, principal),
+      ),
+    );
+  };
+}

@@ -1,0 +1,50 @@
+import type { Principal } from '#lib/auth/principal.ts';
+import type { RenderErrorPage } from '#lib/http/handle-errors.ts';
+import { problemStatus } from '#lib/http/problem-status.ts';
+import type { Failure } from '#lib/errors/fail.ts';
+import { linksOf, withToken } from '../domain/links.ts';
+import type { ReadTransaction } from '../domain/transaction.ts';
+import { frameAncestors } from '../presenters/embedding.ts';
+import { mintToken } from '../presenters/present-transaction.ts';
+import { readTransaction } from '../queries/read-transaction.ts';
+import type { Dependencies } from './dependencies.ts';
+import { readerLanguages } from './reader-languages.ts';
+
+/** Codes whose page may lead on, because whoever sees it may see the transaction. */
+const leadOn = new Set<Failure['code']>(['wrong-state', 'expired', 'withdrawn']);
+
+/** The page of a failure below /consents: with a way on where there is one (decisions.md §9). */
+export function renderErrorPage(dependencies: Dependencies): RenderErrorPage {
+  const { db, forms, instance, embedOrigins, defaultLanguage } = dependencies;
+  return async (ctx, failure) => {
+    const id = /^\/consents\/([^/]+)/.exec(ctx.path)?.[1];
+    const read = id && leadOn.has(failure.code) ? await readTransaction(db, id) : undefined;
+    const language = readerLanguages(ctx, read?.transaction.context.language, defaultLanguage)[0] as string;
+    const retryAfter = failure.headers['Retry-After'];
+    const { html } = await forms.renderPage({
+      model: {
+        page: 'error',
+        status: problemStatus[failure.code].status,
+        code: failure.code,
+        language,
+        instance,
+        theme: null,
+        embedding: null,
+        ...(retryAfter ? { retryAfter: Number(retryAfter) } : {}),
+        links: read ? await linksOn(dependencies, read, failure, ctx.state.principal) : { child: null, transaction: null },
+        contact: null,
+      },
+    });
+    return { html, frameAncestors: read ? frameAncestors(read, embedOrigins) : `'self' ${embedOrigins}` };
+  };
+}
+
+async function linksOn({ tokens, instance }: Dependencies, read: ReadTransaction, failure: Failure, principal: Principal | undefined) {
+  const token = await mintToken(tokens, read, principal);
+  const links = linksOf(instance.baseUrl, read.transaction.id);
+  const restartable = failure.code === 'expired' && read.transaction.context.updatable;
+  return {
+    child: restartable ? withToken(links.child, token) : null,
+    transaction: failure.code === 'expired' ? null : withToken(links.transaction, token),
+  };
+}

@@ -1,0 +1,35 @@
+import type { Context } from 'koa';
+import type { Principal } from '#lib/auth/principal.ts';
+import type { ReceiptBody } from '#lib/contracts/pages.ts';
+import type { ReadTransaction } from '../domain/transaction.ts';
+import { finalPage } from '../presenters/final-page.ts';
+import { mintToken } from '../presenters/present-transaction.ts';
+import { readReceipt } from '../queries/receipts.ts';
+import type { Dependencies } from './dependencies.ts';
+import { readerLanguages } from './reader-languages.ts';
+import { sendTransactionPage } from './send.ts';
+
+/** Sends the page of a transaction in a final state: committed in the language of its receipt, else in the reader's. */
+export async function sendFinalPage(
+  ctx: Context,
+  dependencies: Dependencies,
+  read: ReadTransaction,
+  principal: Principal,
+): Promise<void> {
+  const { db, forms, tokens, instance, defaultLanguage } = dependencies;
+  const { transaction } = read;
+  const stored = transaction.state === 'COMMITTED' ? await readReceipt(db, transaction.id) : undefined;
+  const receipt = stored && (JSON.parse(stored.body) as ReceiptBody);
+  const language =
+    receipt?.language ?? (readerLanguages(ctx, transaction.context.language, defaultLanguage)[0] as string);
+  const theme = transaction.layout.theme
+    ? await forms.theme({ key: transaction.layout.theme, language })
+    : null;
+  const token = await mintToken(tokens, read, principal);
+  await sendTransactionPage(
+    ctx,
+    dependencies,
+    read,
+    finalPage(read, { receipt, token, language, instance, theme }),
+  );
+}

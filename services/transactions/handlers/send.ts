@@ -1,0 +1,47 @@
+import type { Context } from 'koa';
+import type { PageModel } from '#lib/contracts/pages.ts';
+import type { OperationInput } from '#lib/http/operation.ts';
+import { sendPage } from '#lib/http/security-headers.ts';
+import { linksOf, withToken } from '../domain/links.ts';
+import type { ReadTransaction } from '../domain/transaction.ts';
+import { frameAncestors } from '../presenters/embedding.ts';
+import { mintToken, presentTransaction } from '../presenters/present-transaction.ts';
+import type { Dependencies } from './dependencies.ts';
+
+/** Renders a page about a transaction and sends it with the policy that lets its host embed it. */
+export async function sendTransactionPage(
+  ctx: Context,
+  { forms, embedOrigins }: Dependencies,
+  read: ReadTransaction,
+  model: PageModel,
+  status = 200,
+): Promise<void> {
+  const { html } = await forms.renderPage({ model });
+  sendPage(ctx, html, { status, frameAncestors: frameAncestors(read, embedOrigins) });
+}
+
+/** Sends a transaction's representation with its Location. */
+export async function sendTransaction(
+  ctx: Context,
+  { tokens, instance }: Dependencies,
+  read: ReadTransaction,
+  { principal }: Pick<OperationInput, 'principal'>,
+  status = 200,
+): Promise<void> {
+  const token = await mintToken(tokens, read, principal);
+  ctx.status = status;
+  ctx.set('Location', withToken(linksOf(instance.baseUrl, read.transaction.id).transaction, token));
+  ctx.body = presentTransaction(read, token, principal, instance.baseUrl);
+}
+
+/** Sends the browser to a transaction's root, from where it is led on. */
+export async function redirectToTransaction(
+  ctx: Context,
+  { tokens, instance }: Dependencies,
+  read: ReadTransaction,
+  { principal }: Pick<OperationInput, 'principal'>,
+): Promise<void> {
+  const token = await mintToken(tokens, read, principal);
+  ctx.status = 303;
+  ctx.set('Location', withToken(linksOf(instance.baseUrl, read.transaction.id).transaction, token));
+}

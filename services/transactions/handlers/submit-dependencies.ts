@@ -1,0 +1,25 @@
+import type { SubmitDependencies } from '../commands/submit-answers.ts';
+import { linksOf, withToken } from '../domain/links.ts';
+import type { Dependencies } from './dependencies.ts';
+
+/** What a submission works with; the receipt's link carries a token of use `receipt` (decisions.md §7 and §14). */
+export function submitDependencies({
+  db,
+  forms,
+  instance,
+  signReceipt,
+  tokens,
+  wake,
+}: Dependencies): SubmitDependencies {
+  return {
+    db,
+    forms,
+    instance,
+    signReceipt,
+    wake,
+    async updateUrl({ id, tokenEpoch }, until) {
+      const token = await tokens.mint({ id, use: 'receipt', epoch: tokenEpoch }, until);
+      return withToken(linksOf(instance.baseUrl, id).child, token);
+    },
+  };
+}

@@ -1,0 +1,53 @@
+import type { Queries } from '#lib/db/database.ts';
+import type { Logger } from '#lib/observability/logger.ts';
+import { timeOutTransactions } from '../queries/change-state.ts';
+
+const batch = 500;
+
+/** Work that is done again and again until it is stopped. */
+export interface Sweeper {
+  start(): void;
+  stop(): Promise<void>;
+}
+
+/** Writes TIMEOUT into transactions past their deadline; readers see it before (decisions.md §3 and §15). @param everyMs at most 10 s. */
+export function createDeadlineSweeper({
+  db,
+  source,
+  wake,
+  log,
+  everyMs,
+}: {
+  db: Queries;
+  source: string;
+  wake: () => void;
+  log: Logger;
+  everyMs: number;
+}): Sweeper {
+  let timer: NodeJS.Timeout | undefined;
+  let sweeping: Promise<void> = Promise.resolve();
+  async function sweep(): Promise<void> {
+    try {
+      let count: number;
+      do {
+        count = await timeOutTransactions(db, batch, source);
+        if (count > 0) wake();
+      } while (count === batch);
+    } catch (error) {
+      log.warn('deadlines are looked at again later', { error });
+    }
+  }
+  const next = () => {
+    timer = setTimeout(() => {
+      sweeping = sweep().finally(() => timer && next());
+    }, everyMs);
+  };
+  return {
+    start: next,
+    async stop() {
+      clearTimeout(timer);
+      timer = undefined;
+      await sweeping;
+    },
+  };
+}

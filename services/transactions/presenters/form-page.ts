@@ -1,0 +1,83 @@
+import type { FormElement } from '#lib/contracts/form-content.ts';
+import type { FormDescription } from '#lib/contracts/forms.ts';
+import type { AnsweredPage, FormPage, PageAnswer, PageFault, PageInstance } from '#lib/contracts/pages.ts';
+import { linksOf, withToken } from '../domain/links.ts';
+import type { ReadTransaction } from '../domain/transaction.ts';
+import { embeddingOf } from './embedding.ts';
+import type { FilledForm } from './present-form.ts';
+
+/** What a form page shows beside the form itself after a submission that was not accepted. */
+export interface Retry {
+  values: Record<string, string[]>;
+  faults: PageFault[];
+  changed: string[];
+}
+
+const nothingYet: Retry = { values: {}, faults: [], changed: [] };
+
+/** The page of an open transaction: its form, or "already answered" when nothing is left to ask. */
+export function formPage(
+  read: ReadTransaction,
+  {
+    form,
+    description,
+    token,
+    instance,
+    retry = nothingYet,
+  }: {
+    form: FilledForm;
+    description: FormDescription;
+    token: string;
+    instance: PageInstance;
+    retry?: Retry;
+  },
+): FormPage | AnsweredPage {
+  const { transaction } = read;
+  const { context, layout } = transaction;
+  const links = linksOf(instance.baseUrl, transaction.id);
+  const base = { language: form.language, instance, theme: description.theme, embedding: embeddingOf(read) };
+  const actions = {
+    submit: withToken(links.submit, token),
+    cancel: context.cancellable ? withToken(links.cancel, token) : null,
+  };
+  if (form.elements.length === 0) {
+    const answers = form.hidden.map((element) => earlierAnswer(element));
+    return {
+      ...base,
+      page: 'answered',
+      info: form.info.identifier,
+      answers,
+      actions,
+      updatable: context.updatable,
+    };
+  }
+  return {
+    ...base,
+    page: 'form',
+    info: form.info,
+    elements: form.elements,
+    peers: [],
+    layout: { ...layout, ...description.texts },
+    actions,
+    ...retry,
+    comment: null,
+    validity: context.validity,
+    expires: transaction.expiresAt.toISOString(),
+    updatable: context.updatable,
+  };
+}
+
+function earlierAnswer(element: FormElement): PageAnswer {
+  const { content, entry, previous } = element;
+  const answers = previous?.answers ?? [];
+  return {
+    identifier: element.identifier,
+    type: entry.type,
+    title: 'title' in content ? content.title : content.label,
+    lang: content.lang,
+    owner: element.owner,
+    decision: entry.type === 'preference' ? null : answers[0] === 'accepted' ? 'accepted' : 'refused',
+    values: entry.type === 'preference' ? answers : [],
+    created: previous?.created,
+  };
+}

@@ -1,0 +1,78 @@
+import type { FormElement, FormInformation } from '#lib/contracts/form-content.ts';
+import type { FormDescription } from '#lib/contracts/forms.ts';
+import { type EarlierRecord, previousAnswer, validRecords } from '../domain/earlier-answers.ts';
+import { linksOf, withToken } from '../domain/links.ts';
+import type { ReadTransaction } from '../domain/transaction.ts';
+
+/** A form with the subject's earlier answers put beside its elements. */
+export interface FilledForm {
+  language: string;
+  info: FormInformation;
+  /** What is asked: without elements that have a valid answer, if the layout hides those. */
+  elements: FormElement[];
+  /** Elements that have a valid answer and are hidden. */
+  hidden: FormElement[];
+}
+
+/** Puts earlier valid answers beside the elements and hides what the layout hides (decisions.md §2 and §4). */
+export function fillForm(
+  { transaction, now }: ReadTransaction,
+  description: FormDescription,
+  earlier: readonly EarlierRecord[],
+): FilledForm {
+  const valid = validRecords(earlier, description.active, now);
+  const elements = description.elements.map(
+    (element) => ({ ...element, previous: previousAnswer(element, valid) }) as FormElement,
+  );
+  const hides = !transaction.layout.existingElementsVisible;
+  return {
+    language: description.language,
+    info: { ...description.info, previous: null },
+    elements: elements.filter(({ previous }) => !(hides && previous)),
+    hidden: elements.filter(({ previous }) => hides && previous),
+  };
+}
+
+/** The Form representation in JSON mode (decisions.md §4, "Form"). */
+export function presentForm(
+  read: ReadTransaction,
+  form: FilledForm,
+  texts: FormDescription['texts'],
+  token: string,
+  baseUrl: string,
+) {
+  const { transaction } = read;
+  const { layout } = transaction;
+  const links = linksOf(baseUrl, transaction.id);
+  return {
+    token,
+    language: form.language,
+    orientation: layout.orientation,
+    info: form.info,
+    elements: form.elements,
+    peers: [],
+    layout: presentLayout(layout, texts),
+    links: {
+      submit: withToken(links.submit, token),
+      transaction: withToken(links.transaction, token),
+      ...(transaction.context.cancellable ? { cancel: withToken(links.cancel, token) } : {}),
+    },
+    ...(layout.blocs ? { blocs: presentBlocs(form.elements) } : {}),
+  };
+}
+
+/** The layout as it is in force, its texts in the form's language. */
+export function presentLayout(
+  layout: ReadTransaction['transaction']['layout'],
+  texts: FormDescription['texts'],
+) {
+  const { id: _id, texts: _texts, blocs: _blocs, ...options } = layout;
+  return { type: 'layout' as const, ...options, ...texts };
+}
+
+/** What clients of a later generation read (decisions.md §4). */
+function presentBlocs(elements: readonly FormElement[]) {
+  return elements.map(({ identifier, serial, entry }) => ({
+    parent: { identifier, serial, element: { entry: { key: entry.key } } },
+  }));
+}

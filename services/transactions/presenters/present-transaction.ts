@@ -1,0 +1,54 @@
+import { isPrivileged, type Principal } from '#lib/auth/principal.ts';
+import { linksOf } from '../domain/links.ts';
+import { isFinal, stateAt } from '../domain/states.ts';
+import type { ReadTransaction } from '../domain/transaction.ts';
+import { type TransactionTokens, tokenExpiry } from '../domain/transaction-token.ts';
+
+/** Mints the fresh token that every representation, Location, redirect and form action carries (decisions.md §7). */
+export function mintToken(
+  tokens: TransactionTokens,
+  { transaction, now }: ReadTransaction,
+  principal?: Principal,
+): Promise<string> {
+  const open = !isFinal(stateAt(transaction, now));
+  return tokens.mint(
+    { id: transaction.id, use: principal?.transaction?.use ?? 'tx', epoch: transaction.tokenEpoch },
+    tokenExpiry({ open, expiresAt: transaction.expiresAt, now }),
+  );
+}
+
+/** The representation of a transaction (decisions.md §4, "Transaction"); members without a value are left out. */
+export function presentTransaction(
+  read: ReadTransaction,
+  token: string,
+  principal: Principal,
+  baseUrl: string,
+) {
+  const { transaction, now } = read;
+  const { context } = transaction;
+  const state = stateAt(transaction, now);
+  const links = linksOf(baseUrl, transaction.id);
+  return {
+    id: transaction.id,
+    subject: transaction.subject,
+    state,
+    token,
+    task: state === 'CREATED' ? links.submit : undefined,
+    breed: links.child,
+    receipt: state === 'COMMITTED' ? links.receipt : undefined,
+    language: context.language,
+    updatable: context.updatable,
+    cancellable: context.cancellable,
+    callback: context.callback,
+    created: transaction.createdAt.toISOString(),
+    expires: transaction.expiresAt.toISOString(),
+    parent: transaction.parent ?? undefined,
+    followers: [],
+    ...(isPrivileged(principal) ? { context: presentContext(read), author: transaction.author } : {}),
+  };
+}
+
+/** The ConsentContext that a transaction was created from, with every default filled in. */
+export function presentContext({ transaction }: ReadTransaction) {
+  return transaction.context;
+}

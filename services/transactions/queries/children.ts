@@ -1,0 +1,29 @@
+import type { Queries } from '#lib/db/database.ts';
+import { sql } from '#lib/db/sql.ts';
+import type { ReadTransaction, Transaction } from '../domain/transaction.ts';
+import { recordStateChange } from './state-event.ts';
+import { toReadTransaction, transactionColumns } from './transaction-columns.ts';
+
+/** Waits for whoever makes a child of the same parent, until the end of the database transaction. */
+export async function lockTransaction(tx: Queries, id: string): Promise<void> {
+  await tx.query(sql`SELECT t.id FROM transactions AS t WHERE t.id = ${id} FOR UPDATE`);
+}
+
+/** The open child of a transaction that is not past its deadline. */
+export async function readOpenChild(db: Queries, parent: string): Promise<ReadTransaction | undefined> {
+  const row = await db.maybeOne<Transaction & { now: Date }>(sql`
+    SELECT ${transactionColumns}, accord_now() AS now FROM transactions AS t
+     WHERE t.parent = ${parent} AND t.state IN ('CREATED', 'SUBMITTED') AND t.expires_at > accord_now()`);
+  return row && toReadTransaction(row);
+}
+
+/** Writes TIMEOUT into a child past its deadline that the sweeper has not reached, so that another one can be made. */
+export async function closeExpiredChild(tx: Queries, parent: string, source: string): Promise<void> {
+  await tx.query(sql`
+    WITH t AS (
+      UPDATE transactions SET state = 'TIMEOUT', version = version + 1, changed_at = accord_now()
+       WHERE parent = ${parent} AND state IN ('CREATED', 'SUBMITTED') AND expires_at <= accord_now()
+      RETURNING *
+    ), ${recordStateChange('timedout', source)}
+    SELECT t.id FROM t`);
+}

@@ -1,0 +1,67 @@
+import { v7 as uuid } from 'uuid';
+import type { PinnedLayout } from '#lib/contracts/forms.ts';
+import type { Queries } from '#lib/db/database.ts';
+import { sql } from '#lib/db/sql.ts';
+import type { ConsentContext } from '../domain/context.ts';
+import type { ReadTransaction, Transaction } from '../domain/transaction.ts';
+import { recordStateChange } from './state-event.ts';
+import { toReadTransaction, transactionColumns } from './transaction-columns.ts';
+
+/** A transaction that is to be made. */
+export interface NewTransaction {
+  id: string;
+  context: ConsentContext;
+  layout: PinnedLayout;
+  author: string;
+  parent: string | null;
+}
+
+type Row = Transaction & { now: Date };
+
+/**
+ * Makes a transaction that claims its context's digest, in one statement: claim, transaction, history, subject and outbox row.
+ * @returns undefined if the digest is claimed already.
+ */
+export async function insertClaiming(
+  db: Queries,
+  digest: Buffer,
+  created: NewTransaction,
+  source: string,
+): Promise<ReadTransaction | undefined> {
+  const row = await db.maybeOne<Row>(sql`
+    WITH claim AS (
+      INSERT INTO context_claims (digest, transaction) VALUES (${digest}, ${created.id})
+      ON CONFLICT (digest) DO NOTHING RETURNING transaction
+    ), ${inserted(created, source, sql`FROM claim`)}
+    SELECT ${transactionColumns}, accord_now() AS now FROM t`);
+  return row && toReadTransaction(row);
+}
+
+/** Makes a transaction without a claim (a child, or one whose claim the caller repoints in the same database transaction). */
+export async function insertTransaction(
+  db: Queries,
+  created: NewTransaction,
+  source: string,
+): Promise<ReadTransaction> {
+  const row = await db.one<Row>(sql`
+    WITH ${inserted(created, source, sql``)}
+    SELECT ${transactionColumns}, accord_now() AS now FROM t`);
+  return toReadTransaction(row);
+}
+
+function inserted(
+  { id, context, layout, author, parent }: NewTransaction,
+  source: string,
+  from: ReturnType<typeof sql>,
+) {
+  return sql`t AS (
+      INSERT INTO transactions (id, subject, state, version, context, layout, author, parent, created_at, changed_at, expires_at)
+      SELECT ${id}, ${context.subject}, 'CREATED', 1, ${JSON.stringify(context)}::jsonb, ${JSON.stringify(layout)}::jsonb, ${author}, ${parent}::text,
+             accord_now(), accord_now(), accord_now() + ${context.timeout}::interval ${from}
+      RETURNING *
+    ), subject AS (
+      INSERT INTO subjects (id, name, email_address, default_language, created_at, modified_at)
+      SELECT ${uuid()}::uuid, t.subject, t.context->'subjectInfos'->>'emailAddress', t.context->>'language', t.created_at, t.created_at FROM t
+      ON CONFLICT (name) DO NOTHING
+    ), ${recordStateChange('created', source)}`;
+}

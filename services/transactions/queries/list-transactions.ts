@@ -1,0 +1,50 @@
+import type { Queries } from '#lib/db/database.ts';
+import { join, sql } from '#lib/db/sql.ts';
+import type { Position } from '#lib/http/cursor.ts';
+import type { State } from '../domain/states.ts';
+import type { ReadTransaction, Transaction } from '../domain/transaction.ts';
+import { toReadTransaction, transactionColumns } from './transaction-columns.ts';
+
+/** What a list of transactions may be narrowed by. */
+export interface TransactionFilter {
+  subject?: string;
+  states?: State[];
+  /** Created at or after. */
+  after?: Date;
+  /** Created before. */
+  before?: Date;
+}
+
+type Listed = ReadTransaction & { position: string };
+
+function conditions({ subject, states, after, before }: TransactionFilter) {
+  // The state as readers see it: a deadline that has passed counts before the sweeper writes it.
+  const state = sql`CASE WHEN t.state IN ('CREATED', 'SUBMITTED') AND t.expires_at <= accord_now() THEN 'TIMEOUT' ELSE t.state END`;
+  const all = [
+    ...(subject === undefined ? [] : [sql`t.subject = ${subject}`]),
+    ...(states ? [sql`${state} = ANY(${states}::text[])`] : []),
+    ...(after ? [sql`t.created_at >= ${after}`] : []),
+    ...(before ? [sql`t.created_at < ${before}`] : []),
+  ];
+  return all.length > 0 ? join(all, ' AND ') : sql`true`;
+}
+
+/** A page of transactions, newest first, after a position. */
+export async function listTransactions(
+  db: Queries,
+  filter: TransactionFilter,
+  { after, limit, offset = 0 }: { after?: Position; limit: number; offset?: number },
+): Promise<Listed[]> {
+  const from = after ? sql`AND (t.created_at, t.id) < (${after.createdAt}::timestamptz, ${after.id})` : sql``;
+  const rows = await db.query<Transaction & { now: Date; position: string }>(sql`
+    SELECT ${transactionColumns}, accord_now() AS now, t.created_at::text AS position
+      FROM transactions AS t WHERE ${conditions(filter)} ${from}
+     ORDER BY t.created_at DESC, t.id DESC LIMIT ${limit} OFFSET ${offset}`);
+  return rows.map(({ position, ...row }) => ({ ...toReadTransaction(row), position }));
+}
+
+/** How many transactions a filter lets through. */
+export async function countTransactions(db: Queries, filter: TransactionFilter): Promise<number> {
+  const { count } = await db.one<{ count: number }>(sql`SELECT count(*) AS count FROM transactions AS t WHERE ${conditions(filter)}`);
+  return count;
+}

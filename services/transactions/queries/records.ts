@@ -1,0 +1,96 @@
+import type { Queries } from '#lib/db/database.ts';
+import { join, type Statement, sql } from '#lib/db/sql.ts';
+import type { StatusFacts } from '../domain/record-status.ts';
+
+/** A record as it is stored, and what its status depends on. */
+export interface StoredRecord extends StatusFacts {
+  id: string;
+  transaction: string;
+  subject: string;
+  object: string;
+  type: string;
+  value: string[];
+  origin: string;
+  author: string;
+  comment: string | null;
+  createdAt: Date;
+}
+
+/** What a list of records may be narrowed by; it never changes which record is the newest (decisions.md §5). */
+export interface RecordFilter {
+  subject: string;
+  elements?: string[];
+  infos?: string[];
+  object?: string;
+  value?: string;
+  after?: Date;
+  before?: Date;
+}
+
+/** SQL that tells whether `r` is the newest committed record of its subject, object and key. */
+export const isNewest = sql`(r.state = 'COMMITTED' AND NOT EXISTS (
+    SELECT 1 FROM records AS n
+     WHERE n.state = 'COMMITTED' AND n.subject = r.subject AND n.object = r.object AND n.key = r.key
+       AND (n.committed_at, n.id) > (r.committed_at, r.id)))`;
+
+const recordColumns = sql`
+  r.id, r.transaction, r.subject, r.object, r.key, r.type, r.serial, r.info_key AS "infoKey", r.info_serial AS "infoSerial",
+  r.value, r.state, r.origin, r.author, r.comment, r.created_at AS "createdAt", r.expires_at AS "expiresAt"`;
+
+const perKey = 100;
+
+/** What the statuses of a transaction's records depend on. */
+export async function readStatusFacts(db: Queries, transaction: string): Promise<StatusFacts[]> {
+  return db.query<StatusFacts>(sql`
+    SELECT r.state, r.key, r.serial, r.info_key AS "infoKey", r.info_serial AS "infoSerial", r.expires_at AS "expiresAt", ${isNewest} AS newest
+      FROM records AS r WHERE r.transaction = ${transaction}`);
+}
+
+/** A subject's records, the newest 100 of each key and object, newest first. */
+export async function readRecords(db: Queries, filter: RecordFilter): Promise<StoredRecord[]> {
+  return db.query<StoredRecord>(sql`
+    SELECT ranked.* FROM (
+      SELECT ${recordColumns}, ${isNewest} AS newest,
+             row_number() OVER (PARTITION BY r.key, r.object ORDER BY r.created_at DESC, r.id DESC) AS place
+        FROM records AS r WHERE ${join(conditions(filter), ' AND ')}) AS ranked
+     WHERE ranked.place <= ${perKey}
+     ORDER BY ranked.key, ranked.object, ranked.place`);
+}
+
+function conditions({ subject, elements, infos, object, value, after, before }: RecordFilter): Statement[] {
+  return [
+    sql`r.subject = ${subject}`,
+    ...(elements ? [sql`r.key = ANY(${elements}::text[])`] : []),
+    ...(infos ? [sql`r.info_key = ANY(${infos}::text[])`] : []),
+    ...(object === undefined ? [] : [sql`r.object = ${object}`]),
+    ...(value === undefined ? [] : [sql`${value} = ANY(r.value)`]),
+    ...(after ? [sql`r.created_at >= ${after}`] : []),
+    ...(before ? [sql`r.created_at < ${before}`] : []),
+  ];
+}
+
+/** Where a page of an extraction ends: the last record looked at. */
+export interface ExtractionPosition {
+  createdAt: string;
+  id: string;
+}
+
+export interface ExtractedRecord extends StoredRecord {
+  emailAddress: string | null;
+  /** The time in full precision, for the next page's position. */
+  position: string;
+}
+
+/** Newest committed records of a key that carry a value, newest first, after a position. */
+export async function extractRecords(
+  db: Queries,
+  { key, value, after, limit }: { key: string; value: string; after?: ExtractionPosition; limit: number },
+): Promise<ExtractedRecord[]> {
+  const from = after ? sql`AND (r.created_at, r.id) < (${after.createdAt}::timestamptz, ${after.id}::uuid)` : sql``;
+  return db.query<ExtractedRecord>(sql`
+    SELECT ${recordColumns}, true AS newest, s.email_address AS "emailAddress", r.created_at::text AS position
+      FROM records AS r LEFT JOIN subjects AS s ON s.name = r.subject
+     WHERE r.key = ${key} AND ${value} = ANY(r.value) AND ${isNewest} ${from}
+     ORDER BY r.created_at DESC, r.id DESC
+     LIMIT ${limit}`);
+}

@@ -1,0 +1,58 @@
+import { v7 as uuid } from 'uuid';
+import type { Queries } from '#lib/db/database.ts';
+import { sql } from '#lib/db/sql.ts';
+
+/** A subject that the instance knows. */
+export interface Subject {
+  id: string;
+  name: string;
+  emailAddress: string | null;
+  defaultLanguage: string | null;
+  createdAt: Date;
+  modifiedAt: Date;
+}
+
+const columns = sql`s.id, s.name, s.email_address AS "emailAddress", s.default_language AS "defaultLanguage",
+  s.created_at AS "createdAt", s.modified_at AS "modifiedAt"`;
+
+/** @returns undefined if a subject of that name exists already. */
+export async function insertSubject(db: Queries, { name, emailAddress, defaultLanguage }: Pick<Subject, 'name' | 'emailAddress' | 'defaultLanguage'>) {
+  return db.maybeOne<Subject>(sql`
+    INSERT INTO subjects AS s (id, name, email_address, default_language, created_at, modified_at)
+    VALUES (${uuid()}, ${name}, ${emailAddress}, ${defaultLanguage}, accord_now(), accord_now())
+    ON CONFLICT (name) DO NOTHING RETURNING ${columns}`);
+}
+
+export async function readSubject(db: Queries, name: string): Promise<Subject | undefined> {
+  return db.maybeOne<Subject>(sql`SELECT ${columns} FROM subjects AS s WHERE s.name = ${name}`);
+}
+
+export async function readSubjectById(db: Queries, id: string): Promise<Subject | undefined> {
+  return db.maybeOne<Subject>(sql`SELECT ${columns} FROM subjects AS s WHERE s.id = ${id}`);
+}
+
+/** Changes what is given; null clears, undefined leaves. The name is what records go by and never changes. */
+export async function updateSubject(
+  db: Queries,
+  id: string,
+  { emailAddress, defaultLanguage }: { emailAddress?: string | null; defaultLanguage?: string | null },
+): Promise<Subject | undefined> {
+  return db.maybeOne<Subject>(sql`
+    UPDATE subjects AS s
+       SET email_address = CASE WHEN ${emailAddress !== undefined} THEN ${emailAddress ?? null}::text ELSE s.email_address END,
+           default_language = CASE WHEN ${defaultLanguage !== undefined} THEN ${defaultLanguage ?? null}::text ELSE s.default_language END,
+           modified_at = accord_now()
+     WHERE s.id = ${id} RETURNING ${columns}`);
+}
+
+/** A page of subjects, newest first, after a position; optionally those whose name or address contains a text. */
+export async function listSubjects(
+  db: Queries,
+  { keyword, after, limit }: { keyword?: string; after?: { createdAt: string; id: string }; limit: number },
+): Promise<(Subject & { position: string })[]> {
+  const matching = keyword === undefined ? sql`true` : sql`(strpos(lower(s.name), lower(${keyword})) > 0 OR strpos(lower(s.email_address), lower(${keyword})) > 0)`;
+  const from = after ? sql`AND (s.created_at, s.id) < (${after.createdAt}::timestamptz, ${after.id}::uuid)` : sql``;
+  return db.query(sql`
+    SELECT ${columns}, s.created_at::text AS position FROM subjects AS s
+     WHERE ${matching} ${from} ORDER BY s.created_at DESC, s.id DESC LIMIT ${limit}`);
+}
