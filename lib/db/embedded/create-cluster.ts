@@ -1,0 +1,140 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { chmod, chown, mkdtemp, open, readdir, readFile, rename, rm } from 'node:fs/promises';
+import path from 'node:path';
+import { text } from 'node:stream/consumers';
+import { processOptions } from '#lib/db/embedded/account.ts';
+import type { Binaries } from '#lib/db/embedded/binaries.ts';
+import type { DataFolder } from '#lib/db/embedded/data-folder.ts';
+import { explainFileError, explainOutput } from '#lib/db/embedded/explain-file-error.ts';
+import { StartupError } from '#lib/lifecycle/startup-error.ts';
+
+/** A database on disk, and what opens it. */
+export interface Cluster {
+  /** PostgreSQL's own folder. */
+  files: string;
+  password: string;
+}
+
+/** Role and database are the same word; the role is no superuser, so that no injected SQL could reach the machine. */
+export const owner = 'accord';
+
+/** Superusers and sockets are shut out: single-user mode remains for whoever may read the files anyway. */
+const hostRules = `host ${owner} ${owner} 127.0.0.1/32 scram-sha-256\n`;
+
+/**
+ * Opens the database of a data folder, after making it if there is none. It is made in a folder beside and then renamed,
+ * so that a start that was cut off leaves nothing half-made.
+ */
+export async function openCluster(folder: DataFolder, binaries: Binaries): Promise<Cluster> {
+  try {
+    await removeUnfinished(folder);
+    const existing = await readCluster(folder, binaries);
+    if (existing) return existing;
+    await createCluster(folder, binaries);
+    const created = await readCluster(folder, binaries);
+    if (!created) throw new StartupError(`The database in ${folder.path} has vanished while it was made.`);
+    return created;
+  } catch (error) {
+    throw explainFileError(error, folder.path);
+  }
+}
+
+async function readCluster(folder: DataFolder, binaries: Binaries): Promise<Cluster | undefined> {
+  const files = path.join(folder.database, 'data');
+  const major = await readFile(path.join(files, 'PG_VERSION'), 'utf8').catch((error) => {
+    if (error.code === 'ENOENT') return undefined;
+    throw error;
+  });
+  if (major === undefined) return undefined;
+  if (major.trim() !== binaries.major)
+    throw new StartupError(
+      `The data in ${folder.path} (DATA_DIR) were made by PostgreSQL ${major.trim()}, and this is PostgreSQL ` +
+        `${binaries.major}: start the version of Accord that made them, or name another folder.`,
+    );
+  return { files, password: (await readFile(path.join(folder.database, 'password'), 'utf8')).trim() };
+}
+
+async function createCluster(folder: DataFolder, binaries: Binaries): Promise<void> {
+  const work = await mkdtemp(`${folder.database}.new-`);
+  const files = path.join(work, 'data');
+  const password = randomBytes(32).toString('base64url');
+  const { account } = folder;
+  if (account) await chown(work, account.uid, account.gid);
+  const initdb = ['-D', files, '-U', 'postgres', '--auth=reject', '--encoding=UTF8', '--locale=C'];
+  await runToEnd(folder, binaries, binaries.initdb, [
+    ...initdb,
+    '--locale-provider=builtin',
+    '--builtin-locale=C.UTF-8',
+  ]);
+  await runToEnd(
+    folder,
+    binaries,
+    binaries.postgres,
+    ['--single', '-D', files, '-c', 'exit_on_error=on', '-c', 'log_checkpoints=off', 'postgres'],
+    `${createOwner(password)}\n`,
+  );
+  await writeDurably(path.join(files, 'pg_hba.conf'), hostRules, folder);
+  await writeDurably(path.join(work, 'password'), `${password}\n`, folder);
+  await rename(work, folder.database);
+  await syncFolder(folder.path);
+}
+
+/** A password of 256 random bits needs no stretching, which would cost time on each new connection. */
+function createOwner(password: string): string {
+  return [
+    'SET scram_iterations = 1',
+    `CREATE ROLE ${owner} LOGIN PASSWORD '${password}'`,
+    `CREATE DATABASE ${owner} OWNER ${owner}`,
+  ].join('\n');
+}
+
+async function runToEnd(
+  folder: DataFolder,
+  { endWithParent }: Binaries,
+  program: string,
+  args: string[],
+  input = '',
+): Promise<void> {
+  const [command = program, ...rest] = [...endWithParent, program, ...args];
+  const child = spawn(command, rest, {
+    ...processOptions(folder.account),
+    stdio: ['pipe', 'ignore', 'pipe'],
+  });
+  child.stdin.on('error', () => {}); // It may end without reading; its exit code tells.
+  child.stdin.end(input);
+  const [output, code] = await Promise.all([text(child.stderr), exitCode(child)]);
+  if (code !== 0 || /^.*(ERROR|FATAL|PANIC):/m.test(output)) throw explainOutput(output, folder.path);
+}
+
+function exitCode(child: ChildProcess): Promise<number | null> {
+  return new Promise((done, reject) => {
+    child.once('error', reject);
+    child.once('close', done);
+  });
+}
+
+async function writeDurably(file: string, content: string, { account }: DataFolder): Promise<void> {
+  const handle = await open(file, 'w', 0o600);
+  try {
+    await handle.writeFile(content);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+  await chmod(file, 0o600);
+  if (account) await chown(file, account.uid, account.gid);
+}
+
+async function syncFolder(folder: string): Promise<void> {
+  const handle = await open(folder, 'r');
+  await handle.sync().finally(() => handle.close());
+}
+
+/** What a killed start left; only under the lock of the folder. */
+async function removeUnfinished({ path: folder }: DataFolder): Promise<void> {
+  const unfinished = (await readdir(folder)).filter((name) => /^postgresql.*\.new-/.test(name));
+  // Its initdb may still be at work there: then the next start gets the rest.
+  for (const name of unfinished)
+    await rm(path.join(folder, name), { recursive: true, force: true, maxRetries: 3 }).catch(() => {});
+}

@@ -1,0 +1,67 @@
+import { constants } from 'node:fs';
+import { access, chmod, mkdir, rmdir } from 'node:fs/promises';
+import path from 'node:path';
+import { type Account, chooseAccount, mayEnter } from '#lib/db/embedded/account.ts';
+import { explainFileError } from '#lib/db/embedded/explain-file-error.ts';
+import { StartupError } from '#lib/lifecycle/startup-error.ts';
+import type { Logger } from '#lib/observability/logger.ts';
+
+/** The folder that holds everything that must survive a restart. */
+export interface DataFolder {
+  path: string;
+  /** Where the database is, or will be. */
+  database: string;
+  account: Account | undefined;
+}
+
+const systemFolder = '/var/lib/accord';
+
+/**
+ * Makes the data folder and sees that PostgreSQL's user can reach it. As root, a default folder out of that user's reach
+ * is replaced by /var/lib/accord, and this is said; a folder that was named is never replaced.
+ */
+export async function openDataFolder({
+  dataDir,
+  named,
+  log,
+}: {
+  dataDir: string;
+  named: boolean;
+  log: Logger;
+}): Promise<DataFolder> {
+  const wanted = path.resolve(dataDir);
+  const made = await makeFolder(wanted);
+  const folder = await describe(wanted);
+  if (!folder.account || (await mayEnter(folder.account, wanted))) return folder;
+  if (named)
+    throw new StartupError(
+      `DATA_DIR ${wanted} cannot be reached by uid ${folder.account.uid}, as which PostgreSQL runs because it refuses ` +
+        `to run as root: name a folder below folders that everybody may enter, such as ${systemFolder}.`,
+    );
+  if (made) await rmdir(wanted).catch(() => {});
+  log.info(
+    `data are kept in ${systemFolder}: PostgreSQL does not run as root, and its user cannot reach ${wanted}`,
+  );
+  await makeFolder(systemFolder);
+  return describe(systemFolder);
+}
+
+async function describe(folder: string): Promise<DataFolder> {
+  const database = path.join(folder, 'postgresql');
+  return { path: folder, database, account: await chooseAccount(database) };
+}
+
+/** @returns whether it was made now. */
+async function makeFolder(folder: string): Promise<boolean> {
+  try {
+    const first = await mkdir(folder, { recursive: true });
+    // Whatever the umask: as root, PostgreSQL's user must pass through; else nobody else has business there.
+    const mode = process.getuid?.() === 0 ? 0o711 : 0o700;
+    for (let made = first ? folder : undefined; made; made = made === first ? undefined : path.dirname(made))
+      await chmod(made, mode);
+    await access(folder, constants.W_OK | constants.X_OK);
+    return first !== undefined;
+  } catch (error) {
+    throw explainFileError(error, folder);
+  }
+}

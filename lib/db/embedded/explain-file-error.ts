@@ -1,0 +1,35 @@
+import { StartupError } from '#lib/lifecycle/startup-error.ts';
+
+const reasons: Record<string, string> = {
+  EACCES: 'this user may not write there',
+  EPERM: 'this user may not write there',
+  EROFS: 'it lies on a file system that is mounted read-only',
+  ENOTDIR: 'a part of its path is a file',
+  EEXIST: 'there is a file of this name',
+  ENAMETOOLONG: 'its path is too long',
+  ENOSPC: 'the disk is full',
+  EDQUOT: "this user's disk quota is used up",
+  ENOENT: 'a part of its path leads nowhere',
+  ELOOP: 'its symbolic links go round in a circle',
+};
+
+/** One sentence for a fault of the file system at start. */
+export function explainFileError(error: unknown, folder: string): StartupError {
+  if (error instanceof StartupError) return error;
+  const { code, message } = error as NodeJS.ErrnoException;
+  const reason = (code && reasons[code]) ?? message;
+  return new StartupError(`The data folder ${folder} (DATA_DIR) cannot be used: ${reason}.`, {
+    cause: error,
+  });
+}
+
+/** One sentence for what a program of PostgreSQL said on standard error before it gave up. */
+export function explainOutput(output: string, folder: string): StartupError {
+  if (/No space left on device/.test(output)) return explainFileError({ code: 'ENOSPC' }, folder);
+  if (/Disk quota exceeded/.test(output)) return explainFileError({ code: 'EDQUOT' }, folder);
+  const lines = output.split('\n').filter((line) => line.trim() !== '');
+  const said =
+    lines.findLast((line) => /(FATAL|PANIC|ERROR|error):/.test(line)) ?? lines.at(-1) ?? 'no reason given';
+  const reason = said.replace(/^.*?(FATAL|PANIC|ERROR|error):\s*/, '');
+  return new StartupError(`PostgreSQL cannot run on the data in ${folder} (DATA_DIR): ${reason}.`);
+}
