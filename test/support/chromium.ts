@@ -1,11 +1,12 @@
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { chmod, mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { homedir, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { type Browser, chromium, type LaunchOptions } from 'playwright-core';
+import { cacheFolder } from './cache-folder.ts';
 
 const run = promisify(execFile);
 const packageFolder = path.dirname(path.dirname(fileURLToPath(import.meta.resolve('@sparticuz/chromium'))));
@@ -24,13 +25,6 @@ const flags = [
   '--disable-component-update',
   '--disable-sync',
 ];
-
-/** Where unpacked test infrastructure is kept between runs. */
-function cacheFolder(): string {
-  if (process.env.TEST_INFRA_CACHE) return process.env.TEST_INFRA_CACHE;
-  if (process.getuid?.() === 0) return '/var/tmp/accord';
-  return path.join(process.env.XDG_CACHE_HOME ?? path.join(homedir(), '.cache'), 'accord');
-}
 
 /**
  * Unpacks the browser of the npm package once per version. In a child process, because the package reads its environment when it is

@@ -14,8 +14,8 @@ const { resolve } = createRequire(import.meta.url);
 export interface Binaries {
   initdb: string;
   postgres: string;
-  /** PostgreSQL's major version, as in a database's PG_VERSION. */
-  major: string;
+  /** As `postgres --version` says, e.g. `18.4`. */
+  version: string;
   /** What to put before a command so that the process ends with ours, even after a kill -9; empty where there is no such thing. */
   endWithParent: string[];
 }
@@ -87,8 +87,8 @@ async function tryOut(
     const [program = postgres, ...args] = [...prefix, postgres, '--version'];
     try {
       const { stdout } = await execute(program, args, processOptions(account));
-      const major = /(\d+)\./.exec(stdout)?.[1] ?? '';
-      return { binaries: { initdb, postgres, major, endWithParent: prefix } };
+      const version = stdout.trim().split(' ').at(-1) ?? '';
+      return { binaries: { initdb, postgres, version, endWithParent: prefix } };
     } catch (error) {
       const { code, stderr } = error as { code?: unknown; stderr?: string };
       fault = stderr?.trim().split('\n')[0] || String(code);

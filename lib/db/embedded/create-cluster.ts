@@ -47,10 +47,11 @@ async function readCluster(folder: DataFolder, binaries: Binaries): Promise<Clus
     throw error;
   });
   if (major === undefined) return undefined;
-  if (major.trim() !== binaries.major)
+  const ours = binaries.version.split('.')[0];
+  if (major.trim() !== ours)
     throw new StartupError(
       `The data in ${folder.path} (DATA_DIR) were made by PostgreSQL ${major.trim()}, and this is PostgreSQL ` +
-        `${binaries.major}: start the version of Accord that made them, or name another folder.`,
+        `${ours}: start the version of Accord that made them, or name another folder.`,
     );
   return { files, password: (await readFile(path.join(folder.database, 'password'), 'utf8')).trim() };
 }

@@ -34,18 +34,15 @@ export async function launch({
   account,
   files,
   port,
+  settings = serverSettings,
 }: {
   binaries: Binaries;
   account: Account | undefined;
   files: string;
   port: number;
+  settings?: Record<string, string>;
 }): Promise<Postmaster> {
-  const server = [
-    binaries.postgres,
-    '-D',
-    files,
-    ...settingArguments({ ...serverSettings, port: String(port) }),
-  ];
+  const server = [binaries.postgres, '-D', files, ...settingArguments({ ...settings, port: String(port) })];
   const [program = '', ...args] = [...binaries.endWithParent, ...server];
   // In a session of its own: Ctrl-C is for Accord, which stops PostgreSQL when the last request is done.
   const options = { ...processOptions(account), detached: true };

@@ -1,5 +1,4 @@
 import { rm } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
@@ -16,6 +15,7 @@ import {
   terminate,
 } from '#lib/db/embedded/postmaster.ts';
 import { readPostmasterFile, worksOn } from '#lib/db/embedded/postmaster-file.ts';
+import { freePort } from '#lib/lifecycle/free-port.ts';
 import type { Logger } from '#lib/observability/logger.ts';
 
 /** PostgreSQL, running, and started again on the same port should it end by itself. */
@@ -142,15 +142,4 @@ async function answers(url: string): Promise<boolean> {
 
 function urlOf({ password }: Cluster, port: number): string {
   return `postgresql://${owner}:${password}@127.0.0.1:${port}/${owner}`;
-}
-
-function freePort(): Promise<number> {
-  return new Promise((done, reject) => {
-    const server = createServer();
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      server.close(() => done(typeof address === 'object' && address ? address.port : 0));
-    });
-  });
 }

@@ -1,0 +1,98 @@
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { chmod, chown, cp, mkdir, mkdtemp, readdir, rename, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { type Account, chooseAccount, processOptions } from '#lib/db/embedded/account.ts';
+import { type Binaries, findBinaries } from '#lib/db/embedded/binaries.ts';
+import { lockFolder } from '#lib/db/embedded/folder-lock.ts';
+import { launch, terminate } from '#lib/db/embedded/postmaster.ts';
+import { serverSettings } from '#lib/db/embedded/server-settings.ts';
+import { freePort } from '#lib/lifecycle/free-port.ts';
+import { cacheFolder } from './cache-folder.ts';
+
+const execute = promisify(execFile);
+const workPrefix = 'accord-test-postgres-';
+
+/** As in production but for durability, which only tests of a crash need, and those start the real thing. */
+const fastSettings = {
+  ...serverSettings,
+  fsync: 'off',
+  synchronous_commit: 'off',
+  full_page_writes: 'off',
+  max_connections: '200',
+  max_wal_size: '1GB',
+  autovacuum: 'off',
+};
+
+/** Starts the PostgreSQL of a test run: superuser `postgres`, no password. It ends with the process that runs the tests. */
+export async function startTestPostgres(): Promise<{ url: string; stop(): Promise<void> }> {
+  await removeStaleFolders();
+  const cache = cacheFolder();
+  await mkdir(cache, { recursive: true, mode: 0o755 });
+  const account = await chooseAccount(cache);
+  const binaries = await findBinaries({ account, copyTo: cache });
+  const work = await mkdtemp(path.join(tmpdir(), workPrefix));
+  await chmod(work, 0o711);
+  const lock = lockFolder(work);
+  const files = path.join(work, 'data');
+  await copyOwned(await freshCluster(cache, binaries, account), files, account);
+  const port = await freePort();
+  const postmaster = await launch({ binaries, account, files, port, settings: fastSettings });
+  return {
+    url: `postgresql://postgres@127.0.0.1:${port}/postgres`,
+    async stop() {
+      await terminate(postmaster);
+      lock.release();
+      await rm(work, { recursive: true, force: true });
+    },
+  };
+}
+
+/** An empty cluster to copy, made once per version of PostgreSQL. */
+async function freshCluster(
+  cache: string,
+  binaries: Binaries,
+  account: Account | undefined,
+): Promise<string> {
+  const cluster = path.join(cache, `postgresql-${binaries.version}-cluster`);
+  if (existsSync(cluster)) return cluster;
+  const work = await mkdtemp(`${cluster}.new-`);
+  if (account) await chown(work, account.uid, account.gid);
+  const locale = ['--encoding=UTF8', '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'];
+  await execute(
+    binaries.initdb,
+    ['-D', work, '-U', 'postgres', '--no-sync', '--auth=trust', ...locale],
+    processOptions(account),
+  );
+  await rename(work, cluster).catch(async (error) => {
+    await rm(work, { recursive: true, force: true }); // Another run was quicker; its cluster is as good.
+    if (!existsSync(cluster)) throw error;
+  });
+  return cluster;
+}
+
+async function copyOwned(from: string, to: string, account: Account | undefined): Promise<void> {
+  await cp(from, to, { recursive: true, mode: 2 /* COPYFILE_FICLONE */ });
+  await chmod(to, 0o700);
+  if (!account) return;
+  await chown(to, account.uid, account.gid);
+  for (const entry of await readdir(to, { recursive: true, withFileTypes: true }))
+    await chown(path.join(entry.parentPath, entry.name), account.uid, account.gid);
+}
+
+/** Work folders of runs that were killed: nobody holds their lock. */
+async function removeStaleFolders(): Promise<void> {
+  const names = (await readdir(tmpdir())).filter((name) => name.startsWith(workPrefix));
+  for (const folder of names.map((name) => path.join(tmpdir(), name))) {
+    try {
+      // A minute's grace, because a folder is made a moment before it is locked.
+      if (Date.now() - (await stat(folder)).ctimeMs < 60_000) continue;
+      lockFolder(folder).release();
+      await rm(folder, { recursive: true, force: true });
+    } catch {
+      // In use, or another user's.
+    }
+  }
+}

@@ -1,0 +1,31 @@
+import pg from 'pg';
+import { inject } from 'vitest';
+
+/** A database of a test's own, with every service's schema in it. */
+export interface TestDatabase {
+  url: string;
+  /** Ends the connections that are left, too. */
+  drop(): Promise<void>;
+}
+
+let made = 0;
+
+/** Clones the migrated template; about 30 ms. */
+export async function createTestDatabase(): Promise<TestDatabase> {
+  const { adminUrl, prefix } = inject('postgres');
+  made += 1;
+  const name = `${prefix}_${process.pid}_${made}`;
+  await runOn(adminUrl, `CREATE DATABASE ${name} TEMPLATE ${prefix}_template`);
+  const url = new URL(adminUrl);
+  url.pathname = `/${name}`;
+  return {
+    url: url.href,
+    drop: () => runOn(adminUrl, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`),
+  };
+}
+
+async function runOn(url: string, text: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000 });
+  await client.connect();
+  await client.query(text).finally(() => client.end());
+}
