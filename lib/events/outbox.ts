@@ -1,0 +1,18 @@
+import { randomUUID } from 'node:crypto';
+import type { Queries } from '#lib/db/database.ts';
+import { sql } from '#lib/db/sql.ts';
+import type { AccordEvent, Topic } from '#lib/events/event.ts';
+
+/** An event before it has an id and a time. */
+export type NewEvent = Omit<AccordEvent, 'id' | 'time'>;
+
+/**
+ * Writes an event beside the change it tells of, in the same transaction: it will be sent if and only if that commits
+ * (reliability.md, "Outbox, inbox"). Wake the relay after the COMMIT. The aggregate's id is the key.
+ */
+export async function addToOutbox(tx: Queries, topic: Topic, event: NewEvent): Promise<void> {
+  const id = randomUUID();
+  await tx.query(sql`
+    INSERT INTO outbox (event_id, topic, key, event)
+    VALUES (${id}, ${topic}, ${event.subject}, ${{ id, ...event }}::jsonb || jsonb_build_object('time', to_json(accord_now())))`);
+}

@@ -1,0 +1,38 @@
+import { fail } from '#lib/errors/fail.ts';
+import type { Entry } from '../domain/model.ts';
+import { checkPrecondition } from '../domain/precondition.ts';
+import { readEntryFields } from '../domain/read-entry-fields.ts';
+import { clearDefault, lockDefault, updateModel } from '../queries/models.ts';
+import type { Dependencies } from './dependencies.ts';
+import { findModelToChange } from './find.ts';
+
+/** What is absent stays as it is. */
+export interface UpdateModelInput {
+  name?: string;
+  description?: string | null;
+  shared?: boolean;
+  sharedWith?: string[];
+  default?: boolean;
+}
+
+/** Edits an entry's own fields, which are no content. @throws Failure `not-found`, `precondition-failed`, `wrong-state`, `invalid`. */
+export async function updateModelFields(
+  { db }: Pick<Dependencies, 'db'>,
+  id: string,
+  input: UpdateModelInput,
+  ifMatch?: string,
+): Promise<Entry> {
+  return db.withTransaction(async (tx) => {
+    if (input.default === true) await lockDefault(tx);
+    const entry = await findModelToChange(tx, id);
+    checkPrecondition(ifMatch, entry.revision);
+    if (input.default === true && entry.type !== 'information')
+      throw fail('invalid', 'Only an information can be the default.', {
+        errors: [{ pointer: '/default', code: 'invalid', detail: 'is for information alone' }],
+      });
+    if (input.default === true && !entry.isDefault) await clearDefault(tx);
+    const given = Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined));
+    const fields = readEntryFields({ ...entry, ...given });
+    return updateModel(tx, id, { ...fields, isDefault: input.default ?? entry.isDefault });
+  });
+}

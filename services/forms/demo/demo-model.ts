@@ -1,0 +1,12 @@
+import type { ModelType } from '../domain/model.ts';
+
+/** A model of the demonstration (decisions.md §12), ACTIVE 1.0 from the first start on. */
+export interface DemoModel {
+  type: ModelType;
+  key: string;
+  name: string;
+  description: string;
+  default?: boolean;
+  /** Complete in each of the three languages that pages have. */
+  data: Record<'en' | 'fr' | 'ar', Record<string, unknown>>;
+}

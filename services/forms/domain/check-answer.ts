@@ -1,0 +1,86 @@
+import type { CheckedAnswer, DescribedElement } from '#lib/contracts/forms.ts';
+import { isStorable, isTooLong, normaliseAnswer } from './answer-text.ts';
+import type { ContentVersion } from './content-version.ts';
+
+/** An answer to one element that may be recorded, nothing to record, or what is wrong with it. */
+export type AnswerResult = { answer: CheckedAnswer } | { none: true } | { fault: string; detail: string };
+
+const none: AnswerResult = { none: true };
+
+/**
+ * Checks the values given for one element (decisions.md §4, "Answers").
+ * @param item the element as it is described in the language shown. @param values undefined: not answered.
+ */
+export function checkAnswer(
+  version: ContentVersion,
+  item: DescribedElement,
+  values: readonly unknown[] | undefined,
+): AnswerResult {
+  if (values === undefined) return item.required ? missing : none;
+  const texts: string[] = [];
+  for (const value of values) {
+    if (typeof value !== 'string' || !isStorable(value))
+      return { fault: 'invalid-text', detail: 'must be a list of texts without NUL and lone surrogates' };
+    const text = normaliseAnswer(value);
+    if (isTooLong(text)) return { fault: 'too-long', detail: 'must have at most 4,000 characters' };
+    if (text !== '') texts.push(text);
+  }
+  if (!item.multiple && texts.length > 1) return { fault: 'too-many', detail: 'takes one answer' };
+  if (texts.length === 0 && !item.multiple) return item.required ? missing : none;
+  if (item.answers === null) return answerOf(version, item, texts, null);
+  return item.entry.type === 'preference'
+    ? checkOptions(version, item, texts)
+    : checkDecision(version, item, texts);
+}
+
+const missing: AnswerResult = { fault: 'required', detail: 'must be answered' };
+
+function checkDecision(version: ContentVersion, item: DescribedElement, texts: string[]): AnswerResult {
+  const [decision] = texts;
+  if (decision !== 'accepted' && decision !== 'refused')
+    return { fault: 'not-an-option', detail: 'must be accepted or refused' };
+  const position = item.answers?.indexOf(decision) ?? -1;
+  if (position < 0) return { fault: 'not-refusable', detail: 'cannot be refused' };
+  return answerOf(version, item, texts, [position]);
+}
+
+function checkOptions(version: ContentVersion, item: DescribedElement, texts: string[]): AnswerResult {
+  const options = item.answers as string[];
+  const positions: number[] = [];
+  for (const text of texts) {
+    // The text in the language shown comes first: another language may use it for another position.
+    const shown = options.indexOf(text);
+    const position = shown >= 0 ? shown : version.positionOf(text);
+    if (position === undefined) return { fault: 'not-an-option', detail: 'must be one of the options' };
+    if (positions.includes(position)) return { fault: 'too-many', detail: 'names an option twice' };
+    positions.push(position);
+  }
+  positions.sort((a, b) => a - b);
+  return answerOf(
+    version,
+    item,
+    positions.map((position) => options[position] as string),
+    positions,
+  );
+}
+
+function answerOf(
+  version: ContentVersion,
+  item: DescribedElement,
+  value: string[],
+  positions: number[] | null,
+): AnswerResult {
+  const { identifier, serial, entry, content } = item;
+  return {
+    answer: {
+      identifier,
+      type: entry.type,
+      key: version.key,
+      serial,
+      value,
+      positions,
+      options: item.answers,
+      content,
+    },
+  };
+}

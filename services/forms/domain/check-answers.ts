@@ -1,0 +1,149 @@
+import type { AnswerCheck, DescribedElement, DescribedInformation } from '#lib/contracts/forms.ts';
+import type { Fault } from '#lib/errors/fail.ts';
+import { checkAnswer } from './check-answer.ts';
+import type { ContentVersion } from './content-version.ts';
+import { formatIdentifier, type Identifier } from './identifier.ts';
+import { type GivenAnswer, type GivenAnswers, pointerTo } from './read-answers.ts';
+
+/** An ACTIVE version and the present name of its entry. */
+export interface ActiveItem {
+  version: ContentVersion;
+  name: string;
+}
+
+/** What answers are compared with. */
+export interface AnswerableForm {
+  /** Keys of the layout's elements in order, withdrawn ones included. */
+  keys: readonly string[];
+  info: ActiveItem;
+  /** ACTIVE elements by key. */
+  elements: ReadonlyMap<string, ActiveItem>;
+  /** Other serials that the answers name, by identifier: null if they are too old, or the element was withdrawn. */
+  others: ReadonlyMap<string, ContentVersion | null>;
+  /** Elements not asked because they have a valid answer. */
+  hidden: ReadonlySet<string>;
+  language: string;
+  /** A form post. */
+  form: boolean;
+}
+
+interface Sorted {
+  info: ContentVersion;
+  answered: Map<string, { given: GivenAnswer; version: ContentVersion }>;
+  shown: Map<string, ContentVersion>;
+  stale: string[];
+  faults: Fault[];
+}
+
+/** Checks an answers map against a form (decisions.md §4, "Answers"). Stale serials come before faults, which they cause. */
+export function checkAnswers(given: GivenAnswers, form: AnswerableForm): AnswerCheck {
+  const sorted = sortAnswers(given, form);
+  const { stale, faults } = sorted;
+  if (stale.length > 0) return { outcome: 'stale', stale };
+  const answers = [];
+  for (const key of form.keys) {
+    const active = form.elements.get(key);
+    if (!active) continue;
+    const answer = sorted.answered.get(key);
+    const version = answer?.version ?? sorted.shown.get(key) ?? active.version;
+    const item = version.describe(form.language, active.name) as DescribedElement;
+    const values = valuesOf(item, answer?.given, given, sorted, form);
+    if (values === undefined && form.hidden.has(key)) continue;
+    const result = checkAnswer(version, item, values);
+    if ('answer' in result) answers.push(result.answer);
+    else if ('fault' in result)
+      faults.push({
+        pointer: pointerTo(answer?.given.name ?? item.identifier),
+        code: result.fault,
+        detail: result.detail,
+      });
+  }
+  if (faults.length > 0) return { outcome: 'invalid', faults };
+  const info = sorted.info.describe(form.language, form.info.name) as DescribedInformation;
+  return { outcome: 'valid', language: form.language, info, answers };
+}
+
+/** The values that count for an element; undefined: not answered. */
+function valuesOf(
+  { entry, answers, multiple }: DescribedElement,
+  answer: GivenAnswer | undefined,
+  { action }: GivenAnswers,
+  { shown }: Sorted,
+  { hidden, form }: AnswerableForm,
+): readonly unknown[] | undefined {
+  const { key, type } = entry;
+  if (action !== 'submit' && type !== 'preference') {
+    if (hidden.has(key)) return undefined;
+    const decision = action === 'accept-all' ? 'accepted' : 'refused';
+    return answers?.includes(decision) ? [decision] : undefined;
+  }
+  if (answer) return answer.values;
+  // A browser sends nothing for boxes that are all empty, if it showed them.
+  const empty = form && multiple && !hidden.has(key) && (shown.size === 0 || shown.has(key));
+  return empty ? [] : undefined;
+}
+
+/** Finds out which version every answer is about. */
+function sortAnswers(given: GivenAnswers, form: AnswerableForm): Sorted {
+  const sorted: Sorted = {
+    info: form.info.version,
+    answered: new Map(),
+    shown: new Map(),
+    stale: [],
+    faults: [...given.faults],
+  };
+  sortInformation(given.info, form, sorted);
+  for (const answer of given.elements) {
+    const version = findVersion(answer, form);
+    if (version === 'stale') sorted.stale.push(answer.identifier);
+    else if (version === 'unknown')
+      sorted.faults.push(faultAt(answer.name, 'unknown-element', 'is no element of this form'));
+    else if (sorted.answered.has(answer.key))
+      sorted.faults.push(faultAt(answer.name, 'too-many', 'answers an element a second time'));
+    else sorted.answered.set(answer.key, { given: answer, version });
+  }
+  for (const identifier of given.shown) {
+    const version = findVersion(identifier, form);
+    if (version === 'stale') sorted.stale.push(textOf(identifier));
+    else if (version !== 'unknown') sorted.shown.set(identifier.key, version);
+  }
+  sorted.stale = [...new Set(sorted.stale)];
+  return sorted;
+}
+
+function sortInformation(given: Identifier | undefined, form: AnswerableForm, sorted: Sorted): void {
+  const { version } = form.info;
+  const told = sorted.faults.some(({ pointer }) => pointer === '/info');
+  if (!given) {
+    if (form.form && !told)
+      sorted.faults.push(faultAt('info', 'required', 'must name the information that was shown'));
+    return;
+  }
+  const identifier = textOf(given);
+  const other = form.others.get(identifier);
+  if (identifier === version.identifier) return;
+  if (given.type !== 'information' || given.key !== version.key || other === undefined)
+    sorted.faults.push(faultAt('info', 'unknown-element', 'is not the information of this form'));
+  else if (other === null) sorted.stale.push(identifier);
+  else sorted.info = other;
+}
+
+function findVersion(
+  identifier: Identifier,
+  { keys, elements, others }: AnswerableForm,
+): ContentVersion | 'stale' | 'unknown' {
+  if (!keys.includes(identifier.key)) return 'unknown';
+  const active = elements.get(identifier.key);
+  const text = textOf(identifier);
+  if (text === active?.version.identifier) return active.version;
+  const other = others.get(text);
+  return other === null ? 'stale' : (other ?? 'unknown');
+}
+
+function textOf({ type, key, serial }: Identifier): string {
+  return formatIdentifier(type, key, serial);
+}
+
+function faultAt(name: string, code: string, detail: string): Fault {
+  return { pointer: pointerTo(name), code, detail };
+}

@@ -1,0 +1,139 @@
+import type { Fault } from '#lib/errors/fail.ts';
+import { readConditions } from './content/conditions.ts';
+import { readEmail } from './content/email.ts';
+import type { Field } from './content/fields.ts';
+import { readInformation } from './content/information.ts';
+import { readLayout } from './content/layout.ts';
+import { readPreference } from './content/preference.ts';
+import { readProcessing } from './content/processing.ts';
+import { readTheme } from './content/theme.ts';
+import { layoutTexts } from './layout-content.ts';
+import type { ModelType, VersionData } from './model.ts';
+
+const readers: Record<ModelType, Field<Record<string, unknown>>> = {
+  information: readInformation,
+  processing: readProcessing,
+  preference: readPreference,
+  conditions: readConditions,
+  layout: readLayout,
+  theme: readTheme,
+  email: readEmail,
+};
+
+const maxLanguages = 50;
+
+/** What a client sends as a version's content. */
+export interface GivenContent {
+  defaultLanguage: string;
+  data: Record<string, unknown>;
+}
+
+/**
+ * Checks the content of a version in all its languages: each complete and valid on its own, and all asking the same
+ * (decisions.md §13). @returns the content to store, sanitised; not to be used if there are faults.
+ */
+export function checkContent(type: ModelType, given: GivenContent): { data: VersionData; faults: Fault[] } {
+  const faults: Fault[] = [];
+  const languages = Object.keys(given.data);
+  checkLanguages(languages, given.defaultLanguage, faults);
+  const data: VersionData = {};
+  for (const language of languages.slice(0, maxLanguages)) {
+    const at = `/data/${language.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+    const before = faults.length;
+    const read = readers[type](given.data[language], at, faults);
+    if (read) data[language] = read;
+    else if (faults.length === before) faults.push({ pointer: at, code: 'required', detail: 'is required' });
+  }
+  if (faults.length === 0) checkSameInAllLanguages(type, given.defaultLanguage, data, faults);
+  return { data, faults };
+}
+
+function checkLanguages(languages: string[], defaultLanguage: string, faults: Fault[]): void {
+  if (languages.length === 0)
+    faults.push({ pointer: '/data', code: 'required', detail: 'must have at least one language' });
+  if (languages.length > maxLanguages)
+    faults.push({
+      pointer: '/data',
+      code: 'too-many',
+      detail: `must have at most ${maxLanguages} languages`,
+    });
+  const seen = new Set<string>();
+  for (const language of languages) {
+    const pointer = `/data/${language.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+    const canonical = canonicalLanguage(language);
+    if (canonical === undefined)
+      faults.push({ pointer, code: 'invalid', detail: 'must be a BCP 47 language tag such as en or fr-CA' });
+    else if (seen.has(canonical))
+      faults.push({ pointer, code: 'duplicate', detail: 'is the same language as another one' });
+    else seen.add(canonical);
+  }
+  if (!languages.includes(defaultLanguage))
+    faults.push({
+      pointer: '/defaultLanguage',
+      code: 'invalid',
+      detail: 'must be one of the languages in data',
+    });
+}
+
+function canonicalLanguage(tag: string): string | undefined {
+  try {
+    return Intl.getCanonicalLocales(tag)[0]?.toLowerCase();
+  } catch {
+    return undefined;
+  }
+}
+
+/** What must not depend on the language a subject happens to read (decisions.md §4: options are known by position). */
+const sameEverywhere: Partial<Record<ModelType, Record<string, unknown>>> = {
+  processing: { refusable: true },
+  conditions: { refusable: true },
+  preference: { valueType: undefined, optional: false, includeDefault: false },
+};
+
+function checkSameInAllLanguages(type: ModelType, main: string, data: VersionData, faults: Fault[]): void {
+  const reference = data[main] ?? {};
+  for (const [language, content] of Object.entries(data)) {
+    if (language === main) continue;
+    const fault = (field: string, detail: string) =>
+      faults.push({ pointer: `/data/${language}/${field}`, code: 'differs', detail });
+    for (const [field, absent] of Object.entries(sameEverywhere[type] ?? {}))
+      if ((content[field] ?? absent) !== (reference[field] ?? absent))
+        fault(field, `must be the same as in ${main}`);
+    if (type === 'preference') checkOptions(content, reference, main, fault);
+    if (type === 'layout') checkStructure(content, reference, main, fault);
+  }
+}
+
+type AddFault = (field: string, detail: string) => void;
+
+function checkOptions(
+  content: Record<string, unknown>,
+  reference: Record<string, unknown>,
+  main: string,
+  fault: AddFault,
+): void {
+  const options = (content.options ?? []) as string[];
+  const mainOptions = (reference.options ?? []) as string[];
+  if (options.length !== mainOptions.length)
+    return void fault('options', `must have as many options as in ${main} (${mainOptions.length})`);
+  if (content.valueType === 'FREE_TEXT') return;
+  const positions = (values: unknown, among: string[]) =>
+    ((values ?? []) as string[]).map((value) => among.indexOf(value)).sort();
+  if (
+    String(positions(content.defaultValues, options)) !==
+    String(positions(reference.defaultValues, mainOptions))
+  )
+    fault('defaultValues', `must be the same options as in ${main}`);
+}
+
+function checkStructure(
+  content: Record<string, unknown>,
+  reference: Record<string, unknown>,
+  main: string,
+  fault: AddFault,
+): void {
+  const texts: readonly string[] = layoutTexts;
+  for (const field of new Set([...Object.keys(content), ...Object.keys(reference)]))
+    if (!texts.includes(field) && JSON.stringify(content[field]) !== JSON.stringify(reference[field]))
+      fault(field, `must be the same as in ${main}: only texts differ between languages`);
+}

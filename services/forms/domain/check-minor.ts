@@ -1,0 +1,49 @@
+import type { Fault } from '#lib/errors/fail.ts';
+import type { ModelType, VersionData } from './model.ts';
+
+const becauseMajor = 'only a MAJOR version may change it, because a MINOR keeps earlier answers valid';
+
+/** What an answer means to whom it was given: changing it makes earlier answers mean something else. */
+const meaning: Partial<Record<ModelType, Record<string, unknown>>> = {
+  processing: { refusable: true },
+  conditions: { refusable: true },
+  preference: { valueType: undefined, optional: false },
+};
+
+/**
+ * Whether content may follow as a MINOR: it may reword, add languages and add options at the end, but an option keeps its
+ * position, because answers are known by it (decisions.md §4). @param former the content activated last.
+ */
+export function checkMinor(type: ModelType, former: VersionData, next: VersionData): Fault[] {
+  const faults: Fault[] = [];
+  const reference = Object.values(former)[0] ?? {};
+  for (const [language, content] of Object.entries(next)) {
+    const at = `/data/${language}`;
+    for (const [field, absent] of Object.entries(meaning[type] ?? {}))
+      if ((content[field] ?? absent) !== (reference[field] ?? absent))
+        faults.push({ pointer: `${at}/${field}`, code: 'needs-major', detail: becauseMajor });
+    if (type === 'preference')
+      faults.push(
+        ...checkOptions(optionsOf(content), optionsOf(former[language] ?? reference), `${at}/options`),
+      );
+  }
+  return faults;
+}
+
+function checkOptions(next: string[], former: string[], at: string): Faults {
+  if (next.length < former.length)
+    return [{ pointer: at, code: 'needs-major', detail: `options were removed: ${becauseMajor}` }];
+  return next.flatMap((option, index) => {
+    const before = former.indexOf(option);
+    if (before < 0 || before === index) return [];
+    return [
+      { pointer: `${at}/${index}`, code: 'needs-major', detail: `the option was moved: ${becauseMajor}` },
+    ];
+  });
+}
+
+type Faults = Fault[];
+
+function optionsOf(content: Record<string, unknown>): string[] {
+  return (content.options ?? []) as string[];
+}

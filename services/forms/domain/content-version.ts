@@ -1,0 +1,109 @@
+import type { DescribedElement, DescribedInformation } from '#lib/contracts/forms.ts';
+import { lookupLanguage } from '#lib/i18n/match-language.ts';
+import { formatIdentifier } from './identifier.ts';
+import type { ModelType, VersionData } from './model.ts';
+
+/** What an activated version is, whatever its entry is called. */
+export interface StoredVersion {
+  id: string;
+  type: ModelType;
+  key: string;
+  serial: string;
+  defaultLanguage: string;
+  data: VersionData;
+}
+
+export type DescribedItem = DescribedInformation | DescribedElement;
+
+/**
+ * An activated version, ready for forms: its content never changes, so everything worked out from it is kept beside it and
+ * shared between requests (frozen).
+ */
+export interface ContentVersion extends StoredVersion {
+  identifier: string;
+  languages: string[];
+  /** The language of the content for a form in `language`: by lookup, else the version's default. */
+  languageFor(language: string): string;
+  /** The item as forms describe it. @param name the entry's present name. */
+  describe(language: string, name: string): DescribedItem;
+  /** Position of an option by its text in any language; undefined for no option (decisions.md §4). */
+  positionOf(text: string): number | undefined;
+}
+
+export function createContentVersion(stored: StoredVersion): ContentVersion {
+  const { data, defaultLanguage } = deepFreeze(stored);
+  const languages = Object.keys(data);
+  const chosen = new Map<string, string>();
+  const items = new Map<string, DescribedItem>();
+  let positions: Map<string, number> | undefined;
+  const identifier = formatIdentifier(stored.type, stored.key, stored.serial);
+
+  function languageFor(language: string): string {
+    const known = chosen.get(language);
+    if (known) return known;
+    const found = lookupLanguage([language], languages) ?? defaultLanguage;
+    if (chosen.size < 100) chosen.set(language, found);
+    return found;
+  }
+  return {
+    ...stored,
+    identifier,
+    languages,
+    languageFor,
+    describe(language, name) {
+      const lang = languageFor(language);
+      const known = items.get(lang);
+      if (known?.entry.name === name) return known;
+      const item = deepFreeze(describeItem(stored, identifier, lang, name));
+      items.set(lang, item);
+      return item;
+    },
+    positionOf(text) {
+      positions ??= positionsOf([data[defaultLanguage], ...Object.values(data)]);
+      return positions.get(text);
+    },
+  };
+}
+
+function describeItem(
+  { type, key, serial, data }: StoredVersion,
+  identifier: string,
+  lang: string,
+  name: string,
+): DescribedItem {
+  const content = { lang, ...data[lang] } as Record<string, unknown> & { lang: string };
+  return {
+    identifier,
+    serial,
+    entry: { key, type, name },
+    owner: null,
+    content,
+    answers: allowedAnswers(type, content),
+    required: type !== 'information' && content.optional !== true,
+    multiple: content.valueType === 'CHECKBOXES' || content.valueType === 'LIST_MULTI',
+  } as unknown as DescribedItem;
+}
+
+/** `accepted` or `refused`, the options, or null for free text (and for information, which is not answered). */
+function allowedAnswers(type: ModelType, content: Record<string, unknown>): string[] | null {
+  if (type === 'preference') return content.valueType === 'FREE_TEXT' ? null : (content.options as string[]);
+  if (type !== 'processing' && type !== 'conditions') return null;
+  return content.refusable === false ? ['accepted'] : ['accepted', 'refused'];
+}
+
+/** Two languages may use one text for different positions; then the default language's meaning stands. */
+function positionsOf(contents: (VersionData[string] | undefined)[]): Map<string, number> {
+  const positions = new Map<string, number>();
+  for (const content of contents)
+    for (const [position, option] of ((content?.options ?? []) as string[]).entries())
+      if (!positions.has(option)) positions.set(option, position);
+  return positions;
+}
+
+function deepFreeze<T>(value: T): T {
+  if (typeof value === 'object' && value !== null && !Object.isFrozen(value)) {
+    Object.freeze(value);
+    Object.values(value).forEach(deepFreeze);
+  }
+  return value;
+}

@@ -1,0 +1,122 @@
+import type { Fault } from '#lib/errors/fail.ts';
+import { safeUrl } from '../safe-url.ts';
+import { sanitiseRichText } from '../sanitise-rich-text.ts';
+
+/**
+ * Reads one field of content: the value to store, or undefined if there is none. Faults are added to the list, so that all of
+ * them are told together. @param at JSON pointer of the value.
+ */
+export type Field<T = unknown> = (value: unknown, at: string, faults: Fault[]) => T | undefined;
+
+const maxLine = 500;
+const maxText = 20_000;
+const maxRich = 100_000;
+
+/** `""` and null count as absent (decisions.md §1, "Empty"). */
+function isAbsent(value: unknown): boolean {
+  return value === undefined || value === null || value === '';
+}
+
+function text(most: number, clean: (given: string) => string): Field<string> {
+  return (value, at, faults) => {
+    if (isAbsent(value)) return undefined;
+    if (typeof value !== 'string') {
+      faults.push({ pointer: at, code: 'invalid', detail: 'must be a text' });
+      return undefined;
+    }
+    const cleaned = clean(value.normalize('NFC').replaceAll('\r\n', '\n'));
+    if (value.length > most * 2 || [...cleaned].length > most)
+      faults.push({ pointer: at, code: 'too-long', detail: `must have at most ${most} characters` });
+    return cleaned === '' ? undefined : cleaned;
+  };
+}
+
+/** Plain text on one line. */
+export const line = (most = maxLine): Field<string> =>
+  text(most, (given) => given.replaceAll(/[\t\n\r\v\f ]+/g, ' ').trim());
+
+/** Plain text that may have several lines. */
+export const lines: Field<string> = text(maxText, (given) => given.trim());
+
+/** HTML, sanitised before it is stored. */
+export const rich: Field<string> = text(maxRich, (given) => sanitiseRichText(given).trim());
+
+/** A link that a page may show: http, https or mailto. */
+export const url: Field<string> = (value, at, faults) => {
+  const given = line(2048)(value, at, faults);
+  if (given === undefined) return undefined;
+  if (safeUrl(given) === null)
+    faults.push({ pointer: at, code: 'invalid', detail: 'must be an http, https or mailto URL' });
+  return given;
+};
+
+export const flag: Field<boolean> = (value, at, faults) => {
+  if (isAbsent(value)) return undefined;
+  if (typeof value === 'boolean') return value;
+  faults.push({ pointer: at, code: 'invalid', detail: 'must be true or false' });
+  return undefined;
+};
+
+export const integer =
+  (least: number, most: number): Field<number> =>
+  (value, at, faults) => {
+    if (isAbsent(value)) return undefined;
+    if (Number.isInteger(value) && Number(value) >= least && Number(value) <= most) return Number(value);
+    faults.push({ pointer: at, code: 'invalid', detail: `must be a whole number from ${least} to ${most}` });
+    return undefined;
+  };
+
+export const oneOf =
+  <T extends string>(...allowed: T[]): Field<T> =>
+  (value, at, faults) => {
+    if (isAbsent(value)) return undefined;
+    if (allowed.includes(value as T)) return value as T;
+    faults.push({ pointer: at, code: 'invalid', detail: `must be one of ${allowed.join(', ')}` });
+    return undefined;
+  };
+
+/** @param most items at most. Absent and empty lists are the same. */
+export const listOf =
+  <T>(item: Field<T>, most: number): Field<T[]> =>
+  (value, at, faults) => {
+    if (isAbsent(value)) return undefined;
+    if (!Array.isArray(value)) {
+      faults.push({ pointer: at, code: 'invalid', detail: 'must be a list' });
+      return undefined;
+    }
+    if (value.length > most) {
+      faults.push({ pointer: at, code: 'too-many', detail: `must have at most ${most} items` });
+      return undefined;
+    }
+    const items = value.map((each, index) => required(item)(each, `${at}/${index}`, faults));
+    return items.length === 0 ? undefined : (items as T[]);
+  };
+
+/** An object with known members; others are dropped (decisions.md §2: unknown fields are ignored). */
+export const objectOf =
+  (shape: Record<string, Field>): Field<Record<string, unknown>> =>
+  (value, at, faults) => {
+    if (isAbsent(value)) return undefined;
+    if (typeof value !== 'object' || Array.isArray(value)) {
+      faults.push({ pointer: at, code: 'invalid', detail: 'must be an object' });
+      return undefined;
+    }
+    const given = value as Record<string, unknown>;
+    const read: Record<string, unknown> = {};
+    for (const [name, field] of Object.entries(shape)) {
+      const member = field(Object.hasOwn(given, name) ? given[name] : undefined, `${at}/${name}`, faults);
+      if (member !== undefined) read[name] = member;
+    }
+    return read;
+  };
+
+/** A field that must have a value. */
+export function required<T>(field: Field<T>): Field<T> {
+  return (value, at, faults) => {
+    const before = faults.length;
+    const read = field(value, at, faults);
+    if (read === undefined && faults.length === before)
+      faults.push({ pointer: at, code: 'required', detail: 'is required' });
+    return read;
+  };
+}

@@ -1,0 +1,99 @@
+import type { LayoutContent } from '../layout-content.ts';
+import { type Field, flag, line, listOf, objectOf, oneOf, required } from './fields.ts';
+
+export const maxElements = 100;
+
+const reference = line(600);
+/** Parent and children of one bloc of a later generation's layout. */
+const member = objectOf({ key: required(reference), location: line(2048) });
+
+const members = objectOf({
+  type: oneOf('layout'),
+  info: reference,
+  elements: listOf(reference, maxElements),
+  blocs: listOf(objectOf({ parent: required(member), children: listOf(member, maxElements) }), maxElements),
+  orientation: oneOf('VERTICAL', 'HORIZONTAL'),
+  theme: reference,
+  notification: reference,
+  existingElementsVisible: flag,
+  validityVisible: flag,
+  acceptAllVisible: flag,
+  acceptAllText: line(120),
+  submitText: line(120),
+  cancelVisible: flag,
+  cancelText: line(120),
+  footerOnTop: flag,
+  includeIFrameResizer: flag,
+});
+
+interface Member {
+  key: string;
+  location?: string;
+}
+
+/** Reads a layout, of a model or inline, with the defaults of decisions.md §2; `blocs` become `elements` in order. */
+export const readLayout: Field<Record<string, unknown>> = (value, at, faults) => {
+  const before = faults.length;
+  const read = members(value, at, faults);
+  if (!read || faults.length > before) return read;
+  const { blocs, elements, ...rest } = read as {
+    blocs?: { parent: Member; children?: Member[] }[];
+    elements?: string[];
+  };
+  if (blocs && elements)
+    faults.push({
+      pointer: `${at}/blocs`,
+      code: 'layout-conflict',
+      detail: 'must not be set beside elements',
+    });
+  const flat = blocs?.flatMap(({ parent, children = [] }) => [parent, ...children]).map(keyWithLocation);
+  const all = elements ?? flat ?? [];
+  const pointers = elementPointers(value, at);
+  if (all.length === 0)
+    faults.push({ pointer: `${at}/elements`, code: 'required', detail: 'must name at least one element' });
+  if (all.length > maxElements)
+    faults.push({
+      pointer: `${at}/elements`,
+      code: 'too-many',
+      detail: `must name at most ${maxElements} elements`,
+    });
+  all.forEach((key, index) => {
+    if (all.indexOf(key) !== index)
+      faults.push({
+        pointer: pointers[index] ?? at,
+        code: 'layout-conflict',
+        detail: 'names an element a second time',
+      });
+  });
+  const layout: LayoutContent = {
+    orientation: 'VERTICAL',
+    existingElementsVisible: true,
+    validityVisible: true,
+    acceptAllVisible: false,
+    cancelVisible: false,
+    footerOnTop: false,
+    includeIFrameResizer: true,
+    ...rest,
+    type: 'layout',
+    elements: all,
+    ...(blocs && { blocs: true }),
+  };
+  return layout as unknown as Record<string, unknown>;
+};
+
+/** A peer's element is named by its host in `elements`, by its location in `blocs`. */
+function keyWithLocation({ key, location }: Member): string {
+  if (location === undefined) return key;
+  return `${key}@${URL.parse(location)?.host || location}`;
+}
+
+/** Where the elements of a layout that was read without faults stand in what was given, in order. */
+export function elementPointers(value: unknown, at: string): string[] {
+  const { elements, blocs } = value as { elements?: unknown[]; blocs?: { children?: unknown[] }[] };
+  if (Array.isArray(elements) && elements.length > 0)
+    return elements.map((_, index) => `${at}/elements/${index}`);
+  return (blocs ?? []).flatMap(({ children }, bloc) => [
+    `${at}/blocs/${bloc}/parent/key`,
+    ...(children || []).map((_, child) => `${at}/blocs/${bloc}/children/${child}/key`),
+  ]);
+}

@@ -1,0 +1,54 @@
+/** The types of models (decisions.md §1). */
+export const modelTypes = [
+  'information',
+  'processing',
+  'preference',
+  'conditions',
+  'layout',
+  'theme',
+  'email',
+] as const;
+export type ModelType = (typeof modelTypes)[number];
+
+export type EntryStatus = 'INACTIVE' | 'ACTIVE' | 'DELETED';
+export type VersionStatus = 'DRAFT' | 'ACTIVE' | 'ARCHIVED';
+export type VersionKind = 'MAJOR' | 'MINOR';
+
+/** Content by language, as it was checked and stored. */
+export type VersionData = Record<string, Record<string, unknown>>;
+
+/** The stable identity of a model. */
+export interface Entry {
+  id: string;
+  key: string;
+  type: ModelType;
+  name: string;
+  description: string | null;
+  shared: boolean;
+  sharedWith: string[];
+  status: EntryStatus;
+  isDefault: boolean;
+  /** Records may exist. */
+  answered: boolean;
+  lastMajor: number;
+  lastMinor: number;
+  activeVersion: string | null;
+  revision: number;
+  createdAt: Date;
+  modifiedAt: Date;
+}
+
+/** Content of an entry; its numbers are null while it is a draft. */
+export interface Version {
+  id: string;
+  model: string;
+  status: VersionStatus;
+  kind: VersionKind;
+  major: number | null;
+  minor: number | null;
+  defaultLanguage: string;
+  data: VersionData;
+  revision: number;
+  createdAt: Date;
+  modifiedAt: Date;
+}

@@ -1,0 +1,13 @@
+import type { PageTheme } from '#lib/contracts/pages.ts';
+import type { ContentVersion } from './content-version.ts';
+
+/** A theme as pages name it; its style sheet and logo are served from our own origin. */
+export function pageTheme({ key, serial, data, languageFor }: ContentVersion, language: string): PageTheme {
+  const { logoPath, logoAltText, logoPosition } = (data[languageFor(language)] ?? {}) as {
+    logoPath?: string;
+    logoAltText?: string;
+    logoPosition?: 'LEFT' | 'CENTER' | 'RIGHT';
+  };
+  const logo = logoPath ? { url: logoPath, alt: logoAltText ?? '', position: logoPosition ?? 'LEFT' } : null;
+  return { key, serial, logo };
+}

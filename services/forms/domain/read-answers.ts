@@ -1,0 +1,97 @@
+import type { FormAction, FormFields } from '#lib/contracts/pages.ts';
+import type { Fault } from '#lib/errors/fail.ts';
+import { isStorable, isTooLong, normaliseAnswer } from './answer-text.ts';
+import { type Identifier, parseIdentifier, withoutBlocPrefix } from './identifier.ts';
+
+/** Most entries of an answers map (decisions.md §10). */
+const maxAnswers = 200;
+
+const fields: FormFields = {
+  info: 'info',
+  comment: 'comment',
+  action: 'accord-action',
+  shown: 'accord-shown',
+};
+
+/** One entry of an answers map that names an element. */
+export interface GivenAnswer extends Identifier {
+  /** As it was sent, prefix and all: for pointers. */
+  name: string;
+  identifier: string;
+  values: readonly unknown[];
+}
+
+/** An answers map, read but not yet compared with the form. */
+export interface GivenAnswers {
+  elements: GivenAnswer[];
+  /** Identifiers of what the form's page showed; empty if it does not say. */
+  shown: Identifier[];
+  info: Identifier | undefined;
+  action: FormAction;
+  faults: Fault[];
+}
+
+/** RFC 6901 pointer to an entry of the map. */
+export function pointerTo(name: string): string {
+  return `/${name.toWellFormed().replaceAll('~', '~0').replaceAll('/', '~1')}`;
+}
+
+/** @param form a form post: it also carries the pressed button and what was shown. */
+export function readAnswers(answers: Record<string, string[]>, form: boolean): GivenAnswers {
+  const given: GivenAnswers = { elements: [], shown: [], info: undefined, action: 'submit', faults: [] };
+  const names = Object.keys(answers);
+  const own = form ? [fields.action, fields.shown] : [];
+  if (names.filter((name) => !(own as string[]).includes(name)).length > maxAnswers) {
+    given.faults.push({ pointer: '', code: 'too-many', detail: `must have at most ${maxAnswers} answers` });
+    return given;
+  }
+  for (const name of names) {
+    const values: unknown = answers[name];
+    if (!Array.isArray(values)) given.faults.push(faultAt(name, 'invalid-text', 'must be a list of texts'));
+    else readEntry(name, values, form, given);
+  }
+  return given;
+}
+
+function readEntry(name: string, values: unknown[], form: boolean, given: GivenAnswers): void {
+  if (name === fields.info) readInfo(values, given);
+  else if (name === fields.comment) readComment(values, given);
+  else if (form && name === fields.action) given.action = actionOf(values.at(-1));
+  else if (form && name === fields.shown)
+    given.shown = values.flatMap((value) => parseIdentifier(String(value)) ?? []);
+  else {
+    const identifier = withoutBlocPrefix(name);
+    const parts = parseIdentifier(identifier);
+    if (parts) given.elements.push({ ...parts, name, identifier, values });
+    else given.faults.push(faultAt(name, 'unknown-element', 'is no element of this form'));
+  }
+}
+
+function readInfo(values: unknown[], given: GivenAnswers): void {
+  const [value] = values;
+  const info = typeof value === 'string' ? parseIdentifier(withoutBlocPrefix(value)) : undefined;
+  if (info && values.length === 1) given.info = info;
+  else
+    given.faults.push(
+      faultAt(fields.info, 'invalid', 'must be a list of one text, the identifier of the information'),
+    );
+}
+
+function readComment(values: unknown[], given: GivenAnswers): void {
+  const [value] = values;
+  if (values.length > 1) given.faults.push(faultAt(fields.comment, 'too-many', 'must be one text'));
+  else if (value !== undefined && (typeof value !== 'string' || !isStorable(value)))
+    given.faults.push(
+      faultAt(fields.comment, 'invalid-text', 'must be a text without NUL and lone surrogates'),
+    );
+  else if (typeof value === 'string' && isTooLong(normaliseAnswer(value)))
+    given.faults.push(faultAt(fields.comment, 'too-long', 'must have at most 4,000 characters'));
+}
+
+function actionOf(value: unknown): FormAction {
+  return value === 'accept-all' || value === 'refuse-all' ? value : 'submit';
+}
+
+function faultAt(name: string, code: string, detail: string): Fault {
+  return { pointer: pointerTo(name).slice(0, 500), code, detail };
+}

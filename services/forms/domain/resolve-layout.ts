@@ -1,0 +1,96 @@
+import type { PinnedLayout } from '#lib/contracts/forms.ts';
+import type { Fault } from '#lib/errors/fail.ts';
+import type { LayoutContent } from './layout-content.ts';
+import type { EntryStatus, ModelType } from './model.ts';
+
+/** An entry that a layout may name. */
+export interface NamedEntry {
+  id: string;
+  key: string;
+  type: ModelType;
+  status: EntryStatus;
+  isDefault: boolean;
+}
+
+/** Where in the request the parts of a layout stand; all the same for a saved one. */
+export interface LayoutPointers {
+  info: string;
+  elements: readonly string[];
+}
+
+const answerable: readonly ModelType[] = ['processing', 'preference', 'conditions'];
+
+/**
+ * Looks up what a layout names. @param entries what was found, the default information among it.
+ * @returns the layout as a transaction pins it; not to be used if there are faults.
+ */
+export function resolveLayout(
+  content: LayoutContent,
+  entries: readonly NamedEntry[],
+  pointers: LayoutPointers,
+): { layout: Omit<PinnedLayout, 'texts'>; faults: Fault[] } {
+  const faults: Fault[] = [];
+  const byKey = new Map(entries.map((entry) => [entry.key, entry]));
+  const fromBlocs = content.blocs ? informationAmong(content.elements, byKey) : undefined;
+  const keys = content.elements.filter((key) => key !== fromBlocs);
+  const types = new Set<ModelType>();
+  content.elements.forEach((key, index) => {
+    if (key === fromBlocs) return;
+    const entry = byKey.get(key);
+    const pointer = pointers.elements[index] ?? pointers.info;
+    if (entry?.status !== 'ACTIVE' || !answerable.includes(entry.type))
+      faults.push(unknown(pointer, key, 'processing, preference or conditions'));
+    else types.add(entry.type);
+  });
+  if (types.has('conditions') && types.size > 1)
+    faults.push({
+      pointer: pointers.elements[0] ?? pointers.info,
+      code: 'layout-conflict',
+      detail: 'mixes conditions with other elements: conditions stand alone',
+    });
+  const info = findInformation(content.info ?? fromBlocs, entries, pointers.info, faults);
+  const { type: _, acceptAllText, submitText, cancelText, theme, notification, ...options } = content;
+  return {
+    faults,
+    layout: {
+      ...options,
+      info,
+      elements: keys,
+      ...(theme !== undefined && { theme: themeKey(theme, entries) }),
+    },
+  };
+}
+
+/** A bloc's parent may be the information that its children come under. */
+function informationAmong(
+  keys: readonly string[],
+  entries: ReadonlyMap<string, NamedEntry>,
+): string | undefined {
+  return keys.find((key) => entries.get(key)?.type === 'information');
+}
+
+function findInformation(
+  key: string | undefined,
+  entries: readonly NamedEntry[],
+  pointer: string,
+  faults: Fault[],
+): string {
+  const entry = entries.find((each) => (key === undefined ? each.isDefault : each.key === key));
+  if (entry?.type === 'information' && entry.status === 'ACTIVE') return entry.key;
+  faults.push(
+    key === undefined
+      ? { pointer, code: 'required', detail: 'is required: no ACTIVE information is marked default' }
+      : unknown(pointer, key, 'information'),
+  );
+  return '';
+}
+
+/** Key of an ACTIVE theme; an unknown one is ignored (decisions.md §15). @param reference a key or an entry id. */
+export function themeKey(reference: string, entries: readonly NamedEntry[]): string | undefined {
+  const isMeant = ({ key, id }: NamedEntry) => key === reference || id === reference;
+  return entries.find((entry) => isMeant(entry) && entry.type === 'theme' && entry.status === 'ACTIVE')?.key;
+}
+
+function unknown(pointer: string, key: string, what: string): Fault {
+  return { pointer, code: 'unknown-element', detail: `${key} is no ACTIVE ${what} of this instance` };
+}

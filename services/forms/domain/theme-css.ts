@@ -1,0 +1,99 @@
+import { type CssNode, generate, parse, walk } from 'css-tree';
+
+/** The element under which a theme applies: the root of every page. */
+export const themeRoot = '.accord';
+
+/** Properties a theme may set: look, never place, size of the page, visibility or generated text. */
+const properties = new Set([
+  'color', 'background', 'background-color', 'background-image', 'accent-color', 'caret-color',
+  'border', 'border-top', 'border-right', 'border-bottom', 'border-left', 'border-color', 'border-style', 'border-width',
+  'border-block', 'border-inline', 'border-block-start', 'border-block-end', 'border-inline-start', 'border-inline-end',
+  'border-top-color', 'border-right-color', 'border-bottom-color', 'border-left-color',
+  'border-radius', 'border-top-left-radius', 'border-top-right-radius', 'border-bottom-left-radius', 'border-bottom-right-radius',
+  'box-shadow', 'text-shadow', 'outline', 'outline-color', 'outline-style', 'outline-width', 'outline-offset',
+  'font', 'font-family', 'font-size', 'font-style', 'font-weight', 'font-variant', 'font-stretch', 'font-feature-settings',
+  'letter-spacing', 'word-spacing', 'line-height', 'text-align', 'text-decoration', 'text-decoration-color',
+  'text-decoration-style', 'text-decoration-thickness', 'text-underline-offset', 'text-transform', 'text-wrap', 'hyphens',
+  'padding', 'padding-top', 'padding-right', 'padding-bottom', 'padding-left', 'padding-block', 'padding-inline',
+  'margin', 'margin-top', 'margin-right', 'margin-bottom', 'margin-left', 'margin-block', 'margin-inline',
+  'gap', 'row-gap', 'column-gap', 'max-width', 'max-inline-size', 'list-style-type', 'transition', 'color-scheme',
+]); // biome-ignore format: a list
+
+const functions = new Set([
+  'rgb', 'rgba', 'hsl', 'hsla', 'hwb', 'lab', 'lch', 'oklab', 'oklch', 'color', 'color-mix', 'light-dark',
+  'var', 'calc', 'min', 'max', 'clamp', 'linear-gradient', 'radial-gradient', 'conic-gradient', 'cubic-bezier', 'steps',
+]); // biome-ignore format: a list
+
+/** Faults of a theme's style sheet, as sentences without a subject; none: it may be served. */
+export function checkThemeCss(css: string): string[] {
+  return parseTheme(css).faults;
+}
+
+/**
+ * The style sheet as it is served: written anew from what was understood, every selector under {@link themeRoot}.
+ * What is not allowed is left out, though it was refused when it was saved.
+ */
+export function scopeThemeCss(css: string): string {
+  const { sheet, faults } = parseTheme(css);
+  if (!sheet || faults.length > 0) return '';
+  walk(sheet, {
+    visit: 'Rule',
+    enter(rule) {
+      if (rule.prelude.type !== 'SelectorList') return;
+      const scoped = rule.prelude.children.map((selector) => scopeSelector(generate(selector)));
+      rule.prelude = { type: 'Raw', value: scoped.toArray().join(',') };
+    },
+  });
+  return generate(sheet);
+}
+
+/** `:root`, `html`, `body` and the root's own name mean the root itself. */
+function scopeSelector(selector: string): string {
+  const rest = selector.replace(/^(:root|html|body|\.accord)(?![\w-])/i, '');
+  return rest === selector ? `${themeRoot} ${selector}` : `${themeRoot}${rest}`;
+}
+
+function parseTheme(css: string): { sheet: CssNode | undefined; faults: string[] } {
+  // An escape can spell a forbidden name in a way that the parser reads otherwise than a browser.
+  if (css.includes('\\')) return { sheet: undefined, faults: ['must not use backslashes'] };
+  if (/<[/!?]/.test(css)) return { sheet: undefined, faults: ['must not contain HTML'] };
+  const faults = new Set<string>();
+  const sheet = parse(css, {
+    parseCustomProperty: true,
+    onParseError: ({ message }) => faults.add(`cannot be understood: ${message.slice(0, 120)}`),
+  });
+  walk(sheet, (node) => {
+    const fault = faultOf(node);
+    if (fault) faults.add(fault);
+  });
+  return { sheet, faults: [...faults] };
+}
+
+function faultOf(node: CssNode): string | undefined {
+  switch (node.type) {
+    case 'Url':
+      return 'must not use url()';
+    case 'Atrule':
+      return node.name.toLowerCase() === 'media' ? undefined : `must not use @${node.name.slice(0, 40)}`;
+    case 'Function': {
+      const name = node.name.toLowerCase();
+      if (name === 'url') return 'must not use url()';
+      return functions.has(name) ? undefined : `must not use ${name.slice(0, 40)}()`;
+    }
+    case 'Declaration':
+      return isAllowed(node.property) ? undefined : `must not set ${node.property.slice(0, 60)}`;
+    case 'NestingSelector':
+      return 'must not nest rules';
+    case 'Raw':
+    case 'CDO':
+    case 'CDC':
+      return 'has something that cannot be understood';
+    default:
+      return undefined;
+  }
+}
+
+/** Custom properties may set the design's own variables, `--accord-…`, and others that only the theme itself reads. */
+function isAllowed(property: string): boolean {
+  return property.startsWith('--') || properties.has(property.toLowerCase());
+}

@@ -1,0 +1,22 @@
+import type { ActiveVersions } from '#lib/contracts/forms.ts';
+import type { Database } from '#lib/db/database.ts';
+import { formatSerial } from '../domain/serial.ts';
+import { type ActiveRow, readActive } from '../queries/read-active.ts';
+
+/** Presents rows by key. Without a prototype, because keys are chosen by people. */
+export function presentActive(rows: Iterable<ActiveRow>): ActiveVersions {
+  const active: ActiveVersions = Object.create(null);
+  for (const { key, status, major, minor } of rows)
+    active[key] = {
+      major,
+      serial: major === null || minor === null ? null : formatSerial({ major, minor }),
+      deleted: status === 'DELETED',
+    };
+  return active;
+}
+
+/** The internal operation `activeVersions`. */
+export function createActiveVersions({ db }: { db: Database }) {
+  return async ({ keys }: { keys: string[] }): Promise<ActiveVersions> =>
+    keys.length === 0 ? {} : presentActive(await readActive(db, { keys }));
+}

@@ -1,0 +1,71 @@
+import type { AnswerCheck, FormsOperations } from '#lib/contracts/forms.ts';
+import type { Database } from '#lib/db/database.ts';
+import { checkAnswers } from '../domain/check-answers.ts';
+import type { ContentVersion } from '../domain/content-version.ts';
+import { formatIdentifier } from '../domain/identifier.ts';
+import { type GivenAnswers, readAnswers } from '../domain/read-answers.ts';
+import { type ActiveRow, markAnswered } from '../queries/read-active.ts';
+import { readSerials } from '../queries/read-contents.ts';
+import type { ContentCache } from './content-cache.ts';
+import type { CurrentForm, ReadForm } from './read-form.ts';
+
+type Input = Parameters<FormsOperations['checkAnswers']>[0];
+
+/** The internal operation `checkAnswers`: one query, a second one only for answers to other than the ACTIVE serials. */
+export function createCheckAnswers({
+  db,
+  contents,
+  readForm,
+}: {
+  db: Database;
+  contents: ContentCache;
+  readForm: ReadForm;
+}) {
+  return async function check(input: Input): Promise<AnswerCheck> {
+    const given = readAnswers(input.answers, input.form);
+    const current = await readForm(input.layout, input.languages);
+    const result = checkAnswers(given, {
+      keys: input.layout.elements,
+      info: current.info,
+      elements: current.elements,
+      others: await readOthers(given, current, input),
+      hidden: new Set(input.hidden),
+      language: current.language,
+      form: input.form,
+    });
+    if (result.outcome !== 'valid') return result;
+    const unmarked = rowsOf(result, current).filter(({ answered }) => !answered);
+    if (unmarked.length === 0) return result;
+    const marked = await markAnswered(
+      db,
+      unmarked.map(({ id }) => id),
+    );
+    // An entry that nobody had answered was removed meanwhile: look again.
+    return marked === unmarked.length ? result : check(input);
+  };
+
+  /** Serials that the answers name beside the ACTIVE ones: content, or null if they are not accepted any more. */
+  async function readOthers(given: GivenAnswers, current: CurrentForm, { layout, openedAt }: Input) {
+    const others = new Map<string, ContentVersion | null>();
+    const isActive = ({ key, serial }: { key: string; serial: string }) =>
+      (key === layout.info ? current.info : current.elements.get(key))?.version.serial === serial;
+    const keys = new Set([layout.info, ...layout.elements]);
+    const named = [...given.elements, ...given.shown, ...(given.info ? [given.info] : [])];
+    const wanted = named.filter((identifier) => keys.has(identifier.key) && !isActive(identifier));
+    if (wanted.length === 0) return others;
+    const rows = await readSerials(db, wanted, openedAt);
+    const versions = await contents.get(rows.flatMap(({ id, accepted }) => (accepted ? [id] : [])));
+    for (const { id, type, key, serial } of rows)
+      others.set(formatIdentifier(type, key, serial), versions.get(id) ?? null);
+    return others;
+  }
+}
+
+/** Entries that records will name. */
+function rowsOf(
+  { answers }: Extract<AnswerCheck, { outcome: 'valid' }>,
+  { info, elements }: CurrentForm,
+): ActiveRow[] {
+  if (answers.length === 0) return [];
+  return [info.row, ...answers.flatMap(({ key }) => elements.get(key)?.row ?? [])];
+}

@@ -1,0 +1,39 @@
+import { LRUCache } from 'lru-cache';
+import type { Database } from '#lib/db/database.ts';
+import { type ContentVersion, createContentVersion } from '../domain/content-version.ts';
+import { readContents } from '../queries/read-contents.ts';
+
+/** Activated versions by id. They never change, so nothing ever has to be invalidated. */
+export interface ContentCache {
+  /** @returns versions by id; one that is gone (its entry was removed meanwhile) is missing. */
+  get(ids: readonly string[]): Promise<ReadonlyMap<string, ContentVersion>>;
+}
+
+const maxBytes = 64 * 2 ** 20;
+/** Parsed JSON and the descriptions made of it take about this many bytes for each character of text. */
+const bytesPerCharacter = 4;
+
+export function createContentCache({ db }: { db: Database }): ContentCache {
+  const cache = new LRUCache<string, ContentVersion>({
+    maxSize: maxBytes,
+    sizeCalculation: ({ data }) => JSON.stringify(data).length * bytesPerCharacter + 1024,
+  });
+  return {
+    async get(ids) {
+      const found = new Map<string, ContentVersion>();
+      const missing = [];
+      for (const id of ids) {
+        const known = cache.get(id);
+        if (known) found.set(id, known);
+        else missing.push(id);
+      }
+      if (missing.length === 0) return found;
+      for (const stored of await readContents(db, missing)) {
+        const version = createContentVersion(stored);
+        cache.set(version.id, version);
+        found.set(version.id, version);
+      }
+      return found;
+    },
+  };
+}

@@ -1,0 +1,78 @@
+import type { ActiveVersions, PinnedLayout } from '#lib/contracts/forms.ts';
+import type { Database } from '#lib/db/database.ts';
+import { fail } from '#lib/errors/fail.ts';
+import type { ActiveItem } from '../domain/check-answers.ts';
+import { chooseLanguage } from '../domain/choose-language.ts';
+import type { ModelType } from '../domain/model.ts';
+import { isEntryId } from '../domain/model-key.ts';
+import { type ActiveRow, readActive } from '../queries/read-active.ts';
+import { presentActive } from './active-versions.ts';
+import type { ContentCache } from './content-cache.ts';
+
+/** What a pinned layout asks at this moment. */
+export interface CurrentForm {
+  language: string;
+  info: ActiveItem & { row: ActiveRow };
+  /** ACTIVE elements by key, in layout order; those that were withdrawn are left out. */
+  elements: Map<string, ActiveItem & { row: ActiveRow }>;
+  theme: ActiveItem | undefined;
+  active: ActiveVersions;
+}
+
+/** Languages that a form may be in, beside those of its content. */
+export interface FormLanguages {
+  /** Languages that pages have words for. */
+  pages: readonly string[];
+  /** INSTANCE_LANGUAGE */
+  instance: string;
+}
+
+export const answerable: ReadonlySet<ModelType> = new Set(['processing', 'preference', 'conditions']);
+
+/** Reads the ACTIVE versions of a layout: one query, contents from the cache. @throws Failure `withdrawn`. */
+export function createReadForm({
+  db,
+  contents,
+  languages,
+}: {
+  db: Database;
+  contents: ContentCache;
+  languages: FormLanguages;
+}) {
+  return async (layout: PinnedLayout, wanted: readonly string[]): Promise<CurrentForm> => {
+    const found = await readActive(db, {
+      keys: [layout.info, ...layout.elements, ...(layout.theme ? [layout.theme] : [])],
+      ids: layout.theme && isEntryId(layout.theme) ? [layout.theme] : [],
+    });
+    const rows = new Map(found.map((row) => [row.key, row]));
+    const theme = found.find(({ key, id }) => key === layout.theme || id === layout.theme)?.key;
+    const versions = await contents.get([...rows.values()].flatMap(({ version }) => version ?? []));
+    const find = (key: string, isRight: (type: ModelType) => boolean) => {
+      const row = rows.get(key);
+      const version = row?.version && isRight(row.type) ? versions.get(row.version) : undefined;
+      return row && version ? { row, version, name: row.name } : undefined;
+    };
+    const info = find(layout.info, (type) => type === 'information');
+    const elements = new Map(
+      layout.elements.flatMap((key) => {
+        const item = find(key, (type) => answerable.has(type));
+        return item ? [[key, item] as const] : [];
+      }),
+    );
+    if (!info || elements.size === 0)
+      throw fail(
+        'withdrawn',
+        'What this form asked has been withdrawn. Please turn to whoever sent you here.',
+      );
+    const all = [info, ...elements.values()].map(({ version }) => version.languages);
+    return {
+      language: chooseLanguage(wanted, { ...languages, contents: all }),
+      info,
+      elements,
+      theme: theme === undefined ? undefined : find(theme, (type) => type === 'theme'),
+      active: presentActive(rows.values()),
+    };
+  };
+}
+
+export type ReadForm = ReturnType<typeof createReadForm>;

@@ -1,0 +1,132 @@
+import { LRUCache } from 'lru-cache';
+import type { ActiveVersions, LayoutReference, LayoutTexts, PinnedLayout } from '#lib/contracts/forms.ts';
+import type { Database } from '#lib/db/database.ts';
+import { type Failure, type Fault, fail } from '#lib/errors/fail.ts';
+import { elementPointers, readLayout } from '../domain/content/layout.ts';
+import { type LayoutContent, layoutTexts } from '../domain/layout-content.ts';
+import { isEntryId } from '../domain/model-key.ts';
+import { type LayoutPointers, resolveLayout, themeKey } from '../domain/resolve-layout.ts';
+import { unavailableParts } from '../domain/unavailable-parts.ts';
+import { type ActiveRow, readActive } from '../queries/read-active.ts';
+import { presentActive } from './active-versions.ts';
+import type { ContentCache } from './content-cache.ts';
+
+/** A layout whose content is known and whose names are not looked up yet. */
+interface Candidate {
+  content: LayoutContent;
+  texts: Record<string, LayoutTexts>;
+  pointers: LayoutPointers;
+  id?: string;
+}
+
+interface Resolved {
+  layout: PinnedLayout;
+  active: ActiveVersions;
+}
+
+/** The internal operation `resolveLayout`: one query, a second one when a saved layout is met in a new version. */
+export function createResolveLayout({ db, contents }: { db: Database; contents: ContentCache }) {
+  /** What a saved layout named when it was last resolved: a guess at what to read along with it. */
+  const guesses = new LRUCache<string, LayoutContent>({ max: 1_000 });
+
+  return async (input: LayoutReference): Promise<Resolved> => {
+    const { layout, layoutData, theme } = input;
+    if ((layout === undefined) === (layoutData === undefined))
+      throw fail('layout-conflict', 'Exactly one of layout and layoutData must be set.', {
+        errors: [
+          { pointer: '/layout', code: 'layout-conflict', detail: 'one of layout and layoutData must be set' },
+        ],
+      });
+    if (layout === undefined) {
+      const candidate = readInline(layoutData);
+      return resolve(candidate, await readActive(db, wantedBy(candidate.content, theme)), theme);
+    }
+    return resolveSaved(layout, theme);
+  };
+
+  async function resolveSaved(reference: string, theme: string | undefined): Promise<Resolved> {
+    const guess = guesses.get(reference);
+    const wanted = wantedBy(guess, theme, reference);
+    const rows = await readActive(db, wanted);
+    const candidate = await readSaved(reference, rows);
+    if (candidate.content === guess) return resolve(candidate, rows, theme);
+    guesses.set(reference, candidate.content);
+    return resolve(candidate, await readActive(db, wantedBy(candidate.content, theme)), theme);
+  }
+
+  async function readSaved(reference: string, rows: ActiveRow[]): Promise<Candidate> {
+    const row = rows.find(
+      ({ type, key, id }) => type === 'layout' && (key === reference || id === reference),
+    );
+    const version = row?.version ? (await contents.get([row.version])).get(row.version) : undefined;
+    if (!row || !version)
+      throw failOf([
+        {
+          pointer: '/layout',
+          code: 'unknown-element',
+          detail: `${reference} is no ACTIVE layout of this instance`,
+        },
+      ]);
+    const data = version.data as unknown as Record<string, LayoutContent>;
+    const content = data[version.defaultLanguage] as LayoutContent;
+    const texts: Record<string, LayoutTexts> = { '*': textsOf(content) };
+    for (const language of version.languages) texts[language] = textsOf(data[language] as LayoutContent);
+    return {
+      content,
+      texts,
+      pointers: { info: '/layout', elements: content.elements.map(() => '/layout') },
+      id: row.id,
+    };
+  }
+}
+
+function readInline(layoutData: unknown): Candidate {
+  const faults: Fault[] = [];
+  const content = readLayout(layoutData, '/layoutData', faults) as LayoutContent | undefined;
+  if (!content && faults.length === 0)
+    faults.push({ pointer: '/layoutData', code: 'required', detail: 'must be a layout' });
+  if (!content || faults.length > 0) throw failOf(faults);
+  const pointers = { info: '/layoutData/info', elements: elementPointers(layoutData, '/layoutData') };
+  return { content, texts: { '*': textsOf(content) }, pointers };
+}
+
+function resolve({ content, texts, pointers, id }: Candidate, rows: ActiveRow[], theme?: string): Resolved {
+  const unavailable = unavailableParts(content, pointers);
+  if (unavailable.length > 0)
+    throw fail('not-available', 'The layout names something that is not available on this instance yet.', {
+      errors: unavailable,
+    });
+  const { layout, faults } = resolveLayout(content, rows, pointers);
+  if (faults.length > 0) throw failOf(faults);
+  const wantedTheme = theme === undefined ? undefined : themeKey(theme, rows);
+  const used = new Set([layout.info, ...layout.elements]);
+  return {
+    layout: { ...(id && { id }), ...layout, ...(wantedTheme && { theme: wantedTheme }), texts },
+    active: presentActive(rows.filter(({ key }) => used.has(key))),
+  };
+}
+
+function wantedBy(content: LayoutContent | undefined, theme?: string, layout?: string) {
+  const byKeyOrId = [theme, content?.theme, layout].filter((each) => each !== undefined);
+  return {
+    keys: [...byKeyOrId, ...(content?.info ? [content.info] : []), ...(content?.elements ?? [])],
+    ids: byKeyOrId.filter(isEntryId),
+    withDefault: content?.info === undefined,
+  };
+}
+
+function textsOf(content: LayoutContent): LayoutTexts {
+  return Object.fromEntries(
+    layoutTexts.flatMap((name) => (content[name] === undefined ? [] : [[name, content[name]]])),
+  );
+}
+
+/** The problem is named after the first kind of fault that has a name of its own. */
+function failOf(faults: Fault[]): Failure {
+  const has = (code: string) => faults.some((fault) => fault.code === code);
+  if (has('unknown-element'))
+    return fail('unknown-element', 'The layout names something unknown.', { errors: faults });
+  if (has('layout-conflict'))
+    return fail('layout-conflict', 'The layout contradicts itself.', { errors: faults });
+  return fail('invalid', 'The layout is not valid.', { errors: faults });
+}

@@ -1,0 +1,48 @@
+import type { Queries } from '#lib/db/database.ts';
+import { empty, sql } from '#lib/db/sql.ts';
+import type { EntryStatus, ModelType } from '../domain/model.ts';
+
+/** An entry as forms need it at every request: one small row, its content is cached by version. */
+export interface ActiveRow {
+  id: string;
+  key: string;
+  type: ModelType;
+  name: string;
+  status: EntryStatus;
+  answered: boolean;
+  isDefault: boolean;
+  version: string | null;
+  major: number | null;
+  minor: number | null;
+}
+
+const columns = sql`m.id, m.key, m.type, m.name, m.status, m.answered, m.is_default AS "isDefault",
+  m.active_version AS version, m.active_major AS major, m.active_minor AS minor`;
+
+/** What to look for: keys, and ids where a reference has the shape of one. */
+export interface Wanted {
+  keys: readonly string[];
+  ids?: readonly string[];
+  /** Also the default information. */
+  withDefault?: boolean;
+}
+
+/** Entries by key, by id, and the default one: a union, because PostgreSQL plans OR over several columns badly. */
+export function readActive(
+  db: Queries,
+  { keys, ids = [], withDefault = false }: Wanted,
+): Promise<ActiveRow[]> {
+  const from = sql`SELECT ${columns} FROM models AS m`;
+  return db.query<ActiveRow>(sql`
+    ${from} WHERE m.key = ANY(${keys})
+    ${ids.length > 0 ? sql`UNION ${from} WHERE m.id = ANY(${ids}::uuid[])` : empty}
+    ${withDefault ? sql`UNION ${from} WHERE m.is_default` : empty}`);
+}
+
+/** Marks entries as answered: from now on records may exist. @returns how many there still are. */
+export async function markAnswered(db: Queries, ids: readonly string[]): Promise<number> {
+  const rows = await db.query(
+    sql`UPDATE models SET answered = true WHERE id = ANY(${ids}::uuid[]) RETURNING id`,
+  );
+  return rows.length;
+}

@@ -1,0 +1,104 @@
+import type { Queries } from '#lib/db/database.ts';
+import { sql } from '#lib/db/sql.ts';
+import type { Entry, Version, VersionData, VersionKind } from '../domain/model.ts';
+import type { Serial } from '../domain/serial.ts';
+import { entryColumns } from './models.ts';
+
+const versionColumns = sql`v.id, v.model, v.status, v.kind, v.major, v.minor, v.default_language AS "defaultLanguage", v.data,
+  v.revision, v.created_at AS "createdAt", v.modified_at AS "modifiedAt"`;
+
+export interface DraftContent {
+  defaultLanguage: string;
+  data: VersionData;
+  /** What a layout names. */
+  uses: readonly string[];
+}
+
+/** Undefined if the entry has a draft. */
+export function insertDraft(
+  tx: Queries,
+  { id, model, kind, ...content }: DraftContent & { id: string; model: string; kind: VersionKind },
+): Promise<Version | undefined> {
+  return tx.maybeOne<Version>(sql`
+    INSERT INTO model_versions AS v (id, model, status, kind, default_language, data, uses, created_at, modified_at)
+    VALUES (${id}, ${model}, 'DRAFT', ${kind}, ${content.defaultLanguage}, ${content.data}, ${content.uses}::text[], accord_now(), accord_now())
+    ON CONFLICT (model) WHERE status = 'DRAFT' DO NOTHING
+    RETURNING ${versionColumns}`);
+}
+
+export function updateDraft(
+  tx: Queries,
+  id: string,
+  { defaultLanguage, data, uses }: DraftContent,
+): Promise<Version> {
+  return tx.one<Version>(sql`
+    UPDATE model_versions AS v
+       SET default_language = ${defaultLanguage}, data = ${data}, uses = ${uses}::text[], revision = v.revision + 1,
+           modified_at = accord_now()
+     WHERE v.id = ${id} RETURNING ${versionColumns}`);
+}
+
+export function updateKind(tx: Queries, id: string, kind: VersionKind): Promise<Version> {
+  return tx.one<Version>(sql`
+    UPDATE model_versions AS v SET kind = ${kind}, revision = v.revision + 1, modified_at = accord_now()
+     WHERE v.id = ${id} RETURNING ${versionColumns}`);
+}
+
+export async function deleteDraft(tx: Queries, id: string): Promise<void> {
+  await tx.query(sql`DELETE FROM model_versions WHERE id = ${id}`);
+}
+
+/** Archives the ACTIVE version of an entry, if there is one. */
+export async function archiveActive(tx: Queries, model: string): Promise<void> {
+  await tx.query(sql`
+    UPDATE model_versions AS v
+       SET status = 'ARCHIVED', archived_at = accord_now(), revision = v.revision + 1, modified_at = accord_now()
+     WHERE v.model = ${model} AND v.status = 'ACTIVE'`);
+}
+
+/** Makes a draft the ACTIVE version, and its entry ACTIVE with it. The former one must be archived before. */
+export async function activateDraft(
+  tx: Queries,
+  { id, model }: Version,
+  { major, minor }: Serial,
+): Promise<{ version: Version; entry: Entry }> {
+  const version = await tx.one<Version>(sql`
+    UPDATE model_versions AS v
+       SET status = 'ACTIVE', major = ${major}, minor = ${minor}, kind = ${minor === 0 ? 'MAJOR' : 'MINOR'}, activated_at = accord_now(),
+           revision = v.revision + 1, modified_at = accord_now()
+     WHERE v.id = ${id} RETURNING ${versionColumns}`);
+  const entry = await tx.one<Entry>(sql`
+    UPDATE models AS m
+       SET status = 'ACTIVE', active_version = ${id}, active_major = ${major}, active_minor = ${minor},
+           last_major = ${major}, last_minor = ${minor}, revision = m.revision + 1, modified_at = accord_now()
+     WHERE m.id = ${model} RETURNING ${entryColumns}`);
+  return { version, entry };
+}
+
+/** Makes an entry INACTIVE whose ACTIVE version was archived. */
+export function deactivateModel(tx: Queries, id: string): Promise<Entry> {
+  return tx.one<Entry>(sql`
+    UPDATE models AS m
+       SET status = 'INACTIVE', active_version = NULL, active_major = NULL, active_minor = NULL, revision = m.revision + 1,
+           modified_at = accord_now()
+     WHERE m.id = ${id} RETURNING ${entryColumns}`);
+}
+
+export function readVersion(db: Queries, model: string, id: string): Promise<Version | undefined> {
+  return db.maybeOne<Version>(sql`
+    SELECT ${versionColumns} FROM model_versions AS v WHERE v.model = ${model} AND v.id = ${id}`);
+}
+
+/** The version activated last: a MINOR follows it. */
+export function readLastActivated(db: Queries, model: string): Promise<Version | undefined> {
+  return db.maybeOne<Version>(sql`
+    SELECT ${versionColumns} FROM model_versions AS v
+     WHERE v.model = ${model} AND v.major IS NOT NULL ORDER BY v.major DESC, v.minor DESC LIMIT 1`);
+}
+
+/** All versions of some entries, the newest first: a draft before its entry's activated ones. */
+export function readVersionsOf(db: Queries, models: readonly string[]): Promise<Version[]> {
+  return db.query<Version>(sql`
+    SELECT ${versionColumns} FROM model_versions AS v
+     WHERE v.model = ANY(${models}::uuid[]) ORDER BY v.model, v.major DESC NULLS FIRST, v.minor DESC`);
+}
