@@ -47,11 +47,19 @@ interface Options {
 }
 
 /** Composes the transactions service: adapters are built and wired here and nowhere else. */
-export async function composeTransactions(options: Options): Promise<{ app: Koa; start(): void; stop(): Promise<void> }> {
+export async function composeTransactions(
+  options: Options,
+): Promise<{ app: Koa; start(): void; stop(): Promise<void> }> {
   const { db, bus, forms, instance, limiter, settings, document } = options;
   const log = options.log.child({ service: 'transactions' });
   const relay = createOutboxRelay({ db, bus, log });
-  const sweeper = createDeadlineSweeper({ db, source: instance.baseUrl, wake: relay.wake, log, everyMs: settings.sweepMs });
+  const sweeper = createDeadlineSweeper({
+    db,
+    source: instance.baseUrl,
+    wake: relay.wake,
+    log,
+    everyMs: settings.sweepMs,
+  });
   const tokens = createTransactionTokens({ secrets: options.tokenSecrets, baseUrl: instance.baseUrl });
   const authenticator = createAuthenticator({ auth: options.auth, onRefused: limiter.countRefusal });
   bus.subscribe('accord.keys', 'transactions', async () => authenticator.forget());
@@ -73,7 +81,13 @@ export async function composeTransactions(options: Options): Promise<{ app: Koa;
     limit: limiter.countRequest,
   });
   const app = createApp(
-    { service: 'transactions', baseUrl: instance.baseUrl, apiVersion: document.info.version, log, renderErrorPage: renderErrorPage(dependencies) },
+    {
+      service: 'transactions',
+      baseUrl: instance.baseUrl,
+      apiVersion: document.info.version,
+      log,
+      renderErrorPage: renderErrorPage(dependencies),
+    },
     [
       clientAddress(settings.trustedProxies),
       cors({ origins: settings.corsOrigins, openReads: (path) => path.startsWith('/consents/') }),

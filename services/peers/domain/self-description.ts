@@ -15,7 +15,12 @@ export interface SelfDescription {
 const lifetimeSeconds = 24 * 60 * 60;
 
 /** Composes the self-description from the instance's private keys; the first signs, older ones stay published. */
-export async function describeInstance({ baseUrl, name, signingKeys, sealingKeys }: {
+export async function describeInstance({
+  baseUrl,
+  name,
+  signingKeys,
+  sealingKeys,
+}: {
   baseUrl: string;
   name: string;
   signingKeys: readonly JWK[];
@@ -25,14 +30,28 @@ export async function describeInstance({ baseUrl, name, signingKeys, sealingKeys
     ...signingKeys.map((key) => publicPart(key, 'sig', 'ES256')),
     ...sealingKeys.map((key) => publicPart(key, 'enc', 'ECDH-ES')),
   ]);
-  return { instance: baseUrl, name, jwks: { keys }, endpoints: { description: `${baseUrl}/.well-known/accord` }, versions: [] };
+  return {
+    instance: baseUrl,
+    name,
+    jwks: { keys },
+    endpoints: { description: `${baseUrl}/.well-known/accord` },
+    versions: [],
+  };
 }
 
 /** Signs a self-description: a JWS of typ `accord-instance+jwt`, good for a day. */
-export async function signDescription(description: SelfDescription, signingKey: JWK, now = new Date()): Promise<string> {
+export async function signDescription(
+  description: SelfDescription,
+  signingKey: JWK,
+  now = new Date(),
+): Promise<string> {
   const issuedAt = Math.floor(now.getTime() / 1000);
   return new SignJWT({ ...description })
-    .setProtectedHeader({ alg: 'ES256', typ: 'accord-instance+jwt', kid: await calculateJwkThumbprint(signingKey) })
+    .setProtectedHeader({
+      alg: 'ES256',
+      typ: 'accord-instance+jwt',
+      kid: await calculateJwkThumbprint(signingKey),
+    })
     .setIssuer(description.instance)
     .setIssuedAt(issuedAt)
     .setExpirationTime(issuedAt + lifetimeSeconds)

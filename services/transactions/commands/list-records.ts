@@ -1,8 +1,8 @@
 import type { FormsOperations } from '#lib/contracts/forms.ts';
 import type { Queries } from '#lib/db/database.ts';
+import { presentRecord } from '../presenters/present-record.ts';
 import { readNow } from '../queries/read-now.ts';
 import { type RecordFilter, readRecords } from '../queries/records.ts';
-import { presentRecord } from '../presenters/present-record.ts';
 
 export type PresentedRecord = ReturnType<typeof presentRecord>;
 

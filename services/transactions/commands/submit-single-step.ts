@@ -36,17 +36,33 @@ export async function submitSingleStep(
   const openedAt = new Date();
   const hidden = await hiddenKeys(db, forms, { layout, context }, openedAt);
   const wanted = context.language ? [context.language, ...languages] : languages;
-  const check = await forms.checkAnswers({ layout, openedAt: openedAt.toISOString(), languages: wanted, answers, form: false, hidden });
+  const check = await forms.checkAnswers({
+    layout,
+    openedAt: openedAt.toISOString(),
+    languages: wanted,
+    answers,
+    form: false,
+    hidden,
+  });
   const valid = requireValid(check);
   const digest = answersDigest(comment === null ? answers : { ...answers, comment: [comment] });
-  const fresh: NewTransaction = { id: randomId(), context, layout, author: context.author ?? principal.name, parent: null };
+  const fresh: NewTransaction = {
+    id: randomId(),
+    context,
+    layout,
+    author: context.author ?? principal.name,
+    parent: null,
+  };
   const claim = contextDigest(context, layout, resolved.active);
   const made = await db.withTransaction(async (tx) => {
     const target = await claimTarget(tx, claim, fresh, digest, resolved.active, instance.baseUrl);
     if (target.transaction.state === 'COMMITTED') return { ...target, created: false };
     const inTransaction = { ...dependencies, db: tx, wake: () => {} };
     const committed = await commitAnswers(inTransaction, target, valid, { principal, comment }, digest);
-    if (!committed) throw fail('unavailable', 'The transaction is busy. Please try again.', { headers: { 'Retry-After': '1' } });
+    if (!committed)
+      throw fail('unavailable', 'The transaction is busy. Please try again.', {
+        headers: { 'Retry-After': '1' },
+      });
     return { transaction: committed, now: target.now, created: true };
   });
   if (made.created) wake();
@@ -67,7 +83,8 @@ async function claimTarget(
   await lockClaim(tx, claim);
   const claimed = await readClaimed(tx, claim);
   if (claimed && !isFinal(stateAt(claimed.transaction, claimed.now))) return claimed;
-  if (claimed?.transaction.answersDigest?.equals(digest) && (await isReusable(tx, claimed, active))) return claimed;
+  if (claimed?.transaction.answersDigest?.equals(digest) && (await isReusable(tx, claimed, active)))
+    return claimed;
   const made = await insertTransaction(tx, fresh, source);
   await repointClaim(tx, claim, fresh.id);
   return made;

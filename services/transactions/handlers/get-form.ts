@@ -4,6 +4,7 @@ import type { FormDescription } from '#lib/contracts/forms.ts';
 import type { Handler } from '#lib/http/operation.ts';
 import { requireOpen } from '../commands/submit-answers.ts';
 import { noSuchTransaction, requireAccess } from '../domain/access.ts';
+import { validRecords } from '../domain/earlier-answers.ts';
 import { stateAt } from '../domain/states.ts';
 import type { ReadTransaction } from '../domain/transaction.ts';
 import { formPage } from '../presenters/form-page.ts';
@@ -60,7 +61,10 @@ export async function openForm(
     async describe() {
       const languages = readerLanguages(ctx, transaction.context.language, defaultLanguage);
       const description = await forms.describeForm({ layout: transaction.layout, languages });
-      return { description, form: fillForm(read, description, earlier) };
+      return {
+        description,
+        form: fillForm(transaction.layout, description, validRecords(earlier, description.active, read.now)),
+      };
     },
   };
 }

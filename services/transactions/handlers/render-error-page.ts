@@ -1,7 +1,7 @@
 import type { Principal } from '#lib/auth/principal.ts';
+import type { Failure } from '#lib/errors/fail.ts';
 import type { RenderErrorPage } from '#lib/http/handle-errors.ts';
 import { problemStatus } from '#lib/http/problem-status.ts';
-import type { Failure } from '#lib/errors/fail.ts';
 import { linksOf, withToken } from '../domain/links.ts';
 import type { ReadTransaction } from '../domain/transaction.ts';
 import { frameAncestors } from '../presenters/embedding.ts';
@@ -31,7 +31,9 @@ export function renderErrorPage(dependencies: Dependencies): RenderErrorPage {
         theme: null,
         embedding: null,
         ...(retryAfter ? { retryAfter: Number(retryAfter) } : {}),
-        links: read ? await linksOn(dependencies, read, failure, ctx.state.principal) : { child: null, transaction: null },
+        links: read
+          ? await linksOn(dependencies, read, failure, ctx.state.principal)
+          : { child: null, transaction: null },
         contact: null,
       },
     });
@@ -39,7 +41,12 @@ export function renderErrorPage(dependencies: Dependencies): RenderErrorPage {
   };
 }
 
-async function linksOn({ tokens, instance }: Dependencies, read: ReadTransaction, failure: Failure, principal: Principal | undefined) {
+async function linksOn(
+  { tokens, instance }: Dependencies,
+  read: ReadTransaction,
+  failure: Failure,
+  principal: Principal | undefined,
+) {
   const token = await mintToken(tokens, read, principal);
   const links = linksOf(instance.baseUrl, read.transaction.id);
   const restartable = failure.code === 'expired' && read.transaction.context.updatable;

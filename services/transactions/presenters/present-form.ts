@@ -1,6 +1,6 @@
 import type { FormElement, FormInformation } from '#lib/contracts/form-content.ts';
-import type { FormDescription } from '#lib/contracts/forms.ts';
-import { type EarlierRecord, previousAnswer, validRecords } from '../domain/earlier-answers.ts';
+import type { FormDescription, PinnedLayout } from '#lib/contracts/forms.ts';
+import { type EarlierRecord, previousAnswer } from '../domain/earlier-answers.ts';
 import { linksOf, withToken } from '../domain/links.ts';
 import type { ReadTransaction } from '../domain/transaction.ts';
 
@@ -16,15 +16,14 @@ export interface FilledForm {
 
 /** Puts earlier valid answers beside the elements and hides what the layout hides (decisions.md §2 and §4). */
 export function fillForm(
-  { transaction, now }: ReadTransaction,
+  layout: Pick<PinnedLayout, 'existingElementsVisible'>,
   description: FormDescription,
-  earlier: readonly EarlierRecord[],
+  valid: readonly EarlierRecord[],
 ): FilledForm {
-  const valid = validRecords(earlier, description.active, now);
   const elements = description.elements.map(
     (element) => ({ ...element, previous: previousAnswer(element, valid) }) as FormElement,
   );
-  const hides = !transaction.layout.existingElementsVisible;
+  const hides = !layout.existingElementsVisible;
   return {
     language: description.language,
     info: { ...description.info, previous: null },

@@ -24,6 +24,18 @@ export function presentTransaction(
   principal: Principal,
   baseUrl: string,
 ) {
+  return {
+    ...presentCommon(read, baseUrl, token),
+    ...(isPrivileged(principal) ? { context: presentContext(read), author: read.transaction.author } : {}),
+  };
+}
+
+/** A transaction in a list, for the privileged alone: without a token, which is minted when it is opened. */
+export function presentListed(read: ReadTransaction, baseUrl: string) {
+  return { ...presentCommon(read, baseUrl), context: presentContext(read), author: read.transaction.author };
+}
+
+function presentCommon(read: ReadTransaction, baseUrl: string, token?: string) {
   const { transaction, now } = read;
   const { context } = transaction;
   const state = stateAt(transaction, now);
@@ -44,7 +56,6 @@ export function presentTransaction(
     expires: transaction.expiresAt.toISOString(),
     parent: transaction.parent ?? undefined,
     followers: [],
-    ...(isPrivileged(principal) ? { context: presentContext(read), author: transaction.author } : {}),
   };
 }
 

@@ -45,6 +45,8 @@ export async function listTransactions(
 
 /** How many transactions a filter lets through. */
 export async function countTransactions(db: Queries, filter: TransactionFilter): Promise<number> {
-  const { count } = await db.one<{ count: number }>(sql`SELECT count(*) AS count FROM transactions AS t WHERE ${conditions(filter)}`);
+  const { count } = await db.one<{ count: number }>(
+    sql`SELECT count(*) AS count FROM transactions AS t WHERE ${conditions(filter)}`,
+  );
   return count;
 }

@@ -14,7 +14,12 @@ export function newestRecord(subject: Statement, object: Statement): Statement {
 }
 
 /** The newest committed record of a subject and object for each key that has one. */
-export async function readEarlier(db: Queries, subject: string, object: string, keys: readonly string[]): Promise<EarlierRecord[]> {
+export async function readEarlier(
+  db: Queries,
+  subject: string,
+  object: string,
+  keys: readonly string[],
+): Promise<EarlierRecord[]> {
   return db.query<EarlierRecord>(sql`
     SELECT newest.* FROM unnest(${keys}::text[]) AS element (key)
      CROSS JOIN LATERAL (${newestRecord(sql`${subject}`, sql`${object}`)}) AS newest`);

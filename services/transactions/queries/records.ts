@@ -86,7 +86,9 @@ export async function extractRecords(
   db: Queries,
   { key, value, after, limit }: { key: string; value: string; after?: ExtractionPosition; limit: number },
 ): Promise<ExtractedRecord[]> {
-  const from = after ? sql`AND (r.created_at, r.id) < (${after.createdAt}::timestamptz, ${after.id}::uuid)` : sql``;
+  const from = after
+    ? sql`AND (r.created_at, r.id) < (${after.createdAt}::timestamptz, ${after.id}::uuid)`
+    : sql``;
   return db.query<ExtractedRecord>(sql`
     SELECT ${recordColumns}, true AS newest, s.email_address AS "emailAddress", r.created_at::text AS position
       FROM records AS r LEFT JOIN subjects AS s ON s.name = r.subject

@@ -16,7 +16,10 @@ const columns = sql`s.id, s.name, s.email_address AS "emailAddress", s.default_l
   s.created_at AS "createdAt", s.modified_at AS "modifiedAt"`;
 
 /** @returns undefined if a subject of that name exists already. */
-export async function insertSubject(db: Queries, { name, emailAddress, defaultLanguage }: Pick<Subject, 'name' | 'emailAddress' | 'defaultLanguage'>) {
+export async function insertSubject(
+  db: Queries,
+  { name, emailAddress, defaultLanguage }: Pick<Subject, 'name' | 'emailAddress' | 'defaultLanguage'>,
+) {
   return db.maybeOne<Subject>(sql`
     INSERT INTO subjects AS s (id, name, email_address, default_language, created_at, modified_at)
     VALUES (${uuid()}, ${name}, ${emailAddress}, ${defaultLanguage}, accord_now(), accord_now())
@@ -50,8 +53,13 @@ export async function listSubjects(
   db: Queries,
   { keyword, after, limit }: { keyword?: string; after?: { createdAt: string; id: string }; limit: number },
 ): Promise<(Subject & { position: string })[]> {
-  const matching = keyword === undefined ? sql`true` : sql`(strpos(lower(s.name), lower(${keyword})) > 0 OR strpos(lower(s.email_address), lower(${keyword})) > 0)`;
-  const from = after ? sql`AND (s.created_at, s.id) < (${after.createdAt}::timestamptz, ${after.id}::uuid)` : sql``;
+  const matching =
+    keyword === undefined
+      ? sql`true`
+      : sql`(strpos(lower(s.name), lower(${keyword})) > 0 OR strpos(lower(s.email_address), lower(${keyword})) > 0)`;
+  const from = after
+    ? sql`AND (s.created_at, s.id) < (${after.createdAt}::timestamptz, ${after.id}::uuid)`
+    : sql``;
   return db.query(sql`
     SELECT ${columns}, s.created_at::text AS position FROM subjects AS s
      WHERE ${matching} ${from} ORDER BY s.created_at DESC, s.id DESC LIMIT ${limit}`);

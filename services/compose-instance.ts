@@ -1,0 +1,20 @@
+import { readFile } from 'node:fs/promises';
+import type { RequestListener } from 'node:http';
+import type { Document } from 'openapi-backend';
+import { parse } from 'yaml';
+import { createAuthenticator } from '#lib/auth/authenticate.ts';
+import type { Secrets } from '#lib/config/secrets.ts';
+import { createDatabase, type Database } from '#lib/db/database.ts';
+import { createPool } from '#lib/db/pool.ts';
+import { sql } from '#lib/db/sql.ts';
+import { createInProcessBus } from '#lib/events/event-bus.ts';
+import { createFront } from '#lib/http/front.ts';
+import { createMemoryRateLimiter } from '#lib/http/rate-limits.ts';
+import type { Running } from '#lib/lifecycle/run-process.ts';
+import type { Logger } from '#lib/observability/logger.ts';
+import { composeAuth } from './auth/compose.ts';
+import { composeForms } from './forms/compose.ts';
+import { composePeers } from './peers/compose.ts';
+import type { InstanceSettings } from './settings.ts';
+import { composeTransactions } from './transactions/compose.ts';
+

@@ -1,0 +1,9 @@
+import { runProcess } from '#lib/lifecycle/run-process.ts';
+import { startInstance } from './start-instance.ts';
+
+// Everything in one process (decisions.md §12). The last line says that it is ready for work.
+await runProcess(async () => {
+  const instance = await startInstance(process.env);
+  process.stdout.write(`${instance.welcome}\nAccord is ready: ${instance.baseUrl}\n`);
+  return instance;
+});

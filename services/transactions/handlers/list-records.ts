@@ -1,0 +1,74 @@
+import type { Principal } from '#lib/auth/principal.ts';
+import { isPrivileged } from '#lib/auth/principal.ts';
+import { type Fault, fail } from '#lib/errors/fail.ts';
+import type { Handler, OperationInput } from '#lib/http/operation.ts';
+import { listRecords } from '../commands/list-records.ts';
+import type { Dependencies } from './dependencies.ts';
+import { readText, readTime } from './read-filters.ts';
+
+/** GET /records?subject=… */
+export function listRecordsHandler({ db, forms }: Dependencies): Handler {
+  return async (ctx, { query, principal }) => {
+    const subject = readText(query.subject);
+    if (!subject)
+      throw fail('malformed', 'The query parameter subject is required.', {
+        errors: [{ pointer: '/subject', code: 'required', detail: 'is required' }],
+      });
+    requireOwnSubject(principal, subject);
+    ctx.body = await listRecords(
+      { db, forms },
+      { subject, ...readRecordFilter(query) },
+      listOf(query.states),
+    );
+  };
+}
+
+/** GET /subjects/{name}/records */
+export function listSubjectRecordsHandler({ db, forms }: Dependencies): Handler {
+  return async (ctx, { params, query, principal }) => {
+    const subject = readText(params.name) ?? '';
+    // Another's by path looks like nobody's (decisions.md §15, "Rights").
+    if (!isPrivileged(principal) && principal.subject !== subject)
+      throw fail('not-found', 'There is no such subject.');
+    ctx.body = await listRecords(
+      { db, forms },
+      { subject, ...readRecordFilter(query) },
+      listOf(query.states),
+    );
+  };
+}
+
+/** GET /user/records: leads to the caller's own records. */
+export function listOwnRecordsHandler({ instance }: Dependencies): Handler {
+  return (ctx, { principal }) => {
+    if (principal.subject === undefined) throw fail('forbidden', 'An API key is no subject.');
+    ctx.status = 303;
+    ctx.set('Location', `${instance.baseUrl}/records?subject=${encodeURIComponent(principal.subject)}`);
+  };
+}
+
+/** Another's by query is refused (decisions.md §15, "Rights"). */
+export function requireOwnSubject(principal: Principal, subject: string): void {
+  if (!isPrivileged(principal) && principal.subject !== subject)
+    throw fail('forbidden', 'You may see your own records alone.');
+}
+
+function readRecordFilter(query: OperationInput['query']) {
+  const faults: Fault[] = [];
+  const filter = {
+    elements: listOf(query.elements),
+    infos: listOf(query.infos),
+    object: readText(query.object),
+    value: readText(query.value),
+    after: readTime(query.after, 'after', faults),
+    before: readTime(query.before, 'before', faults),
+  };
+  if (faults.length > 0) throw fail('invalid', 'The filter is not valid.', { errors: faults });
+  return filter;
+}
+
+/** A list parameter; an empty one counts as absent. */
+function listOf(value: string | string[] | undefined): string[] | undefined {
+  const items = [value ?? []].flat().filter((item) => item !== '');
+  return items.length > 0 ? items : undefined;
+}

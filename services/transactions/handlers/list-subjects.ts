@@ -1,0 +1,29 @@
+import { readCursor, readLimit, uuidPattern, writeCursor } from '#lib/http/cursor.ts';
+import type { Handler } from '#lib/http/operation.ts';
+import { presentSubject } from '../presenters/present-subject.ts';
+import { listSubjects } from '../queries/subjects.ts';
+import type { Dependencies } from './dependencies.ts';
+import { readText } from './read-filters.ts';
+
+/** GET /subjects: a bare array, the next page in Link (decisions.md §4, "Lists"). */
+export function listSubjectsHandler({ db, instance }: Dependencies): Handler {
+  return async (ctx, { query }) => {
+    const limit = readLimit(query.limit);
+    const keyword = readText(query.keyword);
+    const found = await listSubjects(db, {
+      keyword,
+      after: readCursor(query.cursor, uuidPattern),
+      limit: limit + 1,
+    });
+    const page = found.slice(0, limit);
+    const last = page.at(-1);
+    if (found.length > limit && last) {
+      const next = new URL(`${instance.baseUrl}/subjects`);
+      next.searchParams.set('cursor', writeCursor({ createdAt: last.position, id: last.id }));
+      next.searchParams.set('limit', String(limit));
+      if (keyword) next.searchParams.set('keyword', keyword);
+      ctx.set('Link', `<${next.href}>; rel="next"`);
+    }
+    ctx.body = page.map(presentSubject);
+  };
+}

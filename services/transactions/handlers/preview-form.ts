@@ -1,0 +1,29 @@
+import type { Handler, OperationInput } from '#lib/http/operation.ts';
+import { sendPage } from '#lib/http/security-headers.ts';
+import { readContext } from '../commands/read-context.ts';
+import { validRecords } from '../domain/earlier-answers.ts';
+import { previewPage } from '../presenters/preview-page.ts';
+import { readEarlier } from '../queries/read-earlier.ts';
+import { readNow } from '../queries/read-now.ts';
+import type { Dependencies } from './dependencies.ts';
+import { readerLanguages } from './reader-languages.ts';
+
+/** POST /consents/preview: the form of a context as its subject would see it, without a transaction. */
+export function previewFormHandler(dependencies: Dependencies): Handler {
+  const { db, forms, instance, defaultLanguage, embedOrigins } = dependencies;
+  return async (ctx, { body, principal }: OperationInput<Record<string, unknown>>) => {
+    const context = readContext(body, principal);
+    const resolved = await forms.resolveLayout({ layout: context.layout, layoutData: context.layoutData });
+    const layout = { ...resolved.layout, theme: context.theme ?? resolved.layout.theme };
+    const languages = readerLanguages(ctx, context.language, defaultLanguage);
+    const description = await forms.describeForm({ layout, languages });
+    const earlier = context.silent
+      ? []
+      : await readEarlier(db, context.subject, context.object ?? '', layout.elements);
+    const valid = validRecords(earlier, description.active, await readNow(db));
+    const { html } = await forms.renderPage({
+      model: previewPage({ context, layout, description, valid, instance }),
+    });
+    sendPage(ctx, html, { frameAncestors: `'self' ${context.iframeOrigin ?? embedOrigins}` });
+  };
+}

@@ -1,0 +1,54 @@
+import type { Fault } from '#lib/errors/fail.ts';
+import { fail } from '#lib/errors/fail.ts';
+import { normaliseText } from '../domain/parse-values.ts';
+import { type State, states } from '../domain/states.ts';
+import type { TransactionFilter } from '../queries/list-transactions.ts';
+
+type Given = Record<string, unknown>;
+
+/** Reads the filters that lists of transactions share. @throws Failure `invalid` naming each faulty one. */
+export function readTransactionFilter(given: Given): TransactionFilter {
+  const faults: Fault[] = [];
+  const filter: TransactionFilter = {
+    subject: readText(given.subject),
+    states: readStates(given.states, faults),
+    after: readTime(given.after, 'after', faults),
+    before: readTime(given.before, 'before', faults),
+  };
+  if (faults.length > 0) throw fail('invalid', 'The filter is not valid.', { errors: faults });
+  return filter;
+}
+
+/** An RFC 3339 time or date, or epoch milliseconds as existing clients send them. */
+export function readTime(value: unknown, name: string, faults: Fault[]): Date | undefined {
+  if (value === undefined || value === '') return undefined;
+  const text = String(value);
+  const time = /^\d{1,15}$/.test(text)
+    ? new Date(Number(text))
+    : new Date(/^\d{4}-\d\d-\d\d([T ]|$)/.test(text) ? text : Number.NaN);
+  if (!Number.isNaN(time.getTime()) && time.getUTCFullYear() > 0 && time.getUTCFullYear() < 10_000)
+    return time;
+  faults.push({
+    pointer: `/${name}`,
+    code: 'invalid',
+    detail: 'must be a time such as 2026-05-03T10:00:00Z',
+  });
+  return undefined;
+}
+
+/** A text as it is stored: NFC, trimmed; an empty one counts as absent. */
+export function readText(value: unknown): string | undefined {
+  const text = value === undefined ? '' : normaliseText(String(value));
+  return text === '' ? undefined : text;
+}
+
+function readStates(value: unknown, faults: Fault[]): State[] | undefined {
+  const wanted = [value ?? []]
+    .flat()
+    .map(String)
+    .filter((state) => state !== '');
+  const unknown = wanted.filter((state) => !states.includes(state as State));
+  if (unknown.length > 0)
+    faults.push({ pointer: '/states', code: 'invalid', detail: `must be some of ${states.join(', ')}` });
+  return wanted.length > 0 ? (wanted as State[]) : undefined;
+}

@@ -1,0 +1,28 @@
+import type { Handler, OperationInput } from '#lib/http/operation.ts';
+import { readContext } from '../commands/read-context.ts';
+import { submitSingleStep } from '../commands/submit-single-step.ts';
+import { prefixPointers } from '../domain/prefix-pointers.ts';
+import { splitComment } from '../domain/split-comment.ts';
+import type { Dependencies } from './dependencies.ts';
+import { readerLanguages } from './reader-languages.ts';
+import { sendTransaction } from './send.ts';
+import { submitDependencies } from './submit-dependencies.ts';
+
+type Input = OperationInput<{ context: Record<string, unknown>; values: Record<string, unknown> }>;
+
+/** POST /consents/singlestep: create and submit at once, or nothing. */
+export function submitSingleStepHandler(dependencies: Dependencies): Handler {
+  return async (ctx, { body, principal }: Input) => {
+    const context = prefixPointers('/context', () => readContext(body.context, principal));
+    const made = await submitSingleStep(
+      { ...submitDependencies(dependencies), db: dependencies.db },
+      {
+        context,
+        ...splitComment(body.values),
+        principal,
+        languages: readerLanguages(ctx, undefined, dependencies.defaultLanguage),
+      },
+    );
+    await sendTransaction(ctx, dependencies, made, { principal }, made.created ? 201 : 200);
+  };
+}

@@ -1,0 +1,41 @@
+import type { FormDescription, PinnedLayout } from '#lib/contracts/forms.ts';
+import type { FormPage, PageInstance } from '#lib/contracts/pages.ts';
+import type { ConsentContext } from '../domain/context.ts';
+import type { EarlierRecord } from '../domain/earlier-answers.ts';
+import { fillForm } from './present-form.ts';
+
+/** The page of a form that is only looked at: nothing on it can be sent. */
+export function previewPage({
+  context,
+  layout,
+  description,
+  valid,
+  instance,
+}: {
+  context: ConsentContext;
+  layout: PinnedLayout;
+  description: FormDescription;
+  valid: readonly EarlierRecord[];
+  instance: PageInstance;
+}): FormPage {
+  const form = fillForm(layout, description, valid);
+  return {
+    page: 'form',
+    language: form.language,
+    instance,
+    theme: description.theme,
+    embedding: null,
+    info: form.info,
+    elements: form.elements,
+    peers: [],
+    layout: { ...layout, ...description.texts },
+    actions: null,
+    values: {},
+    faults: [],
+    changed: [],
+    comment: null,
+    validity: context.validity,
+    expires: null,
+    updatable: context.updatable,
+  };
+}
