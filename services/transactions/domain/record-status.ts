@@ -14,7 +14,7 @@ export interface StatusFacts {
 
 export type RecordStatus = 'VALID' | 'OBSOLETE' | 'EXPIRED' | 'IRRELEVANT';
 export type StatusExplanation =
-  | 'LATEST_VALID' | 'NEWER_EXISTS' | 'PAST_EXPIRATION' | 'STILL_PENDING' | 'ENTRY_DELETED' | 'ROLLED_BACK'
+  | 'LATEST_VALID' | 'OBSOLETE' | 'EXPIRED' | 'STILL_PENDING' | 'ENTRY_DELETED' | 'ROLLED_BACK'
   | 'INFO_SERIAL_ARCHIVED' | 'BODY_SERIAL_ARCHIVED'; // biome-ignore format: one glance
 
 /** A record's status now: the first rule that hits (decisions.md §5). MINOR keeps earlier answers valid, MAJOR asks again. */
@@ -26,11 +26,11 @@ export function recordStatus(
   if (record.state === 'PENDING') return ['IRRELEVANT', 'STILL_PENDING'];
   if (active[record.key]?.deleted) return ['IRRELEVANT', 'ENTRY_DELETED'];
   if (record.state === 'ROLLED_BACK') return ['IRRELEVANT', 'ROLLED_BACK'];
-  if (record.expiresAt && record.expiresAt <= now) return ['EXPIRED', 'PAST_EXPIRATION'];
+  if (record.expiresAt && record.expiresAt <= now) return ['EXPIRED', 'EXPIRED'];
   if (active[record.infoKey]?.major !== major(record.infoSerial))
     return ['IRRELEVANT', 'INFO_SERIAL_ARCHIVED'];
   if (active[record.key]?.major !== major(record.serial)) return ['IRRELEVANT', 'BODY_SERIAL_ARCHIVED'];
-  return record.newest ? ['VALID', 'LATEST_VALID'] : ['OBSOLETE', 'NEWER_EXISTS'];
+  return record.newest ? ['VALID', 'LATEST_VALID'] : ['OBSOLETE', 'OBSOLETE'];
 }
 
 /** The MAJOR of a serial `<major>.<minor>`. */

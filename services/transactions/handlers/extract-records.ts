@@ -7,16 +7,14 @@ import type { Dependencies } from './dependencies.ts';
 
 interface Body {
   condition: { key: string; value: string };
-  cursor?: string;
-  limit?: number;
 }
 
 /** POST /records/extraction: JSON, or CSV with the next page's cursor in Link. */
 export function extractRecordsHandler({ db, forms, instance }: Dependencies): Handler {
   return async (ctx, { body, query }: { body: Body; query: Record<string, unknown> }) => {
     const { key, value } = body.condition;
-    const after = readCursor(query.cursor ?? body.cursor, uuidPattern);
-    const limit = readLimit(query.limit ?? body.limit);
+    const after = readCursor(query.cursor, uuidPattern);
+    const limit = readLimit(query.limit);
     const found = await extractRecords({ db, forms }, { key, value, after, limit });
     ctx.set('Vary', 'Accept');
     const accept = ctx.get('accept') || '*/*';

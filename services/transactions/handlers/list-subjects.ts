@@ -1,3 +1,4 @@
+import { isPrivileged } from '#lib/auth/principal.ts';
 import { readCursor, readLimit, uuidPattern, writeCursor } from '#lib/http/cursor.ts';
 import type { Handler } from '#lib/http/operation.ts';
 import { presentSubject } from '../presenters/present-subject.ts';
@@ -5,13 +6,14 @@ import { listSubjects } from '../queries/subjects.ts';
 import type { Dependencies } from './dependencies.ts';
 import { readText } from './read-filters.ts';
 
-/** GET /subjects: a bare array, the next page in Link (decisions.md §4, "Lists"). */
+/** GET /subjects: a bare array, the next page in Link (decisions.md §4, "Lists"). A user's list has themselves alone. */
 export function listSubjectsHandler({ db, instance }: Dependencies): Handler {
-  return async (ctx, { query }) => {
+  return async (ctx, { query, principal }) => {
     const limit = readLimit(query.limit);
-    const keyword = readText(query.keyword);
+    const name = readText(query.name);
     const found = await listSubjects(db, {
-      keyword,
+      name,
+      only: isPrivileged(principal) ? undefined : (principal.subject ?? ''),
       after: readCursor(query.cursor, uuidPattern),
       limit: limit + 1,
     });
@@ -21,7 +23,7 @@ export function listSubjectsHandler({ db, instance }: Dependencies): Handler {
       const next = new URL(`${instance.baseUrl}/subjects`);
       next.searchParams.set('cursor', writeCursor({ createdAt: last.position, id: last.id }));
       next.searchParams.set('limit', String(limit));
-      if (keyword) next.searchParams.set('keyword', keyword);
+      if (name) next.searchParams.set('name', name);
       ctx.set('Link', `<${next.href}>; rel="next"`);
     }
     ctx.body = page.map(presentSubject);

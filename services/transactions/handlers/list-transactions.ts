@@ -1,6 +1,6 @@
 import { readCursor, readLimit, writeCursor } from '#lib/http/cursor.ts';
 import type { Handler } from '#lib/http/operation.ts';
-import { presentListed } from '../presenters/present-transaction.ts';
+import { presentAll } from '../presenters/present-transaction.ts';
 import { listTransactions } from '../queries/list-transactions.ts';
 import type { Dependencies } from './dependencies.ts';
 import { readTransactionFilter } from './read-filters.ts';
@@ -8,8 +8,8 @@ import { readTransactionFilter } from './read-filters.ts';
 const idPattern = /^[1-9A-HJ-NP-Za-km-z]{22}$/;
 
 /** GET /transactions */
-export function listTransactionsHandler({ db, instance }: Dependencies): Handler {
-  return async (ctx, { query }) => {
+export function listTransactionsHandler({ db, instance, tokens }: Dependencies): Handler {
+  return async (ctx, { query, principal }) => {
     const limit = readLimit(query.limit);
     const after = readCursor(query.cursor, idPattern);
     const found = await listTransactions(db, readTransactionFilter(query), { after, limit: limit + 1 });
@@ -19,6 +19,6 @@ export function listTransactionsHandler({ db, instance }: Dependencies): Handler
       found.length > limit && last
         ? writeCursor({ createdAt: last.position, id: last.transaction.id })
         : undefined;
-    ctx.body = { values: page.map((read) => presentListed(read, instance.baseUrl)), next };
+    ctx.body = { values: await presentAll(page, tokens, principal, instance.baseUrl), next };
   };
 }

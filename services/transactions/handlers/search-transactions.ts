@@ -1,5 +1,5 @@
-import type { Handler } from '#lib/http/operation.ts';
-import { presentListed } from '../presenters/present-transaction.ts';
+import type { Handler, OperationInput } from '#lib/http/operation.ts';
+import { presentAll } from '../presenters/present-transaction.ts';
 import { countTransactions, listTransactions } from '../queries/list-transactions.ts';
 import type { Dependencies } from './dependencies.ts';
 import { readTransactionFilter } from './read-filters.ts';
@@ -8,17 +8,17 @@ const defaultSize = 50;
 const maxSize = 200;
 
 /** POST /transactions: the same list by pages that start at 0 (decisions.md §15, "Queries"). */
-export function searchTransactionsHandler({ db, instance }: Dependencies): Handler {
-  return async (ctx, { body }: { body: Record<string, unknown> | undefined }) => {
+export function searchTransactionsHandler({ db, instance, tokens }: Dependencies): Handler {
+  return async (ctx, { body, principal }: OperationInput<Record<string, unknown> | undefined>) => {
     const filter = readTransactionFilter(body ?? {});
     const page = Math.max(0, Number(body?.page ?? 0));
-    const pageSize = Math.min(maxSize, Math.max(1, Number(body?.size ?? body?.pageSize ?? defaultSize)));
+    const pageSize = Math.min(maxSize, Math.max(1, Number(body?.size ?? defaultSize)));
     const [values, totalCount] = await Promise.all([
       listTransactions(db, filter, { limit: pageSize, offset: page * pageSize }),
       countTransactions(db, filter),
     ]);
     ctx.body = {
-      values: values.map((read) => presentListed(read, instance.baseUrl)),
+      values: await presentAll(values, tokens, principal, instance.baseUrl),
       page,
       pageSize,
       totalPages: Math.ceil(totalCount / pageSize),

@@ -1,13 +1,12 @@
 import type { Subject } from '../queries/subjects.ts';
 
-/** A subject (decisions.md §4); `Date` fields are epoch milliseconds. */
-export function presentSubject({ id, name, emailAddress, defaultLanguage, createdAt, modifiedAt }: Subject) {
+/** A subject (decisions.md §4); `Timestamp` fields are epoch milliseconds. */
+export function presentSubject({ id, name, emailAddress, defaultLanguage, createdAt }: Subject) {
   return {
     id,
     name,
     emailAddress: emailAddress ?? undefined,
     defaultLanguage: defaultLanguage ?? undefined,
-    creationDate: createdAt.getTime(),
-    modificationDate: modifiedAt.getTime(),
+    creationTimestamp: createdAt.getTime(),
   };
 }

@@ -24,18 +24,6 @@ export function presentTransaction(
   principal: Principal,
   baseUrl: string,
 ) {
-  return {
-    ...presentCommon(read, baseUrl, token),
-    ...(isPrivileged(principal) ? { context: presentContext(read), author: read.transaction.author } : {}),
-  };
-}
-
-/** A transaction in a list, for the privileged alone: without a token, which is minted when it is opened. */
-export function presentListed(read: ReadTransaction, baseUrl: string) {
-  return { ...presentCommon(read, baseUrl), context: presentContext(read), author: read.transaction.author };
-}
-
-function presentCommon(read: ReadTransaction, baseUrl: string, token?: string) {
   const { transaction, now } = read;
   const { context } = transaction;
   const state = stateAt(transaction, now);
@@ -56,7 +44,22 @@ function presentCommon(read: ReadTransaction, baseUrl: string, token?: string) {
     expires: transaction.expiresAt.toISOString(),
     parent: transaction.parent ?? undefined,
     followers: [],
+    ...(isPrivileged(principal) ? { context: presentContext(read), author: transaction.author } : {}),
   };
+}
+
+/** Transactions of a list, each with a fresh token: the shape is the same everywhere. */
+export function presentAll(
+  reads: readonly ReadTransaction[],
+  tokens: TransactionTokens,
+  principal: Principal,
+  baseUrl: string,
+) {
+  return Promise.all(
+    reads.map(async (read) =>
+      presentTransaction(read, await mintToken(tokens, read, principal), principal, baseUrl),
+    ),
+  );
 }
 
 /** The ConsentContext that a transaction was created from, with every default filled in. */

@@ -1,6 +1,6 @@
 import { v7 as uuid } from 'uuid';
 import type { Queries } from '#lib/db/database.ts';
-import { sql } from '#lib/db/sql.ts';
+import { join, sql } from '#lib/db/sql.ts';
 
 /** A subject that the instance knows. */
 export interface Subject {
@@ -48,19 +48,23 @@ export async function updateSubject(
      WHERE s.id = ${id} RETURNING ${columns}`);
 }
 
-/** A page of subjects, newest first, after a position; optionally those whose name or address contains a text. */
+/** A page of subjects, newest first, after a position: those whose name contains a text, or `only` the one of that name. */
 export async function listSubjects(
   db: Queries,
-  { keyword, after, limit }: { keyword?: string; after?: { createdAt: string; id: string }; limit: number },
+  {
+    name,
+    only,
+    after,
+    limit,
+  }: { name?: string; only?: string; after?: { createdAt: string; id: string }; limit: number },
 ): Promise<(Subject & { position: string })[]> {
-  const matching =
-    keyword === undefined
-      ? sql`true`
-      : sql`(strpos(lower(s.name), lower(${keyword})) > 0 OR strpos(lower(s.email_address), lower(${keyword})) > 0)`;
-  const from = after
-    ? sql`AND (s.created_at, s.id) < (${after.createdAt}::timestamptz, ${after.id}::uuid)`
-    : sql``;
+  const conditions = [
+    ...(name === undefined ? [] : [sql`strpos(lower(s.name), lower(${name})) > 0`]),
+    ...(only === undefined ? [] : [sql`s.name = ${only}`]),
+    ...(after ? [sql`(s.created_at, s.id) < (${after.createdAt}::timestamptz, ${after.id}::uuid)`] : []),
+  ];
+  const where = conditions.length > 0 ? sql`WHERE ${join(conditions, ' AND ')}` : sql``;
   return db.query(sql`
-    SELECT ${columns}, s.created_at::text AS position FROM subjects AS s
-     WHERE ${matching} ${from} ORDER BY s.created_at DESC, s.id DESC LIMIT ${limit}`);
+    SELECT ${columns}, s.created_at::text AS position FROM subjects AS s ${where}
+     ORDER BY s.created_at DESC, s.id DESC LIMIT ${limit}`);
 }
