@@ -296,6 +296,8 @@ export interface ProblemPage extends PageBase {
 /** `/docs`: the contract, readable and tried out in a browser. */
 export interface ApiPage extends PageBase {
   page: 'api';
-  /** The whole contract (OpenAPI 3.0.3), parsed. */
+  /** The whole contract (OpenAPI 3.0.3), parsed. The page made of it is kept: hand in the same object each time. */
   document: Record<string, unknown>;
+  /** The built-in issuer's token endpoint and public client, for signing in on the page; null with an outside issuer. */
+  signIn: { tokenUrl: string; clientId: string } | null;
 }

@@ -1,0 +1,58 @@
+// What a page does beside showing itself: tell the page that embeds it where things stand, follow the callback, close.
+// Nothing here is needed to read or answer a form. Settings are data attributes of <body>; no answer ever leaves through here.
+(() => {
+  const { page, transaction, state, origin, callback, delay, resizer } = document.body.dataset;
+  const embedded = window.parent !== window;
+  // Errors tell nothing: a host page learns of states, not of mishaps.
+  const telling = embedded && page !== 'error';
+  const ended = ['committed', 'cancelled', 'timeout', 'rolledback'].includes(page);
+
+  /** To the exact origin if the transaction names one, else to whoever embeds the page. */
+  function tell(type) {
+    if (telling) window.parent.postMessage({ type, transaction, state }, origin || '*');
+  }
+
+  /** The words that host pages of this product family know; they travel inside iframe-resizer's own messages. */
+  function tellResizer(message) {
+    if (telling) window.parentIFrame?.sendMessage(message, origin || '*');
+  }
+
+  if (resizer !== undefined) {
+    // Read by iframe-resizer's script, which comes after this one.
+    window.iFrameResizer = {
+      targetOrigin: origin || '*',
+      onReady() {
+        if (!ended) return;
+        tellResizer('sent');
+        if (callback) setTimeout(tellResizer, Number(delay), `consent-callback/${callback}`);
+      },
+    };
+  }
+
+  tell('accord:state');
+
+  const focus = document.querySelector('[data-focus]');
+  if (focus && document.activeElement !== focus) {
+    // The autofocus attribute has no effect in a frame of another origin.
+    focus.focus();
+  }
+
+  const note = document.querySelector('[data-follow]');
+  if (callback && !embedded && note) {
+    note.hidden = false;
+    const timer = setTimeout(() => location.assign(callback), Number(delay));
+    note.querySelector('[data-stay]').addEventListener('click', () => {
+      clearTimeout(timer);
+      note.hidden = true;
+    });
+  }
+
+  document.querySelector('[data-close]')?.addEventListener('click', (event) => {
+    event.preventDefault();
+    tell('accord:close');
+    if (window.parentIFrame) window.parentIFrame.close();
+    else if (!embedded) window.close();
+    // Still here: nobody could close it but the reader.
+    setTimeout(() => document.getElementById('closed').showPopover?.(), 250);
+  });
+})();

@@ -1,0 +1,130 @@
+import { fileURLToPath } from 'node:url';
+import { LRUCache } from 'lru-cache';
+import pug from 'pug';
+import type { PageModel } from '#lib/contracts/pages.ts';
+import { apiView } from './api-view.ts';
+import type { Assets } from './assets.ts';
+import { loadCatalogues } from './catalogues.ts';
+import { answeredView, childView, errorView, finalView } from './final-view.ts';
+import { formView } from './form-view.ts';
+import { hostView } from './host-view.ts';
+import { mailView } from './mail-view.ts';
+import { problemView } from './problem-view.ts';
+import { createReader, type Reader } from './reader.ts';
+import { receiptView } from './receipt-view.ts';
+import { createRichText, type RichText } from './rich-text-tree.ts';
+import { isLanguageTag } from './text-direction.ts';
+import { welcomeView } from './welcome-view.ts';
+
+/** Renders page models; the only place in the product that makes HTML. */
+export interface PageRenderer {
+  render(model: PageModel): string;
+  /** Languages that have a catalogue. */
+  languages: string[];
+}
+
+interface Parts {
+  assets: Assets;
+  /** The allow-list sanitiser of rich text. */
+  sanitiseRichText: (html: string) => string;
+}
+
+const templateFiles = [
+  'form',
+  'answered',
+  'final',
+  'child',
+  'error',
+  'receipt',
+  'mail',
+  'welcome',
+  'host',
+  'problem',
+  'api',
+] as const;
+type TemplateName = (typeof templateFiles)[number];
+
+const templateOf = (page: PageModel['page']): TemplateName =>
+  page === 'committed' || page === 'cancelled' || page === 'timeout' || page === 'rolledback'
+    ? 'final'
+    : page;
+
+/** Pages for developers, whose texts are English as the contract is. */
+const englishOnly = new Set<PageModel['page']>(['host', 'problem', 'api']);
+
+/** Compiles every template once, from files only, never from input (security.md, "Pages"). */
+export function createPageRenderer({ assets, sanitiseRichText }: Parts): PageRenderer {
+  const catalogues = loadCatalogues();
+  const templates = Object.fromEntries(templateFiles.map((name) => [name, compile(name)])) as Record<
+    TemplateName,
+    pug.compileTemplate
+  >;
+  const rich = createRichText(sanitiseRichText);
+  const readers = new LRUCache<string, Reader>({ max: 100 });
+
+  /** Formatters are costly to make, and there are as many readers as languages that people ask for. */
+  function readerFor(language: string, timeZone: string): Reader {
+    const catalogue = catalogues.pick(language);
+    const variant = isLanguageTag(language) && language.toLowerCase().startsWith(`${catalogue.language}-`);
+    const region = variant ? language : catalogue.language;
+    const key = `${region} ${timeZone}`;
+    const known = readers.get(key);
+    if (known) return known;
+    const reader = createReader(catalogue, timeZone, region);
+    readers.set(key, reader);
+    return reader;
+  }
+
+  return {
+    languages: catalogues.languages,
+    render(model) {
+      const language = englishOnly.has(model.page) ? 'en' : model.language;
+      const reader = readerFor(language, model.instance.timeZone);
+      const template = templates[templateOf(model.page)];
+      return template({ model, reader, t: reader.t, asset: assets.url, view: viewOf(model, reader, rich) });
+    },
+  };
+}
+
+const contractViews = new WeakMap<object, ReturnType<typeof apiView>>();
+
+/** The contract does not change while the process runs; reading it through takes longer than showing it. */
+function contractView(document: Record<string, unknown>) {
+  const view = contractViews.get(document) ?? apiView(document);
+  contractViews.set(document, view);
+  return view;
+}
+
+/** What a template shows beside its model: everything that takes a decision, so that templates take none. */
+function viewOf(model: PageModel, reader: Reader, rich: RichText): unknown {
+  switch (model.page) {
+    case 'form':
+      return formView(model, reader, rich);
+    case 'answered':
+      return answeredView(model, reader);
+    case 'child':
+      return childView(model, reader);
+    case 'error':
+      return errorView(model, reader);
+    case 'receipt':
+      return receiptView(model, reader, rich);
+    case 'mail':
+      return mailView(model, reader, rich);
+    case 'welcome':
+      return welcomeView(model, reader);
+    case 'problem':
+      return problemView(model);
+    case 'host':
+      return hostView(model);
+    case 'api':
+      return contractView(model.document);
+    default:
+      return finalView(model, reader);
+  }
+}
+
+function compile(name: TemplateName): pug.compileTemplate {
+  return pug.compileFile(fileURLToPath(new URL(`../views/${name}.pug`, import.meta.url)), {
+    doctype: 'html',
+  });
+}

@@ -1,0 +1,93 @@
+import type { AnsweredPage, ChildPage, ErrorPage, FinalPage, PageContact } from '#lib/contracts/pages.ts';
+import { type AnswerView, answerView } from './answer-view.ts';
+import { type ControllerView, controllerView } from './controller-view.ts';
+import type { Reader } from './reader.ts';
+import { safeUrl } from './safe-url.ts';
+
+/** A page that says where things stand and what can be done next. */
+export interface FinalView {
+  title: string;
+  /** What the mark beside the title says; the words say it too. */
+  mark: 'done' | 'neutral' | 'warning';
+  texts: string[];
+  answers: AnswerView[];
+  callback: { url: string; text: string } | null;
+  /** Label of the button that makes a child. */
+  childText: string;
+  contact: ControllerView | null;
+  contactText: string | null;
+}
+
+export function finalView(page: FinalPage, reader: Reader): FinalView {
+  const committed = page.page === 'committed';
+  return {
+    title: reader.t(`${page.page}.title`),
+    mark: committed ? 'done' : page.page === 'cancelled' ? 'neutral' : 'warning',
+    texts: committed
+      ? committedTexts(page, reader)
+      : [reader.t(`${page.page}.text`, { date: reader.dateTime(page.at) })],
+    answers: page.answers.map((answer) => answerView(answer, reader)),
+    callback: callbackLink(page, reader),
+    childText: reader.t(committed ? 'committed.change' : 'final.startAgain'),
+    ...contactOf(page.links.child === null ? page.contact : null, page.links.child === null, reader),
+  };
+}
+
+function committedTexts(page: FinalPage, reader: Reader): string[] {
+  return [
+    reader.t('committed.at', { date: reader.dateTime(page.at) }),
+    ...(page.answers.length === 0 ? [reader.t('committed.none')] : []),
+    ...(page.validUntil && page.answers.length > 0
+      ? [reader.t('committed.validUntil', { date: reader.date(page.validUntil) })]
+      : []),
+  ];
+}
+
+/** Shown as a link whatever happens to the script that follows it; http and https only (security.md, "Pages"). */
+function callbackLink({ embedding }: FinalPage, reader: Reader): FinalView['callback'] {
+  const url = safeUrl(embedding?.callback);
+  if (!url?.startsWith('http')) return null;
+  return { url, text: reader.t('final.callback', { host: new URL(url).host }) };
+}
+
+/** Whom to ask, where there is no other door. */
+function contactOf(
+  given: PageContact | null,
+  wanted: boolean,
+  reader: Reader,
+): Pick<FinalView, 'contact' | 'contactText'> {
+  if (!wanted) return { contact: null, contactText: null };
+  const contact = controllerView(given);
+  const contactText = contact?.company
+    ? reader.t('contact.ask', { company: contact.company })
+    : reader.t('contact.askAnyone');
+  return { contact, contactText };
+}
+
+/** The button that makes a child is named after what it does in the parent's state. */
+export function childView(page: ChildPage, reader: Reader): { title: string; text: string; button: string } {
+  const kind = page.state === 'COMMITTED' ? 'COMMITTED' : 'other';
+  return {
+    title: reader.t(`child.title.${kind}`),
+    text: reader.t(`child.text.${kind}`),
+    button: reader.t(`child.button.${kind}`),
+  };
+}
+
+export function answeredView(page: AnsweredPage, reader: Reader): { title: string; answers: AnswerView[] } {
+  return {
+    title: reader.t('answered.title'),
+    answers: page.answers.map((answer) => answerView(answer, reader)),
+  };
+}
+
+/** A title and what to do, in words for the subject; never the detail of the problem, which is for clients. */
+export function errorView(page: ErrorPage, reader: Reader) {
+  const ownDoor = page.links.child !== null || page.links.transaction !== null;
+  return {
+    title: reader.t(`error.${page.code}.title`),
+    text: reader.t(`error.${page.code}.text`),
+    retry: page.retryAfter === undefined ? null : reader.t('error.retryAfter', { seconds: page.retryAfter }),
+    ...contactOf(page.contact, !ownDoor && page.contact !== null, reader),
+  };
+}

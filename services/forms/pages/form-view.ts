@@ -1,0 +1,138 @@
+import type { FormInformation } from '#lib/contracts/form-content.ts';
+import type { FormPage } from '#lib/contracts/pages.ts';
+import { type ControllerView, controllerView } from './controller-view.ts';
+import { type QuestionView, questionView } from './question-view.ts';
+import type { LanguageAttributes, Reader } from './reader.ts';
+import type { RichNode, RichText } from './rich-text-tree.ts';
+import { safeUrl } from './safe-url.ts';
+
+/** Who asks, and on what ground, as the form's head shows it. */
+export interface InformationView {
+  title: string;
+  attributes: LanguageAttributes;
+  header: RichNode[];
+  footer: RichNode[];
+  controller: ControllerView | null;
+  scope: string | null;
+  jurisdiction: string | null;
+  shortNotice: string | null;
+  privacyPolicy: { url: string; text: string | null } | null;
+}
+
+/** Questions of one owner, under its name. */
+export interface OwnerView {
+  owner: string;
+  info: InformationView | null;
+  questions: QuestionView[];
+}
+
+export interface FormView {
+  title: string;
+  info: InformationView | null;
+  questions: QuestionView[];
+  owners: OwnerView[];
+  faults: { id: string; text: string; question: string; attributes: LanguageAttributes }[];
+  changedCount: number;
+  commentError: string | null;
+  validity: string | null;
+  rights: { change: string; more: string };
+  submitText: string;
+  acceptAllText: string;
+  cancelText: string;
+  /** The form has something that accept-all and refuse-all would answer. */
+  bulk: boolean;
+  cancel: string | null;
+}
+
+export function formView(page: FormPage, reader: Reader, rich: RichText): FormView {
+  const ids = new Map(page.elements.map((element, index) => [element.identifier, `q${index + 1}`]));
+  const view = (element: FormPage['elements'][number]) =>
+    questionView(element, ids.get(element.identifier) ?? 'q', page, reader, rich);
+  const questions = page.elements.filter(({ owner }) => owner === null).map(view);
+  const owners = page.peers.map(({ name, info }) => ({
+    owner: name,
+    info: informationView(info, reader, rich, 3),
+    questions: page.elements.filter(({ owner }) => owner === name).map(view),
+  }));
+  const all = [...questions, ...owners.flatMap((owner) => owner.questions)];
+  const { layout } = page;
+  return {
+    title: page.info?.content.title ?? reader.t('form.title'),
+    info: informationView(page.info, reader, rich, 2),
+    questions,
+    owners,
+    faults: faultLinks(page, all, reader),
+    changedCount: page.changed.length,
+    commentError: page.faults.some(({ identifier }) => identifier === 'comment')
+      ? reader.t('fault.too-long')
+      : null,
+    validity: validityText(page, reader),
+    rights: rightsTexts(page, reader),
+    submitText: layout.submitText || reader.t('form.submit'),
+    acceptAllText: layout.acceptAllText || reader.t('form.acceptAll'),
+    cancelText: layout.cancelText || reader.t('form.cancel'),
+    bulk: layout.acceptAllVisible && all.some(({ type }) => type !== 'preference'),
+    cancel: layout.cancelVisible ? (page.actions?.cancel ?? null) : null,
+  };
+}
+
+function informationView(
+  info: FormInformation | null,
+  reader: Reader,
+  rich: RichText,
+  topHeading: number,
+): InformationView | null {
+  if (!info) return null;
+  const { content } = info;
+  const url = safeUrl(content.privacyPolicyUrl);
+  return {
+    title: content.title,
+    attributes: reader.in(content.lang),
+    header: rich(content.header, topHeading),
+    footer: rich(content.footer, topHeading),
+    controller: controllerView(content.dataControllerVisible ? content.dataController : undefined),
+    scope: (content.scopeVisible && content.scope) || null,
+    jurisdiction: (content.jurisdictionVisible && content.jurisdiction) || null,
+    shortNotice: content.shortNoticeLinkVisible ? safeUrl(content.shortNoticeLink) : null,
+    privacyPolicy: url ? { url, text: content.customPrivacyPolicyText || null } : null,
+  };
+}
+
+/** Each fault with a link to the first field of its element, in the order of the page (WCAG 3.3.1). */
+function faultLinks(page: FormPage, questions: QuestionView[], reader: Reader): FormView['faults'] {
+  const links = questions
+    .filter(({ error }) => error !== null)
+    .map((question) => ({
+      id:
+        question.options[0] && question.control !== 'select'
+          ? question.options[0].id
+          : `${question.id}-field`,
+      text: question.error ?? '',
+      question: question.title,
+      attributes: question.attributes,
+    }));
+  const comment = page.faults.find(({ identifier }) => identifier === 'comment');
+  if (comment)
+    links.push({
+      id: 'comment',
+      text: reader.t('fault.too-long'),
+      question: reader.t('form.comment'),
+      attributes: {},
+    });
+  return links;
+}
+
+function validityText(page: FormPage, reader: Reader): string | null {
+  if (!page.layout.validityVisible) return null;
+  if (page.elements.some(({ entry }) => entry.type === 'conditions'))
+    return reader.t('form.validityConditions');
+  return page.validity ? reader.t('form.validity', { duration: reader.duration(page.validity) }) : null;
+}
+
+function rightsTexts(page: FormPage, reader: Reader): FormView['rights'] {
+  const company = page.info?.content.dataController?.company || page.instance.name;
+  return {
+    change: reader.t(page.updatable ? 'form.rightsChange' : 'form.rightsAsk', { company }),
+    more: reader.t('form.rightsMore'),
+  };
+}

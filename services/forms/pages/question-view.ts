@@ -1,0 +1,212 @@
+import type {
+  ConditionsElement,
+  FormElement,
+  PreferenceElement,
+  ProcessingElement,
+} from '#lib/contracts/form-content.ts';
+import type { FormPage } from '#lib/contracts/pages.ts';
+import { type ControllerView, controllerView } from './controller-view.ts';
+import { type ProcessingFacts, processingFacts } from './processing-facts.ts';
+import type { LanguageAttributes, Reader } from './reader.ts';
+import type { RichNode, RichText } from './rich-text-tree.ts';
+
+/** Which native control asks a question. `pair`: two radio buttons of the same size side by side. */
+export type Control = 'pair' | 'radios' | 'checkboxes' | 'check' | 'select' | 'text';
+
+export interface OptionView {
+  id: string;
+  value: string;
+  label: string;
+  attributes: LanguageAttributes;
+  checked: boolean;
+}
+
+/** One element of the form as its template needs it. */
+export interface QuestionView {
+  id: string;
+  /** The element's identifier: the name of its fields. */
+  name: string;
+  type: FormElement['entry']['type'];
+  title: string;
+  attributes: LanguageAttributes;
+  optional: boolean;
+  changed: boolean;
+  /** What is wrong with the answer, null if nothing. */
+  error: string | null;
+  /** "Your answer of 3 May", only when what is preselected is that answer. */
+  note: string | null;
+  hint: string | null;
+  description: string | null;
+  facts: ProcessingFacts | null;
+  controller: ControllerView | null;
+  body: RichNode[];
+  control: Control;
+  options: OptionView[];
+  /** The text of a text control. */
+  text: string;
+  required: boolean;
+  describedBy: string | null;
+}
+
+/** What an element's type decides: the rest is the same for all. */
+type Specifics = Pick<
+  QuestionView,
+  'title' | 'control' | 'hint' | 'description' | 'facts' | 'controller' | 'body' | 'optional'
+> & { choices: { value: string; label: string; own: boolean }[]; defaults: string[] };
+
+export function questionView(
+  element: FormElement,
+  id: string,
+  page: FormPage,
+  reader: Reader,
+  rich: RichText,
+): QuestionView {
+  const specifics = specificsOf(element, reader, rich);
+  const { choices, defaults, ...view } = specifics;
+  const entered = Object.hasOwn(page.values, element.identifier)
+    ? page.values[element.identifier]
+    : undefined;
+  const chosen = entered ?? element.previous?.answers ?? defaults;
+  const attributes = reader.in(element.content.lang);
+  const error = faultText(element, view.control, page, reader);
+  const note =
+    !entered && element.previous
+      ? reader.t('previous.note', { date: reader.date(element.previous.created) })
+      : null;
+  const described = [error && 'error', note && 'note', view.hint && 'hint']
+    .filter(Boolean)
+    .map((part) => `${id}-${part}`);
+  return {
+    ...view,
+    id,
+    name: element.identifier,
+    type: element.entry.type,
+    attributes,
+    changed: page.changed.includes(element.identifier),
+    error,
+    note,
+    options: choices.map(({ value, label, own }, index) => ({
+      id: `${id}-${index + 1}`,
+      value,
+      label,
+      attributes: own ? attributes : {},
+      checked: chosen.includes(value),
+    })),
+    text: chosen[0] ?? '',
+    required: element.required && view.control !== 'checkboxes',
+    describedBy: described.length > 0 ? described.join(' ') : null,
+  };
+}
+
+function specificsOf(element: FormElement, reader: Reader, rich: RichText): Specifics {
+  if (isProcessing(element)) return processingSpecifics(element, reader);
+  if (isConditions(element)) return conditionsSpecifics(element, reader, rich);
+  return preferenceSpecifics(element as PreferenceElement, reader);
+}
+
+const nothing = {
+  hint: null,
+  ask: null,
+  description: null,
+  facts: null,
+  controller: null,
+  body: [],
+  defaults: [],
+};
+
+function processingSpecifics({ content, required }: ProcessingElement, reader: Reader): Specifics {
+  const refusable = content.refusable !== false;
+  return {
+    ...nothing,
+    title: content.title,
+    description: content.usage,
+    facts: processingFacts(content, reader),
+    controller: controllerView(content.dataControllerVisible !== false ? content.dataController : undefined),
+    control: refusable ? 'pair' : 'check',
+    hint: refusable ? null : reader.t('processing.notRefusable'),
+    optional: !required,
+    choices: decisions(
+      refusable,
+      reader.t(refusable ? 'processing.accept' : 'processing.acceptOnly'),
+      reader.t('processing.refuse'),
+    ),
+  };
+}
+
+function conditionsSpecifics(
+  { content, required }: ConditionsElement,
+  reader: Reader,
+  rich: RichText,
+): Specifics {
+  const refusable = content.refusable !== false;
+  const choices = decisions(
+    refusable,
+    content.acceptLabel || reader.t('conditions.accept'),
+    content.rejectLabel || reader.t('conditions.refuse'),
+  );
+  return {
+    ...nothing,
+    title: content.title,
+    body: rich(content.body),
+    control: refusable ? 'pair' : 'check',
+    optional: !required,
+    choices: choices.map((choice, index) => ({
+      ...choice,
+      own: Boolean([content.acceptLabel, content.rejectLabel][index]),
+    })),
+  };
+}
+
+/** Accept and refuse, always both and in this order where refusing is possible; never one of them preselected. */
+function decisions(refusable: boolean, accept: string, refuse: string) {
+  const accepted = { value: 'accepted', label: accept, own: false };
+  return refusable ? [accepted, { value: 'refused', label: refuse, own: false }] : [accepted];
+}
+
+const preferenceControls: Record<string, Control> = {
+  TOGGLE: 'pair',
+  RADIO_BUTTONS: 'radios',
+  CHECKBOXES: 'checkboxes',
+  LIST_SINGLE: 'select',
+  // A native multiple list needs a held key to choose a second option, which many people never find.
+  LIST_MULTI: 'checkboxes',
+  FREE_TEXT: 'text',
+};
+
+function preferenceSpecifics({ content, required }: PreferenceElement, reader: Reader): Specifics {
+  const control = preferenceControls[content.valueType] ?? 'radios';
+  const hints: Partial<Record<Control, string>> = {
+    checkboxes: reader.t('preference.several'),
+    text: reader.t('preference.textHint'),
+  };
+  return {
+    ...nothing,
+    title: content.label,
+    description: content.description || null,
+    control,
+    hint: hints[control] ?? null,
+    optional: control !== 'checkboxes' && (content.optional === true || !required),
+    choices: (content.options ?? []).map((option) => ({ value: option, label: option, own: true })),
+    // Defaults exist for preferences alone (decisions.md §13).
+    defaults: content.includeDefault ? (content.defaultValues ?? []) : [],
+  };
+}
+
+const knownFaults = new Set(['not-refusable', 'too-long', 'too-many', 'not-an-option', 'invalid-text']);
+
+function faultText(element: FormElement, control: Control, page: FormPage, reader: Reader): string | null {
+  const fault = page.faults.find(({ identifier }) => identifier === element.identifier);
+  if (!fault) return null;
+  if (knownFaults.has(fault.code)) return reader.t(`fault.${fault.code}`);
+  if (fault.code !== 'required') return reader.t('fault.other');
+  if (control === 'text') return reader.t('fault.requiredText');
+  return reader.t(control === 'check' ? 'fault.requiredAccept' : 'fault.required');
+}
+
+function isProcessing(element: FormElement): element is ProcessingElement {
+  return element.entry.type === 'processing';
+}
+
+function isConditions(element: FormElement): element is ConditionsElement {
+  return element.entry.type === 'conditions';
+}

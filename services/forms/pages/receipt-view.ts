@@ -1,0 +1,175 @@
+import type { ReceiptConsent, ReceiptPage } from '#lib/contracts/pages.ts';
+import { controllerView } from './controller-view.ts';
+import { processingFacts } from './processing-facts.ts';
+import { type QrImage, qrImage } from './qr-image.ts';
+import type { LanguageAttributes, Reader } from './reader.ts';
+import type { RichNode, RichText } from './rich-text-tree.ts';
+import { safeUrl } from './safe-url.ts';
+
+interface Row {
+  label: string;
+  values: string[];
+  /** Identifiers and fingerprints are set in a fixed-width face. */
+  code?: boolean;
+}
+
+export interface ReceiptConsentView {
+  title: string;
+  attributes: LanguageAttributes;
+  identifier: string;
+  sha256: string;
+  /** Text shown: plain first, rich after. */
+  description: string | null;
+  facts: ReturnType<typeof processingFacts> | null;
+  controller: ReturnType<typeof controllerView>;
+  body: RichNode[];
+  options: string;
+  /** null: answered to a peer, whose receipt has the answer. */
+  answers: string[] | null;
+  decision: 'accepted' | 'refused' | null;
+  owner: string | null;
+}
+
+export function receiptView(page: ReceiptPage, reader: Reader, rich: RichText) {
+  const { receipt } = page;
+  const texts = receipt.information.texts;
+  const lang = receipt.information.lang ?? receipt.language;
+  const qr: QrImage | null = receipt.updateUrl ? qrImage(receipt.updateUrl) : null;
+  return {
+    title: reader.t('receipt.title'),
+    main: mainRows(page, reader),
+    about: aboutRows(page, reader),
+    information: {
+      title: text(texts.title),
+      attributes: reader.in(lang),
+      header: rich(text(texts.header) ?? undefined, 3),
+      footer: rich(text(texts.footer) ?? undefined, 3),
+      scope: text(texts.scope),
+      controller: controllerView(record(texts.dataController)),
+      identifier: receipt.information.identifier,
+      sha256: receipt.information.sha256,
+    },
+    consents: receipt.consents.map((consent) => consentView(consent, reader, rich)),
+    privacyPolicy: safeUrl(receipt.privacyPolicyUrl),
+    updateUrl: safeUrl(receipt.updateUrl),
+    qr,
+    formats: page.links.formats.map(({ mediaType, url }) => ({ url, text: formatName(mediaType, reader) })),
+  };
+}
+
+function mainRows({ receipt }: ReceiptPage, reader: Reader): Row[] {
+  return rows(
+    [
+      ['receipt.subject', [receipt.subject]],
+      ['receipt.contact', Object.values(receipt.subjectInfos ?? {})],
+      ['receipt.object', [receipt.object]],
+      ['receipt.collector', [receipt.collector.name]],
+      ['receipt.date', [reader.dateTime(receipt.timestamp)]],
+      [
+        'receipt.expires',
+        [
+          receipt.expirationTimestamp
+            ? reader.date(receipt.expirationTimestamp)
+            : reader.t('receipt.expiresNever'),
+        ],
+      ],
+    ],
+    reader,
+  );
+}
+
+function aboutRows({ receipt }: ReceiptPage, reader: Reader): Row[] {
+  const attributes = Object.entries(receipt.attributes ?? {}).map(([name, value]) => `${name}: ${value}`);
+  const plain = rows(
+    [
+      ['receipt.method', [word('method', receipt.collectionMethod, reader)]],
+      ['receipt.author', [receipt.author]],
+      ['receipt.confirmation', [word('confirmation', receipt.confirmation, reader)]],
+      ['receipt.jurisdiction', [receipt.jurisdiction]],
+      ['receipt.language', [reader.languageName(receipt.language)]],
+      ['receipt.attributes', attributes],
+    ],
+    reader,
+  );
+  const codes = rows(
+    [
+      ['receipt.id', [receipt.receiptId]],
+      ['receipt.transaction', [receipt.transaction]],
+      ['receipt.parent', [receipt.parent]],
+    ],
+    reader,
+  );
+  return [...plain, ...codes.map((row) => ({ ...row, code: true }))];
+}
+
+/** Rows without a value are left out. */
+function rows(pairs: [string, (string | undefined)[]][], reader: Reader): Row[] {
+  return pairs.flatMap(([key, given]) => {
+    const values = given.filter((value) => value !== undefined && value !== '') as string[];
+    return values.length > 0 ? [{ label: reader.t(key), values }] : [];
+  });
+}
+
+function consentView(consent: ReceiptConsent, reader: Reader, rich: RichText): ReceiptConsentView {
+  const { texts } = consent;
+  const answered = consent.owner === null;
+  const decision =
+    consent.type === 'preference' ? null : consent.answer[0] === 'accepted' ? 'accepted' : 'refused';
+  const options =
+    consent.type === 'preference'
+      ? consent.options
+      : consent.options.map((option) =>
+          reader.t(option === 'accepted' ? 'processing.accept' : 'processing.refuse'),
+        );
+  return {
+    title: text(texts.title) ?? text(texts.label) ?? consent.identifier,
+    attributes: reader.in(consent.lang),
+    identifier: consent.identifier,
+    sha256: consent.sha256,
+    description: text(texts.usage) ?? text(texts.description),
+    facts: consent.type === 'processing' ? processingFacts(processingTexts(consent), reader) : null,
+    controller: controllerView(record(texts.dataController)),
+    body: consent.type === 'conditions' ? rich(text(texts.body) ?? undefined, 4) : [],
+    options: options.join(' · '),
+    answers: answered ? answerTexts(consent, decision, reader) : null,
+    decision: answered ? decision : null,
+    owner: consent.owner ? reader.t('receipt.answeredTo', { owner: consent.owner }) : null,
+  };
+}
+
+function answerTexts(
+  consent: ReceiptConsent,
+  decision: 'accepted' | 'refused' | null,
+  reader: Reader,
+): string[] {
+  if (decision) return [reader.t(`answer.${decision}`)];
+  return consent.answer.length > 0 ? consent.answer : [reader.t('preference.none')];
+}
+
+/** The texts of a processing as a receipt stores them: whatever is missing is left out. */
+function processingTexts({ texts, lang }: ReceiptConsent): Parameters<typeof processingFacts>[0] {
+  return {
+    ...(texts as object),
+    lang,
+    title: text(texts.title) ?? '',
+    data: text(texts.data) ?? '',
+    usage: text(texts.usage) ?? '',
+    retention: record(texts.retention) ?? {},
+  };
+}
+
+function word(group: string, code: string, reader: Reader): string {
+  return reader.has(`${group}.${code}`) ? reader.t(`${group}.${code}`) : code;
+}
+
+function formatName(mediaType: string, reader: Reader): string {
+  return word('receipt.format', mediaType, reader);
+}
+
+function text(value: unknown): string | null {
+  return typeof value === 'string' && value !== '' ? value : null;
+}
+
+function record(value: unknown): Record<string, never> | null {
+  return typeof value === 'object' && value !== null ? (value as Record<string, never>) : null;
+}

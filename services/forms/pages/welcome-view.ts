@@ -1,0 +1,39 @@
+import type { WelcomePage } from '#lib/contracts/pages.ts';
+import type { Reader } from './reader.ts';
+
+/** One step in a terminal: what it does, and the line to copy. */
+interface Step {
+  text: string;
+  command: string;
+}
+
+/** The first page. In demo mode its lines can be copied as they stand: they hold this instance's own addresses. */
+export function welcomeView(page: WelcomePage, reader: Reader): { title: string; steps: Step[] } {
+  if (!page.demo) return { title: page.instance.name, steps: [] };
+  return {
+    title: reader.t('welcome.ready', { instance: page.instance.name }),
+    steps: firstConsent(page, page.demo.authUrl, reader),
+  };
+}
+
+function firstConsent({ instance }: WelcomePage, authUrl: string, reader: Reader): Step[] {
+  const bearer = '-H "Authorization: Bearer $TOKEN"';
+  const json = "-H 'Accept: application/json'";
+  const context = `'{"subject":"alice","layout":"layout.001"}'`;
+  return [
+    {
+      text: reader.t('welcome.tryToken'),
+      command: `TOKEN=$(curl -s ${authUrl} -d grant_type=password -d client_id=accord -d username=operator -d password=demo | sed 's/.*"access_token":"\\([^"]*\\)".*/\\1/')`,
+    },
+    {
+      text: reader.t('welcome.tryCreate'),
+      command: `LINK=$(curl -s ${instance.baseUrl}/consents ${bearer} -H 'Content-Type: application/json' -d ${context} -o /dev/null -w '%header{location}'); echo "$LINK"`,
+    },
+    { text: reader.t('welcome.tryForm'), command: `curl -s "\${LINK/\\?//submit?}" ${json}` },
+    { text: reader.t('welcome.tryTransaction'), command: `curl -s "$LINK" ${json}` },
+    {
+      text: reader.t('welcome.tryRecords'),
+      command: `curl -s "${instance.baseUrl}/records?subject=alice" ${bearer}`,
+    },
+  ];
+}

@@ -1,0 +1,48 @@
+import { mkdir, mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { createAssets } from '../../services/forms/pages/assets.ts';
+import { createPageRenderer } from '../../services/forms/pages/create-page-renderer.ts';
+import { launchChromium } from '../support/chromium.ts';
+import { startPageServer } from '../support/page-server.ts';
+import { type SampleLanguage, sampleLanguages } from '../support/sample-content.ts';
+import { samplePages } from '../support/sample-pages.ts';
+
+/*
+ * npm run screenshots [-- name…]: every sample page in each language, light and dark, narrow and wide, as PNG files in a new
+ * folder outside of the repository, whose path is printed.
+ */
+const wanted = process.argv.slice(2);
+const assets = createAssets();
+const renderer = createPageRenderer({ assets, sanitiseRichText: (html) => html });
+const server = await startPageServer({ renderer, assets }, (request) => {
+  const [, , name = '', language = 'en'] = request.split('/');
+  return samplePages(language as SampleLanguage)[name] ?? null;
+});
+const folder = process.env.SCREENSHOTS ?? (await mkdtemp(path.join(tmpdir(), 'accord-screenshots-')));
+const browser = await launchChromium();
+for (const colorScheme of ['light', 'dark'] as const) {
+  for (const width of [360, 1280]) {
+    const context = await browser.newContext({
+      colorScheme,
+      viewport: { width, height: width === 360 ? 740 : 900 },
+    });
+    const page = await context.newPage();
+    for (const language of sampleLanguages) {
+      await mkdir(path.join(folder, language), { recursive: true });
+      for (const name of Object.keys(samplePages(language)).filter(
+        (key) => wanted.length === 0 || wanted.includes(key),
+      )) {
+        await page.goto(`${server.origin}/sample/${name}/${language}`);
+        await page.screenshot({
+          path: path.join(folder, language, `${name}-${colorScheme}-${width}.png`),
+          fullPage: true,
+        });
+      }
+    }
+    await context.close();
+  }
+}
+await browser.close();
+await server.close();
+console.log(folder);

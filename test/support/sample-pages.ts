@@ -1,0 +1,353 @@
+import type { FormElement } from '#lib/contracts/form-content.ts';
+import type { FormPage, PageAnswer, PageModel, ReceiptBody } from '#lib/contracts/pages.ts';
+import type { ProblemCode } from '#lib/errors/fail.ts';
+import { problemStatus } from '#lib/http/problem-status.ts';
+import { type SampleLanguage, sampleElements, sampleInformation } from './sample-content.ts';
+
+const baseUrl = 'https://consent.riverside.example';
+const link = (path: string) => `${baseUrl}/consents/6Yd3kQ2mWzX8RtB5vNcJ1a${path}?t=sample`;
+const hash = '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08';
+
+const contact = {
+  company: 'Riverside Clinic',
+  email: 'privacy@riverside.example',
+  phoneNumber: '+33 5 55 01 02 03',
+};
+
+/** What all sample pages have. @param state of the transaction, absent: there is none. */
+function base(
+  language: string,
+  state?: 'CREATED' | 'COMMITTED' | 'CANCELLED' | 'TIMEOUT' | 'ROLLBACK',
+  callback: string | null = null,
+) {
+  return {
+    language,
+    instance: { name: 'Riverside Clinic', baseUrl, timeZone: 'Europe/Paris' },
+    theme: null,
+    embedding: state
+      ? {
+          transaction: '6Yd3kQ2mWzX8RtB5vNcJ1a',
+          state,
+          iframeOrigin: 'https://www.riverside.example',
+          callback,
+          callbackTriggerDelay: 4000,
+          includeIFrameResizer: true,
+        }
+      : null,
+  };
+}
+
+/** A form page of some elements. @param more overrides anything. */
+export function sampleForm(
+  language: SampleLanguage,
+  elements: FormElement[],
+  more: Partial<FormPage> = {},
+): FormPage {
+  return {
+    ...base(language, 'CREATED'),
+    page: 'form',
+    info: sampleInformation(language),
+    elements,
+    peers: [],
+    layout: {
+      orientation: 'VERTICAL',
+      existingElementsVisible: true,
+      validityVisible: true,
+      acceptAllVisible: false,
+      cancelVisible: false,
+      footerOnTop: false,
+      includeIFrameResizer: true,
+    },
+    actions: { submit: link('/submit'), cancel: link('/cancel') },
+    values: {},
+    faults: [],
+    changed: [],
+    comment: null,
+    validity: 'P6M',
+    expires: '2025-05-10T08:30:00Z',
+    updatable: true,
+    ...more,
+  };
+}
+
+function formPages(language: SampleLanguage): Record<string, PageModel> {
+  const { newsletter, research, record, channel, topics, remarks, site, terms } = sampleElements(
+    language,
+  ) as Record<string, FormElement> &
+    Record<
+      'newsletter' | 'research' | 'record' | 'channel' | 'topics' | 'remarks' | 'site' | 'terms',
+      FormElement
+    >;
+  const plain = sampleForm(language, [newsletter, research, channel]);
+  const layout = { ...plain.layout, acceptAllVisible: true, cancelVisible: true };
+  const earlier = (element: FormElement, answers: string[]): FormElement => ({
+    ...element,
+    previous: { identifier: element.identifier, answers, created: '2025-05-03T09:12:00Z' },
+  });
+  const peer = {
+    ...research,
+    owner: 'University Hospital',
+    identifier: 'element/processing/study@hospital.example/1.0',
+    required: false,
+  };
+  const other = sampleElements(language === 'en' ? 'fr' : 'en');
+  return {
+    form: plain,
+    'form-everything': sampleForm(language, [newsletter, record, channel, topics, site, remarks], { layout }),
+    'form-returning': sampleForm(
+      language,
+      [earlier(newsletter, ['refused']), earlier(channel, [channel.answers?.[1] ?? ''])],
+      { layout },
+    ),
+    'form-conditions': sampleForm(language, [terms]),
+    'form-horizontal': sampleForm(language, [newsletter, research], {
+      layout: { ...layout, orientation: 'HORIZONTAL', footerOnTop: true },
+    }),
+    'form-faults': sampleForm(language, [newsletter, record, channel, remarks], {
+      values: { [newsletter.identifier]: ['accepted'], [remarks.identifier]: ['…'] },
+      faults: [
+        { identifier: record.identifier, code: 'required' },
+        { identifier: channel.identifier, code: 'required' },
+        { identifier: remarks.identifier, code: 'too-long' },
+      ],
+    }),
+    'form-stale': sampleForm(language, [newsletter, research], {
+      changed: [research.identifier],
+      values: { [newsletter.identifier]: ['accepted'] },
+    }),
+    'form-peer': sampleForm(language, [newsletter, peer], {
+      peers: [
+        { name: 'University Hospital', location: 'https://hospital.example', info: null, elements: [peer] },
+      ],
+    }),
+    'form-other-language': sampleForm(language, [newsletter, other.research ?? research]),
+    'form-preview': sampleForm(language, [newsletter], { actions: null, comment: '', layout }),
+  };
+}
+
+function sampleAnswers(language: SampleLanguage): PageAnswer[] {
+  const { newsletter, research, channel, topics } = sampleElements(language);
+  const title = (element: FormElement | undefined) => {
+    const content = element?.content as { title?: string; label?: string; options?: string[] } | undefined;
+    return {
+      identifier: element?.identifier ?? '',
+      title: content?.title ?? content?.label ?? '',
+      options: content?.options ?? [],
+    };
+  };
+  const answer = (element: FormElement | undefined, more: Partial<PageAnswer>): PageAnswer => {
+    const { identifier, title: text } = title(element);
+    return {
+      identifier,
+      title: text,
+      type: 'processing',
+      lang: language,
+      owner: null,
+      decision: null,
+      values: [],
+      ...more,
+    };
+  };
+  return [
+    answer(newsletter, { decision: 'accepted' }),
+    answer(research, { decision: 'refused' }),
+    answer(channel, { type: 'preference', values: title(channel).options.slice(0, 1) }),
+    answer(topics, { type: 'preference', values: title(topics).options.slice(0, 2) }),
+  ];
+}
+
+function finalPages(language: SampleLanguage): Record<string, PageModel> {
+  const none = { answers: [], validUntil: null, contact };
+  const at = '2025-05-03T12:02:00Z';
+  const created = '2025-05-03T09:12:00Z';
+  const callback = 'https://www.riverside.example/welcome?step=3';
+  return {
+    committed: {
+      ...base(language, 'COMMITTED'),
+      ...{
+        page: 'committed',
+        answers: sampleAnswers(language),
+        at,
+        validUntil: '2025-11-03T12:02:00Z',
+        contact,
+      },
+      links: { receipt: `${baseUrl}/receipts/6Yd3kQ2mWzX8RtB5vNcJ1a?t=sample`, child: link('/child') },
+    },
+    'committed-callback': {
+      ...base(language, 'COMMITTED', callback),
+      ...{ page: 'committed', answers: sampleAnswers(language).slice(0, 1), at, validUntil: null, contact },
+      links: { receipt: `${baseUrl}/receipts/6Yd3kQ2mWzX8RtB5vNcJ1a?t=sample`, child: null },
+    },
+    cancelled: {
+      ...base(language, 'CANCELLED'),
+      ...none,
+      page: 'cancelled',
+      at,
+      links: { receipt: null, child: link('/child') },
+    },
+    timeout: {
+      ...base(language, 'TIMEOUT'),
+      ...none,
+      page: 'timeout',
+      at,
+      links: { receipt: null, child: link('/child') },
+    },
+    'timeout-closed': {
+      ...base(language, 'TIMEOUT'),
+      ...none,
+      page: 'timeout',
+      at,
+      links: { receipt: null, child: null },
+    },
+    rolledback: {
+      ...base(language, 'ROLLBACK'),
+      ...none,
+      page: 'rolledback',
+      at,
+      links: { receipt: null, child: link('/child') },
+    },
+    answered: {
+      ...base(language, 'CREATED'),
+      ...{ page: 'answered', info: 'element/information/information.001/1.0', updatable: true },
+      answers: sampleAnswers(language).map((answer) => ({ ...answer, created })),
+      actions: { submit: link('/submit'), cancel: null },
+    },
+    child: {
+      ...base(language, 'COMMITTED'),
+      page: 'child',
+      state: 'COMMITTED',
+      links: { child: link('/child'), transaction: link('') },
+    },
+  };
+}
+
+/** An error page as a subject gets it. */
+export function sampleError(language: string, code: ProblemCode, more: object = {}): PageModel {
+  return {
+    ...base(language),
+    page: 'error',
+    status: problemStatus[code].status,
+    code,
+    links: { child: null, transaction: null },
+    contact: null,
+    ...more,
+  };
+}
+
+export function sampleReceipt(language: SampleLanguage): ReceiptBody {
+  const { newsletter, research, channel, terms } = sampleElements(language);
+  const consent = (element: FormElement | undefined, answer: string[], owner: string | null = null) => ({
+    identifier: element?.identifier ?? '',
+    type: element?.entry.type ?? 'processing',
+    lang: language,
+    texts: { ...element?.content },
+    sha256: hash,
+    options: element?.answers ?? [],
+    answer,
+    owner,
+  });
+  return {
+    receiptId: '01969a5e-6d3c-7b0a-9a57-2f4f0f8f3c11',
+    transaction: '6Yd3kQ2mWzX8RtB5vNcJ1a',
+    subject: 'alice.martin@example.org',
+    subjectInfos: { emailAddress: 'alice.martin@example.org' },
+    object: 'patient-4711',
+    language,
+    jurisdiction: sampleInformation(language).content.jurisdiction ?? '',
+    collector: { instance: baseUrl, name: 'Riverside Clinic' },
+    collectionMethod: 'WEBFORM',
+    author: 'operator',
+    timestamp: '2025-05-03T12:02:00Z',
+    expirationTimestamp: '2025-11-03T12:02:00Z',
+    confirmation: 'NONE',
+    information: {
+      identifier: 'element/information/information.001/1.0',
+      texts: { ...sampleInformation(language).content },
+      sha256: hash,
+    },
+    consents: [
+      consent(newsletter, ['accepted']),
+      consent(research, ['refused']),
+      consent(channel, channel?.answers?.slice(0, 1) ?? []),
+      consent(terms, [], 'University Hospital'),
+    ],
+    privacyPolicyUrl: 'https://riverside.example/privacy',
+    attributes: { channel: 'reception', desk: '3' },
+    updateUrl: link(''),
+    parent: '4Qd3kQ2mWzX8RtB5vNcJ1b',
+  };
+}
+
+function otherPages(language: SampleLanguage): Record<string, PageModel> {
+  const receipt = `${baseUrl}/receipts/6Yd3kQ2mWzX8RtB5vNcJ1a?t=sample`;
+  return {
+    'error-expired': sampleError(language, 'expired', {
+      links: { child: link('/child'), transaction: null },
+    }),
+    'error-closed': sampleError(language, 'expired', { contact }),
+    'error-wrong-state': sampleError(language, 'wrong-state', {
+      links: { child: null, transaction: link('') },
+    }),
+    'error-not-found': sampleError(language, 'not-found'),
+    'error-too-many': sampleError(language, 'too-many-requests', { retryAfter: 30 }),
+    receipt: {
+      ...base(language, 'COMMITTED'),
+      page: 'receipt',
+      receipt: sampleReceipt(language),
+      links: {
+        child: link('/child'),
+        transaction: link(''),
+        formats: ['application/json', 'application/jose'].map((mediaType) => ({
+          mediaType,
+          url: `${receipt}&format=${mediaType}`,
+        })),
+      },
+    },
+    mail: {
+      ...base(language),
+      page: 'mail',
+      lang: language,
+      mail: {
+        sender: 'Riverside Clinic <privacy@riverside.example>',
+        subject: sampleInformation(language).content.title,
+        body: sampleInformation(language).content.header ?? '',
+        buttonLabel: 'Riverside Clinic',
+        footer: sampleInformation(language).content.footer ?? '',
+      },
+    },
+  };
+}
+
+/** Pages of the instance itself. */
+function instancePages(language: SampleLanguage): Record<string, PageModel> {
+  return {
+    welcome: { ...base(language), page: 'welcome', version: '0.1.0', demo: null },
+    'welcome-demo': {
+      ...base(language),
+      page: 'welcome',
+      version: '0.1.0',
+      demo: {
+        formUrl: '/sample/form',
+        hostUrl: '/demo/host',
+        authUrl: `${baseUrl}/auth`,
+        accounts: ['admin', 'operator', 'user'].map((name) => ({
+          username: name,
+          password: 'demo',
+          role: name,
+        })),
+      },
+    },
+    host: { ...base(language), page: 'host', formUrl: '/sample/form' },
+    problem: { ...base(language), page: 'problem', code: 'stale-serial', status: 409 },
+  };
+}
+
+/** Every page that a reader can get, in one language, by a name for files and test titles. */
+export function samplePages(language: SampleLanguage): Record<string, PageModel> {
+  return {
+    ...formPages(language),
+    ...finalPages(language),
+    ...otherPages(language),
+    ...instancePages(language),
+  };
+}
