@@ -43,9 +43,7 @@ export async function setStatus(
     const version = await findVersion(tx, model, id);
     checkPrecondition(ifMatch, version.revision);
     if (!mayMove(version.status, status))
-      throw fail('wrong-state', `A version that is ${version.status} cannot become ${status}.`, {
-        members: { state: version.status },
-      });
+      throw fail('wrong-state', `A version that is ${version.status} cannot become ${status}.`);
     if (status === 'ACTIVE') return activateVersion(tx, { source }, entry, version);
     await archiveActive(tx, model);
     await announce(tx, { source, name: 'archived', entry: await deactivateModel(tx, model) });

@@ -2,10 +2,11 @@ import type { Queries } from '#lib/db/database.ts';
 import { fail } from '#lib/errors/fail.ts';
 import type { Entry } from '../domain/model.ts';
 import { checkPrecondition } from '../domain/precondition.ts';
-import { layoutsUsing, lockModel, markDeleted, removeModel } from '../queries/models.ts';
-import { archiveActive, deleteDraft, readVersionsOf } from '../queries/versions.ts';
+import { layoutsUsing, markDeleted, removeModel } from '../queries/models.ts';
+import { archiveActive, deleteDraft, readVersionSummaries } from '../queries/versions.ts';
 import { announce } from './announce.ts';
 import type { Dependencies } from './dependencies.ts';
+import { findAndLockModel } from './find.ts';
 
 /**
  * Deletes an entry: one that was never answered is removed, one with answers is archived and becomes DELETED, so that records
@@ -18,8 +19,7 @@ export async function deleteModel(
   ifMatch?: string,
 ): Promise<void> {
   await db.withTransaction(async (tx) => {
-    const entry = await lockModel(tx, id);
-    if (!entry) throw fail('not-found', 'There is no such model.');
+    const entry = await findAndLockModel(tx, id);
     checkPrecondition(ifMatch, entry.revision);
     if (entry.status === 'DELETED') return;
     await checkUnused(tx, entry);
@@ -43,7 +43,7 @@ async function erase(tx: Queries, entry: Entry): Promise<Entry> {
     return { ...entry, revision: entry.revision + 1 };
   }
   await archiveActive(tx, entry.id);
-  const draft = (await readVersionsOf(tx, [entry.id])).find(({ status }) => status === 'DRAFT');
+  const draft = (await readVersionSummaries(tx, [entry.id])).find(({ status }) => status === 'DRAFT');
   if (draft) await deleteDraft(tx, draft.id);
   return markDeleted(tx, entry.id);
 }

@@ -57,9 +57,7 @@ export async function findDraft(tx: Queries, model: string, id: string, ifMatch?
   const version = await findVersion(tx, model, id);
   checkPrecondition(ifMatch, version.revision);
   if (version.status !== 'DRAFT')
-    throw fail('wrong-state', 'An activated version never changes again: make a new draft.', {
-      members: { state: version.status },
-    });
+    throw fail('wrong-state', 'An activated version never changes again: make a new draft.');
   return version;
 }
 

@@ -3,7 +3,7 @@ import { readConditions } from './content/conditions.ts';
 import { readEmail } from './content/email.ts';
 import type { Field } from './content/fields.ts';
 import { readInformation } from './content/information.ts';
-import { readLayout } from './content/layout.ts';
+import { readSavedLayout } from './content/layout.ts';
 import { readPreference } from './content/preference.ts';
 import { readProcessing } from './content/processing.ts';
 import { readTheme } from './content/theme.ts';
@@ -15,10 +15,19 @@ const readers: Record<ModelType, Field<Record<string, unknown>>> = {
   processing: readProcessing,
   preference: readPreference,
   conditions: readConditions,
-  layout: readLayout,
+  layout: readSavedLayout,
   theme: readTheme,
   email: readEmail,
 };
+
+/** Reads content of one language. @param at JSON pointer of the content. */
+export function readContent(type: ModelType, content: unknown, at: string, faults: Fault[]) {
+  const before = faults.length;
+  const read = readers[type](content, at, faults);
+  if (!read && faults.length === before)
+    faults.push({ pointer: at, code: 'required', detail: 'is required' });
+  return read;
+}
 
 const maxLanguages = 50;
 
@@ -36,13 +45,11 @@ export function checkContent(type: ModelType, given: GivenContent): { data: Vers
   const faults: Fault[] = [];
   const languages = Object.keys(given.data);
   checkLanguages(languages, given.defaultLanguage, faults);
-  const data: VersionData = {};
+  const data: VersionData = Object.create(null);
   for (const language of languages.slice(0, maxLanguages)) {
     const at = `/data/${language.replaceAll('~', '~0').replaceAll('/', '~1')}`;
-    const before = faults.length;
-    const read = readers[type](given.data[language], at, faults);
+    const read = readContent(type, given.data[language], at, faults);
     if (read) data[language] = read;
-    else if (faults.length === before) faults.push({ pointer: at, code: 'required', detail: 'is required' });
   }
   if (faults.length === 0) checkSameInAllLanguages(type, given.defaultLanguage, data, faults);
   return { data, faults };
@@ -75,7 +82,8 @@ function checkLanguages(languages: string[], defaultLanguage: string, faults: Fa
     });
 }
 
-function canonicalLanguage(tag: string): string | undefined {
+/** The canonical form of a language tag, in lower case; undefined for a text that is none. */
+export function canonicalLanguage(tag: string): string | undefined {
   try {
     return Intl.getCanonicalLocales(tag)[0]?.toLowerCase();
   } catch {
@@ -88,6 +96,8 @@ const sameEverywhere: Partial<Record<ModelType, Record<string, unknown>>> = {
   processing: { refusable: true },
   conditions: { refusable: true },
   preference: { valueType: undefined, optional: false, includeDefault: false },
+  // One style sheet is served for a version.
+  theme: { css: undefined },
 };
 
 function checkSameInAllLanguages(type: ModelType, main: string, data: VersionData, faults: Fault[]): void {

@@ -14,6 +14,14 @@ export type EntryStatus = 'INACTIVE' | 'ACTIVE' | 'DELETED';
 export type VersionStatus = 'DRAFT' | 'ACTIVE' | 'ARCHIVED';
 export type VersionKind = 'MAJOR' | 'MINOR';
 
+export function isModelType(text: unknown): text is ModelType {
+  return (modelTypes as readonly unknown[]).includes(text);
+}
+
+export function isVersionStatus(text: unknown): text is VersionStatus {
+  return text === 'DRAFT' || text === 'ACTIVE' || text === 'ARCHIVED';
+}
+
 /** Content by language, as it was checked and stored. */
 export type VersionData = Record<string, Record<string, unknown>>;
 
@@ -52,3 +60,6 @@ export interface Version {
   createdAt: Date;
   modifiedAt: Date;
 }
+
+/** A version without its content. */
+export type VersionSummary = Omit<Version, 'data'> & { languages: string[] };

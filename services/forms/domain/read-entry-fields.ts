@@ -1,5 +1,7 @@
 import { type Fault, fail } from '#lib/errors/fail.ts';
 import { flag, line, lines, listOf, required } from './content/fields.ts';
+import { isModelType, type ModelType, modelTypes } from './model.ts';
+import { isModelKey } from './model-key.ts';
 
 /** What may be edited of an entry. */
 export interface EntryFields {
@@ -9,20 +11,39 @@ export interface EntryFields {
   sharedWith: string[];
 }
 
+export type GivenEntry = { [Field in 'type' | 'key' | keyof EntryFields]?: unknown };
+
 /** @throws Failure `invalid` with every fault. */
-export function readEntryFields(given: {
-  name?: unknown;
-  description?: unknown;
-  shared?: unknown;
-  sharedWith?: unknown;
-}): EntryFields {
+export function readEntryFields(given: GivenEntry): EntryFields {
   const faults: Fault[] = [];
-  const fields = {
+  const fields = readFields(given, faults);
+  if (faults.length > 0) throw fail('invalid', 'The model is not valid.', { errors: faults });
+  return fields;
+}
+
+/** Reads a new entry; an empty key counts as absent. @throws Failure `invalid` with every fault. */
+export function readNewEntry(given: GivenEntry): EntryFields & { type: ModelType; key: string | undefined } {
+  const faults: Fault[] = [];
+  const { type } = given;
+  const key = given.key === undefined || given.key === '' ? undefined : String(given.key);
+  if (!isModelType(type))
+    faults.push({ pointer: '/type', code: 'invalid', detail: `must be one of ${modelTypes.join(', ')}` });
+  if (key !== undefined && !isModelKey(key))
+    faults.push({
+      pointer: '/key',
+      code: 'invalid',
+      detail: 'must be 2 to 255 letters, digits, dots, dashes and underscores',
+    });
+  const fields = readFields(given, faults);
+  if (faults.length > 0) throw fail('invalid', 'The model is not valid.', { errors: faults });
+  return { ...fields, key, type: type as ModelType };
+}
+
+function readFields(given: GivenEntry, faults: Fault[]): EntryFields {
+  return {
     name: required(line(255))(given.name, '/name', faults) ?? '',
     description: lines(given.description, '/description', faults) ?? null,
     shared: flag(given.shared, '/shared', faults) ?? false,
     sharedWith: listOf(line(255), 1_000)(given.sharedWith, '/sharedWith', faults) ?? [],
   };
-  if (faults.length > 0) throw fail('invalid', 'The model is not valid.', { errors: faults });
-  return fields;
 }

@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import type { ActiveVersions, LayoutReference, LayoutTexts, PinnedLayout } from '#lib/contracts/forms.ts';
 import type { Database } from '#lib/db/database.ts';
 import { type Failure, type Fault, fail } from '#lib/errors/fail.ts';
-import { elementPointers, readLayout } from '../domain/content/layout.ts';
+import { elementPointers, readInlineLayout } from '../domain/content/layout.ts';
 import { type LayoutContent, layoutTexts } from '../domain/layout-content.ts';
 import { isEntryId } from '../domain/model-key.ts';
 import { type LayoutPointers, resolveLayout, themeKey } from '../domain/resolve-layout.ts';
@@ -82,7 +82,7 @@ export function createResolveLayout({ db, contents }: { db: Database; contents: 
 
 function readInline(layoutData: unknown): Candidate {
   const faults: Fault[] = [];
-  const content = readLayout(layoutData, '/layoutData', faults) as LayoutContent | undefined;
+  const content = readInlineLayout(layoutData, '/layoutData', faults) as LayoutContent | undefined;
   if (!content && faults.length === 0)
     faults.push({ pointer: '/layoutData', code: 'required', detail: 'must be a layout' });
   if (!content || faults.length > 0) throw failOf(faults);

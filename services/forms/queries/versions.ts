@@ -1,6 +1,7 @@
 import type { Queries } from '#lib/db/database.ts';
-import { sql } from '#lib/db/sql.ts';
-import type { Entry, Version, VersionData, VersionKind } from '../domain/model.ts';
+import { empty, sql } from '#lib/db/sql.ts';
+import type { Position } from '#lib/http/cursor.ts';
+import type { Entry, Version, VersionData, VersionKind, VersionSummary } from '../domain/model.ts';
 import type { Serial } from '../domain/serial.ts';
 import { entryColumns } from './models.ts';
 
@@ -96,9 +97,35 @@ export function readLastActivated(db: Queries, model: string): Promise<Version |
      WHERE v.model = ${model} AND v.major IS NOT NULL ORDER BY v.major DESC, v.minor DESC LIMIT 1`);
 }
 
-/** All versions of some entries, the newest first: a draft before its entry's activated ones. */
-export function readVersionsOf(db: Queries, models: readonly string[]): Promise<Version[]> {
+/** All versions of some entries without their content, the newest first: a draft before its entry's activated ones. */
+export function readVersionSummaries(db: Queries, models: readonly string[]): Promise<VersionSummary[]> {
+  return db.query<VersionSummary>(sql`
+    SELECT v.id, v.model, v.status, v.kind, v.major, v.minor, v.default_language AS "defaultLanguage", v.revision,
+           v.created_at AS "createdAt", v.modified_at AS "modifiedAt",
+           ARRAY(SELECT k FROM jsonb_object_keys(v.data) AS k ORDER BY k) AS languages
+      FROM model_versions AS v
+     WHERE v.model = ANY(${models}::uuid[]) ORDER BY v.model, v.created_at DESC, v.id DESC`);
+}
+
+/** A version and where it stands in a list, for cursors. */
+export type ListedVersion = Version & { position: string };
+
+/** A page of an entry's versions with their content, newest first. */
+export function listVersions(
+  db: Queries,
+  model: string,
+  { limit, after }: { limit: number; after: Position | undefined },
+): Promise<ListedVersion[]> {
+  return db.query<ListedVersion>(sql`
+    SELECT ${versionColumns}, to_char(v.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS.US') || '+00' AS position
+      FROM model_versions AS v
+     WHERE v.model = ${model}
+           ${after ? sql`AND (v.created_at, v.id) < (${after.createdAt}::timestamptz, ${after.id}::uuid)` : empty}
+     ORDER BY v.created_at DESC, v.id DESC LIMIT ${limit}`);
+}
+
+/** All versions of an entry with their content, newest first. */
+export function readVersions(db: Queries, model: string): Promise<Version[]> {
   return db.query<Version>(sql`
-    SELECT ${versionColumns} FROM model_versions AS v
-     WHERE v.model = ANY(${models}::uuid[]) ORDER BY v.model, v.major DESC NULLS FIRST, v.minor DESC`);
+    SELECT ${versionColumns} FROM model_versions AS v WHERE v.model = ${model} ORDER BY v.created_at DESC, v.id DESC`);
 }

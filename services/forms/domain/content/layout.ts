@@ -1,3 +1,4 @@
+import type { Fault } from '#lib/errors/fail.ts';
 import type { LayoutContent } from '../layout-content.ts';
 import { type Field, flag, line, listOf, objectOf, oneOf, required } from './fields.ts';
 
@@ -7,11 +8,10 @@ const reference = line(600);
 /** Parent and children of one bloc of a later generation's layout. */
 const member = objectOf({ key: required(reference), location: line(2048) });
 
-const members = objectOf({
+const saved = {
   type: oneOf('layout'),
   info: reference,
   elements: listOf(reference, maxElements),
-  blocs: listOf(objectOf({ parent: required(member), children: listOf(member, maxElements) }), maxElements),
   orientation: oneOf('VERTICAL', 'HORIZONTAL'),
   theme: reference,
   notification: reference,
@@ -24,6 +24,11 @@ const members = objectOf({
   cancelText: line(120),
   footerOnTop: flag,
   includeIFrameResizer: flag,
+};
+const savedMembers = objectOf(saved);
+const inlineMembers = objectOf({
+  ...saved,
+  blocs: listOf(objectOf({ parent: required(member), children: listOf(member, maxElements) }), maxElements),
 });
 
 interface Member {
@@ -31,8 +36,15 @@ interface Member {
   location?: string;
 }
 
-/** Reads a layout, of a model or inline, with the defaults of decisions.md §2; `blocs` become `elements` in order. */
-export const readLayout: Field<Record<string, unknown>> = (value, at, faults) => {
+/** Reads the content of a layout model, with the defaults of decisions.md §2. */
+export const readSavedLayout: Field<Record<string, unknown>> = (value, at, faults) =>
+  readLayout(savedMembers, value, at, faults);
+
+/** Reads a layout of a context: clients of a later generation send `blocs`, which become `elements` in order. */
+export const readInlineLayout: Field<Record<string, unknown>> = (value, at, faults) =>
+  readLayout(inlineMembers, value, at, faults);
+
+function readLayout(members: Field<Record<string, unknown>>, value: unknown, at: string, faults: Fault[]) {
   const before = faults.length;
   const read = members(value, at, faults);
   if (!read || faults.length > before) return read;
@@ -79,7 +91,7 @@ export const readLayout: Field<Record<string, unknown>> = (value, at, faults) =>
     ...(blocs && { blocs: true }),
   };
   return layout as unknown as Record<string, unknown>;
-};
+}
 
 /** A peer's element is named by its host in `elements`, by its location in `blocs`. */
 function keyWithLocation({ key, location }: Member): string {

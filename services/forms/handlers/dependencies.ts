@@ -1,0 +1,29 @@
+import type { Document } from 'openapi-backend';
+import type { FormsOperations } from '#lib/contracts/forms.ts';
+import type { PageInstance } from '#lib/contracts/pages.ts';
+import type { Dependencies as CommandDependencies } from '../commands/dependencies.ts';
+import type { Assets } from '../pages/assets.ts';
+import type { PageRenderer } from '../pages/create-page-renderer.ts';
+
+/** What the first page shows in demo mode (decisions.md §12). */
+export interface Demo {
+  /** Makes a transaction of the demonstration; the address of its form. */
+  formUrl(): Promise<string>;
+  accounts: { username: string; password: string; role: string }[];
+}
+
+/** What the handlers of this service work with; built in compose.ts. */
+export interface Dependencies extends CommandDependencies {
+  operations: FormsOperations;
+  renderer: PageRenderer;
+  assets: Assets;
+  document: Document;
+  instance: PageInstance;
+  /** INSTANCE_LANGUAGE */
+  defaultLanguage: string;
+  /** AUTH_URL */
+  authUrl: string;
+  /** Public client of the built-in issuer; null with an outside one. */
+  publicClient: string | null;
+  demo: Demo | null;
+}

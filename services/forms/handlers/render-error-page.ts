@@ -1,0 +1,23 @@
+import type { RenderErrorPage } from '#lib/http/handle-errors.ts';
+import { problemStatus } from '#lib/http/problem-status.ts';
+import type { Dependencies } from './dependencies.ts';
+import { readerLanguage } from './send-own-page.ts';
+
+/** The page of a failure in this service, in the reader's language. */
+export function renderErrorPage(dependencies: Dependencies): RenderErrorPage {
+  const { renderer, instance } = dependencies;
+  return async (ctx, { code, headers }) => ({
+    html: renderer.render({
+      page: 'error',
+      status: problemStatus[code].status,
+      code,
+      ...(headers['Retry-After'] && { retryAfter: Number(headers['Retry-After']) }),
+      language: readerLanguage(ctx, dependencies),
+      instance,
+      theme: null,
+      embedding: null,
+      links: { child: null, transaction: null },
+      contact: null,
+    }),
+  });
+}

@@ -1,0 +1,59 @@
+import type { components } from '#lib/contracts/openapi.gen.ts';
+import type { Entry, Version, VersionSummary } from '../domain/model.ts';
+import { formatSerial } from '../domain/serial.ts';
+
+type Schemas = components['schemas'];
+
+/** An entry with its versions, newest first (decisions.md §13). Its languages are those of the version that counts now. */
+export function presentEntry(entry: Entry, versions: readonly VersionSummary[]): Schemas['Entry'] {
+  const main = versions.find(({ status }) => status === 'ACTIVE') ?? versions[0];
+  return {
+    id: entry.id,
+    key: entry.key,
+    type: entry.type,
+    name: entry.name,
+    ...(entry.description !== null && { description: entry.description }),
+    shared: entry.shared,
+    sharedWith: entry.sharedWith,
+    status: entry.status,
+    default: entry.isDefault,
+    availableLanguages: main?.languages ?? [],
+    ...(main && { defaultLanguage: main.defaultLanguage }),
+    creationDate: entry.createdAt.getTime(),
+    modificationDate: entry.modifiedAt.getTime(),
+    versions: versions.map(presentSummary),
+  };
+}
+
+export function presentSummary(version: VersionSummary): Schemas['VersionSummary'] {
+  const { id, status, kind, major, minor, defaultLanguage, languages } = version;
+  return {
+    id,
+    ...(major !== null && minor !== null && { serial: formatSerial({ major, minor }) }),
+    status,
+    type: kind,
+    defaultLanguage,
+    availableLanguages: languages,
+    creationDate: version.createdAt.getTime(),
+    modificationDate: version.modifiedAt.getTime(),
+  };
+}
+
+/** A version with its content. */
+export function presentVersion({ data, ...version }: Version): Schemas['Version'] {
+  const summary = presentSummary({ ...version, languages: Object.keys(data).sort() });
+  return { ...summary, data: data as Schemas['Version']['data'] };
+}
+
+/** What another instance takes (`POST /models/import`). */
+export function presentExport(entry: Entry, versions: readonly Version[]): Schemas['EntryExport'] {
+  const { key, type, name, description, shared } = entry;
+  return {
+    key,
+    type,
+    name,
+    ...(description !== null && { description }),
+    shared,
+    versions: versions.map(presentVersion),
+  };
+}

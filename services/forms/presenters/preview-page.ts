@@ -1,0 +1,103 @@
+import type { FormElement, FormInformation, FormLayout } from '#lib/contracts/form-content.ts';
+import type { FormsOperations } from '#lib/contracts/forms.ts';
+import type { FormPage, MailPage, PageInstance, PageTheme } from '#lib/contracts/pages.ts';
+import { preference } from '../demo/preference.ts';
+import { processing } from '../demo/processing.ts';
+import { createContentVersion, type DescribedItem } from '../domain/content-version.ts';
+import { pageTheme } from '../domain/page-theme.ts';
+import type { Preview } from '../domain/read-preview.ts';
+
+interface Parts {
+  operations: Pick<FormsOperations, 'resolveLayout' | 'describeForm'>;
+  instance: PageInstance;
+}
+
+/** The page of a preview: an element alone, an information alone, a whole form for a layout, a sample for a theme, a mail. */
+export async function previewPage(preview: Preview, parts: Parts): Promise<FormPage | MailPage> {
+  const { version, entry, language } = preview;
+  switch (version.type) {
+    case 'email':
+      return mailPage(preview, parts);
+    case 'layout':
+      return layoutPage(preview, parts);
+    case 'theme':
+      return formPage(preview, parts, {
+        elements: sampleElements(language),
+        theme: pageTheme(version, language),
+      });
+    case 'information':
+      return formPage(preview, parts, { info: version.describe(language, entry.name) });
+    default:
+      return formPage(preview, parts, { elements: [version.describe(language, entry.name)] });
+  }
+}
+
+interface Shown {
+  info?: DescribedItem;
+  elements?: DescribedItem[];
+  theme?: PageTheme | null;
+  layout?: Partial<FormLayout>;
+}
+
+function formPage(
+  { language, orientation }: Preview,
+  { instance }: Parts,
+  { info, elements = [], theme = null, layout }: Shown,
+): FormPage {
+  const withoutAnswer = (item: DescribedItem) => ({ ...item, previous: null });
+  return {
+    page: 'form',
+    language,
+    instance,
+    theme,
+    embedding: null,
+    info: info ? (withoutAnswer(info) as FormInformation) : null,
+    elements: elements.map(withoutAnswer) as FormElement[],
+    peers: [],
+    layout: {
+      orientation,
+      existingElementsVisible: true,
+      validityVisible: true,
+      acceptAllVisible: false,
+      cancelVisible: false,
+      footerOnTop: false,
+      includeIFrameResizer: false,
+      ...layout,
+    },
+    actions: null,
+    values: {},
+    faults: [],
+    changed: [],
+    comment: null,
+    validity: 'P6M',
+    expires: null,
+    updatable: true,
+  };
+}
+
+async function layoutPage(preview: Preview, parts: Parts): Promise<FormPage> {
+  const { version, language } = preview;
+  const { layout } = await parts.operations.resolveLayout({ layoutData: version.data[language] });
+  const { info, elements, theme, texts } = await parts.operations.describeForm({
+    layout,
+    languages: [language],
+  });
+  const { orientation, acceptAllVisible, cancelVisible, footerOnTop } = layout;
+  const shown = { orientation, acceptAllVisible, cancelVisible, footerOnTop, ...texts };
+  return formPage(preview, parts, { info, elements, theme, layout: shown });
+}
+
+function mailPage({ version, language }: Preview, { instance }: Parts): MailPage {
+  const mail = version.data[language] as unknown as MailPage['mail'];
+  return { page: 'mail', language, instance, theme: null, embedding: null, lang: language, mail };
+}
+
+/** Something to look at in a theme's colours. */
+function sampleElements(language: string): DescribedItem[] {
+  return [processing[0], preference[0]].flatMap((model) => {
+    if (!model) return [];
+    const { type, key, name, data } = model;
+    const sample = createContentVersion({ id: key, type, key, serial: '1.0', defaultLanguage: 'en', data });
+    return [sample.describe(language, name)];
+  });
+}
