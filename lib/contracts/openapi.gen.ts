@@ -308,7 +308,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/subjects/{subject}": {
+    "/subjects/{name}": {
         parameters: {
             query?: never;
             header?: never;
@@ -317,7 +317,7 @@ export interface paths {
                  * @description Name of the subject, percent-encoded; to change a subject its id
                  * @example jane.doe@example.org
                  */
-                subject: components["parameters"]["subject"];
+                name: components["parameters"]["subjectName"];
             };
             cookie?: never;
         };
@@ -328,7 +328,7 @@ export interface paths {
         get: operations["getSubject"];
         /**
          * Change a subject by id
-         * @description Sets address and language. Here the last part of the address is the subject's `id`. The name cannot be changed; if it is given, it must be the subject's.
+         * @description Sets address and language. Here the last part of the address is the subject's `id`, not its name. The name cannot be changed; if it is given, it must be the subject's.
          */
         put: operations["updateSubject"];
         post?: never;
@@ -338,7 +338,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/subjects/{subject}/records": {
+    "/subjects/{name}/records": {
         parameters: {
             query?: never;
             header?: never;
@@ -347,7 +347,7 @@ export interface paths {
                  * @description Name of the subject, percent-encoded; to change a subject its id
                  * @example jane.doe@example.org
                  */
-                subject: components["parameters"]["subject"];
+                name: components["parameters"]["subjectName"];
             };
             cookie?: never;
         };
@@ -1031,10 +1031,10 @@ export interface paths {
             header?: never;
             path: {
                 /**
-                 * @description The last part of a problem's `type`, one of `ProblemCode`
+                 * @description The last part of a problem's `type`
                  * @example stale-serial
                  */
-                code: string;
+                code: components["schemas"]["ProblemCode"];
             };
             cookie?: never;
         };
@@ -1331,7 +1331,9 @@ export interface components {
             configuration?: components["schemas"]["Configuration"] | components["schemas"]["Empty"];
         };
         /** @description What a transaction is created from */
-        ConsentContext: components["schemas"]["PreviewContext"] & Record<string, never>;
+        ConsentContext: components["schemas"]["PreviewContext"] & {
+            subject: string;
+        };
         SingleStep: {
             context: components["schemas"]["ConsentContext"];
             values: components["schemas"]["Answers"];
@@ -1388,13 +1390,17 @@ export interface components {
         Origin: "WEBFORM" | "OPERATOR" | "USER" | "EMAIL" | "RECEIPT";
         /** @enum {string} */
         Confirmation: "NONE" | "FORM_CODE" | "EMAIL_CODE" | "SMS_CODE";
-        /** @description One collection for one subject. Members without a value are left out. */
-        Transaction: {
+        /** @description One collection for one subject, with a fresh token. Members without a value are left out. */
+        Transaction: components["schemas"]["ListedTransaction"] & {
+            token: string;
+        };
+        /** @description One collection for one subject. Members without a value are left out; lists have no tokens. */
+        ListedTransaction: {
             id: string;
             subject: string;
             state: components["schemas"]["State"];
             /** @description A fresh transaction token, for the subject */
-            token: string;
+            token?: string;
             /**
              * Format: uri
              * @description Address of the subject's next task; absent when there is none
@@ -1451,7 +1457,7 @@ export interface components {
             reason?: string;
         };
         TransactionList: {
-            values: components["schemas"]["Transaction"][];
+            values: components["schemas"]["ListedTransaction"][];
             /** @description The cursor of the next page; absent on the last one */
             next?: string;
         };
@@ -1468,7 +1474,7 @@ export interface components {
         /** @description A time, RFC 3339 or epoch milliseconds */
         Moment: string | number;
         TransactionPage: {
-            values: components["schemas"]["Transaction"][];
+            values: components["schemas"]["ListedTransaction"][];
             page: number;
             pageSize: number;
             totalPages: number;
@@ -1535,11 +1541,13 @@ export interface components {
             name: string;
             /** Format: uri */
             location: string;
-            info: components["schemas"]["FormElement"] | null;
+            info: components["schemas"]["FormElement"];
             elements: components["schemas"]["FormElement"][];
         };
         /** @description Content in the language that is shown, named by `lang` */
-        ShownContent: (components["schemas"]["InformationContent"] | components["schemas"]["ProcessingContent"] | components["schemas"]["PreferenceContent"] | components["schemas"]["ConditionsContent"]) & Record<string, never>;
+        ShownContent: (components["schemas"]["InformationContent"] | components["schemas"]["ProcessingContent"] | components["schemas"]["PreferenceContent"] | components["schemas"]["ConditionsContent"]) & {
+            lang: components["schemas"]["Lang"];
+        };
         /** @description One subject's answer to one element version in one transaction */
         Record: {
             /** @description Id of the record */
@@ -1558,7 +1566,7 @@ export interface components {
             /** @description The answers */
             values: string[];
             /** @enum {string} */
-            state: "PENDING" | "COMMITTED" | "DELETED";
+            state: "PENDING" | "COMMITTED" | "ROLLED_BACK";
             /** @enum {string} */
             status: "VALID" | "OBSOLETE" | "EXPIRED" | "IRRELEVANT";
             /** @enum {string} */
@@ -2014,7 +2022,11 @@ export interface components {
             status: "ok";
         };
         /** @description An OpenAPI 3.0.3 document */
-        ContractDocument: Record<string, never>;
+        ContractDocument: {
+            openapi: string;
+            info: Record<string, never>;
+            paths: Record<string, never>;
+        };
         TokenRequest: {
             grant_type: string;
             client_id?: string;
@@ -2071,8 +2083,8 @@ export interface components {
             /** @description The path that was asked for */
             instance: string;
             errors?: components["schemas"]["Fault"][];
-            /** @description With `wrong-state`, the state that the transaction is in */
-            state?: components["schemas"]["State"];
+            /** @description With `wrong-state` and `expired`, the state that the transaction, version or entry is in */
+            state?: string;
             /**
              * Format: uri
              * @description With `wrong-state`, the next task if there is one; with `stale-serial`, the form
@@ -2542,7 +2554,7 @@ export interface components {
          * @description Name of the subject, percent-encoded; to change a subject its id
          * @example jane.doe@example.org
          */
-        subject: string;
+        subjectName: string;
         /**
          * @description Id of the entry
          * @example 0197a1ee-7a34-7b61-93c2-8d1f6a2e4b10
@@ -3060,7 +3072,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        requestBody: {
+        requestBody?: {
             content: {
                 "application/json": components["schemas"]["TransactionSearch"];
             };
@@ -3253,7 +3265,7 @@ export interface operations {
                  * @description Name of the subject, percent-encoded; to change a subject its id
                  * @example jane.doe@example.org
                  */
-                subject: components["parameters"]["subject"];
+                name: components["parameters"]["subjectName"];
             };
             cookie?: never;
         };
@@ -3278,7 +3290,7 @@ export interface operations {
                  * @description Name of the subject, percent-encoded; to change a subject its id
                  * @example jane.doe@example.org
                  */
-                subject: components["parameters"]["subject"];
+                name: components["parameters"]["subjectName"];
             };
             cookie?: never;
         };
@@ -3310,7 +3322,7 @@ export interface operations {
                  * @description Name of the subject, percent-encoded; to change a subject its id
                  * @example jane.doe@example.org
                  */
-                subject: components["parameters"]["subject"];
+                name: components["parameters"]["subjectName"];
             };
             cookie?: never;
         };
@@ -4350,10 +4362,10 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description The last part of a problem's `type`, one of `ProblemCode`
+                 * @description The last part of a problem's `type`
                  * @example stale-serial
                  */
-                code: string;
+                code: components["schemas"]["ProblemCode"];
             };
             cookie?: never;
         };
