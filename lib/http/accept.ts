@@ -4,11 +4,12 @@ import { fail } from '#lib/errors/fail.ts';
 import { type Mode, preferredMode } from '#lib/http/negotiate.ts';
 import type { ContractOperation } from '#lib/http/operation.ts';
 
-/** The media types of an operation's successful answers. */
+/** The media types of an operation's successful answers. Where there is also a 303, that is what a browser gets (decisions.md §4). */
 export function producedTypes(operation: ContractOperation): string[] {
   const types = Object.entries(operation.responses)
     .filter(([status]) => status.startsWith('2'))
     .flatMap(([, response]) => Object.keys(response.content ?? {}));
+  if (types.length > 0 && operation.responses['303']) types.push('text/html');
   return [...new Set(types)];
 }
 
