@@ -4,17 +4,113 @@ import type { Document } from 'openapi-backend';
 import { parse } from 'yaml';
 import { createAuthenticator } from '#lib/auth/authenticate.ts';
 import type { Secrets } from '#lib/config/secrets.ts';
-import { createDatabase, type Database } from '#lib/db/database.ts';
+import { createDatabase } from '#lib/db/database.ts';
 import { createPool } from '#lib/db/pool.ts';
-import { sql } from '#lib/db/sql.ts';
 import { createInProcessBus } from '#lib/events/event-bus.ts';
 import { createFront } from '#lib/http/front.ts';
 import { createMemoryRateLimiter } from '#lib/http/rate-limits.ts';
-import type { Running } from '#lib/lifecycle/run-process.ts';
 import type { Logger } from '#lib/observability/logger.ts';
 import { composeAuth } from './auth/compose.ts';
+import { createDemoForm } from './demo-form.ts';
 import { composeForms } from './forms/compose.ts';
 import { composePeers } from './peers/compose.ts';
 import type { InstanceSettings } from './settings.ts';
 import { composeTransactions } from './transactions/compose.ts';
 
+interface Options {
+  settings: InstanceSettings;
+  baseUrl: string;
+  /** Where this process listens, for its own demonstration. */
+  localUrl: string;
+  databaseUrl: string;
+  secrets: Secrets;
+  log: Logger;
+}
+
+const sweepMs = 5_000;
+/** The demonstration's accounts, as the first page tells them (decisions.md §12). */
+const demoAccounts = ['admin', 'operator', 'user'].map((role) => ({ username: role, password: 'demo', role }));
+
+/** Composes all services of one process: each has its own pool, what they ask of each other is handed to them. */
+export async function composeInstance({ settings, baseUrl, localUrl, databaseUrl, secrets, log }: Options) {
+  const document = parse(await readFile(new URL('../openapi.yaml', import.meta.url), 'utf8')) as Document;
+  const pools = Object.fromEntries(
+    (['auth', 'forms', 'transactions'] as const).map((schema) => [schema, createPool({ url: databaseUrl, schema, log })]),
+  ) as Record<'auth' | 'forms' | 'transactions', ReturnType<typeof createPool>>;
+  const bus = createInProcessBus();
+  const limiter = createMemoryRateLimiter(settings.RATE_LIMITS);
+  const instance = { name: settings.INSTANCE_NAME, baseUrl, timeZone: settings.INSTANCE_TIME_ZONE };
+  const authUrl = settings.AUTH_URL ?? `${baseUrl}/auth`;
+  const shared = { bus, log, document, limiter, instance };
+  const web = { corsOrigins: settings.CORS_ORIGINS, trustedProxies: settings.TRUSTED_PROXIES };
+  const auth = await composeAuth({ ...shared, db: createDatabase({ pool: pools.auth }), settings: { ...web, authUrl }, secrets });
+  const forms = await composeForms({
+    ...shared,
+    db: createDatabase({ pool: pools.forms }),
+    auth: auth.operations,
+    settings: {
+      ...web,
+      authUrl,
+      defaultLanguage: settings.INSTANCE_LANGUAGE,
+      publicClient: settings.OIDC_ISSUER ? null : 'accord',
+    },
+    demo: settings.demo && !settings.OIDC_ISSUER ? { formUrl: () => createDemoForm(localUrl), accounts: demoAccounts } : null,
+  });
+  const transactions = await composeTransactions({
+    ...shared,
+    db: createDatabase({ pool: pools.transactions }),
+    auth: auth.operations,
+    forms: forms.operations,
+    settings: { ...web, defaultLanguage: settings.INSTANCE_LANGUAGE, embedOrigins: settings.EMBED_ORIGINS, sweepMs },
+    tokenSecrets: secrets.transactionToken,
+    signingKey: secrets.instanceSigning[0] as (typeof secrets.instanceSigning)[number],
+  });
+  const peers = await composePeers({
+    ...shared,
+    authenticator: createAuthenticator({ auth: auth.operations, onRefused: limiter.countRefusal }),
+    signingKeys: secrets.instanceSigning,
+    sealingKeys: secrets.instanceSealing,
+  });
+  return {
+    authUrl,
+    setupLink: auth.setupLink,
+    handle: routeByPrefix({
+      auth: auth.app.callback(),
+      forms: forms.app.callback(),
+      transactions: transactions.app.callback(),
+      peers: peers.app.callback(),
+    }),
+    async isReady(): Promise<boolean> {
+      return Promise.all(Object.values(pools).map((pool) => pool.query('SELECT 1'))).then(
+        () => true,
+        () => false,
+      );
+    },
+    async start() {
+      await auth.start();
+      await forms.start();
+      transactions.start();
+    },
+    async stop() {
+      await transactions.stop();
+      await forms.stop();
+      await auth.stop();
+      await Promise.all(Object.values(pools).map((pool) => pool.end()));
+    },
+  };
+}
+
+/** The public paths of each service (architecture.md); `/` is for everything else. */
+const prefixes = {
+  auth: ['/auth', '/keys', '/user'],
+  transactions: ['/consents', '/transactions', '/records', '/subjects', '/receipts', '/user/records'],
+  peers: ['/.well-known/accord'],
+  forms: ['/'],
+};
+
+function routeByPrefix(handlers: Record<keyof typeof prefixes, RequestListener>): RequestListener {
+  const routes = Object.entries(prefixes).flatMap(([service, paths]) =>
+    paths.map((prefix) => ({ prefix, handler: handlers[service as keyof typeof prefixes] })),
+  );
+  return createFront(routes);
+}

@@ -44,11 +44,18 @@ export async function startInstance(environment: Record<string, string | undefin
       generate: true,
     });
     await migrate({ url: data.url, schemas, log });
-    const services = await composeInstance({ settings, baseUrl, databaseUrl: data.url, secrets, log });
+    const services = await composeInstance({
+      settings,
+      baseUrl,
+      localUrl: `http://${localHost(settings.HOST)}:${listener.port}`,
+      databaseUrl: data.url,
+      secrets,
+      log,
+    });
     started.push(services);
     await services.start();
     front.ready(services.handle, services.isReady);
-    return { baseUrl, welcome: await welcomeLines(settings, baseUrl, services), stop };
+    return { baseUrl, welcome: welcomeLines(settings, baseUrl, services), stop };
   } catch (error) {
     await stop().catch(() => {});
     throw error;
@@ -66,4 +73,11 @@ async function openData(
   const embedded = await startEmbeddedPostgres({ dataDir, named: settings.DATA_DIR !== undefined, log });
   started.push(embedded);
   return { url: embedded.connectionString, dataDir: embedded.dataDir };
+}
+
+/** An address under which this process reaches itself. */
+function localHost(host: string): string {
+  if (host === '0.0.0.0') return '127.0.0.1';
+  if (host === '::') return '[::1]';
+  return host.includes(':') ? `[${host}]` : host;
 }
