@@ -1154,6 +1154,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/demo": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * A pretend site that embeds a form
+         * @description In demo mode, a page as a host would write it, with the three lines that embed a form; else 404.
+         */
+        get: operations["getDemoHost"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/.well-known/accord": {
         parameters: {
             query?: never;
@@ -1835,7 +1855,7 @@ export interface components {
             scope?: string;
             shortNoticeLink?: string;
             privacyPolicyUrl?: string;
-            /** @description Rich text */
+            /** @description Text of the link to the privacy policy */
             customPrivacyPolicyText?: string;
             /** @default false */
             jurisdictionVisible: boolean;
@@ -1915,13 +1935,17 @@ export interface components {
             /** @description Rich text */
             body: string;
             buttonLabel?: string;
+            /** @description Rich text */
             footer?: string;
+            /** @description Rich text */
             signature?: string;
         };
         /** @description How pages look. CSS without url() and @import, scoped under the form. */
         ThemeContent: {
             name: string;
+            /** @description As `PUT /models/{id}/logo` answered */
             icon?: string;
+            /** @description The same in every language */
             css?: string;
             /** @description As `PUT /models/{id}/logo` answered */
             logoPath?: string;
@@ -2019,7 +2043,7 @@ export interface components {
         };
         Health: {
             /** @enum {string} */
-            status: "ok";
+            status: "ready" | "not ready" | "alive";
         };
         /** @description An OpenAPI 3.0.3 document */
         ContractDocument: {
@@ -2244,6 +2268,14 @@ export interface components {
             };
             content?: never;
         };
+        /** @description The browser has it */
+        NotModified: {
+            headers: {
+                "API-Version": components["headers"]["API-Version"];
+                [name: string]: unknown;
+            };
+            content?: never;
+        };
         /** @description HTML mode, the next task of the workflow */
         SeeTask: {
             headers: {
@@ -2274,6 +2306,16 @@ export interface components {
         /** @description Yes */
         Health: {
             headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Health"];
+            };
+        };
+        /** @description Not yet, or not any more */
+        NotReady: {
+            headers: {
+                "Retry-After": components["headers"]["Retry-After"];
                 [name: string]: unknown;
             };
             content: {
@@ -2645,6 +2687,11 @@ export interface components {
          * @example "3"
          */
         ETag: string;
+        /**
+         * @description State of the file, for `If-None-Match`; files that never change have none
+         * @example "b5bb9d8014a0f9b1"
+         */
+        FileETag: string;
         /**
          * @description How long the file may be kept
          * @example public, max-age=31536000, immutable
@@ -3888,6 +3935,7 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["ModelConflict"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["Invalid"];
@@ -4400,6 +4448,7 @@ export interface operations {
                 headers: {
                     "API-Version": components["headers"]["API-Version"];
                     "Cache-Control": components["headers"]["Cache-Control"];
+                    ETag: components["headers"]["FileETag"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4410,6 +4459,7 @@ export interface operations {
                     "font/woff2": components["schemas"]["Binary"];
                 };
             };
+            304: components["responses"]["NotModified"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
@@ -4443,12 +4493,14 @@ export interface operations {
                 headers: {
                     "API-Version": components["headers"]["API-Version"];
                     "Cache-Control": components["headers"]["Cache-Control"];
+                    ETag: components["headers"]["FileETag"];
                     [name: string]: unknown;
                 };
                 content: {
                     "text/css": string;
                 };
             };
+            304: components["responses"]["NotModified"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
@@ -4477,6 +4529,7 @@ export interface operations {
                 headers: {
                     "API-Version": components["headers"]["API-Version"];
                     "Cache-Control": components["headers"]["Cache-Control"];
+                    ETag: components["headers"]["FileETag"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4485,6 +4538,7 @@ export interface operations {
                     "image/webp": components["schemas"]["Binary"];
                 };
             };
+            304: components["responses"]["NotModified"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
@@ -4505,6 +4559,24 @@ export interface operations {
             200: components["responses"]["Page"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getDemoHost: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["Page"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
             429: components["responses"]["TooManyRequests"];
             503: components["responses"]["Unavailable"];
@@ -4547,7 +4619,7 @@ export interface operations {
         requestBody?: never;
         responses: {
             200: components["responses"]["Health"];
-            503: components["responses"]["Unavailable"];
+            503: components["responses"]["NotReady"];
         };
     };
     getLiveness: {
@@ -4560,7 +4632,6 @@ export interface operations {
         requestBody?: never;
         responses: {
             200: components["responses"]["Health"];
-            503: components["responses"]["Unavailable"];
         };
     };
 }
