@@ -41,9 +41,10 @@ export function listSubjectRecordsHandler({ db, forms }: Dependencies): Handler 
 /** GET /user/records: leads to the caller's own records. */
 export function listOwnRecordsHandler({ instance }: Dependencies): Handler {
   return (ctx, { principal }) => {
-    if (principal.subject === undefined) throw fail('forbidden', 'An API key is no subject.');
+    // An API key goes by its name: it may look, though no one answers under it (decisions.md §4, "U and above").
+    const subject = principal.subject ?? principal.name;
     ctx.status = 303;
-    ctx.set('Location', `${instance.baseUrl}/records?subject=${encodeURIComponent(principal.subject)}`);
+    ctx.set('Location', `${instance.baseUrl}/records?subject=${encodeURIComponent(subject)}`);
   };
 }
 

@@ -12,14 +12,17 @@ import { readerLanguages } from './reader-languages.ts';
 export function previewFormHandler(dependencies: Dependencies): Handler {
   const { db, forms, instance, defaultLanguage, embedOrigins } = dependencies;
   return async (ctx, { body, principal }: OperationInput<Record<string, unknown>>) => {
-    const context = readContext(body, principal);
+    // A preview needs no subject (openapi.yaml); without one there are no earlier answers to show.
+    const named = typeof body.subject === 'string' && body.subject.trim() !== '';
+    const context = readContext(named ? body : { ...body, subject: 'preview' }, principal);
     const resolved = await forms.resolveLayout({ layout: context.layout, layoutData: context.layoutData });
     const layout = { ...resolved.layout, theme: context.theme ?? resolved.layout.theme };
     const languages = readerLanguages(ctx, context.language, defaultLanguage);
     const description = await forms.describeForm({ layout, languages });
-    const earlier = context.silent
-      ? []
-      : await readEarlier(db, context.subject, context.object ?? '', layout.elements);
+    const earlier =
+      context.silent || !named
+        ? []
+        : await readEarlier(db, context.subject, context.object ?? '', layout.elements);
     const valid = validRecords(earlier, description.active, await readNow(db));
     const { html } = await forms.renderPage({
       model: previewPage({ context, layout, description, valid, instance }),
