@@ -4,29 +4,33 @@ import { fail } from '#lib/errors/fail.ts';
 const maxDepth = 16;
 
 /**
- * Reads a request body of at most `limit` bytes. A body that is too large is a 413 before it is held in memory.
+ * Reads a request body of at most `limit` bytes. What comes beyond is let go by unread, so that the client gets its answer
+ * instead of a broken connection; requestTimeout bounds how long that lasts.
  * @throws Failure `too-large`, `malformed` when the connection breaks off, `unsupported-media-type` for an encoded body.
  */
 export async function readBody(request: IncomingMessage, limit: number): Promise<Buffer> {
   const encoding = request.headers['content-encoding'];
   if (encoding && encoding !== 'identity')
     throw fail('unsupported-media-type', 'Send the body without Content-Encoding.');
-  const tooLarge = () =>
-    fail('too-large', `The body is larger than ${limit} bytes.`, { headers: { Connection: 'close' } });
-  if (Number(request.headers['content-length'] ?? 0) > limit) throw tooLarge();
   const chunks: Buffer[] = [];
   let size = 0;
-  try {
-    for await (const chunk of request as AsyncIterable<Buffer>) {
+  return new Promise((resolve, reject) => {
+    const refuse = () => {
+      request.removeAllListeners('data');
+      request.resume();
+      reject(fail('too-large', `The body is larger than ${limit} bytes.`));
+    };
+    if (Number(request.headers['content-length'] ?? 0) > limit) return refuse();
+    request.on('data', (chunk: Buffer) => {
       size += chunk.length;
-      if (size > limit) throw tooLarge();
+      if (size > limit) return refuse();
       chunks.push(chunk);
-    }
-  } catch (error) {
-    if (error instanceof Error && error.name === 'Failure') throw error;
-    throw fail('malformed', 'The body ended early.', { cause: error });
-  }
-  return chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks);
+    });
+    request.on('end', () => resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)));
+    const broken = (cause?: unknown) => reject(fail('malformed', 'The body ended early.', { cause }));
+    request.on('error', broken);
+    request.on('close', () => broken());
+  });
 }
 
 /**
