@@ -3,6 +3,7 @@ import type { FormPage, PageAnswer, PageModel, ReceiptBody } from '#lib/contract
 import type { ProblemCode } from '#lib/errors/fail.ts';
 import { problemStatus } from '#lib/http/problem-status.ts';
 import { type SampleLanguage, sampleElements, sampleInformation } from './sample-content.ts';
+import { sampleContract } from './sample-contract.ts';
 
 const baseUrl = 'https://consent.riverside.example';
 const link = (path: string) => `${baseUrl}/consents/6Yd3kQ2mWzX8RtB5vNcJ1a${path}?t=sample`;
@@ -339,6 +340,12 @@ function instancePages(language: SampleLanguage): Record<string, PageModel> {
     },
     host: { ...base(language), page: 'host', formUrl: '/sample/form' },
     problem: { ...base(language), page: 'problem', code: 'stale-serial', status: 409 },
+    api: {
+      ...base(language),
+      page: 'api',
+      document: sampleContract,
+      signIn: { tokenUrl: '/auth', clientId: 'accord' },
+    },
   };
 }
 

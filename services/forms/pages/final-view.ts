@@ -1,8 +1,8 @@
 import type { AnsweredPage, ChildPage, ErrorPage, FinalPage, PageContact } from '#lib/contracts/pages.ts';
+import { safeUrl } from '../domain/safe-url.ts';
 import { type AnswerView, answerView } from './answer-view.ts';
 import { type ControllerView, controllerView } from './controller-view.ts';
 import type { Reader } from './reader.ts';
-import { safeUrl } from './safe-url.ts';
 
 /** A page that says where things stand and what can be done next. */
 export interface FinalView {
@@ -45,8 +45,8 @@ function committedTexts(page: FinalPage, reader: Reader): string[] {
 
 /** Shown as a link whatever happens to the script that follows it; http and https only (security.md, "Pages"). */
 function callbackLink({ embedding }: FinalPage, reader: Reader): FinalView['callback'] {
-  const url = safeUrl(embedding?.callback);
-  if (!url?.startsWith('http')) return null;
+  const url = embedding?.callback;
+  if (!url || !safeUrl(url)?.startsWith('http')) return null;
   return { url, text: reader.t('final.callback', { host: new URL(url).host }) };
 }
 
@@ -81,6 +81,9 @@ export function answeredView(page: AnsweredPage, reader: Reader): { title: strin
   };
 }
 
+/** Ends that only somebody else can open again. */
+const asksSomebody = new Set<ErrorPage['code']>(['expired', 'withdrawn', 'layout-conflict']);
+
 /** A title and what to do, in words for the subject; never the detail of the problem, which is for clients. */
 export function errorView(page: ErrorPage, reader: Reader) {
   const ownDoor = page.links.child !== null || page.links.transaction !== null;
@@ -88,6 +91,6 @@ export function errorView(page: ErrorPage, reader: Reader) {
     title: reader.t(`error.${page.code}.title`),
     text: reader.t(`error.${page.code}.text`),
     retry: page.retryAfter === undefined ? null : reader.t('error.retryAfter', { seconds: page.retryAfter }),
-    ...contactOf(page.contact, !ownDoor && page.contact !== null, reader),
+    ...contactOf(page.contact, !ownDoor && (page.contact !== null || asksSomebody.has(page.code)), reader),
   };
 }

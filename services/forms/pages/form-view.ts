@@ -1,10 +1,10 @@
 import type { FormInformation } from '#lib/contracts/form-content.ts';
 import type { FormPage } from '#lib/contracts/pages.ts';
+import { safeUrl } from '../domain/safe-url.ts';
 import { type ControllerView, controllerView } from './controller-view.ts';
 import { type QuestionView, questionView } from './question-view.ts';
 import type { LanguageAttributes, Reader } from './reader.ts';
 import type { RichNode, RichText } from './rich-text-tree.ts';
-import { safeUrl } from './safe-url.ts';
 
 /** Who asks, and on what ground, as the form's head shows it. */
 export interface InformationView {
@@ -26,12 +26,20 @@ export interface OwnerView {
   questions: QuestionView[];
 }
 
+/** A line of the error summary; `field` null where there is nothing to lead to. */
+interface FaultView {
+  field: string | null;
+  question: string | null;
+  text: string;
+  attributes: LanguageAttributes;
+}
+
 export interface FormView {
   title: string;
   info: InformationView | null;
   questions: QuestionView[];
   owners: OwnerView[];
-  faults: { id: string; text: string; question: string; attributes: LanguageAttributes }[];
+  faults: FaultView[];
   changedCount: number;
   commentError: string | null;
   validity: string | null;
@@ -63,9 +71,7 @@ export function formView(page: FormPage, reader: Reader, rich: RichText): FormVi
     owners,
     faults: faultLinks(page, all, reader),
     changedCount: page.changed.length,
-    commentError: page.faults.some(({ identifier }) => identifier === 'comment')
-      ? reader.t('fault.too-long')
-      : null,
+    commentError: hasCommentFault(page) ? reader.t('fault.too-long') : null,
     validity: validityText(page, reader),
     rights: rightsTexts(page, reader),
     submitText: layout.submitText || reader.t('form.submit'),
@@ -99,27 +105,33 @@ function informationView(
 }
 
 /** Each fault with a link to the first field of its element, in the order of the page (WCAG 3.3.1). */
-function faultLinks(page: FormPage, questions: QuestionView[], reader: Reader): FormView['faults'] {
-  const links = questions
-    .filter(({ error }) => error !== null)
-    .map((question) => ({
-      id:
-        question.options[0] && question.control !== 'select'
-          ? question.options[0].id
-          : `${question.id}-field`,
-      text: question.error ?? '',
-      question: question.title,
-      attributes: question.attributes,
-    }));
-  const comment = page.faults.find(({ identifier }) => identifier === 'comment');
-  if (comment)
+function faultLinks(page: FormPage, questions: QuestionView[], reader: Reader): FaultView[] {
+  const faulty = questions.filter(({ error }) => error !== null);
+  const links: FaultView[] = faulty.map((question) => ({
+    field:
+      question.control === 'select' || !question.options[0] ? `${question.id}-field` : question.options[0].id,
+    question: question.title,
+    text: question.error ?? '',
+    attributes: question.attributes,
+  }));
+  if (hasCommentFault(page)) {
     links.push({
-      id: 'comment',
-      text: reader.t('fault.too-long'),
+      field: 'comment',
       question: reader.t('form.comment'),
+      text: reader.t('fault.too-long'),
       attributes: {},
     });
+  }
+  const shown = new Set([...faulty.map(({ name }) => name), ...(hasCommentFault(page) ? ['comment'] : [])]);
+  // A fault in what the page itself sends has no field to lead to.
+  if (page.faults.some(({ identifier }) => !shown.has(identifier))) {
+    links.push({ field: null, question: null, text: reader.t('fault.page'), attributes: {} });
+  }
   return links;
+}
+
+function hasCommentFault(page: FormPage): boolean {
+  return page.comment !== null && page.faults.some(({ identifier }) => identifier === 'comment');
 }
 
 function validityText(page: FormPage, reader: Reader): string | null {

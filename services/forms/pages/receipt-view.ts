@@ -1,10 +1,10 @@
 import type { ReceiptConsent, ReceiptPage } from '#lib/contracts/pages.ts';
+import { safeUrl } from '../domain/safe-url.ts';
 import { controllerView } from './controller-view.ts';
 import { processingFacts } from './processing-facts.ts';
 import { type QrImage, qrImage } from './qr-image.ts';
 import type { LanguageAttributes, Reader } from './reader.ts';
 import type { RichNode, RichText } from './rich-text-tree.ts';
-import { safeUrl } from './safe-url.ts';
 
 interface Row {
   label: string;
@@ -26,7 +26,7 @@ export interface ReceiptConsentView {
   options: string;
   /** null: answered to a peer, whose receipt has the answer. */
   answers: string[] | null;
-  decision: 'accepted' | 'refused' | null;
+  answerLanguage: LanguageAttributes;
   owner: string | null;
 }
 
@@ -132,7 +132,7 @@ function consentView(consent: ReceiptConsent, reader: Reader, rich: RichText): R
     body: consent.type === 'conditions' ? rich(text(texts.body) ?? undefined, 4) : [],
     options: options.join(' · '),
     answers: answered ? answerTexts(consent, decision, reader) : null,
-    decision: answered ? decision : null,
+    answerLanguage: decision ? {} : reader.in(consent.lang),
     owner: consent.owner ? reader.t('receipt.answeredTo', { owner: consent.owner }) : null,
   };
 }

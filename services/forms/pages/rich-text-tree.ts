@@ -1,6 +1,6 @@
 import { parseDocument } from 'htmlparser2';
 import { LRUCache } from 'lru-cache';
-import { safeUrl } from './safe-url.ts';
+import { safeUrl } from '../domain/safe-url.ts';
 
 /** Rich text as a tree that a template walks and escapes like everything else: no raw HTML reaches a page. */
 export type RichNode =

@@ -1,4 +1,5 @@
 import type { WelcomePage } from '#lib/contracts/pages.ts';
+import { pathOf } from './path-of.ts';
 import type { Reader } from './reader.ts';
 
 /** One step in a terminal: what it does, and the line to copy. */
@@ -8,10 +9,15 @@ interface Step {
 }
 
 /** The first page. In demo mode its lines can be copied as they stand: they hold this instance's own addresses. */
-export function welcomeView(page: WelcomePage, reader: Reader): { title: string; steps: Step[] } {
-  if (!page.demo) return { title: page.instance.name, steps: [] };
+export function welcomeView(
+  page: WelcomePage,
+  reader: Reader,
+): { title: string; formPath: string; hostPath: string; steps: Step[] } {
+  if (!page.demo) return { title: page.instance.name, formPath: '', hostPath: '', steps: [] };
   return {
     title: reader.t('welcome.ready', { instance: page.instance.name }),
+    formPath: pathOf(page.demo.formUrl, page.instance.baseUrl),
+    hostPath: pathOf(page.demo.hostUrl, page.instance.baseUrl),
     steps: firstConsent(page, page.demo.authUrl, reader),
   };
 }

@@ -7,6 +7,7 @@ import type { Handler } from '#lib/http/operation.ts';
 import { noSuchTransaction, requireAccess } from '../domain/access.ts';
 import { linksOf, withToken } from '../domain/links.ts';
 import type { ReadTransaction } from '../domain/transaction.ts';
+import { embeddingOf } from '../presenters/embedding.ts';
 import { mintToken } from '../presenters/present-transaction.ts';
 import { readTransaction } from '../queries/read-transaction.ts';
 import { readReceipt, type StoredReceipt } from '../queries/receipts.ts';
@@ -75,7 +76,7 @@ async function sendReceiptPage(
     language: receipt.language,
     instance,
     theme,
-    embedding: null,
+    embedding: embeddingOf(read),
     receipt,
     links: {
       child: transaction.context.updatable ? withToken(links.child, token) : null,

@@ -1,0 +1,192 @@
+import type { Element } from 'domhandler';
+import { describe, expect, it } from 'vitest';
+import type { FormElement } from '#lib/contracts/form-content.ts';
+import type { FormPage } from '#lib/contracts/pages.ts';
+import { renderer } from '../support/page-renderer.ts';
+import { parsePage } from '../support/parse-page.ts';
+import { sampleElements } from '../support/sample-content.ts';
+import { sampleForm } from '../support/sample-pages.ts';
+
+const { newsletter, research, record, channel, topics, remarks, site, terms } = sampleElements(
+  'en',
+) as Record<string, FormElement>;
+const all = [newsletter, research, record, channel, topics, remarks, site] as FormElement[];
+const layout = { ...sampleForm('en', []).layout, acceptAllVisible: true, cancelVisible: true };
+const form = (elements: (FormElement | undefined)[], more: Partial<FormPage> = {}) =>
+  parsePage(renderer.render(sampleForm('en', elements as FormElement[], more)));
+const fields = (elements: Element[], name: string | undefined) =>
+  elements.filter(({ attribs }) => attribs.name === name);
+const checked = (elements: Element[]) =>
+  elements.filter(({ attribs }) => 'checked' in attribs).map(({ attribs }) => attribs.value);
+const given = (element: FormElement | undefined, answers: string[]) =>
+  ({
+    ...element,
+    previous: { identifier: element?.identifier, answers, created: '2025-05-03T09:12:00Z' },
+  }) as FormElement;
+
+describe('a form', () => {
+  it('names its fields by the identifiers of the elements, inside a named group each', () => {
+    const page = form(all);
+    for (const { identifier } of all) {
+      const control = page.elements.find(({ attribs }) => attribs.name === identifier);
+      expect(control?.name).toMatch(/^(input|select|textarea)$/);
+    }
+    expect(page.tagged('fieldset')).toHaveLength(all.length);
+    expect(page.tagged('legend')).toHaveLength(all.length);
+    expect(fields(page.tagged('input'), 'info')[0]?.attribs.value).toBe(
+      'element/information/information.001/1.0',
+    );
+  });
+
+  it('preselects nothing of processing and conditions, whatever defaults their content claims', () => {
+    const claiming = [newsletter, record, terms].map((element) => ({
+      ...element,
+      content: { ...element?.content, includeDefault: true, defaultValues: ['accepted'] },
+    }));
+    expect(checked(form(claiming as FormElement[]).tagged('input'))).toEqual([]);
+  });
+
+  it('preselects the defaults of a preference only if it is told to', () => {
+    const content = { ...channel?.content, defaultValues: ['Email'] };
+    expect(checked(form([{ ...channel, content } as FormElement]).tagged('input'))).toEqual([]);
+    const included = { ...channel, content: { ...content, includeDefault: true } } as FormElement;
+    expect(checked(form([included]).tagged('input'))).toEqual(['Email']);
+  });
+
+  it('preselects an earlier answer and says of which day it is', () => {
+    const page = form([given(newsletter, ['refused'])]);
+    expect(checked(page.tagged('input'))).toEqual(['refused']);
+    expect(page.text()).toContain('Your answer of 3 May 2025');
+  });
+
+  it('keeps what was entered before a fault rather than an earlier answer', () => {
+    const page = form([given(newsletter, ['refused'])], {
+      values: { [newsletter?.identifier ?? '']: ['accepted'] },
+    });
+    expect(checked(page.tagged('input'))).toEqual(['accepted']);
+    expect(page.text()).not.toContain('Your answer of');
+  });
+
+  it('offers accept and refuse side by side with the same markup', () => {
+    const [accept, refuse] = fields(form([newsletter]).tagged('input'), newsletter?.identifier);
+    expect(Object.keys(accept?.attribs ?? {})).toEqual(Object.keys(refuse?.attribs ?? {}));
+    expect([accept?.attribs.value, refuse?.attribs.value]).toEqual(['accepted', 'refused']);
+  });
+
+  it('offers no refusal where none is possible, and says so', () => {
+    const page = form([record]);
+    expect(fields(page.tagged('input'), record?.identifier).map(({ attribs }) => attribs.value)).toEqual([
+      'accepted',
+    ]);
+    expect(page.text()).toContain('cannot be refused');
+  });
+
+  it('comes with refuse-all wherever accept-all is, after the button that sends the choices made', () => {
+    const actions = form(all, { layout })
+      .tagged('button')
+      .filter(({ attribs }) => attribs.name === 'accord-action');
+    expect(actions.map(({ attribs }) => attribs.value)).toEqual(['submit', 'accept-all', 'refuse-all']);
+    expect(
+      form([channel], { layout })
+        .tagged('button')
+        .map(({ attribs }) => attribs.value),
+    ).not.toContain('accept-all');
+  });
+
+  it('offers to cancel only if the layout shows it and the transaction allows it', () => {
+    const cancels = (more: Partial<FormPage>) =>
+      form(all, more)
+        .tagged('form')
+        .filter(({ attribs }) => attribs.id === 'cancel').length;
+    expect(cancels({ layout })).toBe(1);
+    expect(cancels({})).toBe(0);
+    expect(cancels({ layout, actions: { submit: 'https://a.example/submit', cancel: null } })).toBe(0);
+  });
+
+  it('says in words which data are sensitive', () => {
+    expect(form([research]).text()).toContain('Contains sensitive data');
+    expect(form([research]).text()).toContain('Contains health data');
+    expect(form([newsletter]).text()).not.toContain('Contains');
+  });
+
+  it('shows who asks, for what, which data, how long and with whom without opening anything', () => {
+    const page = form([research]);
+    const closed = page
+      .tagged('details')
+      .map((element) => page.text(element))
+      .join();
+    for (const text of [
+      'Riverside Clinic',
+      'study how treatments work',
+      'Diagnoses',
+      'At most 10 years',
+      'University Hospital',
+    ]) {
+      expect(page.text()).toContain(text);
+    }
+    expect(closed).not.toContain('Diagnoses');
+  });
+
+  it('links each fault in its summary to the field at fault, which is marked', () => {
+    const faults = [channel, remarks, site].map((element) => ({
+      identifier: element?.identifier ?? '',
+      code: 'required',
+    }));
+    const page = form(all, { faults });
+    const summary = page.elements.find(({ attribs }) => attribs.class === 'notice notice-fault');
+    expect(summary?.attribs).toMatchObject({ autofocus: '', tabindex: '-1' });
+    const targets = page
+      .tagged('a')
+      .map(({ attribs }) => attribs.href ?? '')
+      .filter((href) => href.startsWith('#q'));
+    expect(targets).toHaveLength(3);
+    for (const target of targets) {
+      const field = page.elements.find(({ attribs }) => attribs.id === target.slice(1));
+      expect(field?.attribs['aria-invalid']).toBe('true');
+    }
+    expect(page.text(page.tagged('title')[0])).toMatch(/^Error: /);
+  });
+
+  it('shows a fault that belongs to no field', () => {
+    const page = form([channel], { faults: [{ identifier: 'info', code: 'unknown-element' }] });
+    expect(page.text()).toContain('Something that was sent could not be accepted.');
+  });
+
+  it('marks what has changed and says how much', () => {
+    const page = form([newsletter, research], { changed: [research?.identifier ?? ''] });
+    expect(page.text()).toContain('One question was changed');
+    expect(page.elements.filter(({ attribs }) => attribs.class?.includes('is-changed'))).toHaveLength(1);
+  });
+
+  it('marks the language of a text that is not in the language of the page', () => {
+    const page = form([sampleElements('ar').newsletter]);
+    const title = page.tagged('h3').flatMap(({ children }) => children)[0] as Element;
+    expect(title.attribs).toMatchObject({ lang: 'ar', dir: 'rtl' });
+    expect(page.tagged('html')[0]?.attribs).toMatchObject({ lang: 'en', dir: 'ltr' });
+  });
+
+  it('shows validity only if the layout does', () => {
+    expect(form([newsletter]).text()).toContain('Your answers hold for 6 months.');
+    expect(form([newsletter], { layout: { ...layout, validityVisible: false } }).text()).not.toContain(
+      '6 months',
+    );
+  });
+
+  it('promises changes only where they are possible', () => {
+    expect(form([newsletter]).text()).toContain('You can change or withdraw your answers at any time');
+    expect(form([newsletter], { updatable: false }).text()).toContain('ask Riverside Clinic');
+  });
+
+  it('sends nothing from a preview', () => {
+    const page = form(all, { actions: null, layout });
+    expect(page.tagged('form').map(({ attribs }) => attribs.action)).toEqual([undefined]);
+    expect(page.tagged('button').every(({ attribs }) => 'disabled' in attribs)).toBe(true);
+  });
+
+  it('writes dates as the region of its reader does', () => {
+    const text = (language: string) =>
+      parsePage(renderer.render({ ...sampleForm('en', []), language })).text();
+    expect(text('en')).toContain('10 May 2025');
+    expect(text('en-US')).toContain('May 10, 2025');
+  });
+});
