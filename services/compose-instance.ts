@@ -11,6 +11,7 @@ import { createFront } from '#lib/http/front.ts';
 import { createMemoryRateLimiter } from '#lib/http/rate-limits.ts';
 import type { Logger } from '#lib/observability/logger.ts';
 import { composeAuth } from './auth/compose.ts';
+import { resolveAuthSettings } from './auth/config.ts';
 import { createDemoForm } from './demo-form.ts';
 import { composeForms } from './forms/compose.ts';
 import { composePeers } from './peers/compose.ts';
@@ -29,21 +30,38 @@ interface Options {
 
 const sweepMs = 5_000;
 /** The demonstration's accounts, as the first page tells them (decisions.md §12). */
-const demoAccounts = ['admin', 'operator', 'user'].map((role) => ({ username: role, password: 'demo', role }));
+const demoAccounts = ['admin', 'operator', 'user'].map((role) => ({
+  username: role,
+  password: 'demo',
+  role,
+}));
 
 /** Composes all services of one process: each has its own pool, what they ask of each other is handed to them. */
 export async function composeInstance({ settings, baseUrl, localUrl, databaseUrl, secrets, log }: Options) {
   const document = parse(await readFile(new URL('../openapi.yaml', import.meta.url), 'utf8')) as Document;
   const pools = Object.fromEntries(
-    (['auth', 'forms', 'transactions'] as const).map((schema) => [schema, createPool({ url: databaseUrl, schema, log })]),
+    (['auth', 'forms', 'transactions'] as const).map((schema) => [
+      schema,
+      createPool({ url: databaseUrl, schema, log }),
+    ]),
   ) as Record<'auth' | 'forms' | 'transactions', ReturnType<typeof createPool>>;
   const bus = createInProcessBus();
   const limiter = createMemoryRateLimiter(settings.RATE_LIMITS);
   const instance = { name: settings.INSTANCE_NAME, baseUrl, timeZone: settings.INSTANCE_TIME_ZONE };
-  const authUrl = settings.AUTH_URL ?? `${baseUrl}/auth`;
+  const authSettings = resolveAuthSettings(settings, {
+    baseUrl,
+    demo: settings.demo,
+    defaultLanguage: settings.INSTANCE_LANGUAGE,
+  });
+  const { authUrl } = authSettings;
   const shared = { bus, log, document, limiter, instance };
   const web = { corsOrigins: settings.CORS_ORIGINS, trustedProxies: settings.TRUSTED_PROXIES };
-  const auth = await composeAuth({ ...shared, db: createDatabase({ pool: pools.auth }), settings: { ...web, authUrl }, secrets });
+  const auth = await composeAuth({
+    ...shared,
+    db: createDatabase({ pool: pools.auth }),
+    settings: { ...web, ...authSettings },
+    secrets,
+  });
   const forms = await composeForms({
     ...shared,
     db: createDatabase({ pool: pools.forms }),
@@ -54,14 +72,22 @@ export async function composeInstance({ settings, baseUrl, localUrl, databaseUrl
       defaultLanguage: settings.INSTANCE_LANGUAGE,
       publicClient: settings.OIDC_ISSUER ? null : 'accord',
     },
-    demo: settings.demo && !settings.OIDC_ISSUER ? { formUrl: () => createDemoForm(localUrl), accounts: demoAccounts } : null,
+    demo:
+      settings.demo && !settings.OIDC_ISSUER
+        ? { formUrl: () => createDemoForm(localUrl), accounts: demoAccounts }
+        : null,
   });
   const transactions = await composeTransactions({
     ...shared,
     db: createDatabase({ pool: pools.transactions }),
     auth: auth.operations,
     forms: forms.operations,
-    settings: { ...web, defaultLanguage: settings.INSTANCE_LANGUAGE, embedOrigins: settings.EMBED_ORIGINS, sweepMs },
+    settings: {
+      ...web,
+      defaultLanguage: settings.INSTANCE_LANGUAGE,
+      embedOrigins: settings.EMBED_ORIGINS,
+      sweepMs,
+    },
     tokenSecrets: secrets.transactionToken,
     signingKey: secrets.instanceSigning[0] as (typeof secrets.instanceSigning)[number],
   });
@@ -73,7 +99,9 @@ export async function composeInstance({ settings, baseUrl, localUrl, databaseUrl
   });
   return {
     authUrl,
-    setupLink: auth.setupLink,
+    get setupLink() {
+      return auth.setupLink();
+    },
     handle: routeByPrefix({
       auth: auth.app.callback(),
       forms: forms.app.callback(),

@@ -20,11 +20,14 @@ export interface RateLimiter {
   countRequest(principal: Principal): Promise<void>;
   /** Counts failed credentials of an address. @throws Failure `too-many-requests`. */
   countRefusal(ctx: Context): Promise<void>;
+  /** Lets nobody guess on whose failures are used up. @throws Failure `too-many-requests`. */
+  refuseBlocked(ctx: Context): Promise<void>;
 }
 
 /** Limits kept in this process. */
 export function createMemoryRateLimiter(limits: RateLimits): RateLimiter {
-  if (limits === 'off') return { countRequest: async () => {}, countRefusal: async () => {} };
+  if (limits === 'off')
+    return { countRequest: async () => {}, countRefusal: async () => {}, refuseBlocked: async () => {} };
   const limiters = Object.fromEntries(
     Object.entries(limits).map(([kind, points]) => [
       kind,
@@ -36,19 +39,28 @@ export function createMemoryRateLimiter(limits: RateLimits): RateLimiter {
       await limiters[kind].consume(who);
     } catch (refused) {
       if (!(refused instanceof RateLimiterRes)) throw refused;
-      const seconds = Math.max(1, Math.ceil(refused.msBeforeNext / 1000));
-      throw fail('too-many-requests', `Too many requests; try again in ${seconds} s.`, {
-        headers: { 'Retry-After': String(seconds) },
-      });
+      throw tooMany(refused.msBeforeNext);
     }
   };
+  const addressOf = (ctx: Context): string => ctx.state.address ?? ctx.ip;
   return {
     async countRequest(principal) {
       const kind = limitKind(principal);
       if (kind) await count(kind, principal.account);
     },
-    countRefusal: (ctx) => count('address', ctx.state.address ?? ctx.ip),
+    countRefusal: (ctx) => count('address', addressOf(ctx)),
+    async refuseBlocked(ctx) {
+      const used = await limiters.address.get(addressOf(ctx));
+      if (used && used.consumedPoints >= limits.address) throw tooMany(used.msBeforeNext);
+    },
   };
+}
+
+function tooMany(ms: number) {
+  const seconds = Math.max(1, Math.ceil(ms / 1000));
+  return fail('too-many-requests', `Too many requests; try again in ${seconds} s.`, {
+    headers: { 'Retry-After': String(seconds) },
+  });
 }
 
 function limitKind(principal: Principal): LimitKind | undefined {

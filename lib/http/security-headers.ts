@@ -6,8 +6,9 @@ export const noAncestors = "'none'";
 /**
  * The content security policy of every page: our own origin and nothing inline (security.md, "Pages").
  * @param frameAncestors who may embed the page, as CSP sources.
+ * @param formTargets where a form of the page may lead beside our own origin, redirects included.
  */
-export function contentSecurityPolicy(frameAncestors: string): string {
+export function contentSecurityPolicy(frameAncestors: string, formTargets: readonly string[] = []): string {
   return [
     "default-src 'none'",
     "script-src 'self'",
@@ -16,7 +17,7 @@ export function contentSecurityPolicy(frameAncestors: string): string {
     "font-src 'self'",
     "connect-src 'self'",
     "frame-src 'self'",
-    "form-action 'self'",
+    ["form-action 'self'", ...formTargets].join(' '),
     "base-uri 'none'",
     `frame-ancestors ${frameAncestors}`,
   ].join('; ');
@@ -39,11 +40,11 @@ export function setCommonHeaders(ctx: Context, secure: boolean): void {
 export function sendPage(
   ctx: Context,
   html: string,
-  { status = 200, frameAncestors = noAncestors } = {},
+  { status = 200, frameAncestors = noAncestors, formTargets = [] as readonly string[] } = {},
 ): void {
   ctx.status = status;
   ctx.type = 'text/html; charset=utf-8';
-  ctx.set('Content-Security-Policy', contentSecurityPolicy(frameAncestors));
+  ctx.set('Content-Security-Policy', contentSecurityPolicy(frameAncestors, formTargets));
   if (frameAncestors !== noAncestors) ctx.set('Cross-Origin-Resource-Policy', 'cross-origin');
   ctx.body = html;
 }

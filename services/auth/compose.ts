@@ -1,0 +1,111 @@
+import type Koa from 'koa';
+import type { Middleware } from 'koa';
+import type { Document } from 'openapi-backend';
+import { authenticateWithoutTransaction, createAuthenticator } from '#lib/auth/authenticate.ts';
+import type { Secrets } from '#lib/config/secrets.ts';
+import type { AuthOperations } from '#lib/contracts/auth.ts';
+import type { Database } from '#lib/db/database.ts';
+import type { EventBus } from '#lib/events/event-bus.ts';
+import { createOutboxRelay } from '#lib/events/outbox-relay.ts';
+import { clientAddress } from '#lib/http/client-address.ts';
+import { cors } from '#lib/http/cors.ts';
+import { createApp } from '#lib/http/create-app.ts';
+import { mountContract } from '#lib/http/mount-contract.ts';
+import type { RateLimiter } from '#lib/http/rate-limits.ts';
+import type { Logger } from '#lib/observability/logger.ts';
+import type { AuthSettings } from './config.ts';
+import { createKeyedHash } from './domain/keyed-hash.ts';
+import { createHandlers } from './handlers/handlers.ts';
+import { composeIssuer } from './issuer/compose-issuer.ts';
+import { createExpirySweeper } from './jobs/sweep-expired.ts';
+import { createIntrospection } from './operations/create-introspection.ts';
+import { createKeyVerifier } from './operations/create-key-verifier.ts';
+import { createOutsideVerifier } from './tokens/create-outside-verifier.ts';
+import { createOwnVerifier } from './tokens/create-own-verifier.ts';
+
+export interface AuthOptions {
+  db: Database;
+  bus: EventBus;
+  log: Logger;
+  document: Document;
+  limiter: RateLimiter;
+  instance: { name: string; baseUrl: string };
+  settings: AuthSettings & { corsOrigins: readonly string[]; trustedProxies: readonly string[] };
+  secrets: Pick<Secrets, 'keyPepper' | 'issuerCookies' | 'issuerSigning'>;
+}
+
+/** The auth service, composed. */
+export interface AuthService {
+  app: Koa;
+  operations: AuthOperations;
+  /** @returns after start: the link for the first administrator, if nobody can sign in yet. */
+  setupLink(): string | undefined;
+  start(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** Composes the auth service: adapters are built and wired here and nowhere else. */
+export async function composeAuth(options: AuthOptions): Promise<AuthService> {
+  const { db, bus, document, limiter, instance, settings, secrets } = options;
+  const log = options.log.child({ service: 'auth' });
+  const relay = createOutboxRelay({ db, bus, log });
+  const sweeper = createExpirySweeper({ db, log });
+  const keyedHash = createKeyedHash(secrets.keyPepper);
+  const keys = createKeyVerifier({ db, keyedHash, log });
+  const operations: AuthOperations = {
+    introspect: createIntrospection({ keys, tokens: tokenVerifier(options) }),
+  };
+  const issuer = settings.outsideIssuer ? undefined : await composeIssuer({ ...options, keyedHash, log });
+  const authenticator = createAuthenticator({ auth: operations, onRefused: limiter.countRefusal });
+  bus.subscribe('accord.keys', 'auth', async () => authenticator.forget());
+  const { routes } = await mountContract({
+    document,
+    tag: 'auth',
+    handlers: createHandlers({ db, keyedHash, baseUrl: instance.baseUrl, wake: relay.wake }),
+    authenticate: (ctx) => authenticateWithoutTransaction(authenticator, ctx),
+    limit: limiter.countRequest,
+  });
+  const middleware: Middleware[] = [
+    clientAddress(settings.trustedProxies),
+    cors({ origins: settings.corsOrigins, openReads: () => false }),
+    ...(issuer?.middleware ?? []),
+    routes,
+  ];
+  const app = createApp(
+    {
+      service: 'auth',
+      baseUrl: instance.baseUrl,
+      apiVersion: document.info.version,
+      log: options.log,
+      renderErrorPage: issuer?.renderErrorPage,
+    },
+    middleware,
+  );
+  issuer?.prepare(app);
+  let setupLink: string | undefined;
+  return {
+    app,
+    operations,
+    setupLink: () => setupLink,
+    async start() {
+      setupLink = await issuer?.openSetupLink();
+      relay.start();
+      sweeper.start();
+    },
+    async stop() {
+      await sweeper.stop();
+      await keys.settle();
+      await relay.stop();
+    },
+  };
+}
+
+function tokenVerifier({ settings, instance, secrets, log }: AuthOptions) {
+  if (settings.outsideIssuer) return createOutsideVerifier({ ...settings.outsideIssuer, log });
+  return createOwnVerifier({
+    issuer: settings.authUrl,
+    audience: instance.baseUrl,
+    keys: secrets.issuerSigning,
+    demo: settings.demo,
+  });
+}

@@ -1,0 +1,19 @@
+import type { GivenRole } from './roles.ts';
+
+/** Somebody who can sign in with the built-in issuer. */
+export interface Account {
+  /** The `sub` of tokens: stable, never used again. */
+  id: string;
+  /** The username, which is the subject too (decisions.md §12). */
+  name: string;
+  role: GivenRole;
+}
+
+const maxLength = 255;
+
+/** A username as it is compared: NFC, trimmed; undefined if it cannot be one. */
+export function readAccountName(text: string): string | undefined {
+  const name = text.normalize('NFC').trim();
+  const fine = name !== '' && [...name].length <= maxLength && name.isWellFormed() && !/\p{Cc}/u.test(name);
+  return fine ? name : undefined;
+}

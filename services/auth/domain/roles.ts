@@ -1,0 +1,19 @@
+import type { Role } from '#lib/auth/principal.ts';
+
+/** Roles that a person or a program can be given. */
+export type GivenRole = 'admin' | 'operator' | 'user';
+
+const implied: Record<GivenRole, readonly GivenRole[]> = {
+  admin: ['admin', 'operator', 'user'],
+  operator: ['operator', 'user'],
+  user: ['user'],
+};
+
+export function isGivenRole(text: unknown): text is GivenRole {
+  return typeof text === 'string' && Object.hasOwn(implied, text);
+}
+
+/** All roles that the given ones bring: admin ⊃ operator ⊃ user (decisions.md §7). Others, `key` among them, cannot be given. */
+export function withImpliedRoles(given: readonly unknown[]): Role[] {
+  return [...new Set(given.filter(isGivenRole).flatMap((role) => implied[role]))];
+}

@@ -1,0 +1,47 @@
+import type { RenderErrorPage } from '#lib/http/handle-errors.ts';
+import type { AuthOptions } from '../compose.ts';
+import type { KeyedHash } from '../domain/keyed-hash.ts';
+import { createPasswordVerifier } from '../domain/password.ts';
+import { createAccountDirectory } from '../operations/create-account-directory.ts';
+import { createSetup } from '../operations/create-setup.ts';
+import { createSignIn } from '../operations/create-sign-in.ts';
+import { createPages } from '../pages/create-pages.ts';
+import { mountIssuer } from './mount-issuer.ts';
+
+/** Composes the built-in issuer. */
+export async function composeIssuer(options: AuthOptions & { keyedHash: KeyedHash }) {
+  const { db, instance, limiter, settings, secrets, keyedHash, log } = options;
+  const accounts = await createAccountDirectory({ db, demo: settings.demo });
+  const signIn = createSignIn({ db, accounts, passwords: await createPasswordVerifier() });
+  const setup = createSetup({ db });
+  const pages = createPages({
+    issuerPath: new URL(settings.authUrl).pathname,
+    instanceName: instance.name,
+    defaultLanguage: settings.defaultLanguage,
+  });
+  const mounted = mountIssuer({
+    ...{ db, accounts, signIn, setup, keyedHash, limiter, pages, log },
+    signingKeys: secrets.issuerSigning,
+    cookieKeys: secrets.issuerCookies,
+    settings: {
+      baseUrl: instance.baseUrl,
+      authUrl: settings.authUrl,
+      passwordGrant: settings.passwordGrant,
+    },
+  });
+  const renderErrorPage: RenderErrorPage = async (ctx, failure) => ({
+    html: pages.render(ctx, 'error', {
+      text: failure.code === 'internal' || failure.code === 'unavailable' ? 'error.failed' : 'error.notFound',
+      code: failure.code,
+    }),
+  });
+  return {
+    ...mounted,
+    renderErrorPage,
+    /** A link for the first administrator; none in demo mode, where everybody can sign in. */
+    async openSetupLink(): Promise<string | undefined> {
+      const token = settings.demo ? undefined : await setup.openLink();
+      return token && `${settings.authUrl}/setup?token=${token}`;
+    },
+  };
+}

@@ -1,0 +1,94 @@
+import type { Context } from 'koa';
+import { errors, type Interaction, type InteractionResults, type Provider } from 'oidc-provider';
+import { Failure } from '#lib/errors/fail.ts';
+import { sendPage } from '#lib/http/security-headers.ts';
+import type { PageParts } from './issuer-routes.ts';
+import { readForm } from './read-form.ts';
+
+/** GET …/interaction/{uid}: asks for name and password. */
+export function showSignIn(parts: PageParts) {
+  return async (ctx: Context) => {
+    const interaction = await findInteraction(parts, ctx);
+    if (!interaction) return sendExpired(parts, ctx);
+    const { login_hint: hint } = interaction.params;
+    sendSignIn(parts, ctx, interaction, { username: typeof hint === 'string' ? hint : '' });
+  };
+}
+
+/** POST …/interaction/{uid}: back to the client, signed in or cancelled; or the page again. */
+export function submitSignIn(parts: PageParts) {
+  const { provider, signIn, limiter } = parts;
+  return async (ctx: Context) => {
+    const interaction = await findInteraction(parts, ctx);
+    if (!interaction) return sendExpired(parts, ctx);
+    const form = await readForm(ctx);
+    const username = form.get('username') ?? '';
+    if (form.has('cancel')) return finish(provider, ctx, { error: 'access_denied' });
+    try {
+      await limiter.refuseBlocked(ctx);
+      const account = await signIn(username, form.get('password') ?? '');
+      if (account) {
+        await forgetOther(provider, interaction, account.id);
+        return finish(provider, ctx, { login: { accountId: account.id, remember: false } });
+      }
+      await limiter.countRefusal(ctx);
+    } catch (error) {
+      if (!(error instanceof Failure) || error.code !== 'too-many-requests') throw error;
+      ctx.set(error.headers);
+      return sendSignIn(parts, ctx, interaction, { username, fault: 'signIn.tooMany', status: 429 });
+    }
+    sendSignIn(parts, ctx, interaction, { username, fault: 'signIn.refused', status: 422 });
+  };
+}
+
+/** The interaction that this browser began; undefined if it is over, or another browser's. */
+async function findInteraction({ provider }: PageParts, ctx: Context): Promise<Interaction | undefined> {
+  try {
+    const interaction = await provider.interactionDetails(ctx.req, ctx.res);
+    return interaction.uid === ctx.params.uid ? interaction : undefined;
+  } catch (error) {
+    if (error instanceof errors.SessionNotFound) return undefined;
+    throw error;
+  }
+}
+
+/** Somebody else signed in here before: what is left of that is dropped, instead of being asked about on a page with a script. */
+async function forgetOther(provider: Provider, interaction: Interaction, accountId: string): Promise<void> {
+  const { session } = interaction;
+  if (!session?.uid || session.accountId === accountId) return;
+  await (await provider.Session.findByUid(session.uid))?.destroy();
+  interaction.session = undefined;
+  await interaction.save(interaction.exp - Math.floor(Date.now() / 1000));
+}
+
+async function finish(provider: Provider, ctx: Context, result: InteractionResults): Promise<void> {
+  const target = await provider.interactionResult(ctx.req, ctx.res, result, {
+    mergeWithLastSubmission: false,
+  });
+  ctx.status = 303;
+  ctx.redirect(target);
+}
+
+function sendSignIn(
+  { pages, issuerPath }: PageParts,
+  ctx: Context,
+  { uid, params }: Interaction,
+  { username, fault, status = 200 }: { username: string; fault?: string; status?: number },
+): void {
+  const action = `${issuerPath}/interaction/${uid}`;
+  const html = pages.render(ctx, 'sign-in', { action, username, fault, client: String(params.client_id) });
+  sendPage(ctx, html, { status, formTargets: [redirectSource(params.redirect_uri)] });
+}
+
+/** Browsers hold a form to its policy through redirects, and this one's end at the client. */
+function redirectSource(redirectUri: unknown): string {
+  const url = URL.parse(String(redirectUri));
+  if (!url) return "'self'";
+  return /^https?:$/.test(url.protocol) ? url.origin : url.protocol;
+}
+
+function sendExpired({ pages }: PageParts, ctx: Context): void {
+  sendPage(ctx, pages.render(ctx, 'error', { text: 'error.expired', code: 'interaction_not_found' }), {
+    status: 410,
+  });
+}

@@ -1,0 +1,29 @@
+import type { Queries } from '#lib/db/database.ts';
+import { sql } from '#lib/db/sql.ts';
+import type { GivenRole } from '../domain/roles.ts';
+
+/** A program that was made known to the built-in issuer. */
+export interface ClientRow {
+  id: string;
+  /** The role that it has for itself, with client credentials. */
+  role: GivenRole | null;
+  secretHash: Buffer | null;
+  redirectUris: string[];
+}
+
+export function findClient(db: Queries, id: string): Promise<ClientRow | undefined> {
+  return db.maybeOne(sql`
+    SELECT c.id, c.role, c.secret_hash AS "secretHash", c.redirect_uris AS "redirectUris" FROM clients AS c WHERE c.id = ${id}`);
+}
+
+/** @returns false if there is a client of that id already. */
+export async function insertClient(
+  db: Queries,
+  { id, role, secretHash, redirectUris }: ClientRow,
+): Promise<boolean> {
+  const row = await db.maybeOne(sql`
+    INSERT INTO clients (id, role, secret_hash, redirect_uris, created_at)
+    VALUES (${id}, ${role}, ${secretHash}, ${redirectUris}, accord_now())
+    ON CONFLICT (id) DO NOTHING RETURNING id`);
+  return row !== undefined;
+}

@@ -1,0 +1,70 @@
+import type { Queries } from '#lib/db/database.ts';
+import { sql } from '#lib/db/sql.ts';
+
+/** What oidc-provider stores under a model and an id. */
+export type ItemPayload = Record<string, unknown>;
+
+interface ItemRow {
+  payload: ItemPayload;
+  consumed: number | null;
+}
+
+const columns = sql`i.payload, extract(epoch FROM i.consumed_at)::int AS consumed`;
+
+export async function upsertItem(
+  db: Queries,
+  { model, id, payload, ttlSeconds }: { model: string; id: string; payload: ItemPayload; ttlSeconds: number },
+): Promise<void> {
+  const { grantId, uid } = payload as { grantId?: string; uid?: string };
+  await db.query(sql`
+    INSERT INTO issuer_items (model, id, payload, grant_id, uid, expires_at)
+    VALUES (${model}, ${id}, ${payload}, ${grantId}, ${uid}, now() + ${ttlSeconds} * interval '1 second')
+    ON CONFLICT (model, id) DO UPDATE
+       SET payload = excluded.payload, grant_id = excluded.grant_id, uid = excluded.uid, expires_at = excluded.expires_at`);
+}
+
+export async function findItem(db: Queries, model: string, id: string): Promise<ItemPayload | undefined> {
+  return present(
+    await db.maybeOne<ItemRow>(sql`
+      SELECT ${columns} FROM issuer_items AS i WHERE i.model = ${model} AND i.id = ${id} AND i.expires_at > now()`),
+  );
+}
+
+export async function findItemByUid(
+  db: Queries,
+  model: string,
+  uid: string,
+): Promise<ItemPayload | undefined> {
+  return present(
+    await db.maybeOne<ItemRow>(sql`
+      SELECT ${columns} FROM issuer_items AS i
+       WHERE i.model = ${model} AND i.uid = ${uid} AND i.expires_at > now()
+       ORDER BY i.expires_at DESC LIMIT 1`),
+  );
+}
+
+/** Uses an item up. @returns false if another was first: of two exchanges of one code at once, one succeeds. */
+export async function consumeItem(db: Queries, model: string, id: string): Promise<boolean> {
+  const row = await db.maybeOne(sql`
+    UPDATE issuer_items AS i SET consumed_at = now()
+     WHERE i.model = ${model} AND i.id = ${id} AND i.consumed_at IS NULL RETURNING i.id`);
+  return row !== undefined;
+}
+
+export async function deleteItem(db: Queries, model: string, id: string): Promise<void> {
+  await db.query(sql`DELETE FROM issuer_items WHERE model = ${model} AND id = ${id}`);
+}
+
+export async function deleteItemsOfGrant(db: Queries, grantId: string): Promise<void> {
+  await db.query(sql`DELETE FROM issuer_items WHERE grant_id = ${grantId}`);
+}
+
+/** Removes what has expired. */
+export async function deleteExpiredItems(db: Queries): Promise<void> {
+  await db.query(sql`DELETE FROM issuer_items WHERE expires_at <= now()`);
+}
+
+function present(row: ItemRow | undefined): ItemPayload | undefined {
+  if (!row) return undefined;
+  return row.consumed === null ? row.payload : { ...row.payload, consumed: row.consumed };
+}

@@ -1,0 +1,117 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { PassThrough } from 'node:stream';
+import type { Document } from 'openapi-backend';
+import { generatePrivateKey, readPrivateKey } from '#lib/config/private-key.ts';
+import { generateSharedSecret, readSharedSecret } from '#lib/config/shared-secret.ts';
+import { createDatabase, type Database } from '#lib/db/database.ts';
+import { createPool } from '#lib/db/pool.ts';
+import type { AccordEvent } from '#lib/events/event.ts';
+import { createInProcessBus } from '#lib/events/event-bus.ts';
+import { createMemoryRateLimiter, defaultRateLimits, type RateLimits } from '#lib/http/rate-limits.ts';
+import { createLogger } from '#lib/observability/logger.ts';
+import { type AuthOptions, type AuthService, composeAuth } from '../../services/auth/compose.ts';
+import { readContract } from './contract.ts';
+import { createTestDatabase } from './postgres.ts';
+
+/** The auth service on a database of its own, behind a real HTTP server. */
+export interface AuthUnderTest {
+  baseUrl: string;
+  authUrl: string;
+  auth: AuthService;
+  db: Database;
+  secrets: AuthOptions['secrets'];
+  /** Events of accord.keys that other services got. */
+  events: AccordEvent[];
+  /** Everything that was logged. */
+  logged(): string;
+  /** Makes the service anew on the same database and address, as a restart would. */
+  restart(changes?: Changes): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** What a test has otherwise than the default. */
+export interface Changes {
+  settings?: Partial<AuthOptions['settings']>;
+  limits?: RateLimits;
+  secrets?: Partial<AuthOptions['secrets']>;
+}
+
+/** Makes secrets as a first start does. */
+export function drawSecrets(): AuthOptions['secrets'] {
+  return {
+    keyPepper: [readSharedSecret(generateSharedSecret())],
+    issuerCookies: [readSharedSecret(generateSharedSecret())],
+    issuerSigning: [readPrivateKey(generatePrivateKey())],
+  };
+}
+
+/** Starts the service in demo mode with generous limits, unless told otherwise. */
+export async function startAuth(changes: Changes = {}): Promise<AuthUnderTest> {
+  const database = await createTestDatabase();
+  let handle: ReturnType<AuthService['app']['callback']> | undefined;
+  const server = createServer((request, response) => void handle?.(request, response));
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  const baseUrl = `http://localhost:${(server.address() as AddressInfo).port}`;
+  const sink = new PassThrough();
+  let logged = '';
+  sink.setEncoding('utf8').on('data', (chunk) => {
+    logged += chunk;
+  });
+  const log = createLogger({ level: 'info', destination: sink });
+  const pool = createPool({ url: database.url, schema: 'auth', log });
+  const db = createDatabase({ pool });
+  const bus = createInProcessBus();
+  const events: AccordEvent[] = [];
+  bus.subscribe('accord.keys', 'test', async (event) => void events.push(event));
+  const base = { secrets: drawSecrets(), db, bus, log };
+  const compose = (wanted: Changes) => composeAuth(optionsFor(baseUrl, base, wanted));
+  const under: AuthUnderTest = {
+    ...{ baseUrl, db, events, secrets: { ...base.secrets, ...changes.secrets } },
+    authUrl: changes.settings?.authUrl ?? `${baseUrl}/auth`,
+    auth: await compose(changes),
+    logged: () => logged,
+    async restart(next = {}) {
+      await under.auth.stop();
+      under.auth = await compose(next);
+      handle = under.auth.app.callback();
+      await under.auth.start();
+    },
+    async stop() {
+      await new Promise((done) => {
+        server.close(done);
+        server.closeAllConnections();
+      });
+      await under.auth.stop();
+      await pool.end();
+      await database.drop();
+    },
+  };
+  handle = under.auth.app.callback();
+  await under.auth.start();
+  return under;
+}
+
+function optionsFor(
+  baseUrl: string,
+  base: Pick<AuthOptions, 'db' | 'bus' | 'log' | 'secrets'>,
+  { settings, limits = { ...defaultRateLimits, address: 10_000, user: 10_000 }, secrets }: Changes,
+): AuthOptions {
+  return {
+    ...base,
+    secrets: { ...base.secrets, ...secrets },
+    document: readContract() as unknown as Document,
+    limiter: createMemoryRateLimiter(limits),
+    instance: { name: 'Accord', baseUrl },
+    settings: {
+      authUrl: `${baseUrl}/auth`,
+      passwordGrant: true,
+      demo: true,
+      defaultLanguage: 'en',
+      outsideIssuer: null,
+      corsOrigins: [],
+      trustedProxies: [],
+      ...settings,
+    },
+  };
+}
