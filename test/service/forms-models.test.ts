@@ -14,7 +14,10 @@ const read = async (path: string) => (await forms.send(path)).json();
 
 describe('an entry', () => {
   it('gets the next key of its type, is INACTIVE and can be read by id and by key', async () => {
-    const created = await forms.send('/models', { method: 'POST', json: { type: 'processing', name: 'Letter' } });
+    const created = await forms.send('/models', {
+      method: 'POST',
+      json: { type: 'processing', name: 'Letter' },
+    });
     expect(created.status).toBe(201);
     const entry = await created.json();
     expect(entry).toMatchObject({ key: 'processing.001', status: 'INACTIVE', default: false, versions: [] });
@@ -28,7 +31,9 @@ describe('an entry', () => {
 
   it('is not made twice with one key, however many ask at once', async () => {
     const json = { type: 'theme', name: 'Same', key: 'same.key' };
-    const made = await Promise.all(Array.from({ length: 8 }, () => forms.send('/models', { method: 'POST', json })));
+    const made = await Promise.all(
+      Array.from({ length: 8 }, () => forms.send('/models', { method: 'POST', json })),
+    );
     expect(made.map(({ status }) => status).sort()).toEqual([201, ...Array(7).fill(409)]);
   });
 
@@ -53,7 +58,10 @@ describe('an entry', () => {
   it.each(['__proto__', 'constructor', '..', 'x', 'a/b', 'é'.repeat(3), 'k'.repeat(256)])(
     'may not have the key %j',
     async (key) => {
-      const response = await forms.send('/models', { method: 'POST', json: { type: 'theme', name: 'x', key } });
+      const response = await forms.send('/models', {
+        method: 'POST',
+        json: { type: 'theme', name: 'x', key },
+      });
       expect(response.status).toBe(422);
     },
   );
@@ -76,13 +84,16 @@ describe('an entry', () => {
     expect((await remove(`/models/${id}`, { 'If-Match': `"0", ${now}` })).status).toBe(204);
   });
 
-  it.each(['not-an-id', '00000000-0000-7000-8000-000000000000'])('that does not exist is a 404 (%s)', async (id) => {
-    expect((await forms.send(`/models/${id}`)).status).toBe(404);
-    expect((await put(`/models/${id}`, {})).status).toBe(404);
-    expect((await remove(`/models/${id}`)).status).toBe(404);
-    expect((await forms.send(`/models/${id}/versions/${id}`)).status).toBe(404);
-    expect((await forms.send('/models/serials/no.such.key')).status).toBe(404);
-  });
+  it.each(['not-an-id', '00000000-0000-7000-8000-000000000000'])(
+    'that does not exist is a 404 (%s)',
+    async (id) => {
+      expect((await forms.send(`/models/${id}`)).status).toBe(404);
+      expect((await put(`/models/${id}`, {})).status).toBe(404);
+      expect((await remove(`/models/${id}`)).status).toBe(404);
+      expect((await forms.send(`/models/${id}/versions/${id}`)).status).toBe(404);
+      expect((await forms.send('/models/serials/no.such.key')).status).toBe(404);
+    },
+  );
 });
 
 describe('the list of models', () => {
@@ -97,7 +108,13 @@ describe('the list of models', () => {
     expect(await keys('keys=list.one,list.two&languages=en')).toEqual(['list.one']);
     expect(await keys('keyword=100%25')).toEqual(['list.two']);
     const page = await read('/models?keys=list.one,list.two&page=1&size=1');
-    expect(page).toMatchObject({ page: 1, pageSize: 1, totalPages: 2, totalCount: 2, values: [{ key: 'list.two' }] });
+    expect(page).toMatchObject({
+      page: 1,
+      pageSize: 1,
+      totalPages: 2,
+      totalCount: 2,
+      values: [{ key: 'list.two' }],
+    });
     expect((await read('/models?keys=list.one')).values[0]).toMatchObject({
       id,
       availableLanguages: ['en'],
@@ -157,7 +174,9 @@ describe('deleting an entry', () => {
     });
     const answers = { [`element/processing/${element.key}/1.0`]: ['accepted'] };
     const common = { openedAt: new Date().toISOString(), languages: [], form: false, hidden: [] };
-    expect(await forms.operations.checkAnswers({ layout, answers, ...common })).toMatchObject({ outcome: 'valid' });
+    expect(await forms.operations.checkAnswers({ layout, answers, ...common })).toMatchObject({
+      outcome: 'valid',
+    });
     expect((await remove(`/models/${element.id}`)).status).toBe(204);
     expect(await read(`/models/${element.id}`)).toMatchObject({
       status: 'DELETED',
@@ -180,7 +199,11 @@ describe('deleting an entry', () => {
   it('is refused while ACTIVE layouts use it, and names them', async () => {
     const element = await makeActive(forms, 'processing', sampleContent.processing);
     const theme = await makeActive(forms, 'theme', sampleContent.theme);
-    const layout = await makeActive(forms, 'layout', { type: 'layout', elements: [element.key], theme: theme.id });
+    const layout = await makeActive(forms, 'layout', {
+      type: 'layout',
+      elements: [element.key],
+      theme: theme.id,
+    });
     for (const { id } of [element, theme]) {
       const refused = await remove(`/models/${id}`);
       expect(refused.status).toBe(409);
@@ -210,7 +233,10 @@ describe('export and import', () => {
   it('carry an entry to a free key, as a draft', async () => {
     const { id } = await makeActive(forms, 'preference', sampleContent.preference);
     const exported = await read(`/models/${id}/export`);
-    const imported = await forms.send('/models/import', { method: 'POST', json: { ...exported, key: 'imported.one' } });
+    const imported = await forms.send('/models/import', {
+      method: 'POST',
+      json: { ...exported, key: 'imported.one' },
+    });
     expect(imported.status).toBe(201);
     const entry = await imported.json();
     expect(entry).toMatchObject({ key: 'imported.one', type: 'preference', status: 'INACTIVE' });

@@ -58,13 +58,21 @@ describe('activation', () => {
     expect(await activate(id, processing, 'MINOR')).toBe('1.0');
     expect(await activate(id, processing, 'MINOR')).toBe('1.1');
     expect(await activate(id, processing, 'MAJOR')).toBe('2.0');
-    const active = (await read(`/models/${id}`)).versions.find(({ status }: { status: string }) => status === 'ACTIVE');
+    const active = (await read(`/models/${id}`)).versions.find(
+      ({ status }: { status: string }) => status === 'ACTIVE',
+    );
     await setStatus(forms, id, active.id, 'ARCHIVED');
     expect((await read(`/models/${id}`)).status).toBe('INACTIVE');
     expect(await activate(id, processing, 'MINOR')).toBe('2.1');
     expect(await activate(id, processing, 'MAJOR')).toBe('3.0');
     const { versions } = await read(`/models/${id}`);
-    expect(versions.map(({ serial }: { serial: string }) => serial)).toEqual(['3.0', '2.1', '2.0', '1.1', '1.0']);
+    expect(versions.map(({ serial }: { serial: string }) => serial)).toEqual([
+      '3.0',
+      '2.1',
+      '2.0',
+      '1.1',
+      '1.0',
+    ]);
     expect(versions.filter(({ status }: { status: string }) => status === 'ACTIVE')).toHaveLength(1);
   });
 
@@ -87,7 +95,10 @@ describe('activation', () => {
       'io.accord.model.archived.v1',
       'io.accord.model.deleted.v1',
     ]);
-    expect(told[0]).toMatchObject({ source: formsBaseUrl, data: { model: id, key, type: 'processing', serial: '1.0' } });
+    expect(told[0]).toMatchObject({
+      source: formsBaseUrl,
+      data: { model: id, key, type: 'processing', serial: '1.0' },
+    });
     const seen = told.map(({ data }) => data.version as number);
     expect(seen).toEqual([...seen].sort((a, b) => a - b));
     expect(Date.parse(told[0]?.time ?? '')).not.toBeNaN();
@@ -98,7 +109,10 @@ describe('activation', () => {
     const { id, version } = await makeActive(forms, 'processing', processing);
     const draft = await makeDraft(forms, id, { en: processing });
     const latest = await forms.send(`/models/${id}/versions/latest`);
-    expect([latest.status, latest.headers.get('location')]).toEqual([303, `${formsBaseUrl}/models/${id}/versions/${draft}`]);
+    expect([latest.status, latest.headers.get('location')]).toEqual([
+      303,
+      `${formsBaseUrl}/models/${id}/versions/${draft}`,
+    ]);
     const active = await forms.send(`/models/${id}/versions/active`);
     expect(active.headers.get('location')).toBe(`${formsBaseUrl}/models/${id}/versions/${version}`);
     const empty = await makeModel(forms, { type: 'email' });
@@ -150,14 +164,19 @@ describe('an activated version', () => {
       sql`UPDATE model_versions SET default_language = 'fr' WHERE id = ${version}`,
       sql`DELETE FROM model_versions WHERE id = ${version}`,
     ];
-    for (const change of changes) await expect(db.query(change)).rejects.toThrow(/activated version|goes from/);
+    for (const change of changes)
+      await expect(db.query(change)).rejects.toThrow(/activated version|goes from/);
   });
 });
 
 describe('a MINOR version', () => {
   it('may reword, add languages and add options at the end', async () => {
     const { id } = await makeActive(forms, 'preference', preference);
-    const reworded = { ...preference, label: 'How often, please?', options: ['Each day', 'Weekly', 'Never', 'Monthly'] };
+    const reworded = {
+      ...preference,
+      label: 'How often, please?',
+      options: ['Each day', 'Weekly', 'Never', 'Monthly'],
+    };
     expect(await activate(id, reworded, 'MINOR')).toBe('1.1');
   });
 

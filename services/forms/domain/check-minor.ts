@@ -24,7 +24,11 @@ export function checkMinor(type: ModelType, former: VersionData, next: VersionDa
         faults.push({ pointer: `${at}/${field}`, code: 'needs-major', detail: becauseMajor });
     if (type === 'preference')
       faults.push(
-        ...checkOptions(optionsOf(content), optionsOf(former[language] ?? reference), `${at}/options`),
+        ...checkOptions(
+          optionsOf(content),
+          optionsOf((Object.hasOwn(former, language) && former[language]) || reference),
+          `${at}/options`,
+        ),
       );
   }
   return faults;

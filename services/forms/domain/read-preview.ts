@@ -25,10 +25,9 @@ export function readPreview(entry: Entry, version: Version, request: PreviewRequ
   const faults: Fault[] = [];
   const language = request.language || version.defaultLanguage;
   const orientation = request.orientation || 'VERTICAL';
+  const stored = Object.hasOwn(version.data, language) ? version.data[language] : undefined;
   const content =
-    request.data === undefined
-      ? version.data[language]
-      : readContent(entry.type, request.data, '/data', faults);
+    request.data === undefined ? stored : readContent(entry.type, request.data, '/data', faults);
   if (canonicalLanguage(language) === undefined || (!content && faults.length === 0))
     faults.push({ pointer: '/language', code: 'invalid', detail: 'must be a language of the content' });
   if (orientation !== 'VERTICAL' && orientation !== 'HORIZONTAL')

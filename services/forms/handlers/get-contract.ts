@@ -2,15 +2,11 @@ import { stringify } from 'yaml';
 import type { Handler } from '#lib/http/operation.ts';
 import type { Dependencies } from './dependencies.ts';
 
-/** The contract with this instance as its server. Written once, before anything else works with the document. */
-function ownDocument({ document, instance }: Pick<Dependencies, 'document' | 'instance'>) {
-  return { ...document, servers: [{ url: instance.baseUrl, description: instance.name }] };
-}
-
 /** GET /openapi.yaml */
 export function getContractYamlHandler(dependencies: Dependencies): Handler {
-  const text = stringify(ownDocument(dependencies), { aliasDuplicateObjects: false, lineWidth: 0 });
+  let text: string | undefined;
   return (ctx) => {
+    text ??= stringify(ownDocument(dependencies), { aliasDuplicateObjects: false, lineWidth: 0 });
     ctx.type = 'application/yaml';
     ctx.body = text;
   };
@@ -18,9 +14,15 @@ export function getContractYamlHandler(dependencies: Dependencies): Handler {
 
 /** GET /openapi.json */
 export function getContractJsonHandler(dependencies: Dependencies): Handler {
-  const text = JSON.stringify(ownDocument(dependencies));
+  let text: string | undefined;
   return (ctx) => {
+    text ??= JSON.stringify(ownDocument(dependencies));
     ctx.type = 'application/json';
     ctx.body = text;
   };
+}
+
+/** The contract with this instance as its server. */
+function ownDocument({ document, instance }: Dependencies) {
+  return { ...document, servers: [{ url: instance.baseUrl, description: instance.name }] };
 }
