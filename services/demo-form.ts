@@ -10,13 +10,23 @@ import { Failure } from '#lib/errors/fail.ts';
 export async function createDemoForm(address: string): Promise<string> {
   const signedIn = await fetch(`${address}/auth`, {
     method: 'POST',
-    body: new URLSearchParams({ client_id: 'accord', grant_type: 'password', username: 'operator', password: 'demo' }),
+    body: new URLSearchParams({
+      client_id: 'accord',
+      grant_type: 'password',
+      username: 'operator',
+      password: 'demo',
+    }),
   });
   const { access_token } = (await signedIn.json()) as { access_token?: string };
   const response = await fetch(`${address}/consents`, {
     method: 'POST',
     headers: { Authorization: `Bearer ${access_token}`, 'Content-Type': 'application/json' },
-    body: JSON.stringify({ subject: `visitor-${randomInt(1e9)}`, layout: 'layout.001', cancellable: true, timeout: 'PT1H' }),
+    body: JSON.stringify({
+      subject: `visitor-${randomInt(1e9)}`,
+      layout: 'layout.001',
+      cancellable: true,
+      timeout: 'PT1H',
+    }),
   });
   const location = response.headers.get('location');
   if (!location) throw new Failure('unavailable', 'The demonstration is not available at the moment.');

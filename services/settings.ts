@@ -4,22 +4,19 @@ import {
   embedSources, flag, httpUrl, languageTag, networkList, originList, originUrl, rateLimits, tcpPort, timeZone,
 } from '#lib/config/validators.ts'; // biome-ignore format: one glance
 import { defaultRateLimits } from '#lib/http/rate-limits.ts';
+import { authSpecs, checkAuthSettings } from './auth/config.ts';
 
 /** The settings of an instance and their defaults in standalone mode (decisions.md §12). */
 const specs = {
   HOST: str({ default: '127.0.0.1' }),
   PORT: tcpPort({ default: 8080 }),
   BASE_URL: originUrl({ default: undefined }),
-  AUTH_URL: httpUrl({ default: undefined }),
+  ...authSpecs,
   DATA_DIR: str({ default: undefined }),
   DEMO: flag({ default: undefined }),
   DATABASE_URL: str({ default: undefined }),
   KAFKA_BROKERS: str({ default: undefined }),
   REDIS_URL: str({ default: undefined }),
-  OIDC_ISSUER: httpUrl({ default: undefined }),
-  OIDC_AUDIENCE: str({ default: undefined }),
-  OIDC_ROLE_CLAIM: str({ default: 'roles' }),
-  OIDC_SUBJECT_CLAIM: str({ default: 'preferred_username' }),
   INSTANCE_NAME: str({ default: 'Accord' }),
   INSTANCE_LANGUAGE: languageTag({ default: 'en' }),
   INSTANCE_TIME_ZONE: timeZone({ default: 'UTC' }),
@@ -36,7 +33,7 @@ export type InstanceSettings = Settings<typeof specs> & { demo: boolean };
 /** Reads every setting of standalone mode. @throws SettingsError naming all faults. */
 export function readInstanceSettings(environment: Record<string, string | undefined>): InstanceSettings {
   const settings = readSettings(environment, specs, (read) => {
-    const faults: string[] = [];
+    const faults = checkAuthSettings(read, read.BASE_URL);
     if (read.DEMO && !isLoopback(read.HOST))
       faults.push(
         `DEMO: demo accounts are open to anyone who knows them, so DEMO=true needs a loopback HOST (it is "${read.HOST}")`,

@@ -55,7 +55,14 @@ export async function startInstance(environment: Record<string, string | undefin
     started.push(services);
     await services.start();
     front.ready(services.handle, services.isReady);
-    return { baseUrl, welcome: welcomeLines(settings, baseUrl, services), stop };
+    return {
+      baseUrl,
+      welcome: welcomeLines(settings, baseUrl, {
+        authUrl: services.authUrl,
+        setupLink: services.setupLink,
+      }),
+      stop,
+    };
   } catch (error) {
     await stop().catch(() => {});
     throw error;

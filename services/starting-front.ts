@@ -21,7 +21,7 @@ export function createStartingFront(): StartingFront {
       if (path === '/livez') return answer(response, 200, 'alive');
       if (path === '/readyz') return void answerReady(response);
       if (handler) return handler(request, response);
-      answer(response, 503, 'starting');
+      refuse(response);
     },
     ready(services, isReady) {
       handler = services;
@@ -31,6 +31,23 @@ export function createStartingFront(): StartingFront {
       check = async () => false;
     },
   };
+}
+
+/** A problem document like everywhere (decisions.md §15). */
+function refuse(response: ServerResponse): void {
+  response.writeHead(503, {
+    'Content-Type': 'application/problem+json',
+    'Cache-Control': 'no-store',
+    'Retry-After': '1',
+  });
+  response.end(
+    JSON.stringify({
+      type: 'about:blank',
+      title: 'Not available at the moment',
+      status: 503,
+      detail: 'The instance is starting.',
+    }),
+  );
 }
 
 function answer(response: ServerResponse, status: number, state: string): void {

@@ -1,7 +1,11 @@
 import type { InstanceSettings } from './settings.ts';
 
 /** What a newcomer needs next: addresses, demo accounts, a curl line that works as it stands. */
-export function welcomeLines(settings: InstanceSettings, baseUrl: string, { authUrl, setupLink }: { authUrl: string; setupLink?: string }): string {
+export function welcomeLines(
+  settings: InstanceSettings,
+  baseUrl: string,
+  { authUrl, setupLink }: { authUrl: string; setupLink?: string },
+): string {
   const lines = [
     `${settings.INSTANCE_NAME} at ${baseUrl}`,
     `  contract   ${baseUrl}/docs`,

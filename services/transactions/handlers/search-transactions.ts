@@ -8,7 +8,7 @@ const defaultSize = 50;
 const maxSize = 200;
 
 /** POST /transactions: the same list by pages that start at 0 (decisions.md §15, "Queries"). */
-export function searchTransactionsHandler({ db, instance, tokens }: Dependencies): Handler {
+export function searchTransactionsHandler({ db, instance }: Dependencies): Handler {
   return async (ctx, { body, principal }: OperationInput<Record<string, unknown> | undefined>) => {
     const filter = readTransactionFilter(body ?? {});
     const page = Math.max(0, Number(body?.page ?? 0));
@@ -18,7 +18,7 @@ export function searchTransactionsHandler({ db, instance, tokens }: Dependencies
       countTransactions(db, filter),
     ]);
     ctx.body = {
-      values: await presentAll(values, tokens, principal, instance.baseUrl),
+      values: presentAll(values, principal, instance.baseUrl),
       page,
       pageSize,
       totalPages: Math.ceil(totalCount / pageSize),

@@ -20,7 +20,7 @@ export function mintToken(
 /** The representation of a transaction (decisions.md §4, "Transaction"); members without a value are left out. */
 export function presentTransaction(
   read: ReadTransaction,
-  token: string,
+  token: string | undefined,
   principal: Principal,
   baseUrl: string,
 ) {
@@ -48,18 +48,9 @@ export function presentTransaction(
   };
 }
 
-/** Transactions of a list, each with a fresh token: the shape is the same everywhere. */
-export function presentAll(
-  reads: readonly ReadTransaction[],
-  tokens: TransactionTokens,
-  principal: Principal,
-  baseUrl: string,
-) {
-  return Promise.all(
-    reads.map(async (read) =>
-      presentTransaction(read, await mintToken(tokens, read, principal), principal, baseUrl),
-    ),
-  );
+/** Transactions of a list: without tokens, which are minted when one is opened. */
+export function presentAll(reads: readonly ReadTransaction[], principal: Principal, baseUrl: string) {
+  return reads.map((read) => presentTransaction(read, undefined, principal, baseUrl));
 }
 
 /** The ConsentContext that a transaction was created from, with every default filled in. */

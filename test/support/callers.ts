@@ -1,0 +1,60 @@
+import type { TestInstance } from './instance.ts';
+
+/** A caller with a credential of its own. */
+export interface Caller {
+  headers: Record<string, string>;
+  get(path: string, headers?: Record<string, string>): Promise<Response>;
+  /** Sends JSON. */
+  send(
+    method: 'POST' | 'PUT' | 'DELETE',
+    path: string,
+    body?: unknown,
+    headers?: Record<string, string>,
+  ): Promise<Response>;
+}
+
+/** Someone who sends these headers with every request. */
+export function callerWith(instance: TestInstance, headers: Record<string, string>): Caller {
+  return {
+    headers,
+    get: (path, more = {}) => instance.fetch(path, { headers: { ...headers, ...more } }),
+    send: (method, path, body, more = {}) =>
+      instance.fetch(path, {
+        method,
+        headers: {
+          ...headers,
+          ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
+          ...more,
+        },
+        ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+      }),
+  };
+}
+
+/** Signs in with the password grant, as existing clients do (interface.md, "Authentication"). */
+export async function signIn(instance: TestInstance, username: string, password = 'demo'): Promise<Caller> {
+  const response = await fetch(`${instance.url}/auth`, {
+    method: 'POST',
+    body: new URLSearchParams({ client_id: 'cmclient', grant_type: 'password', username, password }),
+  });
+  const { access_token } = (await response.json()) as { access_token: string };
+  return callerWith(instance, { Authorization: `Bearer ${access_token}` });
+}
+
+/** Has the admin make an API key of scope OWNER. */
+export async function createKey(
+  instance: TestInstance,
+  name = 'shop',
+): Promise<Caller & { id: string; key: string }> {
+  const admin = await signIn(instance, 'admin');
+  const made = (await (await admin.send('POST', '/keys', { name, scope: 'OWNER' })).json()) as {
+    id: string;
+    key: string;
+  };
+  return { ...callerWith(instance, { CM_KEY: made.key }), ...made };
+}
+
+/** A subject with nothing but a transaction token. */
+export function subjectOf(instance: TestInstance): Caller {
+  return callerWith(instance, {});
+}

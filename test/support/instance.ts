@@ -1,0 +1,75 @@
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { Writable } from 'node:stream';
+import { loadSecrets } from '#lib/config/secrets.ts';
+import { listen } from '#lib/http/listen.ts';
+import { createLogger } from '#lib/observability/logger.ts';
+import { composeInstance } from '../../services/compose-instance.ts';
+import { readInstanceSettings } from '../../services/settings.ts';
+import { contractFetch, createContractChecker, readContract } from './contract.ts';
+import { createTestDatabase } from './postgres.ts';
+
+/** Real secrets, drawn once per test process. */
+const secrets = mkdtemp(path.join(tmpdir(), 'accord-test-secrets-')).then((folder) =>
+  loadSecrets({ folder, generate: true }),
+);
+
+type Fetch = ReturnType<typeof contractFetch>;
+
+/** A whole instance in this process: real HTTP, real PostgreSQL of its own, every response checked against the contract. */
+export interface TestInstance {
+  url: string;
+  /** A connection string of the instance's database. */
+  databaseUrl: string;
+  /** Fetches a path or URL of the instance and checks the response against the contract. */
+  fetch: Fetch;
+  /** Every line that the instance has logged. */
+  logs(): string;
+  stop(): Promise<void>;
+}
+
+/** Starts an instance in demo mode on a clone of the migrated template. @param environment settings that differ. */
+export async function startTestInstance(environment: Record<string, string> = {}): Promise<TestInstance> {
+  const database = await createTestDatabase();
+  const lines: string[] = [];
+  const destination = new Writable({
+    write(chunk, _encoding, done) {
+      lines.push(String(chunk));
+      done();
+    },
+  });
+  const settings = readInstanceSettings({
+    PORT: '0',
+    RATE_LIMITS: 'off',
+    DATABASE_URL: database.url,
+    ...environment,
+  });
+  let handle: Parameters<typeof listen>[0] = (_request, response) => void response.writeHead(503).end();
+  const listener = await listen((request, response) => handle(request, response), {
+    host: settings.HOST,
+    port: settings.PORT,
+  });
+  const url = settings.BASE_URL ?? `http://localhost:${listener.port}`;
+  const services = await composeInstance({
+    settings,
+    baseUrl: url,
+    localUrl: `http://127.0.0.1:${listener.port}`,
+    databaseUrl: database.url,
+    secrets: await secrets,
+    log: createLogger({ level: 'info', destination }),
+  });
+  await services.start();
+  handle = services.handle;
+  return {
+    url,
+    databaseUrl: database.url,
+    fetch: contractFetch(url, createContractChecker(readContract())),
+    logs: () => lines.join(''),
+    async stop() {
+      await listener.close(2_000);
+      await services.stop();
+      await database.drop();
+    },
+  };
+}
