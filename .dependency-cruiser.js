@@ -12,7 +12,8 @@ export default {
     {
       name: 'services-are-apart',
       severity: 'error',
-      comment: 'Services never import each other; they talk over internal operations (lib/contracts) and events.',
+      comment:
+        'Services never import each other; they talk over internal operations (lib/contracts) and events.',
       from: { path: '^services/([^/]+)/' },
       to: { path: '^services/([^/]+)/', pathNot: '^services/$1/' },
     },
@@ -27,7 +28,9 @@ export default {
       severity: 'error',
       comment: 'Rules are tested without a database or a network.',
       from: { path: '^services/[^/]+/domain/' },
-      to: { path: '(^services/[^/]+/(handlers|queries|commands|consumers|jobs|presenters)/|^lib/(db|http|events|cache)/|^node_modules/(pg|koa|kafkajs|ioredis)/)' },
+      to: {
+        path: '(^services/[^/]+/(handlers|queries|commands|consumers|jobs|presenters)/|^lib/(db|http|events|cache)/|^node_modules/(pg|koa|kafkajs|ioredis)/)',
+      },
     },
     {
       name: 'contracts-have-no-code',
@@ -35,8 +38,18 @@ export default {
       from: { path: '^lib/contracts/' },
       to: { path: '.', pathNot: '^lib/(contracts|auth|errors)/', dependencyTypesNot: ['type-only'] },
     },
-    { name: 'no-cycles', severity: 'error', from: {}, to: { circular: true, viaOnly: { dependencyTypesNot: ['type-only'] } } },
-    { name: 'no-test-code', severity: 'error', from: { path: '^(lib|services)/' }, to: { path: '^(test|bench)/' } },
+    {
+      name: 'no-cycles',
+      severity: 'error',
+      from: {},
+      to: { circular: true, viaOnly: { dependencyTypesNot: ['type-only'] } },
+    },
+    {
+      name: 'no-test-code',
+      severity: 'error',
+      from: { path: '^(lib|services)/' },
+      to: { path: '^(test|bench)/' },
+    },
     driver('pg-in-lib-db', 'pg', 'lib/db'),
     driver('kafkajs-in-lib-events', 'kafkajs', 'lib/events'),
     driver('ioredis-in-lib-cache', 'ioredis', 'lib/cache'),
@@ -45,6 +58,10 @@ export default {
     tsConfig: { fileName: 'tsconfig.json' },
     tsPreCompilationDeps: true,
     doNotFollow: { path: 'node_modules' },
-    enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'node', 'default'], extensions: ['.ts', '.js', '.json'] },
+    enhancedResolveOptions: {
+      exportsFields: ['exports'],
+      conditionNames: ['import', 'node', 'default'],
+      extensions: ['.ts', '.js', '.json'],
+    },
   },
 };

@@ -1,7 +1,7 @@
 import { str } from 'envalid';
 import { readSettings, type Settings } from '#lib/config/read-settings.ts';
 import {
-  embedSources, flag, httpUrl, languageTag, networkList, originList, originUrl, rateLimits, tcpPort, timeZone,
+  embedSources, flag, languageTag, networkList, originList, originUrl, rateLimits, tcpPort, timeZone,
 } from '#lib/config/validators.ts'; // biome-ignore format: one glance
 import { defaultRateLimits } from '#lib/http/rate-limits.ts';
 import { authSpecs, checkAuthSettings } from './auth/config.ts';
@@ -33,7 +33,8 @@ export type InstanceSettings = Settings<typeof specs> & { demo: boolean };
 /** Reads every setting of standalone mode. @throws SettingsError naming all faults. */
 export function readInstanceSettings(environment: Record<string, string | undefined>): InstanceSettings {
   const settings = readSettings(environment, specs, (read) => {
-    const faults = checkAuthSettings(read, read.BASE_URL);
+    const baseUrl = read.BASE_URL ?? (read.PORT === 0 ? undefined : `http://localhost:${read.PORT}`);
+    const faults = checkAuthSettings(read, baseUrl);
     if (read.DEMO && !isLoopback(read.HOST))
       faults.push(
         `DEMO: demo accounts are open to anyone who knows them, so DEMO=true needs a loopback HOST (it is "${read.HOST}")`,

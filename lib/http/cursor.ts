@@ -19,9 +19,14 @@ export function writeCursor({ createdAt, id }: Position): string {
 export function readCursor(cursor: unknown, idPattern: RegExp): Position | undefined {
   if (cursor === undefined) return undefined;
   try {
-    const [createdAt, id] = JSON.parse(Buffer.from(String(cursor), 'base64url').toString()) as [unknown, unknown];
-    const fine = typeof createdAt === 'string' && /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d{1,6})?\+00$/.test(createdAt);
-    if (fine && !Number.isNaN(Date.parse(createdAt)) && typeof id === 'string' && idPattern.test(id)) return { createdAt, id };
+    const [createdAt, id] = JSON.parse(Buffer.from(String(cursor), 'base64url').toString()) as [
+      unknown,
+      unknown,
+    ];
+    const fine =
+      typeof createdAt === 'string' && /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d{1,6})?\+00$/.test(createdAt);
+    if (fine && !Number.isNaN(Date.parse(createdAt)) && typeof id === 'string' && idPattern.test(id))
+      return { createdAt, id };
   } catch {
     // Falls through: whatever it is, it is no cursor of ours.
   }

@@ -14,7 +14,9 @@ export function createFront(routes: readonly Route[]): RequestListener {
   const ordered = [...routes].sort((a, b) => b.prefix.length - a.prefix.length);
   return (request, response) => {
     const path = (request.url ?? '/').split('?', 1)[0] as string;
-    const route = ordered.find(({ prefix }) => prefix === '/' || path === prefix || path.startsWith(`${prefix}/`));
+    const route = ordered.find(
+      ({ prefix }) => prefix === '/' || path === prefix || path.startsWith(`${prefix}/`),
+    );
     if (route) return route.handler(request, response);
     response.writeHead(404).end();
   };

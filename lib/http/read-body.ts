@@ -66,7 +66,7 @@ export function checkText(text: string, pointer: string): void {
 }
 
 function checkJson(value: unknown, pointer: string, depth: number): void {
-  if (typeof value === 'string') return checkText(value, pointer);
+  if (typeof value === 'string') checkText(value, pointer);
   if (typeof value !== 'object' || value === null) return;
   if (depth >= maxDepth) throw malformedAt(pointer, `is nested more than ${maxDepth} levels deep`);
   for (const [key, member] of Object.entries(value)) {

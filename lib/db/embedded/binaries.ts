@@ -106,17 +106,19 @@ const setpriv = ['/usr/bin/setpriv', '/bin/setpriv']
 async function copyOnce(native: string, target: string): Promise<string> {
   if (existsSync(target)) return target;
   const work = await mkdtemp(`${target}.new-`);
-  await cp(native, work, {
-    recursive: true,
-    verbatimSymlinks: true,
-    filter: (source) => !source.endsWith('.a'), // Static libraries: 2 MB that nothing reads.
-  });
-  await linkLibraries(work);
-  await openToAll(work);
-  await rename(work, target).catch(async (error) => {
+  try {
+    await cp(native, work, {
+      recursive: true,
+      verbatimSymlinks: true,
+      filter: (source) => !source.endsWith('.a'), // Static libraries: 2 MB that nothing reads.
+    });
+    await linkLibraries(work);
+    await openToAll(work);
+    await rename(work, target);
+  } catch (error) {
     await rm(work, { recursive: true, force: true });
-    if (!existsSync(target)) throw error;
-  });
+    if (!existsSync(target)) throw error; // Else another process was quicker, and its copy is as good.
+  }
   return target;
 }
 

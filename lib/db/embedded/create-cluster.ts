@@ -22,6 +22,14 @@ export const owner = 'accord';
 /** Superusers and sockets are shut out: single-user mode remains for whoever may read the files anyway. */
 const hostRules = `host ${owner} ${owner} 127.0.0.1/32 scram-sha-256\n`;
 
+/** The builtin locale sorts and folds case alike on every machine; the C library's is not asked. */
+export const initialSettings = [
+  '--encoding=UTF8',
+  '--locale=C',
+  '--locale-provider=builtin',
+  '--builtin-locale=C.UTF-8',
+];
+
 /**
  * Opens the database of a data folder, after making it if there is none. It is made in a folder beside and then renamed,
  * so that a start that was cut off leaves nothing half-made.
@@ -58,27 +66,36 @@ async function readCluster(folder: DataFolder, binaries: Binaries): Promise<Clus
 
 async function createCluster(folder: DataFolder, binaries: Binaries): Promise<void> {
   const work = await mkdtemp(`${folder.database}.new-`);
+  try {
+    if (folder.account) await chown(work, folder.account.uid, folder.account.gid);
+    await fillCluster(work, folder, binaries);
+    await rename(work, folder.database);
+    await syncFolder(folder.path);
+  } catch (error) {
+    await rm(work, { recursive: true, force: true }).catch(() => {});
+    throw error;
+  }
+}
+
+async function fillCluster(work: string, folder: DataFolder, binaries: Binaries): Promise<void> {
   const files = path.join(work, 'data');
   const password = randomBytes(32).toString('base64url');
-  const { account } = folder;
-  if (account) await chown(work, account.uid, account.gid);
-  const initdb = ['-D', files, '-U', 'postgres', '--auth=reject', '--encoding=UTF8', '--locale=C'];
-  await runToEnd(folder, binaries, binaries.initdb, [
-    ...initdb,
-    '--locale-provider=builtin',
-    '--builtin-locale=C.UTF-8',
-  ]);
-  await runToEnd(
-    folder,
-    binaries,
-    binaries.postgres,
-    ['--single', '-D', files, '-c', 'exit_on_error=on', '-c', 'log_checkpoints=off', 'postgres'],
-    `${createOwner(password)}\n`,
-  );
+  const { endWithParent, initdb, postgres } = binaries;
+  const options = ['-D', files, '-U', 'postgres', '--auth=reject', ...initialSettings];
+  await runToEnd(folder, [...endWithParent, initdb, ...options]);
+  const singleUser = [
+    '--single',
+    '-D',
+    files,
+    '-c',
+    'exit_on_error=on',
+    '-c',
+    'log_checkpoints=off',
+    'postgres',
+  ];
+  await runToEnd(folder, [...endWithParent, postgres, ...singleUser], `${createOwner(password)}\n`);
   await writeDurably(path.join(files, 'pg_hba.conf'), hostRules, folder);
   await writeDurably(path.join(work, 'password'), `${password}\n`, folder);
-  await rename(work, folder.database);
-  await syncFolder(folder.path);
 }
 
 /** A password of 256 random bits needs no stretching, which would cost time on each new connection. */
@@ -90,15 +107,9 @@ function createOwner(password: string): string {
   ].join('\n');
 }
 
-async function runToEnd(
-  folder: DataFolder,
-  { endWithParent }: Binaries,
-  program: string,
-  args: string[],
-  input = '',
-): Promise<void> {
-  const [command = program, ...rest] = [...endWithParent, program, ...args];
-  const child = spawn(command, rest, {
+async function runToEnd(folder: DataFolder, command: string[], input = ''): Promise<void> {
+  const [program = '', ...args] = command;
+  const child = spawn(program, args, {
     ...processOptions(folder.account),
     stdio: ['pipe', 'ignore', 'pipe'],
   });

@@ -27,9 +27,15 @@ export function explainFileError(error: unknown, folder: string): StartupError {
 export function explainOutput(output: string, folder: string): StartupError {
   if (/No space left on device/.test(output)) return explainFileError({ code: 'ENOSPC' }, folder);
   if (/Disk quota exceeded/.test(output)) return explainFileError({ code: 'EDQUOT' }, folder);
+  const unknownUser = /could not look up effective user ID (\d+)/.exec(output)?.[1];
+  if (unknownUser)
+    return new StartupError(
+      `PostgreSQL cannot run as uid ${unknownUser}, of which this system knows no name: start Accord as a user that it ` +
+        'knows, or set DATABASE_URL to use a PostgreSQL of your own.',
+    );
   const lines = output.split('\n').filter((line) => line.trim() !== '');
-  const said =
-    lines.findLast((line) => /(FATAL|PANIC|ERROR|error):/.test(line)) ?? lines.at(-1) ?? 'no reason given';
-  const reason = said.replace(/^.*?(FATAL|PANIC|ERROR|error):\s*/, '');
+  const fault = lines.findLast((line) => /(FATAL|PANIC|ERROR|error):/.test(line));
+  const said = fault?.replace(/^.*?(FATAL|PANIC|ERROR|error):\s*/, '') ?? lines.join(' ');
+  const reason = said.slice(0, 500).replace(/\.$/, '') || 'it gives no reason';
   return new StartupError(`PostgreSQL cannot run on the data in ${folder} (DATA_DIR): ${reason}.`);
 }

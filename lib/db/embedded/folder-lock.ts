@@ -4,7 +4,9 @@ import { DatabaseSync } from 'node:sqlite';
 import { explainFileError } from '#lib/db/embedded/explain-file-error.ts';
 import { StartupError } from '#lib/lifecycle/startup-error.ts';
 
-const busy = 5; // SQLITE_BUSY
+/** SQLite's result codes, https://www.sqlite.org/rescode.html, as those of the file system. */
+const fileErrors: Record<number, string> = { 8: 'EACCES', 13: 'ENOSPC', 14: 'EACCES' };
+const busy = 5;
 
 /**
  * Takes a data folder for this process until it ends, however it ends.
@@ -23,8 +25,9 @@ export function lockFolder(folder: string): { release(): void } {
     writeFileSync(pidFile, `${process.pid}\n`);
   } catch (error) {
     lock?.close();
-    if ((error as { errcode?: number }).errcode === busy) throw new StartupError(inUse(folder, pidFile));
-    throw explainFileError(error, folder);
+    const code = (error as { errcode?: number }).errcode ?? 0;
+    if (code === busy) throw new StartupError(inUse(folder, pidFile));
+    throw explainFileError(code in fileErrors ? { code: fileErrors[code] } : error, folder);
   }
   const held = lock;
   return {

@@ -7,8 +7,9 @@ import { serverSettings, settingArguments } from '#lib/db/embedded/server-settin
 
 /** A running PostgreSQL. */
 export interface Postmaster {
-  pid: number;
   port: number;
+  /** Sends a signal unless it has ended. */
+  signal(signal: NodeJS.Signals): void;
   /** Resolves when it has ended, with the last that it said on standard error. */
   ended: Promise<string>;
 }
@@ -62,7 +63,8 @@ export async function launch({
   });
   while (!over) {
     const file = await readPostmasterFile(files);
-    if (file?.pid === child.pid && file?.status === 'ready') return { pid: file.pid, port, ended };
+    if (file?.pid === child.pid && file?.status === 'ready')
+      return { port, ended, signal: (signal) => void child.kill(signal) };
     await wait(5);
   }
   throw new LaunchError(await ended);
@@ -70,32 +72,28 @@ export async function launch({
 
 /** Takes over a PostgreSQL that an earlier process started. */
 export function adopt(pid: number, port: number, files: string): Postmaster {
+  let over = false;
   const ended = (async () => {
-    while (await worksOn(pid, files)) await wait(250, undefined, { ref: false });
+    while (await worksOn(pid, files)) await wait(100);
+    over = true;
     return '';
   })();
-  return { pid, port, ended };
+  const signal = (name: NodeJS.Signals) => {
+    if (!over && isRunning(pid)) process.kill(pid, name);
+  };
+  return { port, ended, signal };
 }
 
 /** Stops it: fast, then without a last checkpoint, then by force. Acknowledged data survive each of them. */
-export async function terminate({ pid, ended }: Pick<Postmaster, 'pid' | 'ended'>): Promise<void> {
-  for (const [signal, patienceMs] of [
-    ['SIGINT', 8_000],
-    ['SIGQUIT', 3_000],
-    ['SIGKILL', 3_000],
-  ] as const) {
-    sendSignal(pid, signal);
+export async function terminate(postmaster: Postmaster, patienceMs = 8_000): Promise<void> {
+  for (const signal of ['SIGINT', 'SIGQUIT', 'SIGKILL'] as const) {
+    postmaster.signal(signal);
     const patience = new AbortController();
     const gone = await Promise.race([
-      ended.then(() => true),
+      postmaster.ended.then(() => true),
       wait(patienceMs, false, { signal: patience.signal }).catch(() => false),
     ]);
     patience.abort();
     if (gone) return;
   }
-}
-
-/** Sends a signal unless the process is gone. */
-export function sendSignal(pid: number, signal: NodeJS.Signals): void {
-  if (isRunning(pid)) process.kill(pid, signal);
 }

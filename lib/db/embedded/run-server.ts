@@ -6,14 +6,7 @@ import type { Binaries } from '#lib/db/embedded/binaries.ts';
 import { type Cluster, owner } from '#lib/db/embedded/create-cluster.ts';
 import type { DataFolder } from '#lib/db/embedded/data-folder.ts';
 import { explainOutput } from '#lib/db/embedded/explain-file-error.ts';
-import {
-  adopt,
-  LaunchError,
-  launch,
-  type Postmaster,
-  sendSignal,
-  terminate,
-} from '#lib/db/embedded/postmaster.ts';
+import { adopt, LaunchError, launch, type Postmaster, terminate } from '#lib/db/embedded/postmaster.ts';
 import { readPostmasterFile, worksOn } from '#lib/db/embedded/postmaster-file.ts';
 import { freePort } from '#lib/lifecycle/free-port.ts';
 import type { Logger } from '#lib/observability/logger.ts';
@@ -32,7 +25,7 @@ interface Parts {
 }
 
 /** How long a PostgreSQL that says it is ready may take to answer before it counts as hung. */
-const answerMs = 5_000;
+const answerMs = 3_000;
 /** How long a dead PostgreSQL's processes may hold its memory, or others the port, before a start gives up. */
 const launchMs = 15_000;
 
@@ -41,7 +34,7 @@ export async function runServer(parts: Parts): Promise<Server> {
   const { log, cluster } = parts;
   let postmaster = await obtain(parts);
   let stopping = false;
-  const onExit = () => sendSignal(postmaster.pid, 'SIGINT');
+  const onExit = () => postmaster.signal('SIGINT');
   process.once('exit', onExit);
   const watching = (async () => {
     for (;;) {
@@ -86,7 +79,7 @@ async function adoptLeftOver({ cluster, log }: Parts): Promise<Postmaster | unde
         return adopt(file.pid, file.port, files);
       }
       hungAt ??= Date.now() + answerMs;
-      if (Date.now() > hungAt) await terminate({ pid: file.pid, ended: adopt(file.pid, 0, files).ended });
+      if (Date.now() > hungAt) await terminate(adopt(file.pid, file.port, files), 1_000);
     }
     await wait(10);
   }

@@ -20,18 +20,21 @@ export interface EmbeddedPostgres {
  * Starts a real PostgreSQL with full durability on the data folder, which it makes at the first start and holds for this
  * process alone.
  * @param named whether the user chose the folder (DATA_DIR was set): then no other is ever used.
+ * @param rootDataDir what root gets instead of a default folder that PostgreSQL's user cannot reach.
  * @throws StartupError with one sentence, whatever is wrong.
  */
 export async function startEmbeddedPostgres({
   dataDir,
   named,
   log,
+  rootDataDir = '/var/lib/accord',
 }: {
   dataDir: string;
   named: boolean;
+  rootDataDir?: string;
   log: Logger;
 }): Promise<EmbeddedPostgres> {
-  const folder = await openDataFolder({ dataDir, named, log });
+  const folder = await openDataFolder({ dataDir, named, rootDataDir, log });
   const lock = lockFolder(folder.path);
   try {
     const binaries = await findBinaries({ account: folder.account, copyTo: folder.path });
