@@ -29,6 +29,8 @@ export interface GivenAnswers {
   info: Identifier | undefined;
   action: FormAction;
   faults: Fault[];
+  /** More entries than an answers map may have: they are not looked at. */
+  overfull: boolean;
 }
 
 /** RFC 6901 pointer to an entry of the map. */
@@ -38,12 +40,19 @@ export function pointerTo(name: string): string {
 
 /** @param form a form post: it also carries the pressed button and what was shown. */
 export function readAnswers(answers: Record<string, string[]>, form: boolean): GivenAnswers {
-  const given: GivenAnswers = { elements: [], shown: [], info: undefined, action: 'submit', faults: [] };
+  const given: GivenAnswers = {
+    elements: [],
+    shown: [],
+    info: undefined,
+    action: 'submit',
+    faults: [],
+    overfull: false,
+  };
   const names = Object.keys(answers);
   const own = form ? [fields.action, fields.shown] : [];
   if (names.filter((name) => !(own as string[]).includes(name)).length > maxAnswers) {
     given.faults.push({ pointer: '', code: 'too-many', detail: `must have at most ${maxAnswers} answers` });
-    return given;
+    return { ...given, overfull: true };
   }
   for (const name of names) {
     const values: unknown = answers[name];

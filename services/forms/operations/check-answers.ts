@@ -23,6 +23,7 @@ export function createCheckAnswers({
 }) {
   return async function check(input: Input): Promise<AnswerCheck> {
     const given = readAnswers(input.answers, input.form);
+    if (given.overfull) return { outcome: 'invalid', faults: given.faults };
     const current = await readForm(input.layout, input.languages);
     const result = checkAnswers(given, {
       keys: input.layout.elements,
