@@ -1,5 +1,6 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
 import type { PageModel } from '#lib/contracts/pages.ts';
 import { contentSecurityPolicy } from '#lib/http/security-headers.ts';
 import type { Assets } from '../../services/forms/pages/assets.ts';
@@ -8,21 +9,26 @@ import type { PageRenderer } from '../../services/forms/pages/create-page-render
 /** Serves rendered pages and assets with the product's own policy, without any service behind them. */
 export interface PageServer {
   origin: string;
+  /** Bodies of form posts, oldest first. */
+  posts: { path: string; fields: [string, string][] }[];
   close(): Promise<void>;
 }
 
-/** @param pages by path; a function is asked at each request. @param themes style sheets by path. */
+/** @param pages by path, asked at each request, whatever its method. @param extra files by path. */
 export async function startPageServer(
   { renderer, assets }: { renderer: PageRenderer; assets: Assets },
   pages: (path: string) => PageModel | null,
   extra: Record<string, { type: string; body: string }> = {},
 ): Promise<PageServer> {
-  const server = createServer((request, response) => {
+  const posts: PageServer['posts'] = [];
+  const server = createServer(async (request, response) => {
     const path = new URL(request.url ?? '/', 'http://localhost').pathname;
     const file = assets.get(path) ?? (Object.hasOwn(extra, path) ? extra[path] : null);
     if (file) return void response.setHeader('Content-Type', file.type).end(file.body);
     const model = pages(path);
     if (!model) return void response.writeHead(404).end();
+    if (request.method === 'POST')
+      posts.push({ path, fields: [...new URLSearchParams(await text(request))] });
     response.setHeader('Content-Type', 'text/html; charset=utf-8');
     response.setHeader(
       'Content-Security-Policy',
@@ -32,6 +38,7 @@ export async function startPageServer(
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
+    posts,
     origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     close: () =>
       new Promise((resolve) => {

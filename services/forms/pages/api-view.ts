@@ -1,14 +1,16 @@
+import { marked } from 'marked';
+import type { RichNode, RichText } from './rich-text-tree.ts';
 import { type Schema, type SchemaRow, schemaRows, typeName } from './schema-rows.ts';
 
-/** Text of the contract: paragraphs of plain words and words in backticks. */
-type Paragraph = { code: boolean; text: string }[];
+/** A description of the contract (CommonMark, as OpenAPI has it) as a tree of rich text. @param topHeading see {@link RichText}. */
+type Describe = (text: string | undefined, topHeading?: number) => RichNode[];
 
 interface ParameterView {
   name: string;
   in: string;
   required: boolean;
   type: string;
-  description: Paragraph[];
+  description: RichNode[];
   example: string;
 }
 
@@ -17,18 +19,23 @@ interface OperationView {
   method: string;
   path: string;
   summary: string;
-  description: Paragraph[];
+  description: RichNode[];
   roles: string[];
   parameters: ParameterView[];
-  body: { type: string; description: Paragraph[]; rows: SchemaRow[]; example: string } | null;
-  responses: { status: string; description: Paragraph[]; types: string[] }[];
+  body: {
+    type: string;
+    description: RichNode[];
+    rows: (Omit<SchemaRow, 'description'> & { description: RichNode[] })[];
+    example: string;
+  } | null;
+  responses: { status: string; description: RichNode[]; types: string[] }[];
 }
 
 export interface ApiView {
   title: string;
   version: string;
-  description: Paragraph[];
-  groups: { name: string; description: Paragraph[]; operations: OperationView[] }[];
+  description: RichNode[];
+  groups: { name: string; description: RichNode[]; operations: OperationView[] }[];
 }
 
 interface Parameter {
@@ -66,7 +73,9 @@ interface Contract {
 const methods = ['get', 'post', 'put', 'patch', 'delete'];
 
 /** The contract as the reference page shows it: by tag, in the order of the document. */
-export function apiView(document: Record<string, unknown>): ApiView {
+export function apiView(document: Record<string, unknown>, rich: RichText): ApiView {
+  const describe: Describe = (text, topHeading) =>
+    text ? rich(marked.parse(text, { async: false }), topHeading) : [];
   const { info = {}, tags = [], paths = {} } = document as Contract;
   const operations = Object.entries(paths).flatMap(([path, item]) =>
     methods.flatMap((method) => {
@@ -75,7 +84,7 @@ export function apiView(document: Record<string, unknown>): ApiView {
         ? [
             {
               tag: operation.tags?.[0] ?? '',
-              view: operationView(document, path, method, operation, item.parameters),
+              view: operationView(document, { path, method, operation, shared: item.parameters }, describe),
             },
           ]
         : [];
@@ -85,11 +94,11 @@ export function apiView(document: Record<string, unknown>): ApiView {
   return {
     title: info.title ?? 'Interface',
     version: info.version ?? '',
-    description: paragraphs(info.description),
+    description: describe(info.description, 2),
     groups: names
       .map((name) => ({
         name,
-        description: paragraphs(tags.find((tag) => tag.name === name)?.description),
+        description: describe(tags.find((tag) => tag.name === name)?.description, 3),
         operations: operations.filter(({ tag }) => tag === name).map(({ view }) => view),
       }))
       .filter((group) => group.operations.length > 0),
@@ -98,10 +107,13 @@ export function apiView(document: Record<string, unknown>): ApiView {
 
 function operationView(
   document: object,
-  path: string,
-  method: string,
-  operation: Operation,
-  shared: Parameter[] = [],
+  {
+    path,
+    method,
+    operation,
+    shared = [],
+  }: { path: string; method: string; operation: Operation; shared?: Parameter[] },
+  describe: Describe,
 ): OperationView {
   const resolve = resolver(document);
   const parameters = [...shared, ...(operation.parameters ?? [])].map((parameter) =>
@@ -114,7 +126,7 @@ function operationView(
     method: method.toUpperCase(),
     path,
     summary: operation.summary ?? '',
-    description: paragraphs(operation.description),
+    description: describe(operation.description, 4),
     roles: Object.entries(operation['x-roles'] ?? {}).map(([role, relation]) =>
       relation === 'own' ? `${role} (own)` : role,
     ),
@@ -123,14 +135,17 @@ function operationView(
       in: parameter.in,
       required: parameter.required === true,
       type: typeName(parameter.schema, resolve),
-      description: paragraphs(parameter.description),
+      description: describe(parameter.description),
       example: parameter.example === undefined ? '' : String(parameter.example),
     })),
     body: type
       ? {
           type,
-          description: paragraphs(body.description),
-          rows: schemaRows(media?.schema, resolve),
+          description: describe(body.description),
+          rows: schemaRows(media?.schema, resolve).map((row) => ({
+            ...row,
+            description: describe(row.description),
+          })),
           example: exampleOf(media, resolve),
         }
       : null,
@@ -138,7 +153,7 @@ function operationView(
       const response = resolve<NonNullable<Operation['responses']>[string]>(given);
       return {
         status,
-        description: paragraphs(response.description),
+        description: describe(response.description),
         types: Object.keys(response.content ?? {}),
       };
     }),
@@ -169,15 +184,4 @@ function resolver(document: object) {
     );
     return resolve<Node>((target ?? {}) as Node, depth + 1);
   };
-}
-
-/** CommonMark is not needed: the contract's texts are paragraphs with names in backticks. */
-function paragraphs(text: string | undefined): Paragraph[] {
-  if (!text?.trim()) return [];
-  return text
-    .trim()
-    .split(/\n\s*\n/)
-    .map((part) =>
-      part.split('`').flatMap((piece, index) => (piece ? [{ code: index % 2 === 1, text: piece }] : [])),
-    );
 }

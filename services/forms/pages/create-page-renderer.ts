@@ -89,8 +89,8 @@ export function createPageRenderer({ assets, sanitiseRichText }: Parts): PageRen
 const contractViews = new WeakMap<object, ReturnType<typeof apiView>>();
 
 /** The contract does not change while the process runs; reading it through takes longer than showing it. */
-function contractView(document: Record<string, unknown>) {
-  const view = contractViews.get(document) ?? apiView(document);
+function contractView(document: Record<string, unknown>, rich: RichText) {
+  const view = contractViews.get(document) ?? apiView(document, rich);
   contractViews.set(document, view);
   return view;
 }
@@ -117,7 +117,7 @@ function viewOf(model: PageModel, reader: Reader, rich: RichText): unknown {
     case 'host':
       return hostView(model);
     case 'api':
-      return contractView(model.document);
+      return contractView(model.document, rich);
     default:
       return finalView(model, reader);
   }

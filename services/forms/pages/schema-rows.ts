@@ -39,7 +39,9 @@ export function schemaRows(
 ): SchemaRow[] {
   const whole = merged(schema, resolve);
   if (whole.type === 'array' && prefix === '') return schemaRows(whole.items, resolve, '[]', depth);
-  return Object.entries(whole.properties ?? {}).flatMap(([name, member]) => {
+  const isRequired = ([name]: [string, Schema]) => (whole.required?.includes(name) ? 0 : 1);
+  const members = Object.entries(whole.properties ?? {}).sort((a, b) => isRequired(a) - isRequired(b));
+  return members.flatMap(([name, member]) => {
     const path = prefix ? `${prefix}.${name}` : name;
     const resolved = merged(member, resolve);
     const items = resolved.type === 'array' ? merged(resolved.items, resolve) : null;
@@ -74,7 +76,13 @@ function merged(schema: Schema | undefined, resolve: Resolve, depth = 0): Schema
   const parts = whole.allOf.map((part) => merged(part, resolve, depth + 1));
   return {
     ...Object.assign({}, ...parts, whole),
-    properties: Object.assign({}, ...parts.map((part) => part.properties), whole.properties),
+    // Its own members come first: they are the ones that matter most.
+    properties: Object.assign(
+      {},
+      whole.properties,
+      ...parts.map((part) => part.properties),
+      whole.properties,
+    ),
     required: [...parts, whole].flatMap((part) => part.required ?? []),
   };
 }

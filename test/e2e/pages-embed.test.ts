@@ -1,0 +1,220 @@
+import type { Browser, FrameLocator, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { PageModel } from '#lib/contracts/pages.ts';
+import { launchChromium } from '../support/chromium.ts';
+import { assets, renderer } from '../support/page-renderer.ts';
+import { type PageServer, startPageServer } from '../support/page-server.ts';
+import { sampleElements } from '../support/sample-content.ts';
+import { sampleForm, samplePages } from '../support/sample-pages.ts';
+
+const { newsletter, channel } = sampleElements('en');
+const callback = 'http://localhost:1/done?a=1&b=%C3%A9';
+
+let browser: Browser;
+let accord: PageServer;
+let host: PageServer;
+let page: Page;
+/** What the pages say of themselves in the test at hand. */
+let embedding: Partial<NonNullable<PageModel['embedding']>>;
+
+/** The pages of one transaction: its form, what follows on sending it, and an error. */
+function transactionPage(path: string): PageModel | null {
+  const samples = samplePages('en');
+  const told = { iframeOrigin: null, ...embedding };
+  if (path === '/form') {
+    const form = sampleForm('en', [newsletter, channel] as never);
+    return {
+      ...form,
+      embedding: { ...form.embedding, ...told } as never,
+      actions: { submit: '/sent', cancel: null },
+    };
+  }
+  if (path === '/faulty')
+    return {
+      ...(samples['form-faults'] as PageModel),
+      embedding: { ...samples.form?.embedding, ...told } as never,
+    };
+  if (path === '/sent')
+    return {
+      ...(samples.committed as PageModel),
+      embedding: { ...samples.committed?.embedding, ...told } as never,
+    };
+  if (path === '/error') return samples['error-not-found'] as PageModel;
+  return null;
+}
+
+/** A page of another site; `window.told` collects every message it gets, `window.events` the events of the element. */
+function hostPage(lines: string): string {
+  return `<!doctype html><html lang="en"><title>Host</title><p>Before<script>
+    window.told = []; window.events = []; window.resizer = [];
+    addEventListener('message', ({ data }) => told.push(data));
+    for (const name of ['ready', 'committed', 'close', 'callback']) addEventListener('accord:' + name, (event) => events.push([name, event.detail]));
+  </script>${lines}<p>After`;
+}
+
+beforeAll(async () => {
+  browser = await launchChromium();
+  accord = await startPageServer({ renderer, assets }, transactionPage);
+  const files = (path: string) => ({ type: 'text/html; charset=utf-8', body: hostPage(path) });
+  const three = `<div id="consent"></div>
+    <script src="${accord.origin}/assets/embed.js" data-target="#consent" data-src="${accord.origin}/form"></script>`;
+  const own = (path: string) => `<iframe id="frame" title="Form" src="${accord.origin}${path}"></iframe>
+    <script src="${accord.origin}/assets/embed.js"></script>
+    <script>iFrameResize({ onMessage: ({ message }) => resizer.push(message), onClose: () => false }, '#frame')</script>`;
+  host = await startPageServer({ renderer, assets }, () => null, {
+    '/three-lines': files(three),
+    '/own-resizer': files(own('/sent')),
+    '/own-resizer-form': files(own('/form')),
+    '/own-resizer-error': files(own('/error')),
+    '/own-resizer-faulty': files(own('/faulty')),
+  });
+});
+
+afterEach(() => page?.close());
+afterAll(async () => {
+  await browser?.close();
+  await accord?.close();
+  await host?.close();
+});
+
+async function open(path: string, options: { javaScriptEnabled?: boolean } = {}): Promise<FrameLocator> {
+  page = await browser.newPage({ viewport: { width: 800, height: 600 }, ...options });
+  await page.goto(`${host.origin.replace('127.0.0.1', 'localhost')}${path}`);
+  return page.frameLocator('iframe');
+}
+
+const told = () => page.evaluate<unknown[]>('told.filter((data) => typeof data === "object")');
+const heardByResizer = () => page.evaluate<unknown[]>('resizer');
+const until = (condition: string) => page.waitForFunction(condition);
+
+describe('a form in a page of another site', () => {
+  it('is embedded by three lines, fits its content and reports its end', async () => {
+    embedding = {};
+    const form = await open('/three-lines');
+    await form.getByLabel('Accept').check();
+    await form.getByLabel('Email').check();
+    const fits =
+      'Math.abs(document.querySelector("iframe").offsetHeight - 640) > 50 && document.scrollingElement.scrollHeight > 1200';
+    await until(fits);
+    await form.getByRole('button', { name: 'Send my choices' }).click();
+    await form.getByRole('heading', { name: 'Your answers are saved' }).waitFor();
+    await until('events.length === 2');
+    const detail = { transaction: '6Yd3kQ2mWzX8RtB5vNcJ1a', state: 'COMMITTED' };
+    expect(await page.evaluate('events')).toEqual([
+      ['ready', { ...detail, state: 'CREATED' }],
+      ['committed', detail],
+    ]);
+    // The reader was far down the form; the shorter page that follows is in view.
+    expect(await page.locator('iframe').boundingBox()).toMatchObject({ y: expect.closeTo(0, 0) });
+    await form.getByRole('button', { name: 'Close' }).click();
+    await page.locator('iframe').waitFor({ state: 'detached' });
+    expect(await page.evaluate('events.at(-1)')).toEqual(['close', detail]);
+  });
+
+  it('tells iframe-resizer hosts "sent" at once and the callback after its delay', async () => {
+    embedding = { callback, callbackTriggerDelay: 300 };
+    await open('/own-resizer');
+    await until('resizer.length === 2');
+    expect(await heardByResizer()).toEqual(['sent', `consent-callback/${callback}`]);
+    expect(await told()).toEqual([
+      { type: 'accord:state', transaction: '6Yd3kQ2mWzX8RtB5vNcJ1a', state: 'COMMITTED' },
+    ]);
+  });
+
+  it('says nothing of an end before there is one', async () => {
+    embedding = { callback, callbackTriggerDelay: 0 };
+    await open('/own-resizer-form');
+    await until('told.some((data) => String(data).includes("init"))');
+    expect(await heardByResizer()).toEqual([]);
+  });
+
+  it('keeps its messages from a page that is not the one it was made for', async () => {
+    embedding = { iframeOrigin: 'https://elsewhere.example' };
+    const form = await open('/own-resizer');
+    await form.getByRole('heading', { name: 'Your answers are saved' }).waitFor();
+    expect(await told()).toEqual([]);
+    expect(await heardByResizer()).toEqual([]);
+  });
+
+  it('says nothing at all when it is an error', async () => {
+    const form = await open('/own-resizer-error');
+    await form.getByRole('heading', { name: 'There is nothing here' }).waitFor();
+    expect(await page.evaluate('told')).toEqual([]);
+  });
+
+  it('has the focus on its summary of faults, as a page of its own has', async () => {
+    embedding = {};
+    const form = await open('/own-resizer-faulty');
+    const summary = form.getByRole('group', { name: '3 answers need your attention' });
+    await summary.waitFor();
+    await expect
+      .poll(() => summary.evaluate((element) => element.ownerDocument.activeElement === element))
+      .toBe(true);
+    await page.goto(`${accord.origin}/faulty`);
+    await page.locator('.notice-fault:focus').waitFor();
+  });
+});
+
+describe('a form on its own', () => {
+  it('goes on to the callback after its delay', async () => {
+    embedding = { callback: `${host.origin}/three-lines`, callbackTriggerDelay: 100 };
+    page = await browser.newPage();
+    await page.goto(`${accord.origin}/sent`);
+    await page.waitForURL(`${host.origin}/three-lines`);
+  });
+
+  it('stays where the reader wants to stay', async () => {
+    embedding = { callback, callbackTriggerDelay: 60_000 };
+    page = await browser.newPage();
+    await page.goto(`${accord.origin}/sent`);
+    await page.getByRole('button', { name: 'Stay on this page' }).click();
+    expect(await page.getByText('You will be taken there in a moment.').isVisible()).toBe(false);
+    expect(await page.getByRole('link', { name: 'Continue to localhost:1' }).getAttribute('href')).toBe(
+      callback,
+    );
+  });
+
+  it('says that it can be closed when it cannot close itself', async () => {
+    embedding = {};
+    page = await browser.newPage();
+    await page.goto(`${accord.origin}/sent`);
+    await page.getByRole('button', { name: 'Close' }).click();
+    await page.getByText('You can close this window now.').waitFor();
+  });
+
+  it('works without JavaScript from the first choice to the last word', async () => {
+    embedding = {};
+    accord.posts.length = 0;
+    page = await browser.newPage({ javaScriptEnabled: false });
+    await page.goto(`${accord.origin}/form`);
+    await page.getByLabel('Refuse').check();
+    await page.getByLabel('Telephone').check();
+    await page.getByRole('button', { name: 'Send my choices' }).click();
+    await page.getByRole('button', { name: 'Close' }).click();
+    expect(await page.getByText('You can close this window now.').isVisible()).toBe(true);
+    expect(accord.posts).toEqual([
+      {
+        path: '/sent',
+        fields: [
+          ['info', 'element/information/information.001/1.0'],
+          ['accord-shown', newsletter?.identifier],
+          ['accord-shown', channel?.identifier],
+          [newsletter?.identifier, 'refused'],
+          [channel?.identifier, 'Telephone'],
+          ['accord-action', 'submit'],
+        ],
+      },
+    ]);
+  });
+
+  it('sends the choices made, and never everything at once, on the Enter key', async () => {
+    embedding = {};
+    accord.posts.length = 0;
+    page = await browser.newPage();
+    await page.goto(`${accord.origin}/form`);
+    await page.getByLabel('Refuse').check();
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Your answers are saved' }).waitFor();
+    expect(accord.posts[0]?.fields).toContainEqual(['accord-action', 'submit']);
+  });
+});
