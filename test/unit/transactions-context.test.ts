@@ -32,8 +32,12 @@ describe('a consent context', () => {
   it('takes configuration from the top level and from `configuration`, and refuses different values in both', () => {
     expect(context({ ...base, configuration: { validity: 'P1Y' } }).validity).toBe('P1Y');
     expect(context({ ...base, validity: 'P1Y', configuration: { validity: 'P1Y' } }).validity).toBe('P1Y');
-    expect(faults({ ...base, validity: 'P1Y', configuration: { validity: 'P2Y' } })).toEqual(['/configuration/validity conflict']);
-    expect(context({ ...base, userinfos: { emailAddress: 'a@b.example' } }).subjectInfos).toEqual({ emailAddress: 'a@b.example' });
+    expect(faults({ ...base, validity: 'P1Y', configuration: { validity: 'P2Y' } })).toEqual([
+      '/configuration/validity conflict',
+    ]);
+    expect(context({ ...base, userinfos: { emailAddress: 'a@b.example' } }).subjectInfos).toEqual({
+      emailAddress: 'a@b.example',
+    });
   });
   it('needs exactly one of layout and layoutData; an empty text counts as absent', () => {
     expect(faults({ subject: 'alice' })).toEqual(['/layout layout-conflict']);
@@ -50,30 +54,75 @@ describe('a consent context', () => {
   });
   it('writes the embedding origin as browsers do and refuses what is none', () => {
     expect(context({ ...base, iframeOrigin: 'https://host:' }).iframeOrigin).toBe('https://host');
-    expect(context({ ...base, iframeOrigin: 'HTTPS://Host.Example:443/' }).iframeOrigin).toBe('https://host.example');
-    for (const iframeOrigin of ['garbage', 'javascript:alert(1)', 'https://a.example/page', 'https://u:p@a.example', '*', 'https://a b'])
+    expect(context({ ...base, iframeOrigin: 'HTTPS://Host.Example:443/' }).iframeOrigin).toBe(
+      'https://host.example',
+    );
+    for (const iframeOrigin of [
+      'garbage',
+      'javascript:alert(1)',
+      'https://a.example/page',
+      'https://u:p@a.example',
+      '*',
+      'https://a b',
+    ])
       expect(faults({ ...base, iframeOrigin }), iframeOrigin).toEqual(['/iframeOrigin invalid']);
   });
   it('refuses a callback that a browser would run instead of open', () => {
-    for (const callback of ['javascript:alert(1)', ' javascript:alert(1)', 'data:text/html,x', '/relative', 'ftp://a.example', 'https://u:p@a.example'])
+    for (const callback of [
+      'javascript:alert(1)',
+      ' javascript:alert(1)',
+      'data:text/html,x',
+      '/relative',
+      'ftp://a.example',
+      'https://u:p@a.example',
+    ])
       expect(faults({ ...base, callback }), callback).toEqual(['/callback invalid']);
-    expect(context({ ...base, callback: 'https://a.example/done?x=1' }).callback).toBe('https://a.example/done?x=1');
+    expect(context({ ...base, callback: 'https://a.example/done?x=1' }).callback).toBe(
+      'https://a.example/done?x=1',
+    );
   });
   it('tells durations that are none, or too long', () => {
     for (const timeout of ['', 'P90D', 'PT1S', 'P1M']) expect(faults({ ...base, timeout })).toEqual([]);
-    for (const timeout of ['P91D', '7 days', 'P-1D', 'PT0S', '-P1D', 'P4M']) expect(faults({ ...base, timeout }), timeout).toEqual(['/timeout invalid']);
+    for (const timeout of ['P91D', '7 days', 'P-1D', 'PT0S', '-P1D', 'P4M'])
+      expect(faults({ ...base, timeout }), timeout).toEqual(['/timeout invalid']);
   });
   it('names what is not available yet, and only when nothing else is wrong', () => {
-    const wanted = { ...base, confirmation: 'EMAIL_CODE', sendInvitation: true, notification: 'email.001', peerCommit: 'together' };
+    const wanted = {
+      ...base,
+      confirmation: 'EMAIL_CODE',
+      sendInvitation: true,
+      notification: 'email.001',
+      peerCommit: 'together',
+    };
     expect(parseContext(wanted)).toMatchObject({ unavailable: true });
-    expect(faults(wanted)).toEqual(['confirmation', 'sendInvitation', 'notification', 'peerCommit'].map((name) => `/${name} not-available`));
+    expect(faults(wanted)).toEqual(
+      ['confirmation', 'sendInvitation', 'notification', 'peerCommit'].map(
+        (name) => `/${name} not-available`,
+      ),
+    );
     expect(faults({ ...wanted, validity: 'x' })).toEqual(['/validity invalid']);
     const parsed = parseContext({ ...base, confirmation: 'FAX_CODE' });
-    expect(parsed).toMatchObject({ unavailable: false, faults: [{ detail: expect.stringContaining('NONE, FORM_CODE, EMAIL_CODE, SMS_CODE') }] });
+    expect(parsed).toMatchObject({
+      unavailable: false,
+      faults: [{ detail: expect.stringContaining('NONE, FORM_CODE, EMAIL_CODE, SMS_CODE') }],
+    });
   });
   it('never throws, whatever it is given of the right types', () => {
     const value = fc.oneof(fc.string(), fc.integer(), fc.boolean(), fc.dictionary(fc.string(), fc.string()));
-    const names = ['subject', 'layout', 'language', 'origin', 'validity', 'timeout', 'callback', 'iframeOrigin', 'callbackTriggerDelay', 'confirmation'];
-    fc.assert(fc.property(fc.dictionary(fc.constantFrom(...names), value), (body) => void parseContext(body)));
+    const names = [
+      'subject',
+      'layout',
+      'language',
+      'origin',
+      'validity',
+      'timeout',
+      'callback',
+      'iframeOrigin',
+      'callbackTriggerDelay',
+      'confirmation',
+    ];
+    fc.assert(
+      fc.property(fc.dictionary(fc.constantFrom(...names), value), (body) => void parseContext(body)),
+    );
   });
 });

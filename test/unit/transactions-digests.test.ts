@@ -34,14 +34,20 @@ describe('the digest of answers', () => {
 
 describe('canonical JSON', () => {
   it('leaves undefined members out and sorts the rest', () => {
-    expect(sha256Canonical({ b: 1, a: undefined, c: { z: 1, y: 2 } })).toEqual(sha256Canonical({ c: { y: 2, z: 1 }, b: 1 }));
+    expect(sha256Canonical({ b: 1, a: undefined, c: { z: 1, y: 2 } })).toEqual(
+      sha256Canonical({ c: { y: 2, z: 1 }, b: 1 }),
+    );
   });
 });
 
 describe('durations', () => {
   it('are added on the calendar in UTC', () => {
-    expect(addDuration(new Date('2026-08-31T23:30:00Z'), 'P6M').toISOString()).toBe('2027-02-28T23:30:00.000Z');
-    expect(addDuration(new Date('2027-03-27T23:30:00Z'), 'P1D').toISOString()).toBe('2027-03-28T23:30:00.000Z');
+    expect(addDuration(new Date('2026-08-31T23:30:00Z'), 'P6M').toISOString()).toBe(
+      '2027-02-28T23:30:00.000Z',
+    );
+    expect(addDuration(new Date('2027-03-27T23:30:00Z'), 'P1D').toISOString()).toBe(
+      '2027-03-28T23:30:00.000Z',
+    );
   });
 });
 

@@ -1,12 +1,23 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { isFinal, type State, stateAt, states, statesBefore, transitions } from '../../services/transactions/domain/states.ts';
+import {
+  isFinal,
+  type State,
+  stateAt,
+  states,
+  statesBefore,
+  transitions,
+} from '../../services/transactions/domain/states.ts';
 
 const triggers = ['commit', 'submit', 'confirm', 'cancel', 'time-out', 'roll-back'] as const;
 
 describe('the state table', () => {
   it('has exactly the moves of the interface and the decisions', () => {
-    const moves = states.flatMap((from) => triggers.flatMap((trigger) => (transitions[from][trigger] ? [`${from} ${trigger} ${transitions[from][trigger]}`] : [])));
+    const moves = states.flatMap((from) =>
+      triggers.flatMap((trigger) =>
+        transitions[from][trigger] ? [`${from} ${trigger} ${transitions[from][trigger]}`] : [],
+      ),
+    );
     expect(moves).toEqual([
       'CREATED commit COMMITTED',
       'CREATED submit SUBMITTED',

@@ -1,0 +1,62 @@
+import fc from 'fast-check';
+import { Parser } from 'htmlparser2';
+import { describe, expect, it } from 'vitest';
+import { sanitiseRichText } from '../../services/forms/domain/sanitise-rich-text.ts';
+
+describe('sanitising rich text', () => {
+  it.each([
+    ['<p>Hello <strong>you</strong></p>', '<p>Hello <strong>you</strong></p>'],
+    ['<p onclick="x()" class="a" id="b" style="c">x</p>', '<p>x</p>'],
+    ['<script>alert(1)</script>x', 'x'],
+    ['<style>p { color: red }</style>x', 'x'],
+    ['<img src=x onerror=alert(1)>', ''],
+    ['<a href="javascript:alert(1)">x</a>', '<a>x</a>'],
+    ['<a href="java\nscript:alert(1)">x</a>', '<a>x</a>'],
+    ['<a href="data:text/html,x">x</a>', '<a>x</a>'],
+    ['<a href="//evil.example">x</a>', '<a>x</a>'],
+    ['<a href="/consents">x</a>', '<a>x</a>'],
+    ['<a href="https://user:pass@example.org/">x</a>', '<a>x</a>'],
+    [
+      '<a href="https://example.org/a?b=1&amp;c" target="_top">x</a>',
+      '<a href="https://example.org/a?b=1&amp;c">x</a>',
+    ],
+    ['<a href="mailto:a@example.org">x</a>', '<a href="mailto:a@example.org">x</a>'],
+    ['<p lang="ar" dir="rtl">x</p>', '<p lang="ar" dir="rtl">x</p>'],
+    ['<svg><a href="https://example.org">x</a></svg>', '<a href="https://example.org/">x</a>'],
+    ['a < b & c', 'a &lt; b &amp; c'],
+    ['<form action="/x"><input></form>', ''],
+    ['<iframe src="x"></iframe><object></object>', ''],
+  ])('makes of %j %j', (given, wanted) => expect(sanitiseRichText(given)).toBe(wanted));
+
+  it('leaves only allowed tags and attributes, and changes nothing when it is done again', () => {
+    const piece = fc.oneof(
+      fc.string(),
+      fc.constantFrom('<', '>', '"', "'", '</', '<!--', '-->', '<![CDATA[', '&lt;', '&#x6a;'),
+      fc.constantFrom(
+        '<script>',
+        '<p ',
+        'onload=',
+        '<a href=',
+        'javascript:',
+        '<svg>',
+        '<math>',
+        '<template>',
+        '<b>',
+      ),
+    );
+    fc.assert(
+      fc.property(fc.array(piece, { maxLength: 20 }), (pieces) => {
+        const clean = sanitiseRichText(pieces.join(''));
+        new Parser({
+          onopentag(name, attributes) {
+            expect(name).not.toMatch(/^(script|style|svg|math|template|img|iframe|form|input|object)$/);
+            for (const each of Object.keys(attributes)) expect(['lang', 'dir', 'href']).toContain(each);
+            if (attributes.href) expect(attributes.href).toMatch(/^(https?|mailto):/);
+          },
+        }).end(clean);
+        expect(sanitiseRichText(clean)).toBe(clean);
+      }),
+      { numRuns: 500 },
+    );
+  });
+});

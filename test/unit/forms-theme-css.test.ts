@@ -1,0 +1,41 @@
+import { describe, expect, it } from 'vitest';
+import { checkThemeCss, scopeThemeCss } from '../../services/forms/domain/theme-css.ts';
+
+describe('the style sheet of a theme', () => {
+  it.each([
+    [':root { --accord-accent: #0b6e4f }', '.accord{--accord-accent:#0b6e4f}'],
+    ['.accord h1, p > b { color: red }', '.accord h1,.accord p>b{color:red}'],
+    ['body.page-form { padding: 1rem }', '.accord.page-form{padding:1rem}'],
+    ['a { color: red', '.accord a{color:red}'],
+    [
+      '@media (prefers-color-scheme: dark) { html { color: rgb(1 2 3 / 50%) } a { color: var(--x, blue) } }',
+      '@media (prefers-color-scheme:dark){.accord{color:rgb(1 2 3/50%)}.accord a{color:var(--x,blue)}}',
+    ],
+    ['', ''],
+  ])('is served under the root: %j', (css, served) => {
+    expect(checkThemeCss(css)).toEqual([]);
+    expect(scopeThemeCss(css)).toBe(served);
+  });
+
+  it('tells every fault, each once', () => {
+    const css = 'a { display: none; background: url(x) } b { display: none } @import "x";';
+    expect(checkThemeCss(css)).toEqual([
+      'must not set display',
+      'must not use url()',
+      'must not use @import',
+    ]);
+  });
+
+  it('is empty when served though it would not have been saved', () => {
+    expect(scopeThemeCss('a { background: url(x) }')).toBe('');
+  });
+
+  it('of 64 KiB is checked in a moment', () => {
+    const css = 'a{color:red}'.repeat(5_400);
+    const started = performance.now();
+    checkThemeCss(css);
+    checkThemeCss('('.repeat(65_000));
+    checkThemeCss('a{'.repeat(32_000));
+    expect(performance.now() - started).toBeLessThan(5_000);
+  });
+});
