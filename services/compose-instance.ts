@@ -102,12 +102,15 @@ export async function composeInstance({ settings, baseUrl, localUrl, databaseUrl
     get setupLink() {
       return auth.setupLink();
     },
-    handle: routeByPrefix({
-      auth: auth.app.callback(),
-      forms: forms.app.callback(),
-      transactions: transactions.app.callback(),
-      peers: peers.app.callback(),
-    }),
+    handle: routeByPrefix(
+      {
+        auth: auth.app.callback(),
+        forms: forms.app.callback(),
+        transactions: transactions.app.callback(),
+        peers: peers.app.callback(),
+      },
+      auth.prefixes,
+    ),
     async isReady(): Promise<boolean> {
       return Promise.all(Object.values(pools).map((pool) => pool.query('SELECT 1'))).then(
         () => true,
@@ -128,17 +131,19 @@ export async function composeInstance({ settings, baseUrl, localUrl, databaseUrl
   };
 }
 
-/** The public paths of each service (architecture.md); `/` is for everything else. */
+/** The public paths of each service (architecture.md), but auth's, which AUTH_URL is among; `/` is for everything else. */
 const prefixes = {
-  auth: ['/auth', '/keys', '/user'],
   transactions: ['/consents', '/transactions', '/records', '/subjects', '/receipts', '/user/records'],
   peers: ['/.well-known/accord'],
   forms: ['/'],
 };
 
-function routeByPrefix(handlers: Record<keyof typeof prefixes, RequestListener>): RequestListener {
-  const routes = Object.entries(prefixes).flatMap(([service, paths]) =>
-    paths.map((prefix) => ({ prefix, handler: handlers[service as keyof typeof prefixes] })),
+function routeByPrefix(
+  handlers: Record<keyof typeof prefixes | 'auth', RequestListener>,
+  authPrefixes: readonly string[],
+): RequestListener {
+  const routes = Object.entries({ ...prefixes, auth: authPrefixes }).flatMap(([service, paths]) =>
+    paths.map((prefix) => ({ prefix, handler: handlers[service as keyof typeof handlers] })),
   );
   return createFront(routes);
 }

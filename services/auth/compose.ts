@@ -38,6 +38,8 @@ export interface AuthOptions {
 export interface AuthService {
   app: Koa;
   operations: AuthOperations;
+  /** The paths that it serves, and all below them. */
+  prefixes: readonly string[];
   /** @returns after start: the link for the first administrator, if nobody can sign in yet. */
   setupLink(): string | undefined;
   start(): Promise<void>;
@@ -86,6 +88,7 @@ export async function composeAuth(options: AuthOptions): Promise<AuthService> {
   return {
     app,
     operations,
+    prefixes: [...new Set(['/keys', '/user', '/auth', ...(issuer ? [issuer.path] : [])])],
     setupLink: () => setupLink,
     async start() {
       setupLink = await issuer?.openSetupLink();

@@ -15,7 +15,7 @@ export const authSpecs = {
 
 /** What the service goes by. */
 export interface AuthSettings {
-  /** Address of the built-in issuer, and what it calls itself. */
+  /** Where people and programs get tokens; of the built-in issuer it is the name, too. */
   authUrl: string;
   passwordGrant: boolean;
   /** Whether the accounts of the demonstration can sign in. */
@@ -55,7 +55,7 @@ export function resolveAuthSettings(
 ): AuthSettings {
   const paths = { roles: read.OIDC_ROLE_CLAIM, subject: read.OIDC_SUBJECT_CLAIM };
   return {
-    authUrl: read.AUTH_URL ?? `${baseUrl}/auth`,
+    authUrl: read.AUTH_URL ?? read.OIDC_ISSUER ?? `${baseUrl}/auth`,
     passwordGrant: read.PASSWORD_GRANT,
     demo,
     defaultLanguage,

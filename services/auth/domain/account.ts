@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { GivenRole } from './roles.ts';
 
 /** Somebody who can sign in with the built-in issuer. */
@@ -16,4 +17,9 @@ export function readAccountName(text: string): string | undefined {
   const name = text.normalize('NFC').trim();
   const fine = name !== '' && [...name].length <= maxLength && name.isWellFormed() && !/\p{Cc}/u.test(name);
   return fine ? name : undefined;
+}
+
+/** What tries of a name are counted under: names that nobody has are nobody's business to keep. */
+export function digestOfName(name: string): Buffer {
+  return createHash('sha256').update(name).digest();
 }

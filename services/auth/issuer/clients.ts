@@ -1,9 +1,7 @@
 import type { ClientMetadata } from 'oidc-provider';
 import type { ClientRow } from '../queries/clients.ts';
 
-/** Public clients that are always there: for scripts of existing integrations, and for tools on one's own machine (RFC 8252 §7.3). */
-export const publicClients: readonly string[] = ['accord', 'cmclient'];
-
+/** Where tools on one's own machine listen, on any port (RFC 8252 §7.3). */
 const loopbackUris = ['http://127.0.0.1/callback', 'http://[::1]/callback', 'http://localhost/callback'];
 
 const common = {

@@ -14,8 +14,9 @@ export async function composeIssuer(options: AuthOptions & { keyedHash: KeyedHas
   const accounts = await createAccountDirectory({ db, demo: settings.demo });
   const signIn = createSignIn({ db, accounts, passwords: await createPasswordVerifier() });
   const setup = createSetup({ db });
+  const path = new URL(settings.authUrl).pathname;
   const pages = createPages({
-    issuerPath: new URL(settings.authUrl).pathname,
+    issuerPath: path,
     instanceName: instance.name,
     defaultLanguage: settings.defaultLanguage,
   });
@@ -37,6 +38,7 @@ export async function composeIssuer(options: AuthOptions & { keyedHash: KeyedHas
   });
   return {
     ...mounted,
+    path,
     renderErrorPage,
     /** A link for the first administrator; none in demo mode, where everybody can sign in. */
     async openSetupLink(): Promise<string | undefined> {

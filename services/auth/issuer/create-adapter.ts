@@ -1,8 +1,9 @@
 import { type Adapter, type AdapterPayload, errors } from 'oidc-provider';
 import type { Database } from '#lib/db/database.ts';
+import { isClientId, publicClients } from '../domain/public-clients.ts';
 import { findClient } from '../queries/clients.ts';
 import * as items from '../queries/issuer-items.ts';
-import { publicClient, publicClients, storedClient } from './clients.ts';
+import { publicClient, storedClient } from './clients.ts';
 
 /** Keeps what oidc-provider keeps in this service's schema; clients come from their own table. */
 export function createAdapter({ db, passwordGrant }: { db: Database; passwordGrant: boolean }) {
@@ -31,7 +32,7 @@ function clientAdapter(db: Database, passwordGrant: boolean): Adapter {
   return {
     async find(id) {
       if (publicClients.includes(id)) return publicClient(id, passwordGrant);
-      if (id.includes('\0') || !id.isWellFormed()) return undefined;
+      if (!isClientId(id)) return undefined;
       const row = await findClient(db, id);
       return row && storedClient(row);
     },

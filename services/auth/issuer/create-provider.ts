@@ -102,7 +102,6 @@ function configure({
     loadExistingGrant: (ctx) => grantWithoutConsent(ctx, settings.baseUrl),
     // Decided by lib/http/cors.ts before oidc-provider sees the request.
     clientBasedCORS: () => false,
-    issueRefreshToken: () => false,
     ttl: {
       AccessToken: tokenSeconds,
       AuthorizationCode: 60,

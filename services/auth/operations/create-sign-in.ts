@@ -1,6 +1,5 @@
-import { createHash } from 'node:crypto';
 import type { Database } from '#lib/db/database.ts';
-import { type Account, readAccountName } from '../domain/account.ts';
+import { type Account, digestOfName, readAccountName } from '../domain/account.ts';
 import type { PasswordVerifier } from '../domain/password.ts';
 import { countTry, forgetTries } from '../queries/sign-in-tries.ts';
 import type { AccountDirectory } from './create-account-directory.ts';
@@ -28,7 +27,7 @@ export function createSignIn({
   const turns = createTurns(atOnce);
   return async (givenName, password) => {
     const name = readAccountName(givenName) ?? '';
-    const digest = createHash('sha256').update(name).digest();
+    const digest = digestOfName(name);
     return turns.take(digest.toString('base64'), async () => {
       const tries = await countTry(db, digest);
       const account = await accounts.findByName(name);

@@ -32,3 +32,21 @@ export async function hasAccounts(db: Queries): Promise<boolean> {
   const { found } = await db.one<{ found: boolean }>(sql`SELECT EXISTS (SELECT FROM accounts) AS found`);
   return found;
 }
+
+export function listAccounts(db: Queries): Promise<Account[]> {
+  return db.query(sql`SELECT a.id, a.name, a.role FROM accounts AS a ORDER BY a.name`);
+}
+
+/** @returns false if there is no such account. */
+export async function updatePassword(db: Queries, name: string, passwordHash: string): Promise<boolean> {
+  const row = await db.maybeOne(sql`
+    UPDATE accounts AS a SET password_hash = ${passwordHash}, changed_at = accord_now() WHERE a.name = ${name}
+    RETURNING a.id`);
+  return row !== undefined;
+}
+
+/** @returns false if there is no such account. */
+export async function deleteAccount(db: Queries, name: string): Promise<boolean> {
+  const row = await db.maybeOne(sql`DELETE FROM accounts AS a WHERE a.name = ${name} RETURNING a.id`);
+  return row !== undefined;
+}

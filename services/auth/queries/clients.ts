@@ -11,9 +11,11 @@ export interface ClientRow {
   redirectUris: string[];
 }
 
+const columns = sql`c.id, c.role, c.secret_hash AS "secretHash", c.redirect_uris AS "redirectUris"`;
+
 export function findClient(db: Queries, id: string): Promise<ClientRow | undefined> {
   return db.maybeOne(sql`
-    SELECT c.id, c.role, c.secret_hash AS "secretHash", c.redirect_uris AS "redirectUris" FROM clients AS c WHERE c.id = ${id}`);
+    SELECT ${columns} FROM clients AS c WHERE c.id = ${id}`);
 }
 
 /** @returns false if there is a client of that id already. */
@@ -25,5 +27,15 @@ export async function insertClient(
     INSERT INTO clients (id, role, secret_hash, redirect_uris, created_at)
     VALUES (${id}, ${role}, ${secretHash}, ${redirectUris}, accord_now())
     ON CONFLICT (id) DO NOTHING RETURNING id`);
+  return row !== undefined;
+}
+
+export function listClients(db: Queries): Promise<ClientRow[]> {
+  return db.query(sql`SELECT ${columns} FROM clients AS c ORDER BY c.id`);
+}
+
+/** @returns false if there is no such client. */
+export async function deleteClient(db: Queries, id: string): Promise<boolean> {
+  const row = await db.maybeOne(sql`DELETE FROM clients AS c WHERE c.id = ${id} RETURNING c.id`);
   return row !== undefined;
 }
