@@ -11,15 +11,11 @@ const rightToLeftScripts = new Set([
   'Thaa',
   'Yezi',
 ]);
-const known = new Map<string, 'ltr' | 'rtl'>();
+const scripts = new Map<string, string | null>();
 
 /** The direction of a language's usual script: `ar` → rtl, `az-Arab` → rtl, `en` → ltr. A tag that is none is ltr. */
 export function textDirection(language: string): 'ltr' | 'rtl' {
-  const found = known.get(language);
-  if (found) return found;
-  const direction = rightToLeftScripts.has(scriptOf(language) ?? '') ? 'rtl' : 'ltr';
-  if (known.size < 500) known.set(language, direction);
-  return direction;
+  return rightToLeftScripts.has(scriptOf(language) ?? '') ? 'rtl' : 'ltr';
 }
 
 /** Whether a text is a well-formed language tag, fit for a `lang` attribute. */
@@ -27,10 +23,18 @@ export function isLanguageTag(language: string): boolean {
   return scriptOf(language) !== null;
 }
 
-/** null: not a language tag. */
-function scriptOf(language: string): string | undefined | null {
+/** null: not a language tag. A page asks of the same few tags again and again. */
+function scriptOf(language: string): string | null {
+  const known = scripts.get(language);
+  if (known !== undefined) return known;
+  const script = readScript(language);
+  if (scripts.size < 500) scripts.set(language, script);
+  return script;
+}
+
+function readScript(language: string): string | null {
   try {
-    return new Intl.Locale(language).maximize().script;
+    return new Intl.Locale(language).maximize().script ?? 'Zzzz';
   } catch {
     return null;
   }
