@@ -126,6 +126,6 @@ describe('content', () => {
 
   it('of a French sentence keeps its no-break spaces', async () => {
     const title = 'Qu’en pensez-vous\u202f? «\u00a0Oui\u00a0»';
-    expect((await save('information', { fr: { title } })).data.fr.title).toBe(title);
+    expect((await save('information', { fr: { title } })).data.fr?.title).toBe(title);
   });
 });

@@ -77,7 +77,7 @@ describe('HTML in every text field', () => {
       const draft = await (await forms.send(`/models/${id}/versions`, { method: 'POST', json })).json();
       const stored = JSON.stringify(draft.data);
       for (const field of ['header', 'footer', 'body', 'signature'])
-        if (draft.data.en[field]) expect(draft.data.en[field]).not.toMatch(/<script|<img|onerror/);
+        if (draft.data.en?.[field]) expect(draft.data.en[field]).not.toMatch(/<script|<img|onerror/);
       expect(stored).not.toContain('__proto__');
       const preview = await forms.send(`/models/${id}/versions/${draft.id}/preview`, { method: 'POST' });
       expect(preview.status).toBe(200);
@@ -91,7 +91,7 @@ describe('HTML in every text field', () => {
     const en = { elements: ['a.b'], submitText: html, acceptAllText: html, cancelText: html };
     const json = { defaultLanguage: 'en', data: { en } };
     const draft = await (await forms.send(`/models/${id}/versions`, { method: 'POST', json })).json();
-    expect(draft.data.en.submitText).toBe(html);
+    expect(draft.data.en?.submitText).toBe(html);
   });
 });
 
@@ -164,6 +164,6 @@ describe('a theme style sheet', () => {
     const response = await send('theme', JSON.stringify(json));
     expect(response.status).toBe(422);
     const { errors } = await response.json();
-    expect(errors[0].pointer).toBe('/data/en/css');
+    expect(errors[0]?.pointer).toBe('/data/en/css');
   });
 });

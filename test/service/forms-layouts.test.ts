@@ -222,7 +222,7 @@ describe('the demonstration', () => {
         defaultLanguage: 'en',
         default: key === 'information.001',
       });
-      expect(entry.versions.find(({ serial }: { serial: string }) => serial === '1.0')).toMatchObject({
+      expect(entry?.versions.find(({ serial }) => serial === '1.0')).toMatchObject({
         type: 'MAJOR',
       });
     }

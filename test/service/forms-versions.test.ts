@@ -1,7 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sql } from '#lib/db/sql.ts';
 import { makeActive, makeDraft, makeModel, sampleContent, setStatus } from '../support/forms-models.ts';
-import { type FormsService, formsBaseUrl, startForms } from '../support/forms-service.ts';
+import {
+  type FormsAnswer,
+  type FormsResponse,
+  type FormsService,
+  formsBaseUrl,
+  startForms,
+} from '../support/forms-service.ts';
 
 let forms: FormsService;
 beforeAll(async () => {
@@ -13,8 +19,8 @@ const { preference, processing } = sampleContent;
 const post = (path: string, json: unknown) => forms.send(path, { method: 'POST', json });
 const put = (path: string, json: unknown, headers = {}) => forms.send(path, { method: 'PUT', json, headers });
 const read = async (path: string) => (await forms.send(path)).json();
-const pointers = async (response: Response) =>
-  (await response.json()).errors.map(({ pointer }: { pointer: string }) => pointer);
+const pointers = async (response: FormsResponse) =>
+  (await response.json()).errors.map(({ pointer }) => pointer);
 
 /** Adds a draft and activates it. @returns the serial given. */
 async function activate(id: string, content: object, type: 'MAJOR' | 'MINOR'): Promise<string> {
@@ -58,22 +64,14 @@ describe('activation', () => {
     expect(await activate(id, processing, 'MINOR')).toBe('1.0');
     expect(await activate(id, processing, 'MINOR')).toBe('1.1');
     expect(await activate(id, processing, 'MAJOR')).toBe('2.0');
-    const active = (await read(`/models/${id}`)).versions.find(
-      ({ status }: { status: string }) => status === 'ACTIVE',
-    );
-    await setStatus(forms, id, active.id, 'ARCHIVED');
+    const active = (await read(`/models/${id}`)).versions.find(({ status }) => status === 'ACTIVE');
+    await setStatus(forms, id, active?.id ?? '', 'ARCHIVED');
     expect((await read(`/models/${id}`)).status).toBe('INACTIVE');
     expect(await activate(id, processing, 'MINOR')).toBe('2.1');
     expect(await activate(id, processing, 'MAJOR')).toBe('3.0');
     const { versions } = await read(`/models/${id}`);
-    expect(versions.map(({ serial }: { serial: string }) => serial)).toEqual([
-      '3.0',
-      '2.1',
-      '2.0',
-      '1.1',
-      '1.0',
-    ]);
-    expect(versions.filter(({ status }: { status: string }) => status === 'ACTIVE')).toHaveLength(1);
+    expect(versions.map(({ serial }) => serial)).toEqual(['3.0', '2.1', '2.0', '1.1', '1.0']);
+    expect(versions.filter(({ status }) => status === 'ACTIVE')).toHaveLength(1);
   });
 
   it('of one draft happens once, however many ask at once', async () => {
@@ -210,7 +208,8 @@ describe('the list of versions', () => {
     const first = await forms.send(`/models/${id}/versions?limit=2`);
     const next = /<(.+)>; rel="next"/.exec(first.headers.get('link') ?? '')?.[1] ?? '';
     const second = await forms.send(next);
-    const serials = [...(await first.json()), ...(await second.json())].map(({ serial }) => serial);
+    const pages = (await Promise.all([first.json(), second.json()])) as unknown as FormsAnswer[][];
+    const serials = pages.flat().map(({ serial }) => serial);
     expect(serials).toEqual(['1.2', '1.1', '1.0']);
     expect(second.headers.get('link')).toBeNull();
     for (const bad of ['cursor=x', 'limit=0', 'limit=201', `cursor=${btoa('["now","x"]')}`])

@@ -1,4 +1,4 @@
-import type { FormsService } from './forms-service.ts';
+import type { FormsAnswer, FormsService } from './forms-service.ts';
 
 /** Valid content of each type in English, to change one thing of. */
 export const sampleContent = {
@@ -22,7 +22,7 @@ interface Made {
 export async function makeModel(
   { send }: Pick<FormsService, 'send'>,
   json: Record<string, unknown>,
-): Promise<{ id: string; key: string; [member: string]: unknown }> {
+): Promise<FormsAnswer> {
   const response = await send('/models', { method: 'POST', json: { name: 'A model', ...json } });
   if (response.status !== 201) throw new Error(`the model was not made: ${await response.text()}`);
   return response.json();
@@ -38,7 +38,7 @@ export async function makeDraft(
   const json = { defaultLanguage: Object.keys(data)[0], data };
   const response = await send(`/models/${id}/versions`, { method: 'POST', json });
   if (response.status !== 201) throw new Error(`the draft was not made: ${await response.text()}`);
-  const { id: version } = (await response.json()) as { id: string };
+  const { id: version } = await response.json();
   if (type === 'MAJOR')
     await send(`/models/${id}/versions/${version}/type`, { method: 'PUT', json: { type } });
   return version;

@@ -20,9 +20,29 @@ export interface FormsService {
   /** Events that have left the outbox. */
   events: AccordEvent[];
   /** Sends a request as somebody. @param init.as admin by default. */
-  send(path: string, init?: RequestInit & { as?: Caller; json?: unknown }): Promise<Response>;
+  send(path: string, init?: RequestInit & { as?: Caller; json?: unknown }): Promise<FormsResponse>;
   stop(): Promise<void>;
 }
+
+/** The members that this service's answers have, in one type: a test looks at those of its own answer. */
+export interface FormsAnswer {
+  id: string;
+  key: string;
+  status: string;
+  serial: string;
+  default: boolean;
+  versions: FormsAnswer[];
+  data: Record<string, Record<string, unknown>>;
+  values: FormsAnswer[];
+  totalCount: number;
+  errors: { pointer: string; code: string }[];
+  layouts: string[];
+  logoPath: string;
+  servers: { url: string }[];
+}
+
+/** A response whose JSON is known to come from this service. */
+export type FormsResponse = Omit<Response, 'json'> & { json(): Promise<FormsAnswer> };
 
 export type Caller = 'admin' | 'operator' | 'user' | 'key' | 'nobody';
 
@@ -80,13 +100,14 @@ export async function startForms({ demo = false } = {}): Promise<FormsService> {
     operations: service.operations,
     baseUrl,
     events,
-    send(path, { as = 'admin', json, headers, ...init } = {}) {
+    async send(path, { as = 'admin', json, headers, ...init } = {}) {
       const own = new Headers(headers);
       if (as === 'key') own.set('CM_KEY', as);
       else if (as !== 'nobody') own.set('Authorization', `Bearer ${as}`);
       if (json !== undefined) own.set('Content-Type', 'application/json');
       const body = json === undefined ? init.body : JSON.stringify(json);
-      return request(path.replace(formsBaseUrl, ''), { ...init, headers: own, body });
+      const response = await request(path.replace(formsBaseUrl, ''), { ...init, headers: own, body });
+      return response as unknown as FormsResponse;
     },
     async stop() {
       await service.stop();

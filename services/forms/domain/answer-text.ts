@@ -1,5 +1,5 @@
 /** Longest free text, in code points (decisions.md §4). */
-export const maxAnswerLength = 4_000;
+const maxAnswerLength = 4_000;
 
 /** A text as answers are compared and stored: NFC, CRLF as LF, trimmed. */
 export function normaliseAnswer(text: string): string {

@@ -1,7 +1,7 @@
 import { type CssNode, generate, parse, walk } from 'css-tree';
 
 /** The element under which a theme applies: the root of every page. */
-export const themeRoot = '.accord';
+const themeRoot = '.accord';
 
 /** Properties a theme may set: look, never place, size of the page, visibility or generated text. */
 const properties = new Set([

@@ -29,7 +29,6 @@ CREATE TABLE models (
   CHECK ((active_version IS NULL) = (active_major IS NULL) AND (active_version IS NULL) = (active_minor IS NULL))
 );
 CREATE UNIQUE INDEX models_one_default ON models (is_default) WHERE is_default;
-CREATE INDEX models_created ON models (created_at, id);
 
 -- Keys of entries that were removed after an activation: a new entry of that key goes on counting, so that an identifier
 -- element/<type>/<key>/<serial> never means two things.

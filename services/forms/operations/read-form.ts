@@ -27,7 +27,7 @@ export interface FormLanguages {
   instance: string;
 }
 
-export const answerable: ReadonlySet<ModelType> = new Set(['processing', 'preference', 'conditions']);
+const answerable: ReadonlySet<ModelType> = new Set(['processing', 'preference', 'conditions']);
 
 /** Reads the ACTIVE versions of a layout: one query, contents from the cache. @throws Failure `withdrawn`. */
 export function createReadForm({

@@ -25,7 +25,7 @@ export function presentEntry(entry: Entry, versions: readonly VersionSummary[]):
   };
 }
 
-export function presentSummary(version: VersionSummary): Schemas['VersionSummary'] {
+function presentSummary(version: VersionSummary): Schemas['VersionSummary'] {
   const { id, status, kind, major, minor, defaultLanguage, languages } = version;
   return {
     id,

@@ -2,7 +2,7 @@ import type { Fault } from '#lib/errors/fail.ts';
 import type { LayoutContent } from '../layout-content.ts';
 import { type Field, flag, line, listOf, objectOf, oneOf, required } from './fields.ts';
 
-export const maxElements = 100;
+const maxElements = 100;
 
 const reference = line(600);
 /** Parent and children of one bloc of a later generation's layout. */
