@@ -6,6 +6,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { type Account, chooseAccount, processOptions } from '#lib/db/embedded/account.ts';
 import { type Binaries, findBinaries } from '#lib/db/embedded/binaries.ts';
+import { initialSettings } from '#lib/db/embedded/create-cluster.ts';
 import { lockFolder } from '#lib/db/embedded/folder-lock.ts';
 import { launch, terminate } from '#lib/db/embedded/postmaster.ts';
 import { serverSettings } from '#lib/db/embedded/server-settings.ts';
@@ -60,10 +61,9 @@ async function freshCluster(
   if (existsSync(cluster)) return cluster;
   const work = await mkdtemp(`${cluster}.new-`);
   if (account) await chown(work, account.uid, account.gid);
-  const locale = ['--encoding=UTF8', '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'];
   await execute(
     binaries.initdb,
-    ['-D', work, '-U', 'postgres', '--no-sync', '--auth=trust', ...locale],
+    ['-D', work, '-U', 'postgres', '--no-sync', '--auth=trust', ...initialSettings],
     processOptions(account),
   );
   await rename(work, cluster).catch(async (error) => {
