@@ -210,6 +210,14 @@ describe('a form post', () => {
     expect(faultsOf(withBooking)).toEqual([`${booking} required`]);
   });
 
+  it('by refuse-all answers nothing that the page did not show', async () => {
+    const posted = { info: [info], 'accord-shown': [letter], 'accord-action': ['refuse-all'] };
+    const result = await check(['processing.001', 'processing.002', 'preference.002'], posted, {
+      form: true,
+    });
+    expect(faultsOf(result)).toEqual([`${study} required`, `${interests} required`]);
+  });
+
   it('by accept-all leaves hidden elements alone', async () => {
     const posted = { info: [info], 'accord-action': ['accept-all'] };
     const hidden = ['processing.002'];

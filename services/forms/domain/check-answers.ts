@@ -1,4 +1,5 @@
 import type { AnswerCheck, DescribedElement, DescribedInformation } from '#lib/contracts/forms.ts';
+import type { FormAction } from '#lib/contracts/pages.ts';
 import type { Fault } from '#lib/errors/fail.ts';
 import { checkAnswer } from './check-answer.ts';
 import type { ContentVersion } from './content-version.ts';
@@ -47,7 +48,7 @@ export function checkAnswers(given: GivenAnswers, form: AnswerableForm): AnswerC
     const answer = sorted.answered.get(key);
     const version = answer?.version ?? sorted.shown.get(key) ?? active.version;
     const item = version.describe(form.language, active.name) as DescribedElement;
-    const values = valuesOf(item, answer?.given, given, sorted, form);
+    const values = valuesOf(item, answer?.given, { action: given.action, shown: sorted.shown, form });
     if (values === undefined && form.hidden.has(key)) continue;
     const result = checkAnswer(version, item, values);
     if ('answer' in result) answers.push(result.answer);
@@ -67,20 +68,19 @@ export function checkAnswers(given: GivenAnswers, form: AnswerableForm): AnswerC
 function valuesOf(
   { entry, answers, multiple }: DescribedElement,
   answer: GivenAnswer | undefined,
-  { action }: GivenAnswers,
-  { shown }: Sorted,
-  { hidden, form }: AnswerableForm,
+  post: { action: FormAction; shown: Sorted['shown']; form: AnswerableForm },
 ): readonly unknown[] | undefined {
+  const { action, shown, form } = post;
   const { key, type } = entry;
+  const wasShown = shown.size === 0 || shown.has(key) || answer !== undefined;
   if (action !== 'submit' && type !== 'preference') {
-    if (hidden.has(key)) return undefined;
+    if (form.hidden.has(key) || !wasShown) return undefined;
     const decision = action === 'accept-all' ? 'accepted' : 'refused';
     return answers?.includes(decision) ? [decision] : undefined;
   }
   if (answer) return answer.values;
   // A browser sends nothing for boxes that are all empty, if it showed them.
-  const empty = form && multiple && !hidden.has(key) && (shown.size === 0 || shown.has(key));
-  return empty ? [] : undefined;
+  return form.form && multiple && wasShown && !form.hidden.has(key) ? [] : undefined;
 }
 
 /** Finds out which version every answer is about. */
