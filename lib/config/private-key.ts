@@ -1,4 +1,4 @@
-import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync } from 'node:crypto';
+import { createECDH, createHash, generateKeyPairSync } from 'node:crypto';
 import type { JWK } from 'jose';
 
 /** A private key on P-256, for ES256 or ECDH-ES. `kid` is its RFC 7638 thumbprint. */
@@ -22,8 +22,8 @@ export function readPrivateKey(line: string): PrivateKey {
   if (jwk.kty !== 'EC' || jwk.crv !== 'P-256' || typeof jwk.d !== 'string')
     throw new Error('must be a private key on the curve P-256, as a JWK on one line');
   if (published.has(jwk.d)) throw new Error('is an example that everybody knows');
-  const { x, y } = publicPoint(jwk);
-  // PostgreSQL, browsers and peers go by x and y: a file whose halves do not belong together must not get that far.
+  const { x, y } = publicPoint(jwk.d);
+  // Others verify with x and y: a file whose halves do not belong together must not get that far.
   if (x !== jwk.x || y !== jwk.y)
     throw new Error('has a public part that does not belong to its private part');
   const kid = createHash('sha256')
@@ -47,13 +47,13 @@ function parse(line: string): JWK {
   throw new Error('must be a JWK: one JSON object on one line');
 }
 
-function publicPoint(jwk: JWK): { x: string; y: string } {
+/** The point that the private number alone makes. */
+function publicPoint(d: string): { x: string; y: string } {
   try {
-    const key = createPrivateKey({ key: jwk as Record<string, unknown>, format: 'jwk' });
-    const { x, y } = createPublicKey(key.export({ format: 'pem', type: 'pkcs8' }) as string).export({
-      format: 'jwk',
-    });
-    return { x: x as string, y: y as string };
+    const pair = createECDH('prime256v1');
+    pair.setPrivateKey(Buffer.from(d, 'base64url'));
+    const point = pair.getPublicKey(); // 0x04, x, y
+    return { x: point.subarray(1, 33).toString('base64url'), y: point.subarray(33).toString('base64url') };
   } catch {
     throw new Error('is not a valid private key');
   }

@@ -11,7 +11,7 @@ import { createInProcessBus } from '#lib/events/event-bus.ts';
 import { createMemoryRateLimiter, defaultRateLimits, type RateLimits } from '#lib/http/rate-limits.ts';
 import { createLogger } from '#lib/observability/logger.ts';
 import { type AuthOptions, type AuthService, composeAuth } from '../../services/auth/compose.ts';
-import { readContract } from './contract.ts';
+import { contractFetch, createContractChecker, readContract } from './contract.ts';
 import { createTestDatabase } from './postgres.ts';
 
 /** The auth service on a database of its own, behind a real HTTP server. */
@@ -25,10 +25,22 @@ export interface AuthUnderTest {
   events: AccordEvent[];
   /** Everything that was logged. */
   logged(): string;
+  /** Fetches a path and checks the response against the contract. */
+  fetch: ReturnType<typeof contractFetch>;
+  /** Asks the token endpoint. @param path another of its addresses. */
+  askToken(
+    fields: Record<string, string>,
+    path?: string,
+    headers?: Record<string, string>,
+  ): Promise<Response>;
+  /** An access token by the password grant; of a demo account unless a password is given. */
+  tokenOf(username: string, password?: string): Promise<string>;
   /** Makes the service anew on the same database and address, as a restart would. */
   restart(changes?: Changes): Promise<void>;
   stop(): Promise<void>;
 }
+
+const checker = createContractChecker(readContract());
 
 /** What a test has otherwise than the default. */
 export interface Changes {
@@ -71,6 +83,15 @@ export async function startAuth(changes: Changes = {}): Promise<AuthUnderTest> {
     authUrl: changes.settings?.authUrl ?? `${baseUrl}/auth`,
     auth: await compose(changes),
     logged: () => logged,
+    fetch: contractFetch(baseUrl, checker),
+    askToken: (fields, path = '/auth', headers = {}) =>
+      under.fetch(path, { method: 'POST', headers, body: new URLSearchParams(fields) }),
+    async tokenOf(username, password = 'demo') {
+      const fields = { grant_type: 'password', client_id: 'cmclient', username, password };
+      const response = await under.askToken(fields);
+      if (response.status !== 200) throw new Error(`no token for ${username}: ${await response.text()}`);
+      return ((await response.json()) as { access_token: string }).access_token;
+    },
     async restart(next = {}) {
       await under.auth.stop();
       under.auth = await compose(next);

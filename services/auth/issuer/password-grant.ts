@@ -3,8 +3,7 @@ import type { SignIn } from '../operations/create-sign-in.ts';
 import { resourceServer } from './token-claims.ts';
 
 /** One sentence for every fault, so that it tells nothing. */
-const refused =
-  'The username or the password is wrong, or there were too many wrong tries within 15 minutes.';
+const refused = 'The username or the password is wrong, or there were too many wrong tries within 5 minutes.';
 
 /**
  * The password grant (RFC 6749 §4.3), which existing scripts use (interface.md, "Authentication"). RFC 9700 advises against it:

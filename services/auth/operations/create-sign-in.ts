@@ -8,7 +8,7 @@ import { createTurns } from './create-turns.ts';
 /** Checks a name and a password. @returns undefined for any fault: a wrong name, a wrong password, too many tries. */
 export type SignIn = (name: string, password: string) => Promise<Account | undefined>;
 
-/** Wrong passwords in a row, within 15 minutes, after which a name is locked for the rest of them. */
+/** Wrong passwords in a row, within 5 minutes, after which a name is locked for the rest of them. */
 const maxTries = 10;
 
 /** Tries of one name that are looked at at once: fewer than `maxTries`, so that right ones never lock each other out. */

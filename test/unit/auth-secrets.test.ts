@@ -1,0 +1,100 @@
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { generatePrivateKey } from '#lib/config/private-key.ts';
+import { loadSecrets } from '#lib/config/secrets.ts';
+import { generateSharedSecret } from '#lib/config/shared-secret.ts';
+import { StartupError } from '#lib/lifecycle/startup-error.ts';
+
+const names = [
+  'instance-sealing',
+  'instance-signing',
+  'internal',
+  'issuer-cookies',
+  'issuer-signing',
+  'key-pepper',
+  'transaction-token',
+];
+
+let parent: string;
+let folder: string;
+beforeEach(async () => {
+  parent = await mkdtemp(path.join(tmpdir(), 'accord-secrets-'));
+  folder = path.join(parent, 'secrets');
+});
+afterEach(() => rm(parent, { recursive: true, force: true }));
+
+const write = (name: string, content: string) => writeFile(path.join(folder, name), content);
+const reasonOf = (generate: boolean) =>
+  loadSecrets({ folder, generate }).then(
+    () => 'none',
+    (error: unknown) => {
+      expect(error).toBeInstanceOf(StartupError);
+      return (error as Error).message;
+    },
+  );
+
+describe('secrets', () => {
+  it('are made at the first start, for their owner alone, and stay', async () => {
+    const first = await loadSecrets({ folder, generate: true });
+    expect((await readdir(folder)).sort()).toEqual(names);
+    expect((await stat(folder)).mode & 0o777).toBe(0o700);
+    for (const name of names) expect((await stat(path.join(folder, name))).mode & 0o777).toBe(0o600);
+    expect(await loadSecrets({ folder, generate: false })).toEqual(first);
+  });
+
+  it('are the same for starts at the same moment', async () => {
+    const starts = await Promise.all(
+      Array.from({ length: 6 }, () => loadSecrets({ folder, generate: true })),
+    );
+    for (const start of starts) expect(start).toEqual(starts[0]);
+    expect((await readdir(folder)).sort()).toEqual(names);
+  });
+
+  it('may have several entries: the first signs, all verify', async () => {
+    await loadSecrets({ folder, generate: true });
+    const [signing, pepper] = [generatePrivateKey(), generateSharedSecret()];
+    await write(
+      'issuer-signing',
+      `${signing}\n${await readFile(path.join(folder, 'issuer-signing'), 'utf8')}`,
+    );
+    await write('key-pepper', `${pepper}\r\n\n${await readFile(path.join(folder, 'key-pepper'), 'utf8')}`);
+    const { issuerSigning, keyPepper } = await loadSecrets({ folder, generate: false });
+    expect(issuerSigning.map(({ d }) => d)).toEqual([JSON.parse(signing).d, expect.any(String)]);
+    expect(keyPepper.map((entry) => Buffer.from(entry).toString())).toEqual([pepper, expect.any(String)]);
+  });
+
+  it('that are missing are all named where nothing is made', async () => {
+    const reason = await reasonOf(false);
+    for (const name of names) expect(reason).toContain(`${name}: is missing`);
+  });
+
+  it('that are short, examples or broken are all named, and never shown', async () => {
+    await mkdir(folder);
+    const example = { kty: 'EC', crv: 'P-256', d: '870MB6gfuTJ4HtUnUvYMyJpr5eUZNP4Bk43bVdj3eAE' };
+    const [one, other] = [JSON.parse(generatePrivateKey()), JSON.parse(generatePrivateKey())];
+    await write('transaction-token', 'tooshort-canary');
+    await write('key-pepper', 'change-me-change-me-change-me-change-me');
+    await write('internal', `${generateSharedSecret()}\n${'a1'.repeat(30)}`);
+    await write('issuer-cookies', '');
+    await write('issuer-signing', JSON.stringify(example));
+    await write('instance-signing', 'no JSON canary');
+    await write('instance-sealing', JSON.stringify({ ...one, x: other.x, y: other.y }));
+    const reason = await reasonOf(true);
+    expect(reason).toContain('transaction-token, entry 1: is 15 bytes long and must be at least 32');
+    expect(reason).toContain('key-pepper, entry 1: looks like an example');
+    expect(reason).toContain('internal, entry 2: looks like an example');
+    expect(reason).toContain('issuer-cookies: is empty');
+    expect(reason).toContain('issuer-signing, entry 1: is an example');
+    expect(reason).toContain('instance-signing, entry 1: must be a JWK');
+    expect(reason).toContain('instance-sealing, entry 1: ');
+    expect(reason).not.toMatch(/canary|870MB/);
+  });
+
+  it.runIf(process.getuid?.() !== 0)('that cannot be read are told in one sentence', async () => {
+    await loadSecrets({ folder, generate: true });
+    await chmod(path.join(folder, 'internal'), 0);
+    expect(await reasonOf(true)).toMatch(/The secret .*internal cannot be read \(EACCES\)\./);
+  });
+});
