@@ -1,4 +1,3 @@
-import type { Context } from 'koa';
 import Negotiator from 'negotiator';
 
 /** How a reply is represented: a page for a browser, or a document for a client. */
@@ -23,10 +22,4 @@ export function preferredMode(accept: string | undefined): Mode | 'neither' {
 /** `text/*` and a full wildcard do not name HTML: a browser does. */
 function namesHtml(accept: string): boolean {
   return /(^|[\s,])(text\/html|application\/xhtml\+xml)\s*(;|,|$)/i.test(accept);
-}
-
-/** {@link preferredMode} of a request, falling back to JSON. */
-export function modeOf(ctx: Context): Mode {
-  const mode = preferredMode(ctx.get('accept'));
-  return mode === 'neither' ? 'json' : mode;
 }

@@ -1,7 +1,7 @@
 import type { Context } from 'koa';
 
 /** `frame-ancestors` of pages that nobody may embed. */
-export const noAncestors = "'none'";
+const noAncestors = "'none'";
 
 /**
  * The content security policy of every page: our own origin and nothing inline (security.md, "Pages").

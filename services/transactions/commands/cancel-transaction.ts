@@ -25,7 +25,7 @@ export async function cancelTransaction(
   const after = await readTransaction(db, id);
   if (!after) throw noSuchTransaction();
   if (after.transaction.state !== 'CANCELLED') {
-    requireOpen(after, baseUrl);
+    requireOpen(after, baseUrl, 'wrong-state');
     throw fail('unavailable', 'The transaction is busy. Please try again.', {
       headers: { 'Retry-After': '1' },
     });

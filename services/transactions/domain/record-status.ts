@@ -34,6 +34,6 @@ export function recordStatus(
 }
 
 /** The MAJOR of a serial `<major>.<minor>`. */
-export function major(serial: string): number {
+function major(serial: string): number {
   return Number.parseInt(serial, 10);
 }

@@ -49,7 +49,7 @@ export function listOwnRecordsHandler({ instance }: Dependencies): Handler {
 }
 
 /** Another's by query is refused (decisions.md §15, "Rights"). */
-export function requireOwnSubject(principal: Principal, subject: string): void {
+function requireOwnSubject(principal: Principal, subject: string): void {
   if (!isPrivileged(principal) && principal.subject !== subject)
     throw fail('forbidden', 'You may see your own records alone.');
 }

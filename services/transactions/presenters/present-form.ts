@@ -61,10 +61,7 @@ export function presentForm(
 }
 
 /** The layout as it is in force, its texts in the form's language. */
-export function presentLayout(
-  layout: ReadTransaction['transaction']['layout'],
-  texts: FormDescription['texts'],
-) {
+function presentLayout(layout: ReadTransaction['transaction']['layout'], texts: FormDescription['texts']) {
   const { id: _id, texts: _texts, blocs: _blocs, ...options } = layout;
   return { type: 'layout' as const, ...options, ...texts };
 }

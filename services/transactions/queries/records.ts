@@ -28,7 +28,7 @@ export interface RecordFilter {
 }
 
 /** SQL that tells whether `r` is the newest committed record of its subject, object and key. */
-export const isNewest = sql`(r.state = 'COMMITTED' AND NOT EXISTS (
+const isNewest = sql`(r.state = 'COMMITTED' AND NOT EXISTS (
     SELECT 1 FROM records AS n
      WHERE n.state = 'COMMITTED' AND n.subject = r.subject AND n.object = r.object AND n.key = r.key
        AND (n.committed_at, n.id) > (r.committed_at, r.id)))`;
