@@ -18,7 +18,7 @@ export function submitSingleStepHandler(dependencies: Dependencies): Handler {
       { ...submitDependencies(dependencies), db: dependencies.db },
       {
         context,
-        ...splitComment(body.values),
+        ...prefixPointers('/values', () => splitComment(body.values)),
         principal,
         languages: readerLanguages(ctx, undefined, dependencies.defaultLanguage),
       },
