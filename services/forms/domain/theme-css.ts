@@ -57,6 +57,7 @@ function parseTheme(css: string): { sheet: CssNode | undefined; faults: string[]
   // An escape can spell a forbidden name in a way that the parser reads otherwise than a browser.
   if (css.includes('\\')) return { sheet: undefined, faults: ['must not use backslashes'] };
   if (/<[/!?]/.test(css)) return { sheet: undefined, faults: ['must not contain HTML'] };
+  if (depthOf(css) > maxDepth) return { sheet: undefined, faults: ['is nested too deeply'] };
   const faults = new Set<string>();
   const sheet = parse(css, {
     parseCustomProperty: true,
@@ -67,6 +68,19 @@ function parseTheme(css: string): { sheet: CssNode | undefined; faults: string[]
     if (fault) faults.add(fault);
   });
   return { sheet, faults: [...faults] };
+}
+
+const maxDepth = 20;
+
+/** How deep brackets are nested: the parser calls itself for each level. */
+function depthOf(css: string): number {
+  let depth = 0;
+  let deepest = 0;
+  for (const [bracket] of css.matchAll(/[([{)\]}]/g)) {
+    depth = Math.max(0, depth + ('([{'.includes(bracket) ? 1 : -1));
+    deepest = Math.max(deepest, depth);
+  }
+  return deepest;
 }
 
 function faultOf(node: CssNode): string | undefined {

@@ -24,9 +24,14 @@ function text(most: number, clean: (given: string) => string): Field<string> {
       faults.push({ pointer: at, code: 'invalid', detail: 'must be a text' });
       return undefined;
     }
-    const cleaned = clean(value.normalize('NFC').replaceAll('\r\n', '\n'));
-    if (value.length > most * 2 || [...cleaned].length > most)
+    const tooLong = () => {
       faults.push({ pointer: at, code: 'too-long', detail: `must have at most ${most} characters` });
+      return undefined;
+    };
+    // Before it is cleaned, which may take long: a character is at most two units.
+    if (value.length > most * 2) return tooLong();
+    const cleaned = clean(value.normalize('NFC').replaceAll('\r\n', '\n'));
+    if ([...cleaned].length > most) return tooLong();
     return cleaned === '' ? undefined : cleaned;
   };
 }
