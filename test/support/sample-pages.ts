@@ -267,14 +267,15 @@ export function sampleReceipt(language: SampleLanguage): ReceiptBody {
       sha256: hash,
     },
     consents: [
-      consent(newsletter, ['accepted']),
+      consent(newsletter, ['accepted'], 'Riverside Clinic'),
       consent(research, ['refused']),
       consent(channel, channel?.answers?.slice(0, 1) ?? []),
       consent(terms, [], 'University Hospital'),
     ],
     privacyPolicyUrl: 'https://riverside.example/privacy',
     attributes: { channel: 'reception', desk: '3' },
-    updateUrl: link(''),
+    // As long as a real one is, with its token.
+    updateUrl: link('') + 'x'.repeat(260),
     parent: '4Qd3kQ2mWzX8RtB5vNcJ1b',
   };
 }

@@ -43,10 +43,11 @@
       if (event.source !== frame.contentWindow || event.origin !== origin) return;
       const { type, transaction, state } = event.data ?? {};
       if (type !== 'accord:state') return;
+      const news = transaction !== last.transaction || state !== last.state;
       last = { transaction, state };
       // A sent form is followed by a shorter page: bring its beginning into view.
       if (loads++ > 0 && frame.getBoundingClientRect().top < 0) frame.scrollIntoView();
-      report(eventOf[state] ?? 'accord:state', { ...last });
+      if (news) report(eventOf[state] ?? 'accord:state', { ...last });
     };
     window.addEventListener('message', listen);
 

@@ -11,7 +11,7 @@ const quietZone = 4;
 /** null if the text is too long for a QR code. */
 export function qrImage(text: string): QrImage | null {
   try {
-    const { modules } = qrcode.create(text, { errorCorrectionLevel: 'M' });
+    const { modules } = qrcode.create(text, { errorCorrectionLevel: 'L' });
     const isDark = (row: number, column: number) => Boolean(modules.get(row, column));
     return { size: modules.size + 2 * quietZone, path: modulesPath(modules.size, isDark) };
   } catch {

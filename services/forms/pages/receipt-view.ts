@@ -49,7 +49,7 @@ export function receiptView(page: ReceiptPage, reader: Reader, rich: RichText) {
       identifier: receipt.information.identifier,
       sha256: receipt.information.sha256,
     },
-    consents: receipt.consents.map((consent) => consentView(consent, reader, rich)),
+    consents: receipt.consents.map((consent) => consentView(consent, receipt.collector.name, reader, rich)),
     privacyPolicy: safeUrl(receipt.privacyPolicyUrl),
     updateUrl: safeUrl(receipt.updateUrl),
     qr,
@@ -110,9 +110,15 @@ function rows(pairs: [string, (string | undefined)[]][], reader: Reader): Row[] 
   });
 }
 
-function consentView(consent: ReceiptConsent, reader: Reader, rich: RichText): ReceiptConsentView {
+function consentView(
+  consent: ReceiptConsent,
+  collector: string,
+  reader: Reader,
+  rich: RichText,
+): ReceiptConsentView {
   const { texts } = consent;
-  const answered = consent.owner === null;
+  // Ours, or without an owner: a peer's own receipt has the answer to its element.
+  const answered = consent.owner === null || consent.owner === collector;
   const decision =
     consent.type === 'preference' ? null : consent.answer[0] === 'accepted' ? 'accepted' : 'refused';
   const options =
@@ -133,7 +139,7 @@ function consentView(consent: ReceiptConsent, reader: Reader, rich: RichText): R
     options: options.join(' · '),
     answers: answered ? answerTexts(consent, decision, reader) : null,
     answerLanguage: decision ? {} : reader.in(consent.lang),
-    owner: consent.owner ? reader.t('receipt.answeredTo', { owner: consent.owner }) : null,
+    owner: answered ? null : reader.t('receipt.answeredTo', { owner: consent.owner ?? '' }),
   };
 }
 
