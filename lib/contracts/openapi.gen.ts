@@ -936,7 +936,7 @@ export interface paths {
         put?: never;
         /**
          * Preview a version
-         * @description Renders a version as a page, in one of its languages. With `data`, that content is shown instead of the stored one, and nothing is kept.
+         * @description Renders a version as a page, in one of its languages. With `data`, that content is shown instead of the stored one, and nothing is kept; only the style sheet of a theme is always the stored one.
          */
         post: operations["previewVersion"];
         delete?: never;

@@ -12,14 +12,19 @@ export async function createModel({ db }: Pick<Dependencies, 'db'>, given: Given
   return db.withTransaction((tx) => insertNewModel(tx, given));
 }
 
+/** A key that somebody takes by name at the moment when it is found free; after so many, there is something else wrong. */
+const maxTries = 5;
+
 /** {@link createModel} within a transaction. */
 export async function insertNewModel(tx: Queries, given: GivenEntry): Promise<Entry> {
   const { key: wanted, type, ...fields } = readNewEntry(given);
-  const key = wanted ?? defaultKey(type, await nextKeyNumber(tx, type));
-  const entry = await insertModel(tx, { id: uuid(), key, type, ...fields });
-  if (!entry)
-    throw fail('exists', `There is already a model with the key ${key}.`, {
-      errors: [{ pointer: '/key', code: 'exists', detail: 'is taken' }],
-    });
-  return entry;
+  for (let tries = 0; tries < maxTries; tries += 1) {
+    const key = wanted ?? defaultKey(type, await nextKeyNumber(tx, type));
+    const entry = await insertModel(tx, { id: uuid(), key, type, ...fields });
+    if (entry) return entry;
+    if (wanted !== undefined) break;
+  }
+  throw fail('exists', `There is already a model with the key ${wanted ?? 'that would be next'}.`, {
+    errors: [{ pointer: '/key', code: 'exists', detail: 'is taken: give another one' }],
+  });
 }
