@@ -24,7 +24,7 @@ export interface KeyTimes {
 export const defaultKeyTimes: KeyTimes = {
   freshMs: 10 * 60_000,
   staleMs: 24 * 60 * 60_000,
-  coolDownMs: 30_000,
+  coolDownMs: 5_000,
   retryMs: 2_000,
 };
 

@@ -1,0 +1,123 @@
+import * as client from 'openid-client';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { sql } from '#lib/db/sql.ts';
+import {
+  addClient,
+  describeClients,
+  type NewClient,
+  removeClient,
+} from '../../services/auth/commands/manage-clients.ts';
+import { createKeyedHash, type KeyedHash } from '../../services/auth/domain/keyed-hash.ts';
+import { type AuthUnderTest, startAuth } from '../support/auth-service.ts';
+
+let under: AuthUnderTest;
+let keyedHash: KeyedHash;
+beforeAll(async () => {
+  under = await startAuth();
+  keyedHash = createKeyedHash(under.secrets.keyPepper);
+});
+afterAll(() => under.stop());
+
+const wanted = (changed: Partial<NewClient>): NewClient => ({
+  id: 'robot',
+  role: null,
+  redirectUris: [],
+  isPublic: false,
+  ...changed,
+});
+async function add(changed: Partial<NewClient>): Promise<string> {
+  const told = await addClient(under.db, keyedHash, wanted(changed));
+  return told.split('\n')[1] ?? '';
+}
+const credentials = { grant_type: 'client_credentials' };
+const basic = (id: string, secret: string) => ({
+  Authorization: `Basic ${Buffer.from(`${id}:${secret}`).toString('base64')}`,
+});
+
+describe('a program with client credentials', () => {
+  it('gets a token of its own role, and is nobody’s subject', async () => {
+    const secret = await add({ id: 'robot', role: 'operator' });
+    const config = await client.discovery(
+      new URL(under.authUrl),
+      'robot',
+      undefined,
+      client.ClientSecretBasic(secret),
+      {
+        execute: [client.allowInsecureRequests],
+      },
+    );
+    const tokens = await client.clientCredentialsGrant(config);
+    expect(tokens.expires_in).toBe(300);
+    const response = await under.fetch('/user', {
+      headers: { Authorization: `Bearer ${tokens.access_token}` },
+    });
+    expect(await response.json()).toMatchObject({ name: 'robot', roles: ['operator', 'user'] });
+    const found = await under.auth.operations.introspect({
+      authorization: `Bearer ${tokens.access_token}`,
+      browser: false,
+    });
+    expect(found).toMatchObject({ result: 'principal', principal: { name: 'robot', subject: undefined } });
+  });
+
+  it('may send its secret in the form, if it cannot send it in the header', async () => {
+    const secret = await add({ id: 'in-form', role: 'user' });
+    const fields = { ...credentials, client_id: 'in-form', client_secret: secret };
+    expect((await under.askToken(fields)).status).toBe(200);
+  });
+
+  it('with a wrong secret, or with the hash that is stored, gets nothing', async () => {
+    const secret = await add({ id: 'guarded', role: 'admin' });
+    const { hash } = await under.db.one<{ hash: Buffer }>(
+      sql`SELECT secret_hash AS hash FROM clients WHERE id = 'guarded'`,
+    );
+    for (const wrong of [`${secret}x`, 'guess', hash.toString('base64url'), hash.toString('hex')]) {
+      const response = await under.askToken(credentials, '/auth', basic('guarded', wrong));
+      expect(response.status).toBe(401);
+      expect(response.headers.get('www-authenticate')).toMatch(/^Basic /);
+    }
+    expect((await under.askToken({ ...credentials, client_id: 'guarded' })).status).toBe(401);
+  });
+
+  it('cannot use grants that it was not made for', async () => {
+    const secret = await add({ id: 'narrow', role: 'operator' });
+    const fields = { grant_type: 'password', username: 'admin', password: 'demo' };
+    expect((await under.askToken(fields, '/auth', basic('narrow', secret))).status).toBe(400);
+    for (const client_id of ['accord', 'cmclient'])
+      expect((await under.askToken({ ...credentials, client_id })).status).toBe(400);
+  });
+
+  it('that is removed gets no more tokens', async () => {
+    const secret = await add({ id: 'former', role: 'operator' });
+    await removeClient(under.db, 'former');
+    expect((await under.askToken(credentials, '/auth', basic('former', secret))).status).toBe(401);
+  });
+});
+
+describe('making a client', () => {
+  it.each<[string, Partial<NewClient>, RegExp]>([
+    ['without a purpose', {}, /needs --role or --redirect-uri/],
+    ['with a strange id', { id: 'a b', role: 'user' }, /letters, digits/],
+    ['by the name of one that is always there', { id: 'accord', role: 'admin' }, /always there/],
+    ['with a role and no secret', { role: 'user', isPublic: true }, /needs a secret/],
+    [
+      'with an address that is none',
+      { redirectUris: ['javascript:alert(1)'] },
+      /not an http or https address/,
+    ],
+    ['with an address with a fragment', { redirectUris: ['https://a.example/#x'] }, /without a fragment/],
+  ])('%s is refused', async (_name, changed, reason) => {
+    await expect(add(changed)).rejects.toThrow(reason);
+  });
+
+  it('twice is refused', async () => {
+    await add({ id: 'twin', role: 'user' });
+    await expect(add({ id: 'twin', role: 'user' })).rejects.toThrow(/already/);
+  });
+
+  it('shows on the list, without its secret', async () => {
+    const secret = await add({ id: 'listed', redirectUris: ['https://shop.example/callback'] });
+    const list = await describeClients(under.db);
+    expect(list).toContain('listed\t-\thttps://shop.example/callback');
+    expect(list).not.toContain(secret);
+  });
+});

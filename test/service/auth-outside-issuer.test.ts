@@ -1,0 +1,121 @@
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { drawApiKey } from '../../services/auth/domain/api-key.ts';
+import { createKeyedHash } from '../../services/auth/domain/keyed-hash.ts';
+import { insertKey } from '../../services/auth/queries/api-keys.ts';
+import { type AuthUnderTest, type Changes, startAuth } from '../support/auth-service.ts';
+import { createOutsideIssuer, type OutsideIssuer } from '../support/outside-issuer.ts';
+
+const patience = { timeout: 8_000, interval: 250 };
+
+let issuer: OutsideIssuer;
+let under: AuthUnderTest;
+let settings: NonNullable<Changes['settings']>;
+beforeAll(async () => {
+  issuer = await createOutsideIssuer();
+  await issuer.start();
+  settings = {
+    authUrl: issuer.url,
+    outsideIssuer: {
+      issuer: issuer.url,
+      audience: issuer.audience,
+      paths: { roles: 'realm_access.roles', subject: 'preferred_username' },
+    },
+  };
+  under = await startAuth({ settings });
+});
+afterAll(async () => {
+  await under.stop();
+  await issuer.stop();
+});
+
+const callWith = (token: string, more = {}) =>
+  under.fetch('/user', { headers: { Authorization: `Bearer ${token}`, ...more } });
+
+describe('with an outside issuer', () => {
+  it('its tokens say who calls, with roles and subject where it puts them', async () => {
+    const response = await callWith(await issuer.tokenOf('jane'));
+    expect(await response.json()).toMatchObject({ name: 'jane', roles: ['operator', 'user'], admin: false });
+    expect(await (await callWith(await issuer.tokenOf('boss'))).json()).toMatchObject({ admin: true });
+  });
+
+  it('whoever has no role here may do nothing here', async () => {
+    expect((await callWith(await issuer.tokenOf('guest'))).status).toBe(403);
+  });
+
+  it('a token for another audience is refused', async () => {
+    expect((await callWith(await issuer.tokenOf('elsewhere'))).status).toBe(401);
+  });
+
+  it('there is no issuer of our own, and nothing to set up', async () => {
+    for (const path of [
+      '/auth',
+      '/auth/token',
+      '/auth/.well-known/openid-configuration',
+      '/auth/setup',
+      '/auth/jwks',
+    ])
+      for (const method of ['GET', 'POST'])
+        expect((await fetch(under.baseUrl + path, { method })).status).toBe(404);
+    expect(under.auth.setupLink()).toBeUndefined();
+    expect(under.auth.prefixes).toEqual(['/keys', '/user', '/auth']);
+  });
+
+  it('tokens of the built-in one are worth nothing', async () => {
+    const builtIn = await startAuth({ secrets: under.secrets });
+    const token = await builtIn.tokenOf('admin');
+    await builtIn.stop();
+    expect((await callWith(token)).status).toBe(401);
+  });
+
+  it('that takes another key, its new tokens are good at once, and the former ones no longer', async () => {
+    const former = await issuer.tokenOf('jane');
+    expect((await callWith(former)).status).toBe(200);
+    await issuer.rotate();
+    expect((await callWith(await issuer.tokenOf('jane'))).status).toBe(200);
+    // Asked of auth itself: services remember an answer for 5 s.
+    const judged = await under.auth.operations.introspect({
+      authorization: `Bearer ${former}`,
+      browser: false,
+    });
+    expect(judged).toEqual({ result: 'bad-authorization' });
+  });
+
+  it('that is away, tokens of keys that are known are good, and of others nobody can say', async () => {
+    const known = await issuer.tokenOf('jane');
+    expect((await callWith(known)).status).toBe(200);
+    await issuer.rotate();
+    const unknown = await issuer.tokenOf('jane');
+    await issuer.stop();
+    expect((await callWith(known)).status).toBe(200);
+    // A key was looked for a moment ago, so there is a pause before the next look.
+    const refused = await vi.waitFor(async () => {
+      const response = await callWith(unknown);
+      expect(response.status).toBe(503);
+      return response;
+    }, patience);
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+    expect((await callWith('not.a.token')).status).toBe(401);
+    await issuer.start();
+    await vi.waitFor(async () => expect((await callWith(unknown)).status).toBe(200), {
+      timeout: 8_000,
+      interval: 250,
+    });
+  });
+
+  it('that is away from the start, a token is a 503, a key still works, and it recovers by itself', async () => {
+    const token = await issuer.tokenOf('jane');
+    await issuer.stop();
+    await under.restart({ settings });
+    expect((await callWith(token)).status).toBe(503);
+    const id = '0197a1f0-58c1-7b1e-9c1d-3f0c2b8f4a11';
+    const key = drawApiKey(id);
+    const hash = createKeyedHash(under.secrets.keyPepper).hash(key);
+    await insertKey(under.db, { id, name: 'shop', scope: 'OWNER', hash });
+    expect(await (await callWith(token, { CM_KEY: key })).json()).toMatchObject({ roles: ['key'] });
+    await issuer.start();
+    await vi.waitFor(async () => expect((await callWith(token)).status).toBe(200), {
+      timeout: 8_000,
+      interval: 250,
+    });
+  });
+});

@@ -1,0 +1,118 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { sql } from '#lib/db/sql.ts';
+import { defaultRateLimits } from '#lib/http/rate-limits.ts';
+import { addAccount } from '../../services/auth/commands/manage-accounts.ts';
+import { type AuthUnderTest, startAuth } from '../support/auth-service.ts';
+import { createBrowserSession } from '../support/browser-session.ts';
+
+const settings = { demo: false };
+const password = 'a long enough phrase';
+const first = { username: 'root admin', password, repeated: password };
+
+let under: AuthUnderTest;
+let link: string;
+beforeEach(async () => {
+  under = await startAuth({ settings });
+  link = under.auth.setupLink() ?? '';
+});
+afterEach(() => under.stop());
+
+const browser = createBrowserSession();
+async function open(url = link): Promise<{ status: number; html: string }> {
+  const response = await browser.fetch(url);
+  return { status: response.status, html: await response.text() };
+}
+const submit = async (fields: Record<string, string>, url = link) =>
+  browser.fetch(url, { method: 'POST', body: new URLSearchParams(fields) });
+
+describe('the link for the first administrator', () => {
+  it('makes an account, once', async () => {
+    expect(link).toMatch(new RegExp(`^${under.authUrl}/setup\\?token=[\\w-]{43}$`));
+    const page = await open();
+    expect(page.status).toBe(200);
+    const made = await browser.submit(link, page.html, first);
+    expect(made.status).toBe(201);
+    expect(await made.text()).toContain('root admin');
+    const token = await under.tokenOf('root admin', password);
+    const who = await under.fetch('/user', { headers: { Authorization: `Bearer ${token}` } });
+    expect(await who.json()).toMatchObject({ name: 'root admin', admin: true });
+    expect((await open()).status).toBe(410);
+    expect((await submit({ ...first, username: 'second' })).status).toBe(410);
+  });
+
+  it('of two people at once lets one in', async () => {
+    const names = ['one', 'two', 'three', 'four'];
+    const made = await Promise.all(names.map((username) => submit({ ...first, username })));
+    expect(made.map(({ status }) => status).sort()).toEqual([201, 410, 410, 410]);
+    const { count } = await under.db.one<{ count: number }>(sql`SELECT count(*)::int AS count FROM accounts`);
+    expect(count).toBe(1);
+  });
+
+  it('is over after an hour, and when Accord starts again', async () => {
+    await under.db.query(sql`UPDATE setup_links SET expires_at = expires_at - interval '61 minutes'`);
+    expect((await open()).status).toBe(410);
+    await under.restart({ settings });
+    const next = under.auth.setupLink() ?? '';
+    expect(next).not.toBe(link);
+    expect((await open(next)).status).toBe(200);
+    await under.restart({ settings });
+    expect((await open(next)).status).toBe(410);
+  });
+
+  it('is not made, and opens nothing, once there is an account', async () => {
+    await addAccount(under.db, { name: 'jane', role: 'user', password });
+    expect((await open()).status).toBe(410);
+    expect((await submit(first)).status).toBe(410);
+    await under.restart({ settings });
+    expect(under.auth.setupLink()).toBeUndefined();
+  });
+
+  it('is not made in a demonstration', async () => {
+    await under.restart();
+    expect(under.auth.setupLink()).toBeUndefined();
+  });
+
+  it.each([
+    ['a short password', { password: 'eleven char', repeated: 'eleven char' }, 'at least 12 characters'],
+    [
+      'a password that is the name',
+      { username: 'Administrator1', password: 'administrator1', repeated: 'administrator1' },
+      'must not be the username',
+    ],
+    ['two passwords that differ', { repeated: `${password}!` }, 'not the same'],
+    ['no name', { username: '  ' }, 'Choose a username'],
+    ['a name with a control character', { username: 'a\u0007b' }, 'Choose a username'],
+  ])('does not take %s, and stays good', async (_name, changed, reason) => {
+    const refused = await submit({ ...first, ...changed });
+    expect(refused.status).toBe(422);
+    const html = await refused.text();
+    expect(html).toContain(reason);
+    expect(html).not.toContain(password);
+    expect((await open()).status).toBe(200);
+  });
+
+  it.each(['', '?token=', '?token=guess', '?token=a&token=b', '?token=%00'])(
+    'is not guessed: %s',
+    async (query) => {
+      expect((await open(`${under.authUrl}/setup${query}`)).status).toBe(410);
+      expect((await submit(first, `${under.authUrl}/setup${query}`)).status).toBe(410);
+    },
+  );
+
+  it('is guessed by nobody: too many tries of an address are refused', async () => {
+    await under.restart({ settings, limits: { ...defaultRateLimits, address: 2 } });
+    const guess = () => open(`${under.authUrl}/setup?token=guess`);
+    expect([(await guess()).status, (await guess()).status, (await guess()).status]).toEqual([410, 410, 429]);
+  });
+
+  it('and the password that was chosen are in no log line', async () => {
+    await submit(first);
+    const token = new URL(link).searchParams.get('token') ?? '';
+    expect(under.logged()).not.toContain(token);
+    expect(under.logged()).not.toContain(password);
+    const { row } = await under.db.one<{ row: string }>(
+      sql`SELECT row_to_json(a)::text AS row FROM accounts AS a`,
+    );
+    expect(row).toContain('$argon2id$');
+  });
+});
