@@ -223,7 +223,7 @@ function finalPages(language: SampleLanguage): Record<string, PageModel> {
 }
 
 /** An error page as a subject gets it. */
-export function sampleError(language: string, code: ProblemCode, more: object = {}): PageModel {
+function sampleError(language: string, code: ProblemCode, more: object = {}): PageModel {
   return {
     ...base(language),
     page: 'error',
@@ -235,7 +235,7 @@ export function sampleError(language: string, code: ProblemCode, more: object = 
   };
 }
 
-export function sampleReceipt(language: SampleLanguage): ReceiptBody {
+function sampleReceipt(language: SampleLanguage): ReceiptBody {
   const { newsletter, research, channel, terms } = sampleElements(language);
   const consent = (element: FormElement | undefined, answer: string[], owner: string | null = null) => ({
     identifier: element?.identifier ?? '',

@@ -1,9 +1,8 @@
-import type { Element } from 'domhandler';
 import { describe, expect, it } from 'vitest';
 import type { FormElement } from '#lib/contracts/form-content.ts';
 import type { FormPage } from '#lib/contracts/pages.ts';
 import { renderer } from '../support/page-renderer.ts';
-import { parsePage } from '../support/parse-page.ts';
+import { type Element, parsePage } from '../support/parse-page.ts';
 import { sampleElements } from '../support/sample-content.ts';
 import { sampleForm } from '../support/sample-pages.ts';
 

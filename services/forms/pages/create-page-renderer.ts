@@ -50,7 +50,7 @@ const templateOf = (page: PageModel['page']): TemplateName =>
     : page;
 
 /** Pages for developers, whose texts are English as the contract is. */
-const englishOnly = new Set<PageModel['page']>(['host', 'problem', 'api']);
+const englishOnly = new Set<PageModel['page']>(['problem', 'api']);
 
 /** Compiles every template once, from files only, never from input (security.md, "Pages"). */
 export function createPageRenderer({ assets, sanitiseRichText }: Parts): PageRenderer {

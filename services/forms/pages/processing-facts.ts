@@ -33,7 +33,7 @@ export function processingFacts(content: ProcessingContent, reader: Reader): Pro
 const units = new Set(['DAY', 'WEEK', 'MONTH', 'YEAR']);
 
 /** The full text if there is one, else the label and the duration in the content's own language. */
-export function retentionText(retention: Retention | undefined, language: string): string {
+function retentionText(retention: Retention | undefined, language: string): string {
   if (!retention) return '';
   if (retention.fullText) return retention.fullText;
   const { label, value, unit } = retention;
