@@ -18,9 +18,9 @@ export const information: DemoModel = {
     en: {
       title: 'Your data, your choice',
       header:
-        '<p>Welcome to Riverside Theatre. You have just booked with us for the first time, so we would like to know what we may do with your data beyond your tickets.</p><p><strong>Nothing here is needed for your booking.</strong> Say yes or no to each question; your seats stay yours either way.</p>',
+        '<p>Welcome to Riverside Theatre. You have just booked with us for the first time, so we would like to know what we may do with your data beyond your tickets.</p><p><strong>Your seats are yours, whatever you answer.</strong> Take your time, and choose for each question on its own.</p>',
       footer:
-        '<p>You may see, correct or erase your data and change your mind at any time, free of charge. Our data protection officer, Claire Morel, answers within a week. You may also turn to the French supervisory authority, the <a href="https://www.cnil.fr/en">CNIL</a>.</p>',
+        '<p>Something is unclear? Our data protection officer, Claire Morel, answers within a week. The authority that watches over us is the French <a href="https://www.cnil.fr/en">CNIL</a>.</p>',
       jurisdiction: 'European Union',
       scope: 'Visitors of Riverside Theatre and readers of its web site',
       dataController: {
@@ -35,9 +35,9 @@ export const information: DemoModel = {
     fr: {
       title: 'Vos données, votre choix',
       header:
-        '<p>Bienvenue au Théâtre de la Rive. Vous venez de réserver chez nous pour la première fois : nous aimerions savoir ce que nous pouvons faire de vos données, au-delà de vos billets.</p><p><strong>Rien de ce qui suit n’est nécessaire à votre réservation.</strong> Répondez oui ou non à chaque question ; dans tous les cas, vos places restent les vôtres.</p>',
+        '<p>Bienvenue au Théâtre de la Rive. Vous venez de réserver chez nous pour la première fois : nous aimerions savoir ce que nous pouvons faire de vos données, au-delà de vos billets.</p><p><strong>Vos places sont à vous, quelles que soient vos réponses.</strong> Prenez votre temps et décidez question par question.</p>',
       footer:
-        '<p>Vous pouvez consulter, corriger ou faire effacer vos données et changer d’avis à tout moment, sans frais. Notre déléguée à la protection des données, Claire Morel, vous répond sous une semaine. Vous pouvez aussi vous adresser à la <a href="https://www.cnil.fr/fr">CNIL</a>.</p>',
+        '<p>Quelque chose n’est pas clair ? Notre déléguée à la protection des données, Claire Morel, vous répond sous une semaine. L’autorité qui veille sur nous est la <a href="https://www.cnil.fr/fr">CNIL</a>.</p>',
       jurisdiction: 'Union européenne',
       scope: 'Spectateurs du Théâtre de la Rive et lecteurs de son site',
       dataController: {
@@ -52,9 +52,9 @@ export const information: DemoModel = {
     ar: {
       title: 'بياناتك، والقرار لك',
       header:
-        '<p>مرحبًا بك في مسرح الضفة. هذا أول حجز لك معنا، ونودّ أن نعرف ما الذي تسمح لنا بفعله ببياناتك، إلى جانب إصدار تذاكرك.</p><p><strong>لا شيء مما يلي شرط لحجزك.</strong> أجب عن كل سؤال بالقبول أو الرفض، ومقاعدك محفوظة في الحالتين.</p>',
+        '<p>مرحبًا بك في مسرح الضفة. هذا أول حجز لك معنا، ونودّ أن نعرف ما الذي تسمح لنا بفعله ببياناتك، إلى جانب إصدار تذاكرك.</p><p><strong>مقاعدك محفوظة لك مهما كانت إجاباتك.</strong> خذ وقتك، وقرّر في كل سؤال على حدة.</p>',
       footer:
-        '<p>يمكنك الاطلاع على بياناتك أو تصحيحها أو طلب محوها، كما يمكنك تغيير رأيك في أي وقت ومن دون أي رسوم. تجيبك مسؤولة حماية البيانات لدينا، كلير موريل، في غضون أسبوع. ولك أيضًا أن تتوجه إلى الهيئة الفرنسية لحماية البيانات <a href="https://www.cnil.fr/en">CNIL</a>.</p>',
+        '<p>هل هناك ما يحتاج إلى توضيح؟ تجيبك مسؤولة حماية البيانات لدينا، كلير موريل، في غضون أسبوع. والجهة التي تراقب عملنا هي الهيئة الفرنسية لحماية البيانات <a href="https://www.cnil.fr/en">CNIL</a>.</p>',
       jurisdiction: 'الاتحاد الأوروبي',
       scope: 'جمهور مسرح الضفة وزوّار موقعه الإلكتروني',
       dataController: { company: 'مسرح الضفة', info: 'مسؤولة حماية البيانات: كلير موريل', ...contact },

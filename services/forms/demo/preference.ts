@@ -35,19 +35,19 @@ const interests: DemoModel = {
   data: {
     en: {
       label: 'What do you like to see?',
-      description: 'Tick as many as you like, or none.',
+      description: 'So that we write to you only about what you care for.',
       options: ['Drama', 'Dance', 'Concerts', 'Shows for children'],
       valueType: 'CHECKBOXES',
     },
     fr: {
       label: 'Qu’aimez-vous voir ?',
-      description: 'Cochez-en autant que vous voulez, ou aucun.',
+      description: 'Pour ne vous écrire qu’à propos de ce qui vous intéresse.',
       options: ['Théâtre', 'Danse', 'Concerts', 'Spectacles jeune public'],
       valueType: 'CHECKBOXES',
     },
     ar: {
       label: 'ما الذي تحب مشاهدته؟',
-      description: 'اختر ما شئت، أو لا تختر شيئًا.',
+      description: 'كي لا نراسلك إلا بشأن ما يهمّك.',
       options: ['المسرحيات', 'الرقص', 'الحفلات الموسيقية', 'عروض الأطفال'],
       valueType: 'CHECKBOXES',
     },
