@@ -18,6 +18,8 @@ export function createStartingFront(): StartingFront {
   return {
     handle(request: IncomingMessage, response: ServerResponse) {
       const path = request.url?.split('?', 1)[0];
+      const probe = path === '/livez' || path === '/readyz';
+      if (probe && request.method !== 'GET' && request.method !== 'HEAD') return refuseMethod(response);
       if (path === '/livez') return answer(response, 200, 'alive');
       if (path === '/readyz') return void answerReady(response);
       if (handler) return handler(request, response);
@@ -31,6 +33,18 @@ export function createStartingFront(): StartingFront {
       check = async () => false;
     },
   };
+}
+
+function refuseMethod(response: ServerResponse): void {
+  response.writeHead(405, { 'Content-Type': 'application/problem+json', Allow: 'GET, HEAD' });
+  response.end(
+    JSON.stringify({
+      type: 'about:blank',
+      title: 'Method not allowed',
+      status: 405,
+      detail: 'This address takes GET, HEAD.',
+    }),
+  );
 }
 
 /** A problem document like everywhere (decisions.md §15). */

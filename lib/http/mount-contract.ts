@@ -33,14 +33,23 @@ export async function mountContract(
   const document = pruneDocument(options.document, options.tag);
   const { operations, validate } = await createRequestValidator(document);
   const router = new Router();
-  for (const operation of sortByPath(operations)) {
-    const handler = options.handlers[operation.operationId];
-    if (!handler) throw new Error(`${options.tag} has no handler for ${operation.operationId}`);
-    const path = operation.path.replaceAll(/\{(\w+)\}/g, ':$1');
-    router.register(path, [operation.method], serve(operation, handler, validate, options));
+  for (const [path, served] of groupByPath(operations)) {
+    const pattern = path.replaceAll(/\{(\w+)\}/g, ':$1');
+    for (const operation of served) {
+      const handler = options.handlers[operation.operationId];
+      if (!handler) throw new Error(`${options.tag} has no handler for ${operation.operationId}`);
+      router.register(pattern, [operation.method], serve(operation, handler, validate, options));
+    }
+    router.all(pattern, refuseMethod(served));
   }
   const dispatch = router.routes() as unknown as Middleware;
-  return { operations, routes: (ctx) => dispatch(ctx, async () => refuseMethod(ctx, router)) };
+  return {
+    operations,
+    routes: (ctx) =>
+      dispatch(ctx, async () => {
+        throw fail('not-found', 'There is nothing at this address.');
+      }),
+  };
 }
 
 function serve(
@@ -69,21 +78,24 @@ function serve(
   };
 }
 
-/** A literal segment wins over a parameter: `/consents/singlestep` before `/consents/{txid}`. */
-function sortByPath(operations: ContractOperation[]): ContractOperation[] {
-  const rank = (path: string) => path.replaceAll(/\{\w+\}/g, '\uffff');
-  return [...operations].sort((a, b) => (rank(a.path) < rank(b.path) ? -1 : 1));
+/** Operations by path, in the order in which paths are tried: a literal segment wins over a parameter. */
+function groupByPath(operations: ContractOperation[]): [string, ContractOperation[]][] {
+  const rank = ([path]: [string, unknown]) => path.replaceAll(/\{\w+\}/g, '\uffff');
+  const groups = Object.entries(Object.groupBy(operations, ({ path }) => path)) as [
+    string,
+    ContractOperation[],
+  ][];
+  return groups.sort((a, b) => (rank(a) < rank(b) ? -1 : 1));
 }
 
-function refuseMethod(ctx: Context, router: Router): void {
-  const allowed = new Set(router.match(ctx.path, ctx.method).path.flatMap((layer) => layer.methods));
-  if (allowed.size === 0) throw fail('not-found', 'There is nothing at this address.');
-  if (allowed.has(ctx.method)) return;
-  const list = [...allowed, 'OPTIONS'].join(', ');
-  if (ctx.method === 'OPTIONS') {
+/** Answers every method that a path does not take. */
+function refuseMethod(served: ContractOperation[]): Middleware {
+  const methods = served.map(({ method }) => method.toUpperCase());
+  const allowed = [...methods, ...(methods.includes('GET') ? ['HEAD'] : []), 'OPTIONS'].join(', ');
+  return async (ctx) => {
+    if (ctx.method !== 'OPTIONS')
+      throw fail('method-not-allowed', `This address takes ${allowed}.`, { headers: { Allow: allowed } });
     ctx.status = 204;
-    ctx.set('Allow', list);
-    return;
-  }
-  throw fail('method-not-allowed', `This address takes ${list}.`, { headers: { Allow: list } });
+    ctx.set('Allow', allowed);
+  };
 }
