@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { readdir, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import pg from 'pg';
@@ -191,14 +191,14 @@ test.runIf(isRoot)(
 test.runIf(isRoot)(
   'a disk that is full later is told in one sentence, and room brings everything back',
   async ({ skip }) => {
-    const disk = await smallDisk('size=100m,mode=755');
+    const disk = await smallDisk('size=250m,mode=755');
     if (!disk) return skip(noDisk);
     const dataDir = path.join(disk, 'data');
     const first = start({ dataDir });
     await first.ready;
     await first.stop();
     const ballast = path.join(disk, 'ballast');
-    await writeFile(ballast, Buffer.alloc(100 << 20)).catch(() => {});
+    await execute('dd', ['if=/dev/zero', `of=${ballast}`, 'bs=1M']).catch(() => {}); // Until nothing fits.
     const { code, output } = await start({ dataDir }).ended;
     expect(code).toBe(1);
     expect(output).toBe(`The data folder ${dataDir} (DATA_DIR) cannot be used: the disk is full.\n`);
