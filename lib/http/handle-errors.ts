@@ -50,7 +50,11 @@ async function sendFailure(
   if (render && wantsPage(ctx)) {
     try {
       const page = await render(ctx, failure);
-      return sendPage(ctx, page.html, { status, frameAncestors: page.frameAncestors });
+      return sendPage(ctx, page.html, {
+        status,
+        frameAncestors: page.frameAncestors,
+        formTargets: [baseUrl],
+      });
     } catch (error) {
       log.error('an error page could not be rendered', { requestId: ctx.state.requestId, error });
     }

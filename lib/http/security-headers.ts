@@ -7,8 +7,13 @@ const noAncestors = "'none'";
  * The content security policy of every page: our own origin and nothing inline (security.md, "Pages").
  * @param frameAncestors who may embed the page, as CSP sources.
  * @param formTargets where a form of the page may lead beside our own origin, redirects included.
+ * @param frameSources what the page may embed beside our own origin.
  */
-export function contentSecurityPolicy(frameAncestors: string, formTargets: readonly string[] = []): string {
+export function contentSecurityPolicy(
+  frameAncestors: string,
+  formTargets: readonly string[] = [],
+  frameSources: readonly string[] = [],
+): string {
   return [
     "default-src 'none'",
     "script-src 'self'",
@@ -16,7 +21,7 @@ export function contentSecurityPolicy(frameAncestors: string, formTargets: reado
     "img-src 'self' data:",
     "font-src 'self'",
     "connect-src 'self'",
-    "frame-src 'self'",
+    ["frame-src 'self'", ...frameSources].join(' '),
     ["form-action 'self'", ...formTargets].join(' '),
     "base-uri 'none'",
     `frame-ancestors ${frameAncestors}`,
@@ -36,15 +41,24 @@ export function setCommonHeaders(ctx: Context, secure: boolean): void {
   if (secure) ctx.set('Strict-Transport-Security', 'max-age=31536000');
 }
 
-/** Sends a page with its policy. @param frameAncestors defaults to nobody. */
+/**
+ * Sends a page with its policy. URLs in pages are built from BASE_URL: a page that a reader may have opened at another address of the
+ * instance (127.0.0.1 for localhost) names it among `formTargets` and `frameSources`.
+ * @param frameAncestors defaults to nobody.
+ */
 export function sendPage(
   ctx: Context,
   html: string,
-  { status = 200, frameAncestors = noAncestors, formTargets = [] as readonly string[] } = {},
+  {
+    status = 200,
+    frameAncestors = noAncestors,
+    formTargets = [] as readonly string[],
+    frameSources = [] as readonly string[],
+  } = {},
 ): void {
   ctx.status = status;
   ctx.type = 'text/html; charset=utf-8';
-  ctx.set('Content-Security-Policy', contentSecurityPolicy(frameAncestors, formTargets));
+  ctx.set('Content-Security-Policy', contentSecurityPolicy(frameAncestors, formTargets, frameSources));
   if (frameAncestors !== noAncestors) ctx.set('Cross-Origin-Resource-Policy', 'cross-origin');
   ctx.body = html;
 }

@@ -22,5 +22,5 @@ export function sendOwnPage(ctx: Context, dependencies: Dependencies, page: With
   const { renderer, instance } = dependencies;
   ctx.vary('Accept-Language');
   const base = { language: readerLanguage(ctx, dependencies), instance, theme: null, embedding: null };
-  sendPage(ctx, renderer.render({ ...base, ...page } as PageModel));
+  sendPage(ctx, renderer.render({ ...base, ...page } as PageModel), { frameSources: [instance.baseUrl] });
 }

@@ -12,11 +12,10 @@ interface Step {
 export function welcomeView(
   page: WelcomePage,
   reader: Reader,
-): { title: string; formPath: string; hostPath: string; steps: Step[] } {
-  if (!page.demo) return { title: page.instance.name, formPath: '', hostPath: '', steps: [] };
+): { title: string; hostPath: string; steps: Step[] } {
+  if (!page.demo) return { title: page.instance.name, hostPath: '', steps: [] };
   return {
     title: reader.t('welcome.ready', { instance: page.instance.name }),
-    formPath: pathOf(page.demo.formUrl, page.instance.baseUrl),
     hostPath: pathOf(page.demo.hostUrl, page.instance.baseUrl),
     steps: firstConsent(page, page.demo.authUrl, reader),
   };

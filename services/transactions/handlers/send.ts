@@ -11,13 +11,17 @@ import type { Dependencies } from './dependencies.ts';
 /** Renders a page about a transaction and sends it with the policy that lets its host embed it. */
 export async function sendTransactionPage(
   ctx: Context,
-  { forms, embedOrigins }: Dependencies,
+  { forms, instance, embedOrigins }: Dependencies,
   read: ReadTransaction,
   model: PageModel,
   status = 200,
 ): Promise<void> {
   const { html } = await forms.renderPage({ model });
-  sendPage(ctx, html, { status, frameAncestors: frameAncestors(read, embedOrigins) });
+  sendPage(ctx, html, {
+    status,
+    frameAncestors: frameAncestors(read, embedOrigins),
+    formTargets: [instance.baseUrl],
+  });
 }
 
 /** Sends a transaction's representation with its Location. */
