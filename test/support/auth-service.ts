@@ -20,6 +20,7 @@ export interface AuthUnderTest {
   authUrl: string;
   auth: AuthService;
   db: Database;
+  databaseUrl: string;
   secrets: AuthOptions['secrets'];
   /** Events of accord.keys that other services got. */
   events: AccordEvent[];
@@ -40,7 +41,8 @@ export interface AuthUnderTest {
   stop(): Promise<void>;
 }
 
-const checker = createContractChecker(readContract());
+const contract = readContract();
+const checker = createContractChecker(contract);
 
 /** What a test has otherwise than the default. */
 export interface Changes {
@@ -79,7 +81,7 @@ export async function startAuth(changes: Changes = {}): Promise<AuthUnderTest> {
   const base = { secrets: drawSecrets(), db, bus, log };
   const compose = (wanted: Changes) => composeAuth(optionsFor(baseUrl, base, wanted));
   const under: AuthUnderTest = {
-    ...{ baseUrl, db, events, secrets: { ...base.secrets, ...changes.secrets } },
+    ...{ baseUrl, db, events, databaseUrl: database.url, secrets: { ...base.secrets, ...changes.secrets } },
     authUrl: changes.settings?.authUrl ?? `${baseUrl}/auth`,
     auth: await compose(changes),
     logged: () => logged,
@@ -121,7 +123,7 @@ function optionsFor(
   return {
     ...base,
     secrets: { ...base.secrets, ...secrets },
-    document: readContract() as unknown as Document,
+    document: contract as unknown as Document,
     limiter: createMemoryRateLimiter(limits),
     instance: { name: 'Accord', baseUrl },
     settings: {

@@ -1,0 +1,125 @@
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type AuthUnderTest, startAuth } from '../support/auth-service.ts';
+import { createTestDatabase, type TestDatabase } from '../support/postgres.ts';
+import { startForTest } from '../support/postgres-program-runner.ts';
+import { runCommand } from '../support/run-command.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+
+const password = 'correct horse battery';
+const account = (env: Record<string, string>, ...args: string[]) =>
+  runCommand('services/auth/account.ts', args, { env, input: `${password}\n` });
+
+describe('npm run account', () => {
+  let under: AuthUnderTest;
+  let env: Record<string, string>;
+  beforeAll(async () => {
+    under = await startAuth({ settings: { demo: false } });
+    env = { DATABASE_URL: under.databaseUrl };
+  });
+  afterAll(() => under.stop());
+
+  it('makes an account that can sign in at once, beside a running Accord', async () => {
+    const made = await account(env, 'add', 'jane', '--role', 'operator');
+    expect(made).toEqual({ code: 0, output: 'jane can sign in now, as operator.\n', errors: '' });
+    expect(await under.tokenOf('jane', password)).toMatch(/^ey/);
+  });
+
+  it('lists, gives another password and removes', async () => {
+    await account(env, 'add', 'joe', '--role', 'admin');
+    expect((await account(env, 'list')).output).toContain('joe\tadmin\n');
+    const changed = await runCommand('services/auth/account.ts', ['password', 'joe'], {
+      env,
+      input: 'another long phrase\n',
+    });
+    expect(changed).toMatchObject({ code: 0, output: 'joe has a new password.\n' });
+    await expect(under.tokenOf('joe', password)).rejects.toThrow('invalid_grant');
+    expect(await under.tokenOf('joe', 'another long phrase')).toMatch(/^ey/);
+    expect((await account(env, 'remove', 'joe')).code).toBe(0);
+    await expect(under.tokenOf('joe', 'another long phrase')).rejects.toThrow('invalid_grant');
+  });
+
+  it('says how it is used, and that something does not exist, and ends with 1', async () => {
+    const faults: [args: string[], reason: RegExp][] = [
+      [[], /^Usage:/],
+      [['remove', 'nobody'], /^There is no account named nobody\.\n$/],
+    ];
+    for (const [args, reason] of faults) {
+      const { code, output, errors } = await account(env, ...args);
+      expect([code, output]).toEqual([1, '']);
+      expect(errors).toMatch(reason);
+      expect(errors).not.toMatch(/\n\s+at /);
+    }
+  });
+
+  it('takes no short password, and no name twice', async () => {
+    const short = await runCommand('services/auth/account.ts', ['add', 'kim', '--role', 'user'], {
+      env,
+      input: 'short\n',
+    });
+    expect([short.code, short.errors]).toEqual([
+      1,
+      'The password needs at least 12 characters; nothing was changed.\n',
+    ]);
+    await account(env, 'add', 'kim', '--role', 'user');
+    const twice = await account(env, 'add', 'kim', '--role', 'admin');
+    expect([twice.code, twice.errors]).toEqual([
+      1,
+      'There is an account named kim already; nothing was changed.\n',
+    ]);
+  });
+
+  it('says in one sentence that the database cannot be reached', async () => {
+    const { code, errors } = await account({ DATABASE_URL: 'postgresql://a:b@127.0.0.1:1/c' }, 'list');
+    expect(code).toBe(1);
+    expect(errors).toMatch(/^The database at 127\.0\.0\.1:1 .*\n$/);
+  });
+});
+
+describe('npm run client', () => {
+  let database: TestDatabase;
+  beforeAll(async () => {
+    database = await createTestDatabase();
+  });
+  afterAll(() => database.drop());
+
+  it('makes a client and shows its secret once, with the pepper of the instance', async () => {
+    const folder = await temporaryFolder();
+    const env = { DATABASE_URL: database.url, DATA_DIR: folder };
+    const client = (...args: string[]) => runCommand('services/auth/client.ts', args, { env });
+    const made = await client('add', 'robot', '--role', 'operator');
+    expect(made.output).toMatch(
+      /^The client robot is known now\. Its secret, which is not shown again:\n[\w-]{43}\n$/,
+    );
+    const open = await client(
+      'add',
+      'phone',
+      '--public',
+      '--redirect-uri',
+      'https://phone.example/a',
+      '--redirect-uri',
+      'https://phone.example/b',
+    );
+    expect(open.output).toBe('The client phone is known now. It has no secret.\n');
+    expect((await client('list')).output).toBe(
+      'phone\t-\thttps://phone.example/a\thttps://phone.example/b\nrobot\toperator\n',
+    );
+    expect((await client('remove', 'robot')).code).toBe(0);
+    expect((await client('add', 'x', '--role', 'root')).errors).toMatch(/^--role must be/);
+  });
+});
+
+it('with the embedded database the commands work while Accord is running, and while it is not', {
+  timeout: 60_000,
+}, async () => {
+  const folder = await temporaryFolder();
+  const dataDir = path.join(folder, 'data');
+  const env = { DATA_DIR: dataDir };
+  const before = await account(env, 'add', 'before', '--role', 'admin');
+  expect(before).toEqual({ code: 0, output: 'before can sign in now, as admin.\n', errors: '' });
+  const program = startForTest({ dataDir });
+  await program.ready;
+  expect((await account(env, 'add', 'during', '--role', 'user')).code).toBe(0);
+  expect((await program.stop()).code).toBe(0);
+  expect((await account(env, 'list')).output).toBe('before\tadmin\nduring\tuser\n');
+});

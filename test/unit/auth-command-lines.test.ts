@@ -1,0 +1,30 @@
+import { describe, expect, it } from 'vitest';
+import { StartupError } from '#lib/lifecycle/startup-error.ts';
+import { readAccountArguments } from '../../services/auth/tools/account-arguments.ts';
+import { readClientArguments } from '../../services/auth/tools/client-arguments.ts';
+
+describe('command lines that are wrong say how the command is used', () => {
+  it.each<[string[], RegExp]>([
+    [[], /^Usage:/],
+    [['list', 'jim'], /^Usage:/],
+    [['promote', 'jim'], /^Usage:/],
+    [['add'], /^Usage:/],
+    [['add', 'jim', 'a password', '--role', 'user'], /^Usage:/],
+    [['add', 'jim'], /^--role must be admin, operator or user\./],
+    [['add', 'jim', '--role', 'key'], /^--role must be/],
+    [['add', 'jim', '--rule', 'admin'], /Unknown option '--rule'/],
+  ])('account %j', (args, reason) => {
+    expect(() => readAccountArguments(args)).toThrow(StartupError);
+    expect(() => readAccountArguments(args)).toThrow(reason);
+  });
+
+  it.each<[string[], RegExp]>([
+    [[], /^Usage:/],
+    [['add', 'robot', 'secret', '--role', 'user'], /^Usage:/],
+    [['add', 'robot', '--role', 'root'], /^--role must be/],
+    [['add', 'robot', '--secret', 'x'], /Unknown option '--secret'/],
+  ])('client %j', (args, reason) => {
+    expect(() => readClientArguments(args)).toThrow(StartupError);
+    expect(() => readClientArguments(args)).toThrow(reason);
+  });
+});
