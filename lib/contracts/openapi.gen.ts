@@ -493,7 +493,7 @@ export interface paths {
         put?: never;
         /**
          * Get an access token
-         * @description Token endpoint of the built-in identity provider (RFC 6749): grants `password`, `authorization_code` (PKCE), `refresh_token` and
+         * @description Token endpoint of the built-in identity provider (RFC 6749): grants `password`, `authorization_code` (PKCE) and
          *     `client_credentials`. Prefer the authorization code for people: an application that takes passwords learns them.
          *     With an outside issuer (`OIDC_ISSUER`) ask that one instead.
          */
@@ -2060,14 +2060,12 @@ export interface components {
             code?: string;
             code_verifier?: string;
             redirect_uri?: string;
-            refresh_token?: string;
             scope?: string;
         };
         Token: {
             access_token: string;
             token_type: string;
             expires_in: number;
-            refresh_token?: string;
             id_token?: string;
             scope?: string;
         };
@@ -2334,6 +2332,16 @@ export interface components {
         /** @description Refused (RFC 6749 §5.2) */
         TokenRefused: {
             headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["TokenError"];
+            };
+        };
+        /** @description Too many wrong credentials from this address, or not available at the moment */
+        TokenUnavailable: {
+            headers: {
+                "Retry-After": components["headers"]["Retry-After"];
                 [name: string]: unknown;
             };
             content: {
@@ -3579,8 +3587,8 @@ export interface operations {
             200: components["responses"]["Token"];
             400: components["responses"]["TokenRefused"];
             401: components["responses"]["TokenRefused"];
-            415: components["responses"]["TokenRefused"];
-            429: components["responses"]["TokenRefused"];
+            429: components["responses"]["TokenUnavailable"];
+            503: components["responses"]["TokenUnavailable"];
         };
     };
     requestTokenByDiscovery: {
@@ -3595,8 +3603,8 @@ export interface operations {
             200: components["responses"]["Token"];
             400: components["responses"]["TokenRefused"];
             401: components["responses"]["TokenRefused"];
-            415: components["responses"]["TokenRefused"];
-            429: components["responses"]["TokenRefused"];
+            429: components["responses"]["TokenUnavailable"];
+            503: components["responses"]["TokenUnavailable"];
         };
     };
     requestTokenOfRealm: {
@@ -3617,8 +3625,8 @@ export interface operations {
             200: components["responses"]["Token"];
             400: components["responses"]["TokenRefused"];
             401: components["responses"]["TokenRefused"];
-            415: components["responses"]["TokenRefused"];
-            429: components["responses"]["TokenRefused"];
+            429: components["responses"]["TokenUnavailable"];
+            503: components["responses"]["TokenUnavailable"];
         };
     };
     discoverIssuer: {

@@ -4,8 +4,9 @@ import { PassThrough } from 'node:stream';
 import type { Document } from 'openapi-backend';
 import { generatePrivateKey, readPrivateKey } from '#lib/config/private-key.ts';
 import { generateSharedSecret, readSharedSecret } from '#lib/config/shared-secret.ts';
-import { createDatabase, type Database } from '#lib/db/database.ts';
+import { createDatabase, type Database, type Queries } from '#lib/db/database.ts';
 import { createPool } from '#lib/db/pool.ts';
+import { fail } from '#lib/errors/fail.ts';
 import type { AccordEvent } from '#lib/events/event.ts';
 import { createInProcessBus } from '#lib/events/event-bus.ts';
 import { createMemoryRateLimiter, defaultRateLimits, type RateLimits } from '#lib/http/rate-limits.ts';
@@ -38,6 +39,8 @@ export interface AuthUnderTest {
   tokenOf(username: string, password?: string): Promise<string>;
   /** Makes the service anew on the same database and address, as a restart would. */
   restart(changes?: Changes): Promise<void>;
+  /** Has the database out of reach for the service, or back again. */
+  cutOff(away: boolean): void;
   stop(): Promise<void>;
 }
 
@@ -52,7 +55,7 @@ export interface Changes {
 }
 
 /** Makes secrets as a first start does. */
-export function drawSecrets(): AuthOptions['secrets'] {
+function drawSecrets(): AuthOptions['secrets'] {
   return {
     keyPepper: [readSharedSecret(generateSharedSecret())],
     issuerCookies: [readSharedSecret(generateSharedSecret())],
@@ -75,10 +78,12 @@ export async function startAuth(changes: Changes = {}): Promise<AuthUnderTest> {
   const log = createLogger({ level: 'info', destination: sink });
   const pool = createPool({ url: database.url, schema: 'auth', log });
   const db = createDatabase({ pool });
+  let away = false;
+  const serviceDb = interruptible(db, () => away);
   const bus = createInProcessBus();
   const events: AccordEvent[] = [];
   bus.subscribe('accord.keys', 'test', async (event) => void events.push(event));
-  const base = { secrets: drawSecrets(), db, bus, log };
+  const base = { secrets: drawSecrets(), db: serviceDb, bus, log };
   const compose = (wanted: Changes) => composeAuth(optionsFor(baseUrl, base, wanted));
   const under: AuthUnderTest = {
     ...{ baseUrl, db, events, databaseUrl: database.url, secrets: { ...base.secrets, ...changes.secrets } },
@@ -93,6 +98,9 @@ export async function startAuth(changes: Changes = {}): Promise<AuthUnderTest> {
       const response = await under.askToken(fields);
       if (response.status !== 200) throw new Error(`no token for ${username}: ${await response.text()}`);
       return ((await response.json()) as { access_token: string }).access_token;
+    },
+    cutOff(wanted) {
+      away = wanted;
     },
     async restart(next = {}) {
       await under.auth.stop();
@@ -136,5 +144,21 @@ function optionsFor(
       trustedProxies: [],
       ...settings,
     },
+  };
+}
+
+/** A database that fails as an unreachable one does, while it is told to. */
+function interruptible(db: Database, isAway: () => boolean): Database {
+  const guard =
+    <A extends unknown[], R>(work: (...args: A) => Promise<R>) =>
+    (...args: A): Promise<R> =>
+      isAway()
+        ? Promise.reject(fail('unavailable', 'The database is away.', { headers: { 'Retry-After': '1' } }))
+        : work(...args);
+  return {
+    query: guard(db.query) as Queries['query'],
+    one: guard(db.one) as Queries['one'],
+    maybeOne: guard(db.maybeOne) as Queries['maybeOne'],
+    withTransaction: guard(db.withTransaction) as Database['withTransaction'],
   };
 }

@@ -21,7 +21,7 @@ export interface KeyTimes {
   retryMs: number;
 }
 
-export const defaultKeyTimes: KeyTimes = {
+const defaultKeyTimes: KeyTimes = {
   freshMs: 10 * 60_000,
   staleMs: 24 * 60 * 60_000,
   coolDownMs: 5_000,
