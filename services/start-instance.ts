@@ -1,6 +1,7 @@
 import path from 'node:path';
 import { loadSecrets } from '#lib/config/secrets.ts';
 import { startEmbeddedPostgres } from '#lib/db/embedded/start-embedded-postgres.ts';
+import { holdAlone } from '#lib/db/hold-alone.ts';
 import { migrate } from '#lib/db/migrate.ts';
 import { listen } from '#lib/http/listen.ts';
 import type { Running } from '#lib/lifecycle/run-process.ts';
@@ -76,10 +77,23 @@ async function openData(
   started: Running[],
 ): Promise<{ url: string; dataDir: string }> {
   const dataDir = settings.DATA_DIR ?? './data';
-  if (settings.DATABASE_URL) return { url: settings.DATABASE_URL, dataDir: path.resolve(dataDir) };
+  if (settings.DATABASE_URL) {
+    started.push(await holdDatabase(settings.DATABASE_URL, log));
+    return { url: settings.DATABASE_URL, dataDir: path.resolve(dataDir) };
+  }
   const embedded = await startEmbeddedPostgres({ dataDir, named: settings.DATA_DIR !== undefined, log });
   started.push(embedded);
   return { url: embedded.connectionString, dataDir: embedded.dataDir };
+}
+
+/** Events stay within this process, so it must be the only one (architecture.md, "One process or many"). */
+async function holdDatabase(url: string, log: Logger): Promise<Running> {
+  const onLost = () => {
+    log.error('another process has taken the database; this one ends');
+    process.exit(1);
+  };
+  const { release } = await holdAlone({ url, onLost });
+  return { stop: release };
 }
 
 /** An address under which this process reaches itself. */

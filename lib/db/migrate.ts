@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import pg from 'pg';
+import { connectAtStart } from '#lib/db/connect-at-start.ts';
 import { StartupError } from '#lib/lifecycle/startup-error.ts';
 import type { Logger } from '#lib/observability/logger.ts';
 
@@ -47,23 +48,11 @@ export async function migrate({
   });
   client.on('error', () => {}); // The statement in hand rejects with it.
   try {
-    await connect(client);
+    await connectAtStart(client);
     await client.query('SELECT pg_advisory_lock($1)', [lockKey]);
     for (const { schema, folder } of schemas) await migrateSchema(client, schema, folder, log);
   } finally {
     await client.end();
-  }
-}
-
-async function connect(client: pg.Client): Promise<void> {
-  try {
-    await client.connect();
-  } catch (cause) {
-    const said = cause instanceof Error && cause.message ? cause.message : 'no connection';
-    throw new StartupError(
-      `The database at ${client.host}:${client.port} (DATABASE_URL) cannot be used: ${said}.`,
-      { cause },
-    );
   }
 }
 

@@ -54,10 +54,14 @@ export function createPool({ url, schema, log, max = 10 }: PoolOptions): pg.Pool
     idleTimeoutMillis: 60_000,
     types,
   });
-  pool.on('error', (error) => log.warn('an idle database connection was lost', { error }));
+  const warn = (message: string) => (error: Error) => {
+    // A pool has ended before its connections are closed, and PostgreSQL may be told to stop in between.
+    if (!pool.ending) log.warn(message, { error });
+  };
+  pool.on('error', warn('an idle database connection was lost'));
   // The pool listens on idle clients only; without a listener of its own a client that breaks in use ends the process.
   pool.on('connect', (client) => {
-    client.on('error', (error) => log.warn('a database connection broke', { error }));
+    client.on('error', warn('a database connection broke'));
   });
   return pool;
 }

@@ -1,0 +1,97 @@
+import { hostname } from 'node:os';
+import { setTimeout as wait } from 'node:timers/promises';
+import pg from 'pg';
+import { connectAtStart } from '#lib/db/connect-at-start.ts';
+import { StartupError } from '#lib/lifecycle/startup-error.ts';
+
+interface Options {
+  url: string;
+  /** Called when another process has taken the database meanwhile: this one must end. */
+  onLost: () => void;
+}
+
+/** Any number, the same in every process; migrations have another. */
+const lockKey = 7_205_759_404;
+/** A killed process's session may be there for a moment. */
+const patienceMs = 2_000;
+const retryMs = 250;
+
+/**
+ * Holds a database for this one process, with a lock of PostgreSQL's that ends with the process: events that travel inside a
+ * process reach nobody in another one (architecture.md, "One process or many"). If the connection breaks it is made again.
+ * @throws StartupError that names the process which has it, or if the database cannot be reached.
+ */
+export async function holdAlone(options: Options): Promise<{ release(): Promise<void> }> {
+  const deadline = Date.now() + patienceMs;
+  let attempt = await tryToHold(options.url);
+  while ('holder' in attempt && Date.now() < deadline) {
+    await wait(retryMs);
+    attempt = await tryToHold(options.url);
+  }
+  if ('holder' in attempt)
+    throw new StartupError(
+      `The database (DATABASE_URL) is in use by ${attempt.holder}: without KAFKA_BROKERS exactly one process may use it.`,
+    );
+  let { client } = attempt;
+  let released = false;
+  const keep = async () => {
+    while (!released) {
+      await ended(client);
+      const next = released ? undefined : await holdAgain(options.url, () => released);
+      if (next === 'lost') return options.onLost();
+      if (next) client = next;
+    }
+  };
+  const keeping = keep();
+  return {
+    async release() {
+      released = true;
+      await client.end();
+      await keeping;
+      await client.end(); // One that was made at this very moment.
+    },
+  };
+}
+
+async function holdAgain(url: string, cancelled: () => boolean): Promise<pg.Client | 'lost' | undefined> {
+  while (!cancelled()) {
+    const attempt = await tryToHold(url).catch(() => undefined);
+    if (attempt) return 'holder' in attempt ? 'lost' : attempt.client;
+    await wait(retryMs);
+  }
+  return undefined;
+}
+
+async function tryToHold(url: string): Promise<{ client: pg.Client } | { holder: string }> {
+  const client = new pg.Client({
+    connectionString: url,
+    application_name: `process ${process.pid} on ${hostname()}`.slice(0, 63),
+    connectionTimeoutMillis: 5_000,
+    query_timeout: 5_000,
+    keepAlive: true,
+  });
+  client.on('error', () => {}); // `end` follows.
+  try {
+    await connectAtStart(client);
+    const { rows } = await client.query(attemptLock, [lockKey]);
+    if (rows[0].held) return { client };
+    await client.end();
+    return { holder: rows[0].holder ?? 'another process' };
+  } catch (error) {
+    await client.end();
+    throw error;
+  }
+}
+
+const attemptLock = `
+  SELECT pg_try_advisory_lock($1) AS held,
+         (SELECT a.application_name
+            FROM pg_locks AS l JOIN pg_stat_activity AS a ON a.pid = l.pid
+           WHERE l.locktype = 'advisory' AND l.granted AND l.pid <> pg_backend_pid()
+             AND l.database = (SELECT d.oid FROM pg_database AS d WHERE d.datname = current_database())
+             AND (l.classid::bigint << 32) + l.objid::bigint = $1
+           LIMIT 1) AS holder`;
+
+function ended(client: pg.Client): Promise<void> {
+  return new Promise((done) => client.once('end', done));
+}

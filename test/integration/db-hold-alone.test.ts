@@ -1,0 +1,81 @@
+import pg from 'pg';
+import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
+import { holdAlone } from '#lib/db/hold-alone.ts';
+import { StartupError } from '#lib/lifecycle/startup-error.ts';
+import { createTestDatabase, type TestDatabase } from '../support/postgres.ts';
+
+let target: TestDatabase;
+beforeEach(async () => {
+  target = await createTestDatabase();
+});
+afterEach(() => target.drop());
+
+async function hold(onLost: () => void = () => {}) {
+  const held = await holdAlone({ url: target.url, onLost });
+  onTestFinished(() => held.release().catch(() => {}));
+  return held;
+}
+
+async function ask(text: string): Promise<Record<string, unknown>[]> {
+  const client = new pg.Client({ connectionString: target.url });
+  await client.connect();
+  return (await client.query(text).finally(() => client.end())).rows;
+}
+
+const endHolder = () =>
+  ask(`SELECT pg_terminate_backend(l.pid) FROM pg_locks AS l WHERE l.locktype = 'advisory' AND l.granted`);
+
+async function holderSession(): Promise<unknown> {
+  const rows = await ask(`SELECT l.pid FROM pg_locks AS l WHERE l.locktype = 'advisory' AND l.granted`);
+  return rows[0]?.pid;
+}
+
+const refusal = () => holdAlone({ url: target.url, onLost: () => {} }).catch((error: unknown) => error);
+
+test('a second process on one database is refused, and told which one has it', async () => {
+  await hold();
+  const error = await refusal();
+  expect(error).toBeInstanceOf(StartupError);
+  expect(String(error)).toContain(`is in use by process ${process.pid} on `);
+});
+
+test('a database that was given free can be held again', async () => {
+  await (await hold()).release();
+  await hold();
+});
+
+test('two databases of one server do not get in each other’s way', async () => {
+  await hold();
+  const other = await createTestDatabase();
+  const held = await holdAlone({ url: other.url, onLost: () => {} });
+  await held.release();
+  await other.drop();
+});
+
+test('a process whose connection breaks holds the database again', async () => {
+  const lost = vi.fn();
+  await hold(lost);
+  const before = await holderSession();
+  await endHolder();
+  await vi.waitFor(async () => {
+    const now = await holderSession();
+    expect(now).toBeDefined();
+    expect(now).not.toBe(before);
+  }, 10_000);
+  expect(String(await refusal())).toContain('is in use by');
+  expect(lost).not.toHaveBeenCalled();
+});
+
+test('a process that lost the database to another one is told so', async () => {
+  const lost = vi.fn();
+  await hold(lost);
+  const thief = new pg.Client({ connectionString: target.url });
+  await thief.connect();
+  // Queued first, so the lock is its own the moment that the connection breaks.
+  const stolen = thief.query('SELECT pg_advisory_lock(7205759404)');
+  await vi.waitFor(async () => expect(await ask('SELECT 1 FROM pg_locks WHERE NOT granted')).toHaveLength(1));
+  await endHolder();
+  await stolen;
+  await vi.waitFor(() => expect(lost).toHaveBeenCalledOnce(), 10_000);
+  await thief.end();
+});
