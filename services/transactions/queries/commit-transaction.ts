@@ -24,14 +24,15 @@ export async function commitTransaction(
           AS g (id uuid, key text, type text, serial text, value text[], positions integer[], "expiresAt" timestamptz)
     ), superseded AS (
       INSERT INTO outbox (event_id, topic, key, event)
-      SELECT e.id, 'accord.consents', old.transaction,
-             jsonb_build_object('id', e.id, 'type', 'io.accord.record.superseded.v1', 'source', ${source}::text, 'subject', old.id,
-               'time', to_json(${committedAt}::timestamptz), 'data', jsonb_build_object('record', old.id, 'transaction', old.transaction, 'by', g.id))
-        FROM given AS g CROSS JOIN t CROSS JOIN LATERAL (SELECT gen_random_uuid() AS id) AS e
-       CROSS JOIN LATERAL (
-         SELECT r.id, r.transaction FROM records AS r
-          WHERE r.state = 'COMMITTED' AND r.subject = t.subject AND r.object = ${commitment.object} AND r.key = g.key
-          ORDER BY r.committed_at DESC, r.id DESC LIMIT 1) AS old
+      SELECT s.event_id, 'accord.consents', s.transaction,
+             jsonb_build_object('id', s.event_id, 'type', 'io.accord.record.superseded.v1', 'source', ${source}::text, 'subject', s.id,
+               'time', to_json(${committedAt}::timestamptz), 'data', jsonb_build_object('record', s.id, 'transaction', s.transaction, 'by', s.by))
+        -- Volatile in the output list: drawn once for each row, which a join with a row of its own is not.
+        FROM (SELECT gen_random_uuid() AS event_id, old.id, old.transaction, g.id AS by
+                FROM given AS g CROSS JOIN t CROSS JOIN LATERAL (
+                  SELECT r.id, r.transaction FROM records AS r
+                   WHERE r.state = 'COMMITTED' AND r.subject = t.subject AND r.object = ${commitment.object} AND r.key = g.key
+                   ORDER BY r.committed_at DESC, r.id DESC LIMIT 1) AS old) AS s
     ), stored AS (
       INSERT INTO records (id, transaction, subject, object, key, type, serial, info_key, info_serial, value, positions, state,
                            origin, author, comment, created_at, committed_at, expires_at)
