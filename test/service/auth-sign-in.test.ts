@@ -242,6 +242,17 @@ describe('the sign-in page', () => {
     }
   });
 
+  it('sets cookies for secure connections alone where there is one', async () => {
+    await under.restart({ settings: { authUrl: 'https://consent.example.org/auth' } });
+    const url = new URL(await authorizationUrl());
+    const response = await fetch(url, { redirect: 'manual' });
+    expect(response.headers.getSetCookie().length).toBeGreaterThan(0);
+    for (const cookie of response.headers.getSetCookie()) expect(cookie).toMatch(/; secure/i);
+    const metadata = await (await fetch(`${url.origin}/auth/.well-known/openid-configuration`)).json();
+    expect(metadata).toMatchObject({ jwks_uri: 'https://consent.example.org/auth/jwks' });
+    await under.restart();
+  });
+
   it('opens in the browser that began alone', async () => {
     const { url, html } = await open(await authorizationUrl());
     const other = createBrowserSession();

@@ -1,3 +1,4 @@
+import type { ProblemCode } from '#lib/errors/fail.ts';
 import type { RenderErrorPage } from '#lib/http/handle-errors.ts';
 import type { AuthOptions } from '../compose.ts';
 import type { KeyedHash } from '../domain/keyed-hash.ts';
@@ -7,6 +8,17 @@ import { createSetup } from '../operations/create-setup.ts';
 import { createSignIn } from '../operations/create-sign-in.ts';
 import { createPages } from '../pages/create-pages.ts';
 import { mountIssuer } from './mount-issuer.ts';
+
+/** What a page says of our own failures; the rest is that the browser sent something strange. */
+const errorTexts: Partial<Record<ProblemCode, string>> = {
+  'not-found': 'error.notFound',
+  'method-not-allowed': 'error.notFound',
+  unauthorized: 'error.denied',
+  forbidden: 'error.denied',
+  'too-many-requests': 'error.tooMany',
+  unavailable: 'error.failed',
+  internal: 'error.failed',
+};
 
 /** Composes the built-in issuer. */
 export async function composeIssuer(options: AuthOptions & { keyedHash: KeyedHash }) {
@@ -30,11 +42,8 @@ export async function composeIssuer(options: AuthOptions & { keyedHash: KeyedHas
       passwordGrant: settings.passwordGrant,
     },
   });
-  const renderErrorPage: RenderErrorPage = async (ctx, failure) => ({
-    html: pages.render(ctx, 'error', {
-      text: failure.code === 'internal' || failure.code === 'unavailable' ? 'error.failed' : 'error.notFound',
-      code: failure.code,
-    }),
+  const renderErrorPage: RenderErrorPage = async (ctx, { code }) => ({
+    html: pages.render(ctx, 'error', { text: errorTexts[code] ?? 'error.malformed', code }),
   });
   return {
     ...mounted,

@@ -7,8 +7,8 @@ import type { Logger } from '#lib/observability/logger.ts';
 import type { Setup } from '../operations/create-setup.ts';
 import type { Pages } from '../pages/create-pages.ts';
 import { createProvider, type IssuerParts } from './create-provider.ts';
+import { guardAuthorization } from './guard-authorization.ts';
 import { issuerRoutes } from './issuer-routes.ts';
-import { refuseFormPost } from './refuse-form-post.ts';
 import { renderIssuerError } from './render-error.ts';
 import { tokenEndpoint } from './token-endpoint.ts';
 
@@ -35,7 +35,7 @@ export function mountIssuer(parts: MountParts): { middleware: Middleware[]; prep
     middleware: [
       tokenEndpoint({ issuerPath, limiter }),
       issuerRoutes({ ...parts, provider, issuerPath }),
-      refuseFormPost({ issuerPath, pages: parts.pages }),
+      guardAuthorization({ issuerPath, pages: parts.pages }),
       leaveCorsToUs,
       mount(issuerPath, provider as unknown as Koa),
     ],
