@@ -1,0 +1,91 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import type { Queries } from '#lib/db/database.ts';
+import { sql } from '#lib/db/sql.ts';
+import { readActive } from '../services/forms/queries/read-active.ts';
+import { commitTransaction } from '../services/transactions/queries/commit-transaction.ts';
+import { insertClaiming } from '../services/transactions/queries/create-transaction.ts';
+import {
+  readTransaction,
+  readTransactionWithEarlier,
+} from '../services/transactions/queries/read-transaction.ts';
+import { readReceipt } from '../services/transactions/queries/receipts.ts';
+
+/** Pages of Accord, which the bare server sends as they are. */
+export interface BaselineSamples {
+  form: string;
+  final: string;
+}
+
+const source = 'http://localhost';
+
+/**
+ * Each step with Accord's statements and parameters like Accord's; what Accord works out (layout, records, receipt) is taken
+ * from the sample transaction that the folder holds.
+ */
+export async function createBaselineSteps({
+  db,
+  forms,
+  samples,
+}: {
+  db: Queries;
+  forms: Queries;
+  samples: BaselineSamples;
+}) {
+  const { id: sampleId } = await db.one<{ id: string }>(
+    sql`SELECT t.id FROM transactions AS t WHERE t.subject = 'sample'`,
+  );
+  const sample = (await readTransaction(db, sampleId))?.transaction;
+  const receipt = await readReceipt(db, sampleId);
+  if (!sample || !receipt) throw new Error('The folder has no sample transaction.');
+  const { context: defaults, layout } = sample;
+  const asked = [layout.info, ...layout.elements];
+  const expiresAt = new Date(Date.now() + 180 * 24 * 3600 * 1000).toISOString();
+
+  return {
+    async create(body: { subject: string; attributes: Record<string, string> }) {
+      await readActive(forms, { keys: ['layout.001', ...asked], withDefault: false });
+      const id = randomBytes(11).toString('hex');
+      const context = { ...defaults, ...body };
+      const created = { id, context, layout, author: 'bench', parent: null };
+      const made = await insertClaiming(db, randomBytes(32), created, source);
+      return { ...made?.transaction };
+    },
+
+    async open(id: string) {
+      const read = await readTransaction(db, id);
+      if (read?.transaction.state !== 'COMMITTED') return undefined;
+      await readReceipt(db, id);
+      return samples.final;
+    },
+
+    async form(id: string) {
+      await readTransactionWithEarlier(db, id);
+      await readActive(forms, { keys: asked });
+      return samples.form;
+    },
+
+    async submit(id: string, fields: URLSearchParams) {
+      const read = await readTransaction(db, id);
+      await readActive(forms, { keys: asked });
+      const records = [...fields]
+        .filter(([name]) => name.startsWith('element/'))
+        .map(([name, value]) => {
+          const [, type = '', key = '', serial = ''] = name.split('/');
+          return { id: randomUUID(), key, type, serial, value: [value], positions: [0], expiresAt };
+        });
+      const facts = {
+        id,
+        version: read?.transaction.version ?? 0,
+        answersDigest: randomBytes(32),
+        committedAt: read?.now ?? new Date(),
+        object: '',
+        origin: defaults.origin,
+        author: 'bench',
+        comment: null,
+        infoKey: layout.info,
+        infoSerial: '1.0',
+      };
+      await commitTransaction(db, { ...facts, records, receipt }, source);
+    },
+  };
+}

@@ -1,0 +1,79 @@
+import type { HttpClient, Reply } from './http-client.ts';
+
+/** The steps of the full flow, in order. */
+export const steps = ['create', 'open', 'form', 'submit', 'final page'] as const;
+export type Step = (typeof steps)[number];
+
+/** What the flow needs of a server. */
+export interface Target {
+  client: HttpClient;
+  /** A valid API key. */
+  key: string;
+}
+
+/** What a current browser sends. */
+const browser = {
+  Accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8',
+  'Accept-Language': 'en-GB,en;q=0.9,fr;q=0.6',
+  'Sec-Fetch-Dest': 'document',
+  'Sec-Fetch-Mode': 'navigate',
+};
+
+/** A subject's choices, as the demonstration's `layout.001` asks for them. */
+const answers = new URLSearchParams({
+  info: 'element/information/information.001/1.0',
+  'element/processing/processing.001/1.0': 'accepted',
+  'element/processing/processing.002/1.0': 'refused',
+  'element/preference/preference.001/1.0': 'Once a month',
+  'accord-action': 'submit',
+});
+for (const name of [...answers.keys()].filter((key) => key.startsWith('element/')))
+  answers.append('accord-shown', name);
+const filledIn = answers.toString();
+
+/**
+ * Walks one subject through everything, as a customer's server and then a browser would.
+ * @param order makes the context differ from the subject's earlier ones; an equal one would find its transaction again.
+ * @param took told how long each step took, in milliseconds.
+ * @returns the pages seen.
+ * @throws Error if a step is not answered as it should be.
+ */
+export async function runFlow(
+  { client, key }: Target,
+  { subject, order }: { subject: string; order: number },
+  took: (step: Step, ms: number) => void,
+): Promise<{ form: string; final: string }> {
+  async function step(name: Step, status: number, send: () => Promise<Reply>): Promise<Reply> {
+    const started = performance.now();
+    const reply = await send();
+    took(name, performance.now() - started);
+    if (reply.status !== status) throw new Error(`${name}: ${reply.status} ${reply.body.slice(0, 500)}`);
+    return reply;
+  }
+  const context = JSON.stringify({ subject, layout: 'layout.001', attributes: { order: String(order) } });
+  const created = await step('create', 201, () =>
+    client.post('/consents', { CM_KEY: key, 'Content-Type': 'application/json' }, context),
+  );
+  const opened = await step('open', 303, () => client.get(pathOf(created.location), browser));
+  const formUrl = pathOf(opened.location);
+  const form = await step('form', 200, () => client.get(formUrl, browser));
+  const submitUrl = actionOf(form.body) ?? formUrl;
+  const submitted = await step('submit', 303, () =>
+    client.post(submitUrl, { ...browser, 'Content-Type': 'application/x-www-form-urlencoded' }, filledIn),
+  );
+  const final = await step('final page', 200, () => client.get(pathOf(submitted.location), browser));
+  if (!final.body.includes('data-state="COMMITTED"')) throw new Error('final page: not that of a commitment');
+  return { form: form.body, final: final.body };
+}
+
+/** Servers write their own address, which may name the loopback in another way. */
+function pathOf(url: string | undefined): string {
+  if (!url) throw new Error('A reply has no Location.');
+  return url.slice(url.indexOf('/', 'http://'.length));
+}
+
+/** Where the form leads: with a fresh token, unless it is the bare server's constant page. */
+function actionOf(html: string): string | undefined {
+  const action = /<form id="choices" method="post" action="([^"]+)"/.exec(html)?.[1];
+  return action && pathOf(action.replaceAll('&amp;', '&'));
+}

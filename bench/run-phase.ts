@@ -1,0 +1,63 @@
+import { cpuSeconds } from './process-usage.ts';
+import { runFlow, type Step, steps, type Target } from './run-flow.ts';
+
+/** Flows that ran together. */
+export interface Phase {
+  flows: number;
+  seconds: number;
+  /** Of the server's own process. */
+  cpuSeconds: number;
+  /** Milliseconds of every request. */
+  times: Record<Step, number[]>;
+}
+
+/**
+ * Runs flows, so many at a time, until all are done.
+ * @param subjectOf names the subject of each flow by its number.
+ */
+export async function runPhase(
+  target: Target & { pid: number },
+  {
+    flows,
+    concurrency,
+    subjectOf,
+  }: { flows: number; concurrency: number; subjectOf: (flow: number) => { subject: string; order: number } },
+): Promise<Phase> {
+  const times = Object.fromEntries(steps.map((step) => [step, [] as number[]])) as Phase['times'];
+  const started = performance.now();
+  const cpuBefore = cpuSeconds(target.pid);
+  let next = 0;
+  const walk = async () => {
+    while (next < flows) {
+      const flow = next;
+      next += 1;
+      await runFlow(target, subjectOf(flow), (step, ms) => times[step].push(ms));
+    }
+  };
+  await Promise.all(Array.from({ length: concurrency }, walk));
+  return {
+    flows,
+    seconds: (performance.now() - started) / 1000,
+    cpuSeconds: cpuSeconds(target.pid) - cpuBefore,
+    times,
+  };
+}
+
+/** Puts phases of one server together. */
+export function addPhases(phases: readonly Phase[]): Phase {
+  const sum = (of: (phase: Phase) => number) => phases.reduce((total, phase) => total + of(phase), 0);
+  return {
+    flows: sum(({ flows }) => flows),
+    seconds: sum(({ seconds }) => seconds),
+    cpuSeconds: sum((phase) => phase.cpuSeconds),
+    times: Object.fromEntries(
+      steps.map((step) => [step, phases.flatMap(({ times }) => times[step])]),
+    ) as Phase['times'],
+  };
+}
+
+/** @param share 0.5 for the median. */
+export function percentile(values: readonly number[], share: number): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
+}
