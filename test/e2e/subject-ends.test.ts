@@ -1,0 +1,254 @@
+import { describe, expect, it } from 'vitest';
+import { activateContent, makeLiveModel, withdrawModel } from '../support/live-models.ts';
+import { createTransaction, expire, recordsOf } from '../support/live-transactions.ts';
+import { subjectSession } from '../support/subject-session.ts';
+
+const session = subjectSession();
+const { question, button, press, heading, answers, statusAfter } = session;
+/** In a browser without JavaScript, where everything has to work too. */
+const open = (url: string) => session.open(url, { javaScriptEnabled: false });
+
+const letter = 'The programme letter';
+const study = 'A study of our audience';
+const frequency = 'How often would you like to hear from us?';
+const inline = (more: object) => ({
+  layoutData: {
+    type: 'layout',
+    elements: ['processing.001', 'processing.002', 'preference.001'],
+    ...more,
+  },
+});
+
+describe('one button for all questions', () => {
+  it.each([
+    ['Accept all', 'Accepted'],
+    ['Refuse all', 'Refused'],
+  ])('"%s" answers every question, and leaves preferences as they were filled in', async (name, answer) => {
+    const { url } = await createTransaction(session.operator, inline({ acceptAllVisible: true }));
+    await open(url);
+    await question(frequency).getByLabel('Every week').check();
+    await question(letter)
+      .getByLabel(name === 'Accept all' ? 'Refuse' : 'Accept')
+      .check();
+    await press(name);
+    await heading('Your answers are saved');
+    expect(await answers()).toEqual([
+      [letter, answer],
+      [study, answer],
+      [frequency, 'Every week'],
+    ]);
+  });
+
+  it('keeps what it answered when a preference is missing', async () => {
+    const { url } = await createTransaction(session.operator, inline({ acceptAllVisible: true }));
+    await open(url);
+    await press('Refuse all');
+    await question('One answer needs your attention').waitFor();
+    expect(await question(letter).getByLabel('Refuse').isChecked()).toBe(true);
+    expect(await question(study).getByLabel('Refuse').isChecked()).toBe(true);
+    await question(frequency).getByLabel('Once a month').check();
+    await press('Send my choices');
+    await heading('Your answers are saved');
+  });
+
+  it('has the same size and look whether it accepts or refuses, as each pair of answers has', async () => {
+    const { url } = await createTransaction(session.operator, inline({ acceptAllVisible: true }));
+    await open(url);
+    const looks = (locator: ReturnType<typeof button>) => locator.evaluate(lookOf);
+    expect(await looks(button('Accept all'))).toEqual(await looks(button('Refuse all')));
+    const option = (name: string) => question(letter).locator('label', { hasText: name });
+    expect(await looks(option('Accept'))).toEqual(await looks(option('Refuse')));
+  });
+});
+
+describe('a form sent back', () => {
+  it('keeps boxes empty that were emptied, whatever was answered before', async () => {
+    const elements = ['preference.001', 'preference.002'];
+    const { url } = await createTransaction(session.operator, inline({ elements }));
+    await open(url);
+    await question(frequency).getByLabel('Every week').check();
+    await question('What do you like to see?').getByLabel('Dance').check();
+    await press('Send my choices');
+    await heading('Your answers are saved');
+    await press('Change or withdraw my answers');
+    const dance = question('What do you like to see?').getByLabel('Dance');
+    expect(await dance.isChecked()).toBe(true);
+    await dance.uncheck();
+    await question(frequency).locator('input').first().evaluate(emptyValue);
+    expect(await statusAfter('Send my choices')).toBe(422);
+    expect(await dance.isChecked()).toBe(false);
+  });
+});
+
+describe('an end without answers', () => {
+  it('is told when the subject cancels, and can be begun again', async () => {
+    const { id, url } = await createTransaction(session.operator, {
+      cancellable: true,
+      ...inline({ cancelVisible: true }),
+    });
+    await open(url);
+    await question(letter).getByLabel('Accept').check();
+    expect(await statusAfter('Cancel')).toBe(303);
+    await heading('Cancelled');
+    expect(await (await session.operator.get(`/consents/${id}`)).json()).toMatchObject({
+      state: 'CANCELLED',
+    });
+    await press('Start again');
+    await heading('Your data, your choice');
+    expect(session.page.url()).not.toContain(id);
+  });
+
+  it('is told when everything has been answered before, with those answers and their date', async () => {
+    const layout = inline({ existingElementsVisible: false });
+    const { url, subject } = await createTransaction(session.operator, layout);
+    await open(url);
+    await question(letter).getByLabel('Accept').check();
+    await question(study).getByLabel('Refuse').check();
+    await question(frequency).getByLabel('Once a month').check();
+    await press('Send my choices');
+    await heading('Your answers are saved');
+    const { url: again } = await createTransaction(session.operator, {
+      ...layout,
+      subject,
+      object: undefined,
+      validity: 'P1Y',
+    });
+    await session.page.goto(again);
+    await heading('You have already answered');
+    const on = expect.stringMatching(/^Answered on \d{1,2} [A-Z][a-z]+ \d{4}$/);
+    expect(await answers()).toEqual([
+      [letter, 'Accepted', on],
+      [study, 'Refused', on],
+      [frequency, 'Once a month', on],
+    ]);
+    await press('Continue');
+    await session.page.getByText('No new answer was needed.').waitFor();
+    expect((await recordsOf(session.operator, subject))['processing.001']).toHaveLength(1);
+  });
+});
+
+describe('a link that is too late', () => {
+  it('says so, stores nothing and offers to start again', async () => {
+    const transaction = await createTransaction(session.operator);
+    await open(transaction.url);
+    await question(letter).getByLabel('Accept').check();
+    await question(study).getByLabel('Accept').check();
+    await question(frequency).getByLabel('Once a month').check();
+    await expire(session.instance, transaction);
+    expect(await statusAfter('Save my choices')).toBe(410);
+    await heading('The time to answer is over');
+    expect(await recordsOf(session.operator, transaction.subject)).toEqual({});
+    await press('Start again');
+    await heading('Your data, your choice');
+    await session.page.goto(transaction.url);
+    await heading('The time to answer is over');
+    await press('Start again');
+    await heading('Your data, your choice');
+  });
+
+  it('says whom to ask if the subject cannot start again', async () => {
+    const transaction = await createTransaction(session.operator, { updatable: false });
+    await open(transaction.url);
+    await expire(session.instance, transaction);
+    expect(await statusAfter('Save my choices')).toBe(410);
+    await heading('The time to answer is over');
+    expect(await session.page.getByText(/If you have a question, ask/).count()).toBe(1);
+    expect(await button('Start again').count()).toBe(0);
+    expect(await session.page.goto(transaction.url)).toBeTruthy();
+    expect(await session.page.getByText(/If you have a question, ask/).count()).toBe(1);
+  });
+});
+
+describe('questions that change while they are read', () => {
+  const content = (title: string) => ({
+    en: { title, data: 'Your name', usage: 'Letters', retention: { label: 'a year' } },
+  });
+  it('are shown again and marked, and the other answers are kept', async () => {
+    const changing = await makeLiveModel(session.admin, 'processing', content('A walk behind the stage'));
+    const { url, subject } = await createTransaction(
+      session.operator,
+      inline({ elements: ['processing.001', changing.key] }),
+    );
+    await open(url);
+    await question(letter).getByLabel('Refuse').check();
+    await question('A walk behind the stage').getByLabel('Accept').check();
+    await activateContent(session.admin, changing, content('A walk behind the stage, filmed'), 'MAJOR');
+    expect(await statusAfter('Send my choices')).toBe(409);
+    await question('These questions have changed').waitFor();
+    expect(await session.page.locator('.notice-changed:focus').count()).toBe(1);
+    const marked = question('A walk behind the stage, filmed');
+    expect(await marked.getByText('New or changed').count()).toBe(1);
+    expect(await marked.locator('input:checked').count()).toBe(0);
+    expect(await session.page.getByText('New or changed').count()).toBe(1);
+    expect(await question(letter).getByLabel('Refuse').isChecked()).toBe(true);
+    expect(await recordsOf(session.operator, subject)).toEqual({});
+    await marked.getByLabel('Accept').check();
+    await press('Send my choices');
+    await heading('Your answers are saved');
+  });
+
+  it('are no longer asked once they have been withdrawn', async () => {
+    const gone = await makeLiveModel(session.admin, 'processing', content('An old matter'));
+    const { url } = await createTransaction(session.operator, inline({ elements: [gone.key] }));
+    await withdrawModel(session.admin, gone);
+    expect(await open(url)).toBe(409);
+    await heading('These questions have been withdrawn');
+  });
+});
+
+describe('a link that leads nowhere', () => {
+  it.each([
+    ['is unknown', '/consents/2222222222222222222222', 401, 'This link is not valid, or no longer valid'],
+    [
+      'is garbled',
+      '/consents/2222222222222222222222?t=garbled',
+      401,
+      'This link is not valid, or no longer valid',
+    ],
+    ['is of another site part', '/nowhere', 404, 'There is nothing here'],
+  ])('is explained when it %s', async (_, path, status, title) => {
+    expect(await open(`${session.instance.url}${path}`)).toBe(status);
+    await heading(title);
+  });
+
+  it('is not found with the token of another transaction', async () => {
+    const [one, other] = await Promise.all([
+      createTransaction(session.operator),
+      createTransaction(session.operator),
+    ]);
+    expect(await open(`${session.instance.url}/consents/${one.id}?t=${other.token}`)).toBe(404);
+    await heading('There is nothing here');
+  });
+
+  it('leads to the result when the form was answered in another window', async () => {
+    const { id, token, url } = await createTransaction(
+      session.operator,
+      inline({ elements: ['processing.001'] }),
+    );
+    await open(url);
+    await question(letter).getByLabel('Accept').check();
+    const body = { 'element/processing/processing.001/1.0': ['refused'] };
+    expect((await session.operator.send('POST', `/consents/${id}/submit?t=${token}`, body)).status).toBe(200);
+    expect(await statusAfter('Send my choices')).toBe(409);
+    await heading('This has already been completed');
+    await session.page.getByRole('link', { name: 'See where it stands' }).click();
+    await heading('Your answers are saved');
+    expect(await answers()).toEqual([[letter, 'Refused']]);
+  });
+});
+
+/** What makes one choice weigh more than another. */
+function lookOf(element: object): unknown {
+  const node = element as {
+    getBoundingClientRect(): { width: number; height: number };
+    ownerDocument: { defaultView: { getComputedStyle(node: unknown): Record<string, string> } };
+  };
+  const { width, height } = node.getBoundingClientRect();
+  const style = node.ownerDocument.defaultView.getComputedStyle(node);
+  return { width, height, colour: style.color, background: style.backgroundColor, weight: style.fontWeight };
+}
+
+/** Makes an answer that is not offered, so that the form comes back. */
+function emptyValue(element: object): void {
+  (element as { value: string }).value = 'Never';
+}
