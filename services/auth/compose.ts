@@ -1,5 +1,4 @@
 import type Koa from 'koa';
-import type { Middleware } from 'koa';
 import type { Document } from 'openapi-backend';
 import { authenticateWithoutTransaction, createAuthenticator } from '#lib/auth/authenticate.ts';
 import type { Secrets } from '#lib/config/secrets.ts';
@@ -14,15 +13,16 @@ import { mountContract } from '#lib/http/mount-contract.ts';
 import type { RateLimiter } from '#lib/http/rate-limits.ts';
 import type { Logger } from '#lib/observability/logger.ts';
 import type { AuthSettings } from './config.ts';
-import { createKeyedHash } from './domain/keyed-hash.ts';
+import { createKeyedHash, type KeyedHash } from './domain/keyed-hash.ts';
 import { createHandlers } from './handlers/handlers.ts';
-import { composeIssuer } from './issuer/compose-issuer.ts';
+import { composeIssuer, type Issuer } from './issuer/compose-issuer.ts';
 import { createExpirySweeper } from './jobs/sweep-expired.ts';
 import { createIntrospection } from './operations/create-introspection.ts';
 import { createKeyVerifier } from './operations/create-key-verifier.ts';
 import { createOutsideVerifier } from './tokens/create-outside-verifier.ts';
 import { createOwnVerifier } from './tokens/create-own-verifier.ts';
 
+/** What the service is given. */
 export interface AuthOptions {
   db: Database;
   bus: EventBus;
@@ -46,9 +46,16 @@ export interface AuthService {
   stop(): Promise<void>;
 }
 
+interface AppParts {
+  operations: AuthOperations;
+  keyedHash: KeyedHash;
+  issuer: Issuer | undefined;
+  wake: () => void;
+}
+
 /** Composes the auth service: adapters are built and wired here and nowhere else. */
 export async function composeAuth(options: AuthOptions): Promise<AuthService> {
-  const { db, bus, document, limiter, instance, settings, secrets } = options;
+  const { db, bus, settings, secrets } = options;
   const log = options.log.child({ service: 'auth' });
   const relay = createOutboxRelay({ db, bus, log });
   const sweeper = createExpirySweeper({ db, log });
@@ -58,32 +65,7 @@ export async function composeAuth(options: AuthOptions): Promise<AuthService> {
     introspect: createIntrospection({ keys, tokens: tokenVerifier(options) }),
   };
   const issuer = settings.outsideIssuer ? undefined : await composeIssuer({ ...options, keyedHash, log });
-  const authenticator = createAuthenticator({ auth: operations, onRefused: limiter.countRefusal });
-  bus.subscribe('accord.keys', 'auth', async () => authenticator.forget());
-  const { routes } = await mountContract({
-    document,
-    tag: 'auth',
-    handlers: createHandlers({ db, keyedHash, baseUrl: instance.baseUrl, wake: relay.wake }),
-    authenticate: (ctx) => authenticateWithoutTransaction(authenticator, ctx),
-    limit: limiter.countRequest,
-  });
-  const middleware: Middleware[] = [
-    clientAddress(settings.trustedProxies),
-    cors({ origins: settings.corsOrigins, openReads: () => false }),
-    ...(issuer?.middleware ?? []),
-    routes,
-  ];
-  const app = createApp(
-    {
-      service: 'auth',
-      baseUrl: instance.baseUrl,
-      apiVersion: document.info.version,
-      log: options.log,
-      renderErrorPage: issuer?.renderErrorPage,
-    },
-    middleware,
-  );
-  issuer?.prepare(app);
+  const app = await composeApp(options, { operations, keyedHash, issuer, wake: relay.wake });
   let setupLink: string | undefined;
   return {
     app,
@@ -101,6 +83,33 @@ export async function composeAuth(options: AuthOptions): Promise<AuthService> {
       await relay.stop();
     },
   };
+}
+
+async function composeApp(options: AuthOptions, parts: AppParts): Promise<Koa> {
+  const { db, bus, document, limiter, settings, log } = options;
+  const { baseUrl } = options.instance;
+  const { operations, keyedHash, issuer, wake } = parts;
+  const authenticator = createAuthenticator({ auth: operations, onRefused: limiter.countRefusal });
+  bus.subscribe('accord.keys', 'auth', async () => authenticator.forget());
+  const { routes } = await mountContract({
+    document,
+    tag: 'auth',
+    handlers: createHandlers({ db, keyedHash, baseUrl, wake }),
+    authenticate: (ctx) => authenticateWithoutTransaction(authenticator, ctx),
+    limit: limiter.countRequest,
+  });
+  const { renderErrorPage, middleware = [] } = issuer ?? {};
+  const app = createApp(
+    { service: 'auth', baseUrl, apiVersion: document.info.version, log, renderErrorPage },
+    [
+      clientAddress(settings.trustedProxies),
+      cors({ origins: settings.corsOrigins, openReads: () => false }),
+      ...middleware,
+      routes,
+    ],
+  );
+  issuer?.prepare(app);
+  return app;
 }
 
 function tokenVerifier({ settings, instance, secrets, log }: AuthOptions) {

@@ -36,6 +36,7 @@ export async function changePassword(
   return `${name} has a new password.`;
 }
 
+/** @returns what to tell the operator. @throws StartupError. */
 export async function removeAccount(db: Database, givenName: string): Promise<string> {
   const name = readName(givenName);
   if (!(await deleteAccount(db, name))) throw noAccount(name);

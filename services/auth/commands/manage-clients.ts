@@ -6,6 +6,7 @@ import { isClientId, publicClients } from '../domain/public-clients.ts';
 import type { GivenRole } from '../domain/roles.ts';
 import { deleteClient, insertClient, listClients } from '../queries/clients.ts';
 
+/** A client to be made. */
 export interface NewClient {
   id: string;
   /** What it may do for itself. */
@@ -29,6 +30,7 @@ export async function addClient(db: Database, keyedHash: KeyedHash, client: NewC
     : `The client ${id} is known now. Its secret, which is not shown again:\n${secret}`;
 }
 
+/** @returns what to tell the operator. @throws StartupError. */
 export async function removeClient(db: Database, id: string): Promise<string> {
   if (!(await deleteClient(db, id))) throw new StartupError(`There is no client ${id}.`);
   return `The client ${id} gets no more tokens. Those that were given before last 5 minutes at most.`;

@@ -17,6 +17,7 @@ export function checkNewPassword(password: string, name: string): PasswordFault 
   return password.toLowerCase() === name.toLowerCase() ? 'same-as-name' : undefined;
 }
 
+/** Hashes a password with a salt of its own; some 20 ms, on purpose. */
 export function hashPassword(password: string): Promise<string> {
   return hash(password.normalize('NFC'), parameters);
 }
@@ -26,6 +27,7 @@ export interface PasswordVerifier {
   verify(password: string, stored: string | undefined): Promise<boolean>;
 }
 
+/** Makes the {@link PasswordVerifier}, and the hash that it verifies for names which do not exist. */
 export async function createPasswordVerifier(): Promise<PasswordVerifier> {
   const dummy = await hashPassword('a password that nobody has');
   return {

@@ -9,6 +9,7 @@ const implied: Record<GivenRole, readonly GivenRole[]> = {
   user: ['user'],
 };
 
+/** True for the name of a role that can be given. */
 export function isGivenRole(text: unknown): text is GivenRole {
   return typeof text === 'string' && Object.hasOwn(implied, text);
 }

@@ -1,11 +1,12 @@
 import type { Principal } from '#lib/auth/principal.ts';
 
-/** What one credential is worth. */
+/** What an API key is worth. */
 export type KeyVerdict =
   | { valid: true; principal: Principal }
   /** Unknown, revoked, or of a scope that calls nothing. */
   | { valid: false };
 
+/** What an access token is worth. */
 export type TokenVerdict =
   | { valid: true; principal: Principal }
   /** Malformed, expired, of another issuer, meant for others. */

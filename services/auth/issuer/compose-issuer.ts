@@ -7,7 +7,16 @@ import { createAccountDirectory } from '../operations/create-account-directory.t
 import { createSetup } from '../operations/create-setup.ts';
 import { createSignIn } from '../operations/create-sign-in.ts';
 import { createPages } from '../pages/create-pages.ts';
-import { mountIssuer } from './mount-issuer.ts';
+import { type MountedIssuer, mountIssuer } from './mount-issuer.ts';
+
+/** The built-in issuer, composed. */
+export interface Issuer extends MountedIssuer {
+  /** Path of AUTH_URL. */
+  path: string;
+  renderErrorPage: RenderErrorPage;
+  /** A link for the first administrator; none in demo mode, where everybody can sign in. */
+  openSetupLink(): Promise<string | undefined>;
+}
 
 /** What a page says of our own failures; the rest is that the browser sent something strange. */
 const errorTexts: Partial<Record<ProblemCode, string>> = {
@@ -21,7 +30,7 @@ const errorTexts: Partial<Record<ProblemCode, string>> = {
 };
 
 /** Composes the built-in issuer. */
-export async function composeIssuer(options: AuthOptions & { keyedHash: KeyedHash }) {
+export async function composeIssuer(options: AuthOptions & { keyedHash: KeyedHash }): Promise<Issuer> {
   const { db, instance, limiter, settings, secrets, keyedHash, log } = options;
   const accounts = await createAccountDirectory({ db, demo: settings.demo });
   const signIn = createSignIn({ db, accounts, passwords: await createPasswordVerifier() });
@@ -49,8 +58,7 @@ export async function composeIssuer(options: AuthOptions & { keyedHash: KeyedHas
     ...mounted,
     path,
     renderErrorPage,
-    /** A link for the first administrator; none in demo mode, where everybody can sign in. */
-    async openSetupLink(): Promise<string | undefined> {
+    async openSetupLink() {
       const token = settings.demo ? undefined : await setup.openLink();
       return token && `${settings.authUrl}/setup?token=${token}`;
     },

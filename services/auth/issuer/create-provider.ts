@@ -13,6 +13,19 @@ import { extraTokenClaims, resourceServer } from './token-claims.ts';
 /** Access tokens last 5 minutes (interface.md, "Limits"). */
 const tokenSeconds = 300;
 
+const cookie = { httpOnly: true, sameSite: 'lax', signed: true } as const;
+
+/** In seconds. */
+const ttl = {
+  AccessToken: tokenSeconds,
+  AuthorizationCode: 60,
+  ClientCredentials: tokenSeconds,
+  Grant: 60 * 60,
+  IdToken: tokenSeconds,
+  Interaction: 60 * 60,
+  Session: 60 * 60,
+};
+
 /** What the built-in issuer works with. */
 export interface IssuerParts {
   db: Database;
@@ -53,24 +66,17 @@ function configure({
   renderError,
 }: IssuerParts): Configuration {
   const path = new URL(settings.authUrl).pathname;
-  const cookie = { path, httpOnly: true, sameSite: 'lax', signed: true } as const;
-  const { path: _, ...shortCookie } = cookie;
   return {
     adapter: createAdapter({ db, passwordGrant: settings.passwordGrant }),
     jwks: { keys: signingKeys.map((key) => ({ ...key, alg: 'ES256', use: 'sig' })) },
     cookies: {
       names: { session: 'accord_session', interaction: 'accord_interaction', resume: 'accord_resume' },
       keys: cookieKeys.map((key) => Buffer.from(key).toString('base64url')),
-      long: cookie,
+      long: { ...cookie, path },
       // oidc-provider gives each of these the path of the one page that it is for.
-      short: shortCookie,
+      short: cookie,
     },
-    async findAccount(_ctx, id) {
-      const account = await accounts.findById(id);
-      if (!account) return undefined;
-      const claims = { sub: account.id, preferred_username: account.name, roles: [account.role] };
-      return { accountId: account.id, claims: () => claims };
-    },
+    findAccount: findAccountIn(accounts),
     claims: { openid: ['sub', 'preferred_username', 'roles'] },
     scopes: ['openid'],
     responseTypes: ['code'],
@@ -81,20 +87,7 @@ function configure({
     enabledJWA: { idTokenSigningAlgValues: ['ES256'] },
     pkce: { required: () => true },
     extraTokenClaims: extraTokenClaims(accounts),
-    features: {
-      devInteractions: { enabled: false },
-      dPoP: { enabled: false },
-      pushedAuthorizationRequests: { enabled: false },
-      rpInitiatedLogout: { enabled: false },
-      userinfo: { enabled: false },
-      clientCredentials: { enabled: true },
-      resourceIndicators: {
-        enabled: true,
-        defaultResource: () => settings.baseUrl,
-        getResourceServerInfo: (_ctx, resource) => resourceServer(resource, settings.baseUrl, tokenSeconds),
-        useGrantedResource: () => true,
-      },
-    },
+    features: features(settings.baseUrl),
     interactions: {
       policy: signInPolicy(),
       url: (_ctx, interaction) => `${path}/interaction/${interaction.uid}`,
@@ -102,16 +95,35 @@ function configure({
     loadExistingGrant: (ctx) => grantWithoutConsent(ctx, settings.baseUrl),
     // Decided by lib/http/cors.ts before oidc-provider sees the request.
     clientBasedCORS: () => false,
-    ttl: {
-      AccessToken: tokenSeconds,
-      AuthorizationCode: 60,
-      ClientCredentials: tokenSeconds,
-      Grant: 60 * 60,
-      IdToken: tokenSeconds,
-      Interaction: 60 * 60,
-      Session: 60 * 60,
-    },
+    ttl,
     renderError,
+  };
+}
+
+/** Access tokens are JWTs for the API (RFC 8707, RFC 9068); nothing is on that no client of ours needs. */
+function features(baseUrl: string): Configuration['features'] {
+  return {
+    devInteractions: { enabled: false },
+    dPoP: { enabled: false },
+    pushedAuthorizationRequests: { enabled: false },
+    rpInitiatedLogout: { enabled: false },
+    userinfo: { enabled: false },
+    clientCredentials: { enabled: true },
+    resourceIndicators: {
+      enabled: true,
+      defaultResource: () => baseUrl,
+      getResourceServerInfo: (_ctx, resource) => resourceServer(resource, baseUrl, tokenSeconds),
+      useGrantedResource: () => true,
+    },
+  };
+}
+
+function findAccountIn(accounts: AccountDirectory): Configuration['findAccount'] {
+  return async (_ctx, id) => {
+    const account = await accounts.findById(id);
+    if (!account) return undefined;
+    const claims = { sub: account.id, preferred_username: account.name, roles: [account.role] };
+    return { accountId: account.id, claims: () => claims };
   };
 }
 

@@ -19,8 +19,14 @@ interface MountParts extends Omit<IssuerParts, 'renderError'> {
   log: Logger;
 }
 
+export interface MountedIssuer {
+  middleware: Middleware[];
+  /** Gives the application that the middleware runs in what oidc-provider looks for there. */
+  prepare(app: Koa): void;
+}
+
 /** The built-in issuer as middleware: its token endpoint at all its addresses, its own pages, and oidc-provider below AUTH_URL. */
-export function mountIssuer(parts: MountParts): { middleware: Middleware[]; prepare(app: Koa): void } {
+export function mountIssuer(parts: MountParts): MountedIssuer {
   const { settings, log, limiter } = parts;
   const issuerPath = new URL(settings.authUrl).pathname;
   const provider = createProvider({ ...parts, renderError: renderIssuerError(parts.pages) });

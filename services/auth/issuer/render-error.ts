@@ -3,6 +3,7 @@ import { preferredMode } from '#lib/http/negotiate.ts';
 import { sendPage } from '#lib/http/security-headers.ts';
 import type { Pages } from '../pages/create-pages.ts';
 
+/** Answers an authorization request with an error that does not go back to the client. */
 export type RenderIssuerError = (ctx: KoaContextWithOIDC, out: ErrorOut) => void;
 
 /** The page of an authorization request that cannot go back to its client, such as one of an unknown client. */

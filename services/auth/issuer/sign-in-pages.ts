@@ -84,7 +84,8 @@ function sendSignIn(
 function redirectSource(redirectUri: unknown): string {
   const url = URL.parse(String(redirectUri));
   if (!url) return "'self'";
-  return /^https?:$/.test(url.protocol) ? url.origin : url.protocol;
+  // Policies know no IPv6 addresses (CSP Level 3, 2.3.1).
+  return url.host.startsWith('[') ? url.protocol : url.origin;
 }
 
 function sendExpired({ pages }: PageParts, ctx: Context): void {

@@ -16,6 +16,7 @@ export interface Setup {
   ): Promise<{ done: true; name: string } | { done: false; fault: 'name' | 'link' | PasswordFault }>;
 }
 
+/** Makes the {@link Setup}: tokens are random and kept as digests. */
 export function createSetup({ db }: { db: Database }): Setup {
   const digest = (token: string) => createHash('sha256').update(token).digest();
   return {

@@ -11,6 +11,7 @@ interface ItemRow {
 
 const columns = sql`i.payload, extract(epoch FROM i.consumed_at)::int AS consumed`;
 
+/** Stores an item, in the place of a former one of the same id. */
 export async function upsertItem(
   db: Queries,
   { model, id, payload, ttlSeconds }: { model: string; id: string; payload: ItemPayload; ttlSeconds: number },
