@@ -19,67 +19,6 @@ const inline = (more: object) => ({
   },
 });
 
-describe('one button for all questions', () => {
-  it.each([
-    ['Accept all', 'Accepted'],
-    ['Refuse all', 'Refused'],
-  ])('"%s" answers every question, and leaves preferences as they were filled in', async (name, answer) => {
-    const { url } = await createTransaction(session.operator, inline({ acceptAllVisible: true }));
-    await open(url);
-    await question(frequency).getByLabel('Every week').check();
-    await question(letter)
-      .getByLabel(name === 'Accept all' ? 'Refuse' : 'Accept')
-      .check();
-    await press(name);
-    await heading('Your answers are saved');
-    expect(await answers()).toEqual([
-      [letter, answer],
-      [study, answer],
-      [frequency, 'Every week'],
-    ]);
-  });
-
-  it('keeps what it answered when a preference is missing', async () => {
-    const { url } = await createTransaction(session.operator, inline({ acceptAllVisible: true }));
-    await open(url);
-    await press('Refuse all');
-    await question('One answer needs your attention').waitFor();
-    expect(await question(letter).getByLabel('Refuse').isChecked()).toBe(true);
-    expect(await question(study).getByLabel('Refuse').isChecked()).toBe(true);
-    await question(frequency).getByLabel('Once a month').check();
-    await press('Send my choices');
-    await heading('Your answers are saved');
-  });
-
-  it('has the same size and look whether it accepts or refuses, as each pair of answers has', async () => {
-    const { url } = await createTransaction(session.operator, inline({ acceptAllVisible: true }));
-    await open(url);
-    const looks = (locator: ReturnType<typeof button>) => locator.evaluate(lookOf);
-    expect(await looks(button('Accept all'))).toEqual(await looks(button('Refuse all')));
-    const option = (name: string) => question(letter).locator('label', { hasText: name });
-    expect(await looks(option('Accept'))).toEqual(await looks(option('Refuse')));
-  });
-});
-
-describe('a form sent back', () => {
-  it('keeps boxes empty that were emptied, whatever was answered before', async () => {
-    const elements = ['preference.001', 'preference.002'];
-    const { url } = await createTransaction(session.operator, inline({ elements }));
-    await open(url);
-    await question(frequency).getByLabel('Every week').check();
-    await question('What do you like to see?').getByLabel('Dance').check();
-    await press('Send my choices');
-    await heading('Your answers are saved');
-    await press('Change or withdraw my answers');
-    const dance = question('What do you like to see?').getByLabel('Dance');
-    expect(await dance.isChecked()).toBe(true);
-    await dance.uncheck();
-    await question(frequency).locator('input').first().evaluate(emptyValue);
-    expect(await statusAfter('Send my choices')).toBe(422);
-    expect(await dance.isChecked()).toBe(false);
-  });
-});
-
 describe('an end without answers', () => {
   it('is told when the subject cancels, and can be begun again', async () => {
     const { id, url } = await createTransaction(session.operator, {
@@ -236,19 +175,3 @@ describe('a link that leads nowhere', () => {
     expect(await answers()).toEqual([[letter, 'Refused']]);
   });
 });
-
-/** What makes one choice weigh more than another. */
-function lookOf(element: object): unknown {
-  const node = element as {
-    getBoundingClientRect(): { width: number; height: number };
-    ownerDocument: { defaultView: { getComputedStyle(node: unknown): Record<string, string> } };
-  };
-  const { width, height } = node.getBoundingClientRect();
-  const style = node.ownerDocument.defaultView.getComputedStyle(node);
-  return { width, height, colour: style.color, background: style.backgroundColor, weight: style.fontWeight };
-}
-
-/** Makes an answer that is not offered, so that the form comes back. */
-function emptyValue(element: object): void {
-  (element as { value: string }).value = 'Never';
-}
