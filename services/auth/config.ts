@@ -23,7 +23,7 @@ export interface AuthSettings {
   /** INSTANCE_LANGUAGE */
   defaultLanguage: string;
   /** OIDC_ISSUER: then there is no built-in issuer. */
-  outsideIssuer: { issuer: string; audience: string; paths: ClaimPaths } | null;
+  outsideIssuer: { issuer: string; audience: string | null; paths: ClaimPaths } | null;
 }
 
 /** First segments of paths that are served by others, or are no place for an issuer. */
@@ -60,7 +60,7 @@ export function resolveAuthSettings(
     demo,
     defaultLanguage,
     outsideIssuer: read.OIDC_ISSUER
-      ? { issuer: read.OIDC_ISSUER, audience: read.OIDC_AUDIENCE ?? baseUrl, paths }
+      ? { issuer: read.OIDC_ISSUER, audience: read.OIDC_AUDIENCE ?? null, paths }
       : null,
   };
 }

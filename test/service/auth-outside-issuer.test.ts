@@ -46,6 +46,17 @@ describe('with an outside issuer', () => {
     expect((await callWith(await issuer.tokenOf('elsewhere'))).status).toBe(401);
   });
 
+  it('a token for another audience is taken if no audience is set', async () => {
+    const { outsideIssuer, ...rest } = settings;
+    const lax = await startAuth({
+      settings: { ...rest, outsideIssuer: outsideIssuer && { ...outsideIssuer, audience: null } },
+    });
+    const token = await issuer.tokenOf('elsewhere');
+    const response = await lax.fetch('/user', { headers: { Authorization: `Bearer ${token}` } });
+    await lax.stop();
+    expect(response.status).not.toBe(401);
+  });
+
   it('there is no issuer of our own, and nothing to set up', async () => {
     for (const path of [
       '/auth',

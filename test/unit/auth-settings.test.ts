@@ -54,7 +54,7 @@ describe('settings of auth', () => {
       authUrl: OIDC_ISSUER,
       outsideIssuer: {
         issuer: OIDC_ISSUER,
-        audience: baseUrl,
+        audience: null,
         paths: { roles: 'roles', subject: 'preferred_username' },
       },
     });

@@ -13,7 +13,7 @@ const algorithms = [
 /** Types of a JWT that is an access token; many issuers name none, or the general one. */
 const accessTokenTypes = new Set([undefined, 'jwt', 'at+jwt', 'application/at+jwt']);
 
-/** Verifies access tokens of an outside issuer (OIDC_ISSUER). @param audience a token must be meant for it. */
+/** Verifies access tokens of an outside issuer (OIDC_ISSUER). @param audience a token must be meant for it; null: any of the issuer's tokens will do. */
 export function createOutsideVerifier({
   issuer,
   audience,
@@ -23,17 +23,18 @@ export function createOutsideVerifier({
   fetchKeys = () => fetchIssuerKeys(issuer),
 }: {
   issuer: string;
-  audience: string;
+  audience: string | null;
   paths: ClaimPaths;
   log: Logger;
   times?: KeyTimes;
   fetchKeys?: () => Promise<JSONWebKeySet>;
 }): TokenVerifier {
   const keys = createKeySource({ fetchKeys, log, times });
+  if (audience === null) log.warn('OIDC_AUDIENCE is not set: tokens that the issuer made for others are taken too');
   const names = [issuer, `${issuer}/`];
   const options = {
     issuer: names,
-    audience,
+    ...(audience === null ? {} : { audience }),
     algorithms,
     requiredClaims: ['exp'],
     clockTolerance: 5,
