@@ -68,7 +68,7 @@ export async function composeTransactions(
     forms,
     tokens,
     instance,
-    signReceipt: await createReceiptSigner(options.signingKey),
+    signReceipt: createReceiptSigner(options.signingKey),
     defaultLanguage: settings.defaultLanguage,
     embedOrigins: settings.embedOrigins,
     wake: relay.wake,

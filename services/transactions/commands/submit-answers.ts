@@ -20,7 +20,7 @@ export interface SubmitDependencies {
   instance: { name: string; baseUrl: string };
   signReceipt: ReceiptSigner;
   /** The link on the receipt by which the subject changes their mind, good until `until`. */
-  updateUrl: (transaction: Transaction, until: Date) => Promise<string>;
+  updateUrl: (transaction: Transaction, until: Date) => string;
   wake: () => void;
 }
 
@@ -145,10 +145,10 @@ export async function commitAnswers(
     committedAt: now,
     instance,
     receiptId: randomId(),
-    updateUrl: updatable ? await updateUrl(transaction, recordsExpiry(transaction, now)) : undefined,
+    updateUrl: updatable ? updateUrl(transaction, recordsExpiry(transaction, now)) : undefined,
   });
   const body = JSON.stringify(receipt);
-  const signed = { ...commitment, receipt: { body, jws: await signReceipt(body) } };
+  const signed = { ...commitment, receipt: { body, jws: signReceipt(body) } };
   if (!(await commitTransaction(db, signed, instance.baseUrl))) return undefined;
   wake();
   return {

@@ -1,5 +1,7 @@
-import { createHash } from 'node:crypto';
-import { jwtVerify, SignJWT } from 'jose';
+import { createHash, createHmac, createSecretKey, type KeyObject } from 'node:crypto';
+import { jwtVerify } from 'jose';
+import { LRUCache } from 'lru-cache';
+import { createCompactJws } from './compact-jws.ts';
 import { randomId } from './random-id.ts';
 
 const type = 'accord-tx+jwt';
@@ -18,10 +20,16 @@ export interface TokenClaims {
 
 /** Makes and reads transaction tokens (decisions.md §7; security.md). */
 export interface TransactionTokens {
-  mint(claims: TokenClaims, expiresAt: Date): Promise<string>;
+  mint(claims: TokenClaims, expiresAt: Date): string;
   /** @returns undefined for anything that is not a valid token of ours. */
   verify(token: string): Promise<TokenClaims | undefined>;
 }
+
+/** A token known to be ours and whole; whether it has expired is looked at each time. */
+type KnownToken = TokenClaims & { exp: number };
+
+/** Most tokens that are remembered: each is some 500 bytes. */
+const maxKnown = 5_000;
 
 /**
  * @param secrets the first signs, all verify, so that a secret can be rotated.
@@ -36,44 +44,59 @@ export function createTransactionTokens({
   baseUrl: string;
   now?: () => number;
 }): TransactionTokens {
-  const keys = secrets.map((secret) => ({ kid: keyId(secret), secret }));
-  const signing = keys[0];
-  if (!signing) throw new Error('a transaction token needs a secret');
+  const keys = new Map(secrets.map((secret) => [keyId(secret), createSecretKey(secret)]));
+  const read = createReader({ keys, baseUrl, now });
+  const write = createWriter(keys);
+  // A browser comes back with the token that it was just given: it is known without working out its signature again.
+  const known = new LRUCache<string, KnownToken>({ max: maxKnown });
   return {
-    mint: ({ id, use, epoch }, expiresAt) =>
-      new SignJWT({ use, ep: epoch })
-        .setProtectedHeader({ alg: algorithm, typ: type, kid: signing.kid })
-        .setIssuer(baseUrl)
-        .setAudience(baseUrl)
-        .setSubject(id)
-        .setJti(randomId())
-        .setIssuedAt(Math.floor(now() / 1000))
-        .setExpirationTime(Math.ceil(expiresAt.getTime() / 1000))
-        .sign(signing.secret),
-    async verify(token) {
-      try {
-        const { payload } = await jwtVerify(
-          token,
-          ({ kid }) => {
-            const key = keys.find((candidate) => candidate.kid === kid);
-            if (!key) throw new Error('unknown key');
-            return key.secret;
-          },
-          {
-            algorithms: [algorithm],
-            typ: type,
-            issuer: baseUrl,
-            audience: baseUrl,
-            currentDate: new Date(now()),
-          },
-        );
-        const { sub, use, ep } = payload as { sub?: string; use?: TokenUse; ep?: number };
-        if (sub === undefined || ep === undefined || (use !== 'tx' && use !== 'receipt')) return undefined;
-        return { id: sub, use, epoch: ep };
-      } catch {
-        return undefined;
-      }
+    mint({ id, use, epoch }, expiresAt) {
+      const exp = Math.ceil(expiresAt.getTime() / 1000);
+      const times = { iat: Math.floor(now() / 1000), exp };
+      const token = write({ use, ep: epoch, iss: baseUrl, aud: baseUrl, sub: id, jti: randomId(), ...times });
+      known.set(token, { id, use, epoch, exp });
+      return token;
     },
+    async verify(token) {
+      const claims = known.get(token) ?? (await read(token).catch(() => undefined));
+      if (!claims || claims.exp <= Math.floor(now() / 1000)) return undefined;
+      known.set(token, claims);
+      return { id: claims.id, use: claims.use, epoch: claims.epoch };
+    },
+  };
+}
+
+type Keys = ReadonlyMap<string, KeyObject>;
+
+function createWriter(keys: Keys): (payload: object) => string {
+  const [signing] = keys;
+  if (!signing) throw new Error('a transaction token needs a secret');
+  const [kid, key] = signing;
+  const write = createCompactJws({ alg: algorithm, typ: type, kid }, (input) =>
+    createHmac('sha256', key).update(input).digest(),
+  );
+  return (payload) => write(JSON.stringify(payload));
+}
+
+/** @returns reads a token; throws, or returns undefined, for anything that is not a valid one. */
+function createReader({ keys, baseUrl, now }: { keys: Keys; baseUrl: string; now: () => number }) {
+  const keyOf = ({ kid = '' }: { kid?: string }) => {
+    const key = keys.get(kid);
+    if (!key) throw new Error('unknown key');
+    return key;
+  };
+  return async (token: string): Promise<KnownToken | undefined> => {
+    const { payload } = await jwtVerify(token, keyOf, {
+      algorithms: [algorithm],
+      typ: type,
+      issuer: baseUrl,
+      audience: baseUrl,
+      requiredClaims: ['exp'],
+      currentDate: new Date(now()),
+    });
+    const { sub, use, ep, exp = 0 } = payload as { sub?: string; use?: TokenUse; ep?: number; exp?: number };
+    if (sub === undefined || ep === undefined || (use !== 'tx' && use !== 'receipt')) return undefined;
+    return { id: sub, use, epoch: ep, exp };
   };
 }
 

@@ -27,7 +27,7 @@ export function getChildHandler(dependencies: Dependencies): Handler {
       return sendTransaction(ctx, dependencies, child, { principal: caller });
     }
     requireUpdatable(read);
-    const token = await mintToken(tokens, read, principal);
+    const token = mintToken(tokens, read, principal);
     const language = readerLanguages(ctx, transaction.context.language, defaultLanguage)[0] as string;
     const theme = transaction.layout.theme
       ? await forms.theme({ key: transaction.layout.theme, language })

@@ -27,7 +27,7 @@ export function getFormHandler(dependencies: Dependencies): Handler {
       return requireOpen(read, instance.baseUrl, 'wrong-state');
     }
     const { form, description } = await opened.describe();
-    const token = await mintToken(tokens, read, principal);
+    const token = mintToken(tokens, read, principal);
     if (mode === 'html')
       return sendTransactionPage(
         ctx,

@@ -66,7 +66,7 @@ async function sendReceiptPage(
   const { forms, tokens, instance } = dependencies;
   const { transaction } = read;
   const receipt = JSON.parse(stored.body) as ReceiptBody;
-  const token = await mintToken(tokens, read, principal);
+  const token = mintToken(tokens, read, principal);
   const links = linksOf(instance.baseUrl, transaction.id);
   const theme = transaction.layout.theme
     ? await forms.theme({ key: transaction.layout.theme, language: receipt.language })

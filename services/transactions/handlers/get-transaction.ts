@@ -21,10 +21,7 @@ export function getTransactionHandler(dependencies: Dependencies): Handler {
     ctx.status = 303;
     ctx.set(
       'Location',
-      withToken(
-        linksOf(instance.baseUrl, read.transaction.id).submit,
-        await mintToken(tokens, read, principal),
-      ),
+      withToken(linksOf(instance.baseUrl, read.transaction.id).submit, mintToken(tokens, read, principal)),
     );
   };
 }

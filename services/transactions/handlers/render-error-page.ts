@@ -32,7 +32,7 @@ export function renderErrorPage(dependencies: Dependencies): RenderErrorPage {
         embedding: null,
         ...(retryAfter ? { retryAfter: Number(retryAfter) } : {}),
         links: read
-          ? await linksOn(dependencies, read, failure, ctx.state.principal)
+          ? linksOn(dependencies, read, failure, ctx.state.principal)
           : { child: null, transaction: null },
         contact: null,
       },
@@ -41,13 +41,13 @@ export function renderErrorPage(dependencies: Dependencies): RenderErrorPage {
   };
 }
 
-async function linksOn(
+function linksOn(
   { tokens, instance }: Dependencies,
   read: ReadTransaction,
   failure: Failure,
   principal: Principal | undefined,
 ) {
-  const token = await mintToken(tokens, read, principal);
+  const token = mintToken(tokens, read, principal);
   const links = linksOf(instance.baseUrl, read.transaction.id);
   const restartable = failure.code === 'expired' && read.transaction.context.updatable;
   return {

@@ -25,7 +25,7 @@ export async function sendFinalPage(
   const theme = transaction.layout.theme
     ? await forms.theme({ key: transaction.layout.theme, language })
     : null;
-  const token = await mintToken(tokens, read, principal);
+  const token = mintToken(tokens, read, principal);
   await sendTransactionPage(
     ctx,
     dependencies,

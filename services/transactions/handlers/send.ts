@@ -25,27 +25,27 @@ export async function sendTransactionPage(
 }
 
 /** Sends a transaction's representation with its Location. */
-export async function sendTransaction(
+export function sendTransaction(
   ctx: Context,
   { tokens, instance }: Dependencies,
   read: ReadTransaction,
   { principal }: Pick<OperationInput, 'principal'>,
   status = 200,
-): Promise<void> {
-  const token = await mintToken(tokens, read, principal);
+): void {
+  const token = mintToken(tokens, read, principal);
   ctx.status = status;
   ctx.set('Location', withToken(linksOf(instance.baseUrl, read.transaction.id).transaction, token));
   ctx.body = presentTransaction(read, token, principal, instance.baseUrl);
 }
 
 /** Sends the browser to a transaction's root, from where it is led on. */
-export async function redirectToTransaction(
+export function redirectToTransaction(
   ctx: Context,
   { tokens, instance }: Dependencies,
   read: ReadTransaction,
   { principal }: Pick<OperationInput, 'principal'>,
-): Promise<void> {
-  const token = await mintToken(tokens, read, principal);
+): void {
+  const token = mintToken(tokens, read, principal);
   ctx.status = 303;
   ctx.set('Location', withToken(linksOf(instance.baseUrl, read.transaction.id).transaction, token));
 }

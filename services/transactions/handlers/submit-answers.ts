@@ -42,7 +42,7 @@ async function reject(
   answers: Record<string, string[]>,
 ): Promise<void> {
   const { instance, tokens } = dependencies;
-  const token = await mintToken(tokens, read, input.principal);
+  const token = mintToken(tokens, read, input.principal);
   if (!input.form) {
     const task = withToken(linksOf(instance.baseUrl, read.transaction.id).submit, token);
     if (check.outcome === 'stale')

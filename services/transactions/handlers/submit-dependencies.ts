@@ -17,8 +17,8 @@ export function submitDependencies({
     instance,
     signReceipt,
     wake,
-    async updateUrl({ id, tokenEpoch }, until) {
-      const token = await tokens.mint({ id, use: 'receipt', epoch: tokenEpoch }, until);
+    updateUrl({ id, tokenEpoch }, until) {
+      const token = tokens.mint({ id, use: 'receipt', epoch: tokenEpoch }, until);
       return withToken(linksOf(instance.baseUrl, id).child, token);
     },
   };

@@ -9,7 +9,7 @@ export function mintToken(
   tokens: TransactionTokens,
   { transaction, now }: ReadTransaction,
   principal?: Principal,
-): Promise<string> {
+): string {
   const open = !isFinal(stateAt(transaction, now));
   return tokens.mint(
     { id: transaction.id, use: principal?.transaction?.use ?? 'tx', epoch: transaction.tokenEpoch },

@@ -1,0 +1,96 @@
+import { createPublicKey, generateKeyPairSync, randomBytes } from 'node:crypto';
+import {
+  compactVerify,
+  decodeProtectedHeader,
+  importJWK,
+  type JWK,
+  jwtVerify,
+  SignJWT,
+  UnsecuredJWT,
+} from 'jose';
+import { describe, expect, it } from 'vitest';
+import { createReceiptSigner } from '../../services/transactions/domain/receipt-signer.ts';
+import { createTransactionTokens } from '../../services/transactions/domain/transaction-token.ts';
+
+const baseUrl = 'http://localhost:8080';
+const claims = { id: 'a'.repeat(22), use: 'tx', epoch: 0 } as const;
+const secret = randomBytes(32);
+const inAnHour = () => new Date(Date.now() + 3_600_000);
+const tokensOf = (secrets: Uint8Array[], now?: () => number) =>
+  createTransactionTokens({ secrets, baseUrl, now });
+
+describe('a transaction token', () => {
+  it('is a JWT that any library can read', async () => {
+    const token = tokensOf([secret]).mint(claims, inAnHour());
+    const { payload, protectedHeader } = await jwtVerify(token, secret, {
+      issuer: baseUrl,
+      audience: baseUrl,
+    });
+    expect(protectedHeader).toMatchObject({ alg: 'HS256', typ: 'accord-tx+jwt' });
+    expect(payload).toMatchObject({ sub: claims.id, use: 'tx', ep: 0, jti: expect.any(String) });
+  });
+
+  it('is good in the process that made it and in another one with the same secret', async () => {
+    const maker = tokensOf([secret]);
+    const token = maker.mint(claims, inAnHour());
+    const other = tokensOf([secret]);
+    for (const tokens of [maker, other, other]) expect(await tokens.verify(token)).toEqual(claims);
+  });
+
+  it('ends at its time, whoever has seen it before', async () => {
+    let now = Date.now();
+    const maker = tokensOf([secret], () => now);
+    const reader = tokensOf([secret], () => now);
+    const token = maker.mint(claims, new Date(now + 60_000));
+    expect(await reader.verify(token)).toEqual(claims);
+    now += 61_000;
+    for (const tokens of [maker, reader, tokensOf([secret], () => now)])
+      expect(await tokens.verify(token)).toBeUndefined();
+  });
+
+  it('outlives the rotation of its secret, while the old one is kept', async () => {
+    const token = tokensOf([secret]).mint(claims, inAnHour());
+    const next = randomBytes(32);
+    expect(await tokensOf([next, secret]).verify(token)).toEqual(claims);
+    expect(await tokensOf([next]).verify(token)).toBeUndefined();
+  });
+
+  it('is refused when altered, foreign, unsigned or of another kind', async () => {
+    const tokens = tokensOf([secret]);
+    const token = tokens.mint(claims, inAnHour());
+    const [head, body, signature] = token.split('.') as [string, string, string];
+    const { kid = '' } = decodeProtectedHeader(token) as { kid?: string };
+    const jwt = () =>
+      new SignJWT({ use: 'tx', ep: 0 }).setSubject(claims.id).setExpirationTime('1h').setAudience(baseUrl);
+    const header = { alg: 'HS256', typ: 'accord-tx+jwt', kid };
+    const refused = [
+      `${head}.${body}.${signature.slice(0, -2)}AA`,
+      `${head}.${body}.`,
+      createTransactionTokens({ secrets: [secret], baseUrl: 'http://elsewhere' }).mint(claims, inAnHour()),
+      new UnsecuredJWT({ use: 'tx', ep: 0 }).setSubject(claims.id).setExpirationTime('1h').encode(),
+      await jwt()
+        .setIssuer(baseUrl)
+        .setProtectedHeader({ ...header, typ: 'JWT' })
+        .sign(secret),
+      await jwt()
+        .setIssuer(baseUrl)
+        .setProtectedHeader({ ...header, alg: 'HS512' })
+        .sign(secret),
+      await jwt().setIssuer('http://elsewhere').setProtectedHeader(header).sign(secret),
+      'garbage',
+      '',
+    ];
+    for (const each of refused) expect(await tokens.verify(each)).toBeUndefined();
+    expect(await tokens.verify(token)).toEqual(claims);
+  });
+});
+
+it('signs receipts so that any library can check them', async () => {
+  const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const sign = createReceiptSigner({ ...(privateKey.export({ format: 'jwk' }) as JWK), kid: 'k1' });
+  const body = JSON.stringify({ subject: 'Zoë', consents: [] });
+  const publicKey = await importJWK(createPublicKey(privateKey).export({ format: 'jwk' }) as JWK, 'ES256');
+  const { payload, protectedHeader } = await compactVerify(sign(body), publicKey, { algorithms: ['ES256'] });
+  expect(new TextDecoder().decode(payload)).toBe(body);
+  expect(protectedHeader).toMatchObject({ kid: 'k1', typ: 'accord-consent-receipt+jws' });
+});
