@@ -1,0 +1,61 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import type { Page } from 'playwright-core';
+
+const axe = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8');
+
+interface AxeResult {
+  violations: { id: string; nodes: { html: string; failureSummary: string }[] }[];
+}
+
+/** 320 px are also what is left of 1280 at 400 % (WCAG 1.4.10). */
+const looks = [
+  { colorScheme: 'light', width: 320, height: 256 },
+  { colorScheme: 'dark', width: 1280, height: 900 },
+] as const;
+
+/**
+ * Looks at the page as it stands, light and narrow, dark and wide: axe's faults, sideways scrolling, targets that are too small.
+ * @returns what is wrong, as sentences.
+ */
+export async function auditPage(page: Page): Promise<string[]> {
+  const found: string[] = [];
+  await page.evaluate(axe);
+  for (const { colorScheme, width, height } of looks) {
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+    await page.setViewportSize({ width, height });
+    const faults = [...(await axeFaults(page)), ...(await page.evaluate<string[]>(layoutFaults))];
+    found.push(...faults.map((fault) => `${colorScheme}, ${width} px: ${fault}`));
+  }
+  return found;
+}
+
+/** Rules of WCAG 2.2 are not among axe's defaults. A frame is a page of its own and looked at for itself. */
+const options = JSON.stringify({
+  preload: false,
+  iframes: false,
+  resultTypes: ['violations'],
+  rules: { 'target-size': { enabled: true } },
+});
+
+async function axeFaults(page: Page): Promise<string[]> {
+  const { violations } = await page.evaluate<AxeResult>(`axe.run(${options})`);
+  return violations.flatMap(({ id, nodes }) =>
+    nodes.map(({ html, failureSummary }) => `${id}: ${html} ${failureSummary}`),
+  );
+}
+
+/** Runs in the page. A link inside a sentence may be as low as its line (WCAG 2.5.8, "Inline"); a field's label is part of its target. */
+const layoutFaults = `(() => {
+  const faults = [];
+  const { scrollWidth, clientWidth } = document.documentElement;
+  if (scrollWidth > clientWidth) faults.push('scrolls sideways by ' + (scrollWidth - clientWidth) + ' px');
+  for (const element of document.querySelectorAll('a[href], button, input:not([type=hidden]), select, textarea, summary')) {
+    if (!element.checkVisibility()) continue;
+    const { width, height } = (element.closest('label') ?? element).getBoundingClientRect();
+    const inSentence = getComputedStyle(element).display === 'inline' && element.parentElement.textContent.trim() !== element.textContent.trim();
+    if (!inSentence && Math.min(width, height) < 24)
+      faults.push('is a target of ' + Math.round(width) + ' by ' + Math.round(height) + ' px: ' + element.outerHTML.slice(0, 160));
+  }
+  return faults;
+})()`;
