@@ -9,6 +9,12 @@ export interface WatchedPage {
   close(): Promise<void>;
 }
 
+/**
+ * What a browser says of its own: that a page has a status of 4xx, which is wanted here, and that it leaves it to the page's script to move
+ * the focus in a frame of another origin.
+ */
+const expected = /^(Failed to load resource: the server responded|Blocked autofocusing)/;
+
 const checker = createContractChecker(readContract());
 
 /** Opens an empty page in a browser profile of its own. @param origins whose pages may be fetched: the instance's, and the host's if there is one. */
@@ -23,12 +29,7 @@ export async function openWatchedPage(
   const heard: string[] = [];
   const checks: Promise<void>[] = [];
   page.on('console', (message) => {
-    // The browser reports 4xx pages too, which are wanted here.
-    if (
-      message.type() === 'error' &&
-      !message.text().startsWith('Failed to load resource: the server responded')
-    )
-      heard.push(`said: ${message.text()}`);
+    if (message.type() === 'error' && !expected.test(message.text())) heard.push(`said: ${message.text()}`);
   });
   page.on('pageerror', (error) => heard.push(`failed: ${error.message}`));
   page.on('request', (request) => {
