@@ -23,7 +23,8 @@ interface Compiled {
 /** A connection keeps what it prepared until it ends, so a text that is put together ever anew must not be named. */
 const maxPrepared = 500;
 
-const statements = new WeakSet<object>();
+/** Marks what {@link sql} made: no input from outside can carry it. */
+const made = Symbol('statement');
 const byTemplate = new WeakMap<readonly string[], Compiled>();
 const byText = new Map<string, Compiled>();
 
@@ -35,23 +36,49 @@ const byText = new Map<string, Compiled>();
  * @example db.query<{ id: string }>(sql`SELECT r.id FROM records AS r WHERE r.subject = ${subject}`)
  */
 export function sql(template: TemplateStringsArray, ...inputs: unknown[]): Statement {
-  if (!inputs.some(isStatement)) return remember({ pieces: template, values: inputs });
+  if (!inputs.some(isStatement)) return statementOf(template, inputs);
+  let shape = shapeOf(template, shapes);
+  for (const input of inputs) shape = shapeOf(isStatement(input) ? input.pieces : value, shape.next);
+  shape.pieces ??= mergePieces(template, inputs);
+  return statementOf(
+    shape.pieces,
+    inputs.flatMap((input) => (isStatement(input) ? input.values : [input])),
+  );
+}
+
+/** A template with certain statements in certain places has the same pieces each time: they are put together once. */
+interface Shape {
+  pieces?: readonly string[];
+  next: WeakMap<object, Shape>;
+}
+
+const shapes = new WeakMap<object, Shape>();
+/** Stands for an input that is a parameter. */
+const value = {};
+
+function shapeOf(key: object, known: WeakMap<object, Shape>): Shape {
+  let shape = known.get(key);
+  if (!shape) {
+    shape = { next: new WeakMap() };
+    known.set(key, shape);
+  }
+  return shape;
+}
+
+function mergePieces(template: readonly string[], inputs: readonly unknown[]): string[] {
   const pieces = [template[0] ?? ''];
-  const values: unknown[] = [];
   const append = (text: string) => pieces.push(`${pieces.pop()}${text}`);
   inputs.forEach((input, index) => {
     const rest = template[index + 1] ?? '';
     if (!isStatement(input)) {
-      values.push(input);
       pieces.push(rest);
       return;
     }
     append(input.pieces[0] ?? '');
     pieces.push(...input.pieces.slice(1));
-    values.push(...input.values);
     append(rest);
   });
-  return remember({ pieces, values });
+  return pieces;
 }
 
 /** Puts statements in a row, e.g. conditions: `join(conditions, ' AND ')`. @param separator SQL of our own. */
@@ -87,10 +114,9 @@ function nameOf(text: string): string {
 }
 
 function isStatement(input: unknown): input is Statement {
-  return typeof input === 'object' && input !== null && statements.has(input);
+  return typeof input === 'object' && input !== null && made in input;
 }
 
-function remember(statement: Statement): Statement {
-  statements.add(statement);
-  return statement;
+function statementOf(pieces: readonly string[], values: readonly unknown[]): Statement {
+  return { pieces, values, [made]: true } as Statement;
 }
