@@ -1,4 +1,5 @@
 import Negotiator from 'negotiator';
+import { rememberByHeader } from '#lib/cache/remember-by-header.ts';
 
 /** How a reply is represented: a page for a browser, or a document for a client. */
 export type Mode = 'html' | 'json';
@@ -8,7 +9,10 @@ export type Mode = 'html' | 'json';
  * `neither` when the client accepts neither: a 406.
  */
 export function preferredMode(accept: string | undefined): Mode | 'neither' {
-  if (accept === undefined || accept === '' || accept === '*/*') return 'json';
+  return accept === undefined || accept === '' || accept === '*/*' ? 'json' : readMode(accept);
+}
+
+const readMode = rememberByHeader((accept: string): Mode | 'neither' => {
   const preferred = new Negotiator({ headers: { accept } }).mediaTypes([
     'application/json',
     'text/html',
@@ -17,7 +21,7 @@ export function preferredMode(accept: string | undefined): Mode | 'neither' {
   if (preferred[0] === undefined) return 'neither';
   if (preferred[0] !== 'text/html') return 'json';
   return namesHtml(accept) ? 'html' : 'json';
-}
+});
 
 /** `text/*` and a full wildcard do not name HTML: a browser does. */
 function namesHtml(accept: string): boolean {

@@ -1,4 +1,5 @@
 import Negotiator from 'negotiator';
+import { rememberByHeader } from '#lib/cache/remember-by-header.ts';
 
 /**
  * RFC 4647 §3.4 lookup: each wanted range in order of preference, shortened until it fits; `*` is ignored (decisions.md §2).
@@ -17,10 +18,13 @@ export function lookupLanguage(wanted: readonly string[], available: readonly st
 }
 
 /** The languages of an Accept-Language header, best first, those with q=0 left out. */
-export function acceptedLanguages(acceptLanguage: string | undefined): string[] {
-  if (!acceptLanguage) return [];
-  return new Negotiator({ headers: { 'accept-language': acceptLanguage } }).languages();
+export function acceptedLanguages(acceptLanguage: string | undefined): readonly string[] {
+  return acceptLanguage ? readLanguages(acceptLanguage) : [];
 }
+
+const readLanguages = rememberByHeader((acceptLanguage): readonly string[] =>
+  Object.freeze(new Negotiator({ headers: { 'accept-language': acceptLanguage } }).languages()),
+);
 
 /** `zh-Hant-CN` → `zh-Hant` → `zh`; a single-letter subtag goes with what follows it (RFC 4647 §3.4). */
 function shorten(tag: string): string {
