@@ -26,10 +26,14 @@ export async function readBody(request: IncomingMessage, limit: number): Promise
       if (size > limit) return refuse();
       chunks.push(chunk);
     });
-    request.on('end', () => resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)));
     const broken = (cause?: unknown) => reject(fail('malformed', 'The body ended early.', { cause }));
+    const onClose = () => broken();
+    request.on('end', () => {
+      request.off('close', onClose);
+      resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks));
+    });
     request.on('error', broken);
-    request.on('close', () => broken());
+    request.on('close', onClose);
   });
 }
 
