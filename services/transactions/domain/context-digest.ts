@@ -18,6 +18,6 @@ export function contextDigest(context: ConsentContext, layout: PinnedLayout, act
 /** SHA-256 over the canonical JSON (RFC 8785) of a value. Members that are undefined are left out. */
 export function sha256Canonical(value: unknown): Buffer {
   return createHash('sha256')
-    .update(canonicalize(JSON.parse(JSON.stringify(value))) as string)
+    .update(canonicalize(value) as string)
     .digest();
 }
