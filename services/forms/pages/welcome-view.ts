@@ -32,9 +32,9 @@ function firstConsent({ instance }: WelcomePage, authUrl: string, reader: Reader
     },
     {
       text: reader.t('welcome.tryCreate'),
-      command: `LINK=$(curl -s ${instance.baseUrl}/consents ${bearer} -H 'Content-Type: application/json' -d ${context} -o /dev/null -w '%header{location}'); echo "$LINK"`,
+      command: `LINK=$(curl -si ${instance.baseUrl}/consents ${bearer} -H 'Content-Type: application/json' -d ${context} | tr -d '\\r' | sed -n 's/^[Ll]ocation: //p'); echo "$LINK"`,
     },
-    { text: reader.t('welcome.tryForm'), command: `curl -s "\${LINK/\\?//submit?}" ${json}` },
+    { text: reader.t('welcome.tryForm'), command: `curl -s "$(echo "$LINK" | sed 's|?|/submit?|')" ${json}` },
     { text: reader.t('welcome.tryTransaction'), command: `curl -s "$LINK" ${json}` },
     {
       text: reader.t('welcome.tryRecords'),
