@@ -7,6 +7,7 @@ import { insertClaiming } from '../services/transactions/queries/create-transact
 import {
   readTransaction,
   readTransactionWithEarlier,
+  readTransactionWithReceipt,
 } from '../services/transactions/queries/read-transaction.ts';
 import { readReceipt } from '../services/transactions/queries/receipts.ts';
 
@@ -52,10 +53,8 @@ export async function createBaselineSteps({
     },
 
     async open(id: string) {
-      const read = await readTransaction(db, id);
-      if (read?.transaction.state !== 'COMMITTED') return undefined;
-      await readReceipt(db, id);
-      return samples.final;
+      const read = await readTransactionWithReceipt(db, id);
+      return read?.transaction.state === 'COMMITTED' ? samples.final : undefined;
     },
 
     async form(id: string) {

@@ -135,7 +135,7 @@ export async function commitAnswers(
   { principal, comment }: Pick<Submission, 'principal' | 'comment'>,
   digest: Buffer,
 ): Promise<Transaction | undefined> {
-  const { updatable } = transaction.context;
+  const expiresAt = recordsExpiry(transaction, now);
   const { commitment, receipt } = composeCommitment({
     transaction,
     check,
@@ -143,9 +143,10 @@ export async function commitAnswers(
     author: actorName(principal, transaction),
     comment,
     committedAt: now,
+    expiresAt,
     instance,
     receiptId: randomId(),
-    updateUrl: updatable ? updateUrl(transaction, recordsExpiry(transaction, now)) : undefined,
+    updateUrl: transaction.context.updatable ? updateUrl(transaction, expiresAt) : undefined,
   });
   const body = JSON.stringify(receipt);
   const signed = { ...commitment, receipt: { body, jws: signReceipt(body) } };

@@ -40,6 +40,8 @@ export interface CommitmentFacts {
   author: string;
   comment: string | null;
   committedAt: Date;
+  /** See {@link recordsExpiry}. */
+  expiresAt: Date;
   instance: { name: string; baseUrl: string };
   receiptId: string;
   updateUrl: string | undefined;
@@ -50,9 +52,8 @@ export function composeCommitment(facts: CommitmentFacts): {
   commitment: Omit<Commitment, 'receipt'>;
   receipt: Receipt;
 } {
-  const { transaction, check, committedAt } = facts;
+  const { transaction, check, committedAt, expiresAt } = facts;
   const { context } = transaction;
-  const expiresAt = recordsExpiry(transaction, committedAt);
   const expires = (type: string) => (type === 'conditions' ? null : expiresAt.toISOString());
   const allLast = check.answers.every(({ type }) => type === 'conditions');
   const receipt = composeReceipt({

@@ -58,9 +58,10 @@ export function createTransactionTokens({
       return token;
     },
     async verify(token) {
-      const claims = known.get(token) ?? (await read(token).catch(() => undefined));
+      const remembered = known.get(token);
+      const claims = remembered ?? (await read(token).catch(() => undefined));
       if (!claims || claims.exp <= Math.floor(now() / 1000)) return undefined;
-      known.set(token, claims);
+      if (!remembered) known.set(token, claims);
       return { id: claims.id, use: claims.use, epoch: claims.epoch };
     },
   };

@@ -3,7 +3,7 @@ import { noSuchTransaction, requireAccess } from '../domain/access.ts';
 import { linksOf, withToken } from '../domain/links.ts';
 import { isFinal, stateAt } from '../domain/states.ts';
 import { mintToken } from '../presenters/present-transaction.ts';
-import { readTransaction } from '../queries/read-transaction.ts';
+import { readTransactionWithReceipt } from '../queries/read-transaction.ts';
 import type { Dependencies } from './dependencies.ts';
 import { sendTransaction } from './send.ts';
 import { sendFinalPage } from './send-final-page.ts';
@@ -12,7 +12,7 @@ import { sendFinalPage } from './send-final-page.ts';
 export function getTransactionHandler(dependencies: Dependencies): Handler {
   const { db, tokens, instance } = dependencies;
   return async (ctx, { params, principal, mode }) => {
-    const read = await readTransaction(db, params.txid ?? '');
+    const read = await readTransactionWithReceipt(db, params.txid ?? '');
     if (!read) throw noSuchTransaction();
     requireAccess(principal, read.transaction, 'result');
     if (mode === 'json') return sendTransaction(ctx, dependencies, read, { principal });

@@ -26,7 +26,7 @@ export function listRecordsHandler({ db, forms }: Dependencies): Handler {
 /** GET /subjects/{name}/records */
 export function listSubjectRecordsHandler({ db, forms }: Dependencies): Handler {
   return async (ctx, { params, query, principal }) => {
-    const subject = readText(params.subject) ?? '';
+    const subject = readText(params.name) ?? '';
     // Another's by path looks like nobody's (decisions.md §15, "Rights").
     if (!isPrivileged(principal) && principal.subject !== subject)
       throw fail('not-found', 'There is no such subject.');

@@ -4,7 +4,6 @@ import type { ReceiptBody } from '#lib/contracts/pages.ts';
 import type { ReadTransaction } from '../domain/transaction.ts';
 import { finalPage } from '../presenters/final-page.ts';
 import { mintToken } from '../presenters/present-transaction.ts';
-import { readReceipt } from '../queries/receipts.ts';
 import type { Dependencies } from './dependencies.ts';
 import { readerLanguages } from './reader-languages.ts';
 import { sendTransactionPage } from './send.ts';
@@ -13,13 +12,12 @@ import { sendTransactionPage } from './send.ts';
 export async function sendFinalPage(
   ctx: Context,
   dependencies: Dependencies,
-  read: ReadTransaction,
+  read: ReadTransaction & { receipt: string | null },
   principal: Principal,
 ): Promise<void> {
-  const { db, forms, tokens, instance, defaultLanguage } = dependencies;
+  const { forms, tokens, instance, defaultLanguage } = dependencies;
   const { transaction } = read;
-  const stored = transaction.state === 'COMMITTED' ? await readReceipt(db, transaction.id) : undefined;
-  const receipt = stored && (JSON.parse(stored.body) as ReceiptBody);
+  const receipt = read.receipt === null ? undefined : (JSON.parse(read.receipt) as ReceiptBody);
   const language =
     receipt?.language ?? (readerLanguages(ctx, transaction.context.language, defaultLanguage)[0] as string);
   const theme = transaction.layout.theme

@@ -40,7 +40,7 @@ export function createSubjectHandler({ db, instance }: Dependencies): Handler {
 /** GET /subjects/{name} */
 export function getSubjectHandler({ db }: Dependencies): Handler {
   return async (ctx, { params, principal }) => {
-    const name = readText(params.subject) ?? '';
+    const name = readText(params.name) ?? '';
     requireOwn(principal, name, 'not-found');
     const subject = await readSubject(db, name);
     if (!subject) throw noSuchSubject();
@@ -54,7 +54,7 @@ export function updateSubjectHandler({ db }: Dependencies): Handler {
     ctx,
     { params, body, principal }: { params: Record<string, string>; body: SubjectBody; principal: Principal },
   ) => {
-    const id = params.subject ?? '';
+    const id = params.name ?? '';
     const standing = uuidPattern.test(id) ? await readSubjectById(db, id) : undefined;
     if (!standing) throw noSuchSubject();
     requireOwn(principal, standing.name, 'not-found');

@@ -14,6 +14,20 @@ export async function readTransaction(db: Queries, id: string): Promise<ReadTran
   return row && toReadTransaction(row);
 }
 
+/** {@link readTransaction} and, in the same statement, the body of its receipt, which it has from COMMITTED on. */
+export async function readTransactionWithReceipt(
+  db: Queries,
+  id: string,
+): Promise<(ReadTransaction & { receipt: string | null }) | undefined> {
+  const row = await db.maybeOne<Row & { receipt: string | null }>(sql`
+    SELECT ${transactionColumns}, accord_now() AS now, r.body AS receipt
+      FROM transactions AS t LEFT JOIN receipts AS r ON r.transaction = t.id
+     WHERE t.id = ${id}`);
+  if (!row) return undefined;
+  const { receipt, ...rest } = row;
+  return { ...toReadTransaction(rest), receipt };
+}
+
 /** {@link readTransaction} and, in the same statement, the subject's earlier answers to its layout; none if it is silent. */
 export async function readTransactionWithEarlier(
   db: Queries,
