@@ -72,11 +72,16 @@ export function createLogger({
     },
     typeof destination === 'number' ? pino.destination({ fd: destination, sync: true }) : destination,
   );
-  const wrap = (bound: LogFields): Logger => ({
-    info: (message, fields) => base.info({ ...pick(bound), ...pick(fields) }, message),
-    warn: (message, fields) => base.warn({ ...pick(bound), ...pick(fields) }, message),
-    error: (message, fields) => base.error({ ...pick(bound), ...pick(fields) }, message),
-    child: (fields) => wrap({ ...bound, ...fields }),
-  });
+  const wrap = (bound: LogFields): Logger => {
+    const write = (kind: 'info' | 'warn' | 'error') => (message: string, fields?: LogFields) => {
+      if (base.isLevelEnabled(kind)) base[kind]({ ...pick(bound), ...pick(fields) }, message);
+    };
+    return {
+      info: write('info'),
+      warn: write('warn'),
+      error: write('error'),
+      child: (fields) => wrap({ ...bound, ...fields }),
+    };
+  };
   return wrap({});
 }
