@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import type { Catalogue, MessageValues } from './catalogues.ts';
 import { isLanguageTag, textDirection } from './text-direction.ts';
 
@@ -57,8 +58,8 @@ export function createReader(
     dir,
     t: (key, values) => catalogue.format(key, dir === 'rtl' ? isolated(values) : values),
     has: catalogue.has,
-    date: (time) => formatTime(day, time),
-    dateTime: (time) => formatTime(minute, time),
+    date: timeWriter(day),
+    dateTime: timeWriter(minute),
     duration: (text) => {
       const match = durationParts.exec(text);
       if (!match) return text;
@@ -89,9 +90,22 @@ export function quantity(language: string, value: number, unit: string): string 
   return format.format(value);
 }
 
-function formatTime(format: Intl.DateTimeFormat, time: string): string {
-  const date = new Date(time);
-  return Number.isNaN(date.getTime()) ? time : format.format(date);
+const minuteMs = 60_000;
+
+/** Writes times. Intl takes its time, and many pages show the same minutes: no format here tells more. */
+function timeWriter(format: Intl.DateTimeFormat): (time: string) => string {
+  const known = new LRUCache<number, string>({ max: 1_000 });
+  return (time) => {
+    const date = new Date(time);
+    if (Number.isNaN(date.getTime())) return time;
+    const minute = Math.floor(date.getTime() / minuteMs);
+    let text = known.get(minute);
+    if (text === undefined) {
+      text = format.format(date);
+      known.set(minute, text);
+    }
+    return text;
+  };
 }
 
 /** A Latin name inside an Arabic sentence keeps its own order, and the sentence keeps its own (Unicode FSI…PDI). */
