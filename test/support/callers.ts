@@ -41,13 +41,14 @@ export async function signIn(instance: TestInstance, username: string, password 
   return callerWith(instance, { Authorization: `Bearer ${access_token}` });
 }
 
-/** Has the admin make an API key of scope OWNER. */
+/** Has the admin make an API key. */
 export async function createKey(
   instance: TestInstance,
   name = 'shop',
+  scope: 'OWNER' | 'PEER' = 'OWNER',
 ): Promise<Caller & { id: string; key: string }> {
   const admin = await signIn(instance, 'admin');
-  const made = (await (await admin.send('POST', '/keys', { name, scope: 'OWNER' })).json()) as {
+  const made = (await (await admin.send('POST', '/keys', { name, scope })).json()) as {
     id: string;
     key: string;
   };

@@ -2,7 +2,7 @@ import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Writable } from 'node:stream';
-import { loadSecrets } from '#lib/config/secrets.ts';
+import { loadSecrets, type Secrets } from '#lib/config/secrets.ts';
 import { listen } from '#lib/http/listen.ts';
 import { createLogger } from '#lib/observability/logger.ts';
 import { composeInstance } from '../../services/compose-instance.ts';
@@ -22,6 +22,8 @@ export interface TestInstance {
   url: string;
   /** A connection string of the instance's database. */
   databaseUrl: string;
+  /** What tokens and receipts are signed with, for those that are almost right. */
+  secrets: Secrets;
   /** Fetches a path or URL of the instance and checks the response against the contract. */
   fetch: Fetch;
   /** Every line that the instance has logged. */
@@ -64,6 +66,7 @@ export async function startTestInstance(environment: Record<string, string> = {}
   return {
     url,
     databaseUrl: database.url,
+    secrets: await secrets,
     fetch: contractFetch(url, createContractChecker(readContract())),
     logs: () => lines.join(''),
     async stop() {

@@ -1,0 +1,89 @@
+import { importJWK, SignJWT } from 'jose';
+import type { PrivateKey } from '#lib/config/private-key.ts';
+import { createKey, signIn } from '../../support/callers.ts';
+import type { TestInstance } from '../../support/instance.ts';
+
+type Role = 'admin' | 'operator' | 'key' | 'user' | 'transaction';
+
+/** Tokens of one transaction, and of none. */
+export interface Tokens {
+  tx: string;
+  /** Of use `receipt`: there is none before an answer. */
+  receipt: string | undefined;
+}
+
+/** What a caller shows, and what it is worth by decisions.md §7. */
+export interface Credential {
+  name: string;
+  /** Which of the roles it proves. */
+  roles: readonly Role[];
+  /** It is worth nothing, and the status says so whatever is asked. */
+  refused?: 401 | 403;
+  /** What a transaction token is for. */
+  use?: 'tx' | 'receipt' | 'garbled';
+  /** Whether it proves to be somebody, whose own things there are. */
+  nobody?: true;
+  headers: Record<string, string>;
+}
+
+const garbled = 'eyJhbGciOiJIUzI1NiJ9.e30.x';
+
+/** The token in `t` that a request with this credential has. */
+export function tokenFor({ use }: Credential, tokens: Tokens): string | undefined {
+  if (use === 'garbled') return garbled;
+  return use && tokens[use];
+}
+
+/** Every credential that there is: alone, faulty, and two at once. */
+export async function makeCredentials(instance: TestInstance): Promise<Credential[]> {
+  const [admin, operator, user] = await Promise.all(
+    ['admin', 'operator', 'user'].map(async (name) => (await signIn(instance, name)).headers),
+  );
+  const [owner, revoked, peer] = await Promise.all([
+    createKey(instance, 'shop'),
+    createKey(instance, 'former shop'),
+    createKey(instance, 'partner', 'PEER'),
+  ]);
+  await instance.fetch(`/keys/${revoked.id}`, { method: 'DELETE', headers: admin });
+  const key = { CM_KEY: owner.key };
+  const bearer = async (claims: object) => ({ Authorization: `Bearer ${await signToken(instance, claims)}` });
+  const malformed = { Authorization: 'whatever' };
+  return [
+    { name: 'no credential', roles: [], headers: {} },
+    { name: 'a garbage token', roles: [], refused: 401, headers: { Authorization: 'Bearer garbage' } },
+    { name: 'a malformed header', roles: [], refused: 401, headers: malformed },
+    { name: 'an expired token', roles: [], refused: 401, headers: await bearer({ exp: 60 }) },
+    { name: 'a revoked key', roles: [], refused: 401, headers: { CM_KEY: revoked.key } },
+    { name: 'a key of scope PEER', roles: [], refused: 401, headers: { 'CM-Key': peer.key } },
+    { name: 'a revoked key beside an admin', roles: [], refused: 401, headers: { ...admin, CM_KEY: revoked.key } },
+    { name: 'a key in a browser page', roles: [], refused: 403, headers: { ...key, Origin: 'https://shop.example' } },
+    { name: 'somebody without a role', roles: [], headers: await bearer({ roles: ['guest'] }) },
+    { name: 'a program in the role of a user', roles: ['user'], nobody: true, headers: await bearer({ preferred_username: undefined }) },
+    { name: 'a user', roles: ['user'], headers: user as Record<string, string> },
+    { name: 'an operator', roles: ['operator', 'user'], headers: operator as Record<string, string> },
+    { name: 'an operator beside a garbled token', roles: ['operator', 'user'], use: 'garbled', headers: operator as Record<string, string> },
+    { name: 'an admin', roles: ['admin', 'operator', 'user'], headers: admin as Record<string, string> },
+    { name: 'a key', roles: ['key'], headers: key },
+    { name: 'a key beside a malformed header', roles: ['key'], headers: { ...key, ...malformed } },
+    { name: 'a transaction token', roles: ['transaction'], use: 'tx', headers: {} },
+    { name: 'a transaction token beside an expired one', roles: ['transaction'], use: 'tx', headers: await bearer({ exp: 60 }) },
+    { name: 'a receipt token', roles: ['transaction'], use: 'receipt', headers: {} },
+    { name: 'a garbled transaction token', roles: [], use: 'garbled', headers: {} },
+  ]; // biome-ignore format: one line each
+}
+
+/** An access token as the issuer makes them, but for what is given. */
+export async function signToken(instance: TestInstance, changed: object = {}): Promise<string> {
+  const [key] = instance.secrets.issuerSigning as [PrivateKey];
+  const now = Math.floor(Date.now() / 1000);
+  const usual = {
+    iss: `${instance.url}/auth`,
+    aud: instance.url,
+    sub: 'demo-user',
+    iat: now,
+    exp: now + 300,
+  };
+  return new SignJWT({ ...usual, roles: ['user'], preferred_username: 'user', ...changed })
+    .setProtectedHeader({ alg: 'ES256', typ: 'at+jwt', kid: key.kid })
+    .sign(await importJWK(key, 'ES256'));
+}

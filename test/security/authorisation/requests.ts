@@ -1,0 +1,167 @@
+import { sampleContent } from '../../support/forms-models.ts';
+import type { Relation } from './oracle.ts';
+import { answers, type Resources, type Stage, subjectOf } from './resources.ts';
+
+/** A valid request of an operation, as small as it gets. */
+export interface Parts {
+  /** Values of the path's parameters. */
+  params?: Record<string, string>;
+  query?: Record<string, string>;
+  json?: unknown;
+  /** A PNG. */
+  image?: Buffer;
+}
+
+/** What a request is aimed at. */
+export interface Aim extends Omit<Resources, 'transaction'> {
+  relation: Relation;
+  /** @returns the id of a transaction in that relation. */
+  transaction(stage: Stage): Promise<string>;
+}
+
+/** How requests of an operation are made. */
+export interface Recipe {
+  relations: readonly Relation[];
+  emptyIfUnknown?: boolean;
+  make(aim: Aim): Parts | Promise<Parts>;
+}
+
+const all = ['own', 'other', 'none'] as const;
+
+/** Requests about nothing that could be somebody's. */
+const plain = (parts: Parts = {}): Recipe => ({ relations: ['own'], make: () => parts });
+
+/** Requests for things that are everybody's, and for one that is not there. */
+const thing = (make: (aim: Aim) => Parts['params'] | Promise<Parts['params']>, unknown: Parts['params'], more: Parts = {}): Recipe => ({
+  relations: ['own', 'none'],
+  make: async (aim) => ({ ...more, params: aim.relation === 'none' ? unknown : await make(aim) }),
+}); // biome-ignore format: one glance
+
+const about = (stage: Stage, more: Parts = {}): Recipe => ({
+  relations: all,
+  make: async ({ transaction }) => ({ ...more, params: { txid: await transaction(stage) } }),
+});
+
+const ofSubject = (make: (name: string, aim: Aim) => Parts | Promise<Parts>, emptyIfUnknown = false): Recipe => ({
+  relations: all,
+  emptyIfUnknown,
+  make: (aim) => make(subjectOf(aim.relation), aim),
+}); // biome-ignore format: one glance
+
+const nobodysId = '00000000-0000-7000-8000-000000000000';
+const context = { subject: 'somebody else', layout: 'layout.001' };
+const content = { defaultLanguage: 'en', data: { en: sampleContent.theme } };
+
+/** The start of a PNG of one pixel, which is all that is looked at. */
+const pixel = Buffer.concat([
+  Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex'),
+  Buffer.from('0000000100000001080600000000000000', 'hex'),
+]);
+
+async function answer<T>(response: Promise<Response>): Promise<T> {
+  return (await (await response).json()) as T;
+}
+
+async function newModel({ admin }: Aim): Promise<{ id: string }> {
+  return {
+    id: (await answer<{ id: string }>(admin.send('POST', '/models', { type: 'theme', name: 'A model' }))).id,
+  };
+}
+
+async function newKey({ admin }: Aim): Promise<{ id: string }> {
+  const { id } = await answer<{ id: string }>(
+    admin.send('POST', '/keys', { name: 'short-lived', scope: 'OWNER' }),
+  );
+  return { id };
+}
+
+async function newDraft(aim: Aim): Promise<{ id: string; vid: string }> {
+  const { id } = await newModel(aim);
+  const draft = await answer<{ id: string }>(aim.admin.send('POST', `/models/${id}/versions`, content));
+  return { id, vid: draft.id };
+}
+
+async function activeVersion({ operator }: Aim): Promise<{ id: string; vid: string }> {
+  type Found = { id: string; versions: { id: string }[] };
+  const { id, versions } = await answer<Found>(operator.get('/models/serials/theme.001'));
+  return { id, vid: versions[0]?.id ?? '' };
+}
+
+async function newLogo(aim: Aim): Promise<{ id: string }> {
+  const { id } = await newModel(aim);
+  const headers = { ...aim.admin.headers, 'Content-Type': 'image/png' };
+  const uploaded = aim.fetch(`/models/${id}/logo`, { method: 'PUT', headers, body: pixel });
+  return { id: (await answer<{ logoPath: string }>(uploaded)).logoPath.split('/').at(-1) ?? '' };
+}
+
+async function subjectId({ relation, operator }: Aim): Promise<string> {
+  if (relation === 'none') return nobodysId;
+  const [found] = await answer<{ id: string }[]>(operator.get(`/subjects?name=${subjectOf(relation)}`));
+  return found?.id ?? '';
+}
+
+const model = (more?: Parts) => thing(activeVersion, { id: nobodysId }, more);
+const version = (more?: Parts) => thing(activeVersion, { id: nobodysId, vid: nobodysId }, more);
+const ownModel = (more?: Parts) => thing(newModel, { id: nobodysId }, more);
+const draft = (more?: Parts) => thing(newDraft, { id: nobodysId, vid: nobodysId }, more);
+const file = (params: Record<string, string>, unknown: Record<string, string>) =>
+  thing(() => params, unknown);
+
+/** By operationId: an operation without an entry fails the test. */
+export const recipes: Record<string, Recipe> = {
+  createTransaction: ofSubject((subject) => ({ json: { ...context, subject } })),
+  createSingleStepTransaction: plain({ json: { context, values: answers } }),
+  previewForm: plain({ json: { layout: 'layout.001' } }),
+  getTransaction: about('open'),
+  getForm: about('open'),
+  submitAnswers: about('open', { json: answers }),
+  cancelTransaction: about('open'),
+  getChild: about('parent'),
+  createChild: about('final'),
+  getContext: about('open'),
+  listTransactions: plain(),
+  searchTransactions: plain({ json: {} }),
+  listRecords: ofSubject((subject) => ({ query: { subject } })),
+  extractRecords: plain({ json: { condition: { key: 'processing.001', value: 'accepted' } } }),
+  listSubjects: plain(),
+  createSubject: ofSubject((name) => ({ json: { name } })),
+  getSubject: ofSubject((name) => ({ params: { name } })),
+  updateSubject: ofSubject(async (_, aim) => ({ params: { name: await subjectId(aim) }, json: { defaultLanguage: 'fr' } })),
+  listSubjectRecords: ofSubject((name) => ({ params: { name } }), true),
+  getReceipt: about('final'),
+  getUserRecords: plain(),
+  getUser: plain(),
+  listKeys: plain(),
+  createKey: plain({ json: { name: 'another', scope: 'OWNER' } }),
+  revokeKey: thing(newKey, { id: nobodysId }),
+  listModels: plain(),
+  createModel: plain({ json: { type: 'theme', name: 'A model' } }),
+  importModel: { relations: ['own'], make: () => ({ json: { key: `imported.${crypto.randomUUID()}`, type: 'theme', name: 'A model', versions: [] } }) },
+  getModelByKey: thing(() => ({ key: 'theme.001' }), { key: 'theme.999' }),
+  getModel: model(),
+  updateModel: ownModel({ json: { name: 'Another name' } }),
+  deleteModel: ownModel(),
+  exportModel: model(),
+  uploadLogo: ownModel({ image: pixel }),
+  listVersions: model(),
+  createVersion: ownModel({ json: content }),
+  getLatestVersion: model(),
+  getActiveVersion: model(),
+  getVersion: version(),
+  updateVersion: draft({ json: content }),
+  deleteVersion: draft(),
+  setVersionStatus: draft({ json: { status: 'ACTIVE' } }),
+  setVersionType: draft({ json: { type: 'MAJOR' } }),
+  previewVersion: version({ json: {} }),
+  getSystemConfig: plain(),
+  getContractYaml: plain(),
+  getContractJson: plain(),
+  getDocs: plain(),
+  getProblemPage: file({ code: 'forbidden' }, { code: 'nothing' }),
+  getAsset: file({ file: 'embed.js' }, { file: 'nothing.js' }),
+  getThemeStyle: file({ key: 'theme.001', file: '1.0.css' }, { key: 'theme.001', file: '9.0.css' }),
+  getLogo: thing(newLogo, { id: nobodysId }),
+  getWelcome: plain(),
+  getDemoHost: plain(),
+  getInstance: plain(),
+}; // biome-ignore format: one line each

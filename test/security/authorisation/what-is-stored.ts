@@ -1,0 +1,24 @@
+import pg from 'pg';
+import type { TestInstance } from '../../support/instance.ts';
+
+/** Everything that requests change; what is only noted (the last use of a key, events under way) is left out. */
+const tables = [
+  'auth.accounts', 'auth.clients', 'forms.models', 'forms.model_versions', 'forms.logos', 'transactions.transactions',
+  'transactions.context_claims', 'transactions.transaction_history', 'transactions.records', 'transactions.receipts', 'transactions.subjects',
+]; // biome-ignore format: one glance
+
+const text = [
+  ...tables.map((table) => `SELECT '${table}' AS name, md5(coalesce(string_agg(t::text, ' ' ORDER BY t::text), '')) AS digest FROM ${table} AS t`),
+  `SELECT 'auth.api_keys', md5(string_agg(k.id || coalesce(k.revoked_at::text, ''), ' ' ORDER BY k.id)) FROM auth.api_keys AS k`,
+].join(' UNION ALL '); // biome-ignore format: one line each
+
+/** Tells whether anything was changed: two results are equal if nothing was. */
+export async function createStoreReader({ databaseUrl }: TestInstance) {
+  const client = new pg.Client({ connectionString: databaseUrl });
+  await client.connect();
+  return {
+    read: async (): Promise<Record<string, string>> =>
+      Object.fromEntries((await client.query(text)).rows.map(({ name, digest }) => [name, digest])),
+    end: () => client.end(),
+  };
+}
