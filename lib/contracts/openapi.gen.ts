@@ -40,7 +40,7 @@ export interface paths {
         /**
          * Create and answer a transaction at once
          * @description For answers that were collected elsewhere, on paper or by telephone: creates the transaction and submits the answers in
-         *     one step, or does nothing at all.
+         *     one step, or does nothing at all. The same call again finds what the first one made (200).
          */
         post: operations["createSingleStepTransaction"];
         delete?: never;
@@ -2749,6 +2749,7 @@ export interface operations {
             };
         };
         responses: {
+            200: components["responses"]["TransactionFound"];
             201: components["responses"]["TransactionCreated"];
             400: components["responses"]["Malformed"];
             401: components["responses"]["Unauthorized"];
