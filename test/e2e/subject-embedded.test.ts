@@ -66,8 +66,12 @@ describe('a form embedded by three lines in a page of another site', () => {
     await expect.poll(fits).toBeLessThan(3);
   });
 
-  it('tells that it is ready, answered and to be closed, and closes', async () => {
+  it('tells that it is ready, answered and to be closed, and closes, without a word in the console', async () => {
     const { id, url } = await create();
+    const said: string[] = [];
+    session.browser.once('context', (context) =>
+      context.on('console', (message) => said.push(message.text())),
+    );
     await embed(url);
     await accept();
     await until('events.length === 2');
@@ -78,6 +82,7 @@ describe('a form embedded by three lines in a page of another site', () => {
       ['committed', { transaction: id, state: 'COMMITTED' }],
       ['close', { transaction: id, state: 'COMMITTED' }],
     ]);
+    expect(said).toEqual([]);
   });
 
   it('stays if the page wants to keep it', async () => {

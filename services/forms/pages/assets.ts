@@ -68,11 +68,13 @@ function own(file: string): string {
   return readFileSync(new URL(file, ownFolder), 'utf8');
 }
 
-/** The resizer looks for a module loader of the page it runs in; a host page's loader is none of its business. Source maps are not served. */
+/**
+ * The resizer looks for a module loader of the page it runs in; a host page's loader is none of its business, and its console is no place
+ * to advertise a later version. Source maps are not served.
+ */
 function resizer(file: string): string {
-  const script = readFileSync(path.join(resizerFolder, file), 'utf8').replace(
-    /^\/\/# sourceMappingURL=.*$/m,
-    '',
-  );
+  const script = readFileSync(path.join(resizerFolder, file), 'utf8')
+    .replace(/^\/\/# sourceMappingURL=.*$/m, '')
+    .replace(/^console\.info\(`[^`]*`\)/m, 'void 0');
   return `(function (define, module) {\n${script.trim()}\n})();\n`;
 }
