@@ -1,7 +1,4 @@
-import { readFile } from 'node:fs/promises';
 import type { RequestListener } from 'node:http';
-import type { Document } from 'openapi-backend';
-import { parse } from 'yaml';
 import { createAuthenticator } from '#lib/auth/authenticate.ts';
 import type { Secrets } from '#lib/config/secrets.ts';
 import { createDatabase } from '#lib/db/database.ts';
@@ -9,6 +6,7 @@ import { createPool } from '#lib/db/pool.ts';
 import { createInProcessBus } from '#lib/events/event-bus.ts';
 import { createFront } from '#lib/http/front.ts';
 import { createMemoryRateLimiter } from '#lib/http/rate-limits.ts';
+import { readContract } from '#lib/http/read-contract.ts';
 import type { Logger } from '#lib/observability/logger.ts';
 import { composeAuth } from './auth/compose.ts';
 import { resolveAuthSettings } from './auth/config.ts';
@@ -38,7 +36,7 @@ const demoAccounts = ['admin', 'operator', 'user'].map((role) => ({
 
 /** Composes all services of one process: each has its own pool, what they ask of each other is handed to them. */
 export async function composeInstance({ settings, baseUrl, localUrl, databaseUrl, secrets, log }: Options) {
-  const document = parse(await readFile(new URL('../openapi.yaml', import.meta.url), 'utf8')) as Document;
+  const document = readContract(new URL('../openapi.yaml', import.meta.url));
   const pools = Object.fromEntries(
     (['auth', 'forms', 'transactions'] as const).map((schema) => [
       schema,

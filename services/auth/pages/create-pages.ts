@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import type { Context } from 'koa';
-import pug from 'pug';
 import { acceptedLanguages, lookupLanguage } from '#lib/i18n/match-language.ts';
+import { loadTemplates } from '#lib/pages/load-templates.ts';
 
 /** The pages of the built-in issuer. */
 export interface Pages {
@@ -19,7 +18,7 @@ type Catalogue = Record<string, string>;
 const names: readonly PageName[] = ['sign-in', 'setup', 'done', 'error'];
 const rightToLeft = new Set(['ar', 'fa', 'he', 'ur']);
 
-/** Reads catalogues and styles, and compiles the templates, once: from files only, never from input (security.md, "Pages"). */
+/** Reads catalogues, styles and templates once. */
 export function createPages({
   issuerPath,
   instanceName,
@@ -29,7 +28,7 @@ export function createPages({
   instanceName: string;
   defaultLanguage: string;
 }): Pages {
-  const templates = new Map(names.map((name) => [name, compile(name)]));
+  const templates = loadTemplates(new URL('../views/', import.meta.url), names);
   const catalogues = readCatalogues();
   const languages = [...catalogues.keys()];
   const stylesheet = readStylesheet(issuerPath);
@@ -49,17 +48,9 @@ export function createPages({
           words[key] ?? key,
         );
       const dir = rightToLeft.has(language) ? 'rtl' : 'ltr';
-      return (
-        templates.get(page)?.({ ...view, t, language, dir, instanceName, stylesheet: stylesheet.path }) ?? ''
-      );
+      return templates[page]({ ...view, t, language, dir, instanceName, stylesheet: stylesheet.path });
     },
   };
-}
-
-function compile(name: PageName): pug.compileTemplate {
-  return pug.compileFile(fileURLToPath(new URL(`../views/${name}.pug`, import.meta.url)), {
-    doctype: 'html',
-  });
 }
 
 function readCatalogues(): Map<string, Catalogue> {

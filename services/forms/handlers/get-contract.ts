@@ -1,11 +1,11 @@
-import { stringify } from 'yaml';
 import type { Handler } from '#lib/http/operation.ts';
 import type { Dependencies } from './dependencies.ts';
 
 /** GET /openapi.yaml */
 export function getContractYamlHandler(dependencies: Dependencies): Handler {
   let text: string | undefined;
-  return (ctx) => {
+  return async (ctx) => {
+    const { stringify } = await import('yaml');
     text ??= stringify(ownDocument(dependencies), { aliasDuplicateObjects: false, lineWidth: 0 });
     ctx.type = 'application/yaml';
     ctx.body = text;

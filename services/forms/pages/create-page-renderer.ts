@@ -1,7 +1,6 @@
-import { fileURLToPath } from 'node:url';
 import { LRUCache } from 'lru-cache';
-import pug from 'pug';
 import type { PageModel } from '#lib/contracts/pages.ts';
+import { loadTemplates } from '#lib/pages/load-templates.ts';
 import { apiView } from './api-view.ts';
 import type { Assets } from './assets.ts';
 import { loadCatalogues } from './catalogues.ts';
@@ -52,13 +51,9 @@ const templateOf = (page: PageModel['page']): TemplateName =>
 /** Pages for developers, whose texts are English as the contract is. */
 const englishOnly = new Set<PageModel['page']>(['problem', 'api']);
 
-/** Compiles every template once, from files only, never from input (security.md, "Pages"). */
 export function createPageRenderer({ assets, sanitiseRichText }: Parts): PageRenderer {
   const catalogues = loadCatalogues();
-  const templates = Object.fromEntries(templateFiles.map((name) => [name, compile(name)])) as Record<
-    TemplateName,
-    pug.compileTemplate
-  >;
+  const templates = loadTemplates(new URL('../views/', import.meta.url), templateFiles);
   const rich = createRichText(sanitiseRichText);
   const readers = new LRUCache<string, Reader>({ max: 100 });
 
@@ -121,10 +116,4 @@ function viewOf(model: PageModel, reader: Reader, rich: RichText): unknown {
     default:
       return finalView(model, reader);
   }
-}
-
-function compile(name: TemplateName): pug.compileTemplate {
-  return pug.compileFile(fileURLToPath(new URL(`../views/${name}.pug`, import.meta.url)), {
-    doctype: 'html',
-  });
 }
