@@ -105,6 +105,26 @@ describe.each(browsers)('a subject $how', ({ options }) => {
     expect(records['processing.002']?.[0]).toMatchObject({ value: 'refused', status: 'VALID' });
   });
 
+  it('changes their mind with nothing but the code on a printed receipt', async () => {
+    const { id, subject, token, url } = await createTransaction(session.operator);
+    await open(url);
+    await answerAll('Accept');
+    await press('Save my choices');
+    await heading('Your answers are saved');
+    const receipt = await session.instance.fetch(`/receipts/${id}?t=${token}&format=json`);
+    const { updateUrl } = (await receipt.json()) as { updateUrl: string };
+    await open(updateUrl);
+    await heading('Change your answers');
+    await press('Change or withdraw my answers');
+    await answerAll('Refuse');
+    await press('Save my choices');
+    await heading('Your answers are saved');
+    expect((await recordsOf(session.operator, subject))['processing.001']?.[0]).toMatchObject({
+      value: 'refused',
+      status: 'VALID',
+    });
+  });
+
   it('may reload every page and go back without sending anything twice', async () => {
     const { url, subject } = await createTransaction(session.operator);
     await open(url);
