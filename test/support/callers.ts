@@ -1,5 +1,8 @@
 import type { TestInstance } from './instance.ts';
 
+/** An instance, wherever it runs. */
+export type Reachable = Pick<TestInstance, 'url' | 'fetch'>;
+
 /** A caller with a credential of its own. */
 export interface Caller {
   headers: Record<string, string>;
@@ -14,7 +17,7 @@ export interface Caller {
 }
 
 /** Someone who sends these headers with every request. */
-export function callerWith(instance: TestInstance, headers: Record<string, string>): Caller {
+export function callerWith(instance: Reachable, headers: Record<string, string>): Caller {
   return {
     headers,
     get: (path, more = {}) => instance.fetch(path, { headers: { ...headers, ...more } }),
@@ -32,7 +35,7 @@ export function callerWith(instance: TestInstance, headers: Record<string, strin
 }
 
 /** Signs in with the password grant, as existing clients do (interface.md, "Authentication"). */
-export async function signIn(instance: TestInstance, username: string, password = 'demo'): Promise<Caller> {
+export async function signIn(instance: Reachable, username: string, password = 'demo'): Promise<Caller> {
   const response = await fetch(`${instance.url}/auth`, {
     method: 'POST',
     body: new URLSearchParams({ client_id: 'cmclient', grant_type: 'password', username, password }),
@@ -43,7 +46,7 @@ export async function signIn(instance: TestInstance, username: string, password 
 
 /** Has the admin make an API key. */
 export async function createKey(
-  instance: TestInstance,
+  instance: Reachable,
   name = 'shop',
   scope: 'OWNER' | 'PEER' = 'OWNER',
 ): Promise<Caller & { id: string; key: string }> {
@@ -56,6 +59,6 @@ export async function createKey(
 }
 
 /** A subject with nothing but a transaction token. */
-export function subjectOf(instance: TestInstance): Caller {
+export function subjectOf(instance: Reachable): Caller {
   return callerWith(instance, {});
 }
