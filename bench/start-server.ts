@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 /** A server under measurement, in a process of its own. */
@@ -12,6 +13,13 @@ export interface ServerProcess {
   stop(): Promise<void>;
 }
 
+/** Both servers get the options of Node.js that `npm start` gives. */
+const nodeOptions = (
+  JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')).scripts.start as string
+)
+  .split(' ')
+  .filter((word) => word.startsWith('--'));
+
 /**
  * Starts a program of this project and waits until it prints `… is ready: <URL>`.
  * @param program path below the project.
@@ -22,10 +30,14 @@ export async function startServer(
   environment: Record<string, string>,
 ): Promise<ServerProcess> {
   const started = performance.now();
-  const child = spawn(process.execPath, [fileURLToPath(new URL(`../${program}`, import.meta.url))], {
-    env: { PATH: process.env.PATH, HOME: process.env.HOME, TMPDIR: process.env.TMPDIR, ...environment },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
+  const child = spawn(
+    process.execPath,
+    [...nodeOptions, fileURLToPath(new URL(`../${program}`, import.meta.url))],
+    {
+      env: { PATH: process.env.PATH, HOME: process.env.HOME, TMPDIR: process.env.TMPDIR, ...environment },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    },
+  );
   const ended = once(child, 'exit');
   let said = '';
   const port = await new Promise<number>((resolve, reject) => {
