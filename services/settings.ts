@@ -1,7 +1,7 @@
 import { str } from 'envalid';
 import { readSettings, type Settings } from '#lib/config/read-settings.ts';
 import {
-  embedSources, flag, languageTag, networkList, originList, originUrl, rateLimits, tcpPort, timeZone,
+  databaseUrl, embedSources, flag, languageTag, networkList, originList, originUrl, rateLimits, tcpPort, timeZone,
 } from '#lib/config/validators.ts'; // biome-ignore format: one glance
 import { defaultRateLimits } from '#lib/http/rate-limits.ts';
 import { authSpecs, checkAuthSettings } from './auth/config.ts';
@@ -14,7 +14,7 @@ const specs = {
   ...authSpecs,
   DATA_DIR: str({ default: undefined }),
   DEMO: flag({ default: undefined }),
-  DATABASE_URL: str({ default: undefined }),
+  DATABASE_URL: databaseUrl({ default: undefined }),
   KAFKA_BROKERS: str({ default: undefined }),
   REDIS_URL: str({ default: undefined }),
   INSTANCE_NAME: str({ default: 'Accord' }),
@@ -32,15 +32,15 @@ export type InstanceSettings = Settings<typeof specs> & { demo: boolean };
 
 /** Reads every setting of standalone mode. @throws SettingsError naming all faults. */
 export function readInstanceSettings(environment: Record<string, string | undefined>): InstanceSettings {
-  const settings = readSettings(environment, specs, (read) => {
+  const settings = readSettings(environment, specs, (read, sound) => {
+    const faults: string[] = [];
     const baseUrl = read.BASE_URL ?? (read.PORT === 0 ? undefined : `http://localhost:${read.PORT}`);
-    const faults = checkAuthSettings(read, baseUrl);
+    if (sound('AUTH_URL', 'BASE_URL', 'OIDC_ISSUER', 'PORT'))
+      faults.push(...checkAuthSettings(read, baseUrl));
     if (read.DEMO && !isLoopback(read.HOST))
       faults.push(
         `DEMO: demo accounts are open to anyone who knows them, so DEMO=true needs a loopback HOST (it is "${read.HOST}")`,
       );
-    if (read.DATABASE_URL && !/^postgres(ql)?:\/\//.test(read.DATABASE_URL))
-      faults.push('DATABASE_URL: must be like postgresql://user:password@host:5432/database');
     for (const name of ['KAFKA_BROKERS', 'REDIS_URL'] as const)
       if (read[name])
         faults.push(

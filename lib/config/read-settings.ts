@@ -14,23 +14,26 @@ export class SettingsError extends StartupError {
 
 /**
  * Reads settings once, typed and frozen. An empty value counts as absent.
- * @param check rules over several settings; returns one sentence per fault.
+ * @param check rules over several settings; returns one sentence per fault. It runs in any case: what a rule is about must be `sound`.
  * @throws SettingsError that names every faulty setting.
  */
 export function readSettings<S extends Parameters<typeof customCleanEnv>[1]>(
   environment: Environment,
   specs: S,
-  check: (settings: Settings<S>) => string[] = () => [],
+  check: (settings: Settings<S>, sound: (...names: (keyof S)[]) => boolean) => string[] = () => [],
 ): Settings<S> {
   const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
   const faults: string[] = [];
+  const faulty = new Set<PropertyKey>();
   const settings = customCleanEnv(given, specs, (cleaned) => Object.freeze({ ...cleaned }), {
     reporter: ({ errors }) => {
-      for (const [name, error] of Object.entries(errors as Record<string, Error>))
+      for (const [name, error] of Object.entries(errors as Record<string, Error>)) {
+        faulty.add(name);
         faults.push(`${name}: ${error.message || 'is required'}`);
+      }
     },
   }) as unknown as Settings<S>;
-  if (faults.length === 0) faults.push(...check(settings));
+  faults.push(...check(settings, (...names) => names.every((name) => !faulty.has(name))));
   if (faults.length > 0) throw new SettingsError(faults);
   return settings;
 }

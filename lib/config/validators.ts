@@ -1,5 +1,6 @@
 import { makeValidator } from 'envalid';
 import ipaddr from 'ipaddr.js';
+import { connectionStringFault } from '#lib/db/connection-string-fault.ts';
 import { defaultRateLimits, type LimitKind, type RateLimits } from '#lib/http/rate-limits.ts';
 
 /** An http(s) URL with neither path, query, fragment nor credentials, written without a slash at its end. */
@@ -25,6 +26,13 @@ export const httpUrl = makeValidator<string>((text) => {
   if (!url || !/^https?:$/.test(url.protocol) || url.search !== '' || url.hash !== '' || url.username !== '')
     throw new Error(`must be an http or https address (it is "${text}")`);
   return url.href.replace(/\/+$/, '');
+});
+
+/** Where PostgreSQL is; never told back, because it has a password. */
+export const databaseUrl = makeValidator<string>((text) => {
+  const fault = connectionStringFault(text);
+  if (fault) throw new Error(`must be like postgresql://user:password@host:5432/database (${fault})`);
+  return text;
 });
 
 /** A TCP port; 0 takes a free one. */

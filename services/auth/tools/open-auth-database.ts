@@ -2,6 +2,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { str } from 'envalid';
 import { readSettings } from '#lib/config/read-settings.ts';
+import { databaseUrl } from '#lib/config/validators.ts';
 import { createDatabase, type Database } from '#lib/db/database.ts';
 import { findRunningPostgres } from '#lib/db/embedded/find-running-postgres.ts';
 import { startEmbeddedPostgres } from '#lib/db/embedded/start-embedded-postgres.ts';
@@ -18,7 +19,7 @@ export interface OpenedDatabase {
 }
 
 const specs = {
-  DATABASE_URL: str({ default: undefined }),
+  DATABASE_URL: databaseUrl({ default: undefined }),
   DATA_DIR: str({ default: undefined }),
   SECRETS_DIR: str({ default: undefined }),
 };
