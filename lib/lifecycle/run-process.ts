@@ -1,4 +1,5 @@
 import { StartupError } from '#lib/lifecycle/startup-error.ts';
+import { describeError } from '#lib/observability/describe-error.ts';
 
 /** Something started that can be stopped, in its own order and time. */
 export interface Running {
@@ -29,19 +30,25 @@ export async function runProcess(start: () => Promise<Running>): Promise<void> {
   process.on('SIGTERM', onSignal);
   process.on('SIGINT', onSignal);
   process.on('unhandledRejection', crash);
+  process.on('uncaughtException', crash);
   try {
     running = await start();
   } catch (error) {
-    if (!(error instanceof StartupError)) throw error;
-    process.stderr.write(`${error.message}\n`);
+    const known = error instanceof StartupError;
+    process.stderr.write(`${known ? error.message : told(error)}\n`);
     process.exit(1);
   }
   if (stopWanted) await stop();
 }
 
+/** At start nobody's data are at hand yet, and whoever starts the process needs every word. */
+function told(error: unknown): string {
+  return (error instanceof Error && error.stack) || String(error);
+}
+
+/** A message may quote what somebody answered: the place of the fault has to do (security.md, "Assets and rules"). */
 function crash(error: unknown): never {
-  process.stderr.write(
-    `The process stops because of a fault of its own: ${error instanceof Error ? error.stack : String(error)}\n`,
-  );
+  const place = JSON.stringify(describeError(error)) ?? typeof error;
+  process.stderr.write(`The process stops because of a fault of its own: ${place}\n`);
   process.exit(1);
 }

@@ -1,4 +1,5 @@
 import { pino } from 'pino';
+import { describeError } from '#lib/observability/describe-error.ts';
 
 /**
  * What a log line may carry. A line takes these fields alone, so that no answer, subject, token or contact datum
@@ -31,23 +32,6 @@ export interface Logger {
 const allowed = [
   'service', 'requestId', 'operation', 'method', 'status', 'ms', 'code', 'topic', 'eventId', 'id', 'count', 'address',
 ] as const satisfies readonly (keyof LogFields)[]; // biome-ignore format: one glance
-
-/** Stack frames name places in our code; messages of foreign errors may quote input, so only their names are kept. */
-function describeError(error: unknown): Record<string, unknown> | undefined {
-  if (!(error instanceof Error)) return undefined;
-  const code = (error as { code?: unknown }).code;
-  const frames = error.stack
-    ?.split('\n')
-    .filter((line) => /^\s+at /.test(line))
-    .slice(0, 8)
-    .map((line) => line.trim());
-  return {
-    name: error.name,
-    code: typeof code === 'string' ? code : undefined,
-    at: frames,
-    cause: describeError(error.cause),
-  };
-}
 
 function pick(fields: LogFields | undefined): Record<string, unknown> {
   const line: Record<string, unknown> = {};
