@@ -10,15 +10,24 @@ export interface Listener {
   close(graceMs: number): Promise<void>;
 }
 
+const bounds = {
+  requestTimeout: 10_000,
+  headersTimeout: 5_000,
+  // By default Node looks only every 30 s whether a time is over.
+  connectionsCheckingInterval: 1_000,
+  keepAliveTimeout: 5_000,
+  maxHeaderSize: 8 * 1024,
+};
+const silenceMs = 30_000;
+
 /** @throws StartupError when the address cannot be had. */
 export async function listen(
   handler: RequestListener,
   { host, port }: { host: string; port: number },
 ): Promise<Listener> {
-  const server = createServer(
-    { requestTimeout: 10_000, headersTimeout: 5_000, keepAliveTimeout: 5_000, maxHeaderSize: 8 * 1024 },
-    handler,
-  );
+  const server = createServer(bounds, handler);
+  // A client that takes its answer too slowly, or not at all, loses the connection.
+  server.setTimeout(silenceMs);
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => reject(explain(error, host, port)));
     server.listen(port, host, resolve);
