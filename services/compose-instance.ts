@@ -19,8 +19,6 @@ import { composeTransactions } from './transactions/compose.ts';
 interface Options {
   settings: InstanceSettings;
   baseUrl: string;
-  /** Where this process listens, for its own demonstration. */
-  localUrl: string;
   databaseUrl: string;
   secrets: Secrets;
   log: Logger;
@@ -35,7 +33,7 @@ const demoAccounts = ['admin', 'operator', 'user'].map((role) => ({
 }));
 
 /** Composes all services of one process: each has its own pool, what they ask of each other is handed to them. */
-export async function composeInstance({ settings, baseUrl, localUrl, databaseUrl, secrets, log }: Options) {
+export async function composeInstance({ settings, baseUrl, databaseUrl, secrets, log }: Options) {
   const document = readContract(new URL('../openapi.yaml', import.meta.url));
   const pools = Object.fromEntries(
     (['auth', 'forms', 'transactions'] as const).map((schema) => [
@@ -52,6 +50,7 @@ export async function composeInstance({ settings, baseUrl, localUrl, databaseUrl
     defaultLanguage: settings.INSTANCE_LANGUAGE,
   });
   const { authUrl } = authSettings;
+  const hasPasswordGrant = authSettings.outsideIssuer === null && authSettings.passwordGrant;
   const shared = { bus, log, document, limiter, instance };
   const web = { corsOrigins: settings.CORS_ORIGINS, trustedProxies: settings.TRUSTED_PROXIES };
   const auth = await composeAuth({
@@ -68,12 +67,15 @@ export async function composeInstance({ settings, baseUrl, localUrl, databaseUrl
       ...web,
       authUrl,
       defaultLanguage: settings.INSTANCE_LANGUAGE,
-      publicClient: settings.OIDC_ISSUER ? null : 'accord',
+      publicClient: hasPasswordGrant ? 'accord' : null,
     },
-    demo:
-      settings.demo && !settings.OIDC_ISSUER
-        ? { formUrl: () => createDemoForm(localUrl), accounts: demoAccounts }
-        : null,
+    demo: settings.demo
+      ? {
+          formUrl: () => createDemoForm(transactions.operations),
+          tokenUrl: hasPasswordGrant ? authUrl : null,
+          accounts: settings.OIDC_ISSUER ? [] : demoAccounts,
+        }
+      : null,
   });
   const transactions = await composeTransactions({
     ...shared,

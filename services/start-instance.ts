@@ -48,7 +48,6 @@ export async function startInstance(environment: Record<string, string | undefin
     const services = await composeInstance({
       settings,
       baseUrl,
-      localUrl: `http://${localHost(settings.HOST)}:${listener.port}`,
       databaseUrl: data.url,
       secrets,
       log,
@@ -94,11 +93,4 @@ async function holdDatabase(url: string, log: Logger): Promise<Running> {
   };
   const { release } = await holdAlone({ url, onLost });
   return { stop: release };
-}
-
-/** An address under which this process reaches itself. */
-function localHost(host: string): string {
-  if (host === '0.0.0.0') return '127.0.0.1';
-  if (host === '::') return '[::1]';
-  return host.includes(':') ? `[${host}]` : host;
 }

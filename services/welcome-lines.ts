@@ -1,10 +1,16 @@
 import type { InstanceSettings } from './settings.ts';
 
+interface Facts {
+  authUrl: string;
+  /** Makes the first administrator, when there is no account yet. */
+  setupLink?: string;
+}
+
 /** What a newcomer needs next: addresses, demo accounts, a curl line that works as it stands. */
 export function welcomeLines(
   settings: InstanceSettings,
   baseUrl: string,
-  { authUrl, setupLink }: { authUrl: string; setupLink?: string },
+  { authUrl, setupLink }: Facts,
 ): string {
   const lines = [
     `${settings.INSTANCE_NAME} at ${baseUrl}`,
@@ -12,14 +18,21 @@ export function welcomeLines(
     `  sign-in    ${authUrl}`,
   ];
   if (setupLink) lines.push(`  first administrator (once, within an hour)   ${setupLink}`);
-  if (settings.demo)
-    lines.push(
-      '  demo accounts   admin, operator, user; password demo',
-      `  a form, embedded   ${baseUrl}/demo`,
-      '',
-      'A first consent:',
-      `  TOKEN=$(curl -s ${authUrl} -d grant_type=password -d client_id=accord -d username=operator -d password=demo | sed 's/.*"access_token":"\\([^"]*\\)".*/\\1/')`,
-      `  curl -s ${baseUrl}/consents -H "Authorization: Bearer $TOKEN" -H 'Content-Type: application/json' -d '{"subject":"alice","layout":"layout.001"}'`,
-    );
+  if (settings.demo) lines.push(...demoLines(settings, baseUrl, authUrl));
   return `${lines.join('\n')}\n`;
+}
+
+/** An outside issuer knows no demo accounts, and the password grant can be switched off: no line promises what is not there. */
+function demoLines(settings: InstanceSettings, baseUrl: string, authUrl: string): string[] {
+  const lines = [`  a form, embedded   ${baseUrl}/demo`];
+  if (settings.OIDC_ISSUER) return lines;
+  lines.unshift('  demo accounts   admin, operator, user; password demo');
+  if (!settings.PASSWORD_GRANT) return lines;
+  return [
+    ...lines,
+    '',
+    'A first consent:',
+    `  TOKEN=$(curl -s ${authUrl} -d grant_type=password -d client_id=accord -d username=operator -d password=demo | sed 's/.*"access_token":"\\([^"]*\\)".*/\\1/')`,
+    `  curl -s ${baseUrl}/consents -H "Authorization: Bearer $TOKEN" -H 'Content-Type: application/json' -d '{"subject":"alice","layout":"layout.001"}'`,
+  ];
 }

@@ -275,7 +275,8 @@ export interface WelcomePage extends PageBase {
     formUrl: string;
     /** The page of a pretend site that embeds a form, see {@link HostPage}. */
     hostUrl: string;
-    authUrl: string;
+    /** Where the lines to copy get a token by password; null: there are none. */
+    tokenUrl: string | null;
     accounts: { username: string; password: string; role: string }[];
   } | null;
 }

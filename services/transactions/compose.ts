@@ -5,6 +5,7 @@ import { createAuthenticator } from '#lib/auth/authenticate.ts';
 import type { AuthOperations } from '#lib/contracts/auth.ts';
 import type { FormsOperations } from '#lib/contracts/forms.ts';
 import type { PageInstance } from '#lib/contracts/pages.ts';
+import type { TransactionsOperations } from '#lib/contracts/transactions.ts';
 import type { Database } from '#lib/db/database.ts';
 import type { EventBus } from '#lib/events/event-bus.ts';
 import { createOutboxRelay } from '#lib/events/outbox-relay.ts';
@@ -21,6 +22,7 @@ import type { Dependencies } from './handlers/dependencies.ts';
 import { createHandlers } from './handlers/handlers.ts';
 import { renderErrorPage } from './handlers/render-error-page.ts';
 import { createDeadlineSweeper } from './jobs/sweep-deadlines.ts';
+import { createOperations } from './operations/create-operations.ts';
 
 interface Options {
   db: Database;
@@ -49,7 +51,7 @@ interface Options {
 /** Composes the transactions service: adapters are built and wired here and nowhere else. */
 export async function composeTransactions(
   options: Options,
-): Promise<{ app: Koa; start(): void; stop(): Promise<void> }> {
+): Promise<{ app: Koa; operations: TransactionsOperations; start(): void; stop(): Promise<void> }> {
   const { db, bus, forms, instance, limiter, settings, document } = options;
   const log = options.log.child({ service: 'transactions' });
   const relay = createOutboxRelay({ db, bus, log });
@@ -96,6 +98,7 @@ export async function composeTransactions(
   );
   return {
     app,
+    operations: createOperations(dependencies),
     start() {
       relay.start();
       sweeper.start();

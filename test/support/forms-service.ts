@@ -87,6 +87,7 @@ export async function startForms({ demo = false } = {}): Promise<FormsService> {
     demo: demo
       ? {
           formUrl: async () => `${formsBaseUrl}/consents/demo`,
+          tokenUrl: `${formsBaseUrl}/auth`,
           accounts: [{ username: 'admin', password: 'demo', role: 'admin' }],
         }
       : null,

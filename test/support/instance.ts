@@ -56,7 +56,6 @@ export async function startTestInstance(environment: Record<string, string> = {}
   const services = await composeInstance({
     settings,
     baseUrl: url,
-    localUrl: `http://127.0.0.1:${listener.port}`,
     databaseUrl: database.url,
     secrets: await secrets,
     log: createLogger({ level: 'info', destination }),

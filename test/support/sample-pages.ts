@@ -331,7 +331,7 @@ function instancePages(language: SampleLanguage): Record<string, PageModel> {
       demo: {
         formUrl: '/sample/form',
         hostUrl: '/demo/host',
-        authUrl: `${baseUrl}/auth`,
+        tokenUrl: `${baseUrl}/auth`,
         accounts: ['admin', 'operator', 'user'].map((name) => ({
           username: name,
           password: 'demo',

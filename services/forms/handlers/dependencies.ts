@@ -7,8 +7,11 @@ import type { PageRenderer } from '../pages/create-page-renderer.ts';
 
 /** What the first page shows in demo mode (decisions.md §12). */
 export interface Demo {
-  /** Makes a transaction of the demonstration; the address of its form. */
-  formUrl(): Promise<string>;
+  /** Makes a transaction of the demonstration; the address of its form, null if its models are gone. */
+  formUrl(): Promise<string | null>;
+  /** Where the lines to copy get a token by password; null if that is not to be had. */
+  tokenUrl: string | null;
+  /** None with an outside issuer. */
   accounts: { username: string; password: string; role: string }[];
 }
 

@@ -7,7 +7,8 @@ import { sendOwnPage } from './send-own-page.ts';
 export function getDemoHostHandler(dependencies: Dependencies): Handler {
   const { demo } = dependencies;
   return async (ctx) => {
-    if (!demo) throw fail('not-found', 'There is nothing at this address.');
-    sendOwnPage(ctx, dependencies, { page: 'host', formUrl: await demo.formUrl() });
+    const formUrl = demo && (await demo.formUrl());
+    if (!formUrl) throw fail('not-found', 'There is nothing at this address.');
+    sendOwnPage(ctx, dependencies, { page: 'host', formUrl });
   };
 }

@@ -4,17 +4,20 @@ import { sendOwnPage } from './send-own-page.ts';
 
 /** GET / */
 export function getWelcomeHandler(dependencies: Dependencies): Handler {
-  const { demo, document, authUrl, instance } = dependencies;
+  const { demo, document, instance } = dependencies;
   return async (ctx) => {
+    const formUrl = demo && (await demo.formUrl());
     sendOwnPage(ctx, dependencies, {
       page: 'welcome',
       version: document.info.version,
-      demo: demo && {
-        formUrl: await demo.formUrl(),
-        hostUrl: `${instance.baseUrl}/demo`,
-        authUrl,
-        accounts: demo.accounts,
-      },
+      demo: formUrl
+        ? {
+            formUrl,
+            hostUrl: `${instance.baseUrl}/demo`,
+            tokenUrl: demo.tokenUrl,
+            accounts: demo.accounts,
+          }
+        : null,
     });
   };
 }

@@ -17,18 +17,18 @@ export function welcomeView(
   return {
     title: reader.t('welcome.ready', { instance: page.instance.name }),
     hostPath: pathOf(page.demo.hostUrl, page.instance.baseUrl),
-    steps: firstConsent(page, page.demo.authUrl, reader),
+    steps: page.demo.tokenUrl === null ? [] : firstConsent(page, page.demo.tokenUrl, reader),
   };
 }
 
-function firstConsent({ instance }: WelcomePage, authUrl: string, reader: Reader): Step[] {
+function firstConsent({ instance }: WelcomePage, tokenUrl: string, reader: Reader): Step[] {
   const bearer = '-H "Authorization: Bearer $TOKEN"';
   const json = "-H 'Accept: application/json'";
   const context = `'{"subject":"alice","layout":"layout.001"}'`;
   return [
     {
       text: reader.t('welcome.tryToken'),
-      command: `TOKEN=$(curl -s ${authUrl} -d grant_type=password -d client_id=accord -d username=operator -d password=demo | sed 's/.*"access_token":"\\([^"]*\\)".*/\\1/')`,
+      command: `TOKEN=$(curl -s ${tokenUrl} -d grant_type=password -d client_id=accord -d username=operator -d password=demo | sed 's/.*"access_token":"\\([^"]*\\)".*/\\1/')`,
     },
     {
       text: reader.t('welcome.tryCreate'),

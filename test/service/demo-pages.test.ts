@@ -1,0 +1,42 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { freePort } from '#lib/lifecycle/free-port.ts';
+import { readInstanceSettings } from '../../services/settings.ts';
+import { welcomeLines } from '../../services/welcome-lines.ts';
+import { startTestInstance, type TestInstance } from '../support/instance.ts';
+
+let instance: TestInstance;
+afterEach(() => instance.stop());
+
+const readPage = async (path: string) => (await instance.fetch(path)).text();
+
+describe('the first page of a demonstration', () => {
+  it('works wherever the built-in issuer is', async () => {
+    const port = String(await freePort());
+    const baseUrl = `http://localhost:${port}`;
+    const AUTH_URL = `${baseUrl}/identity`;
+    instance = await startTestInstance({ PORT: port, BASE_URL: baseUrl, AUTH_URL });
+    const page = await readPage('/');
+    expect(page).toContain(`curl -s ${AUTH_URL} `);
+    expect(page).toContain(`data-src="${baseUrl}/consents/`);
+    expect(await readPage('/demo')).toContain(`${baseUrl}/consents/`);
+  });
+
+  it('shows its form and its models beside an outside issuer, and promises no accounts', async () => {
+    const OIDC_ISSUER = 'http://127.0.0.1:9';
+    instance = await startTestInstance({ OIDC_ISSUER });
+    const page = await readPage('/');
+    expect(page).toContain('/consents/');
+    expect(page).not.toMatch(/password=demo|<code>operator</);
+    const said = welcomeLines(readInstanceSettings({ OIDC_ISSUER }), instance.url, { authUrl: OIDC_ISSUER });
+    expect(said).not.toContain('demo accounts');
+    expect(said).not.toContain('curl');
+  });
+
+  it('has no line that needs the password grant when that is switched off', async () => {
+    instance = await startTestInstance({ PASSWORD_GRANT: 'false' });
+    const page = await readPage('/');
+    expect(page).toContain('<code>operator</code>');
+    expect(page).not.toContain('password=demo');
+    expect(page).toContain('/consents/');
+  });
+});
