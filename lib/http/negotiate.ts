@@ -1,5 +1,5 @@
 import Negotiator from 'negotiator';
-import { rememberByHeader } from '#lib/cache/remember-by-header.ts';
+import { rememberByText } from '#lib/cache/remember-by-text.ts';
 
 /** How a reply is represented: a page for a browser, or a document for a client. */
 export type Mode = 'html' | 'json';
@@ -12,7 +12,7 @@ export function preferredMode(accept: string | undefined): Mode | 'neither' {
   return accept === undefined || accept === '' || accept === '*/*' ? 'json' : readMode(accept);
 }
 
-const readMode = rememberByHeader((accept: string): Mode | 'neither' => {
+const readMode = rememberByText((accept: string): Mode | 'neither' => {
   const preferred = new Negotiator({ headers: { accept } }).mediaTypes([
     'application/json',
     'text/html',

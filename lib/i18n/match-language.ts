@@ -1,5 +1,5 @@
 import Negotiator from 'negotiator';
-import { rememberByHeader } from '#lib/cache/remember-by-header.ts';
+import { rememberByText } from '#lib/cache/remember-by-text.ts';
 
 /**
  * RFC 4647 §3.4 lookup: each wanted range in order of preference, shortened until it fits; `*` is ignored (decisions.md §2).
@@ -22,7 +22,7 @@ export function acceptedLanguages(acceptLanguage: string | undefined): readonly 
   return acceptLanguage ? readLanguages(acceptLanguage) : [];
 }
 
-const readLanguages = rememberByHeader((acceptLanguage): readonly string[] =>
+const readLanguages = rememberByText((acceptLanguage): readonly string[] =>
   Object.freeze(new Negotiator({ headers: { 'accept-language': acceptLanguage } }).languages()),
 );
 

@@ -3,6 +3,7 @@ import type { ActiveVersions, LayoutReference, LayoutTexts, PinnedLayout } from 
 import type { Database } from '#lib/db/database.ts';
 import { type Failure, type Fault, fail } from '#lib/errors/fail.ts';
 import { elementPointers, readInlineLayout } from '../domain/content/layout.ts';
+import type { ContentVersion } from '../domain/content-version.ts';
 import { type LayoutContent, layoutTexts } from '../domain/layout-content.ts';
 import { isEntryId } from '../domain/model-key.ts';
 import { type LayoutPointers, resolveLayout, themeKey } from '../domain/resolve-layout.ts';
@@ -67,17 +68,25 @@ export function createResolveLayout({ db, contents }: { db: Database; contents: 
           detail: `${reference} is no ACTIVE layout of this instance`,
         },
       ]);
+    return { ...savedLayout(version), id: row.id };
+  }
+}
+
+/** Versions are shared between requests and never change. */
+const known = new WeakMap<ContentVersion, Candidate>();
+
+function savedLayout(version: ContentVersion): Candidate {
+  let candidate = known.get(version);
+  if (!candidate) {
     const data = version.data as unknown as Record<string, LayoutContent>;
     const content = data[version.defaultLanguage] as LayoutContent;
     const texts: Record<string, LayoutTexts> = { '*': textsOf(content) };
     for (const language of version.languages) texts[language] = textsOf(data[language] as LayoutContent);
-    return {
-      content,
-      texts,
-      pointers: { info: '/layout', elements: content.elements.map(() => '/layout') },
-      id: row.id,
-    };
+    const elements = content.elements.map(() => '/layout');
+    candidate = { content, texts, pointers: { info: '/layout', elements } };
+    known.set(version, candidate);
   }
+  return candidate;
 }
 
 function readInline(layoutData: unknown): Candidate {

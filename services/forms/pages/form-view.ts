@@ -1,3 +1,4 @@
+import { rememberByIdentity } from '#lib/cache/remember-by-identity.ts';
 import type { FormInformation } from '#lib/contracts/form-content.ts';
 import type { FormPage } from '#lib/contracts/pages.ts';
 import { safeUrl } from '../domain/safe-url.ts';
@@ -82,14 +83,29 @@ export function formView(page: FormPage, reader: Reader, rich: RichText): FormVi
   };
 }
 
+/** Contents of activated versions are shared between requests: what is shown of one is the same each time. */
+const known = {
+  2: rememberByIdentity<FormInformation['content'], Reader, InformationView>(),
+  3: rememberByIdentity<FormInformation['content'], Reader, InformationView>(),
+};
+
 function informationView(
   info: FormInformation | null,
   reader: Reader,
   rich: RichText,
-  topHeading: number,
+  topHeading: 2 | 3,
 ): InformationView | null {
   if (!info) return null;
   const { content } = info;
+  return known[topHeading](content, reader, () => contentView(content, reader, rich, topHeading));
+}
+
+function contentView(
+  content: FormInformation['content'],
+  reader: Reader,
+  rich: RichText,
+  topHeading: number,
+): InformationView {
   const url = safeUrl(content.privacyPolicyUrl);
   return {
     title: content.title,

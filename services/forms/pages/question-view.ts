@@ -1,3 +1,4 @@
+import { rememberByIdentity } from '#lib/cache/remember-by-identity.ts';
 import type {
   ConditionsElement,
   FormElement,
@@ -48,10 +49,10 @@ export interface QuestionView {
   describedBy: string | null;
 }
 
-/** What an element's type decides: the rest is the same for all. */
+/** What an element's type and content decide: the rest is the same for all. */
 type Specifics = Pick<
   QuestionView,
-  'title' | 'control' | 'hint' | 'description' | 'facts' | 'controller' | 'body' | 'optional'
+  'title' | 'control' | 'hint' | 'description' | 'facts' | 'controller' | 'body'
 > & { choices: { value: string; label: string; own: boolean }[]; defaults: string[] };
 
 export function questionView(
@@ -61,8 +62,9 @@ export function questionView(
   reader: Reader,
   rich: RichText,
 ): QuestionView {
-  const specifics = specificsOf(element, reader, rich);
-  const { choices, defaults, ...view } = specifics;
+  const { choices, defaults, ...view } = specifics(element.content, reader, () =>
+    specificsOf(element, reader, rich),
+  );
   const entered = Object.hasOwn(page.values, element.identifier)
     ? page.values[element.identifier]
     : undefined;
@@ -82,6 +84,7 @@ export function questionView(
     name: element.identifier,
     type: element.entry.type,
     attributes,
+    optional: isOptional(element, view.control),
     changed: page.changed.includes(element.identifier),
     error,
     note,
@@ -97,6 +100,14 @@ export function questionView(
     describedBy: described.length > 0 ? described.join(' ') : null,
   };
 }
+
+/** Boxes may all stay empty, so nothing has to be said about them. */
+function isOptional({ content, required }: FormElement, control: Control): boolean {
+  return control !== 'checkboxes' && (!required || ('optional' in content && content.optional === true));
+}
+
+/** Contents of activated versions are shared between requests: what is shown of one is the same each time. */
+const specifics = rememberByIdentity<FormElement['content'], Reader, Specifics>();
 
 function specificsOf(element: FormElement, reader: Reader, rich: RichText): Specifics {
   if (isProcessing(element)) return processingSpecifics(element, reader);
@@ -114,7 +125,7 @@ const nothing = {
   defaults: [],
 };
 
-function processingSpecifics({ content, required }: ProcessingElement, reader: Reader): Specifics {
+function processingSpecifics({ content }: ProcessingElement, reader: Reader): Specifics {
   const refusable = content.refusable !== false;
   return {
     ...nothing,
@@ -124,7 +135,6 @@ function processingSpecifics({ content, required }: ProcessingElement, reader: R
     controller: controllerView(content.dataControllerVisible !== false ? content.dataController : undefined),
     control: refusable ? 'pair' : 'check',
     hint: refusable ? null : reader.t('processing.notRefusable'),
-    optional: !required,
     choices: decisions(
       refusable,
       reader.t(refusable ? 'processing.accept' : 'processing.acceptOnly'),
@@ -133,11 +143,7 @@ function processingSpecifics({ content, required }: ProcessingElement, reader: R
   };
 }
 
-function conditionsSpecifics(
-  { content, required }: ConditionsElement,
-  reader: Reader,
-  rich: RichText,
-): Specifics {
+function conditionsSpecifics({ content }: ConditionsElement, reader: Reader, rich: RichText): Specifics {
   const refusable = content.refusable !== false;
   const choices = decisions(
     refusable,
@@ -149,7 +155,6 @@ function conditionsSpecifics(
     title: content.title,
     body: rich(content.body),
     control: refusable ? 'pair' : 'check',
-    optional: !required,
     choices: choices.map((choice, index) => ({
       ...choice,
       own: Boolean([content.acceptLabel, content.rejectLabel][index]),
@@ -173,7 +178,7 @@ const preferenceControls: Record<string, Control> = {
   FREE_TEXT: 'text',
 };
 
-function preferenceSpecifics({ content, required }: PreferenceElement, reader: Reader): Specifics {
+function preferenceSpecifics({ content }: PreferenceElement, reader: Reader): Specifics {
   const control = preferenceControls[content.valueType] ?? 'radios';
   const hints: Partial<Record<Control, string>> = {
     checkboxes: reader.t('preference.several'),
@@ -185,7 +190,6 @@ function preferenceSpecifics({ content, required }: PreferenceElement, reader: R
     description: content.description || null,
     control,
     hint: hints[control] ?? null,
-    optional: control !== 'checkboxes' && (content.optional === true || !required),
     choices: (content.options ?? []).map((option) => ({ value: option, label: option, own: true })),
     // Defaults exist for preferences alone (decisions.md §13).
     defaults: content.includeDefault ? (content.defaultValues ?? []) : [],

@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import { rememberByText } from '#lib/cache/remember-by-text.ts';
 import type { Catalogue, MessageValues } from './catalogues.ts';
 import { isLanguageTag, textDirection } from './text-direction.ts';
 
@@ -60,14 +61,14 @@ export function createReader(
     has: catalogue.has,
     date: timeWriter(day),
     dateTime: timeWriter(minute),
-    duration: (text) => {
+    duration: rememberByText((text) => {
       const match = durationParts.exec(text);
       if (!match) return text;
       const parts = durationUnits.flatMap((unit, index) =>
         match[index + 1] ? [quantity(language, Number(match[index + 1]), unit)] : [],
       );
       return list.format(parts);
-    },
+    }),
     languageName: (tag) => (isLanguageTag(tag) ? (names.of(tag) ?? tag) : tag),
     in: (lang) => (lang === language || !isLanguageTag(lang) ? {} : { lang, dir: textDirection(lang) }),
   };
