@@ -54,10 +54,12 @@ export function parseJson(body: Buffer): unknown {
   return value;
 }
 
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
 /** Decodes UTF-8 strictly. @throws Failure `malformed`. */
 export function decodeUtf8(body: Buffer): string {
   try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(body);
+    return utf8.decode(body);
   } catch {
     throw fail('malformed', 'The body is not valid UTF-8.');
   }
