@@ -23,14 +23,20 @@ export function readCursor(cursor: unknown, idPattern: RegExp): Position | undef
       unknown,
       unknown,
     ];
-    const fine =
-      typeof createdAt === 'string' && /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d{1,6})?\+00$/.test(createdAt);
-    if (fine && !Number.isNaN(Date.parse(createdAt)) && typeof id === 'string' && idPattern.test(id))
-      return { createdAt, id };
+    if (isTimestamp(createdAt) && typeof id === 'string' && idPattern.test(id)) return { createdAt, id };
   } catch {
     // Falls through: whatever it is, it is no cursor of ours.
   }
   throw fail('malformed', 'The cursor is not one that this list gave.');
+}
+
+/** A time as PostgreSQL writes it, and one that there is: no 30 February. */
+function isTimestamp(text: unknown): text is string {
+  if (typeof text !== 'string' || !/^[1-9]\d{3}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d{1,6})?\+00$/.test(text))
+    return false;
+  const seconds = `${text.slice(0, 10)}T${text.slice(11, 19)}`;
+  const time = new Date(`${seconds}Z`);
+  return !Number.isNaN(time.getTime()) && time.toISOString().startsWith(seconds);
 }
 
 /** Reads `limit`: 1 to 200, 50 by default. @throws Failure `malformed`. */

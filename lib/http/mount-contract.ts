@@ -70,12 +70,20 @@ function serve(
     const mode = acceptedMode(ctx, types);
     const query = readQuery(ctx, operation);
     const { body, form } = await readInput(ctx, operation);
-    const params = ctx.params as Record<string, string>;
+    const params = readParams(ctx);
     validate(operation, { params, query, body });
-    if (types.length > 1 || mode === 'html') ctx.set('Vary', 'Accept');
+    if (types.length > 1 || mode === 'html') ctx.vary('Accept');
     ctx.state.principal = principal;
     await handler(ctx, { params, query, body, form, principal, mode } as never);
   };
+}
+
+/** Parts of the path. No address of ours has what PostgreSQL cannot take for a text. */
+function readParams(ctx: Context): Record<string, string> {
+  const params = ctx.params as Record<string, string>;
+  if (Object.values(params).some((value) => value.includes('\0') || !value.isWellFormed()))
+    throw fail('not-found', 'There is nothing at this address.');
+  return params;
 }
 
 /** Operations by path, in the order in which paths are tried: a literal segment wins over a parameter. */
