@@ -15,13 +15,13 @@ export function cors({
 }): Middleware {
   return async (ctx, next) => {
     const origin = ctx.get('origin');
+    // What is kept for one origin, or for none, is not the answer for another.
+    ctx.vary('Origin');
     if (origin === '') return next();
     const asked = ctx.method === 'OPTIONS' ? ctx.get('access-control-request-method') : '';
     const method = asked || ctx.method;
     const open = openReads(ctx.path) && (method === 'GET' || method === 'HEAD');
     const listed = origins.includes(origin);
-    // Set again on errors: handleErrors writes into the same response.
-    ctx.vary('Origin');
     if (open || listed) {
       ctx.set('Access-Control-Allow-Origin', open && !listed ? '*' : origin);
       ctx.set('Access-Control-Expose-Headers', exposed);

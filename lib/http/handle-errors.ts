@@ -60,7 +60,7 @@ async function sendFailure(
     }
   }
   ctx.status = status;
-  ctx.set('Vary', 'Accept');
+  ctx.vary('Accept');
   ctx.type = 'application/problem+json';
   ctx.body = JSON.stringify(toProblem(failure, baseUrl, ctx.path));
 }

@@ -46,10 +46,14 @@ export function parseHttpUrl({ value, pointer }: Given): string | Fault {
     : { pointer, code: 'invalid', detail: 'must be an http or https URL without credentials' };
 }
 
+/** The URL parser lets more pass, such as `*` and `;`, which would say something else in a page's policy. */
+const hostName = /^([\w.-]+|\[[\da-f:.]+\])$/;
+
 /** A web origin as the WHATWG URL parser writes it: `https://host:` is `https://host`. */
 export function parseOrigin({ value, pointer }: Given): string | Fault {
   const url = URL.parse(String(value));
   const bare = url && /^https?:$/.test(url.protocol) && url.username === '' && url.password === '';
-  if (bare && url.pathname === '/' && url.search === '' && url.hash === '') return url.origin;
+  if (bare && hostName.test(url.hostname) && url.pathname === '/' && url.search === '' && url.hash === '')
+    return url.origin;
   return { pointer, code: 'invalid', detail: 'must be an origin such as https://www.example.org' };
 }

@@ -16,7 +16,7 @@ export function extractRecordsHandler({ db, forms, instance }: Dependencies): Ha
     const after = readCursor(query.cursor, uuidPattern);
     const limit = readLimit(query.limit);
     const found = await extractRecords({ db, forms }, { key, value, after, limit });
-    ctx.set('Vary', 'Accept');
+    ctx.vary('Accept');
     const accept = ctx.get('accept') || '*/*';
     if (new Negotiator({ headers: { accept } }).mediaType(['application/json', 'text/csv']) !== 'text/csv') {
       ctx.body = found;

@@ -38,7 +38,7 @@ export function getReceiptHandler(dependencies: Dependencies): Handler {
     requireAccess(principal, read.transaction, 'result');
     const receipt = await readReceipt(db, read.transaction.id);
     if (!receipt) throw fail('not-found', 'There is no receipt before the transaction is committed.');
-    ctx.set('Vary', 'Accept');
+    ctx.vary('Accept');
     if (type === html) return sendReceiptPage(ctx, dependencies, read, receipt, principal);
     ctx.type = type;
     ctx.body = type === jose ? receipt.jws : receipt.body;

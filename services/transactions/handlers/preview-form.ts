@@ -2,6 +2,7 @@ import type { Handler, OperationInput } from '#lib/http/operation.ts';
 import { sendPage } from '#lib/http/security-headers.ts';
 import { readContext } from '../commands/read-context.ts';
 import { validRecords } from '../domain/earlier-answers.ts';
+import { layoutReference } from '../domain/layout-reference.ts';
 import { previewPage } from '../presenters/preview-page.ts';
 import { readEarlier } from '../queries/read-earlier.ts';
 import { readNow } from '../queries/read-now.ts';
@@ -15,8 +16,7 @@ export function previewFormHandler(dependencies: Dependencies): Handler {
     // A preview needs no subject (openapi.yaml); without one there are no earlier answers to show.
     const named = typeof body.subject === 'string' && body.subject.trim() !== '';
     const context = readContext(named ? body : { ...body, subject: 'preview' }, principal);
-    const resolved = await forms.resolveLayout({ layout: context.layout, layoutData: context.layoutData });
-    const layout = { ...resolved.layout, theme: context.theme ?? resolved.layout.theme };
+    const { layout } = await forms.resolveLayout(layoutReference(context));
     const languages = readerLanguages(ctx, context.language, defaultLanguage);
     const description = await forms.describeForm({ layout, languages });
     const earlier =
