@@ -3,6 +3,7 @@ import type { ActiveVersions, FormsOperations } from '#lib/contracts/forms.ts';
 import type { Database, Queries } from '#lib/db/database.ts';
 import type { ConsentContext } from '../domain/context.ts';
 import { contextDigest } from '../domain/context-digest.ts';
+import { layoutReference } from '../domain/layout-reference.ts';
 import { randomId } from '../domain/random-id.ts';
 import { recordStatus } from '../domain/record-status.ts';
 import { isFinal, stateAt } from '../domain/states.ts';
@@ -30,16 +31,12 @@ export async function createTransaction(
   context: ConsentContext,
   principal: Principal,
 ): Promise<ReadTransaction & { created: boolean }> {
-  const { layout, active } = await forms.resolveLayout({
-    layout: context.layout,
-    layoutData: context.layoutData,
-  });
-  const pinned = { ...layout, theme: context.theme ?? layout.theme };
-  const digest = contextDigest(context, pinned, active);
+  const { layout, active } = await forms.resolveLayout(layoutReference(context));
+  const digest = contextDigest(context, layout, active);
   const fresh: NewTransaction = {
     id: randomId(),
     context,
-    layout: pinned,
+    layout,
     author: context.author ?? principal.name,
     parent: null,
   };

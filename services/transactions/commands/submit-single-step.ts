@@ -5,6 +5,7 @@ import { fail } from '#lib/errors/fail.ts';
 import { answersDigest } from '../domain/answers-digest.ts';
 import type { ConsentContext } from '../domain/context.ts';
 import { contextDigest } from '../domain/context-digest.ts';
+import { layoutReference } from '../domain/layout-reference.ts';
 import { randomId } from '../domain/random-id.ts';
 import { isFinal, stateAt } from '../domain/states.ts';
 import type { ReadTransaction } from '../domain/transaction.ts';
@@ -31,8 +32,7 @@ export async function submitSingleStep(
   { context, answers, comment, principal, languages }: SingleStep,
 ): Promise<ReadTransaction & { created: boolean }> {
   const { db, forms, instance, wake } = dependencies;
-  const resolved = await forms.resolveLayout({ layout: context.layout, layoutData: context.layoutData });
-  const layout = { ...resolved.layout, theme: context.theme ?? resolved.layout.theme };
+  const { layout, active } = await forms.resolveLayout(layoutReference(context));
   const openedAt = new Date();
   const hidden = await hiddenKeys(db, forms, { layout, context }, openedAt);
   const wanted = context.language ? [context.language, ...languages] : languages;
@@ -53,9 +53,9 @@ export async function submitSingleStep(
     author: context.author ?? principal.name,
     parent: null,
   };
-  const claim = contextDigest(context, layout, resolved.active);
+  const claim = contextDigest(context, layout, active);
   const made = await db.withTransaction(async (tx) => {
-    const target = await claimTarget(tx, claim, fresh, digest, resolved.active, instance.baseUrl);
+    const target = await claimTarget(tx, claim, fresh, digest, active, instance.baseUrl);
     if (target.transaction.state === 'COMMITTED') return { ...target, created: false };
     const inTransaction = { ...dependencies, db: tx, wake: () => {} };
     const committed = await commitAnswers(inTransaction, target, valid, { principal, comment }, digest);
