@@ -60,7 +60,7 @@ function invalidRequest(
     return {
       pointer: instancePath.replace(/^\/(requestBody|query)/, '') + missing,
       code: 'malformed',
-      detail: message ?? 'is not valid',
+      detail: missing ? 'is required' : (message ?? 'is not valid'),
     };
   });
   const first = faults[0];
