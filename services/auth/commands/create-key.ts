@@ -1,7 +1,7 @@
-import { v7 as uuid } from 'uuid';
 import type { Database } from '#lib/db/database.ts';
 import { type Fault, fail } from '#lib/errors/fail.ts';
 import { addToOutbox } from '#lib/events/outbox.ts';
+import { newUuid } from '#lib/ids/new-uuid.ts';
 import { drawApiKey, type KeyScope } from '../domain/api-key.ts';
 import type { KeyedHash } from '../domain/keyed-hash.ts';
 import { type ApiKey, insertKey } from '../queries/api-keys.ts';
@@ -21,7 +21,7 @@ export async function createKey(
   wanted: { name: string; scope: string },
 ): Promise<{ row: ApiKey; key: string }> {
   const { name, scope } = readNewKey(wanted);
-  const id = uuid();
+  const id = newUuid();
   const key = drawApiKey(id);
   const row = await db.withTransaction(async (tx) => {
     const inserted = await insertKey(tx, { id, name, scope, hash: keyedHash.hash(key) });

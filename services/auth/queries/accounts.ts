@@ -1,6 +1,6 @@
-import { v7 as uuid } from 'uuid';
 import type { Queries } from '#lib/db/database.ts';
 import { sql } from '#lib/db/sql.ts';
+import { newUuid } from '#lib/ids/new-uuid.ts';
 import type { Account } from '../domain/account.ts';
 import type { GivenRole } from '../domain/roles.ts';
 
@@ -11,7 +11,7 @@ export function insertAccount(
 ): Promise<Account | undefined> {
   return db.maybeOne<Account>(sql`
     INSERT INTO accounts AS a (id, name, role, password_hash, created_at, changed_at)
-    VALUES (${uuid()}, ${name}, ${role}, ${passwordHash}, accord_now(), accord_now())
+    VALUES (${newUuid()}, ${name}, ${role}, ${passwordHash}, accord_now(), accord_now())
     ON CONFLICT (name) DO NOTHING
     RETURNING a.id, a.name, a.role`);
 }

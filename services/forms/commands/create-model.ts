@@ -1,6 +1,6 @@
-import { v7 as uuid } from 'uuid';
 import type { Queries } from '#lib/db/database.ts';
 import { fail } from '#lib/errors/fail.ts';
+import { newUuid } from '#lib/ids/new-uuid.ts';
 import type { Entry } from '../domain/model.ts';
 import { defaultKey } from '../domain/model-key.ts';
 import { type GivenEntry, readNewEntry } from '../domain/read-entry-fields.ts';
@@ -20,7 +20,7 @@ export async function insertNewModel(tx: Queries, given: GivenEntry): Promise<En
   const { key: wanted, type, ...fields } = readNewEntry(given);
   for (let tries = 0; tries < maxTries; tries += 1) {
     const key = wanted ?? defaultKey(type, await nextKeyNumber(tx, type));
-    const entry = await insertModel(tx, { id: uuid(), key, type, ...fields });
+    const entry = await insertModel(tx, { id: newUuid(), key, type, ...fields });
     if (entry) return entry;
     if (wanted !== undefined) break;
   }

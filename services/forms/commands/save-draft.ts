@@ -1,6 +1,6 @@
-import { v7 as uuid } from 'uuid';
 import type { Queries } from '#lib/db/database.ts';
 import { type Fault, fail } from '#lib/errors/fail.ts';
+import { newUuid } from '#lib/ids/new-uuid.ts';
 import { checkContent, type GivenContent } from '../domain/check-content.ts';
 import { logoIdOf } from '../domain/content/theme.ts';
 import { layoutUses } from '../domain/layout-uses.ts';
@@ -30,7 +30,7 @@ export async function insertNewDraft(
   kind: VersionKind,
 ): Promise<Version> {
   const content = await readContent(tx, type, given);
-  const version = await insertDraft(tx, { id: uuid(), model, kind, ...content });
+  const version = await insertDraft(tx, { id: newUuid(), model, kind, ...content });
   if (!version) throw fail('exists', 'This model has a draft already: change or delete that one.');
   await touchModel(tx, model);
   return version;

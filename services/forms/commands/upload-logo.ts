@@ -1,5 +1,5 @@
-import { v7 as uuid } from 'uuid';
 import { fail } from '#lib/errors/fail.ts';
+import { newUuid } from '#lib/ids/new-uuid.ts';
 import { readLogoImage } from '../domain/logo-image.ts';
 import { insertLogo } from '../queries/logos.ts';
 import type { Dependencies } from './dependencies.ts';
@@ -20,7 +20,7 @@ export async function uploadLogo(
     if (type !== 'theme') throw fail('invalid', 'Only a theme has a logo.');
     if (!image)
       throw fail('invalid', 'The image must be a PNG, JPEG or WebP of at most 4,096 by 4,096 pixels.');
-    const id = uuid();
+    const id = newUuid();
     await insertLogo(tx, { id, mediaType: image.mediaType, body });
     return `/assets/logos/${id}`;
   });

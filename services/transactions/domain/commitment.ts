@@ -1,5 +1,5 @@
-import { v7 as uuid } from 'uuid';
 import type { AnswerCheck } from '#lib/contracts/forms.ts';
+import { newUuid } from '#lib/ids/new-uuid.ts';
 import { addDuration } from './duration.ts';
 import { composeReceipt, type Receipt } from './receipt.ts';
 import type { Transaction } from './transaction.ts';
@@ -80,7 +80,7 @@ export function composeCommitment(facts: CommitmentFacts): {
     infoKey: check.info.entry.key,
     infoSerial: check.info.serial,
     records: check.answers.map(({ key, type, serial, value, positions }) => ({
-      id: uuid(),
+      id: newUuid(),
       key,
       type,
       serial,

@@ -1,7 +1,7 @@
-import { v7 as uuid } from 'uuid';
 import type { PinnedLayout } from '#lib/contracts/forms.ts';
 import type { Queries } from '#lib/db/database.ts';
 import { sql } from '#lib/db/sql.ts';
+import { newUuid } from '#lib/ids/new-uuid.ts';
 import type { ConsentContext } from '../domain/context.ts';
 import type { ReadTransaction, Transaction } from '../domain/transaction.ts';
 import { recordStateChange } from './state-event.ts';
@@ -61,7 +61,7 @@ function inserted(
       RETURNING *
     ), subject AS (
       INSERT INTO subjects (id, name, email_address, default_language, created_at, modified_at)
-      SELECT ${uuid()}::uuid, t.subject, t.context->'subjectInfos'->>'emailAddress', t.context->>'language', t.created_at, t.created_at FROM t
+      SELECT ${newUuid()}::uuid, t.subject, t.context->'subjectInfos'->>'emailAddress', t.context->>'language', t.created_at, t.created_at FROM t
       ON CONFLICT (name) DO NOTHING
     ), ${recordStateChange('created', source)}`;
 }

@@ -1,6 +1,6 @@
-import { v7 as uuid } from 'uuid';
 import type { Queries } from '#lib/db/database.ts';
 import { join, sql } from '#lib/db/sql.ts';
+import { newUuid } from '#lib/ids/new-uuid.ts';
 
 /** A subject that the instance knows. */
 export interface Subject {
@@ -22,7 +22,7 @@ export async function insertSubject(
 ) {
   return db.maybeOne<Subject>(sql`
     INSERT INTO subjects AS s (id, name, email_address, default_language, created_at, modified_at)
-    VALUES (${uuid()}, ${name}, ${emailAddress}, ${defaultLanguage}, accord_now(), accord_now())
+    VALUES (${newUuid()}, ${name}, ${emailAddress}, ${defaultLanguage}, accord_now(), accord_now())
     ON CONFLICT (name) DO NOTHING RETURNING ${columns}`);
 }
 
