@@ -14,8 +14,25 @@ export function createReceiptSigner(signingKey: JWK & { kid: string }): ReceiptS
     typ: 'accord-consent-receipt+jws',
     cty: 'application/json',
   };
-  // JWS has r and s side by side (RFC 7518 §3.4).
-  return createCompactJws(header, (input) =>
-    sign('sha256', Buffer.from(input), { key, dsaEncoding: 'ieee-p1363' }),
-  );
+  return createCompactJws(header, (input) => sideBySide(sign('sha256', Buffer.from(input), key)));
+}
+
+const integerBytes = 32;
+
+/**
+ * JWS has the integers r and s side by side in 32 bytes each (RFC 7518 §3.4); OpenSSL gives a DER sequence of them (RFC 3279 §2.2.3),
+ * without leading zeros, and takes as long as for the signature to convert it.
+ */
+function sideBySide(der: Buffer): Buffer {
+  const both = Buffer.alloc(2 * integerBytes);
+  let at = 2;
+  for (const end of [integerBytes, 2 * integerBytes]) {
+    const start = at + 2;
+    const stop = start + (der[at + 1] as number);
+    // A zero in front keeps an integer positive whose first bit is set.
+    const first = Math.max(start, stop - integerBytes);
+    der.copy(both, end - (stop - first), first, stop);
+    at = stop;
+  }
+  return both;
 }
