@@ -30,7 +30,8 @@ export function createOutsideVerifier({
   fetchKeys?: () => Promise<JSONWebKeySet>;
 }): TokenVerifier {
   const keys = createKeySource({ fetchKeys, log, times });
-  if (audience === null) log.warn('OIDC_AUDIENCE is not set: tokens that the issuer made for others are taken too');
+  if (audience === null)
+    log.warn('OIDC_AUDIENCE is not set: tokens that the issuer made for others are taken too');
   const names = [issuer, `${issuer}/`];
   const options = {
     issuer: names,
