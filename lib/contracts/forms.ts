@@ -1,5 +1,6 @@
 import type { FormElement, FormInformation } from '#lib/contracts/form-content.ts';
-import type { PageModel, PageTheme } from '#lib/contracts/pages.ts';
+import type { PageTheme } from '#lib/contracts/page-base.ts';
+import type { PageModel } from '#lib/contracts/pages.ts';
 import type { Fault } from '#lib/errors/fail.ts';
 
 /** Types of elements that are answered. */

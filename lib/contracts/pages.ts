@@ -1,4 +1,6 @@
 import type { FormElement, FormInformation, FormLayout, FormPeer } from '#lib/contracts/form-content.ts';
+import type { PageBase, TransactionState } from '#lib/contracts/page-base.ts';
+import type { ReceiptBody } from '#lib/contracts/receipt-body.ts';
 import type { ProblemCode } from '#lib/errors/fail.ts';
 
 /**
@@ -38,49 +40,6 @@ export interface FormFields {
 }
 
 export type FormAction = 'submit' | 'accept-all' | 'refuse-all';
-
-/** The instance that speaks. */
-export interface PageInstance {
-  name: string;
-  /** BASE_URL, without a slash at its end. */
-  baseUrl: string;
-  /** INSTANCE_TIME_ZONE: every time on a page is shown in it. */
-  timeZone: string;
-}
-
-/** A theme version in use: its style sheet is `/assets/themes/<key>/<serial>.css`. */
-export interface PageTheme {
-  key: string;
-  serial: string;
-  /** The logo of the theme, at our own origin (`/assets/logos/<id>`). */
-  logo: { url: string; alt: string; position: 'LEFT' | 'CENTER' | 'RIGHT' } | null;
-}
-
-export type TransactionState = 'CREATED' | 'SUBMITTED' | 'COMMITTED' | 'CANCELLED' | 'TIMEOUT' | 'ROLLBACK';
-
-/** What the page tells the page that embeds it (security.md, "Pages"): never an answer. */
-export interface PageEmbedding {
-  /** The transaction's id. */
-  transaction: string;
-  state: TransactionState;
-  /** Messages go to this origin alone; null: to the embedding page whatever its origin. */
-  iframeOrigin: string | null;
-  /** http(s) URL, shown as a link in a final state and followed after the delay. */
-  callback: string | null;
-  /** Milliseconds. */
-  callbackTriggerDelay: number;
-  includeIFrameResizer: boolean;
-}
-
-/** What every page needs. */
-interface PageBase {
-  /** BCP 47, what the reader should get; a language without a catalogue falls back to English. */
-  language: string;
-  instance: PageInstance;
-  theme: PageTheme | null;
-  /** null where there is no transaction, or it may not be told (errors 401 and 404): nothing is sent to a host page. */
-  embedding: PageEmbedding | null;
-}
 
 /** Whom the subject may ask, from the information's data controller. */
 export interface PageContact {
@@ -193,43 +152,6 @@ export interface ErrorPage extends PageBase {
     transaction: string | null;
   };
   contact: PageContact | null;
-}
-
-/** One element on a receipt: the texts as they were shown (decisions.md §14). */
-export interface ReceiptConsent {
-  identifier: string;
-  type: 'processing' | 'preference' | 'conditions';
-  lang: string;
-  /** The texts shown, by field name of §13 (`title`, `data`, `usage`, `body`, `label`…). */
-  texts: Record<string, unknown>;
-  sha256: string;
-  /** Options offered; `accepted` and `refused` for processing and conditions. */
-  options: string[];
-  answer: string[];
-  owner: string | null;
-}
-
-/** The receipt's JSON body (decisions.md §14), as far as pages show it. */
-export interface ReceiptBody {
-  receiptId: string;
-  transaction: string;
-  subject: string;
-  subjectInfos?: Record<string, string>;
-  object?: string;
-  language: string;
-  jurisdiction?: string;
-  collector: { instance: string; name: string };
-  collectionMethod: string;
-  author?: string;
-  timestamp: string;
-  expirationTimestamp?: string;
-  confirmation: string;
-  information: { identifier: string; lang?: string; texts: Record<string, unknown>; sha256: string };
-  consents: ReceiptConsent[];
-  privacyPolicyUrl?: string;
-  attributes?: Record<string, string>;
-  updateUrl?: string;
-  parent?: string;
 }
 
 /** The receipt, in the receipt's language. The QR code of `receipt.updateUrl` is drawn by the renderer. */

@@ -1,18 +1,12 @@
 import type Koa from 'koa';
-import type { Document } from 'openapi-backend';
 import { authenticateWithoutTransaction, createAuthenticator } from '#lib/auth/authenticate.ts';
-import type { Secrets } from '#lib/config/secrets.ts';
 import type { AuthOperations } from '#lib/contracts/auth.ts';
-import type { Database } from '#lib/db/database.ts';
-import type { EventBus } from '#lib/events/event-bus.ts';
 import { createOutboxRelay } from '#lib/events/outbox-relay.ts';
 import { clientAddress } from '#lib/http/client-address.ts';
 import { cors } from '#lib/http/cors.ts';
 import { createApp } from '#lib/http/create-app.ts';
 import { mountContract } from '#lib/http/mount-contract.ts';
-import type { RateLimiter } from '#lib/http/rate-limits.ts';
-import type { Logger } from '#lib/observability/logger.ts';
-import type { AuthSettings } from './config.ts';
+import type { AuthOptions } from './auth-options.ts';
 import { createKeyedHash, type KeyedHash } from './domain/keyed-hash.ts';
 import { createHandlers } from './handlers/handlers.ts';
 import { composeIssuer, type Issuer } from './issuer/compose-issuer.ts';
@@ -21,18 +15,6 @@ import { createIntrospection } from './operations/create-introspection.ts';
 import { createKeyVerifier } from './operations/create-key-verifier.ts';
 import { createOutsideVerifier } from './tokens/create-outside-verifier.ts';
 import { createOwnVerifier } from './tokens/create-own-verifier.ts';
-
-/** What the service is given. */
-export interface AuthOptions {
-  db: Database;
-  bus: EventBus;
-  log: Logger;
-  document: Document;
-  limiter: RateLimiter;
-  instance: { name: string; baseUrl: string };
-  settings: AuthSettings & { corsOrigins: readonly string[]; trustedProxies: readonly string[] };
-  secrets: Pick<Secrets, 'keyPepper' | 'issuerCookies' | 'issuerSigning'>;
-}
 
 /** The auth service, composed. */
 export interface AuthService {

@@ -11,7 +11,8 @@ import type { AccordEvent } from '#lib/events/event.ts';
 import { createInProcessBus } from '#lib/events/event-bus.ts';
 import { createMemoryRateLimiter, defaultRateLimits, type RateLimits } from '#lib/http/rate-limits.ts';
 import { createLogger } from '#lib/observability/logger.ts';
-import { type AuthOptions, type AuthService, composeAuth } from '../../services/auth/compose.ts';
+import type { AuthOptions } from '../../services/auth/auth-options.ts';
+import { type AuthService, composeAuth } from '../../services/auth/compose.ts';
 import { contractFetch, createContractChecker, readContract } from './contract.ts';
 import { createTestDatabase } from './postgres.ts';
 

@@ -1,5 +1,6 @@
 import type { FormElement } from '#lib/contracts/form-content.ts';
-import type { FormPage, PageAnswer, PageModel, ReceiptBody } from '#lib/contracts/pages.ts';
+import type { FormPage, PageAnswer, PageModel } from '#lib/contracts/pages.ts';
+import type { ReceiptBody } from '#lib/contracts/receipt-body.ts';
 import type { ProblemCode } from '#lib/errors/fail.ts';
 import { problemStatus } from '#lib/http/problem-status.ts';
 import { type SampleLanguage, sampleElements, sampleInformation } from './sample-content.ts';

@@ -1,6 +1,6 @@
 import type { ProblemCode } from '#lib/errors/fail.ts';
 import type { RenderErrorPage } from '#lib/http/handle-errors.ts';
-import type { AuthOptions } from '../compose.ts';
+import type { AuthOptions } from '../auth-options.ts';
 import type { KeyedHash } from '../domain/keyed-hash.ts';
 import { createPasswordVerifier } from '../domain/password.ts';
 import { createAccountDirectory } from '../operations/create-account-directory.ts';

@@ -1,23 +1,8 @@
 import Router from '@koa/router';
 import type { Context, Middleware } from 'koa';
-import type { Provider } from 'oidc-provider';
-import type { RateLimiter } from '#lib/http/rate-limits.ts';
-import type { Setup } from '../operations/create-setup.ts';
-import type { SignIn } from '../operations/create-sign-in.ts';
-import type { Pages } from '../pages/create-pages.ts';
+import type { PageParts } from './page-parts.ts';
 import { showSetup, submitSetup } from './setup-pages.ts';
 import { showSignIn, submitSignIn } from './sign-in-pages.ts';
-
-/** What the issuer's own pages work with. */
-export interface PageParts {
-  provider: Provider;
-  pages: Pages;
-  signIn: SignIn;
-  setup: Setup;
-  limiter: RateLimiter;
-  /** Path of AUTH_URL. */
-  issuerPath: string;
-}
 
 /** The issuer's own pages: sign-in, setting up the first account, and their style sheet. */
 export function issuerRoutes(parts: PageParts): Middleware {

@@ -1,6 +1,6 @@
 import type { Context } from 'koa';
 import { sendPage } from '#lib/http/security-headers.ts';
-import type { PageParts } from './issuer-routes.ts';
+import type { PageParts } from './page-parts.ts';
 import { readForm } from './read-form.ts';
 
 /** GET …/setup?token=…: asks for the first administrator's name and password. */

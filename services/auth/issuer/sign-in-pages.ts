@@ -2,7 +2,7 @@ import type { Context } from 'koa';
 import { errors, type Interaction, type InteractionResults, type Provider } from 'oidc-provider';
 import { Failure } from '#lib/errors/fail.ts';
 import { sendPage } from '#lib/http/security-headers.ts';
-import type { PageParts } from './issuer-routes.ts';
+import type { PageParts } from './page-parts.ts';
 import { readForm } from './read-form.ts';
 
 /** GET …/interaction/{uid}: asks for name and password. */

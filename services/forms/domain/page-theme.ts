@@ -1,4 +1,4 @@
-import type { PageTheme } from '#lib/contracts/pages.ts';
+import type { PageTheme } from '#lib/contracts/page-base.ts';
 import type { ContentVersion } from './content-version.ts';
 
 /** A theme as pages name it; its style sheet and logo are served from our own origin. */

@@ -1,4 +1,4 @@
-import type { PageTheme } from '#lib/contracts/pages.ts';
+import type { PageTheme } from '#lib/contracts/page-base.ts';
 import type { Database } from '#lib/db/database.ts';
 import { isEntryId } from '../domain/model-key.ts';
 import { pageTheme } from '../domain/page-theme.ts';

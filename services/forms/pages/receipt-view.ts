@@ -1,4 +1,5 @@
-import type { ReceiptConsent, ReceiptPage } from '#lib/contracts/pages.ts';
+import type { ReceiptPage } from '#lib/contracts/pages.ts';
+import type { ReceiptConsent } from '#lib/contracts/receipt-body.ts';
 import { safeUrl } from '../domain/safe-url.ts';
 import { controllerView } from './controller-view.ts';
 import { processingFacts } from './processing-facts.ts';

@@ -1,6 +1,7 @@
 import type { FormElement, FormInformation, FormLayout } from '#lib/contracts/form-content.ts';
 import type { FormsOperations } from '#lib/contracts/forms.ts';
-import type { FormPage, MailPage, PageInstance, PageTheme } from '#lib/contracts/pages.ts';
+import type { PageInstance, PageTheme } from '#lib/contracts/page-base.ts';
+import type { FormPage, MailPage } from '#lib/contracts/pages.ts';
 import { preference } from '../demo/preference.ts';
 import { processing } from '../demo/processing.ts';
 import { createContentVersion, type DescribedItem } from '../domain/content-version.ts';

@@ -1,5 +1,5 @@
 import type { FormsOperations } from '#lib/contracts/forms.ts';
-import type { PageInstance } from '#lib/contracts/pages.ts';
+import type { PageInstance } from '#lib/contracts/page-base.ts';
 import type { Database } from '#lib/db/database.ts';
 import type { ReceiptSigner } from '../domain/receipt-signer.ts';
 import type { TransactionTokens } from '../domain/transaction-token.ts';

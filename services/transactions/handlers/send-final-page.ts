@@ -1,6 +1,6 @@
 import type { Context } from 'koa';
 import type { Principal } from '#lib/auth/principal.ts';
-import type { ReceiptBody } from '#lib/contracts/pages.ts';
+import type { ReceiptBody } from '#lib/contracts/receipt-body.ts';
 import type { ReadTransaction } from '../domain/transaction.ts';
 import { finalPage } from '../presenters/final-page.ts';
 import { mintToken } from '../presenters/present-transaction.ts';

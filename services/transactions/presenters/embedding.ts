@@ -1,4 +1,4 @@
-import type { PageEmbedding } from '#lib/contracts/pages.ts';
+import type { PageEmbedding } from '#lib/contracts/page-base.ts';
 import { stateAt } from '../domain/states.ts';
 import type { ReadTransaction } from '../domain/transaction.ts';
 

@@ -1,4 +1,6 @@
-import type { FinalPage, PageAnswer, PageInstance, PageTheme, ReceiptBody } from '#lib/contracts/pages.ts';
+import type { PageInstance, PageTheme } from '#lib/contracts/page-base.ts';
+import type { FinalPage, PageAnswer } from '#lib/contracts/pages.ts';
+import type { ReceiptBody } from '#lib/contracts/receipt-body.ts';
 import { linksOf, withToken } from '../domain/links.ts';
 import { stateAt } from '../domain/states.ts';
 import type { ReadTransaction } from '../domain/transaction.ts';

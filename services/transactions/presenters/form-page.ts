@@ -1,6 +1,7 @@
 import type { FormElement } from '#lib/contracts/form-content.ts';
 import type { FormDescription } from '#lib/contracts/forms.ts';
-import type { AnsweredPage, FormPage, PageAnswer, PageFault, PageInstance } from '#lib/contracts/pages.ts';
+import type { PageInstance } from '#lib/contracts/page-base.ts';
+import type { AnsweredPage, FormPage, PageAnswer, PageFault } from '#lib/contracts/pages.ts';
 import { linksOf, withToken } from '../domain/links.ts';
 import type { ReadTransaction } from '../domain/transaction.ts';
 import { embeddingOf } from './embedding.ts';

@@ -1,5 +1,6 @@
 import type { FormDescription, PinnedLayout } from '#lib/contracts/forms.ts';
-import type { FormPage, PageInstance } from '#lib/contracts/pages.ts';
+import type { PageInstance } from '#lib/contracts/page-base.ts';
+import type { FormPage } from '#lib/contracts/pages.ts';
 import type { ConsentContext } from '../domain/context.ts';
 import type { EarlierRecord } from '../domain/earlier-answers.ts';
 import { fillForm } from './present-form.ts';

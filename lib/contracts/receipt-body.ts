@@ -1,0 +1,36 @@
+/** One element on a receipt: the texts as they were shown (decisions.md §14). */
+export interface ReceiptConsent {
+  identifier: string;
+  type: 'processing' | 'preference' | 'conditions';
+  lang: string;
+  /** The texts shown, by field name of §13 (`title`, `data`, `usage`, `body`, `label`…). */
+  texts: Record<string, unknown>;
+  sha256: string;
+  /** Options offered; `accepted` and `refused` for processing and conditions. */
+  options: string[];
+  answer: string[];
+  owner: string | null;
+}
+
+/** The receipt's JSON body (decisions.md §14), as far as pages show it. */
+export interface ReceiptBody {
+  receiptId: string;
+  transaction: string;
+  subject: string;
+  subjectInfos?: Record<string, string>;
+  object?: string;
+  language: string;
+  jurisdiction?: string;
+  collector: { instance: string; name: string };
+  collectionMethod: string;
+  author?: string;
+  timestamp: string;
+  expirationTimestamp?: string;
+  confirmation: string;
+  information: { identifier: string; lang?: string; texts: Record<string, unknown>; sha256: string };
+  consents: ReceiptConsent[];
+  privacyPolicyUrl?: string;
+  attributes?: Record<string, string>;
+  updateUrl?: string;
+  parent?: string;
+}

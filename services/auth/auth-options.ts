@@ -1,0 +1,19 @@
+import type { Document } from 'openapi-backend';
+import type { Secrets } from '#lib/config/secrets.ts';
+import type { Database } from '#lib/db/database.ts';
+import type { EventBus } from '#lib/events/event-bus.ts';
+import type { RateLimiter } from '#lib/http/rate-limits.ts';
+import type { Logger } from '#lib/observability/logger.ts';
+import type { AuthSettings } from './config.ts';
+
+/** What the service is given. */
+export interface AuthOptions {
+  db: Database;
+  bus: EventBus;
+  log: Logger;
+  document: Document;
+  limiter: RateLimiter;
+  instance: { name: string; baseUrl: string };
+  settings: AuthSettings & { corsOrigins: readonly string[]; trustedProxies: readonly string[] };
+  secrets: Pick<Secrets, 'keyPepper' | 'issuerCookies' | 'issuerSigning'>;
+}
