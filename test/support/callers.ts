@@ -57,8 +57,3 @@ export async function createKey(
   };
   return { ...callerWith(instance, { CM_KEY: made.key }), ...made };
 }
-
-/** A subject with nothing but a transaction token. */
-export function subjectOf(instance: Reachable): Caller {
-  return callerWith(instance, {});
-}
