@@ -19,13 +19,19 @@ const bounds = {
   maxHeaderSize: 8 * 1024,
 };
 const silenceMs = 30_000;
+const tidyMs = 200;
 
 /** @throws StartupError when the address cannot be had. */
 export async function listen(
   handler: RequestListener,
   { host, port }: { host: string; port: number },
 ): Promise<Listener> {
-  const server = createServer(bounds, handler);
+  let closing = false;
+  const server = createServer(bounds, (request, response) => {
+    // Who is told so sends the next request elsewhere; who is not would have it cut off.
+    if (closing) response.setHeader('Connection', 'close');
+    handler(request, response);
+  });
   // A client that takes its answer too slowly, or not at all, loses the connection.
   server.setTimeout(silenceMs);
   await new Promise<void>((resolve, reject) => {
@@ -35,7 +41,10 @@ export async function listen(
   return {
     server,
     port: (server.address() as AddressInfo).port,
-    close: (graceMs) => close(server, graceMs),
+    close(graceMs) {
+      closing = true;
+      return close(server, graceMs);
+    },
   };
 }
 
@@ -53,8 +62,10 @@ function explain(error: NodeJS.ErrnoException, host: string, port: number): Erro
 
 async function close(server: Server, graceMs: number): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-  server.closeIdleConnections();
-  const timer = setTimeout(() => server.closeAllConnections(), graceMs);
+  // Node itself looks at idle connections only once, and some are not idle yet.
+  const tidying = setInterval(() => server.closeIdleConnections(), tidyMs);
+  const cutting = setTimeout(() => server.closeAllConnections(), graceMs);
   await closed;
-  clearTimeout(timer);
+  clearInterval(tidying);
+  clearTimeout(cutting);
 }

@@ -1,5 +1,6 @@
+import { Agent, get, type IncomingMessage, type ServerResponse } from 'node:http';
 import { connect, type Socket } from 'node:net';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type Listener, listen } from '#lib/http/listen.ts';
 
 let listener: Listener;
@@ -41,4 +42,43 @@ it('takes headers of 8 KiB and no more', async () => {
   const url = `http://127.0.0.1:${listener.port}/`;
   expect((await fetch(url, { headers: { 'X-Long': 'x'.repeat(7_000) } })).status).toBe(200);
   expect((await fetch(url, { headers: { 'X-Long': 'x'.repeat(9_000) } })).status).toBe(431);
+});
+
+describe('a server that is asked to close', () => {
+  /** A server whose replies wait until they are let go. */
+  async function startHolding() {
+    const held: ServerResponse[] = [];
+    const holding = await listen((_request, response) => void held.push(response), {
+      host: '127.0.0.1',
+      port: 0,
+    });
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    const ask = () =>
+      new Promise<IncomingMessage>((done, reject) => {
+        get({ port: holding.port, host: '127.0.0.1', agent }, (response) =>
+          response.resume().on('end', () => done(response)),
+        ).on('error', reject);
+      });
+    return {
+      holding,
+      ask,
+      arrived: () => vi.waitUntil(() => held.length > 0),
+      letGo: () => held.pop()?.end('done'),
+    };
+  }
+
+  it('lets a request under way finish, and its client send one more on the same connection', async () => {
+    const { holding, ask, arrived, letGo } = await startHolding();
+    const answers = [ask(), ask()];
+    await arrived();
+    const closed = holding.close(10_000);
+    letGo();
+    await arrived();
+    letGo();
+    const [first, second] = await Promise.all(answers);
+    expect(first?.headers.connection).toBe('keep-alive');
+    expect(second?.headers.connection).toBe('close');
+    await closed;
+    await expect(ask()).rejects.toThrow('ECONNREFUSED');
+  });
 });

@@ -1,0 +1,91 @@
+import { describe, expect, it } from 'vitest';
+import { findBreaches } from './checker.ts';
+import type { Line } from './history.ts';
+import type { Stored } from './stored.ts';
+
+const answers = { 'processing.001': 'accepted', 'processing.002': 'refused' };
+
+/** What clients were told, and what is stored, when all is well. */
+function sound(): { history: Line[]; stored: Stored } {
+  const history: Line[] = [
+    { request: 1, told: 'unknown', kind: 'create', subject: 'anna' },
+    { request: 1, told: 'acknowledged', kind: 'create', subject: 'anna', id: 'a' },
+    { request: 2, told: 'acknowledged', kind: 'submit', id: 'a', answers },
+    { request: 3, told: 'refused', kind: 'submit', id: 'a', answers: { 'processing.001': 'refused' } },
+    { request: 4, told: 'acknowledged', kind: 'child', parent: 'a', subject: 'anna', id: 'child' },
+    { request: 5, told: 'acknowledged', kind: 'create', subject: 'bert', id: 'b' },
+    { request: 6, told: 'acknowledged', kind: 'cancel', id: 'b' },
+    { request: 7, told: 'acknowledged', kind: 'single step', subject: 'carla', answers, id: 'c' },
+  ];
+  const transactions = [
+    { id: 'a', subject: 'anna', state: 'COMMITTED', version: 2, parent: null },
+    { id: 'child', subject: 'anna', state: 'CREATED', version: 1, parent: 'a' },
+    { id: 'b', subject: 'bert', state: 'CANCELLED', version: 2, parent: null },
+    { id: 'c', subject: 'carla', state: 'COMMITTED', version: 2, parent: null },
+  ];
+  const versions = transactions.flatMap(({ id, state, version }) =>
+    ['CREATED', state]
+      .slice(0, version)
+      .map((each, index) => ({ transaction: id, version: index + 1, state: each })),
+  );
+  const answered = ['a', 'c'];
+  return {
+    history,
+    stored: {
+      ...{ transactions, versions, waiting: 0 },
+      records: answered.flatMap((transaction) =>
+        Object.entries(answers).map(([key, value]) => ({
+          transaction,
+          subject: 'anna',
+          key,
+          value: [value],
+          state: 'COMMITTED',
+        })),
+      ),
+      receipts: answered.map((transaction) => ({ transaction, answers })),
+      events: versions.map((each) => ({ ...each, type: `io.accord.consent.${each.state.toLowerCase()}.v1` })),
+    },
+  };
+}
+
+type Plant = (facts: ReturnType<typeof sound>) => void;
+
+describe('the checker', () => {
+  it('finds nothing where nothing is wrong', () => {
+    const { history, stored } = sound();
+    expect(findBreaches(history, stored)).toEqual([]);
+  });
+
+  it.each<[string, Plant, string]>([
+    ['a lost transaction', ({ stored }) => stored.transactions.pop(), 'single step c was acknowledged and is lost'],
+    ['a lost record', ({ stored }) => stored.records.shift(), 'a was answered {"processing.001":"accepted","processing.002":"refused"} and holds {"processing.002":"refused"}'],
+    ['all records lost', ({ stored }) => stored.records.splice(0, 2), 'a was answered'],
+    ['another answer than the acknowledged one', ({ stored }) => Object.assign(stored.records[0] as object, { value: ['refused'] }), 'a was answered'],
+    ['a doubled record', ({ stored }) => stored.records.push(stored.records[0] as Stored['records'][number]), 'the record of processing.001 in a is there twice'],
+    ['a lost receipt', ({ stored }) => stored.receipts.shift(), 'a has no receipt'],
+    ['a doubled receipt', ({ stored }) => stored.receipts.push(stored.receipts[0] as Stored['receipts'][number]), 'the receipt of a is there twice'],
+    ['a receipt that tells something else', ({ stored }) => Object.assign(stored.receipts[0] as object, { answers: {} }), 'a was answered {}'],
+    ['a receipt of what was cancelled', ({ stored }) => stored.receipts.push({ transaction: 'b', answers: {} }), 'b is CANCELLED and has a receipt'],
+    ['a record of what was cancelled', ({ stored }) => Object.assign(stored.records[0] as object, { transaction: 'b' }), 'b has a record of processing.001 and is CANCELLED'],
+    ['a record that is not in force', ({ stored }) => Object.assign(stored.records[0] as object, { state: 'PENDING' }), 'a has a record of processing.001 and is COMMITTED'],
+    ['a state that was not acknowledged', ({ stored }) => Object.assign(stored.transactions[0] as object, { state: 'CREATED' }), 'the answers of a were acknowledged and it is CREATED'],
+    ['a cancelled transaction that is open', ({ stored }) => Object.assign(stored.transactions[2] as object, { state: 'CREATED', version: 1 }), 'b was cancelled and is CREATED'],
+    ['answers that nobody sent', ({ history }) => history.splice(2, 1), 'a is COMMITTED and nobody answered it'],
+    ['a missing version of a history', ({ stored }) => stored.versions.shift(), 'a is at version 2, and its history has 2'],
+    ['a history that goes on', ({ stored }) => stored.versions.push({ transaction: 'child', version: 2, state: 'COMMITTED' }), 'child is at version 1, and its history has 1,2'],
+    ['a way that there is not', ({ stored }) => Object.assign(stored.versions[0] as object, { state: 'CANCELLED' }), 'a went CANCELLED → COMMITTED'],
+    ['a history of another state', ({ stored }) => Object.assign(stored.versions[1] as object, { state: 'CANCELLED' }), 'a is COMMITTED, and its history ends with CANCELLED'],
+    ['a missing event', ({ stored }) => stored.events.splice(1, 1), 'a became COMMITTED (version 2) without an event'],
+    ['an event of another name', ({ stored }) => Object.assign(stored.events[1] as object, { type: 'io.accord.consent.cancelled.v1' }), 'a became COMMITTED (version 2) without an event'],
+    ['events that were never sent', ({ stored }) => Object.assign(stored, { waiting: 3 }), '3 events were never sent'],
+    ['two transactions of a context', ({ stored }) => stored.transactions.push({ id: 'd', subject: 'anna', state: 'CREATED', version: 1, parent: null }), 'the transaction of anna is there twice'],
+    ['two open children', ({ stored }) => stored.transactions.push({ id: 'd', subject: 'anna', state: 'CREATED', version: 1, parent: 'a' }), 'the open transaction of a is there twice'],
+    ['a child of another parent', ({ stored }) => Object.assign(stored.transactions[1] as object, { parent: 'c' }), 'child is no child of a'],
+    ['a transaction of somebody else', ({ stored }) => Object.assign(stored.transactions[2] as object, { subject: 'eve' }), 'b is of eve and was made for bert'],
+    ['a request that was never asked again', ({ history }) => history.push({ request: 8, told: 'unknown', kind: 'cancel', id: 'a' }), 'nobody knows what became of request 8, a cancel'],
+  ])('finds %s', (_what, plant, breach) => {
+    const facts = sound();
+    plant(facts);
+    expect(findBreaches(facts.history, facts.stored).join('\n')).toContain(breach);
+  }); // biome-ignore format: one line each
+});

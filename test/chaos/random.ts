@@ -1,0 +1,18 @@
+/** Random numbers that are the same for the same seed (mulberry32). */
+export interface Random {
+  /** @returns a whole number from `least` to `most`. */
+  between(least: number, most: number): number;
+  pick<T>(choices: readonly T[]): T;
+}
+
+export function createRandom(seed: number): Random {
+  let state = seed >>> 0;
+  const next = () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+  const between = (least: number, most: number) => least + Math.floor(next() * (most - least + 1));
+  return { between, pick: (choices) => choices[between(0, choices.length - 1)] as (typeof choices)[number] };
+}

@@ -1,0 +1,80 @@
+import pg from 'pg';
+
+/** What an instance's database holds, as far as the checker looks. */
+export interface Stored {
+  transactions: { id: string; subject: string; state: string; version: number; parent: string | null }[];
+  versions: { transaction: string; version: number; state: string }[];
+  records: { transaction: string; subject: string; key: string; value: string[]; state: string }[];
+  receipts: { transaction: string; answers: Record<string, string> }[];
+  /** Every event that was ever put into the outbox. */
+  events: { transaction: string; version: number; state: string; type: string }[];
+  /** How many of them are still on their way. */
+  waiting: number;
+}
+
+/** Has the database keep a copy of every event: outbox rows go when they are sent. */
+export async function keepEvents(url: string): Promise<void> {
+  await withClient(url, (client) =>
+    client.query(`
+      CREATE SCHEMA chaos;
+      CREATE TABLE chaos.events (event jsonb);
+      CREATE FUNCTION chaos.keep() RETURNS trigger LANGUAGE plpgsql AS
+        $$ BEGIN INSERT INTO chaos.events VALUES (NEW.event); RETURN NEW; END $$;
+      CREATE TRIGGER keep AFTER INSERT ON transactions.outbox FOR EACH ROW EXECUTE FUNCTION chaos.keep();`),
+  );
+}
+
+/** Ends the leases of a process that was killed, as time would. */
+export async function endLeases(url: string): Promise<void> {
+  await withClient(url, (client) => client.query('UPDATE transactions.outbox SET lease_until = NULL'));
+}
+
+/** @param prefix what the names of the subjects begin with that are looked at. */
+export async function readStored(url: string, prefix: string): Promise<Stored> {
+  return withClient(url, async (client) => {
+    const rows = async (text: string) => (await client.query(text, [`${prefix}%`])).rows;
+    const ours = 'IN (SELECT o.id FROM transactions.transactions AS o WHERE o.subject LIKE $1)';
+    return {
+      transactions: await rows(
+        'SELECT id, subject, state, version, parent FROM transactions.transactions WHERE subject LIKE $1',
+      ),
+      versions: await rows(
+        `SELECT transaction, version, state FROM transactions.transaction_history WHERE transaction ${ours}`,
+      ),
+      records: await rows(
+        'SELECT transaction, subject, key, value, state FROM transactions.records WHERE subject LIKE $1',
+      ),
+      receipts: (
+        await rows(
+          `SELECT transaction, body::jsonb AS body FROM transactions.receipts WHERE transaction ${ours}`,
+        )
+      ).map(readReceipt),
+      events: await rows(`
+        SELECT event->'data'->>'transaction' AS transaction, (event->'data'->>'version')::int AS version,
+               event->'data'->>'state' AS state, event->>'type' AS type
+          FROM chaos.events WHERE event->>'type' LIKE 'io.accord.consent.%' AND event->'data'->>'transaction' ${ours}`),
+      waiting: (await client.query('SELECT count(*)::int AS waiting FROM transactions.outbox')).rows[0]
+        .waiting,
+    };
+  });
+}
+
+function readReceipt({
+  transaction,
+  body,
+}: {
+  transaction: string;
+  body: { consents: { identifier: string; answer: string | string[] }[] };
+}) {
+  const answers = body.consents.map(({ identifier, answer }) => [
+    identifier.split('/')[2],
+    [answer].flat().join(),
+  ]);
+  return { transaction, answers: Object.fromEntries(answers) as Record<string, string> };
+}
+
+async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  return work(client).finally(() => client.end());
+}

@@ -1,0 +1,89 @@
+import { createServer } from 'node:net';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { createTestDatabase, type TestDatabase } from '../support/postgres.ts';
+import { startStandalone } from '../support/standalone-process.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database?.drop());
+
+/** Starts Accord for one test. The database is given where the embedded one is not what the test is about. */
+function start(settings: Record<string, string>) {
+  const accord = startStandalone(settings);
+  onTestFinished(async () => void (await accord.kill()));
+  return accord;
+}
+
+const folder = async () => path.join(await temporaryFolder(), 'data');
+
+describe('a start', () => {
+  it('says last that it is ready, and where; a SIGTERM ends it with exit 0', async () => {
+    const accord = start({ DATABASE_URL: database.url, DATA_DIR: await folder() });
+    const url = await accord.ready;
+    for (const probe of ['/readyz', '/livez']) expect((await fetch(url + probe)).status, probe).toBe(200);
+    const { code, output } = await accord.stop();
+    expect(code).toBe(0);
+    expect(output.trimEnd().split('\n').at(-1)).toBe(`Accord is ready: ${url}`);
+  });
+
+  it('ends with exit 0 on Ctrl-C, too', async () => {
+    const accord = start({ DATABASE_URL: database.url, DATA_DIR: await folder() });
+    await accord.ready;
+    accord.child.kill('SIGINT');
+    expect((await accord.ended).code).toBe(0);
+  });
+
+  it('with faulty settings names all of them at once, and no password', async () => {
+    const { code, output, errors } = await start({
+      PORT: 'many',
+      BASE_URL: 'https://consent.example.org/path',
+      RATE_LIMITS: 'few',
+      INSTANCE_LANGUAGE: '!',
+      DEMO: 'true',
+      HOST: '0.0.0.0',
+      KAFKA_BROKERS: 'localhost:9092',
+      DATABASE_URL: 'postgresql://accord:hunter2@localhost:port/accord',
+    }).ended;
+    expect({ code, output }).toEqual({ code: 1, output: '' });
+    const [head, ...faults] = errors.trimEnd().split('\n');
+    expect(head).toBe('These settings are not valid:');
+    const named = faults.map((fault) => fault.trim().split(':')[0]);
+    const wanted = [
+      'BASE_URL',
+      'DATABASE_URL',
+      'DEMO',
+      'INSTANCE_LANGUAGE',
+      'KAFKA_BROKERS',
+      'PORT',
+      'RATE_LIMITS',
+    ];
+    expect(named.sort()).toEqual(wanted);
+    expect(errors).not.toContain('hunter2');
+  });
+
+  it('at a port that is taken says so in one sentence', async () => {
+    const taken = createServer();
+    await new Promise<void>((done) => taken.listen(0, '127.0.0.1', done));
+    onTestFinished(() => void taken.close());
+    const { port } = taken.address() as { port: number };
+    const { code, output, errors } = await start({ PORT: String(port), DATA_DIR: await folder() }).ended;
+    expect({ code, output }).toEqual({ code: 1, output: '' });
+    expect(errors).toBe(`Port ${port} on 127.0.0.1 is taken; set PORT to a free one (PORT=0 finds one).\n`);
+  });
+
+  it('on a data folder that another process has says who has it, and leaves that one alone', async () => {
+    const DATA_DIR = await folder();
+    const first = start({ DATA_DIR });
+    const url = await first.ready;
+    const { code, output, errors } = await start({ DATA_DIR }).ended;
+    expect({ code, output }).toEqual({ code: 1, output: '' });
+    expect(errors).toBe(
+      `The data folder ${DATA_DIR} (DATA_DIR) is in use by the process ${first.child.pid}: stop it first, or name another folder.\n`,
+    );
+    expect((await fetch(`${url}/readyz`)).status).toBe(200);
+  }, 60_000);
+});
