@@ -133,7 +133,15 @@ export async function composeInstance({ settings, baseUrl, databaseUrl, secrets,
 
 /** The public paths of each service (architecture.md), but auth's, which AUTH_URL is among; `/` is for everything else. */
 const prefixes = {
-  transactions: ['/consents', '/transactions', '/records', '/subjects', '/receipts', '/user/records'],
+  transactions: [
+    '/consents',
+    '/transactions',
+    '/records',
+    '/subjects',
+    '/receipts',
+    '/stats',
+    '/user/records',
+  ],
   peers: ['/.well-known/accord'],
   forms: ['/'],
 };

@@ -284,6 +284,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/stats": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Counts and acceptance over time
+         * @description Transactions created in a period, by the state they are in now, and what was decided in them: by element, and for each day in the
+         *     instance's time zone. Without `after` and `before` it is about the last 30 days; a period has at most 366.
+         */
+        get: operations["getStats"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/subjects": {
         parameters: {
             query?: never;
@@ -1499,6 +1520,44 @@ export interface components {
             pageSize: number;
             totalPages: number;
             totalCount: number;
+        };
+        Stats: {
+            /** Format: date-time */
+            after: string;
+            /** Format: date-time */
+            before: string;
+            /** @description Days begin and end in it */
+            timeZone: string;
+            /** @description Transactions by state */
+            states: {
+                CREATED: number;
+                SUBMITTED: number;
+                COMMITTED: number;
+                CANCELLED: number;
+                TIMEOUT: number;
+                ROLLBACK: number;
+            };
+            /** @description What was decided about each processing and conditions */
+            elements: {
+                key: string;
+                /** @enum {string} */
+                type: "processing" | "conditions";
+                accepted: number;
+                refused: number;
+            }[];
+            /** @description Every day of the period */
+            days: {
+                /** Format: date */
+                date: string;
+                /** @description Transactions created on that day */
+                created: number;
+                /** @description Those of them that are COMMITTED */
+                committed: number;
+                /** @description What was accepted in them */
+                accepted: number;
+                /** @description What was refused in them */
+                refused: number;
+            }[];
         };
         /** @description What the subject is asked */
         Form: {
@@ -3105,7 +3164,6 @@ export interface operations {
             200: {
                 headers: {
                     "API-Version": components["headers"]["API-Version"];
-                    Link: components["headers"]["Link"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3236,6 +3294,45 @@ export interface operations {
             406: components["responses"]["NotAcceptable"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getStats: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Only those created after this time, RFC 3339 or epoch milliseconds
+                 * @example 2026-03-01T00:00:00Z
+                 */
+                after?: components["parameters"]["after"];
+                /**
+                 * @description Only those created before this time, RFC 3339 or epoch milliseconds
+                 * @example 2026-04-01T00:00:00Z
+                 */
+                before?: components["parameters"]["before"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The counts */
+            200: {
+                headers: {
+                    "API-Version": components["headers"]["API-Version"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Stats"];
+                };
+            };
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
             422: components["responses"]["Invalid"];
             429: components["responses"]["TooManyRequests"];
             503: components["responses"]["Unavailable"];

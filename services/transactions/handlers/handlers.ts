@@ -8,6 +8,7 @@ import { getChildHandler } from './get-child.ts';
 import { getContextHandler } from './get-context.ts';
 import { getFormHandler } from './get-form.ts';
 import { getReceiptHandler } from './get-receipt.ts';
+import { getStatsHandler } from './get-stats.ts';
 import { getTransactionHandler } from './get-transaction.ts';
 import { listOwnRecordsHandler, listRecordsHandler, listSubjectRecordsHandler } from './list-records.ts';
 import { listSubjectsHandler } from './list-subjects.ts';
@@ -42,5 +43,6 @@ export function createHandlers(dependencies: Dependencies): Handlers {
     updateSubject: updateSubjectHandler(dependencies),
     listSubjectRecords: listSubjectRecordsHandler(dependencies),
     getUserRecords: listOwnRecordsHandler(dependencies),
+    getStats: getStatsHandler(dependencies),
   };
 }

@@ -130,6 +130,7 @@ export const recipes: Record<string, Recipe> = {
   listSubjectRecords: ofSubject((name) => ({ params: { name } }), true),
   getReceipt: about('final'),
   getUserRecords: plain(),
+  getStats: plain(),
   getUser: plain(),
   listKeys: plain(),
   createKey: plain({ json: { name: 'another', scope: 'OWNER' } }),

@@ -1,0 +1,52 @@
+import { type State, states } from './states.ts';
+
+/** Transactions created on one day that are in one state now; a day without any has one row without a state. */
+export interface StateCount {
+  date: string;
+  state: State | null;
+  count: number;
+}
+
+/** Decisions taken in transactions created on one day. */
+export interface DecisionCount {
+  date: string;
+  key: string;
+  type: 'processing' | 'conditions';
+  decision: 'accepted' | 'refused';
+  count: number;
+}
+
+interface Decisions {
+  accepted: number;
+  refused: number;
+}
+
+/** How many transactions there are in each state, and what was decided: by element, and day by day. */
+export interface Stats {
+  states: Record<State, number>;
+  elements: (Pick<DecisionCount, 'key' | 'type'> & Decisions)[];
+  days: ({ date: string; created: number; committed: number } & Decisions)[];
+}
+
+/** Adds counts up. Every day of the period is there, also one on which nothing happened: a chart needs no more. */
+export function composeStats(counted: readonly StateCount[], decided: readonly DecisionCount[]): Stats {
+  const byState = Object.fromEntries(states.map((state) => [state, 0])) as Stats['states'];
+  const days = new Map<string, Stats['days'][number]>();
+  const elements = new Map<string, Stats['elements'][number]>();
+  for (const { date, state, count } of counted) {
+    const day = days.get(date) ?? { date, created: 0, committed: 0, accepted: 0, refused: 0 };
+    days.set(date, day);
+    if (state === null) continue;
+    byState[state] += count;
+    day.created += count;
+    if (state === 'COMMITTED') day.committed += count;
+  }
+  for (const { date, key, type, decision, count } of decided) {
+    const element = elements.get(key) ?? { key, type, accepted: 0, refused: 0 };
+    elements.set(key, element);
+    element[decision] += count;
+    const day = days.get(date);
+    if (day) day[decision] += count;
+  }
+  return { states: byState, elements: [...elements.values()], days: [...days.values()] };
+}

@@ -1,0 +1,44 @@
+import type { Fault } from '#lib/errors/fail.ts';
+import { fail } from '#lib/errors/fail.ts';
+import type { Handler, OperationInput } from '#lib/http/operation.ts';
+import { composeStats } from '../domain/compose-stats.ts';
+import { readNow } from '../queries/read-now.ts';
+import { countDecisions, countStates } from '../queries/read-stats.ts';
+import type { Dependencies } from './dependencies.ts';
+import { readTime } from './read-filters.ts';
+
+const dayMs = 24 * 60 * 60 * 1000;
+const defaultDays = 30;
+const maxDays = 366;
+
+/** GET /stats: counts and acceptance over time (decisions.md §4). */
+export function getStatsHandler({ db, instance }: Dependencies): Handler {
+  const { timeZone } = instance;
+  return async (ctx, { query }) => {
+    const { after, before } = readPeriod(query, await readNow(db));
+    const period = { after, before, timeZone };
+    const [counted, decided] = await Promise.all([countStates(db, period), countDecisions(db, period)]);
+    ctx.body = {
+      after: after.toISOString(),
+      before: before.toISOString(),
+      timeZone,
+      ...composeStats(counted, decided),
+    };
+  };
+}
+
+/** @throws Failure `invalid` for a period that is none, or longer than a year. */
+function readPeriod(query: OperationInput['query'], now: Date): { after: Date; before: Date } {
+  const faults: Fault[] = [];
+  const before = readTime(query.before, 'before', faults) ?? now;
+  const after = readTime(query.after, 'after', faults) ?? new Date(before.getTime() - defaultDays * dayMs);
+  const days = (before.getTime() - after.getTime()) / dayMs;
+  if (faults.length === 0 && (days <= 0 || days > maxDays))
+    faults.push({
+      pointer: '/after',
+      code: 'invalid',
+      detail: `must be before the end of the period, by at most ${maxDays} days`,
+    });
+  if (faults.length > 0) throw fail('invalid', 'The period is not valid.', { errors: faults });
+  return { after, before };
+}

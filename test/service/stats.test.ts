@@ -1,0 +1,52 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { components } from '#lib/contracts/openapi.gen.ts';
+import { type Caller, signIn } from '../support/callers.ts';
+import { startTestInstance, type TestInstance } from '../support/instance.ts';
+
+type Stats = components['schemas']['Stats'];
+
+let instance: TestInstance;
+let operator: Caller;
+beforeAll(async () => {
+  // Where a day is already over that has hardly begun in UTC, and the other way round.
+  instance = await startTestInstance({ INSTANCE_TIME_ZONE: 'Pacific/Auckland' });
+  operator = await signIn(instance, 'operator');
+});
+afterAll(() => instance?.stop());
+
+const layoutData = { elements: ['processing.001', 'preference.003'] };
+const answer = (subject: string, decision: string) =>
+  operator.send('POST', '/consents/singlestep', {
+    context: { subject, layoutData },
+    values: { 'element/processing/processing.001/1.0': [decision] },
+  });
+const today = () => new Intl.DateTimeFormat('sv', { timeZone: 'Pacific/Auckland' }).format(new Date());
+const readStats = async (query = '') => (await (await operator.get(`/stats${query}`)).json()) as Stats;
+
+it('An operator sees how many transactions there are, and how many said yes', async () => {
+  const before = await readStats();
+  expect(before.elements).toEqual([]);
+  expect(before.days.at(-1)).toMatchObject({ date: today(), created: 0 });
+  for (const subject of ['a', 'b']) await answer(subject, 'accepted');
+  await answer('c', 'refused');
+  await operator.send('POST', '/consents', { subject: 'd', layoutData });
+  const stats = await readStats();
+  expect(stats.states).toMatchObject({ CREATED: 1, COMMITTED: 3, CANCELLED: 0 });
+  expect(stats.elements).toEqual([{ key: 'processing.001', type: 'processing', accepted: 2, refused: 1 }]);
+  expect(stats.days.at(-1)).toEqual({ date: today(), created: 4, committed: 3, accepted: 2, refused: 1 });
+});
+
+it('A period without anything has its days all the same', async () => {
+  const { days, states } = await readStats('?after=2026-01-01&before=2026-01-03');
+  expect(days.map(({ date }) => date)).toEqual(['2026-01-01', '2026-01-02', '2026-01-03']);
+  expect(Object.values(states)).toEqual([0, 0, 0, 0, 0, 0]);
+});
+
+it('A period that is none, or longer than a year, is refused', async () => {
+  for (const query of [
+    '?after=2026-02-01&before=2026-01-01',
+    '?after=2024-01-01&before=2026-01-01',
+    '?after=soon',
+  ])
+    expect((await operator.get(`/stats${query}`)).status).toBe(422);
+});
