@@ -1,0 +1,110 @@
+import { CompactEncrypt, compactDecrypt, decodeProtectedHeader, importJWK, type JWK } from 'jose';
+
+/** What everybody may read of a sealed part, and nobody may change (federation.md, "Answers"). */
+export interface SealHeader {
+  /** The submission. */
+  sid: string;
+  /** Base URL of the instance that showed the form. */
+  leader: string;
+  /** SHA-256 over the elements asked, base64url. */
+  digest: string;
+  /** Until when it may be opened, in seconds since 1970. */
+  exp: number;
+}
+
+/** Answers to the elements of one peer, by identifier, and the language in which they were asked. */
+export interface SealedContent {
+  language: string;
+  answers: Record<string, string[]>;
+}
+
+export type Opened =
+  | { opened: true; header: SealHeader; content: SealedContent }
+  | { opened: false; fault: 'form' | 'unknown-key' | 'not-authentic' | 'content' | 'expired' };
+
+const alg = 'ECDH-ES';
+const enc = 'A256GCM';
+const stepBytes = 1_024;
+/** 200 answers of 4,000 characters, with room; base64 adds a third. */
+const longestSeal = 2 * 1024 * 1024;
+
+/**
+ * Seals answers to their owner's key: from here on only the owner can read them. The length tells no more than how many kilobytes.
+ * @param key the owner's public sealing key (P-256) with its thumbprint. @returns a compact JWE.
+ */
+export async function sealAnswers(
+  content: SealedContent,
+  { key, header }: { key: JWK & { kid: string }; header: SealHeader },
+): Promise<string> {
+  const { sid, leader, digest, exp } = header;
+  return new CompactEncrypt(pad(JSON.stringify(content)))
+    .setProtectedHeader({ alg, enc, typ: 'accord-answers', kid: key.kid, sid, leader, digest, exp })
+    .encrypt(await importJWK(key, alg));
+}
+
+/**
+ * Opens a sealed part with one of the owner's keys. Its header is compared with what the submission says by the caller.
+ * @param now judged against `exp`.
+ */
+export async function openAnswers(
+  sealed: string,
+  { keys, now }: { keys: readonly (JWK & { kid: string })[]; now: Date },
+): Promise<Opened> {
+  const header = sealed.length <= longestSeal ? readHeader(sealed) : undefined;
+  if (!header) return { opened: false, fault: 'form' };
+  const key = keys.find(({ kid }) => kid === header.kid);
+  if (!key) return { opened: false, fault: 'unknown-key' };
+  const plaintext = await decrypt(sealed, key);
+  if (!plaintext) return { opened: false, fault: 'not-authentic' };
+  if (header.exp * 1000 < now.getTime()) return { opened: false, fault: 'expired' };
+  const content = readContent(plaintext);
+  if (!content) return { opened: false, fault: 'content' };
+  const { sid, leader, digest, exp } = header;
+  return { opened: true, header: { sid, leader, digest, exp }, content };
+}
+
+/** White space after a JSON value means nothing to whoever reads it. */
+function pad(json: string): Uint8Array {
+  const bytes = Buffer.from(json);
+  return Buffer.concat([bytes, Buffer.alloc(stepBytes - (bytes.length % stepBytes), ' ')]);
+}
+
+function readHeader(sealed: string): (SealHeader & { kid: string }) | undefined {
+  try {
+    const header = decodeProtectedHeader(sealed) as Record<string, unknown>;
+    const texts = [header.kid, header.sid, header.leader, header.digest];
+    const known = header.alg === alg && header.enc === enc && header.zip === undefined;
+    return known && texts.every((text) => typeof text === 'string') && Number.isSafeInteger(header.exp)
+      ? (header as unknown as SealHeader & { kid: string })
+      : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+async function decrypt(sealed: string, key: JWK): Promise<Uint8Array | undefined> {
+  try {
+    const { plaintext } = await compactDecrypt(sealed, await importJWK(key, alg), {
+      keyManagementAlgorithms: [alg],
+      contentEncryptionAlgorithms: [enc],
+    });
+    return plaintext;
+  } catch {
+    return undefined;
+  }
+}
+
+function readContent(plaintext: Uint8Array): SealedContent | undefined {
+  try {
+    const { language, answers } = JSON.parse(
+      new TextDecoder('utf-8', { fatal: true }).decode(plaintext),
+    ) as SealedContent;
+    const isAnswer = (value: unknown) =>
+      Array.isArray(value) && value.every((each) => typeof each === 'string');
+    if (typeof language !== 'string' || typeof answers !== 'object' || answers === null) return undefined;
+    if (Array.isArray(answers) || !Object.values(answers).every(isAnswer)) return undefined;
+    return { language, answers };
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,187 @@
+import { createHash } from 'node:crypto';
+import {
+  compactVerify,
+  decodeProtectedHeader,
+  importJWK,
+  type JWK,
+  type JWSHeaderParameters,
+  SignJWT,
+} from 'jose';
+
+/** A request between instances, as far as its token vouches for it (federation.md, "Trust"). */
+export interface PeerRequest {
+  method: string;
+  /** The whole address. What follows `?` is not compared, as in RFC 9449 §4.2. */
+  url: string;
+  body: Uint8Array;
+}
+
+/** Claims of a token of typ `accord-peer+jwt`. */
+export interface PeerClaims {
+  iss: string;
+  aud: string;
+  htm: string;
+  htu: string;
+  /** SHA-256 of the raw body, base64url. */
+  bd: string;
+  jti: string;
+  iat: number;
+  exp: number;
+}
+
+/** Whose key a `kid` is: pinned when the instances were paired. */
+export interface PinnedKey {
+  /** Base URL of the peer. */
+  peer: string;
+  key: JWK;
+}
+
+/** Why a token is refused, in the order in which it is looked at. */
+export type PeerTokenFault =
+  | 'size'
+  | 'form'
+  | 'algorithm'
+  | 'unknown-key'
+  | 'signature'
+  | 'claims'
+  | 'issuer'
+  | 'lifetime'
+  | 'clock'
+  | 'audience'
+  | 'method'
+  | 'address'
+  | 'body';
+
+export type PeerTokenVerdict =
+  | { valid: true; peer: string; claims: PeerClaims }
+  | { valid: false; fault: PeerTokenFault };
+
+const longestToken = 4_096;
+const lifetimeSeconds = 60;
+/** Two clocks may differ by this much; more is an alert on both sides. */
+export const mostSkewSeconds = 30;
+const algorithms = ['ES256', 'EdDSA'];
+const type = 'accord-peer+jwt';
+/** ids are ours to keep until they cannot come again: long ones would fill the table. */
+const tokenId = /^[\w.~-]{16,64}$/;
+
+/** Signs a request to a peer. @param audience the peer's base URL. @returns the value of `Authorization: Peer <…>`. */
+export async function signPeerRequest({
+  request,
+  issuer,
+  audience,
+  key,
+  id,
+  now,
+}: {
+  request: PeerRequest;
+  issuer: string;
+  audience: string;
+  /** Private, ES256, with its thumbprint. */
+  key: JWK & { kid: string };
+  /** jti: one of its own for every attempt. */
+  id: string;
+  now: Date;
+}): Promise<string> {
+  const issuedAt = Math.floor(now.getTime() / 1000);
+  return new SignJWT({ htm: request.method, htu: addressOf(request.url), bd: digestOf(request.body) })
+    .setProtectedHeader({ alg: 'ES256', typ: type, kid: key.kid })
+    .setIssuer(issuer)
+    .setAudience(audience)
+    .setJti(id)
+    .setIssuedAt(issuedAt)
+    .setExpirationTime(issuedAt + lifetimeSeconds)
+    .sign(await importJWK(key, 'ES256'));
+}
+
+/**
+ * Checks a request's token: size, form, algorithm and key, signature, time, then what it vouches for. Whether its id was used before
+ * is for the caller to find out, in the database. A key that nobody pinned costs no signature check.
+ * @param options.pinned whose key a `kid` is. The peer is who the key says, whatever the claims say.
+ */
+export async function verifyPeerToken(
+  token: string,
+  request: PeerRequest,
+  options: { audience: string; pinned: (kid: string) => Promise<PinnedKey | undefined>; now: Date },
+): Promise<PeerTokenVerdict> {
+  if (token.length > longestToken) return refuse('size');
+  const header = readHeader(token);
+  if (!header) return refuse('form');
+  const { alg, kid } = header;
+  if (header.typ !== type || header.crit !== undefined || !alg || !algorithms.includes(alg))
+    return refuse('algorithm');
+  const pinned = typeof kid === 'string' ? await options.pinned(kid) : undefined;
+  if (!pinned) return refuse('unknown-key');
+  if (algorithmOf(pinned.key) !== alg) return refuse('algorithm');
+  const payload = await verifySignature(token, pinned.key, alg);
+  if (!payload) return refuse('signature');
+  const claims = readClaims(payload);
+  if (!claims) return refuse('claims');
+  const fault = faultOf(claims, { ...options, request, peer: pinned.peer });
+  return fault ? refuse(fault) : { valid: true, peer: pinned.peer, claims };
+}
+
+function refuse(fault: PeerTokenFault): PeerTokenVerdict {
+  return { valid: false, fault };
+}
+
+function readHeader(token: string): JWSHeaderParameters | undefined {
+  try {
+    return token.split('.').length === 3 ? (decodeProtectedHeader(token) as JWSHeaderParameters) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The one algorithm that a key is for: a token does not choose. */
+function algorithmOf(key: JWK): string | undefined {
+  if (key.kty === 'EC' && key.crv === 'P-256') return 'ES256';
+  if (key.kty === 'OKP' && key.crv === 'Ed25519') return 'EdDSA';
+  return undefined;
+}
+
+async function verifySignature(token: string, key: JWK, alg: string): Promise<Uint8Array | undefined> {
+  try {
+    const { payload } = await compactVerify(token, await importJWK(key, alg), { algorithms: [alg] });
+    return payload;
+  } catch {
+    return undefined;
+  }
+}
+
+function readClaims(payload: Uint8Array): PeerClaims | undefined {
+  let claims: Partial<PeerClaims>;
+  try {
+    claims = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(payload)) as Partial<PeerClaims>;
+  } catch {
+    return undefined;
+  }
+  const texts = [claims?.iss, claims?.aud, claims?.htm, claims?.htu, claims?.bd, claims?.jti];
+  const times = [claims?.iat, claims?.exp];
+  const whole =
+    texts.every((text) => typeof text === 'string') && times.every((time) => Number.isSafeInteger(time));
+  return whole && tokenId.test(claims.jti as string) ? (claims as PeerClaims) : undefined;
+}
+
+function faultOf(
+  claims: PeerClaims,
+  { peer, audience, request, now }: { peer: string; audience: string; request: PeerRequest; now: Date },
+): PeerTokenFault | undefined {
+  const seconds = now.getTime() / 1000;
+  if (claims.iss !== peer) return 'issuer';
+  if (claims.exp <= claims.iat || claims.exp - claims.iat > lifetimeSeconds) return 'lifetime';
+  if (claims.iat > seconds + mostSkewSeconds || claims.exp < seconds - mostSkewSeconds) return 'clock';
+  if (claims.aud !== audience) return 'audience';
+  if (claims.htm !== request.method) return 'method';
+  if (addressOf(claims.htu) !== addressOf(request.url)) return 'address';
+  if (claims.bd !== digestOf(request.body)) return 'body';
+  return undefined;
+}
+
+function addressOf(url: string): string {
+  return url.split(/[?#]/, 1)[0] as string;
+}
+
+function digestOf(body: Uint8Array): string {
+  return createHash('sha256').update(body).digest('base64url');
+}

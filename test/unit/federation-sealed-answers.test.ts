@@ -1,0 +1,146 @@
+import fc from 'fast-check';
+import { CompactEncrypt, importJWK } from 'jose';
+import { describe, expect, it } from 'vitest';
+import { generatePrivateKey, publicPart, readPrivateKey } from '#lib/config/private-key.ts';
+import { openAnswers, sealAnswers } from '#lib/federation/sealed-answers.ts';
+
+const owner = readPrivateKey(generatePrivateKey());
+const older = readPrivateKey(generatePrivateKey());
+const stranger = readPrivateKey(generatePrivateKey());
+const now = new Date('2026-03-01T12:00:00Z');
+const header = {
+  sid: 'A'.repeat(22),
+  leader: 'https://hospital.example',
+  digest: 'x'.repeat(43),
+  exp: now.getTime() / 1000 + 3600,
+};
+const publicKey = (key = owner) => publicPart(key) as ReturnType<typeof publicPart> & { kid: string };
+const content = { language: 'ar', answers: { 'processing/a/1.0': ['نعم'], 'preference/b/2.1': [] } };
+
+describe('answers sealed to their owner', () => {
+  it('are read by the owner, with what they belong to, whichever of its keys they were sealed to', async () => {
+    for (const key of [owner, older]) {
+      const sealed = await sealAnswers(content, { key: publicKey(key), header });
+      expect(await openAnswers(sealed, { keys: [owner, older], now })).toEqual({
+        opened: true,
+        header,
+        content,
+      });
+    }
+  });
+
+  it('come out as they went in, whatever they are', async () => {
+    const answers = fc.dictionary(
+      fc.string({ unit: 'grapheme' }),
+      fc.array(fc.string({ unit: 'grapheme' })),
+      {
+        noNullPrototype: true,
+      },
+    );
+    await fc.assert(
+      fc.asyncProperty(answers, async (map) => {
+        const asSent = JSON.parse(JSON.stringify(map)) as Record<string, string[]>;
+        const sealed = await sealAnswers({ language: 'en', answers: asSent }, { key: publicKey(), header });
+        const opened = await openAnswers(sealed, { keys: [owner], now });
+        expect(opened.opened && opened.content.answers).toEqual(asSent);
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  it('are nowhere to be read without the key, and never look the same twice', async () => {
+    const marked = { language: 'en', answers: { a: ['MARKED-ANSWER'] } };
+    const [one, two] = (await Promise.all(
+      [1, 2].map(() => sealAnswers(marked, { key: publicKey(), header })),
+    )) as [string, string];
+    expect(one).not.toBe(two);
+    for (const part of one.split('.'))
+      expect(Buffer.from(part, 'base64url').toString('latin1')).not.toContain('MARKED-ANSWER');
+    expect(await openAnswers(one, { keys: [stranger], now })).toEqual({
+      opened: false,
+      fault: 'unknown-key',
+    });
+  });
+
+  it('do not tell by their length how long they are, but in kilobytes', async () => {
+    const lengths = await Promise.all(
+      [0, 1, 10, 500].map(async (length) => {
+        const answers = { a: ['x'.repeat(length)] };
+        return (await sealAnswers({ language: 'en', answers }, { key: publicKey(), header })).length;
+      }),
+    );
+    expect(new Set(lengths).size).toBe(1);
+  });
+
+  it('are refused when a letter of any part was changed', async () => {
+    const sealed = await sealAnswers(content, { key: publicKey(), header });
+    const parts = sealed.split('.');
+    for (const [index, part] of parts.entries()) {
+      if (part === '') continue;
+      const changed = parts.with(index, (part.startsWith('A') ? 'B' : 'A') + part.slice(1)).join('.');
+      expect((await openAnswers(changed, { keys: [owner], now })).opened).toBe(false);
+    }
+  });
+
+  it('are refused under another header than the one they were sealed with', async () => {
+    const sealed = await sealAnswers(content, { key: publicKey(), header });
+    const forged = { alg: 'ECDH-ES', enc: 'A256GCM', typ: 'accord-answers', kid: owner.kid, ...header };
+    const [, ...rest] = sealed.split('.');
+    const withHeader = (changes: object) =>
+      [Buffer.from(JSON.stringify({ ...forged, ...changes })).toString('base64url'), ...rest].join('.');
+    for (const changes of [
+      { sid: 'B'.repeat(22) },
+      { leader: 'https://evil.example' },
+      { exp: header.exp + 1 },
+    ])
+      expect(await openAnswers(withHeader(changes), { keys: [owner], now })).toEqual({
+        opened: false,
+        fault: 'not-authentic',
+      });
+  });
+
+  it('are refused after their time', async () => {
+    const sealed = await sealAnswers(content, { key: publicKey(), header });
+    const late = new Date((header.exp + 1) * 1000);
+    expect(await openAnswers(sealed, { keys: [owner], now: late })).toEqual({
+      opened: false,
+      fault: 'expired',
+    });
+  });
+
+  it.each([
+    ['compressed', { zip: 'DEF' }, 'form'],
+    ['of another algorithm', { enc: 'A128GCM' }, 'form'],
+    ['without a submission', { sid: undefined }, 'form'],
+    ['with an end that is no time', { exp: 'tomorrow' }, 'form'],
+  ])('%s are refused', async (_name, changes, fault) => {
+    const protectedHeader = { alg: 'ECDH-ES', enc: 'A256GCM', kid: owner.kid, ...header, ...changes };
+    const bytes = new TextEncoder().encode(JSON.stringify(content));
+    const sealed = await new CompactEncrypt(bytes)
+      .setProtectedHeader({ alg: 'ECDH-ES', enc: 'A256GCM' })
+      .encrypt(await importJWK(publicKey(), 'ECDH-ES'));
+    const [, ...rest] = sealed.split('.');
+    const forged = [Buffer.from(JSON.stringify(protectedHeader)).toString('base64url'), ...rest].join('.');
+    expect(await openAnswers(forged, { keys: [owner], now })).toEqual({ opened: false, fault });
+  });
+
+  it.each([
+    'no JSON',
+    '[]',
+    'null',
+    '{"language":"en"}',
+    '{"language":1,"answers":{}}',
+    '{"language":"en","answers":[]}',
+    '{"language":"en","answers":{"a":"yes"}}',
+    '{"language":"en","answers":{"a":[1]}}',
+  ])('that hold %s are refused', async (plaintext) => {
+    const sealed = await new CompactEncrypt(new TextEncoder().encode(plaintext))
+      .setProtectedHeader({ alg: 'ECDH-ES', enc: 'A256GCM', kid: owner.kid, ...header })
+      .encrypt(await importJWK(publicKey(), 'ECDH-ES'));
+    expect(await openAnswers(sealed, { keys: [owner], now })).toEqual({ opened: false, fault: 'content' });
+  });
+
+  it.each(['', 'x', 'a.b.c.d.e', `${'x'.repeat(3_000_000)}`])('garbage is refused', async (sealed) => {
+    expect(await openAnswers(sealed, { keys: [owner], now })).toEqual({ opened: false, fault: 'form' });
+  });
+});

@@ -1,0 +1,82 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { CompactSign, type JWK } from 'jose';
+import { describe, expect, it, vi } from 'vitest';
+import {
+  type PeerRequest,
+  type PeerTokenFault,
+  verifyPeerToken,
+} from '../../services/peers/domain/peer-token.ts';
+import {
+  claims,
+  digest,
+  forge,
+  forgeries,
+  honest,
+  hospital,
+  lab,
+  now,
+  pins,
+  request,
+} from '../support/peer-forgeries.ts';
+
+const verify = (token: string, asked: PeerRequest = request, at = now) =>
+  verifyPeerToken(token, asked, { audience: lab, pinned: async (kid) => pins.get(kid), now: at });
+
+describe('a request of a peer', () => {
+  it('is its own when its key signed all of it', async () => {
+    expect(await verify(await honest())).toMatchObject({ valid: true, peer: hospital });
+  });
+
+  it('may be read by a clock that is half a minute off, either way', async () => {
+    for (const ms of [-29_000, 29_000, 89_000])
+      expect((await verify(await honest(), request, new Date(now.getTime() + ms))).valid).toBe(true);
+  });
+
+  it('may say its address with or without what is searched for', async () => {
+    const asked = { method: 'GET', url: `${lab}/federation/models?since=x`, body: new Uint8Array() };
+    for (const htu of [asked.url, `${lab}/federation/models`]) {
+      const token = await forge(claims({ htm: 'GET', htu, bd: digest(asked.body) }));
+      expect((await verify(token, asked)).valid).toBe(true);
+    }
+  });
+
+  it('may be signed with EdDSA by who pinned such a key', async () => {
+    const { publicKey, privateKey } = generateKeyPairSync('ed25519');
+    const key = publicKey.export({ format: 'jwk' }) as JWK;
+    const token = await new CompactSign(new TextEncoder().encode(JSON.stringify(claims())))
+      .setProtectedHeader({ alg: 'EdDSA', typ: 'accord-peer+jwt', kid: 'ed' })
+      .sign(privateKey);
+    const pinned = async () => ({ peer: hospital, key });
+    expect((await verifyPeerToken(token, request, { audience: lab, pinned, now })).valid).toBe(true);
+    const confused = await forge(claims(), { kid: 'ed' });
+    expect(await verifyPeerToken(confused, request, { audience: lab, pinned, now })).toEqual({
+      valid: false,
+      fault: 'algorithm',
+    });
+  });
+
+  it('of a key that nobody pinned is refused before anything is computed', async () => {
+    const pinned = vi.fn(async () => undefined);
+    const token = `${(await honest()).slice(0, -10)}##########`;
+    expect(await verifyPeerToken(token, request, { audience: lab, pinned, now })).toEqual({
+      valid: false,
+      fault: 'unknown-key',
+    });
+  });
+});
+
+describe.each(forgeries)('a forgery %s is refused', (_where, forged) => {
+  it.each(forged)('%s', async (_name, fault, token) => {
+    expect(await verify(await token())).toEqual({ valid: false, fault });
+  });
+});
+
+describe('a token for one request', () => {
+  it.each<[string, Partial<PeerRequest>, PeerTokenFault]>([
+    ['method', { method: 'DELETE' }, 'method'],
+    ['address', { url: `${lab}/federation/submissions/8Yz` }, 'address'],
+    ['body', { body: new TextEncoder().encode('{"leader":"y"}') }, 'body'],
+  ])('vouches for no other %s', async (_name, changes, fault) => {
+    expect(await verify(await honest(), { ...request, ...changes })).toEqual({ valid: false, fault });
+  });
+});
