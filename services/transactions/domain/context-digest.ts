@@ -5,12 +5,13 @@ import type { ConsentContext } from './context.ts';
 
 /**
  * What makes two contexts equal (decisions.md §3, "Duplicate creation"): SHA-256 over the canonical JSON (RFC 8785) of the
- * context with its layout resolved, each element with its ACTIVE MAJOR. Author, sendInvitation and Accept-Language do not count.
+ * context with its layout resolved, each element with its ACTIVE MAJOR. Author, sendInvitation and Accept-Language do not count, nor
+ * whether the elements came as `blocs`: they mean the same (§4).
  */
 export function contextDigest(context: ConsentContext, layout: PinnedLayout, active: ActiveVersions): Buffer {
   const { author, sendInvitation, layout: _saved, layoutData, ...counted } = context;
   const withMajor = (key: string) => [key, active[key]?.major ?? null];
-  const { id, ...options } = layout;
+  const { id, blocs, ...options } = layout;
   const resolved = { ...options, info: withMajor(layout.info), elements: layout.elements.map(withMajor) };
   return sha256Canonical({ ...counted, layout: resolved });
 }
