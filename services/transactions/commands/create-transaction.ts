@@ -4,12 +4,12 @@ import type { Database, Queries } from '#lib/db/database.ts';
 import type { ConsentContext } from '../domain/context.ts';
 import { contextDigest } from '../domain/context-digest.ts';
 import { layoutReference } from '../domain/layout-reference.ts';
-import { randomId } from '../domain/random-id.ts';
+import { newTransaction } from '../domain/new-transaction.ts';
 import { recordStatus } from '../domain/record-status.ts';
 import { isFinal, stateAt } from '../domain/states.ts';
 import type { ReadTransaction } from '../domain/transaction.ts';
 import { lockClaim, readClaimed, repointClaim } from '../queries/context-claims.ts';
-import { insertClaiming, insertTransaction, type NewTransaction } from '../queries/create-transaction.ts';
+import { insertClaiming, insertTransaction } from '../queries/create-transaction.ts';
 import { readStatusFacts } from '../queries/records.ts';
 
 export interface CreateDependencies {
@@ -33,13 +33,7 @@ export async function createTransaction(
 ): Promise<ReadTransaction & { created: boolean }> {
   const { layout, active } = await forms.resolveLayout(layoutReference(context));
   const digest = contextDigest(context, layout, active);
-  const fresh: NewTransaction = {
-    id: randomId(),
-    context,
-    layout,
-    author: context.author ?? principal.name,
-    parent: null,
-  };
+  const fresh = newTransaction(context, layout, principal);
   const inserted = await insertClaiming(db, digest, fresh, source);
   if (inserted) {
     wake();

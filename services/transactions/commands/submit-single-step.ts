@@ -6,11 +6,11 @@ import { answersDigest } from '../domain/answers-digest.ts';
 import type { ConsentContext } from '../domain/context.ts';
 import { contextDigest } from '../domain/context-digest.ts';
 import { layoutReference } from '../domain/layout-reference.ts';
-import { randomId } from '../domain/random-id.ts';
+import { type NewTransaction, newTransaction } from '../domain/new-transaction.ts';
 import { isFinal, stateAt } from '../domain/states.ts';
 import type { ReadTransaction } from '../domain/transaction.ts';
 import { lockClaim, readClaimed, repointClaim } from '../queries/context-claims.ts';
-import { insertClaiming, insertTransaction, type NewTransaction } from '../queries/create-transaction.ts';
+import { insertClaiming, insertTransaction } from '../queries/create-transaction.ts';
 import { isReusable } from './create-transaction.ts';
 import { commitAnswers, hiddenKeys, type SubmitDependencies } from './submit-answers.ts';
 
@@ -46,13 +46,7 @@ export async function submitSingleStep(
   });
   const valid = requireValid(check);
   const digest = answersDigest(comment === null ? answers : { ...answers, comment: [comment] });
-  const fresh: NewTransaction = {
-    id: randomId(),
-    context,
-    layout,
-    author: context.author ?? principal.name,
-    parent: null,
-  };
+  const fresh = newTransaction(context, layout, principal);
   const claim = contextDigest(context, layout, active);
   const made = await db.withTransaction(async (tx) => {
     const target = await claimTarget(tx, claim, fresh, digest, active, instance.baseUrl);

@@ -1,20 +1,10 @@
-import type { PinnedLayout } from '#lib/contracts/forms.ts';
 import type { Queries } from '#lib/db/database.ts';
 import { sql } from '#lib/db/sql.ts';
 import { newUuid } from '#lib/ids/new-uuid.ts';
-import type { ConsentContext } from '../domain/context.ts';
+import type { NewTransaction } from '../domain/new-transaction.ts';
 import type { ReadTransaction, Transaction } from '../domain/transaction.ts';
 import { recordStateChange } from './state-event.ts';
 import { toReadTransaction, transactionColumns } from './transaction-columns.ts';
-
-/** A transaction that is to be made. */
-export interface NewTransaction {
-  id: string;
-  context: ConsentContext;
-  layout: PinnedLayout;
-  author: string;
-  parent: string | null;
-}
 
 type Row = Transaction & { now: Date };
 

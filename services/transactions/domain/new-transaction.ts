@@ -1,0 +1,22 @@
+import type { Principal } from '#lib/auth/principal.ts';
+import type { PinnedLayout } from '#lib/contracts/forms.ts';
+import type { ConsentContext } from './context.ts';
+import { randomId } from './random-id.ts';
+
+/** A transaction that is to be made. */
+export interface NewTransaction {
+  id: string;
+  context: ConsentContext;
+  layout: PinnedLayout;
+  author: string;
+  parent: string | null;
+}
+
+/** A transaction of a context as a caller sends it: the caller is its author, unless the context names one. */
+export function newTransaction(
+  context: ConsentContext,
+  layout: PinnedLayout,
+  principal: Principal,
+): NewTransaction {
+  return { id: randomId(), context, layout, author: context.author ?? principal.name, parent: null };
+}
