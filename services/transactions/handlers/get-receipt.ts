@@ -1,6 +1,7 @@
 import type { Context } from 'koa';
 import Negotiator from 'negotiator';
 import type { Principal } from '#lib/auth/principal.ts';
+import type { FormsOperations } from '#lib/contracts/forms.ts';
 import type { ReceiptBody } from '#lib/contracts/receipt-body.ts';
 import { fail } from '#lib/errors/fail.ts';
 import type { Handler } from '#lib/http/operation.ts';
@@ -39,7 +40,11 @@ export function getReceiptHandler(dependencies: Dependencies): Handler {
     const receipt = await readReceipt(db, read.transaction.id);
     if (!receipt) throw fail('not-found', 'There is no receipt before the transaction is committed.');
     ctx.vary('Accept');
-    if (type === html) return sendReceiptPage(ctx, dependencies, read, receipt, principal);
+    if (type === html)
+      return sendReceiptPage(ctx, dependencies, read, receipt, {
+        principal,
+        theme: query.theme as string | undefined,
+      });
     ctx.type = type;
     ctx.body = type === jose ? receipt.jws : receipt.body;
   };
@@ -61,21 +66,18 @@ async function sendReceiptPage(
   dependencies: Dependencies,
   read: ReadTransaction,
   stored: StoredReceipt,
-  principal: Principal,
+  wanted: { principal: Principal; theme: string | undefined },
 ) {
   const { forms, tokens, instance } = dependencies;
   const { transaction } = read;
   const receipt = JSON.parse(stored.body) as ReceiptBody;
-  const token = mintToken(tokens, read, principal);
+  const token = mintToken(tokens, read, wanted.principal);
   const links = linksOf(instance.baseUrl, transaction.id);
-  const theme = transaction.layout.theme
-    ? await forms.theme({ key: transaction.layout.theme, language: receipt.language })
-    : null;
   await sendTransactionPage(ctx, dependencies, read, {
     page: 'receipt',
     language: receipt.language,
     instance,
-    theme,
+    theme: await findTheme(forms, [wanted.theme, transaction.layout.theme], receipt.language),
     embedding: embeddingOf(read),
     receipt,
     links: {
@@ -87,4 +89,13 @@ async function sendReceiptPage(
       })),
     },
   });
+}
+
+/** The first that there is: an unknown theme is ignored (decisions.md §15). */
+async function findTheme(forms: FormsOperations, keys: (string | undefined)[], language: string) {
+  for (const key of keys) {
+    const theme = key ? await forms.theme({ key, language }) : null;
+    if (theme) return theme;
+  }
+  return null;
 }
