@@ -374,7 +374,7 @@ export interface paths {
         };
         /**
          * Records of a subject, by address
-         * @description The same as `GET /records?subject=…`, without filters. Another's records are a 404 for users.
+         * @description The same as `GET /records?subject=…`. Another's records are a 404 for users.
          */
         get: operations["listSubjectRecords"];
         put?: never;
@@ -2688,8 +2688,23 @@ export interface components {
         limit: number;
         /** @description Where to go on, as the page before said; a bad one is a 400 */
         cursor: string;
+        /** @description Only answers to elements with these keys */
+        elementKeys: string[];
+        /** @description Only those that were answered under information with these keys */
+        infoKeys: string[];
         /**
-         * @description Only those created after this time, RFC 3339 or epoch milliseconds
+         * @description Only records with one of these states or statuses; an unknown one is a 422
+         * @example [
+         *       "VALID"
+         *     ]
+         */
+        recordStates: string[];
+        /** @description Only records about this object */
+        recordObject: string;
+        /** @description Only records with this answer */
+        recordValue: string;
+        /**
+         * @description Only those created at or after this time, RFC 3339 or epoch milliseconds
          * @example 2026-03-01T00:00:00Z
          */
         after: string;
@@ -3132,7 +3147,7 @@ export interface operations {
                 /** @description Only this subject's, compared exactly */
                 subject?: string;
                 /**
-                 * @description Only those in one of these states
+                 * @description Only those in one of these states; an unknown one is a 422
                  * @example [
                  *       "CREATED",
                  *       "COMMITTED"
@@ -3140,7 +3155,7 @@ export interface operations {
                  */
                 states?: string[];
                 /**
-                 * @description Only those created after this time, RFC 3339 or epoch milliseconds
+                 * @description Only those created at or after this time, RFC 3339 or epoch milliseconds
                  * @example 2026-03-01T00:00:00Z
                  */
                 after?: components["parameters"]["after"];
@@ -3222,17 +3237,22 @@ export interface operations {
                  */
                 subject: string;
                 /** @description Only answers to elements with these keys */
-                elements?: string[];
+                elements?: components["parameters"]["elementKeys"];
                 /** @description Only those that were answered under information with these keys */
-                infos?: string[];
-                /** @description Only records in these states */
-                states?: string[];
-                /** @description Only records about this object */
-                object?: string;
-                /** @description Only records with this answer */
-                value?: string;
+                infos?: components["parameters"]["infoKeys"];
                 /**
-                 * @description Only those created after this time, RFC 3339 or epoch milliseconds
+                 * @description Only records with one of these states or statuses; an unknown one is a 422
+                 * @example [
+                 *       "VALID"
+                 *     ]
+                 */
+                states?: components["parameters"]["recordStates"];
+                /** @description Only records about this object */
+                object?: components["parameters"]["recordObject"];
+                /** @description Only records with this answer */
+                value?: components["parameters"]["recordValue"];
+                /**
+                 * @description Only those created at or after this time, RFC 3339 or epoch milliseconds
                  * @example 2026-03-01T00:00:00Z
                  */
                 after?: components["parameters"]["after"];
@@ -3303,7 +3323,7 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description Only those created after this time, RFC 3339 or epoch milliseconds
+                 * @description Only those created at or after this time, RFC 3339 or epoch milliseconds
                  * @example 2026-03-01T00:00:00Z
                  */
                 after?: components["parameters"]["after"];
@@ -3468,7 +3488,33 @@ export interface operations {
     };
     listSubjectRecords: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Only answers to elements with these keys */
+                elements?: components["parameters"]["elementKeys"];
+                /** @description Only those that were answered under information with these keys */
+                infos?: components["parameters"]["infoKeys"];
+                /**
+                 * @description Only records with one of these states or statuses; an unknown one is a 422
+                 * @example [
+                 *       "VALID"
+                 *     ]
+                 */
+                states?: components["parameters"]["recordStates"];
+                /** @description Only records about this object */
+                object?: components["parameters"]["recordObject"];
+                /** @description Only records with this answer */
+                value?: components["parameters"]["recordValue"];
+                /**
+                 * @description Only those created at or after this time, RFC 3339 or epoch milliseconds
+                 * @example 2026-03-01T00:00:00Z
+                 */
+                after?: components["parameters"]["after"];
+                /**
+                 * @description Only those created before this time, RFC 3339 or epoch milliseconds
+                 * @example 2026-04-01T00:00:00Z
+                 */
+                before?: components["parameters"]["before"];
+            };
             header?: never;
             path: {
                 /**
@@ -3487,6 +3533,7 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
+            422: components["responses"]["Invalid"];
             429: components["responses"]["TooManyRequests"];
             503: components["responses"]["Unavailable"];
         };
@@ -3751,7 +3798,7 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description Only entries of these types
+                 * @description Only entries of these types; an unknown one is a 422
                  * @example [
                  *       "processing",
                  *       "preference"
@@ -3762,7 +3809,7 @@ export interface operations {
                 keys?: string[];
                 /** @description Only entries with this word in key, name or description */
                 keyword?: string;
-                /** @description Only entries with one of these statuses */
+                /** @description Only entries with one of these statuses; an unknown one is a 422 */
                 statuses?: string[];
                 /** @description Only entries that are available in one of these languages */
                 languages?: string[];

@@ -10,7 +10,8 @@ export const modelTypes = [
 ] as const;
 export type ModelType = (typeof modelTypes)[number];
 
-export type EntryStatus = 'INACTIVE' | 'ACTIVE' | 'DELETED';
+export const entryStatuses = ['INACTIVE', 'ACTIVE', 'DELETED'] as const;
+export type EntryStatus = (typeof entryStatuses)[number];
 export type VersionStatus = 'DRAFT' | 'ACTIVE' | 'ARCHIVED';
 export type VersionKind = 'MAJOR' | 'MINOR';
 

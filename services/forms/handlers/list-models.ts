@@ -1,7 +1,10 @@
 import type { components } from '#lib/contracts/openapi.gen.ts';
-import type { Handler } from '#lib/http/operation.ts';
+import { type Fault, fail } from '#lib/errors/fail.ts';
+import type { Handler, OperationInput } from '#lib/http/operation.ts';
+import { readChoices } from '#lib/http/read-choices.ts';
+import { entryStatuses, modelTypes } from '../domain/model.ts';
 import { presentEntry } from '../presenters/present-model.ts';
-import { listModels } from '../queries/list-models.ts';
+import { listModels, type ModelFilter } from '../queries/list-models.ts';
 import { readVersionSummaries } from '../queries/versions.ts';
 import type { Dependencies } from './dependencies.ts';
 
@@ -10,20 +13,9 @@ const defaultSize = 50;
 /** GET /models */
 export function listModelsHandler({ db }: Dependencies): Handler {
   return async (ctx, { query }) => {
-    const list = (name: string) => [query[name] ?? []].flat().filter((value) => value !== '');
     const page = Number(query.page ?? 0);
     const size = Number(query.size ?? defaultSize);
-    const { entries, total } = await listModels(
-      db,
-      {
-        types: list('types'),
-        keys: list('keys'),
-        statuses: list('statuses'),
-        languages: list('languages'),
-        keyword: list('keyword')[0],
-      },
-      { page, size },
-    );
+    const { entries, total } = await listModels(db, readFilter(query), { page, size });
     const versions = await readVersionSummaries(
       db,
       entries.map(({ id }) => id),
@@ -42,4 +34,19 @@ export function listModelsHandler({ db }: Dependencies): Handler {
     };
     ctx.body = found;
   };
+}
+
+/** @throws Failure `invalid` for a type or status that there is not. */
+function readFilter(query: OperationInput['query']): ModelFilter {
+  const faults: Fault[] = [];
+  const list = (name: string) => [query[name] ?? []].flat().filter((value) => value !== '');
+  const filter = {
+    types: readChoices(query.types, 'types', modelTypes, faults) ?? [],
+    keys: list('keys'),
+    statuses: readChoices(query.statuses, 'statuses', entryStatuses, faults) ?? [],
+    languages: list('languages'),
+    keyword: list('keyword')[0],
+  };
+  if (faults.length > 0) throw fail('invalid', 'The filter is not valid.', { errors: faults });
+  return filter;
 }

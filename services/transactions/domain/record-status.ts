@@ -1,8 +1,11 @@
 import type { ActiveVersions } from '#lib/contracts/forms.ts';
 
+export const recordStates = ['PENDING', 'COMMITTED', 'ROLLED_BACK'] as const;
+export const recordStatuses = ['VALID', 'OBSOLETE', 'EXPIRED', 'IRRELEVANT'] as const;
+
 /** A record as far as its status depends on it. */
 export interface StatusFacts {
-  state: 'PENDING' | 'COMMITTED' | 'ROLLED_BACK';
+  state: (typeof recordStates)[number];
   key: string;
   serial: string;
   infoKey: string;
@@ -12,7 +15,7 @@ export interface StatusFacts {
   newest: boolean;
 }
 
-export type RecordStatus = 'VALID' | 'OBSOLETE' | 'EXPIRED' | 'IRRELEVANT';
+export type RecordStatus = (typeof recordStatuses)[number];
 export type StatusExplanation =
   | 'LATEST_VALID' | 'OBSOLETE' | 'EXPIRED' | 'STILL_PENDING' | 'ENTRY_DELETED' | 'ROLLED_BACK'
   | 'INFO_SERIAL_ARCHIVED' | 'BODY_SERIAL_ARCHIVED'; // biome-ignore format: one glance

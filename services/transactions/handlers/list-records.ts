@@ -2,7 +2,10 @@ import type { Principal } from '#lib/auth/principal.ts';
 import { isPrivileged } from '#lib/auth/principal.ts';
 import { type Fault, fail } from '#lib/errors/fail.ts';
 import type { Handler, OperationInput } from '#lib/http/operation.ts';
+import { readChoices } from '#lib/http/read-choices.ts';
 import { listRecords } from '../commands/list-records.ts';
+import { recordStates, recordStatuses } from '../domain/record-status.ts';
+import type { RecordFilter } from '../queries/records.ts';
 import type { Dependencies } from './dependencies.ts';
 import { readText, readTime } from './read-filters.ts';
 
@@ -15,11 +18,8 @@ export function listRecordsHandler({ db, forms }: Dependencies): Handler {
         errors: [{ pointer: '/subject', code: 'required', detail: 'is required' }],
       });
     requireOwnSubject(principal, subject);
-    ctx.body = await listRecords(
-      { db, forms },
-      { subject, ...readRecordFilter(query) },
-      listOf(query.states),
-    );
+    const { states, ...filter } = readRecordFilter(subject, query);
+    ctx.body = await listRecords({ db, forms }, filter, states);
   };
 }
 
@@ -30,11 +30,8 @@ export function listSubjectRecordsHandler({ db, forms }: Dependencies): Handler 
     // Another's by path looks like nobody's (decisions.md §15, "Rights").
     if (!isPrivileged(principal) && principal.subject !== subject)
       throw fail('not-found', 'There is no such subject.');
-    ctx.body = await listRecords(
-      { db, forms },
-      { subject, ...readRecordFilter(query) },
-      listOf(query.states),
-    );
+    const { states, ...filter } = readRecordFilter(subject, query);
+    ctx.body = await listRecords({ db, forms }, filter, states);
   };
 }
 
@@ -54,9 +51,15 @@ function requireOwnSubject(principal: Principal, subject: string): void {
     throw fail('forbidden', 'You may see your own records alone.');
 }
 
-function readRecordFilter(query: OperationInput['query']) {
+/** @throws Failure `invalid` naming each faulty filter. */
+function readRecordFilter(
+  subject: string,
+  query: OperationInput['query'],
+): RecordFilter & { states?: string[] } {
   const faults: Fault[] = [];
   const filter = {
+    subject,
+    states: readChoices(query.states, 'states', [...recordStates, ...recordStatuses], faults),
     elements: listOf(query.elements),
     infos: listOf(query.infos),
     object: readText(query.object),

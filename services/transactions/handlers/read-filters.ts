@@ -1,7 +1,8 @@
 import type { Fault } from '#lib/errors/fail.ts';
 import { fail } from '#lib/errors/fail.ts';
+import { readChoices } from '#lib/http/read-choices.ts';
 import { normaliseText } from '../domain/parse-values.ts';
-import { type State, states } from '../domain/states.ts';
+import { states } from '../domain/states.ts';
 import type { TransactionFilter } from '../queries/list-transactions.ts';
 
 type Given = Record<string, unknown>;
@@ -11,7 +12,7 @@ export function readTransactionFilter(given: Given): TransactionFilter {
   const faults: Fault[] = [];
   const filter: TransactionFilter = {
     subject: readText(given.subject),
-    states: readStates(given.states, faults),
+    states: readChoices(given.states, 'states', states, faults),
     after: readTime(given.after, 'after', faults),
     before: readTime(given.before, 'before', faults),
   };
@@ -40,15 +41,4 @@ export function readTime(value: unknown, name: string, faults: Fault[]): Date | 
 export function readText(value: unknown): string | undefined {
   const text = value === undefined ? '' : normaliseText(String(value));
   return text === '' ? undefined : text;
-}
-
-function readStates(value: unknown, faults: Fault[]): State[] | undefined {
-  const wanted = [value ?? []]
-    .flat()
-    .map(String)
-    .filter((state) => state !== '');
-  const unknown = wanted.filter((state) => !states.includes(state as State));
-  if (unknown.length > 0)
-    faults.push({ pointer: '/states', code: 'invalid', detail: `must be some of ${states.join(', ')}` });
-  return wanted.length > 0 ? (wanted as State[]) : undefined;
 }
