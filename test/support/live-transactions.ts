@@ -1,13 +1,16 @@
 import { randomUUID } from 'node:crypto';
-import pg from 'pg';
+import type { components } from '#lib/contracts/openapi.gen.ts';
 import type { Caller } from './callers.ts';
 import type { TestInstance } from './instance.ts';
+import { runInDatabase } from './live-database.ts';
 
 /** A transaction as its caller gets it. */
 export interface LiveTransaction {
   id: string;
   subject: string;
   token: string;
+  /** Where it is answered, without the token. */
+  task: string;
   /** Where the subject is sent. */
   url: string;
 }
@@ -25,23 +28,40 @@ export async function createTransaction(
   return { ...made, url: response.headers.get('location') ?? '' };
 }
 
+/** Has a caller record a subject's answers in one step, of a layout with just the elements that are answered. */
+export async function recordAnswers(
+  caller: Caller,
+  subject: string,
+  answers: Record<string, string[]>,
+  context: Record<string, unknown> = {},
+): Promise<LiveTransaction> {
+  const elements = Object.keys(answers).flatMap((name) => name.split('/')[2] ?? []);
+  const response = await caller.send('POST', '/consents/singlestep', {
+    context: { subject, layoutData: { elements }, ...context },
+    values: answers,
+  });
+  if (response.status !== 201) throw new Error(`the answers were not recorded: ${await response.text()}`);
+  const made = (await response.json()) as LiveTransaction;
+  return { ...made, url: response.headers.get('location') ?? '' };
+}
+
 /** Lets the time to answer run out. */
 export async function expire(instance: TestInstance, { id }: { id: string }): Promise<void> {
-  const client = new pg.Client({ connectionString: instance.databaseUrl });
-  await client.connect();
-  await client
-    .query('UPDATE transactions.transactions AS t SET expires_at = t.created_at WHERE t.id = $1', [id])
-    .finally(() => client.end());
+  await runInDatabase(
+    instance,
+    'UPDATE transactions.transactions AS t SET expires_at = t.created_at WHERE t.id = $1',
+    [id],
+  );
 }
 
-/** A record as lists of records show it, as far as tests look. */
-interface LiveRecord {
-  value: string;
-  status: string;
-  transaction: string;
-}
+export type LiveRecord = components['schemas']['Record'];
 
-/** What is on record about a subject, by the element's key, newest first. */
-export async function recordsOf(caller: Caller, subject: string): Promise<Record<string, LiveRecord[]>> {
-  return (await (await caller.get(`/records?subject=${subject}`)).json()) as Record<string, LiveRecord[]>;
+/** What is on record about a subject, by the element's key, newest first. @param filter as a query string. */
+export async function recordsOf(
+  caller: Caller,
+  subject: string,
+  filter = '',
+): Promise<Record<string, LiveRecord[]>> {
+  const response = await caller.get(`/records?subject=${encodeURIComponent(subject)}${filter}`);
+  return (await response.json()) as Record<string, LiveRecord[]>;
 }

@@ -1,0 +1,23 @@
+import pg from 'pg';
+import type { TestInstance } from './instance.ts';
+
+/** Runs a statement in an instance's database, for what no caller brings about. */
+export async function runInDatabase(
+  { databaseUrl }: Pick<TestInstance, 'databaseUrl'>,
+  text: string,
+  values: unknown[] = [],
+): Promise<void> {
+  const client = new pg.Client({ connectionString: databaseUrl });
+  await client.connect();
+  await client.query(text, values).finally(() => client.end());
+}
+
+/** Lets time pass for transactions and records, as far as the database's clock decides. @param interval from now, e.g. `7 months`. */
+export async function letTimePass(instance: TestInstance, interval: string): Promise<void> {
+  const literal = `'${interval.replaceAll("'", "''")}'`;
+  await runInDatabase(
+    instance,
+    `CREATE OR REPLACE FUNCTION transactions.accord_now() RETURNS timestamptz LANGUAGE sql STABLE AS
+       $$ SELECT now() + ${literal}::interval $$`,
+  );
+}
