@@ -1,0 +1,120 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { components } from '#lib/contracts/openapi.gen.ts';
+import { type Caller, createKey, signIn } from '../support/callers.ts';
+import { startTestInstance, type TestInstance } from '../support/instance.ts';
+import { createTransaction, expire, recordAnswers } from '../support/live-transactions.ts';
+
+type List = components['schemas']['TransactionList'];
+type Page = components['schemas']['TransactionPage'];
+
+let instance: TestInstance;
+let operator: Caller;
+/** One transaction of ann's in each state that there can be without codes, in the order in which they were made. */
+const ann: Record<'created' | 'committed' | 'cancelled' | 'expired', string> = {
+  created: '',
+  committed: '',
+  cancelled: '',
+  expired: '',
+};
+beforeAll(async () => {
+  instance = await startTestInstance();
+  operator = await signIn(instance, 'operator');
+  const subject = 'ann';
+  ann.created = (await createTransaction(operator, { subject, object: '1' })).id;
+  const answers = { 'element/processing/processing.001/1.0': ['accepted'] };
+  ann.committed = (await recordAnswers(operator, subject, answers)).id;
+  ann.cancelled = (await createTransaction(operator, { subject, object: '2' })).id;
+  await operator.send('POST', `/consents/${ann.cancelled}/cancel`);
+  ann.expired = (await createTransaction(operator, { subject, object: '3' })).id;
+  await expire(instance, { id: ann.expired });
+});
+afterAll(() => instance?.stop());
+
+const list = async (query: string) => (await (await operator.get(`/transactions?${query}`)).json()) as List;
+const search = async (body: object) =>
+  (await (await operator.send('POST', '/transactions', body)).json()) as Page;
+const idsOf = ({ values }: List | Page) => values.map(({ id }) => id);
+
+describe('the list of transactions', () => {
+  it("has a subject's transactions, newest first, each with its state and context and without a token", async () => {
+    const found = await list('subject=ann');
+    expect(idsOf(found)).toEqual([ann.expired, ann.cancelled, ann.committed, ann.created]);
+    expect(found.values.map(({ state }) => state)).toEqual(['TIMEOUT', 'CANCELLED', 'COMMITTED', 'CREATED']);
+    expect(found).not.toHaveProperty('next');
+    for (const each of found.values) {
+      expect(each).not.toHaveProperty('token');
+      expect(each).toMatchObject({ subject: 'ann', author: 'operator', context: { subject: 'ann' } });
+    }
+    expect(await list('subject=Ann')).toEqual({ values: [] });
+  });
+
+  it.each([
+    ['states=CREATED', ['created']],
+    ['states=COMMITTED,CANCELLED', ['cancelled', 'committed']],
+    ['states=COMMITTED&states=CANCELLED', ['cancelled', 'committed']],
+    ['states=TIMEOUT', ['expired']],
+    ['states=SUBMITTED,ROLLBACK', []],
+    ['states=', ['expired', 'cancelled', 'committed', 'created']],
+    ['before=2026-01-01', []],
+    ['after=2026-01-01T00:00:00Z&states=CREATED', ['created']],
+    ['after=2200-01-01', []],
+  ] as const)('is narrowed by %s', async (query, names) => {
+    expect(idsOf(await list(`subject=ann&${query}`))).toEqual(names.map((name) => ann[name]));
+  });
+
+  it('is narrowed by times, from the first on and before the second', async () => {
+    const { values } = await list('subject=ann');
+    const at = (id: string) => encodeURIComponent(values.find((each) => each.id === id)?.created ?? '');
+    const after = await list(`subject=ann&after=${at(ann.cancelled)}`);
+    expect(idsOf(after)).toEqual([ann.expired, ann.cancelled]);
+    expect(idsOf(await list(`subject=ann&before=${at(ann.cancelled)}`))).toEqual([
+      ann.committed,
+      ann.created,
+    ]);
+  });
+
+  it.each([
+    ['states=OPEN', '/states'],
+    ['states=CREATED,created', '/states'],
+    ['after=soon', '/after'],
+    ['before=2026-02-31T99:00', '/before'],
+  ])('is not to be had with %s', async (query, pointer) => {
+    const answer = await operator.get(`/transactions?${query}`);
+    expect(answer.status).toBe(422);
+    expect(await answer.json()).toMatchObject({ errors: [{ pointer }] });
+  });
+
+  it('is for operators and keys, not for users and strangers', async () => {
+    const key = await createKey(instance);
+    expect((await key.get('/transactions')).status).toBe(200);
+    const user = await signIn(instance, 'user');
+    expect((await user.get('/transactions?subject=user')).status).toBe(403);
+    expect((await user.send('POST', '/transactions', {})).status).toBe(403);
+    expect((await instance.fetch('/transactions')).status).toBe(401);
+  });
+});
+
+describe('the pages of a search', () => {
+  it('start at 0 and tell how many there are', async () => {
+    const first = await search({ subject: 'ann', size: 3 });
+    expect(first).toMatchObject({ page: 0, pageSize: 3, totalPages: 2, totalCount: 4 });
+    expect(idsOf(first)).toEqual([ann.expired, ann.cancelled, ann.committed]);
+    const second = await search({ subject: 'ann', size: 3, page: 1 });
+    expect(second).toMatchObject({ page: 1, pageSize: 3, totalPages: 2, totalCount: 4 });
+    expect(idsOf(second)).toEqual([ann.created]);
+    expect((await search({ subject: 'ann', page: 7 })).values).toEqual([]);
+    expect(await search({ subject: 'nobody' })).toEqual({
+      ...{ values: [], page: 0, pageSize: 50, totalPages: 0, totalCount: 0 },
+    });
+  });
+
+  it('take the same filters, and need no body', async () => {
+    expect(idsOf(await search({ subject: 'ann', states: ['TIMEOUT'] }))).toEqual([ann.expired]);
+    expect(await search({ subject: 'ann', states: ['CREATED'], after: '2200-01-01' })).toMatchObject({
+      totalCount: 0,
+    });
+    expect((await operator.send('POST', '/transactions', { states: ['OPEN'] })).status).toBe(422);
+    const whole = await operator.send('POST', '/transactions');
+    expect(((await whole.json()) as Page).totalCount).toBeGreaterThanOrEqual(4);
+  });
+});
