@@ -19,7 +19,14 @@ export type Introspection =
   | { result: 'bad-authorization' }
   | { result: 'refused'; code: 'unauthorized' | 'forbidden'; detail: string };
 
-/** Internal operations of the auth service. */
+/** What auth says of the key with which another instance wants to pair. `used`: by another pairing, or too old. */
+export type PairingKeyVerdict = 'reserved' | 'unknown' | 'not-for-pairing' | 'used';
+
+/** Internal operations of the auth service. All may be called again without harm. */
 export interface AuthOperations {
   introspect(input: Credentials): Promise<Introspection>;
+  /** Reserves a one-time key of scope PEER for ten minutes (federation.md, "Trust"). @param input.pairing a UUID, drawn by the other side. */
+  reservePairingKey(input: { apiKey: string; pairing: string }): Promise<{ verdict: PairingKeyVerdict }>;
+  /** Uses up a reserved key. @returns used: false if the pairing has it no more. */
+  usePairingKey(input: { apiKey: string; pairing: string }): Promise<{ used: boolean }>;
 }

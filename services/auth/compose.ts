@@ -13,6 +13,7 @@ import { composeIssuer, type Issuer } from './issuer/compose-issuer.ts';
 import { createExpirySweeper } from './jobs/sweep-expired.ts';
 import { createIntrospection } from './operations/create-introspection.ts';
 import { createKeyVerifier } from './operations/create-key-verifier.ts';
+import { createPairingKeys } from './operations/create-pairing-keys.ts';
 import { createOutsideVerifier } from './tokens/create-outside-verifier.ts';
 import { createOwnVerifier } from './tokens/create-own-verifier.ts';
 
@@ -45,6 +46,7 @@ export async function composeAuth(options: AuthOptions): Promise<AuthService> {
   const keys = createKeyVerifier({ db, keyedHash, log });
   const operations: AuthOperations = {
     introspect: createIntrospection({ keys, tokens: tokenVerifier(options) }),
+    ...createPairingKeys({ db, keyedHash }),
   };
   const issuer = settings.outsideIssuer ? undefined : await composeIssuer({ ...options, keyedHash, log });
   const app = await composeApp(options, { operations, keyedHash, issuer, wake: relay.wake });

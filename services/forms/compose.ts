@@ -27,7 +27,7 @@ interface Options {
   bus: EventBus;
   log: Logger;
   document: Document;
-  auth: AuthOperations;
+  auth: Pick<AuthOperations, 'introspect'>;
   limiter: RateLimiter;
   instance: PageInstance;
   settings: {

@@ -29,7 +29,7 @@ interface Options {
   bus: EventBus;
   log: Logger;
   document: Document;
-  auth: AuthOperations;
+  auth: Pick<AuthOperations, 'introspect'>;
   forms: FormsOperations;
   limiter: RateLimiter;
   instance: PageInstance;

@@ -54,7 +54,7 @@ const roles: Record<Exclude<Caller, 'nobody'>, Principal['roles']> = {
 };
 
 /** Believes whoever says who they are. */
-const auth: AuthOperations = {
+const auth: Pick<AuthOperations, 'introspect'> = {
   async introspect({ authorization, apiKey }) {
     const name = apiKey ?? authorization?.replace('Bearer ', '') ?? '';
     if (!Object.hasOwn(roles, name)) return { result: 'bad-authorization' };

@@ -1,0 +1,100 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { sql } from '#lib/db/sql.ts';
+import { type AuthUnderTest, startAuth } from '../support/auth-service.ts';
+
+let under: AuthUnderTest;
+let admin: Record<string, string>;
+beforeAll(async () => {
+  under = await startAuth();
+  admin = { Authorization: `Bearer ${await under.tokenOf('admin')}` };
+});
+afterAll(() => under.stop());
+
+async function make(scope: 'OWNER' | 'PEER'): Promise<{ id: string; key: string }> {
+  const response = await under.fetch('/keys', {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json', ...admin },
+    body: JSON.stringify({ name: 'for the lab', scope }),
+  });
+  return (await response.json()) as { id: string; key: string };
+}
+const reserve = (apiKey: string, pairing: string) =>
+  under.auth.operations.reservePairingKey({ apiKey, pairing });
+const use = (apiKey: string, pairing: string) => under.auth.operations.usePairingKey({ apiKey, pairing });
+
+describe('a key of scope PEER', () => {
+  it('pairs once: for one pairing as often as that one asks, and for no other', async () => {
+    const { key } = await make('PEER');
+    const pairing = randomUUID();
+    expect(await reserve(key, pairing)).toEqual({ verdict: 'reserved' });
+    expect(await use(key, pairing)).toEqual({ used: true });
+    // A reply that was lost: the same pairing comes again.
+    expect(await reserve(key, pairing)).toEqual({ verdict: 'reserved' });
+    expect(await use(key, pairing)).toEqual({ used: true });
+    expect(await reserve(key, randomUUID())).toEqual({ verdict: 'used' });
+    expect(await use(key, randomUUID())).toEqual({ used: false });
+  });
+
+  it('is had by one of many pairings that begin at once', async () => {
+    const { key } = await make('PEER');
+    const verdicts = await Promise.all(Array.from({ length: 20 }, () => reserve(key, randomUUID())));
+    expect(verdicts.filter(({ verdict }) => verdict === 'reserved')).toHaveLength(1);
+  });
+
+  it('is free again when a pairing that began with it did not end within ten minutes', async () => {
+    const { key, id } = await make('PEER');
+    const [first, second] = [randomUUID(), randomUUID()];
+    await reserve(key, first);
+    expect(await reserve(key, second)).toEqual({ verdict: 'used' });
+    await under.db.query(
+      sql`UPDATE api_keys SET reserved_until = now() - interval '1 second' WHERE id = ${id}`,
+    );
+    expect(await reserve(key, second)).toEqual({ verdict: 'reserved' });
+    expect(await use(key, first)).toEqual({ used: false });
+  });
+
+  it('waits a week for its partner', async () => {
+    const { key, id } = await make('PEER');
+    await under.db.query(sql`UPDATE api_keys SET created_at = now() - interval '8 days' WHERE id = ${id}`);
+    expect(await reserve(key, randomUUID())).toEqual({ verdict: 'used' });
+  });
+
+  it('shows in the list when it was used', async () => {
+    const { key, id } = await make('PEER');
+    const pairing = randomUUID();
+    await reserve(key, pairing);
+    await use(key, pairing);
+    const keys = (await (await under.fetch('/keys', { headers: admin })).json()) as { id: string }[];
+    expect(keys.find((each) => each.id === id)).toMatchObject({ lastAccessDate: expect.any(Number) });
+  });
+
+  it('pairs no more once it is revoked', async () => {
+    const { key, id } = await make('PEER');
+    const pairing = randomUUID();
+    await reserve(key, pairing);
+    await under.fetch(`/keys/${id}`, { method: 'DELETE', headers: admin });
+    expect(await reserve(key, pairing)).toEqual({ verdict: 'unknown' });
+    expect(await use(key, pairing)).toEqual({ used: false });
+  });
+});
+
+describe('what is no key for pairing', () => {
+  it('a key of scope OWNER is called one', async () => {
+    const { key } = await make('OWNER');
+    expect(await reserve(key, randomUUID())).toEqual({ verdict: 'not-for-pairing' });
+  });
+
+  it.each(['', 'acc_', 'hello', `acc_${'0'.repeat(32)}_${'a'.repeat(43)}_000000`])(
+    '%j is unknown',
+    async (apiKey) => {
+      expect(await reserve(apiKey, randomUUID())).toEqual({ verdict: 'unknown' });
+    },
+  );
+
+  it('a key with one changed letter is unknown', async () => {
+    const { key } = await make('PEER');
+    const changed = key.replace(/(?<=acc_[0-9a-f]{32}_)./, (letter) => (letter === 'a' ? 'b' : 'a'));
+    expect(await reserve(changed, randomUUID())).toEqual({ verdict: 'unknown' });
+  });
+});
