@@ -1,4 +1,4 @@
-import { type CleanedEnv, customCleanEnv } from 'envalid';
+import { type CleanedEnv, customCleanEnv, EnvMissingError } from 'envalid';
 import { StartupError } from '#lib/lifecycle/startup-error.ts';
 
 type Environment = Record<string, string | undefined>;
@@ -29,7 +29,7 @@ export function readSettings<S extends Parameters<typeof customCleanEnv>[1]>(
     reporter: ({ errors }) => {
       for (const [name, error] of Object.entries(errors as Record<string, Error>)) {
         faulty.add(name);
-        faults.push(`${name}: ${error.message || 'is required'}`);
+        faults.push(`${name}: ${error instanceof EnvMissingError ? 'is required' : error.message}`);
       }
     },
   }) as unknown as Settings<S>;

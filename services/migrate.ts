@@ -1,0 +1,36 @@
+import { str } from 'envalid';
+import { readSettings } from '#lib/config/read-settings.ts';
+import { databaseUrl } from '#lib/config/validators.ts';
+import { databaseLogin, readDatabasePassword } from '#lib/db/database-login.ts';
+import { migrate } from '#lib/db/migrate.ts';
+import { StartupError } from '#lib/lifecycle/startup-error.ts';
+import { createLogger } from '#lib/observability/logger.ts';
+import { schemas } from './schemas.ts';
+
+// `npm run migrate`: brings every schema up to date as the owner of the database and gives each service its role. It may run at
+// any time and as often as one likes; before the services of a new release it must have run.
+try {
+  const settings = readSettings(process.env, {
+    DATABASE_URL: databaseUrl(),
+    SECRETS_DIR: str({ default: undefined }),
+    LOG_LEVEL: str({ choices: ['info', 'warn', 'error', 'silent'], default: 'info' }),
+  });
+  await migrateAll(settings.DATABASE_URL, settings.SECRETS_DIR, settings.LOG_LEVEL);
+  process.stdout.write('Every schema is up to date.\n');
+} catch (error) {
+  const told = error instanceof StartupError ? error.message : (error as Error).stack;
+  process.stderr.write(`${told}\n`);
+  process.exitCode = 1;
+}
+
+async function migrateAll(url: string, secretsDir: string | undefined, level: string): Promise<void> {
+  const passwords = new Map<string, string | undefined>();
+  for (const { schema } of schemas)
+    passwords.set(schema, secretsDir ? await readDatabasePassword(secretsDir, schema) : undefined);
+  await migrate({
+    url: await databaseLogin(url, { user: 'accord', name: 'owner', secretsDir }),
+    schemas,
+    roles: { passwordOf: (schema) => passwords.get(schema) },
+    log: createLogger({ level }),
+  });
+}

@@ -1,0 +1,140 @@
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import pg from 'pg';
+import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
+import { createPool } from '#lib/db/pool.ts';
+import { neededVersion } from '#lib/db/read-migrations.ts';
+import { roleOf } from '#lib/db/service-role.ts';
+import { waitForSchema } from '#lib/db/wait-for-schema.ts';
+import { createLogger } from '#lib/observability/logger.ts';
+import { schemas } from '../../services/schemas.ts';
+import { createTestPostgres, type TestPostgres } from '../support/own-postgres.ts';
+import { runCommand } from '../support/run-command.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+
+// A server of its own: it asks services for passwords, and its roles are nobody else's.
+let server: TestPostgres;
+beforeEach(async () => {
+  server = await createTestPostgres({ owner: 'accord', passwordsFor: 'services' });
+});
+afterEach(() => server.stop());
+
+const migrate = (env: Record<string, string> = {}) =>
+  runCommand('services/migrate.ts', [], { env: { DATABASE_URL: server.url, LOG_LEVEL: 'info', ...env } });
+
+async function signIn(schema: string, password: string): Promise<string> {
+  const url = new URL(server.url);
+  url.username = roleOf(schema);
+  url.password = password;
+  const client = new pg.Client({ connectionString: url.href });
+  client.on('error', () => {});
+  try {
+    await client.connect();
+    const { rows } = await client.query('SELECT current_user AS name');
+    return rows[0].name;
+  } catch (error) {
+    return (error as { code: string }).code;
+  } finally {
+    await client.end();
+  }
+}
+
+/** A folder with a password for every service, as `npm run secrets` draws them. */
+async function secretsWith(word: string): Promise<string> {
+  const folder = await temporaryFolder();
+  for (const { schema } of schemas)
+    await writeFile(path.join(folder, `database-${schema}`), `${word}-of-${schema}\n`);
+  return folder;
+}
+
+test('one command makes every schema and a role for each service, with the password of its file', async () => {
+  const run = await migrate({ SECRETS_DIR: await secretsWith('first') });
+  expect(run).toMatchObject({ code: 0, output: 'Every schema is up to date.\n' });
+  expect(run.errors).not.toContain('first-of');
+  for (const { schema } of schemas) {
+    expect(await signIn(schema, `first-of-${schema}`)).toBe(roleOf(schema));
+    expect(await signIn(schema, 'another')).toBe('28P01');
+  }
+});
+
+test('the command can be repeated; it changes passwords only where a file gives one, and says so', async () => {
+  await migrate({ SECRETS_DIR: await secretsWith('first') });
+  const again = await migrate();
+  expect(again.code).toBe(0);
+  expect(again.errors).toContain('its password was left alone');
+  expect(await signIn('auth', 'first-of-auth')).toBe('accord_auth');
+  await migrate({ SECRETS_DIR: await secretsWith('second') });
+  expect(await signIn('auth', 'first-of-auth')).toBe('28P01');
+  expect(await signIn('auth', 'second-of-auth')).toBe('accord_auth');
+});
+
+test('three commands at once wait for each other', async () => {
+  const runs = await Promise.all([migrate(), migrate(), migrate()]);
+  expect(runs.map(({ code, errors }) => [code, /fault|failed/.test(errors)])).toEqual(
+    Array(3).fill([0, false]),
+  );
+});
+
+test('no service may even make a temporary table', async () => {
+  await migrate({ SECRETS_DIR: await secretsWith('first') });
+  const pool = poolOf('forms', 'first-of-forms');
+  await expect(pool.query('CREATE TEMPORARY TABLE notes (id integer)')).rejects.toMatchObject({
+    code: '42501',
+  });
+});
+
+test('a role that may do more than a service must is refused by name', async () => {
+  await server.asSuperuser('CREATE ROLE accord_auth LOGIN CREATEDB');
+  expect(await migrate()).toMatchObject({
+    code: 1,
+    errors: expect.stringContaining('The role accord_auth may do more than a service must'),
+  });
+});
+
+test('an owner who may not make roles is told what somebody else has to run', async () => {
+  await server.asSuperuser('ALTER ROLE accord NOCREATEROLE');
+  expect(await migrate()).toMatchObject({
+    code: 1,
+    errors: expect.stringContaining('CREATE ROLE accord_auth LOGIN'),
+  });
+  for (const { schema } of schemas) await server.asSuperuser(`CREATE ROLE ${roleOf(schema)} LOGIN`);
+  expect(await migrate()).toMatchObject({ code: 0 });
+});
+
+test('a service waits until its schema is there', async () => {
+  const pool = poolOf('auth', 'first-of-auth');
+  const [{ folder } = { folder: '' }] = schemas;
+  const version = await neededVersion(folder);
+  const waiting = waitForSchema({ pool, schema: 'auth', version, log: createLogger({ level: 'silent' }) });
+  await migrate({ SECRETS_DIR: await secretsWith('first') });
+  await waiting;
+});
+
+test('a service that waits in vain says for what, and what to do', async () => {
+  await migrate({ SECRETS_DIR: await secretsWith('first') });
+  const pool = poolOf('auth', 'first-of-auth');
+  const log = createLogger({ level: 'silent' });
+  await expect(waitForSchema({ pool, schema: 'auth', version: 99, log, timeoutMs: 50 })).rejects.toThrow(
+    /^The schema auth needs version 99, and it is at \d+\. Run npm run migrate/,
+  );
+  const nobody = poolOf('auth', 'wrong');
+  await expect(
+    waitForSchema({ pool: nobody, schema: 'auth', version: 1, log, timeoutMs: 50 }),
+  ).rejects.toThrow(/the database cannot be used \(28P01\)/);
+});
+
+test('without DATABASE_URL the command says what it needs', async () => {
+  expect(await runCommand('services/migrate.ts', [], { env: {} })).toMatchObject({
+    code: 1,
+    errors: expect.stringMatching(/DATABASE_URL: is required/),
+  });
+});
+
+function poolOf(schema: string, password: string): pg.Pool {
+  const url = new URL(server.url);
+  url.username = roleOf(schema);
+  url.password = password;
+  const pool = createPool({ url: url.href, schema, log: createLogger({ level: 'silent' }), max: 1 });
+  onTestFinished(() => pool.end());
+  return pool;
+}
