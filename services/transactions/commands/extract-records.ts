@@ -17,20 +17,23 @@ export async function extractRecords(
   { db, forms }: { db: Queries; forms: FormsOperations },
   { key, value, after, limit }: { key: string; value: string; after?: Position; limit: number },
 ): Promise<{ values: Extracted[]; next?: string }> {
-  const values: Extracted[] = [];
-  let position = after;
-  while (values.length < limit) {
-    const batch = await readExtract(db, { key, value, after: position, limit: limit + 1 });
-    for (const record of await keepValid({ db, forms }, key, batch)) {
-      if (values.length === limit) return { values, next: position && writeCursor(position) };
-      values.push(presentExtracted(record));
-      position = { createdAt: record.stored.position, id: record.stored.id };
-    }
-    if (batch.length <= limit) return { values };
-    const last = batch.at(-1) as ExtractedRecord;
-    if (values.length < limit) position = { createdAt: last.position, id: last.id };
+  const found: Valid[] = [];
+  for (let from = after; ; ) {
+    const batch = await readExtract(db, { key, value, after: from, limit: limit + 1 });
+    found.push(...(await keepValid({ db, forms }, key, batch)));
+    const last = batch.at(-1);
+    // One more than the page tells that there is a next one.
+    if (!last || batch.length <= limit || found.length > limit) break;
+    from = positionOf(last);
   }
-  return { values, next: position && writeCursor(position) };
+  const page = found.slice(0, limit);
+  const last = page.at(-1);
+  const next = found.length > limit && last ? writeCursor(positionOf(last.stored)) : undefined;
+  return { values: page.map(presentExtracted), next };
+}
+
+function positionOf({ position, id }: ExtractedRecord): Position {
+  return { createdAt: position, id };
 }
 
 interface Valid {
