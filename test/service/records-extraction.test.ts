@@ -1,0 +1,172 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { components } from '#lib/contracts/openapi.gen.ts';
+import { type Caller, createKey, signIn } from '../support/callers.ts';
+import { sampleContent } from '../support/forms-models.ts';
+import { startTestInstance, type TestInstance } from '../support/instance.ts';
+import { activateContent, makeLiveModel } from '../support/live-models.ts';
+import { recordAnswers } from '../support/live-transactions.ts';
+
+type Extraction = components['schemas']['ExtractionResult'];
+
+let instance: TestInstance;
+let operator: Caller;
+let admin: Caller;
+beforeAll(async () => {
+  instance = await startTestInstance();
+  [operator, admin] = await Promise.all([signIn(instance, 'operator'), signIn(instance, 'admin')]);
+});
+afterAll(() => instance?.stop());
+
+const letter = 'element/processing/processing.001/1.0';
+const interests = 'element/preference/preference.002/1.0';
+const wishes = 'element/preference/preference.003/1.0';
+const newsletter = { condition: { key: 'processing.001', value: 'accepted' } };
+
+const extract = (body: object, query = '', headers = {}) =>
+  operator.send('POST', `/records/extraction${query}`, body, headers);
+const found = async (key: string, value: string, query = '') =>
+  (await (await extract({ condition: { key, value } }, query)).json()) as Extraction;
+const namesOf = ({ values }: Extraction) => values.map(({ subjectName }) => subjectName);
+const csvOf = async (key: string, value: string, query = '') => {
+  const answer = await extract({ condition: { key, value } }, query, { Accept: 'text/csv' });
+  expect(answer.headers.get('content-type')).toBe('text/csv; charset=utf-8');
+  return answer;
+};
+
+describe('an extraction', () => {
+  it('has the subjects whose answer counts now, the newest first, with address and record', async () => {
+    const subjectInfos = { emailAddress: 'ann@example.org' };
+    const made = await recordAnswers(operator, 'ann', { [letter]: ['accepted'] }, { subjectInfos });
+    await recordAnswers(operator, 'ben', { [letter]: ['refused'] });
+    await recordAnswers(operator, 'cleo', { [letter]: ['accepted'] });
+    await recordAnswers(operator, 'cleo', { [letter]: ['refused'] });
+    await recordAnswers(operator, 'dora', { [letter]: ['accepted'] });
+    const accepted = await found('processing.001', 'accepted');
+    expect(namesOf(accepted)).toEqual(['dora', 'ann']);
+    expect(accepted).not.toHaveProperty('next');
+    expect(accepted.values[0]).not.toHaveProperty('emailAddress');
+    expect(accepted.values[1]).toMatchObject({
+      emailAddress: 'ann@example.org',
+      record: { subject: 'ann', value: 'accepted', status: 'VALID', transaction: made.id },
+    });
+    expect(namesOf(await found('processing.001', 'refused'))).toEqual(['cleo', 'ben']);
+    expect(await found('processing.001', 'maybe')).toEqual({ values: [] });
+    expect(await found('no.such.element', 'accepted')).toEqual({ values: [] });
+  });
+
+  it('finds an answer among several, and one for each object', async () => {
+    await recordAnswers(operator, 'emil', { [interests]: ['Drama', 'Dance'] }, { object: 'Mia' });
+    await recordAnswers(operator, 'emil', { [interests]: ['Dance'] }, { object: 'Tom' });
+    const dance = await found('preference.002', 'Dance');
+    expect(dance.values.map(({ record }) => record.object)).toEqual(['Tom', 'Mia']);
+    expect((await found('preference.002', 'Drama')).values).toHaveLength(1);
+    expect((await found('preference.002', 'Drama,Dance')).values).toHaveLength(0);
+  });
+
+  it('leaves out answers to what has changed since', async () => {
+    const content = { en: sampleContent.processing };
+    const element = await makeLiveModel(admin, 'processing', content);
+    await recordAnswers(operator, 'fay', { [`element/processing/${element.key}/1.0`]: ['accepted'] });
+    expect(namesOf(await found(element.key, 'accepted'))).toEqual(['fay']);
+    await activateContent(admin, element, content, 'MAJOR');
+    expect(namesOf(await found(element.key, 'accepted'))).toEqual([]);
+  });
+
+  it('comes by pages, that stay the same when answers come in, and pass over those that do not count', async () => {
+    const content = { en: sampleContent.processing };
+    const { key, ...element } = await makeLiveModel(admin, 'processing', content);
+    const say = (subject: string, serial: string) =>
+      recordAnswers(operator, subject, { [`element/processing/${key}/${serial}`]: ['accepted'] });
+    await say('old', '1.0');
+    await activateContent(admin, { key, ...element }, content, 'MAJOR');
+    for (const subject of ['p1', 'p2', 'p3', 'p4']) await say(subject, '2.0');
+    const first = await found(key, 'accepted', '?limit=2');
+    expect(namesOf(first)).toEqual(['p4', 'p3']);
+    await say('p5', '2.0');
+    const second = await found(key, 'accepted', `?limit=2&cursor=${first.next}`);
+    expect(namesOf(second)).toEqual(['p2', 'p1']);
+    expect(second).not.toHaveProperty('next');
+    const page = await csvOf(key, 'accepted', '?limit=2');
+    const next = page.headers.get('link')?.match(/^<(.+)>; rel="next"$/)?.[1] ?? '';
+    const more = await operator.send(
+      'POST',
+      next,
+      { condition: { key, value: 'accepted' } },
+      { Accept: 'text/csv' },
+    );
+    expect((await more.text()).split('\r\n')[1]).toMatch(/^p3,/);
+  });
+
+  it.each(['?cursor=garbled', '?cursor=', '?limit=0', '?limit=201'])('refuses %s', async (query) => {
+    expect((await extract(newsletter, query)).status).toBe(400);
+  });
+
+  it.each([
+    {},
+    { condition: {} },
+    { condition: { key: 'processing.001' } },
+    { condition: { key: 1, value: 'x' } },
+    [],
+  ])('needs an element and an answer: %j is refused', async (body) => {
+    expect((await extract(body)).status).toBe(400);
+  });
+
+  it('is for operators and keys, not for users, and is JSON or CSV', async () => {
+    const key = await createKey(instance);
+    expect((await key.send('POST', '/records/extraction', newsletter)).status).toBe(200);
+    const user = await signIn(instance, 'user');
+    expect((await user.send('POST', '/records/extraction', newsletter)).status).toBe(403);
+    const both = await extract(newsletter, '', { Accept: 'text/csv;q=0.5, application/json' });
+    expect(both.headers.get('content-type')).toMatch(/^application\/json/);
+    expect((await extract(newsletter, '', { Accept: 'application/pdf' })).status).toBe(406);
+  });
+});
+
+describe('an extraction as CSV', () => {
+  const rowsOf = async (value: string) => (await (await csvOf('preference.003', value)).text()).split('\r\n');
+  const say = (subject: string, wish: string, context = {}) =>
+    recordAnswers(operator, subject, { [wishes]: [wish] }, context);
+
+  it('has a line for each record under a header, and times in milliseconds', async () => {
+    const subjectInfos = { emailAddress: 'g@example.org' };
+    const { id } = await say('gus', 'An aisle seat', { subjectInfos, object: 'Row 7', author: 'Counter 3' });
+    const [header, row, end, ...more] = await rowsOf('An aisle seat');
+    expect(header).toBe(
+      'subjectName,emailAddress,key,serial,value,object,creationTimestamp,expirationTimestamp,origin,author,transaction',
+    );
+    expect(row).toMatch(
+      /^gus,g@example\.org,preference\.003,1\.0,An aisle seat,Row 7,\d{13},\d{13},WEBFORM,Counter 3,/,
+    );
+    expect(row?.split(',').at(-1)).toBe(id);
+    expect([end, ...more]).toEqual(['']);
+  });
+
+  it('has nothing but the header when nobody said it', async () => {
+    expect(await rowsOf('Nobody wishes that')).toHaveLength(2);
+  });
+
+  it.each([
+    ['a comma', 'Row 7, seat 8', '"Row 7, seat 8"'],
+    ['quotes', 'the "royal" box', '"the ""royal"" box"'],
+    ['Arabic', 'مقعد بجانب الممر', 'مقعد بجانب الممر'],
+    ['a formula', '=HYPERLINK("https://evil.example")', '"\'=HYPERLINK(""https://evil.example"")"'],
+    ['a plus', '+33 1 23', "'+33 1 23"],
+    ['a minus', '-2+3', "'-2+3"],
+    ['an at sign', '@SUM(A1)', "'@SUM(A1)"],
+  ])('writes %s so that a spreadsheet reads the text', async (name, wish, cell) => {
+    await say(name, wish);
+    const [, row] = await rowsOf(wish);
+    expect(row?.startsWith(`${name},,preference.003,1.0,${cell},,`)).toBe(true);
+  });
+
+  it('writes an answer of two lines as one cell', async () => {
+    await say('hope', 'One\r\nTwo');
+    const text = await (await csvOf('preference.003', 'One\nTwo')).text();
+    expect(text).toContain('hope,,preference.003,1.0,"One\nTwo",,');
+  });
+
+  it('writes a formula as a name or object just as harmlessly', async () => {
+    await say('=cmd|calc', 'Harmless', { object: '@here' });
+    expect((await rowsOf('Harmless'))[1]).toMatch(/^'=cmd\|calc,,preference\.003,1\.0,Harmless,'@here,/);
+  });
+});

@@ -1,0 +1,108 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { components } from '#lib/contracts/openapi.gen.ts';
+import { type Caller, signIn } from '../support/callers.ts';
+import { startTestInstance, type TestInstance } from '../support/instance.ts';
+import { createTransaction } from '../support/live-transactions.ts';
+
+type Subject = components['schemas']['Subject'];
+
+let instance: TestInstance;
+let operator: Caller;
+let user: Caller;
+beforeAll(async () => {
+  instance = await startTestInstance();
+  [operator, user] = await Promise.all([signIn(instance, 'operator'), signIn(instance, 'user')]);
+});
+afterAll(() => instance?.stop());
+
+const make = (body: object, caller = operator) => caller.send('POST', '/subjects', body);
+const read = async (name: string) =>
+  (await (await operator.get(`/subjects/${encodeURIComponent(name)}`)).json()) as Subject;
+const change = (id: string, body: object, caller = operator) => caller.send('PUT', `/subjects/${id}`, body);
+
+describe('a subject', () => {
+  it('is known from their first transaction, with the address and language that it names', async () => {
+    const subjectInfos = { emailAddress: 'ann@example.org', phoneNumber: '+33 1' };
+    await createTransaction(operator, { subject: 'ann', subjectInfos, language: 'fr' });
+    const ann = await read('ann');
+    expect(ann).toMatchObject({ name: 'ann', emailAddress: 'ann@example.org', defaultLanguage: 'fr' });
+    await createTransaction(operator, {
+      subject: 'ann',
+      subjectInfos: { emailAddress: 'other@example.org' },
+    });
+    expect(await read('ann')).toEqual(ann);
+  });
+
+  it('can be entered before, once, and is then found at the address that was told', async () => {
+    const name = 'Zoë / 50 % ? #1';
+    const made = await make({ name, emailAddress: 'zoe@example.org', defaultLanguage: 'pt-br' });
+    expect(made.status).toBe(201);
+    const zoe = (await made.json()) as Subject;
+    expect(zoe).toMatchObject({ name, emailAddress: 'zoe@example.org', defaultLanguage: 'pt-BR' });
+    expect(await (await operator.get(made.headers.get('location') ?? '')).json()).toEqual(zoe);
+    expect((await make({ name: ` ${name} ` })).status).toBe(409);
+  });
+
+  it('gets another address and language, or none, and keeps their name', async () => {
+    const { id } = (await (await make({ name: 'ben', emailAddress: 'ben@example.org' })).json()) as Subject;
+    const changed = await change(id, { emailAddress: 'b@example.org', defaultLanguage: 'ar', name: 'ben' });
+    expect(await changed.json()).toMatchObject({ id, emailAddress: 'b@example.org', defaultLanguage: 'ar' });
+    await change(id, { emailAddress: '' });
+    expect(await read('ben')).not.toHaveProperty('emailAddress');
+    expect(await read('ben')).toMatchObject({ defaultLanguage: 'ar' });
+    const renamed = await change(id, { name: 'benjamin' });
+    expect(renamed.status).toBe(422);
+    expect(await renamed.json()).toMatchObject({ errors: [{ pointer: '/name' }] });
+  });
+
+  it.each([
+    [{}, 400, '/name'],
+    [{ name: '' }, 422, '/name'],
+    [{ name: '   ' }, 422, '/name'],
+    [{ name: 'x'.repeat(1025) }, 422, '/name'],
+    [{ name: 'x', emailAddress: 'nowhere' }, 422, '/emailAddress'],
+    [{ name: 'x', emailAddress: 'a@b, c@d' }, 422, '/emailAddress'],
+    [{ name: 'x', defaultLanguage: 'not a language' }, 422, '/defaultLanguage'],
+    [{ name: ['x'] }, 400, '/name'],
+  ])('is not made of %j', async (body, status, pointer) => {
+    const answer = await make(body);
+    expect(answer.status).toBe(status);
+    expect(await answer.json()).toMatchObject({ errors: [{ pointer }] });
+  });
+
+  it('whom nobody knows is not there', async () => {
+    expect((await operator.get('/subjects/nobody')).status).toBe(404);
+    for (const id of ['ann', '0197a1ee-7a34-7b61-93c2-8d1f6a2e4b10'])
+      expect((await change(id, { emailAddress: 'a@example.org' })).status).toBe(404);
+  });
+});
+
+describe('the list of subjects', () => {
+  it('finds names by a part of them, in upper and lower case, taking no character for another', async () => {
+    for (const name of ['Find.Me', 'find_me', 'FIND%ME']) await make({ name });
+    const found = async (name: string) => {
+      const answer = await operator.get(`/subjects?name=${encodeURIComponent(name)}`);
+      return ((await answer.json()) as Subject[]).map((subject) => subject.name);
+    };
+    expect(await found('find')).toEqual(['FIND%ME', 'find_me', 'Find.Me']);
+    expect(await found('D_M')).toEqual(['find_me']);
+    expect(await found('%')).toEqual(['FIND%ME', 'Zoë / 50 % ? #1']);
+  });
+});
+
+describe('a plain user', () => {
+  it('enters, sees, lists and changes themselves alone', async () => {
+    const { id } = await read('ann');
+    expect((await user.get('/subjects/ann')).status).toBe(404);
+    expect((await change(id, { emailAddress: 'mine@example.org' }, user)).status).toBe(404);
+    expect((await make({ name: 'someone else' }, user)).status).toBe(403);
+    expect(await (await user.get('/subjects')).json()).toEqual([]);
+
+    const own = (await (await make({ name: 'user' }, user)).json()) as Subject;
+    expect((await change(own.id, { emailAddress: 'mine@example.org' }, user)).status).toBe(200);
+    const seen = { ...own, emailAddress: 'mine@example.org' };
+    expect(await (await user.get('/subjects/user')).json()).toEqual(seen);
+    expect(await (await user.get('/subjects')).json()).toEqual([seen]);
+    expect(await (await user.get('/subjects?name=ann')).json()).toEqual([]);
+  });
+});
