@@ -22,10 +22,13 @@ export interface StandaloneProcess {
   kill(): Promise<Ended>;
 }
 
-const program = path.join(import.meta.dirname, '..', '..', 'services', 'standalone.ts');
+const ours = path.join(import.meta.dirname, '..', '..', 'services', 'standalone.ts');
 
-/** Starts Accord with these settings and no others: on a free port, without limits, unless told otherwise. */
-export function startStandalone(settings: Record<string, string>): StandaloneProcess {
+/**
+ * Starts Accord with these settings and no others: on a free port, without limits, unless told otherwise.
+ * @param program of another copy of the project.
+ */
+export function startStandalone(settings: Record<string, string>, program = ours): StandaloneProcess {
   const child = spawn(process.execPath, [program], {
     cwd: '/',
     env: { PATH: process.env.PATH, PORT: '0', RATE_LIMITS: 'off', ...settings },
