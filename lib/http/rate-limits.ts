@@ -2,6 +2,7 @@ import type { Context } from 'koa';
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 import type { Principal } from '#lib/auth/principal.ts';
 import { fail } from '#lib/errors/fail.ts';
+import { addressNetwork } from '#lib/http/address-network.ts';
 
 /** What requests are counted by; the limits are per minute (decisions.md §10). */
 export type LimitKind = 'key' | 'user' | 'transaction' | 'address';
@@ -18,16 +19,19 @@ export const defaultRateLimits: Record<LimitKind, number> = {
 export interface RateLimiter {
   /** @throws Failure `too-many-requests` with Retry-After. */
   countRequest(principal: Principal): Promise<void>;
-  /** Counts failed credentials of an address. @throws Failure `too-many-requests`. */
+  /**
+   * Counts failed credentials of an address. What can be guessed is counted before it is tried, so that no guesses run side by side
+   * beyond the limit, and {@link forgetRefusal} follows if it was right. @throws Failure `too-many-requests`.
+   */
   countRefusal(ctx: Context): Promise<void>;
-  /** Lets nobody guess on whose failures are used up. @throws Failure `too-many-requests`. */
-  refuseBlocked(ctx: Context): Promise<void>;
+  /** Takes a counted refusal back. */
+  forgetRefusal(ctx: Context): Promise<void>;
 }
 
 /** Limits kept in this process. */
 export function createMemoryRateLimiter(limits: RateLimits): RateLimiter {
   if (limits === 'off')
-    return { countRequest: async () => {}, countRefusal: async () => {}, refuseBlocked: async () => {} };
+    return { countRequest: async () => {}, countRefusal: async () => {}, forgetRefusal: async () => {} };
   const limiters = Object.fromEntries(
     Object.entries(limits).map(([kind, points]) => [
       kind,
@@ -42,17 +46,14 @@ export function createMemoryRateLimiter(limits: RateLimits): RateLimiter {
       throw tooMany(refused.msBeforeNext);
     }
   };
-  const addressOf = (ctx: Context): string => ctx.state.address ?? ctx.ip;
+  const addressOf = (ctx: Context): string => addressNetwork(ctx.state.address ?? ctx.ip);
   return {
     async countRequest(principal) {
       const kind = limitKind(principal);
       if (kind) await count(kind, principal.account);
     },
     countRefusal: (ctx) => count('address', addressOf(ctx)),
-    async refuseBlocked(ctx) {
-      const used = await limiters.address.get(addressOf(ctx));
-      if (used && used.consumedPoints >= limits.address) throw tooMany(used.msBeforeNext);
-    },
+    forgetRefusal: async (ctx) => void (await limiters.address.reward(addressOf(ctx))),
   };
 }
 

@@ -226,6 +226,20 @@ describe('guessing passwords', () => {
     expect(await response.json()).toMatchObject({ error: 'temporarily_unavailable' });
   });
 
+  it('by many at once tries no more than one after another', async () => {
+    await under.restart({ limits: { ...defaultRateLimits, address: 5 } });
+    const guesses = Array.from({ length: 20 }, (_, n) => under.askToken(grant({ username: `guess ${n}` })));
+    const statuses = (await Promise.all(guesses)).map(({ status }) => status);
+    expect(statuses.filter((status) => status === 400)).toHaveLength(5);
+    expect(statuses.filter((status) => status === 429)).toHaveLength(15);
+  });
+
+  it('is not what many are taken for who sign in from one address at the same time', async () => {
+    await under.restart({ limits: { ...defaultRateLimits, address: 20 } });
+    const right = Array.from({ length: 30 }, () => under.askToken(grant()));
+    expect(new Set((await Promise.all(right)).map(({ status }) => status))).toEqual(new Set([200]));
+  });
+
   it('of secrets of clients is counted, too', async () => {
     await under.restart({ limits: { ...defaultRateLimits, address: 3 } });
     const guess = () =>

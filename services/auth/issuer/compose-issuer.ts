@@ -4,6 +4,7 @@ import type { AuthOptions } from '../auth-options.ts';
 import type { KeyedHash } from '../domain/keyed-hash.ts';
 import { createPasswordVerifier } from '../domain/password.ts';
 import { createAccountDirectory } from '../operations/create-account-directory.ts';
+import { createGuessGuard } from '../operations/create-guess-guard.ts';
 import { createSetup } from '../operations/create-setup.ts';
 import { createSignIn } from '../operations/create-sign-in.ts';
 import { createPages } from '../pages/create-pages.ts';
@@ -35,6 +36,7 @@ export async function composeIssuer(options: AuthOptions & { keyedHash: KeyedHas
   const accounts = await createAccountDirectory({ db, demo: settings.demo });
   const signIn = createSignIn({ db, accounts, passwords: await createPasswordVerifier() });
   const setup = createSetup({ db });
+  const guess = createGuessGuard({ limiter });
   const path = new URL(settings.authUrl).pathname;
   const pages = createPages({
     issuerPath: path,
@@ -42,7 +44,7 @@ export async function composeIssuer(options: AuthOptions & { keyedHash: KeyedHas
     defaultLanguage: settings.defaultLanguage,
   });
   const mounted = mountIssuer({
-    ...{ db, accounts, signIn, setup, keyedHash, limiter, pages, log },
+    ...{ db, accounts, signIn, setup, keyedHash, guess, pages, log },
     signingKeys: secrets.issuerSigning,
     cookieKeys: secrets.issuerCookies,
     settings: {

@@ -2,8 +2,8 @@ import type Koa from 'koa';
 import type { Middleware } from 'koa';
 import mount from 'koa-mount';
 import { Failure } from '#lib/errors/fail.ts';
-import type { RateLimiter } from '#lib/http/rate-limits.ts';
 import type { Logger } from '#lib/observability/logger.ts';
+import type { GuessGuard } from '../operations/create-guess-guard.ts';
 import type { Setup } from '../operations/create-setup.ts';
 import type { Pages } from '../pages/create-pages.ts';
 import { createProvider, type IssuerParts } from './create-provider.ts';
@@ -15,7 +15,7 @@ import { tokenEndpoint } from './token-endpoint.ts';
 interface MountParts extends Omit<IssuerParts, 'renderError'> {
   pages: Pages;
   setup: Setup;
-  limiter: RateLimiter;
+  guess: GuessGuard;
   log: Logger;
 }
 
@@ -27,7 +27,7 @@ export interface MountedIssuer {
 
 /** The built-in issuer as middleware: its token endpoint at all its addresses, its own pages, and oidc-provider below AUTH_URL. */
 export function mountIssuer(parts: MountParts): MountedIssuer {
-  const { settings, log, limiter } = parts;
+  const { settings, log, guess } = parts;
   const issuerPath = new URL(settings.authUrl).pathname;
   const provider = createProvider({ ...parts, renderError: renderIssuerError(parts.pages) });
   provider.on('server_error', (ctx, error) => {
@@ -39,7 +39,7 @@ export function mountIssuer(parts: MountParts): MountedIssuer {
   });
   return {
     middleware: [
-      tokenEndpoint({ issuerPath, limiter }),
+      tokenEndpoint({ issuerPath, guess }),
       issuerRoutes({ ...parts, provider, issuerPath }),
       guardAuthorization({ issuerPath, pages: parts.pages }),
       leaveCorsToUs,

@@ -1,5 +1,5 @@
 import type { Provider } from 'oidc-provider';
-import type { RateLimiter } from '#lib/http/rate-limits.ts';
+import type { GuessGuard } from '../operations/create-guess-guard.ts';
 import type { Setup } from '../operations/create-setup.ts';
 import type { SignIn } from '../operations/create-sign-in.ts';
 import type { Pages } from '../pages/create-pages.ts';
@@ -10,7 +10,7 @@ export interface PageParts {
   pages: Pages;
   signIn: SignIn;
   setup: Setup;
-  limiter: RateLimiter;
+  guess: GuessGuard;
   /** Path of AUTH_URL. */
   issuerPath: string;
 }

@@ -30,12 +30,14 @@ export function submitSetup(parts: PageParts) {
 }
 
 /** The link's token, if it is still good; guessing is counted. */
-async function openToken({ setup, limiter }: PageParts, ctx: Context): Promise<string | undefined> {
+async function openToken({ setup, guess }: PageParts, ctx: Context): Promise<string | undefined> {
   const token = [ctx.query.token].flat()[0] ?? '';
-  await limiter.refuseBlocked(ctx);
-  if (await setup.isOpen(token)) return token;
-  await limiter.countRefusal(ctx);
-  return undefined;
+  const isOpen = await guess(
+    ctx,
+    () => setup.isOpen(token),
+    (open) => !open,
+  );
+  return isOpen ? token : undefined;
 }
 
 function sendSetup(

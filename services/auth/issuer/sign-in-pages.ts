@@ -17,7 +17,7 @@ export function showSignIn(parts: PageParts) {
 
 /** POST …/interaction/{uid}: back to the client, signed in or cancelled; or the page again. */
 export function submitSignIn(parts: PageParts) {
-  const { provider, signIn, limiter } = parts;
+  const { provider, signIn, guess } = parts;
   return async (ctx: Context) => {
     const interaction = await findInteraction(parts, ctx);
     if (!interaction) return sendExpired(parts, ctx);
@@ -25,13 +25,15 @@ export function submitSignIn(parts: PageParts) {
     const username = form.get('username') ?? '';
     if (form.has('cancel')) return finish(provider, ctx, { error: 'access_denied' });
     try {
-      await limiter.refuseBlocked(ctx);
-      const account = await signIn(username, form.get('password') ?? '');
+      const account = await guess(
+        ctx,
+        () => signIn(username, form.get('password') ?? ''),
+        (found) => found === undefined,
+      );
       if (account) {
         await forgetOther(provider, interaction, account.id);
         return finish(provider, ctx, { login: { accountId: account.id, remember: false } });
       }
-      await limiter.countRefusal(ctx);
     } catch (error) {
       if (!(error instanceof Failure) || error.code !== 'too-many-requests') throw error;
       ctx.set(error.headers);

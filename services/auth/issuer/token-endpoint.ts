@@ -1,6 +1,6 @@
 import type { Context, Middleware } from 'koa';
 import { Failure, fail } from '#lib/errors/fail.ts';
-import type { RateLimiter } from '#lib/http/rate-limits.ts';
+import type { GuessGuard } from '../operations/create-guess-guard.ts';
 
 /** Errors that mean that somebody may be guessing: of passwords, codes or client secrets. */
 const guesses = new Set(['invalid_grant', 'invalid_client']);
@@ -10,13 +10,7 @@ const guesses = new Set(['invalid_grant', 'invalid_client']);
  * address are counted. Whatever is wrong, the answer has OAuth's form (RFC 6749 §5.2).
  * @param issuerPath path of AUTH_URL.
  */
-export function tokenEndpoint({
-  issuerPath,
-  limiter,
-}: {
-  issuerPath: string;
-  limiter: RateLimiter;
-}): Middleware {
+export function tokenEndpoint({ issuerPath, guess }: { issuerPath: string; guess: GuessGuard }): Middleware {
   const addresses = tokenAddresses(issuerPath);
   return async (ctx, next) => {
     if (!addresses(ctx.path)) return next();
@@ -24,10 +18,8 @@ export function tokenEndpoint({
       throw fail('method-not-allowed', 'This address takes POST.', { headers: { Allow: 'POST, OPTIONS' } });
     ctx.state.operationId = 'requestToken';
     try {
-      await limiter.refuseBlocked(ctx);
       ctx.path = `${issuerPath}/token`;
-      await next();
-      if (guesses.has(errorOf(ctx) ?? '')) await limiter.countRefusal(ctx);
+      await guess(ctx, next, () => guesses.has(errorOf(ctx) ?? ''));
     } catch (error) {
       if (!(error instanceof Failure)) throw error;
       sendUnavailable(ctx, error);
