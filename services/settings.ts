@@ -1,7 +1,8 @@
 import { str } from 'envalid';
+import { mailSender, mailUrl, senderList, smsUrl } from '#lib/config/message-validators.ts';
 import { readSettings, type Settings } from '#lib/config/read-settings.ts';
 import {
-  databaseUrl, embedSources, flag, languageTag, networkList, originList, originUrl, rateLimits, tcpPort, timeZone,
+  databaseUrl, embedSources, flag, languageTag, logLevel, networkList, originList, originUrl, rateLimits, tcpPort, timeZone,
 } from '#lib/config/validators.ts'; // biome-ignore format: one glance
 import { defaultRateLimits } from '#lib/http/rate-limits.ts';
 import { authSpecs, checkAuthSettings } from './auth/config.ts';
@@ -25,7 +26,13 @@ const specs = {
   EMBED_ORIGINS: embedSources({ default: 'https: http://localhost:* http://127.0.0.1:*' }),
   TRUSTED_PROXIES: networkList({ default: [] }),
   RATE_LIMITS: rateLimits({ default: defaultRateLimits }),
-  LOG_LEVEL: str({ choices: ['info', 'warn', 'error', 'silent'], default: 'warn' }),
+  // What these are for comes with peers, webhooks, mail and codes: a fault in them is told at once, not on that day.
+  OUTBOUND_ALLOWED_NETWORKS: networkList({ default: ['127.0.0.0/8', '::1/128'] }),
+  MAIL_URL: mailUrl({ default: 'log' }),
+  MAIL_FROM: mailSender({ default: undefined }),
+  MAIL_SENDERS: senderList({ default: undefined }),
+  SMS_URL: smsUrl({ default: 'log' }),
+  LOG_LEVEL: logLevel({ default: 'warn' }),
 };
 
 export type InstanceSettings = Settings<typeof specs> & { demo: boolean };

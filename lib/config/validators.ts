@@ -1,5 +1,6 @@
 import { makeValidator } from 'envalid';
 import ipaddr from 'ipaddr.js';
+import { maskCredentials } from '#lib/config/mask-credentials.ts';
 import { connectionStringFault } from '#lib/db/connection-string-fault.ts';
 import { defaultRateLimits, type LimitKind, type RateLimits } from '#lib/http/rate-limits.ts';
 
@@ -15,7 +16,7 @@ export const originUrl = makeValidator<string>((text) => {
     url.hash === '';
   if (!bare)
     throw new Error(
-      `must be an http or https address without a path, such as https://consent.example.org (it is "${text}")`,
+      `must be an http or https address without a path, such as https://consent.example.org (it is "${maskCredentials(text)}")`,
     );
   return url.origin;
 });
@@ -24,7 +25,7 @@ export const originUrl = makeValidator<string>((text) => {
 export const httpUrl = makeValidator<string>((text) => {
   const url = URL.parse(text);
   if (!url || !/^https?:$/.test(url.protocol) || url.search !== '' || url.hash !== '' || url.username !== '')
-    throw new Error(`must be an http or https address (it is "${text}")`);
+    throw new Error(`must be an http or https address (it is "${maskCredentials(text)}")`);
   return url.href.replace(/\/+$/, '');
 });
 
@@ -49,7 +50,7 @@ export const originList = makeValidator<string[]>((text) =>
     const url = URL.parse(item);
     if (!url || !/^https?:$/.test(url.protocol) || url.origin !== item.replace(/\/$/, ''))
       throw new Error(
-        `must be origins such as https://www.example.org, separated by commas ("${item}" is none)`,
+        `must be origins such as https://www.example.org, separated by commas ("${maskCredentials(item)}" is none)`,
       );
     return url.origin;
   }),
@@ -60,7 +61,9 @@ export const embedSources = makeValidator<string>((text) => {
   const items = listItems(text);
   const fine = items.every((item) => /^(https?:|https?:\/\/[\w.*-]+(:(\d+|\*))?)$/.test(item));
   if (!fine || items.length === 0)
-    throw new Error(`must be origins such as https://www.example.org, separated by commas (it is "${text}")`);
+    throw new Error(
+      `must be origins such as https://www.example.org, separated by commas (it is "${maskCredentials(text)}")`,
+    );
   return items.join(' ');
 });
 
@@ -102,6 +105,15 @@ export const rateLimits = makeValidator<RateLimits>((text) => {
     limits[kind as LimitKind] = Number(points);
   }
   return limits;
+});
+
+const logLevels = ['info', 'warn', 'error', 'silent'] as const;
+
+/** From which level on lines are logged. */
+export const logLevel = makeValidator<(typeof logLevels)[number]>((text) => {
+  const level = logLevels.find((each) => each === text);
+  if (!level) throw new Error(`must be one of ${logLevels.join(', ')} (it is "${text}")`);
+  return level;
 });
 
 /** `true` or `false`. */

@@ -1,0 +1,75 @@
+import { describe, expect, it } from 'vitest';
+import type { SettingsError } from '#lib/config/read-settings.ts';
+import { readInstanceSettings } from '../../services/settings.ts';
+
+const faultsOf = (environment: Record<string, string>) => {
+  try {
+    readInstanceSettings(environment);
+    return [];
+  } catch (error) {
+    return (error as SettingsError).faults;
+  }
+};
+
+describe('settings of an instance', () => {
+  it('are all checked, those that are for later too', () => {
+    const faults = faultsOf({
+      OUTBOUND_ALLOWED_NETWORKS: '10.0.0.0',
+      MAIL_URL: 'mail.example.org',
+      MAIL_FROM: 'Accord',
+      MAIL_SENDERS: 'consent@example.org, shop',
+      SMS_URL: 'smtp://sms.example.org',
+      LOG_LEVEL: 'chatty',
+    });
+    expect(faults.sort()).toEqual([
+      'LOG_LEVEL: must be one of info, warn, error, silent (it is "chatty")',
+      'MAIL_FROM: must be like consent@example.org or Accord <consent@example.org> (it is "Accord")',
+      'MAIL_SENDERS: must be addresses such as consent@example.org, or telephone numbers, separated by commas ("shop" is none)',
+      'MAIL_URL: must be log, or like smtp://user:password@mail.example.org:587 (it is "mail.example.org")',
+      'OUTBOUND_ALLOWED_NETWORKS: must be networks such as 10.0.0.0/8, separated by commas ("10.0.0.0" is none)',
+      'SMS_URL: must be log, or an http or https address such as https://sms.example.org/send (it is "smtp://sms.example.org")',
+    ]);
+  });
+
+  it.each<Record<string, string>>([
+    { MAIL_URL: 'log', SMS_URL: 'log' },
+    { MAIL_URL: 'smtps://accord:p%40ss@mail.example.org:465?pool=true' },
+    { SMS_URL: 'https://accord:secret@sms.example.org/send?from=1' },
+    { MAIL_FROM: 'Théâtre, Rive Gauche <consent@example.org>', MAIL_SENDERS: 'a@b.org,+33 1 23 45 67 89' },
+    { OUTBOUND_ALLOWED_NETWORKS: '10.0.0.0/8 fd00::/8', LOG_LEVEL: 'silent' },
+  ])('may be %j', (environment) => {
+    expect(faultsOf(environment)).toEqual([]);
+  });
+
+  it('send no mail in the name of a text that begins a header of its own', () => {
+    expect(faultsOf({ MAIL_FROM: 'a@b.org\r\nBcc: all@b.org' })).toHaveLength(1);
+    expect(faultsOf({ MAIL_FROM: 'Accord\n <a@b.org>' })).toHaveLength(1);
+  });
+});
+
+describe('what is said of a faulty setting', () => {
+  it.each([
+    ['BASE_URL', 'https://accord:hunter2@consent.example.org'],
+    ['BASE_URL', 'https://consent.example.org/?password=hunter2'],
+    ['OIDC_ISSUER', 'https://accord:hunter2@login.example.org'],
+    ['OIDC_ISSUER', 'https://accord:x@/hunter2@login.example.org'],
+    ['OIDC_ISSUER', 'htps:accord:hunter2@login.example.org'],
+    ['AUTH_URL', 'accord:hunter2@consent.example.org'],
+    ['DATABASE_URL', 'mysql://accord:hunter2@localhost/accord'],
+    ['DATABASE_URL', 'postgresql://accord:hunter2@localhost:port/accord'],
+    ['CORS_ORIGINS', 'https://accord:hunter2@shop.example.org'],
+    ['EMBED_ORIGINS', 'https://shop.example.org https://accord:hunter2@shop.example.org'],
+    ['MAIL_URL', 'smpt://accord:hunter2@mail.example.org'],
+    ['SMS_URL', 'ftp://accord:hunter2@sms.example.org?key=hunter2'],
+  ])('%s has no password in it', (name, value) => {
+    const faults = faultsOf({ [name]: value });
+    expect(faults).toEqual([expect.stringMatching(`^${name}: must be`)]);
+    expect(faults.join()).not.toMatch(/hunter2/);
+  });
+
+  it('shows the rest of it', () => {
+    expect(faultsOf({ BASE_URL: 'https://accord:hunter2@consent.example.org' })[0]).toContain(
+      '"https://***@consent.example.org"',
+    );
+  });
+});
