@@ -46,6 +46,7 @@ async function sendFailure(
   render?: RenderErrorPage,
 ) {
   ctx.set(failure.headers);
+  ctx.vary('Accept');
   const { status } = problemStatus[failure.code];
   if (render && wantsPage(ctx)) {
     try {
@@ -60,7 +61,6 @@ async function sendFailure(
     }
   }
   ctx.status = status;
-  ctx.vary('Accept');
   ctx.type = 'application/problem+json';
   ctx.body = JSON.stringify(toProblem(failure, baseUrl, ctx.path));
 }

@@ -32,7 +32,8 @@ export async function mountContract(
 ): Promise<{ routes: Middleware; operations: ContractOperation[] }> {
   const document = pruneDocument(options.document, options.tag);
   const { operations, validate } = await createRequestValidator(document);
-  const router = new Router();
+  // An address is what the contract writes, to the letter: neither in capitals nor with a slash at its end.
+  const router = new Router({ strict: true, sensitive: true });
   for (const [path, served] of groupByPath(operations)) {
     const pattern = path.replaceAll(/\{(\w+)\}/g, ':$1');
     for (const operation of served) {
