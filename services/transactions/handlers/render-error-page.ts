@@ -8,10 +8,13 @@ import { frameAncestors } from '../presenters/embedding.ts';
 import { mintToken } from '../presenters/present-transaction.ts';
 import { readTransaction } from '../queries/read-transaction.ts';
 import type { Dependencies } from './dependencies.ts';
+import { ownerContact } from './owner-contact.ts';
 import { readerLanguages } from './reader-languages.ts';
 
 /** Codes whose page may lead on, because whoever sees it may see the transaction. */
 const leadOn = new Set<Failure['code']>(['wrong-state', 'expired', 'withdrawn']);
+
+const noLinks = { child: null, transaction: null };
 
 /** The page of a failure below /consents: with a way on where there is one (decisions.md §9). */
 export function renderErrorPage(dependencies: Dependencies): RenderErrorPage {
@@ -19,22 +22,23 @@ export function renderErrorPage(dependencies: Dependencies): RenderErrorPage {
   return async (ctx, failure) => {
     const id = /^\/consents\/([^/]+)/.exec(ctx.path)?.[1];
     const read = id && leadOn.has(failure.code) ? await readTransaction(db, id) : undefined;
-    const language = readerLanguages(ctx, read?.transaction.context.language, defaultLanguage)[0] as string;
+    const languages = readerLanguages(ctx, read?.transaction.context.language, defaultLanguage);
     const retryAfter = failure.headers['Retry-After'];
+    const links = read ? linksOn(dependencies, read, failure, ctx.state.principal) : noLinks;
+    const ways = Object.values(links).filter((link) => link !== null);
     const { html } = await forms.renderPage({
       model: {
         page: 'error',
         status: problemStatus[failure.code].status,
         code: failure.code,
-        language,
+        language: languages[0] as string,
         instance,
         theme: null,
         embedding: null,
         ...(retryAfter ? { retryAfter: Number(retryAfter) } : {}),
-        links: read
-          ? linksOn(dependencies, read, failure, ctx.state.principal)
-          : { child: null, transaction: null },
-        contact: null,
+        links,
+        // Where nothing leads on, the page says whom to ask (decisions.md §9).
+        contact: read && ways.length === 0 ? await ownerContact(forms, read, languages) : null,
       },
     });
     return { html, frameAncestors: read ? frameAncestors(read, embedOrigins) : `'self' ${embedOrigins}` };

@@ -5,6 +5,7 @@ import type { ReadTransaction } from '../domain/transaction.ts';
 import { finalPage } from '../presenters/final-page.ts';
 import { mintToken } from '../presenters/present-transaction.ts';
 import type { Dependencies } from './dependencies.ts';
+import { ownerContact } from './owner-contact.ts';
 import { readerLanguages } from './reader-languages.ts';
 import { sendTransactionPage } from './send.ts';
 
@@ -18,16 +19,18 @@ export async function sendFinalPage(
   const { forms, tokens, instance, defaultLanguage } = dependencies;
   const { transaction } = read;
   const receipt = read.receipt === null ? undefined : (JSON.parse(read.receipt) as ReceiptBody);
-  const language =
-    receipt?.language ?? (readerLanguages(ctx, transaction.context.language, defaultLanguage)[0] as string);
+  const languages = readerLanguages(ctx, transaction.context.language, defaultLanguage);
+  const language = receipt?.language ?? (languages[0] as string);
   const theme = transaction.layout.theme
     ? await forms.theme({ key: transaction.layout.theme, language })
     : null;
+  const asks = receipt === undefined && !transaction.context.updatable;
+  const contact = asks ? await ownerContact(forms, read, languages) : null;
   const token = mintToken(tokens, read, principal);
   await sendTransactionPage(
     ctx,
     dependencies,
     read,
-    finalPage(read, { receipt, token, language, instance, theme }),
+    finalPage(read, { receipt, contact, token, language, instance, theme }),
   );
 }

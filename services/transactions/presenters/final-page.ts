@@ -13,17 +13,19 @@ const pages = {
   ROLLBACK: 'rolledback',
 } as const;
 
-/** The page of a transaction in a final state. @param receipt of a committed one. */
+/** The page of a transaction in a final state. @param receipt of a committed one. @param contact whom to ask where there is none. */
 export function finalPage(
   read: ReadTransaction,
   {
     receipt,
+    contact,
     token,
     language,
     instance,
     theme,
   }: {
     receipt: ReceiptBody | undefined;
+    contact: FinalPage['contact'];
     token: string;
     language: string;
     instance: PageInstance;
@@ -47,7 +49,7 @@ export function finalPage(
       receipt: state === 'COMMITTED' ? withToken(links.receipt, token) : null,
       child: transaction.context.updatable ? withToken(links.child, token) : null,
     },
-    contact: controller ?? null,
+    contact: controller ?? contact,
   };
 }
 

@@ -1,0 +1,84 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Caller, signIn } from '../support/callers.ts';
+import { startTestInstance, type TestInstance } from '../support/instance.ts';
+import { makeLiveModel, withdrawModel } from '../support/live-models.ts';
+import { createTransaction, expire, type LiveTransaction } from '../support/live-transactions.ts';
+
+let instance: TestInstance;
+let admin: Caller;
+beforeAll(async () => {
+  instance = await startTestInstance();
+  admin = await signIn(instance, 'admin');
+});
+afterAll(() => instance?.stop());
+
+const browser = { Accept: 'text/html', 'Accept-Language': 'fr' };
+const submit = ({ id, token }: LiveTransaction) =>
+  instance.fetch(`/consents/${id}/submit?t=${token}`, {
+    method: 'POST',
+    headers: browser,
+    body: new URLSearchParams(),
+  });
+
+describe('who comes too late to a transaction that cannot be updated', () => {
+  it('is told whom to ask, on the page of the fault and on that of the transaction', async () => {
+    const made = await createTransaction(admin, { updatable: false });
+    await expire(instance, made);
+    const late = await submit(made);
+    expect(late.status).toBe(410);
+    expect(await late.text()).toContain('Théâtre de la Rive');
+    const page = await instance.fetch(made.url, { headers: browser });
+    expect(page.status).toBe(200);
+    expect(await page.text()).toContain('Théâtre de la Rive');
+  });
+
+  it('is told as much as is known once the information is withdrawn', async () => {
+    const info = await makeLiveModel(admin, 'information', { fr: { title: 'Vos données' } });
+    const layoutData = { elements: ['processing.001'], info: info.key };
+    const made = await createTransaction(admin, { updatable: false, layoutData });
+    await expire(instance, made);
+    await withdrawModel(admin, info);
+    const late = await submit(made);
+    expect(late.status).toBe(410);
+    expect(await late.text()).toContain('l’organisme qui vous a envoyé');
+  });
+
+  it('is led on instead where it can be', async () => {
+    const made = await createTransaction(admin);
+    await expire(instance, made);
+    const page = await (await submit(made)).text();
+    expect(page).toContain(`/consents/${made.id}/child?t=`);
+    expect(page).not.toContain('Théâtre de la Rive');
+  });
+});
+
+describe('an error', () => {
+  it.each(['text/html', 'application/json'])(
+    'as %s says that it would be another for others',
+    async (Accept) => {
+      for (const path of ['/consents/1111111111111111111111', '/models/nowhere', '/user', '/nowhere'])
+        expect((await instance.fetch(path, { headers: { Accept } })).headers.get('vary'), path).toMatch(
+          /\bAccept\b/,
+        );
+    },
+  );
+
+  it('comes of an address that is not as the contract writes it', async () => {
+    const { id, token } = await createTransaction(admin);
+    for (const path of [
+      `/consents/${id}/`,
+      `/consents/${id}/submit/`,
+      `/consents/${id}/SUBMIT`,
+      '/models/',
+      '/Models',
+      '/user/',
+    ])
+      for (const Accept of ['text/html', 'application/json']) {
+        const headers = { ...admin.headers, Accept };
+        const answer = await instance.fetch(`${path}?t=${token}`, { headers });
+        expect([path, answer.status]).toEqual([path, 404]);
+      }
+    const made = await instance.fetch('/consents/', { method: 'POST', headers: admin.headers });
+    expect(made.status).toBe(404);
+  });
+});
