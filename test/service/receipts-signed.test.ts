@@ -1,0 +1,91 @@
+import {
+  type CompactVerifyResult,
+  compactVerify,
+  createLocalJWKSet,
+  decodeProtectedHeader,
+  type JSONWebKeySet,
+} from 'jose';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { type Caller, signIn } from '../support/callers.ts';
+import { startTestInstance, type TestInstance } from '../support/instance.ts';
+import { type LiveTransaction, recordAnswers } from '../support/live-transactions.ts';
+
+let instance: TestInstance;
+let operator: Caller;
+let made: LiveTransaction;
+beforeAll(async () => {
+  instance = await startTestInstance();
+  operator = await signIn(instance, 'operator');
+  made = await recordAnswers(operator, 'ann \u2028 Zoë', {
+    'element/processing/processing.001/1.0': ['accepted'],
+    'element/preference/preference.003/1.0': ['مقعد بجانب الممر'],
+  });
+});
+afterAll(() => instance?.stop());
+
+interface Description {
+  instance: string;
+  jwks: JSONWebKeySet;
+  jws: string;
+}
+
+const describeInstance = async () =>
+  (await (await instance.fetch('/.well-known/accord')).json()) as Description;
+const signedReceipt = async () => (await operator.get(`/receipts/${made.id}?format=jose`)).text();
+/** Verifies as a stranger would: with what the instance publishes, and no other key. */
+const verify = async (jws: string): Promise<CompactVerifyResult> => {
+  const { jwks } = await describeInstance();
+  return compactVerify(jws, createLocalJWKSet(jwks), { algorithms: ['ES256'] });
+};
+const textOf = ({ payload }: CompactVerifyResult) => new TextDecoder().decode(payload);
+
+it('A signed receipt is verified with the key that the instance publishes', async () => {
+  const { protectedHeader } = await verify(await signedReceipt());
+  expect(protectedHeader).toMatchObject({
+    alg: 'ES256',
+    typ: 'accord-consent-receipt+jws',
+    cty: 'application/json',
+  });
+  const { jwks } = await describeInstance();
+  expect(jwks.keys.filter(({ use }) => use === 'sig').map(({ kid }) => kid)).toContain(protectedHeader.kid);
+});
+
+it('What is signed is the receipt, to the letter', async () => {
+  const plain = await (await operator.get(`/receipts/${made.id}`)).text();
+  expect(textOf(await verify(await signedReceipt()))).toBe(plain);
+  expect(JSON.parse(plain)).toMatchObject({ transaction: made.id, subject: 'ann \u2028 Zoë' });
+});
+
+it('It is signed once, and is the same however often it is read', async () => {
+  expect(await signedReceipt()).toBe(await signedReceipt());
+});
+
+it('A receipt that somebody has changed does not verify', async () => {
+  const [header, payload = '', signature] = (await signedReceipt()).split('.');
+  const changed = Buffer.from(payload, 'base64url').toString().replace('"accepted"', '"refused"');
+  const forged = `${header}.${Buffer.from(changed).toString('base64url')}.${signature}`;
+  await expect(verify(forged)).rejects.toThrow('signature verification failed');
+});
+
+it('Every signature has the 64 bytes that RFC 7518 wants, whatever its integers are', async () => {
+  for (const subject of Array.from({ length: 12 }, (_, index) => `signed-${index}`)) {
+    const { id } = await recordAnswers(operator, subject, {
+      'element/processing/processing.001/1.0': ['accepted'],
+    });
+    const jws = await (await operator.get(`/receipts/${id}`, { Accept: 'application/jose' })).text();
+    expect(Buffer.from(jws.split('.')[2] ?? '', 'base64url')).toHaveLength(64);
+    expect(JSON.parse(textOf(await verify(jws)))).toMatchObject({ subject });
+  }
+});
+
+it("The instance's description is signed too, and shows no private part of a key", async () => {
+  const { jws, ...described } = await describeInstance();
+  const signed = await verify(jws);
+  expect(decodeProtectedHeader(jws).typ).toBe('accord-instance+jwt');
+  expect(JSON.parse(textOf(signed))).toMatchObject(described);
+  expect(described.instance).toBe(instance.url);
+  for (const key of described.jwks.keys) expect(key).not.toHaveProperty('d');
+  const compact = await instance.fetch('/.well-known/accord', { headers: { Accept: 'application/jose' } });
+  expect(compact.headers.get('content-type')).toBe('application/jose');
+  await verify(await compact.text());
+});
