@@ -61,6 +61,7 @@ function serve(
 ): Middleware {
   const types = producedTypes(operation);
   const htmlOnly = types.length === 1 && types[0] === 'text/html';
+  const takesFormat = operation.parameters?.some(({ name }) => name === 'format');
   return async (ctx) => {
     ctx.state.operationId = operation.operationId;
     ctx.state.htmlOnly = htmlOnly;
@@ -68,7 +69,8 @@ function serve(
     const principal = await options.authenticate(ctx, operation);
     await options.limit?.(principal, operation);
     checkRights(operation, principal);
-    const mode = acceptedMode(ctx, types);
+    // A format that is named wins over Accept; the handler reads it.
+    const mode = takesFormat && ctx.query.format ? 'json' : acceptedMode(ctx, types);
     const query = readQuery(ctx, operation);
     const { body, form } = await readInput(ctx, operation);
     const params = readParams(ctx);
