@@ -1,0 +1,130 @@
+import { decodeJwt } from 'jose';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { components } from '#lib/contracts/openapi.gen.ts';
+import { type Caller, createKey, signIn } from '../support/callers.ts';
+import { startTestInstance, type TestInstance } from '../support/instance.ts';
+import { createTransaction, type LiveTransaction, recordAnswers } from '../support/live-transactions.ts';
+
+type Receipt = components['schemas']['Receipt'];
+
+let instance: TestInstance;
+let operator: Caller;
+let user: Caller;
+/** Answered for the account `user`, and for somebody else. */
+let own: LiveTransaction;
+let foreign: LiveTransaction;
+beforeAll(async () => {
+  instance = await startTestInstance();
+  [operator, user] = await Promise.all([signIn(instance, 'operator'), signIn(instance, 'user')]);
+  const answers = { 'element/processing/processing.001/1.0': ['accepted'] };
+  own = await recordAnswers(operator, 'user', answers);
+  foreign = await recordAnswers(operator, 'ann', answers);
+});
+afterAll(() => instance?.stop());
+
+const page = { Accept: 'text/html' };
+const withToken = (path: string, token: string, init: RequestInit = {}) =>
+  instance.fetch(`${path}?t=${encodeURIComponent(token)}`, init);
+
+describe('a receipt is shown to', () => {
+  it('operators and keys', async () => {
+    const key = await createKey(instance);
+    for (const caller of [operator, key])
+      expect((await caller.get(`/receipts/${foreign.id}`)).status).toBe(200);
+  });
+
+  it("its subject, signed in; another's looks as if there were none", async () => {
+    expect((await user.get(`/receipts/${own.id}`)).status).toBe(200);
+    expect((await user.get(`/receipts/${foreign.id}`)).status).toBe(404);
+    expect((await user.get('/receipts/7Zk3pQxWm4tYv9LsRb2NcD')).status).toBe(404);
+  });
+
+  it("whoever has the transaction's token, in the address or as a header, and not another transaction's", async () => {
+    expect((await withToken(`/receipts/${own.id}`, own.token)).status).toBe(200);
+    const headers = { Authorization: `Transaction ${own.token}` };
+    expect((await instance.fetch(`/receipts/${own.id}`, { headers })).status).toBe(200);
+    expect((await withToken(`/receipts/${foreign.id}`, own.token)).status).toBe(404);
+    expect((await withToken('/records', own.token)).status).toBe(403);
+  });
+
+  it('nobody else', async () => {
+    const answer = await instance.fetch(`/receipts/${own.id}`);
+    expect(answer.status).toBe(401);
+    expect(answer.headers.get('www-authenticate')).toBeTruthy();
+    expect((await withToken(`/receipts/${own.id}`, 'garbled')).status).toBe(401);
+    const asPage = await instance.fetch(`/receipts/${own.id}`, { headers: page });
+    expect(asPage.status).toBe(401);
+    expect(asPage.headers.get('content-type')).toMatch(/^text\/html/);
+  });
+});
+
+describe("the token of a receipt's QR code", () => {
+  let token: string;
+  let receipt: Receipt;
+  beforeAll(async () => {
+    receipt = (await (await operator.get(`/receipts/${own.id}`)).json()) as Receipt;
+    token = new URL(receipt.updateUrl ?? '').searchParams.get('t') ?? '';
+  });
+
+  it('is good until the receipt expires', () => {
+    const expires = Date.parse(receipt.expirationTimestamp ?? '') / 1000;
+    expect(decodeJwt(token)).toMatchObject({ use: 'receipt', sub: own.id, exp: Math.ceil(expires) });
+  });
+
+  it('opens the result, the receipt and the page that offers a change, as often as one likes', async () => {
+    for (const path of [`/consents/${own.id}`, `/receipts/${own.id}`, `/consents/${own.id}/child`])
+      for (const _again of [1, 2]) expect((await withToken(path, token, { headers: page })).status).toBe(200);
+    const representation = await withToken(`/consents/${own.id}`, token);
+    const fresh = (await representation.json()) as { token: string };
+    expect(decodeJwt(fresh.token)).toMatchObject({ use: 'receipt' });
+  });
+
+  it('opens a change of the answers, which then may be answered', async () => {
+    const made = await withToken(`/consents/${own.id}/child`, token, { method: 'POST' });
+    expect(made.status).toBe(201);
+    const child = (await made.json()) as LiveTransaction & { parent: string };
+    expect(child.parent).toBe(own.id);
+    expect((await withToken(child.task, child.token)).status).toBe(200);
+  });
+
+  it('opens nothing else', async () => {
+    const send = (path: string, body: object) =>
+      withToken(path, token, {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json' },
+        body: JSON.stringify(body),
+      });
+    expect((await withToken(`/consents/${own.id}/submit`, token)).status).toBe(403);
+    expect((await send(`/consents/${own.id}/submit`, {})).status).toBe(403);
+    expect((await send(`/consents/${own.id}/cancel`, {})).status).toBe(403);
+    expect((await withToken(`/consents/${own.id}/context`, token)).status).toBe(403);
+    expect((await withToken(`/receipts/${foreign.id}`, token)).status).toBe(404);
+  });
+});
+
+describe("a transaction's token", () => {
+  const secondsFromNow = (token: string) => Number(decodeJwt(token).exp) - Date.now() / 1000;
+  const day = 24 * 60 * 60;
+
+  it('lives until the deadline and a day while the transaction is open, and a day in a final state', async () => {
+    const open = await createTransaction(operator, { timeout: 'P2D' });
+    expect(secondsFromNow(open.token)).toBeGreaterThan(3 * day - 60);
+    expect(secondsFromNow(open.token)).toBeLessThan(3 * day + 60);
+    const cancelled = await operator.send('POST', `/consents/${open.id}/cancel`);
+    const { token } = (await cancelled.json()) as LiveTransaction;
+    expect(secondsFromNow(token)).toBeGreaterThan(day - 60);
+    expect(secondsFromNow(token)).toBeLessThan(day + 60);
+    expect((await withToken(`/consents/${open.id}`, open.token)).status).toBe(200);
+  });
+
+  it('is another one in every answer, and those before stay good', async () => {
+    const { id, token, task } = await createTransaction(operator);
+    const tokens = [token];
+    for (const path of [`/consents/${id}`, task, `/consents/${id}`]) {
+      const answer = await withToken(path, tokens.at(-1) ?? '');
+      tokens.push(((await answer.json()) as { token: string }).token);
+    }
+    expect(new Set(tokens).size).toBe(4);
+    for (const each of tokens) expect((await withToken(`/consents/${id}`, each)).status).toBe(200);
+  });
+});
