@@ -8,7 +8,7 @@ import { type Account, chooseAccount, processOptions } from '#lib/db/embedded/ac
 import { type Binaries, findBinaries } from '#lib/db/embedded/binaries.ts';
 import { initialSettings } from '#lib/db/embedded/create-cluster.ts';
 import { lockFolder } from '#lib/db/embedded/folder-lock.ts';
-import { launch, terminate } from '#lib/db/embedded/postmaster.ts';
+import { launch, type Postmaster, terminate } from '#lib/db/embedded/postmaster.ts';
 import { serverSettings } from '#lib/db/embedded/server-settings.ts';
 import { freePort } from '#lib/lifecycle/free-port.ts';
 import { cacheFolder } from './cache-folder.ts';
@@ -29,6 +29,30 @@ const fastSettings = {
 
 /** Starts the PostgreSQL of a test run: superuser `postgres`, no password. It ends with the process that runs the tests. */
 export async function startTestPostgres(): Promise<{ url: string; stop(): Promise<void> }> {
+  const { url, launch: start, remove } = await prepareTestPostgres();
+  const postmaster = await start(fastSettings);
+  return {
+    url,
+    async stop() {
+      await terminate(postmaster);
+      await remove();
+    },
+  };
+}
+
+/** A cluster and a port that wait to be started, as often as one likes. */
+export interface PreparedPostgres {
+  /** Of its superuser, without a password. */
+  url: string;
+  port: number;
+  /** The data folder. */
+  files: string;
+  /** @throws LaunchError if it ends before it is ready. */
+  launch(settings: Record<string, string>): Promise<Postmaster>;
+  remove(): Promise<void>;
+}
+
+export async function prepareTestPostgres(): Promise<PreparedPostgres> {
   await removeStaleFolders();
   const cache = cacheFolder();
   await mkdir(cache, { recursive: true, mode: 0o755 });
@@ -40,11 +64,12 @@ export async function startTestPostgres(): Promise<{ url: string; stop(): Promis
   const files = path.join(work, 'data');
   await copyOwned(await freshCluster(cache, binaries, account), files, account);
   const port = await freePort();
-  const postmaster = await launch({ binaries, account, files, port, settings: fastSettings });
   return {
     url: `postgresql://postgres@127.0.0.1:${port}/postgres`,
-    async stop() {
-      await terminate(postmaster);
+    port,
+    files,
+    launch: (settings) => launch({ binaries, account, files, port, settings }),
+    async remove() {
       lock.release();
       await rm(work, { recursive: true, force: true });
     },

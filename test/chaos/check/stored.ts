@@ -7,26 +7,36 @@ export interface Stored {
   records: { transaction: string; subject: string; key: string; value: string[]; state: string }[];
   receipts: { transaction: string; answers: Record<string, string> }[];
   /** Every event that was ever put into the outbox. */
-  events: { transaction: string; version: number; state: string; type: string }[];
-  /** How many of them are still on their way. */
+  events: { id: string; transaction: string; version: number; state: string; type: string }[];
+  /** How many events are still on their way, of all services. */
   waiting: number;
+  /** Ids of what was put aside. */
+  deadLetters: string[];
 }
 
-/** Has the database keep a copy of every event: outbox rows go when they are sent. */
+/** Has the database keep a copy of every event: outbox rows go when they are sent. @param url of a superuser. */
 export async function keepEvents(url: string): Promise<void> {
   await withClient(url, (client) =>
     client.query(`
       CREATE SCHEMA chaos;
       CREATE TABLE chaos.events (event jsonb);
-      CREATE FUNCTION chaos.keep() RETURNS trigger LANGUAGE plpgsql AS
+      CREATE FUNCTION chaos.keep() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS
         $$ BEGIN INSERT INTO chaos.events VALUES (NEW.event); RETURN NEW; END $$;
       CREATE TRIGGER keep AFTER INSERT ON transactions.outbox FOR EACH ROW EXECUTE FUNCTION chaos.keep();`),
   );
 }
 
-/** Ends the leases of a process that was killed, as time would. */
+/** Ends the leases of processes that were killed, as time would. */
 export async function endLeases(url: string): Promise<void> {
-  await withClient(url, (client) => client.query('UPDATE transactions.outbox SET lease_until = NULL'));
+  await withClient(url, async (client) => {
+    for (const outbox of await tablesNamed(client, 'outbox'))
+      await client.query(`UPDATE ${outbox} SET lease_until = NULL`);
+  });
+}
+
+/** How many events are still on their way. */
+export async function countWaiting(url: string): Promise<number> {
+  return withClient(url, waitingIn);
 }
 
 /** @param prefix what the names of the subjects begin with that are looked at. */
@@ -50,13 +60,36 @@ export async function readStored(url: string, prefix: string): Promise<Stored> {
         )
       ).map(readReceipt),
       events: await rows(`
-        SELECT event->'data'->>'transaction' AS transaction, (event->'data'->>'version')::int AS version,
-               event->'data'->>'state' AS state, event->>'type' AS type
+        SELECT event->>'id' AS id, event->'data'->>'transaction' AS transaction,
+               (event->'data'->>'version')::int AS version, event->'data'->>'state' AS state, event->>'type' AS type
           FROM chaos.events WHERE event->>'type' LIKE 'io.accord.consent.%' AND event->'data'->>'transaction' ${ours}`),
-      waiting: (await client.query('SELECT count(*)::int AS waiting FROM transactions.outbox')).rows[0]
-        .waiting,
+      waiting: await waitingIn(client),
+      deadLetters: await readDeadLetters(client),
     };
   });
+}
+
+async function waitingIn(client: pg.Client): Promise<number> {
+  let waiting = 0;
+  for (const outbox of await tablesNamed(client, 'outbox'))
+    waiting += (await client.query(`SELECT count(*)::int AS waiting FROM ${outbox}`)).rows[0].waiting;
+  return waiting;
+}
+
+async function readDeadLetters(client: pg.Client): Promise<string[]> {
+  const ids: string[] = [];
+  for (const table of await tablesNamed(client, 'dead_letters'))
+    ids.push(...(await client.query(`SELECT event_id::text AS id FROM ${table}`)).rows.map(({ id }) => id));
+  return ids;
+}
+
+/** A table of this name in every service's schema. */
+async function tablesNamed(client: pg.Client, name: string): Promise<string[]> {
+  const { rows } = await client.query(
+    'SELECT t.schemaname AS schema FROM pg_tables AS t WHERE t.tablename = $1 ORDER BY t.schemaname',
+    [name],
+  );
+  return rows.map(({ schema }) => `${schema}.${name}`);
 }
 
 function readReceipt({
@@ -75,6 +108,7 @@ function readReceipt({
 
 async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
   const client = new pg.Client({ connectionString: url });
+  client.on('error', () => {}); // The query in hand rejects with it.
   await client.connect();
   return work(client).finally(() => client.end());
 }

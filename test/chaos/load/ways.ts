@@ -1,34 +1,12 @@
 import { randomUUID } from 'node:crypto';
+import type { Random } from '../random.ts';
 import type { Client } from './client.ts';
 import type { Answers } from './history.ts';
-import type { Random } from './random.ts';
-
-/** Callers and subjects at work. */
-export interface Load {
-  /** Lets everybody finish what they have begun, and begin nothing more. @throws Error if somebody was told what nobody may be told. */
-  end(): Promise<void>;
-}
 
 /** What the names of all subjects begin with. */
 export const subjectPrefix = 'chaos-';
 
 const newSubject = () => `${subjectPrefix}${randomUUID()}`;
-
-/** Starts so many people who go through transactions, one after the other, in all ways that there are. */
-export function startLoad(client: Client, random: Random, people: number): Load {
-  let ending = false;
-  const work = async () => {
-    while (!ending) await random.pick(ways)(client, random);
-  };
-  const working = Promise.all(Array.from({ length: people }, work));
-  working.catch(() => {}); // Told at the end.
-  return {
-    async end() {
-      ending = true;
-      await working;
-    },
-  };
-}
 
 function drawAnswers({ pick }: Random): Answers {
   return {
@@ -38,10 +16,12 @@ function drawAnswers({ pick }: Random): Answers {
   };
 }
 
-type Way = (client: Client, random: Random) => Promise<void>;
+/** A way through a transaction. */
+type Way = (client: Client, random: Random) => Promise<unknown>;
 
 const answer: Way = async (client, random) => {
   const known = await client.create(newSubject());
+  await client.form(known, random.pick(['json', 'html']));
   await client.submit(known, drawAnswers(random), random.pick(['json', 'form']));
 };
 
@@ -58,9 +38,13 @@ const compete: Way = async (client, random) => {
     { ...drawAnswers(random), 'processing.001': 'accepted' },
     { ...drawAnswers(random), 'processing.001': 'refused' },
   ];
-  const told = await Promise.all([client.submit(known, one, 'json'), client.submit(known, other, 'json')]);
-  if (told.filter((each) => each === 'acknowledged').length !== 1)
-    throw new Error(`of two answers ${told.join(' and ')}`);
+  await Promise.all([client.submit(known, one, 'json'), client.submit(known, other, 'json')]);
+};
+
+/** Somebody answers while somebody else cancels. */
+const regret: Way = async (client, random) => {
+  const known = await client.create(newSubject());
+  await Promise.all([client.submit(known, drawAnswers(random), 'json'), client.cancel(known)]);
 };
 
 const cancel: Way = async (client) => {
@@ -69,8 +53,11 @@ const cancel: Way = async (client) => {
 
 const changeOfMind: Way = async (client, random) => {
   const known = await client.create(newSubject());
+  await client.form(known, 'html');
   await client.submit(known, drawAnswers(random), 'form');
-  const child = await client.child(known);
+  // The link on the receipt is opened twice.
+  const [child] = await Promise.all([client.child(known), client.child(known)]);
+  await client.form(child, 'json');
   await client.submit(child, drawAnswers(random), 'json');
 };
 
@@ -82,4 +69,6 @@ const onPaper: Way = async (client, random) => {
   await client.singleStep(newSubject(), drawAnswers(random));
 };
 
-const ways: readonly Way[] = [answer, answer, answerTwice, compete, cancel, changeOfMind, leaveOpen, onPaper];
+export const ways: readonly Way[] = [
+  answer, answer, answer, answerTwice, compete, regret, cancel, changeOfMind, leaveOpen, onPaper,
+]; // biome-ignore format: one glance

@@ -1,0 +1,86 @@
+import type { CarriedEvent, Check, Evidence } from './evidence.ts';
+import { findDoubles } from './evidence.ts';
+
+const eventNames: Record<string, string> = {
+  CREATED: 'created',
+  SUBMITTED: 'submitted',
+  COMMITTED: 'committed',
+  CANCELLED: 'cancelled',
+  TIMEOUT: 'timedout',
+  ROLLBACK: 'rolledback',
+};
+
+type Change = Pick<CarriedEvent, 'transaction' | 'version' | 'state'>;
+
+const writeChange = ({ transaction, version, state }: Change) => `${transaction} ${version} ${state}`;
+const writeEvent = (event: Omit<CarriedEvent, 'id'>) => `${writeChange(event)} ${event.type}`;
+const eventOf = (change: Change) => `${writeChange(change)} io.accord.consent.${eventNames[change.state]}.v1`;
+const tell = ({ transaction, version, state }: Change) =>
+  `${transaction} became ${state} (version ${version})`;
+
+/** I5: every change of state has its event, once, and none tells of what did not happen. */
+export const changesHaveEvents: Check = ({ stored }) => {
+  const told = new Set(stored.events.map(writeEvent));
+  const changes = new Set(stored.versions.map(eventOf));
+  return [
+    ...stored.versions
+      .filter((change) => !told.has(eventOf(change)))
+      .map((change) => `${tell(change)} without an event`),
+    ...findDoubles(stored.events.map(writeEvent)).map((event) => `there are two events of ${event}`),
+    ...stored.events
+      .filter((event) => !changes.has(writeEvent(event)))
+      .map((event) => `an event tells ${writeEvent(event)}, which did not happen`),
+    ...(stored.waiting > 0 ? [`${stored.waiting} events were never sent`] : []),
+  ];
+};
+
+/** I5: every event was carried by a topic at least once, as it was written. */
+export const eventsWereCarried: Check = ({ stored, carried, gone }) => {
+  if (!carried) return [];
+  const ids = new Map(carried.map((event) => [event.id, event]));
+  return stored.events.flatMap((event) => {
+    const found = ids.get(event.id);
+    if (!found)
+      return gone?.has(event.id) ? [] : [`${tell(event)}, and no topic carried its event ${event.id}`];
+    return writeEvent(found) === writeEvent(event)
+      ? []
+      : [`event ${event.id} was written ${writeEvent(event)} and carried ${writeEvent(found)}`];
+  });
+};
+
+/** I1, I2: a webhook was called for every event, and never as if one event were two. */
+export const webhooksWereCalled: Check = ({ stored, received, gone }) => {
+  if (!received) return [];
+  const accepted = new Set(received.filter((call) => call.accepted).map(({ event }) => event.id));
+  const deliveries = new Set(received.map(({ delivery, event }) => `${event.id} ${delivery}`));
+  const doubled = findDoubles([...deliveries].map((each) => each.split(' ', 1)[0] as string));
+  return [
+    ...stored.events
+      .filter(({ id }) => !accepted.has(id) && !gone?.has(id))
+      .map((event) => `${tell(event)}, and the webhook never got its event ${event.id}`),
+    ...doubled.map((id) => `the webhook got event ${id} in two deliveries`),
+    ...unknownCalls({ stored, received }),
+  ];
+};
+
+function unknownCalls({ stored, received = [] }: Pick<Evidence, 'stored' | 'received'>): string[] {
+  const ids = new Set(stored.events.map(({ id }) => id));
+  const unknown = new Set(
+    received
+      .map(({ event }) => event)
+      .filter(({ id }) => !ids.has(id))
+      .map(({ id }) => id),
+  );
+  return [...unknown].map((id) => `the webhook got event ${id}, which was never written`);
+}
+
+/** Poison is put aside, once each, and named. */
+export const poisonIsParked: Check = ({ stored, poison }) => {
+  const parked = new Set(stored.deadLetters);
+  return (poison ?? [])
+    .filter((id) => !parked.has(id))
+    .map((id) => `the poison ${id} is not in dead_letters`);
+};
+
+/** I9: no process says or leaves behind what none may. */
+export const processesBehave: Check = ({ misconduct }) => [...(misconduct ?? [])];

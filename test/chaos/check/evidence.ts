@@ -1,0 +1,55 @@
+import type { History } from '../load/history.ts';
+import type { Stored } from './stored.ts';
+
+/** One event as a topic carried it; what the checker looks at. */
+export interface CarriedEvent {
+  id: string;
+  type: string;
+  transaction: string;
+  version: number;
+  state: string;
+}
+
+/** One call of a webhook. */
+export interface ReceivedCall {
+  /** `webhook-id`, the same at each attempt of a delivery. */
+  delivery: string;
+  event: CarriedEvent;
+  /** The receiver answered 2xx. */
+  accepted: boolean;
+}
+
+/** All that the checker reads. */
+export interface Evidence {
+  history: History;
+  stored: Stored;
+  /** What the topics carried; absent where events do not leave the process. */
+  carried?: readonly CarriedEvent[];
+  /** Ids of events that went down with a topic that was deleted. */
+  gone?: ReadonlySet<string>;
+  /** What the receiver of webhooks got; absent where there is none. */
+  received?: readonly ReceivedCall[];
+  /** Ids of poisonous messages that were put into topics. */
+  poison?: readonly string[];
+  /** What processes have said or left behind that none may. */
+  misconduct?: readonly string[];
+}
+
+/** One rule; @returns one sentence for every breach. */
+export type Check = (evidence: Evidence) => string[];
+
+/** Names that come more than once. */
+export function findDoubles(names: Iterable<string>): string[] {
+  const seen = new Set<string>();
+  const doubles = new Set<string>();
+  for (const name of names) {
+    if (seen.has(name)) doubles.add(name);
+    seen.add(name);
+  }
+  return [...doubles];
+}
+
+/** Answers in a form that can be compared. */
+export function writeAnswers(answers: Record<string, string>): string {
+  return JSON.stringify(Object.fromEntries(Object.entries(answers).sort(([a], [b]) => (a < b ? -1 : 1))));
+}

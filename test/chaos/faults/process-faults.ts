@@ -1,0 +1,66 @@
+import type { ServiceProcess } from '../world/service-process.ts';
+import { atOnce, type Fault } from './fault.ts';
+
+const tenMinutes = 600_000;
+/** A stop with its time for routers to notice, and a start. */
+const promisedOfReplicas = { perMille: 1_000 };
+
+/** What happens to the processes of a service. */
+export function processFaults(services: readonly ServiceProcess[]): Fault[] {
+  return services.flatMap((service) => [
+    killed(service),
+    paused(service),
+    restarted(service, services),
+    ...[tenMinutes, -tenMinutes].map((shiftMs) => shifted(service, shiftMs)),
+  ]);
+}
+
+function killed(service: ServiceProcess): Fault {
+  return {
+    ...{ name: `kill -9 of ${service.service}`, breaks: service.name, lasts: [0, 1_000] },
+    async strike() {
+      await service.kill();
+      return () => service.start();
+    },
+  };
+}
+
+function paused(service: ServiceProcess): Fault {
+  return {
+    ...{ name: `SIGSTOP of ${service.service}`, breaks: service.name, lasts: [500, 5_000] },
+    async strike() {
+      service.pause();
+      return async () => service.resume();
+    },
+  };
+}
+
+/** With a second replica nobody notices. */
+function restarted(service: ServiceProcess, services: readonly ServiceProcess[]): Fault {
+  const replicas = services.filter((each) => each.service === service.service).length;
+  return {
+    ...{ name: `SIGTERM of ${service.service}`, breaks: service.name, lasts: atOnce },
+    ...(replicas > 1 && { promised: promisedOfReplicas }),
+    async strike() {
+      await service.stop();
+      return () => service.start();
+    },
+  };
+}
+
+function shifted(service: ServiceProcess, shiftMs: number): Fault {
+  const minutes = shiftMs / 60_000;
+  return {
+    name: `clock of ${service.service} ${minutes > 0 ? '+' : '−'}${Math.abs(minutes)} min`,
+    breaks: service.name,
+    lasts: [2_000, 5_000],
+    async strike() {
+      await service.stop();
+      await service.start({ shiftMs });
+      return async () => {
+        await service.stop();
+        await service.start();
+      };
+    },
+  };
+}

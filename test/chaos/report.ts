@@ -1,0 +1,55 @@
+import type { Line } from './load/history.ts';
+import type { Outcome, Struck } from './run-chaos.ts';
+import { nameOf } from './run-chaos.ts';
+
+/** What a run has found, as Markdown (docs/reliability.md). */
+export function writeReport(outcome: Outcome, { seed, minutes }: { seed: number; minutes: number }): string {
+  const { struck, history, breaches } = outcome;
+  const faults = struck.reduce((sum, { blow }) => sum + blow.length, 0);
+  const of = (invariant: string) => breaches.filter((breach) => breach.startsWith(invariant)).length;
+  return [
+    '',
+    `\`npm run chaos -- --seed ${seed} --minutes ${minutes}\``,
+    '',
+    '| | |',
+    '|---|---:|',
+    `| faults | ${faults}, in ${struck.length} blows |`,
+    `| requests acknowledged | ${count(history, 'acknowledged')} |`,
+    `| of them answers | ${history.filter(isAcknowledgedAnswer).length} |`,
+    `| refused, rightly | ${count(history, 'refused')} |`,
+    `| attempts without an answer, sent again | ${count(history, 'unknown')} |`,
+    `| replies of PostgreSQL lost | ${outcome.lostReplies} |`,
+    `| lost (I1) | ${of('I1')} |`,
+    `| doubled (I2) | ${of('I2')} |`,
+    `| breaches in all | ${breaches.length} |`,
+    '',
+    ...availability(outcome),
+    '',
+    ...breaches.slice(0, 40).map((breach) => `- ${breach}`),
+    ...(breaches.length > 40 ? [`- and ${breaches.length - 40} more`] : []),
+  ].join('\n');
+}
+
+const count = (history: readonly Line[], told: Line['told']) =>
+  history.filter((line) => line.told === told).length;
+const isAcknowledgedAnswer = (line: Line) => line.told === 'acknowledged' && 'answers' in line;
+
+function availability({ struck, meter }: Outcome): string[] {
+  const rows = [...Map.groupBy(struck, ({ blow }) => (blow.length === 1 ? nameOf(blow) : 'two at once'))]
+    .sort(([a], [b]) => a.localeCompare(b))
+    .map(([name, times]) => {
+      const share = (kinds?: string[]) => shareOf(times, (from, to) => meter.between(from, to, kinds));
+      return `| ${name} | ${times.length} | ${share(['form'])} | ${share(['submit'])} | ${share()} |`;
+    });
+  return ['| meanwhile | times | GET form | POST submit | all |', '|---|---:|---:|---:|---:|', ...rows];
+}
+
+function shareOf(
+  times: readonly Struck[],
+  between: (from: number, to: number) => { sent: number; failed: number },
+): string {
+  const found = times.map(({ from, to }) => between(from, to));
+  const sent = found.reduce((sum, each) => sum + each.sent, 0);
+  const failed = found.reduce((sum, each) => sum + each.failed, 0);
+  return sent === 0 ? '–' : `${(((sent - failed) / sent) * 100).toFixed(1)} % of ${sent}`;
+}

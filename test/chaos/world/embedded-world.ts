@@ -1,0 +1,71 @@
+import { rm } from 'node:fs/promises';
+import path from 'node:path';
+import { findRunningPostgres } from '#lib/db/embedded/find-running-postgres.ts';
+import { readPostmasterFile } from '#lib/db/embedded/postmaster-file.ts';
+import { freePort } from '#lib/lifecycle/free-port.ts';
+import { createKey } from '../../support/callers.ts';
+import { contractFetch } from '../../support/contract.ts';
+import { keepEvents } from '../check/stored.ts';
+import { atOnce, type Fault } from '../faults/fault.ts';
+import { waitUntil } from '../wait-until.ts';
+import { gatherStored } from './gather-stored.ts';
+import { openFolder } from './open-folder.ts';
+import { createServiceProcess, type ServiceProcess } from './service-process.ts';
+import type { World, WorldOptions } from './world.ts';
+
+/** As `npm start` runs it: one process that holds a PostgreSQL of its own. */
+export async function startEmbeddedWorld({ project }: Pick<WorldOptions, 'project'>): Promise<World> {
+  const folder = await openFolder();
+  const dataDir = path.join(folder, 'data');
+  // Tokens are of an address: it stays.
+  const port = await freePort();
+  const baseUrl = `http://localhost:${port}`;
+  const accord = createServiceProcess({
+    ...{ name: 'accord', service: 'accord', project, program: 'services/standalone.ts' },
+    environment: { PORT: String(port), DATA_DIR: dataDir, RATE_LIMITS: 'off' },
+    isReady: async () => (await fetch(`${baseUrl}/readyz`)).status === 200,
+  });
+  const database = () => waitUntil('PostgreSQL runs', () => findRunningPostgres(dataDir));
+  async function stop(): Promise<void> {
+    await accord.stop();
+    await rm(folder, { recursive: true, force: true });
+  }
+  try {
+    await accord.start();
+    await keepEvents(await database());
+    const { headers } = await createKey({ url: baseUrl, fetch: contractFetch(baseUrl) });
+    return {
+      ...{ baseUrl, headers, stop },
+      faults: embeddedFaults(accord, dataDir),
+      lostReplies: () => 0,
+      gather: async () => ({ stored: await gatherStored(await database()), misconduct: accord.misconduct() }),
+    };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+/** Accord finds the PostgreSQL that it left behind, and starts the one that has ended. */
+function embeddedFaults(accord: ServiceProcess, dataDir: string): Fault[] {
+  const killPostgres = async () => {
+    const file = await readPostmasterFile(path.join(dataDir, 'postgresql', 'data'));
+    if (file) process.kill(file.pid, 'SIGKILL');
+  };
+  const blow = (name: string, act: () => Promise<unknown>, isDown = true): Fault => ({
+    ...{ name, breaks: 'accord', lasts: atOnce },
+    async strike() {
+      await act();
+      return async () => void (isDown && (await accord.start()));
+    },
+  });
+  return [
+    blow('kill -9 of accord', accord.kill),
+    blow('kill -9 of its PostgreSQL', killPostgres, false),
+    blow('kill -9 of both', async () => {
+      await killPostgres();
+      await accord.kill();
+    }),
+    blow('SIGTERM of accord', accord.stop),
+  ];
+}

@@ -1,0 +1,126 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { readdir } from 'node:fs/promises';
+import path from 'node:path';
+import { waitUntil } from '../wait-until.ts';
+
+/** One process of Accord that one may be cruel to. It is started again when it ends by itself, as in a cluster. */
+export interface ServiceProcess {
+  /** The service's name, and a number if there are several of it: `transactions 2`. */
+  name: string;
+  service: string;
+  /** Starts it and waits until it is ready. @param shiftMs how far its clock is off. */
+  start(options?: { shiftMs?: number }): Promise<void>;
+  /** kill -9. */
+  kill(): Promise<void>;
+  /** SIGTERM. @returns its exit code. */
+  stop(): Promise<number | null>;
+  /** SIGSTOP and SIGCONT. */
+  pause(): void;
+  resume(): void;
+  /** What it has said or done that no process may (I9). */
+  misconduct(): string[];
+  /** What it has open: sockets and files. */
+  openFiles(): Promise<number>;
+  /** The last that it said, for people. */
+  lastWords(): string;
+}
+
+/** How a process is started. */
+export interface ServiceProgram {
+  name: string;
+  service: string;
+  /** The copy of the project that is run. */
+  project: string;
+  /** Path of the program within the project. */
+  program: string;
+  environment: Record<string, string>;
+  isReady(): Promise<boolean>;
+}
+
+const shiftModule = path.join(import.meta.dirname, 'shift-clock.ts');
+/** What a process says when something was forgotten in the code. */
+const faultWords = /a fault of its own|unhandledRejection|UnhandledPromise|MaxListenersExceeded/;
+const keptWords = 4_000;
+/** As an orchestrator would, a little sooner. */
+const relaunchMs = 200;
+
+export function createServiceProcess(options: ServiceProgram): ServiceProcess {
+  const { name, service, project, program, environment, isReady } = options;
+  const faults: string[] = [];
+  let words = '';
+  let child: ChildProcess | undefined;
+  /** Nobody has asked it to end. */
+  let wanted = false;
+  /** It was ready once since it was launched. Before, it may end: a service needs its database to start. */
+  let wasReady = false;
+  let shift = 0;
+  let ended: Promise<number | null> = Promise.resolve(null);
+
+  function launch(): void {
+    const started = spawn(process.execPath, [path.join(project, program)], {
+      cwd: '/',
+      env: { PATH: process.env.PATH, ...environment, ...shiftSettings(shift) },
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    child = started;
+    wasReady = false;
+    started.stderr?.setEncoding('utf8').on('data', (chunk: string) => {
+      words = (words + chunk).slice(-keptWords);
+      for (const line of chunk.split('\n')) if (faultWords.test(line)) faults.push(`${name} said: ${line}`);
+    });
+    ended = new Promise((done) => {
+      started.once('close', (code, signal) => {
+        if (wanted && wasReady) faults.push(`${name} ended by itself with ${code ?? signal}: ${lastLine()}`);
+        if (wanted) setTimeout(() => wanted && child === started && launchAgain(), relaunchMs);
+        done(code);
+      });
+    });
+  }
+  const lastLine = () => words.trim().split('\n').at(-1) ?? '';
+  function launchAgain(): void {
+    launch();
+    awaitReady().catch((error: Error) => faults.push(error.message));
+  }
+  async function awaitReady(): Promise<void> {
+    const launched = child;
+    await waitUntil(`${name} is ready`, isReady).catch((error: Error) => {
+      throw new Error(`${error.message}; it said: ${lastLine()}`, { cause: error.cause });
+    });
+    if (child === launched) wasReady = true;
+  }
+  function end(signal: NodeJS.Signals): Promise<number | null> {
+    wanted = false;
+    child?.kill(signal);
+    return ended;
+  }
+  process.once('exit', () => child?.kill('SIGKILL'));
+
+  return {
+    ...{ name, service },
+    async start({ shiftMs = 0 } = {}) {
+      shift = shiftMs;
+      wanted = true;
+      launch();
+      await awaitReady();
+    },
+    async kill() {
+      await end('SIGKILL');
+    },
+    async stop() {
+      const code = await end('SIGTERM');
+      if (code !== 0) faults.push(`${name} was asked to end and did so with ${code}: ${words.slice(-300)}`);
+      return code;
+    },
+    pause: () => void child?.kill('SIGSTOP'),
+    resume: () => void child?.kill('SIGCONT'),
+    misconduct: () => faults,
+    openFiles: async () => (await readdir(`/proc/${child?.pid}/fd`)).length,
+    lastWords: () => words,
+  };
+}
+
+/** The clock of one process (there is one for the whole machine otherwise). */
+function shiftSettings(shiftMs: number): Record<string, string> {
+  if (shiftMs === 0) return {};
+  return { NODE_OPTIONS: `--import ${shiftModule}`, CLOCK_SHIFT_MS: String(shiftMs) };
+}

@@ -1,0 +1,52 @@
+import { rm } from 'node:fs/promises';
+import { freePort } from '#lib/lifecycle/free-port.ts';
+import { createKey } from '../../support/callers.ts';
+import { contractFetch } from '../../support/contract.ts';
+import { keepEvents } from '../check/stored.ts';
+import { postgresFaults } from '../faults/postgres-faults.ts';
+import { processFaults } from '../faults/process-faults.ts';
+import { startDatabase } from './database.ts';
+import { gatherStored } from './gather-stored.ts';
+import { openFolder } from './open-folder.ts';
+import { createServiceProcess } from './service-process.ts';
+import type { World, WorldOptions } from './world.ts';
+
+/** Everything in one process, on a PostgreSQL of its own (DATABASE_URL). */
+export async function startStandaloneWorld({ project, random }: WorldOptions): Promise<World> {
+  const folder = await openFolder();
+  const database = await startDatabase(random);
+  const port = await freePort();
+  const baseUrl = `http://localhost:${port}`;
+  const accord = createServiceProcess({
+    ...{ name: 'accord', service: 'accord', project, program: 'services/standalone.ts' },
+    environment: {
+      PORT: String(port),
+      DATABASE_URL: database.url,
+      DATA_DIR: folder,
+      RATE_LIMITS: 'off',
+    },
+    isReady: async () => (await fetch(`${baseUrl}/readyz`)).status === 200,
+  });
+  async function stop(): Promise<void> {
+    await accord.kill();
+    await database.stop();
+    await rm(folder, { recursive: true, force: true });
+  }
+  try {
+    await accord.start();
+    await keepEvents(database.directUrl);
+    const { headers } = await createKey({ url: baseUrl, fetch: contractFetch(baseUrl) });
+    return {
+      ...{ baseUrl, headers, stop },
+      faults: [...processFaults([accord]), ...postgresFaults(database)],
+      lostReplies: database.proxy.lost,
+      gather: async () => ({
+        stored: await gatherStored(database.directUrl),
+        misconduct: accord.misconduct(),
+      }),
+    };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
