@@ -29,7 +29,7 @@ export function cors({
     if (!asked) return next();
     ctx.status = 204;
     if (!open && !listed) return;
-    ctx.set('Access-Control-Allow-Methods', 'GET, HEAD, POST, PUT, DELETE');
+    ctx.set('Access-Control-Allow-Methods', listed ? 'GET, HEAD, POST, PUT, DELETE' : 'GET, HEAD');
     ctx.set(
       'Access-Control-Allow-Headers',
       listed ? 'Authorization, Content-Type, Accept, Accept-Language, If-Match' : 'Accept, Accept-Language',
