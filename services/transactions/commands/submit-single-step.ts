@@ -7,6 +7,7 @@ import type { ConsentContext } from '../domain/context.ts';
 import { contextDigest } from '../domain/context-digest.ts';
 import { layoutReference } from '../domain/layout-reference.ts';
 import { type NewTransaction, newTransaction } from '../domain/new-transaction.ts';
+import { prefixPointers } from '../domain/prefix-pointers.ts';
 import { isFinal, stateAt } from '../domain/states.ts';
 import type { ReadTransaction } from '../domain/transaction.ts';
 import { lockClaim, readClaimed, repointClaim } from '../queries/context-claims.ts';
@@ -32,7 +33,9 @@ export async function submitSingleStep(
   { context, answers, comment, principal, languages }: SingleStep,
 ): Promise<ReadTransaction & { created: boolean }> {
   const { db, forms, instance, wake } = dependencies;
-  const { layout, active } = await forms.resolveLayout(layoutReference(context));
+  const { layout, active } = await prefixPointers('/context', () =>
+    forms.resolveLayout(layoutReference(context)),
+  );
   const openedAt = new Date();
   const hidden = await hiddenKeys(db, forms, { layout, context }, openedAt);
   const wanted = context.language ? [context.language, ...languages] : languages;

@@ -1,17 +1,24 @@
 import { Failure } from '#lib/errors/fail.ts';
 
-/** Runs `work` on a part of the body: pointers of its faults are told from the body's root. */
+/** Runs `work` on a part of the body, at once or later: pointers of its faults are told from the body's root. */
 export function prefixPointers<T>(prefix: string, work: () => T): T {
+  const rethrow = (error: unknown): never => {
+    throw prefixed(prefix, error);
+  };
   try {
-    return work();
+    const result = work();
+    return result instanceof Promise ? (result.catch(rethrow) as T) : result;
   } catch (error) {
-    if (!(error instanceof Failure) || !error.errors) throw error;
-    const errors = error.errors.map((fault) => ({ ...fault, pointer: `${prefix}${fault.pointer}` }));
-    throw new Failure(error.code, error.message, {
-      errors,
-      members: error.members,
-      headers: error.headers,
-      cause: error.cause,
-    });
+    return rethrow(error);
   }
+}
+
+function prefixed(prefix: string, error: unknown): unknown {
+  if (!(error instanceof Failure) || !error.errors) return error;
+  return new Failure(error.code, error.message, {
+    errors: error.errors.map((fault) => ({ ...fault, pointer: `${prefix}${fault.pointer}` })),
+    members: error.members,
+    headers: error.headers,
+    cause: error.cause,
+  });
 }
