@@ -1,0 +1,139 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Caller, createKey, signIn } from '../support/callers.ts';
+import { startTestInstance, type TestInstance } from '../support/instance.ts';
+import { createTransaction, type LiveTransaction, recordAnswers } from '../support/live-transactions.ts';
+
+const shop = 'https://shop.example';
+const stranger = 'https://stranger.example';
+
+let instance: TestInstance;
+let operator: Caller;
+let open: LiveTransaction;
+let committed: LiveTransaction;
+beforeAll(async () => {
+  instance = await startTestInstance({ CORS_ORIGINS: shop });
+  operator = await signIn(instance, 'operator');
+  open = await createTransaction(operator);
+  committed = await recordAnswers(operator, 'ann', { 'element/processing/processing.001/1.0': ['accepted'] });
+});
+afterAll(() => instance?.stop());
+
+const rule = ({ headers }: Response) => headers.get('access-control-allow-origin');
+const read = (path: string, origin: string, headers: Record<string, string> = {}) =>
+  instance.fetch(path, { headers: { Origin: origin, ...headers } });
+/** Asks as a browser does before a request that is not simple. */
+const ask = (path: string, origin: string, method: string, headers = 'content-type') =>
+  fetch(`${instance.url}${path}`, {
+    method: 'OPTIONS',
+    headers: {
+      Origin: origin,
+      'Access-Control-Request-Method': method,
+      'Access-Control-Request-Headers': headers,
+    },
+  });
+
+describe("a subject's transaction", () => {
+  it.each([
+    ['as JSON', () => `/consents/${open.id}?t=${open.token}`, {}, 200],
+    ['its form', () => `/consents/${open.id}/submit?t=${open.token}`, {}, 200],
+    ['led on to the form', () => `/consents/${open.id}?t=${open.token}`, { Accept: 'text/html' }, 303],
+    ['its final page', () => `/consents/${committed.id}?t=${committed.token}`, { Accept: 'text/html' }, 200],
+    ['without a token', () => `/consents/${open.id}`, {}, 401],
+    ['that there is not', () => `/consents/nowhere?t=${open.token}`, {}, 404],
+    [
+      'in a form that we do not have',
+      () => `/consents/${open.id}?t=${open.token}`,
+      { Accept: 'image/png' },
+      406,
+    ],
+  ] as const)('may be read by any page, without credentials: %s', async (_what, path, headers, status) => {
+    const answer = await read(path(), stranger, headers);
+    expect(answer.status).toBe(status);
+    expect(rule(answer)).toBe('*');
+    expect(answer.headers.get('access-control-allow-credentials')).toBeNull();
+    expect(answer.headers.get('access-control-expose-headers')).toBe('Location, Link, Retry-After');
+    expect(answer.headers.get('vary')).toContain('Origin');
+  });
+
+  it('is answered and cancelled by pages of listed origins alone', async () => {
+    const send = (path: string, origin: string) =>
+      instance.fetch(`${path}?t=${open.token}`, {
+        method: 'POST',
+        headers: { Origin: origin, 'Content-Type': 'application/json' },
+        body: '{}',
+      });
+    for (const path of [`/consents/${open.id}/submit`, `/consents/${open.id}/cancel`]) {
+      expect(rule(await send(path, stranger))).toBeNull();
+      expect(rule(await send(path, shop))).toBe(shop);
+    }
+  });
+});
+
+describe('everything else', () => {
+  it.each([
+    ['/records?subject=ann', 200],
+    ['/transactions', 200],
+    ['/subjects', 200],
+    ['/user', 200],
+    ['/models', 200],
+    ['/subjects/nobody', 404],
+  ])('%s is for pages of listed origins alone', async (path, status) => {
+    const foreign = await read(path, stranger, operator.headers);
+    const listed = await read(path, shop, operator.headers);
+    expect([foreign.status, listed.status]).toEqual([status, status]);
+    expect([rule(foreign), rule(listed)]).toEqual([null, shop]);
+    expect(listed.headers.get('access-control-allow-credentials')).toBeNull();
+    expect(foreign.headers.get('vary')).toContain('Origin');
+  });
+
+  it('a receipt too, although its address carries a token', async () => {
+    const path = `/receipts/${committed.id}?t=${committed.token}`;
+    expect(rule(await read(path, stranger))).toBeNull();
+    expect(rule(await read(path, shop))).toBe(shop);
+  });
+
+  it('takes no API key from a page, of whatever origin', async () => {
+    const key = await createKey(instance);
+    for (const origin of [shop, stranger])
+      expect((await read('/records?subject=ann', origin, key.headers)).status).toBe(403);
+  });
+
+  it('says nothing about origins to a client that is no page', async () => {
+    const answer = await operator.get('/transactions');
+    expect(rule(answer)).toBeNull();
+    expect(answer.headers.get('access-control-expose-headers')).toBeNull();
+  });
+});
+
+describe('a page that asks first', () => {
+  it('of a listed origin may send every method with Authorization, and never an API key', async () => {
+    for (const [path, method] of [
+      ['/consents', 'POST'],
+      [`/consents/${open.id}/submit`, 'POST'],
+      ['/records?subject=ann', 'GET'],
+      ['/subjects/nobody', 'PUT'],
+    ] as const) {
+      const { status, headers } = await ask(path, shop, method, 'authorization, cm_key');
+      expect(status).toBe(204);
+      expect(headers.get('access-control-allow-origin')).toBe(shop);
+      expect(headers.get('access-control-allow-methods')?.split(', ')).toContain(method);
+      expect(headers.get('access-control-allow-headers')).toContain('Authorization');
+      expect(headers.get('access-control-allow-headers')).not.toMatch(/cm.key/i);
+      expect(headers.get('access-control-allow-credentials')).toBeNull();
+    }
+  });
+
+  it('of any other origin may read a transaction, and no more', async () => {
+    const answer = await ask(`/consents/${open.id}`, stranger, 'GET', 'accept-language');
+    expect(rule(answer)).toBe('*');
+    expect(answer.headers.get('access-control-allow-methods')).toBe('GET, HEAD');
+    expect(answer.headers.get('access-control-allow-headers')).not.toContain('Authorization');
+    for (const [path, method] of [
+      [`/consents/${open.id}/submit`, 'POST'],
+      ['/consents', 'POST'],
+      ['/records?subject=ann', 'GET'],
+      [`/receipts/${committed.id}`, 'GET'],
+    ] as const)
+      expect(rule(await ask(path, stranger, method))).toBeNull();
+  });
+});
