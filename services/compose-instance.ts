@@ -5,9 +5,12 @@ import { createDatabase } from '#lib/db/database.ts';
 import { createPool } from '#lib/db/pool.ts';
 import { createInProcessBus } from '#lib/events/event-bus.ts';
 import { createFront } from '#lib/http/front.ts';
+import { createOverloadGuard } from '#lib/http/overload-guard.ts';
 import { createMemoryRateLimiter } from '#lib/http/rate-limits.ts';
 import { readContract } from '#lib/http/read-contract.ts';
+import { watchEventLoop } from '#lib/observability/event-loop-delay.ts';
 import type { Logger } from '#lib/observability/logger.ts';
+import { createMetrics } from '#lib/observability/metrics.ts';
 import { composeAuth } from './auth/compose.ts';
 import { resolveAuthSettings } from './auth/config.ts';
 import { createDemoForm } from './demo-form.ts';
@@ -41,6 +44,15 @@ export async function composeInstance({ settings, baseUrl, databaseUrl, secrets,
       createPool({ url: databaseUrl, schema, log }),
     ]),
   ) as Record<'auth' | 'forms' | 'transactions', ReturnType<typeof createPool>>;
+  const metrics = createMetrics();
+  for (const [service, pool] of Object.entries(pools)) metrics.watchPool(service, pool);
+  const loop = watchEventLoop();
+  const guard = createOverloadGuard({
+    limits: { inFlight: settings.MAX_IN_FLIGHT, delayMs: settings.MAX_EVENT_LOOP_DELAY },
+    readDelay: loop.read,
+    metrics: metrics.http,
+  });
+  metrics.watchLoad(guard.load);
   const bus = createInProcessBus();
   const limiter = createMemoryRateLimiter(settings.RATE_LIMITS);
   const instance = { name: settings.INSTANCE_NAME, baseUrl, timeZone: settings.INSTANCE_TIME_ZONE };
@@ -51,7 +63,7 @@ export async function composeInstance({ settings, baseUrl, databaseUrl, secrets,
   });
   const { authUrl } = authSettings;
   const hasPasswordGrant = authSettings.outsideIssuer === null && authSettings.passwordGrant;
-  const shared = { bus, log, document, limiter, instance };
+  const shared = { bus, log, document, limiter, instance, metrics, guard };
   const web = { corsOrigins: settings.CORS_ORIGINS, trustedProxies: settings.TRUSTED_PROXIES };
   const auth = await composeAuth({
     ...shared,
@@ -98,6 +110,7 @@ export async function composeInstance({ settings, baseUrl, databaseUrl, secrets,
     sealingKeys: secrets.instanceSealing,
   });
   return {
+    metrics,
     authUrl,
     get setupLink() {
       return auth.setupLink();
@@ -126,6 +139,7 @@ export async function composeInstance({ settings, baseUrl, databaseUrl, secrets,
       await transactions.stop();
       await forms.stop();
       await auth.stop();
+      loop.stop();
       await Promise.all(Object.values(pools).map((pool) => pool.end()));
     },
   };

@@ -1,5 +1,6 @@
 import { str } from 'envalid';
 import { mailSender, mailUrl, senderList, smsUrl } from '#lib/config/message-validators.ts';
+import { overloadSpecs } from '#lib/config/overload-specs.ts';
 import { readSettings, type Settings } from '#lib/config/read-settings.ts';
 import {
   databaseUrl, embedSources, flag, languageTag, logLevel, networkList, originList, originUrl, rateLimits, tcpPort, timeZone,
@@ -26,6 +27,7 @@ const specs = {
   EMBED_ORIGINS: embedSources({ default: 'https: http://localhost:* http://127.0.0.1:*' }),
   TRUSTED_PROXIES: networkList({ default: [] }),
   RATE_LIMITS: rateLimits({ default: defaultRateLimits }),
+  ...overloadSpecs,
   // What these are for comes with peers, webhooks, mail and codes: a fault in them is told at once, not on that day.
   OUTBOUND_ALLOWED_NETWORKS: networkList({ default: ['127.0.0.0/8', '::1/128'] }),
   MAIL_URL: mailUrl({ default: 'log' }),

@@ -44,6 +44,12 @@ export const tcpPort = makeValidator<number>((text) => {
   return port;
 });
 
+/** A number without a sign or a fraction. */
+export const wholeNumber = makeValidator<number>((text) => {
+  if (!/^\d{1,9}$/.test(text)) throw new Error(`must be a whole number (it is "${text}")`);
+  return Number(text);
+});
+
 /** A list of web origins, separated by commas or spaces. */
 export const originList = makeValidator<string[]>((text) =>
   listItems(text).map((item) => {

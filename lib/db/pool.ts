@@ -1,5 +1,6 @@
 import pg from 'pg';
 import type { Logger } from '#lib/observability/logger.ts';
+import { runOutsideRequests } from '#lib/observability/request-context.ts';
 
 /** Where a pool connects, and as whom. */
 export interface PoolOptions {
@@ -56,7 +57,7 @@ export function createPool({ url, schema, log, max = 10 }: PoolOptions): pg.Pool
   });
   const warn = (message: string) => (error: Error) => {
     // A pool has ended before its connections are closed, and PostgreSQL may be told to stop in between.
-    if (!pool.ending) log.warn(message, { error });
+    if (!pool.ending) runOutsideRequests(() => log.warn(message, { error }));
   };
   pool.on('error', warn('an idle database connection was lost'));
   // The pool listens on idle clients only; without a listener of its own a client that breaks in use ends the process.

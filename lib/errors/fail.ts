@@ -40,6 +40,8 @@ export interface FailureDetails {
   headers?: Record<string, string>;
   /** Private: logged, never sent. */
   cause?: unknown;
+  /** Refused for want of time: as little as possible is done for it. */
+  overload?: boolean;
 }
 
 /**
@@ -51,6 +53,7 @@ export class Failure extends Error {
   readonly errors: Fault[] | undefined;
   readonly members: Record<string, unknown>;
   readonly headers: Record<string, string>;
+  readonly overload: boolean;
 
   constructor(code: ProblemCode, detail: string, details: FailureDetails = {}) {
     super(detail, { cause: details.cause });
@@ -59,6 +62,7 @@ export class Failure extends Error {
     this.errors = details.errors;
     this.members = details.members ?? {};
     this.headers = details.headers ?? {};
+    this.overload = details.overload ?? false;
   }
 }
 

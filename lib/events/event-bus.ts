@@ -1,4 +1,5 @@
 import type { AccordEvent, OutboundEvent, Topic } from '#lib/events/event.ts';
+import { runAsRequestOf } from '#lib/events/request-extension.ts';
 
 /** Reacts to one event; has done so for good when it returns. Must be idempotent: events may come twice and in any order. */
 export type EventHandler = (event: AccordEvent) => Promise<void>;
@@ -19,7 +20,9 @@ export function createInProcessBus(): EventBus {
     },
     async publish(events) {
       for (const { topic, event } of events)
-        await Promise.all((handlers.get(topic) ?? []).map((handler) => handler(event)));
+        await Promise.all(
+          (handlers.get(topic) ?? []).map((handler) => runAsRequestOf(event, () => handler(event))),
+        );
     },
   };
 }

@@ -16,6 +16,8 @@ export interface AccordEvent {
   /** RFC 3339 */
   time: string;
   data: Record<string, unknown>;
+  /** Extension: the id of the request that brought it about, as in the log. */
+  requestid?: string;
 }
 
 /** An event on its way: where to, and the key that keeps one aggregate's events on one partition. */

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Queries } from '#lib/db/database.ts';
 import { sql } from '#lib/db/sql.ts';
 import type { AccordEvent, Topic } from '#lib/events/event.ts';
+import { requestExtension } from '#lib/events/request-extension.ts';
 
 /** An event before it has an id and a time. */
 export type NewEvent = Omit<AccordEvent, 'id' | 'time'>;
@@ -14,5 +15,5 @@ export async function addToOutbox(tx: Queries, topic: Topic, event: NewEvent): P
   const id = randomUUID();
   await tx.query(sql`
     INSERT INTO outbox (event_id, topic, key, event)
-    VALUES (${id}, ${topic}, ${event.subject}, ${{ id, ...event }}::jsonb || jsonb_build_object('time', to_json(accord_now())))`);
+    VALUES (${id}, ${topic}, ${event.subject}, ${{ id, ...event, ...requestExtension() }}::jsonb || jsonb_build_object('time', to_json(accord_now())))`);
 }

@@ -1,7 +1,8 @@
-import { randomUUID } from 'node:crypto';
 import Koa, { type Context, type Middleware } from 'koa';
 import { handleErrors, type RenderErrorPage } from '#lib/http/handle-errors.ts';
 import type { Logger } from '#lib/observability/logger.ts';
+import type { HttpMetrics } from '#lib/observability/metrics/http-metrics.ts';
+import { acceptRequestId, runWithRequestId } from '#lib/observability/request-context.ts';
 
 interface AppOptions {
   service: string;
@@ -9,16 +10,17 @@ interface AppOptions {
   /** Version of the contract, sent as `API-Version` (decisions.md §11). */
   apiVersion: string;
   log: Logger;
+  metrics?: { http: HttpMetrics };
   renderErrorPage?: RenderErrorPage;
 }
 
 /** A service's Koa application with what every service does: request id, log line, headers, errors. */
 export function createApp(
-  { service, baseUrl, apiVersion, log, renderErrorPage }: AppOptions,
+  { service, baseUrl, apiVersion, log, metrics, renderErrorPage }: AppOptions,
   middleware: Middleware[],
 ): Koa {
   const app = new Koa();
-  app.use(observe(log.child({ service }), apiVersion));
+  app.use(observe({ service, log: log.child({ service }), apiVersion, metrics: metrics?.http }));
   app.use(handleErrors({ baseUrl, log: log.child({ service }), renderErrorPage }));
   for (const each of middleware) app.use(each);
   app.on('error', (error: unknown, ctx?: Context) => {
@@ -30,23 +32,26 @@ export function createApp(
   return app;
 }
 
-const wellFormedId = /^[0-9A-Za-z_.-]{8,64}$/;
+interface Observation {
+  service: string;
+  log: Logger;
+  apiVersion: string;
+  metrics: HttpMetrics | undefined;
+}
 
 /** Gives the request an id that follows it, and writes one line when it is over. */
-function observe(log: Logger, apiVersion: string): Middleware {
+function observe({ service, log, apiVersion, metrics }: Observation): Middleware {
   return async (ctx, next) => {
     const started = performance.now();
-    const given = ctx.get('x-request-id');
-    ctx.state.requestId = wellFormedId.test(given) ? given : randomUUID();
-    ctx.set('X-Request-Id', ctx.state.requestId);
+    const requestId = acceptRequestId(ctx.get('x-request-id'));
+    ctx.state.requestId = requestId;
+    ctx.set('X-Request-Id', requestId);
     ctx.set('API-Version', apiVersion);
-    await next();
-    log.info('request', {
-      requestId: ctx.state.requestId,
-      operation: ctx.state.operationId,
-      method: ctx.method,
-      status: ctx.status,
-      ms: Math.round((performance.now() - started) * 10) / 10,
-    });
+    await runWithRequestId(requestId, next);
+    const ms = performance.now() - started;
+    const { operationId: operation, isSubmit = false } = ctx.state;
+    metrics?.answered({ service, operation, status: ctx.status, ms, isSubmit });
+    const { method, status } = ctx;
+    log.info('request', { requestId, operation, method, status, ms: Math.round(ms * 10) / 10 });
   };
 }

@@ -1,4 +1,5 @@
 import type { Context, Middleware, Next } from 'koa';
+import { LRUCache } from 'lru-cache';
 import type { Failure } from '#lib/errors/fail.ts';
 import { preferredMode } from '#lib/http/negotiate.ts';
 import { toFailure, toProblem } from '#lib/http/problem.ts';
@@ -25,6 +26,7 @@ export function handleErrors({
   log: Logger;
   renderErrorPage?: RenderErrorPage;
 }): Middleware {
+  const renderOnce = renderErrorPage && rememberPages(renderErrorPage);
   const secure = baseUrl.startsWith('https:');
   return async (ctx: Context, next: Next) => {
     setCommonHeaders(ctx, secure);
@@ -32,9 +34,25 @@ export function handleErrors({
       await next();
     } catch (error) {
       const failure = toFailure(error);
-      if (problemStatus[failure.code].status >= 500) logFailure(log, ctx, failure);
-      await sendFailure(ctx, failure, baseUrl, log, renderErrorPage);
+      // The guard counts what it refuses; a line for each would be more work than is left to do.
+      if (problemStatus[failure.code].status >= 500 && !failure.overload) logFailure(log, ctx, failure);
+      await sendFailure(ctx, failure, baseUrl, log, failure.overload ? renderOnce : renderErrorPage);
     }
+  };
+}
+
+/** Pages that say the same to every reader of a language: rendered once, because they are sent when there is no time. */
+function rememberPages(render: RenderErrorPage): RenderErrorPage {
+  const pages = new LRUCache<string, ReturnType<RenderErrorPage>>({ max: 200, ttl: 600_000 });
+  return (ctx, failure) => {
+    const key = `${failure.headers['Retry-After']} ${ctx.get('accept-language')}`;
+    let page = pages.get(key);
+    if (!page) {
+      page = render(ctx, failure);
+      pages.set(key, page);
+      page.catch(() => pages.delete(key));
+    }
+    return page;
   };
 }
 

@@ -6,6 +6,7 @@ import { fail } from '#lib/errors/fail.ts';
 import { acceptedMode, producedTypes } from '#lib/http/accept.ts';
 import { checkRights } from '#lib/http/check-rights.ts';
 import type { ContractOperation, Handler, Handlers } from '#lib/http/operation.ts';
+import { type Admit, isSubmit, type Place } from '#lib/http/overload-guard.ts';
 import { pruneDocument } from '#lib/http/prune-document.ts';
 import { readInput, readQuery } from '#lib/http/read-input.ts';
 import { createRequestValidator, type ValidateRequest } from '#lib/http/validate-request.ts';
@@ -19,8 +20,8 @@ interface MountOptions {
   authenticate: (ctx: Context, operation: ContractOperation) => Promise<Principal>;
   /** Counts the request against its account's limit. @throws Failure `too-many-requests`. */
   limit?: (principal: Principal, operation: ContractOperation) => Promise<void>;
-  /** Refuses work when the process has too much of it. @throws Failure `unavailable`. */
-  admit?: (operation: ContractOperation) => void;
+  /** Refuses work when the process has too much of it. */
+  admit?: Admit;
 }
 
 /**
@@ -62,23 +63,39 @@ function serve(
   const types = producedTypes(operation);
   const htmlOnly = types.length === 1 && types[0] === 'text/html';
   const takesFormat = operation.parameters?.some(({ name }) => name === 'format');
+  const submits = isSubmit(operation);
   return async (ctx) => {
     ctx.state.operationId = operation.operationId;
     ctx.state.htmlOnly = htmlOnly;
-    options.admit?.(operation);
-    const principal = await options.authenticate(ctx, operation);
-    await options.limit?.(principal, operation);
-    checkRights(operation, principal);
-    // A format that is named wins over Accept; the handler reads it.
-    const mode = takesFormat && ctx.query.format ? 'json' : acceptedMode(ctx, types);
-    const query = readQuery(ctx, operation);
-    const { body, form } = await readInput(ctx, operation);
-    const params = readParams(ctx);
-    validate(operation, { params, query, body });
-    if (types.length > 1 || mode === 'html') ctx.vary('Accept');
-    ctx.state.principal = principal;
-    await handler(ctx, { params, query, body, form, principal, mode } as never);
+    ctx.state.isSubmit = submits;
+    const place = options.admit?.(operation);
+    try {
+      const principal = await options.authenticate(ctx, operation);
+      await options.limit?.(principal, operation);
+      checkRights(operation, principal);
+      // A format that is named wins over Accept; the handler reads it.
+      const mode = takesFormat && ctx.query.format ? 'json' : acceptedMode(ctx, types);
+      const query = readQuery(ctx, operation);
+      const { body, form } = await readBodyOutside(place, () => readInput(ctx, operation));
+      const params = readParams(ctx);
+      validate(operation, { params, query, body });
+      if (types.length > 1 || mode === 'html') ctx.vary('Accept');
+      ctx.state.principal = principal;
+      await handler(ctx, { params, query, body, form, principal, mode } as never);
+    } finally {
+      place?.leave();
+    }
   };
+}
+
+/** Reads while the request holds no place: how long it takes is up to the client. */
+async function readBodyOutside<T>(place: Place | undefined, read: () => Promise<T>): Promise<T> {
+  place?.leave();
+  try {
+    return await read();
+  } finally {
+    place?.enter();
+  }
 }
 
 /** Parts of the path. No address of ours has what PostgreSQL cannot take for a text. */

@@ -32,6 +32,8 @@ export interface ContractOperation {
   'x-roles': Partial<Record<Role, Reach>>;
   /** Request body limit in bytes; 64 KiB when absent (decisions.md §10). */
   'x-body-limit'?: number;
+  /** `last`: takes the answers of a subject, so it is refused after everything else when there is too much to do. */
+  'x-shed'?: 'last';
   parameters?: { name: string; in: string; schema?: { type?: string } }[];
   requestBody?: { required?: boolean; content: Record<string, unknown> };
   responses: Record<string, { content?: Record<string, unknown> }>;

@@ -1,5 +1,6 @@
 import { pino } from 'pino';
 import { describeError } from '#lib/observability/describe-error.ts';
+import { currentRequestId } from '#lib/observability/request-context.ts';
 
 /**
  * What a log line may carry. A line takes these fields alone, so that no answer, subject, token or contact datum
@@ -58,7 +59,9 @@ export function createLogger({
   );
   const wrap = (bound: LogFields): Logger => {
     const write = (kind: 'info' | 'warn' | 'error') => (message: string, fields?: LogFields) => {
-      if (base.isLevelEnabled(kind)) base[kind]({ ...pick(bound), ...pick(fields) }, message);
+      if (!base.isLevelEnabled(kind)) return;
+      const requestId = currentRequestId();
+      base[kind]({ ...pick(bound), ...(requestId ? { requestId } : {}), ...pick(fields) }, message);
     };
     return {
       info: write('info'),

@@ -2,8 +2,10 @@ import type { Document } from 'openapi-backend';
 import type { Secrets } from '#lib/config/secrets.ts';
 import type { Database } from '#lib/db/database.ts';
 import type { EventBus } from '#lib/events/event-bus.ts';
+import type { OverloadGuard } from '#lib/http/overload-guard.ts';
 import type { RateLimiter } from '#lib/http/rate-limits.ts';
 import type { Logger } from '#lib/observability/logger.ts';
+import type { Metrics } from '#lib/observability/metrics.ts';
 import type { AuthSettings } from './config.ts';
 
 /** What the service is given. */
@@ -13,6 +15,8 @@ export interface AuthOptions {
   log: Logger;
   document: Document;
   limiter: RateLimiter;
+  metrics?: Metrics;
+  guard?: OverloadGuard;
   instance: { name: string; baseUrl: string };
   settings: AuthSettings & { corsOrigins: readonly string[]; trustedProxies: readonly string[] };
   secrets: Pick<Secrets, 'keyPepper' | 'issuerCookies' | 'issuerSigning'>;

@@ -2,6 +2,7 @@ import type Koa from 'koa';
 import { authenticateWithoutTransaction, createAuthenticator } from '#lib/auth/authenticate.ts';
 import type { AuthOperations } from '#lib/contracts/auth.ts';
 import { createOutboxRelay } from '#lib/events/outbox-relay.ts';
+import { readOutbox } from '#lib/events/read-outbox.ts';
 import { clientAddress } from '#lib/http/client-address.ts';
 import { cors } from '#lib/http/cors.ts';
 import { createApp } from '#lib/http/create-app.ts';
@@ -40,6 +41,7 @@ interface AppParts {
 export async function composeAuth(options: AuthOptions): Promise<AuthService> {
   const { db, bus, settings, secrets } = options;
   const log = options.log.child({ service: 'auth' });
+  options.metrics?.watchTables({ service: 'auth', outbox: () => readOutbox(db) });
   const relay = createOutboxRelay({ db, bus, log });
   const sweeper = createExpirySweeper({ db, log });
   const keyedHash = createKeyedHash(secrets.keyPepper);
@@ -81,10 +83,18 @@ async function composeApp(options: AuthOptions, parts: AppParts): Promise<Koa> {
     handlers: createHandlers({ db, keyedHash, baseUrl, wake }),
     authenticate: (ctx) => authenticateWithoutTransaction(authenticator, ctx),
     limit: limiter.countRequest,
+    admit: options.guard?.admitFor('auth'),
   });
   const { renderErrorPage, middleware = [] } = issuer ?? {};
   const app = createApp(
-    { service: 'auth', baseUrl, apiVersion: document.info.version, log, renderErrorPage },
+    {
+      service: 'auth',
+      baseUrl,
+      apiVersion: document.info.version,
+      log,
+      metrics: options.metrics,
+      renderErrorPage,
+    },
     [
       clientAddress(settings.trustedProxies),
       cors({ origins: settings.corsOrigins, openReads: () => false }),

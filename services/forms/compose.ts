@@ -7,12 +7,15 @@ import type { PageInstance } from '#lib/contracts/page-base.ts';
 import type { Database } from '#lib/db/database.ts';
 import type { EventBus } from '#lib/events/event-bus.ts';
 import { createOutboxRelay } from '#lib/events/outbox-relay.ts';
+import { readOutbox } from '#lib/events/read-outbox.ts';
 import { clientAddress } from '#lib/http/client-address.ts';
 import { cors } from '#lib/http/cors.ts';
 import { createApp } from '#lib/http/create-app.ts';
 import { mountContract } from '#lib/http/mount-contract.ts';
+import type { OverloadGuard } from '#lib/http/overload-guard.ts';
 import type { RateLimiter } from '#lib/http/rate-limits.ts';
 import type { Logger } from '#lib/observability/logger.ts';
+import type { Metrics } from '#lib/observability/metrics.ts';
 import { seedDemo } from './demo/seed-demo.ts';
 import { sanitiseRichText } from './domain/sanitise-rich-text.ts';
 import type { Demo, Dependencies } from './handlers/dependencies.ts';
@@ -29,6 +32,8 @@ interface Options {
   document: Document;
   auth: Pick<AuthOperations, 'introspect'>;
   limiter: RateLimiter;
+  metrics?: Metrics;
+  guard?: OverloadGuard;
   instance: PageInstance;
   settings: {
     /** INSTANCE_LANGUAGE */
@@ -53,6 +58,7 @@ export async function composeForms(options: Options): Promise<{
 }> {
   const { db, bus, instance, limiter, settings, document, demo } = options;
   const log = options.log.child({ service: 'forms' });
+  options.metrics?.watchTables({ service: 'forms', outbox: () => readOutbox(db) });
   const relay = createOutboxRelay({ db, bus, log });
   const authenticator = createAuthenticator({ auth: options.auth, onRefused: limiter.countRefusal });
   bus.subscribe('accord.keys', 'forms', async () => authenticator.forget());
@@ -70,10 +76,12 @@ export async function composeForms(options: Options): Promise<{
     handlers: createHandlers(dependencies),
     authenticate: (ctx) => authenticateWithoutTransaction(authenticator, ctx),
     limit: limiter.countRequest,
+    admit: options.guard?.admitFor('forms'),
   });
   const app = createApp(
     {
       service: 'forms',
+      metrics: options.metrics,
       baseUrl: instance.baseUrl,
       apiVersion: document.info.version,
       log,

@@ -9,12 +9,15 @@ import type { TransactionsOperations } from '#lib/contracts/transactions.ts';
 import type { Database } from '#lib/db/database.ts';
 import type { EventBus } from '#lib/events/event-bus.ts';
 import { createOutboxRelay } from '#lib/events/outbox-relay.ts';
+import { readOutbox } from '#lib/events/read-outbox.ts';
 import { clientAddress } from '#lib/http/client-address.ts';
 import { cors } from '#lib/http/cors.ts';
 import { createApp } from '#lib/http/create-app.ts';
 import { mountContract } from '#lib/http/mount-contract.ts';
+import type { OverloadGuard } from '#lib/http/overload-guard.ts';
 import type { RateLimiter } from '#lib/http/rate-limits.ts';
 import type { Logger } from '#lib/observability/logger.ts';
+import type { Metrics } from '#lib/observability/metrics.ts';
 import { createReceiptSigner } from './domain/receipt-signer.ts';
 import { createTransactionTokens } from './domain/transaction-token.ts';
 import { createSubjectAuthentication } from './handlers/authenticate.ts';
@@ -32,6 +35,8 @@ interface Options {
   auth: Pick<AuthOperations, 'introspect'>;
   forms: FormsOperations;
   limiter: RateLimiter;
+  metrics?: Metrics;
+  guard?: OverloadGuard;
   instance: PageInstance;
   settings: {
     defaultLanguage: string;
@@ -54,6 +59,7 @@ export async function composeTransactions(
 ): Promise<{ app: Koa; operations: TransactionsOperations; start(): void; stop(): Promise<void> }> {
   const { db, bus, forms, instance, limiter, settings, document } = options;
   const log = options.log.child({ service: 'transactions' });
+  options.metrics?.watchTables({ service: 'transactions', outbox: () => readOutbox(db) });
   const relay = createOutboxRelay({ db, bus, log });
   const sweeper = createDeadlineSweeper({
     db,
@@ -81,10 +87,12 @@ export async function composeTransactions(
     handlers: createHandlers(dependencies),
     authenticate: createSubjectAuthentication({ authenticator, tokens, onRefused: limiter.countRefusal }),
     limit: limiter.countRequest,
+    admit: options.guard?.admitFor('transactions'),
   });
   const app = createApp(
     {
       service: 'transactions',
+      metrics: options.metrics,
       baseUrl: instance.baseUrl,
       apiVersion: document.info.version,
       log,

@@ -1,5 +1,6 @@
 import type { Queries } from '#lib/db/database.ts';
 import { sql } from '#lib/db/sql.ts';
+import { requestExtension } from '#lib/events/request-extension.ts';
 import type { Commitment } from '../domain/commitment.ts';
 import { recordStateChange } from './state-event.ts';
 
@@ -26,7 +27,7 @@ export async function commitTransaction(
       INSERT INTO outbox (event_id, topic, key, event)
       SELECT s.event_id, 'accord.consents', s.transaction,
              jsonb_build_object('id', s.event_id, 'type', 'io.accord.record.superseded.v1', 'source', ${source}::text, 'subject', s.id,
-               'time', to_json(${committedAt}::timestamptz), 'data', jsonb_build_object('record', s.id, 'transaction', s.transaction, 'by', s.by))
+               'time', to_json(${committedAt}::timestamptz), 'data', jsonb_build_object('record', s.id, 'transaction', s.transaction, 'by', s.by)) || ${requestExtension()}::jsonb
         -- Volatile in the output list: drawn once for each row, which a join with a row of its own is not.
         FROM (SELECT gen_random_uuid() AS event_id, old.id, old.transaction, g.id AS by
                 FROM given AS g CROSS JOIN t CROSS JOIN LATERAL (

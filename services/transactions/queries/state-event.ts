@@ -1,4 +1,5 @@
 import { sql } from '#lib/db/sql.ts';
+import { requestExtension } from '#lib/events/request-extension.ts';
 
 /**
  * Common table expressions that follow a change of state: `history` and `event`, from the changed rows in `t`.
@@ -13,7 +14,7 @@ export function recordStateChange(name: string, source: string) {
       INSERT INTO outbox (event_id, topic, key, event)
       SELECT e.id, 'accord.consents', e.transaction,
              jsonb_build_object('id', e.id, 'type', ${`io.accord.consent.${name}.v1`}::text, 'source', ${source}::text, 'subject', e.transaction,
-               'time', to_json(e.changed_at), 'data', jsonb_build_object('transaction', e.transaction, 'state', e.state, 'version', e.version))
+               'time', to_json(e.changed_at), 'data', jsonb_build_object('transaction', e.transaction, 'state', e.state, 'version', e.version)) || ${requestExtension()}::jsonb
         FROM (SELECT gen_random_uuid() AS id, t.id AS transaction, t.changed_at, t.state, t.version FROM t) AS e
     )`;
 }

@@ -1,0 +1,12 @@
+import { wholeNumber } from '#lib/config/validators.ts';
+
+/**
+ * From where on a process refuses work with 503 (lib/http/overload-guard.ts); 0 switches a limit off. The defaults were measured with
+ * bench/overload.ts.
+ */
+export const overloadSpecs = {
+  /** Requests that are worked on at once. */
+  MAX_IN_FLIGHT: wholeNumber({ default: 100 }),
+  /** Milliseconds that the event loop may be behind. */
+  MAX_EVENT_LOOP_DELAY: wholeNumber({ default: 200 }),
+};

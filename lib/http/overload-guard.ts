@@ -1,0 +1,93 @@
+import { type Failure, fail } from '#lib/errors/fail.ts';
+import type { ContractOperation } from '#lib/http/operation.ts';
+import type { HttpMetrics } from '#lib/observability/metrics/http-metrics.ts';
+
+/** From where on a process refuses work. 0 switches a limit off. */
+export interface OverloadLimits {
+  /** Requests that are worked on at once. */
+  inFlight: number;
+  /** Delay of the event loop in milliseconds. */
+  delayMs: number;
+}
+
+/** A request's place among those that are worked on. */
+export interface Place {
+  /** Gives it free for a while: a client that sends its body slowly makes no work. */
+  leave(): void;
+  /** Takes it again; never refused, because it has been admitted. */
+  enter(): void;
+}
+
+/** Lets a request in, or does not. @throws Failure `unavailable` with Retry-After. */
+export type Admit = (operation: ContractOperation) => Place;
+
+/** Keeps a process from taking on more than it can finish; its services share it. */
+export interface OverloadGuard {
+  admitFor(service: string): Admit;
+  /** What is going on, for metrics. */
+  load(): { inFlight: number; delayMs: number };
+}
+
+/**
+ * What everything but submits may use of the limits. The answers of a subject are worth more than a page that can be asked for again:
+ * what is left over is for them alone, so they are refused last (reliability.md, "Overload").
+ */
+const ordinaryShare = 0.7;
+/** Clients that were refused together must not come back together. */
+const retryAfterSeconds = [1, 2, 3];
+
+/**
+ * Refuses requests before anything is done for them: when so many are worked on that one more would wait longer than anybody does, or
+ * when the event loop is behind. Health and metrics are no operations of a service's contract and never come here.
+ */
+export function createOverloadGuard({
+  limits,
+  readDelay,
+  metrics,
+}: {
+  limits: OverloadLimits;
+  /** Delay of the event loop in milliseconds. */
+  readDelay: () => number;
+  metrics?: Pick<HttpMetrics, 'refused'>;
+}): OverloadGuard {
+  let inFlight = 0;
+  let refusals = 0;
+  const reasonToRefuse = (share: number): string | undefined => {
+    if (limits.inFlight > 0 && inFlight >= limits.inFlight * share) return 'in-flight';
+    if (limits.delayMs > 0 && readDelay() >= limits.delayMs * share) return 'event-loop';
+    return undefined;
+  };
+  return {
+    admitFor: (service) => (operation) => {
+      const submits = isSubmit(operation);
+      const reason = reasonToRefuse(submits ? 1 : ordinaryShare);
+      if (reason) {
+        refusals += 1;
+        metrics?.refused({ service, work: submits ? 'submit' : 'other', reason });
+        throw overloaded(retryAfterSeconds[refusals % retryAfterSeconds.length] as number);
+      }
+      inFlight += 1;
+      return {
+        leave() {
+          inFlight -= 1;
+        },
+        enter() {
+          inFlight += 1;
+        },
+      };
+    },
+    load: () => ({ inFlight, delayMs: readDelay() }),
+  };
+}
+
+/** Whether an operation takes the answers of a subject: `x-shed: last` in the contract. */
+export function isSubmit(operation: ContractOperation): boolean {
+  return operation['x-shed'] === 'last';
+}
+
+function overloaded(seconds: number): Failure {
+  return fail('unavailable', 'There is too much to do at the moment. Please try again.', {
+    headers: { 'Retry-After': String(seconds) },
+    overload: true,
+  });
+}

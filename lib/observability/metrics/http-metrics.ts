@@ -1,0 +1,51 @@
+import { Counter, Histogram, type Registry } from 'prom-client';
+
+/** What a service has answered. */
+export interface HttpMetrics {
+  /** @param operation its operationId; undefined if none was found. @param isSubmit whether it takes a subject's answers. */
+  answered(facts: {
+    service: string;
+    operation: string | undefined;
+    status: number;
+    ms: number;
+    isSubmit: boolean;
+  }): void;
+  /** Refused because the process has too much to do. */
+  refused(facts: { service: string; work: string; reason: string }): void;
+}
+
+const seconds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+
+/** Labels are names of ours alone: operations, services, classes of status. */
+export function createHttpMetrics(registers: Registry[]): HttpMetrics {
+  const requests = new Histogram({
+    name: 'accord_http_request_duration_seconds',
+    help: 'How long answers took, by operation and class of status.',
+    labelNames: ['service', 'operation', 'status'],
+    buckets: seconds,
+    registers,
+  });
+  const submits = new Histogram({
+    name: 'accord_submit_duration_seconds',
+    help: 'How long it took to take the answers of a subject, by class of status.',
+    labelNames: ['status'],
+    buckets: [0.01, 0.02, 0.03, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.5, 0.75, 1, 2, 5, 10],
+    registers,
+  });
+  const refusals = new Counter({
+    name: 'accord_http_refused_total',
+    help: 'Requests refused with 503 because the process had too much to do, by what they were and which limit was reached.',
+    labelNames: ['service', 'work', 'reason'],
+    registers,
+  });
+  return {
+    answered({ service, operation = 'none', status, ms, isSubmit }) {
+      const family = `${Math.floor(status / 100)}xx`;
+      requests.observe({ service, operation, status: family }, ms / 1000);
+      if (isSubmit) submits.observe({ status: family }, ms / 1000);
+    },
+    refused(labels) {
+      refusals.inc(labels);
+    },
+  };
+}

@@ -1,0 +1,67 @@
+import { Counter, Gauge, type Registry } from 'prom-client';
+
+/** What a service's tables say when somebody asks. */
+export interface TableReaders {
+  service: string;
+  /** Rows of the outbox, and the age of the oldest in seconds (0 without any). */
+  outbox?: () => Promise<{ rows: number; oldestSeconds: number }>;
+  /** Events put aside, by topic. */
+  deadLetters?: () => Promise<readonly { topic: string; count: number }[]>;
+  /** Deliveries that are still to be made, and the age of the oldest that is due in seconds. */
+  deliveries?: () => Promise<readonly { kind: string; rows: number; oldestSeconds: number }[]>;
+}
+
+export interface TableMetrics {
+  watch(readers: TableReaders): void;
+  /** Reads them all; what cannot be read is left out. */
+  collect(): Promise<void>;
+}
+
+/** Figures that PostgreSQL has: read when they are asked for, so every replica tells the same. */
+export function createTableMetrics(registers: Registry[]): TableMetrics {
+  const watched: TableReaders[] = [];
+  const gauge = (name: string, help: string, ...labelNames: string[]) =>
+    new Gauge({ name, help, labelNames: ['service', ...labelNames], registers });
+  const depth = gauge('accord_outbox_rows', 'Events that wait to be sent (counted up to 100,000).');
+  const age = gauge('accord_outbox_age_seconds', 'How long the oldest event has waited to be sent.');
+  const dead = gauge('accord_dead_letters', 'Events put aside that nobody has looked after yet.', 'topic');
+  const due = gauge(
+    'accord_deliveries_waiting',
+    'Deliveries to the outside that are still to be made.',
+    'kind',
+  );
+  const dueAge = gauge(
+    'accord_deliveries_age_seconds',
+    'How long the oldest delivery that is due has waited.',
+    'kind',
+  );
+  const unread = new Counter({
+    name: 'accord_metrics_unread_total',
+    help: 'Figures that could not be read, because the database did not answer.',
+    labelNames: ['service'],
+    registers,
+  });
+
+  async function readOne({ service, outbox, deadLetters, deliveries }: TableReaders): Promise<void> {
+    const [waiting, parked, made] = await Promise.all([outbox?.(), deadLetters?.(), deliveries?.()]);
+    if (waiting) {
+      depth.set({ service }, waiting.rows);
+      age.set({ service }, waiting.oldestSeconds);
+    }
+    for (const { topic, count } of parked ?? []) dead.set({ service, topic }, count);
+    for (const { kind, rows, oldestSeconds } of made ?? []) {
+      due.set({ service, kind }, rows);
+      dueAge.set({ service, kind }, oldestSeconds);
+    }
+  }
+
+  return {
+    watch: (readers) => void watched.push(readers),
+    async collect() {
+      for (const each of [depth, age, dead, due, dueAge]) each.reset();
+      await Promise.all(
+        watched.map((readers) => readOne(readers).catch(() => unread.inc({ service: readers.service }))),
+      );
+    },
+  };
+}
