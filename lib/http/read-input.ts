@@ -15,7 +15,7 @@ export async function readInput(
   operation: ContractOperation,
 ): Promise<{ body: unknown; form: boolean }> {
   if (!operation.requestBody) return { body: undefined, form: false };
-  const raw = await readBody(ctx.req, operation['x-body-limit'] ?? defaultLimit);
+  const raw = await readRawBody(ctx, operation);
   const type = ctx.request.type.toLowerCase();
   // A POST without a body needs no Content-Type (decisions.md §15).
   if (raw.length === 0 && type === '') return { body: undefined, form: false };
@@ -29,9 +29,18 @@ export async function readInput(
   return { body: raw, form: false };
 }
 
+/** The body as it came; read once, whoever asks first: a signature may be over it. @throws Failure as {@link readBody}. */
+export async function readRawBody(ctx: Context, operation: ContractOperation): Promise<Buffer> {
+  if (!operation.requestBody) return Buffer.alloc(0);
+  ctx.state.rawBody ??= await readBody(ctx.req, operation['x-body-limit'] ?? defaultLimit);
+  return ctx.state.rawBody as Buffer;
+}
+
 function parseForm(raw: Buffer): Record<string, string[]> {
   const fields = new Map<string, string[]>();
-  for (const [name, value] of new URLSearchParams(decodeUtf8(raw))) {
+  const text = decodeUtf8(raw);
+  checkEscapes(text);
+  for (const [name, value] of new URLSearchParams(text)) {
     checkText(name, '');
     checkText(value, '');
     const values = fields.get(name);
@@ -39,6 +48,17 @@ function parseForm(raw: Buffer): Record<string, string[]> {
     else fields.set(name, [value]);
   }
   return Object.assign(Object.create(null), Object.fromEntries(fields)) as Record<string, string[]>;
+}
+
+/** URLSearchParams puts U+FFFD in the place of bytes that are no text, and something else than was sent would be stored. */
+function checkEscapes(text: string): void {
+  for (const [bytes] of text.matchAll(/(?:%[\da-f]{2})+/gi)) {
+    try {
+      decodeURIComponent(bytes);
+    } catch {
+      throw fail('malformed', 'The body is not valid UTF-8.');
+    }
+  }
 }
 
 /** Reads the query: arrays where the contract says array, repeated or comma-separated (decisions.md §15). */
