@@ -28,6 +28,8 @@ export interface TestInstance {
   fetch: Fetch;
   /** Every line that the instance has logged. */
   logs(): string;
+  /** What `/metrics` says. */
+  metrics(): Promise<string>;
   stop(): Promise<void>;
 }
 
@@ -68,6 +70,7 @@ export async function startTestInstance(environment: Record<string, string> = {}
     secrets: await secrets,
     fetch: contractFetch(url, createContractChecker(readContract())),
     logs: () => lines.join(''),
+    metrics: async () => (await services.metrics.read()).body,
     async stop() {
       await listener.close(2_000);
       await services.stop();
