@@ -62,6 +62,24 @@ describe('a record', () => {
     expect(records['processing.002']?.[0]).not.toHaveProperty('object');
   });
 
+  it.each([
+    ['longer than 4,000 characters', 'x'.repeat(4_001)],
+    ['of two texts', ['one', 'two']],
+  ])('takes no comment %s, and then is not written', async (what, comment) => {
+    const values = { [letter]: ['accepted'], comment };
+    const context = { subject: what, layoutData: { elements: ['processing.001'] } };
+    const answer = await operator.send('POST', '/consents/singlestep', { context, values });
+    expect(answer.status).toBe(422);
+    expect(await answer.json()).toMatchObject({ errors: [{ pointer: '/values/comment' }] });
+    expect(await recordsOf(operator, what)).toEqual({});
+  });
+
+  it('counts the characters of a comment as people do', async () => {
+    const comment = '🙂'.repeat(4_000);
+    await recordAnswers(operator, 'bea', { [letter]: ['accepted'], comment: [comment] });
+    expect((await recordsOf(operator, 'bea'))['processing.001']).toMatchObject([{ comment }]);
+  });
+
   it('has no values where none was chosen', async () => {
     await recordAnswers(operator, 'cleo', { [interests]: [] });
     expect((await recordsOf(operator, 'cleo'))['preference.002']).toMatchObject([{ value: '', values: [] }]);

@@ -108,6 +108,13 @@ describe('the pages of a search', () => {
     });
   });
 
+  it('have at least one transaction and at most 200', async () => {
+    expect(await search({ size: 100_000 })).toMatchObject({ pageSize: 200 });
+    expect(await search({ size: 0, page: -1 })).toMatchObject({ pageSize: 1, page: 0 });
+    for (const body of [{ size: 'ten' }, { page: 1.5 }, { states: 'CREATED' }, []])
+      expect((await operator.send('POST', '/transactions', body)).status).toBe(400);
+  });
+
   it('take the same filters, and need no body', async () => {
     expect(idsOf(await search({ subject: 'ann', states: ['TIMEOUT'] }))).toEqual([ann.expired]);
     expect(await search({ subject: 'ann', states: ['CREATED'], after: '2200-01-01' })).toMatchObject({
