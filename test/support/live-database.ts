@@ -7,9 +7,19 @@ export async function runInDatabase(
   text: string,
   values: unknown[] = [],
 ): Promise<void> {
+  await rowsOf({ databaseUrl }, text, values);
+}
+
+/** What a statement returns, for what no caller is told. */
+export async function rowsOf<Row extends object>(
+  { databaseUrl }: Pick<TestInstance, 'databaseUrl'>,
+  text: string,
+  values: unknown[] = [],
+): Promise<Row[]> {
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();
-  await client.query(text, values).finally(() => client.end());
+  const { rows } = await client.query<Row>(text, values).finally(() => client.end());
+  return rows;
 }
 
 /** Lets time pass for transactions and records, as far as the database's clock decides. @param interval from now, e.g. `7 months`. */
