@@ -1,5 +1,4 @@
 import type { RequestListener } from 'node:http';
-import { createAuthenticator } from '#lib/auth/authenticate.ts';
 import type { Secrets } from '#lib/config/secrets.ts';
 import { createDatabase } from '#lib/db/database.ts';
 import { createPool } from '#lib/db/pool.ts';
@@ -39,11 +38,11 @@ const demoAccounts = ['admin', 'operator', 'user'].map((role) => ({
 export async function composeInstance({ settings, baseUrl, databaseUrl, secrets, log }: Options) {
   const document = readContract(new URL('../openapi.yaml', import.meta.url));
   const pools = Object.fromEntries(
-    (['auth', 'forms', 'transactions'] as const).map((schema) => [
+    (['auth', 'forms', 'transactions', 'peers'] as const).map((schema) => [
       schema,
       createPool({ url: databaseUrl, schema, log }),
     ]),
-  ) as Record<'auth' | 'forms' | 'transactions', ReturnType<typeof createPool>>;
+  ) as Record<'auth' | 'forms' | 'transactions' | 'peers', ReturnType<typeof createPool>>;
   const metrics = createMetrics();
   for (const [service, pool] of Object.entries(pools)) metrics.watchPool(service, pool);
   const loop = watchEventLoop();
@@ -105,7 +104,9 @@ export async function composeInstance({ settings, baseUrl, databaseUrl, secrets,
   });
   const peers = await composePeers({
     ...shared,
-    authenticator: createAuthenticator({ auth: auth.operations, onRefused: limiter.countRefusal }),
+    db: createDatabase({ pool: pools.peers }),
+    auth: auth.operations,
+    settings: { ...web, plainLoopback: true },
     signingKeys: secrets.instanceSigning,
     sealingKeys: secrets.instanceSealing,
   });
@@ -134,8 +135,10 @@ export async function composeInstance({ settings, baseUrl, databaseUrl, secrets,
       await auth.start();
       await forms.start();
       transactions.start();
+      peers.start();
     },
     async stop() {
+      await peers.stop();
       await transactions.stop();
       await forms.stop();
       await auth.stop();
@@ -156,7 +159,7 @@ const prefixes = {
     '/stats',
     '/user/records',
   ],
-  peers: ['/.well-known/accord'],
+  peers: ['/.well-known/accord', '/peers', '/federation'],
   forms: ['/'],
 };
 

@@ -1,5 +1,8 @@
-/** Application roles (interface.md, Authentication). `key` is an API key's own role: it acts as operator, never admin. */
-export type Role = 'admin' | 'operator' | 'key' | 'user' | 'transaction' | 'anonymous';
+/**
+ * Application roles (interface.md, Authentication). `key` is an API key's own role: it acts as operator, never admin. `peer` is a partner
+ * instance that signed its request.
+ */
+export type Role = 'admin' | 'operator' | 'key' | 'user' | 'transaction' | 'peer' | 'anonymous';
 
 /** Who makes a request, as far as credentials prove it. */
 export interface Principal {
@@ -9,7 +12,7 @@ export interface Principal {
   name: string;
   /** The subject this person is (decisions.md §1), absent for a key. */
   subject?: string;
-  /** What requests are counted by: `key:<id>`, `user:<issuer subject>`, `transaction:<txid>`. */
+  /** What requests are counted by: `key:<id>`, `user:<issuer subject>`, `transaction:<txid>`, `peer:<id>`. */
   account: string;
   /** For a transaction token: the transaction, and what the token may do. */
   transaction?: { id: string; use: 'tx' | 'receipt'; epoch: number };

@@ -1195,6 +1195,92 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/peers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List partner instances
+         * @description Newest first.
+         */
+        get: operations["listPeers"];
+        put?: never;
+        /**
+         * Pair with a partner instance
+         * @description Both instances get to know each other: this one asks the other who it is, introduces itself with the one-time key that the
+         *     partner's administrator made (`POST /keys` with scope `PEER`), and each pins the keys of the other. Compare the thumbprints with
+         *     the partner. The same call again completes a pairing whose reply was lost.
+         */
+        post: operations["createPeer"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/peers/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the peer
+                 * @example 0197a1f1-0c11-7d02-8a57-51c0de2f7b31
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        /**
+         * Get a partner instance
+         * @description What is known of it, with the thumbprints of its keys.
+         */
+        get: operations["getPeer"];
+        /**
+         * Change what is kept of a partner instance
+         * @description Sets what is put before the names of its subjects. To end a quarantine list the thumbprints that wait for confirmation, after the
+         *     partner's administrator has confirmed them by another way.
+         */
+        put: operations["updatePeer"];
+        post?: never;
+        /**
+         * End a pairing
+         * @description Its keys are trusted no more, from this moment on. The partner is told if it can be reached.
+         */
+        delete: operations["deletePeer"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/federation/pairing": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Introduce an instance
+         * @description Between instances: one introduces itself with a one-time key of scope `PEER`. The request is signed by the key that signed its
+         *     self-description.
+         */
+        post: operations["acceptPairing"];
+        /**
+         * Tell that a pairing has ended
+         * @description Between instances. The caller's keys are trusted no more.
+         */
+        delete: operations["endPairing"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/.well-known/accord": {
         parameters: {
             query?: never;
@@ -2071,6 +2157,55 @@ export interface components {
             languages: string[];
             roles: string[];
         };
+        /** @description A partner instance */
+        Peer: {
+            id: string;
+            /**
+             * Format: uri
+             * @description Its address, which is its name in every message
+             */
+            url: string;
+            name: string;
+            /**
+             * @description QUARANTINED: its new keys wait for confirmation; ENDED: the partner has ended the pairing
+             * @enum {string}
+             */
+            state: "PAIRED" | "QUARANTINED" | "ENDED";
+            /** @description RFC 7638 thumbprints of its signing keys, to compare with the partner */
+            thumbprints: string[];
+            /** @description Keys that wait for confirmation */
+            announcedThumbprints?: string[];
+            /** @description Put before the names of subjects who answer there */
+            subjectPrefix: string;
+            creationDate: components["schemas"]["EpochMilliseconds"];
+            modificationDate: components["schemas"]["EpochMilliseconds"];
+            lastContactDate?: components["schemas"]["EpochMilliseconds"];
+        };
+        NewPeer: {
+            /** @description The partner's address, without a path */
+            url: string;
+            /** @description A key of scope PEER that the partner's administrator made; good once */
+            apiKey: string;
+            /** @description True; instances pair with each other */
+            withCounterPart?: boolean;
+        };
+        PeerChanges: {
+            subjectPrefix?: string;
+            /** @description All thumbprints that wait for confirmation */
+            thumbprints?: string[];
+        };
+        Introduction: {
+            /**
+             * Format: uuid
+             * @description Drawn by the caller; the same one again is the same pairing
+             */
+            pairing: string;
+            apiKey: string;
+            description: components["schemas"]["CompactJws"];
+        };
+        IntroductionReply: {
+            description: components["schemas"]["CompactJws"];
+        };
         Instance: {
             /**
              * Format: uri
@@ -2084,7 +2219,7 @@ export interface components {
             endpoints: {
                 [key: string]: string;
             };
-            /** @description Versions of the federation protocol that it speaks; none yet */
+            /** @description Versions of the federation protocol that it speaks */
             versions: string[];
             jws: components["schemas"]["CompactJws"];
         };
@@ -2494,6 +2629,16 @@ export interface components {
             content: {
                 "application/problem+json": components["schemas"]["Problem"];
                 "text/html": components["schemas"]["Page"];
+            };
+        };
+        /** @description The peer */
+        Peer: {
+            headers: {
+                "API-Version": components["headers"]["API-Version"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Peer"];
             };
         };
         /** @description It exists already */
@@ -4730,6 +4875,222 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listPeers: {
+        parameters: {
+            query?: {
+                /** @description How many at most */
+                limit?: components["parameters"]["limit"];
+                /** @description Where to go on, as the page before said; a bad one is a 400 */
+                cursor?: components["parameters"]["cursor"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of peers */
+            200: {
+                headers: {
+                    "API-Version": components["headers"]["API-Version"];
+                    Link: components["headers"]["Link"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Peer"][];
+                };
+            };
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createPeer: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewPeer"];
+            };
+        };
+        responses: {
+            /** @description Paired again; the keys are those of now */
+            200: {
+                headers: {
+                    "API-Version": components["headers"]["API-Version"];
+                    Location: components["headers"]["Location"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Peer"];
+                };
+            };
+            /** @description Paired */
+            201: {
+                headers: {
+                    "API-Version": components["headers"]["API-Version"];
+                    Location: components["headers"]["Location"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Peer"];
+                };
+            };
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Exists"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getPeer: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the peer
+                 * @example 0197a1f1-0c11-7d02-8a57-51c0de2f7b31
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["Peer"];
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    updatePeer: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the peer
+                 * @example 0197a1f1-0c11-7d02-8a57-51c0de2f7b31
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PeerChanges"];
+            };
+        };
+        responses: {
+            200: components["responses"]["Peer"];
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Exists"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deletePeer: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the peer
+                 * @example 0197a1f1-0c11-7d02-8a57-51c0de2f7b31
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            204: components["responses"]["Done"];
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    acceptPairing: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Introduction"];
+            };
+        };
+        responses: {
+            /** @description What this instance says of itself */
+            200: {
+                headers: {
+                    "API-Version": components["headers"]["API-Version"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IntroductionReply"];
+                };
+            };
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Exists"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    endPairing: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            204: components["responses"]["Done"];
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             406: components["responses"]["NotAcceptable"];
             429: components["responses"]["TooManyRequests"];
             503: components["responses"]["Unavailable"];

@@ -1,5 +1,5 @@
 /** Kafka topics, and names of channels on the in-process bus (architecture.md, "Topics"). */
-export type Topic = 'accord.consents' | 'accord.models' | 'accord.keys';
+export type Topic = 'accord.consents' | 'accord.models' | 'accord.keys' | 'accord.peers';
 
 /**
  * A CloudEvents 1.0 event: a fact with ids, states and the aggregate's version, never an answer, a contact datum or content

@@ -1,44 +1,93 @@
 import type { JWK } from 'jose';
 import type Koa from 'koa';
 import type { Document } from 'openapi-backend';
-import { type Authenticator, authenticateWithoutTransaction } from '#lib/auth/authenticate.ts';
+import { createAuthenticator } from '#lib/auth/authenticate.ts';
+import type { AuthOperations } from '#lib/contracts/auth.ts';
+import type { Database } from '#lib/db/database.ts';
+import type { EventBus } from '#lib/events/event-bus.ts';
+import { createOutboxRelay } from '#lib/events/outbox-relay.ts';
+import { readOutbox } from '#lib/events/read-outbox.ts';
+import { clientAddress } from '#lib/http/client-address.ts';
 import { createApp } from '#lib/http/create-app.ts';
 import { mountContract } from '#lib/http/mount-contract.ts';
+import type { OverloadGuard } from '#lib/http/overload-guard.ts';
+import type { RateLimiter } from '#lib/http/rate-limits.ts';
 import type { Logger } from '#lib/observability/logger.ts';
-import { describeInstance } from './domain/self-description.ts';
-import { getInstanceHandler } from './handlers/get-instance.ts';
+import type { Metrics } from '#lib/observability/metrics.ts';
+import { createAsk } from './client/ask.ts';
+import { createPeerClient } from './client/peer-client.ts';
+import { describeInstance, signDescription } from './domain/self-description.ts';
+import { createPeerAuthentication } from './handlers/authenticate.ts';
+import type { Dependencies } from './handlers/dependencies.ts';
+import { createHandlers } from './handlers/handlers.ts';
+import { createLookAgain } from './jobs/look-again.ts';
+import { createTokenSweeper } from './jobs/sweep-tokens.ts';
 
 interface Options {
+  db: Database;
+  bus: EventBus;
   log: Logger;
   document: Document;
-  authenticator: Authenticator;
+  auth: AuthOperations;
+  limiter: RateLimiter;
   instance: { name: string; baseUrl: string };
-  /** Private keys of the instance; the first signs. */
-  signingKeys: readonly JWK[];
+  settings: {
+    trustedProxies: readonly string[];
+    /** Whether http is good for peers on this machine (standalone). */
+    plainLoopback: boolean;
+  };
+  /** Private keys of the instance; the first signs, the last vouches for the others. */
+  signingKeys: readonly (JWK & { kid: string })[];
   sealingKeys: readonly JWK[];
+  metrics?: Metrics;
+  guard?: OverloadGuard;
 }
 
-/** Composes the peers service: what the instance says of itself. */
-export async function composePeers({
-  log,
-  document,
-  authenticator,
-  instance,
-  signingKeys,
-  sealingKeys,
-}: Options): Promise<{ app: Koa }> {
+/** Composes the peers service: adapters are built and wired here and nowhere else. */
+export async function composePeers(
+  options: Options,
+): Promise<{ app: Koa; start(): void; stop(): Promise<void> }> {
+  const { db, bus, auth, limiter, instance, settings, document, signingKeys } = options;
+  const { baseUrl } = instance;
+  const log = options.log.child({ service: 'peers' });
   const [signingKey] = signingKeys;
-  if (!signingKey) throw new Error('an instance needs a signing key');
-  const description = await describeInstance({ ...instance, signingKeys, sealingKeys });
+  const vouchingKey = signingKeys.at(-1);
+  if (!signingKey || !vouchingKey) throw new Error('an instance needs a signing key');
+  options.metrics?.watchTables({ service: 'peers', outbox: () => readOutbox(db) });
+  const relay = createOutboxRelay({ db, bus, log });
+  const sweeper = createTokenSweeper({ db, log });
+  const description = await describeInstance({ ...options, ...instance });
+  const client = createPeerClient({ ask: createAsk(), baseUrl, signingKey });
+  const authenticator = createAuthenticator({ auth, onRefused: limiter.countRefusal });
+  bus.subscribe('accord.keys', 'peers', async () => authenticator.forget());
+  const dependencies: Dependencies = {
+    ...{ db, auth, client, baseUrl, log, wake: relay.wake, plainLoopback: settings.plainLoopback },
+    ownDescription: () => signDescription(description, vouchingKey),
+  };
   const { routes } = await mountContract({
     document,
     tag: 'peers',
-    handlers: { getInstance: getInstanceHandler({ description, signingKey }) },
-    authenticate: (ctx) => authenticateWithoutTransaction(authenticator, ctx),
+    handlers: createHandlers(dependencies, { description, vouchingKey, limiter }),
+    authenticate: createPeerAuthentication({
+      ...{ authenticator, db, baseUrl, log, countRefusal: limiter.countRefusal },
+      lookAgain: createLookAgain({ db, client, log }),
+    }),
+    limit: limiter.countRequest,
+    admit: options.guard?.admitFor('peers'),
   });
   const app = createApp(
-    { service: 'peers', baseUrl: instance.baseUrl, apiVersion: document.info.version, log },
-    [routes],
+    { service: 'peers', metrics: options.metrics, baseUrl, apiVersion: document.info.version, log },
+    [clientAddress(settings.trustedProxies), routes],
   );
-  return { app };
+  return {
+    app,
+    start() {
+      relay.start();
+      sweeper.start();
+    },
+    async stop() {
+      await sweeper.stop();
+      await relay.stop();
+    },
+  };
 }

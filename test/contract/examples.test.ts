@@ -59,7 +59,7 @@ describe('every operation of the contract', () => {
   });
 
   test('says which roles may use it, on anything or on their own', () => {
-    const roles = ['admin', 'operator', 'key', 'user', 'transaction', 'anonymous'];
+    const roles = ['admin', 'operator', 'key', 'user', 'transaction', 'peer', 'anonymous'];
     for (const { operation } of operations) {
       const rights = Object.entries(operation['x-roles'] ?? {});
       expect(rights.length, operation.operationId).toBeGreaterThan(0);

@@ -26,6 +26,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(async () => {
   await store?.end();
+  await resources?.partner.close();
   await instance?.stop();
 });
 

@@ -1,4 +1,4 @@
-import { mkdtemp } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Writable } from 'node:stream';
@@ -10,10 +10,15 @@ import { readInstanceSettings } from '../../services/settings.ts';
 import { contractFetch, createContractChecker, readContract } from './contract.ts';
 import { createTestDatabase } from './postgres.ts';
 
-/** Real secrets, drawn once per test process. */
-const secrets = mkdtemp(path.join(tmpdir(), 'accord-test-secrets-')).then((folder) =>
-  loadSecrets({ folder, generate: true }),
-);
+/** Real secrets, an instance's own. */
+async function drawSecrets(): Promise<Secrets> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'accord-test-secrets-'));
+  try {
+    return await loadSecrets({ folder, generate: true });
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
 
 type Fetch = ReturnType<typeof contractFetch>;
 
@@ -35,7 +40,7 @@ export interface TestInstance {
 
 /** Starts an instance in demo mode on a clone of the migrated template. @param environment settings that differ. */
 export async function startTestInstance(environment: Record<string, string> = {}): Promise<TestInstance> {
-  const database = await createTestDatabase();
+  const [database, secrets] = await Promise.all([createTestDatabase(), drawSecrets()]);
   const lines: string[] = [];
   const destination = new Writable({
     write(chunk, _encoding, done) {
@@ -59,7 +64,7 @@ export async function startTestInstance(environment: Record<string, string> = {}
     settings,
     baseUrl: url,
     databaseUrl: database.url,
-    secrets: await secrets,
+    secrets,
     log: createLogger({ level: 'info', destination }),
   });
   await services.start();
@@ -67,7 +72,7 @@ export async function startTestInstance(environment: Record<string, string> = {}
   return {
     url,
     databaseUrl: database.url,
-    secrets: await secrets,
+    secrets,
     fetch: contractFetch(url, createContractChecker(readContract())),
     logs: () => lines.join(''),
     metrics: async () => (await services.metrics.read()).body,

@@ -19,8 +19,9 @@ import {
   request,
 } from '../support/peer-forgeries.ts';
 
+const incoming = (asked: PeerRequest) => ({ ...asked, body: async () => asked.body });
 const verify = (token: string, asked: PeerRequest = request, at = now) =>
-  verifyPeerToken(token, asked, { audience: lab, pinned: async (kid) => pins.get(kid), now: at });
+  verifyPeerToken(token, incoming(asked), { audience: lab, pinned: async (kid) => pins.get(kid), now: at });
 
 describe('a request of a peer', () => {
   it('is its own when its key signed all of it', async () => {
@@ -47,9 +48,11 @@ describe('a request of a peer', () => {
       .setProtectedHeader({ alg: 'EdDSA', typ: 'accord-peer+jwt', kid: 'ed' })
       .sign(privateKey);
     const pinned = async () => ({ peer: hospital, key });
-    expect((await verifyPeerToken(token, request, { audience: lab, pinned, now })).valid).toBe(true);
+    expect((await verifyPeerToken(token, incoming(request), { audience: lab, pinned, now })).valid).toBe(
+      true,
+    );
     const confused = await forge(claims(), { kid: 'ed' });
-    expect(await verifyPeerToken(confused, request, { audience: lab, pinned, now })).toEqual({
+    expect(await verifyPeerToken(confused, incoming(request), { audience: lab, pinned, now })).toEqual({
       valid: false,
       fault: 'algorithm',
     });
@@ -58,7 +61,7 @@ describe('a request of a peer', () => {
   it('of a key that nobody pinned is refused before anything is computed', async () => {
     const pinned = vi.fn(async () => undefined);
     const token = `${(await honest()).slice(0, -10)}##########`;
-    expect(await verifyPeerToken(token, request, { audience: lab, pinned, now })).toEqual({
+    expect(await verifyPeerToken(token, incoming(request), { audience: lab, pinned, now })).toEqual({
       valid: false,
       fault: 'unknown-key',
     });

@@ -1,4 +1,5 @@
 import { calculateJwkThumbprint, importJWK, type JWK, SignJWT } from 'jose';
+import { protocolVersion } from './read-description.ts';
 
 /** What an instance says of itself (federation.md, "Trust"). */
 export interface SelfDescription {
@@ -7,14 +8,14 @@ export interface SelfDescription {
   name: string;
   /** Public keys: signing (`use: sig`) and sealing (`use: enc`), each with its RFC 7638 thumbprint as `kid`. */
   jwks: { keys: JWK[] };
-  endpoints: { description: string };
-  /** Versions of the federation protocol that the instance speaks: none yet. */
+  endpoints: { description: string; pairing: string };
+  /** Versions of the federation protocol that the instance speaks. */
   versions: string[];
 }
 
 const lifetimeSeconds = 24 * 60 * 60;
 
-/** Composes the self-description from the instance's private keys; the first signs, older ones stay published. */
+/** Composes the self-description from the instance's private keys; older ones stay published. */
 export async function describeInstance({
   baseUrl,
   name,
@@ -34,12 +35,18 @@ export async function describeInstance({
     instance: baseUrl,
     name,
     jwks: { keys },
-    endpoints: { description: `${baseUrl}/.well-known/accord` },
-    versions: [],
+    endpoints: {
+      description: `${baseUrl}/.well-known/accord`,
+      pairing: `${baseUrl}/federation/pairing`,
+    },
+    versions: [protocolVersion],
   };
 }
 
-/** Signs a self-description: a JWS of typ `accord-instance+jwt`, good for a day. */
+/**
+ * Signs a self-description: a JWS of typ `accord-instance+jwt`, good for a day.
+ * @param signingKey the oldest of the instance's keys: peers that know it learn the newer ones from it (federation.md, "Trust").
+ */
 export async function signDescription(
   description: SelfDescription,
   signingKey: JWK,

@@ -75,6 +75,12 @@ async function newKey({ admin }: Aim): Promise<{ id: string }> {
   return { id };
 }
 
+const invitation = ({ partner }: Aim) => ({ url: partner.url, apiKey: 'whatever it is' });
+
+async function newPeer(aim: Aim): Promise<{ id: string }> {
+  return { id: (await answer<{ id: string }>(aim.admin.send('POST', '/peers', invitation(aim)))).id };
+}
+
 async function newDraft(aim: Aim): Promise<{ id: string; vid: string }> {
   const { id } = await newModel(aim);
   const draft = await answer<{ id: string }>(aim.admin.send('POST', `/models/${id}/versions`, content));
@@ -135,6 +141,11 @@ export const recipes: Record<string, Recipe> = {
   listKeys: plain(),
   createKey: plain({ json: { name: 'another', scope: 'OWNER' } }),
   revokeKey: thing(newKey, { id: nobodysId }),
+  listPeers: plain(),
+  createPeer: { relations: ['own'], make: (aim) => ({ json: invitation(aim) }) },
+  getPeer: thing(newPeer, { id: nobodysId }),
+  updatePeer: thing(newPeer, { id: nobodysId }, { json: { subjectPrefix: 'lab:' } }),
+  deletePeer: thing(newPeer, { id: nobodysId }),
   listModels: plain(),
   createModel: plain({ json: { type: 'theme', name: 'A model' } }),
   importModel: { relations: ['own'], make: () => ({ json: { key: `imported.${crypto.randomUUID()}`, type: 'theme', name: 'A model', versions: [] } }) },

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type Caller, signIn } from '../../support/callers.ts';
 import type { TestInstance } from '../../support/instance.ts';
 import { createTransaction } from '../../support/live-transactions.ts';
+import { type OwnPeer, startOwnPeer } from '../../support/peer-of-our-own.ts';
 import type { Tokens } from './credentials.ts';
 import type { Relation } from './oracle.ts';
 
@@ -19,6 +20,8 @@ export interface Resources {
   operator: Caller;
   admin: Caller;
   fetch: TestInstance['fetch'];
+  /** An instance that pairs with whoever asks. */
+  partner: OwnPeer;
   /** @param fresh one that nothing has been done to, for requests that change it. */
   transaction(relation: Relation, stage: Stage, fresh: boolean): Promise<Aimed>;
 }
@@ -46,6 +49,7 @@ export async function createResources(instance: TestInstance): Promise<Resources
     operator,
     admin,
     fetch: instance.fetch,
+    partner: await startOwnPeer(),
     async transaction(relation, stage, fresh) {
       if (relation === 'none') return { id: unknownId(standing.id), tokens: standing.tokens };
       const name = `${relation} ${stage}`;

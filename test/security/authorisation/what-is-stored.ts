@@ -4,7 +4,7 @@ import type { TestInstance } from '../../support/instance.ts';
 /** Everything that requests change; what is only noted (the last use of a key, events under way) is left out. */
 const tables = [
   'auth.accounts', 'auth.clients', 'forms.models', 'forms.model_versions', 'forms.logos', 'transactions.transactions',
-  'transactions.context_claims', 'transactions.transaction_history', 'transactions.records', 'transactions.receipts', 'transactions.subjects',
+  'transactions.context_claims', 'transactions.transaction_history', 'transactions.records', 'transactions.receipts', 'transactions.subjects', 'peers.peers',
 ]; // biome-ignore format: one glance
 
 const text = [

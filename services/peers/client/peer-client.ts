@@ -1,0 +1,106 @@
+import type { JWK } from 'jose';
+import { type Failure, fail } from '#lib/errors/fail.ts';
+import { newUuid } from '#lib/ids/new-uuid.ts';
+import { signPeerRequest } from '../domain/peer-token.ts';
+import { type PeerDescription, readDescription } from '../domain/read-description.ts';
+
+/** A request to a peer's address, and what came back, within the bounds of the guarded outbound client (security.md, "Outbound"). */
+export type Ask = (request: {
+  method: string;
+  url: string;
+  headers: Record<string, string>;
+  body?: Uint8Array;
+}) => Promise<{ status: number; body: Uint8Array }>;
+
+export interface PeerReply {
+  status: number;
+  /** Parsed JSON; undefined if it was none. */
+  content: unknown;
+}
+
+/** Speaks to other instances; every request is signed. */
+export interface PeerClient {
+  /** Asks an instance what it says of itself. @throws Failure `invalid` at /url, or `unavailable`. */
+  describe(url: string): Promise<{ jws: string; description: PeerDescription }>;
+  /** Sends a signed request. @throws Failure `unavailable` if there was no reply, `invalid` if the address is not for us to call. */
+  send(request: { method: string; url: string; path: string; content?: unknown }): Promise<PeerReply>;
+}
+
+/** Why a description is not one to pair with, as an administrator reads it. */
+const explanations: Record<string, string> = {
+  form: 'What is at this address is no self-description of an instance.',
+  algorithm: 'The self-description at this address is not signed as it should be.',
+  keys: 'The self-description at this address lacks keys, or has ones that are not what they are called.',
+  signature: 'The signature of the self-description at this address is not right.',
+  instance: 'The instance at this address says that it has another address; use that one.',
+  lifetime: 'The self-description at this address is out of date; compare the clocks of both machines.',
+  name: 'The instance at this address has no usable name.',
+  version: 'The instance at this address speaks no version of the protocol that this one speaks.',
+};
+
+/** A failure of the address that an administrator gave. */
+export function addressFault(detail: string, cause?: unknown): Failure {
+  return fail('invalid', 'This instance cannot be paired with.', {
+    errors: [{ pointer: '/url', code: 'invalid', detail }],
+    cause,
+  });
+}
+
+export function createPeerClient({
+  ask,
+  baseUrl,
+  signingKey,
+  now = () => new Date(),
+}: {
+  ask: Ask;
+  baseUrl: string;
+  signingKey: JWK & { kid: string };
+  now?: () => Date;
+}): PeerClient {
+  return {
+    async describe(url) {
+      const reply = await ask({
+        method: 'GET',
+        url: `${url}/.well-known/accord`,
+        headers: { Accept: 'application/jose' },
+      });
+      if (reply.status !== 200)
+        throw addressFault(`There is no instance at this address: it answered ${reply.status}.`);
+      const jws = Buffer.from(reply.body).toString('utf8').trim();
+      const read = await readDescription(jws, { url, now: now() });
+      if (!read.valid) throw addressFault(explanations[read.fault] as string);
+      return { jws, description: read.description };
+    },
+    async send({ method, url, path, content }) {
+      const body = content === undefined ? new Uint8Array() : Buffer.from(JSON.stringify(content));
+      const request = { method, url: `${url}${path}`, body };
+      const token = await signPeerRequest({
+        request,
+        issuer: baseUrl,
+        audience: url,
+        key: signingKey,
+        id: newUuid(),
+        now: now(),
+      });
+      const reply = await ask({
+        method,
+        url: request.url,
+        headers: {
+          Authorization: `Peer ${token}`,
+          Accept: 'application/json',
+          ...(content === undefined ? {} : { 'Content-Type': 'application/json' }),
+        },
+        ...(content === undefined ? {} : { body }),
+      });
+      return { status: reply.status, content: parse(reply.body) };
+    },
+  };
+}
+
+function parse(body: Uint8Array): unknown {
+  try {
+    return JSON.parse(Buffer.from(body).toString('utf8'));
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,19 @@
+import type { AuthOperations } from '#lib/contracts/auth.ts';
+import type { Database } from '#lib/db/database.ts';
+import type { Logger } from '#lib/observability/logger.ts';
+import type { PeerClient } from '../client/peer-client.ts';
+
+/** What commands of this service work with. */
+export interface Parts {
+  db: Database;
+  auth: Pick<AuthOperations, 'reservePairingKey' | 'usePairingKey'>;
+  client: PeerClient;
+  /** This instance. */
+  baseUrl: string;
+  /** Whether http is good for peers on this machine (standalone). */
+  plainLoopback: boolean;
+  /** What this instance says of itself, signed. */
+  ownDescription: () => Promise<string>;
+  wake: () => void;
+  log: Logger;
+}

@@ -1,0 +1,60 @@
+import { fail } from '#lib/errors/fail.ts';
+import type { Peer } from '../domain/peer.ts';
+import { announcedKeys, describePeer } from '../queries/key-changes.ts';
+import { findPeer, lockPeer, pinKeys, setSubjectPrefix } from '../queries/peers.ts';
+import type { Parts } from './dependencies.ts';
+
+const longestPrefix = 100;
+
+/** What an administrator may change. */
+export interface PeerChanges {
+  subjectPrefix?: string;
+  /** The announced thumbprints, as the partner's administrator confirmed them: ends the quarantine. */
+  thumbprints?: string[];
+}
+
+/** @throws Failure `not-found`, `invalid`, `wrong-state`. */
+export async function editPeer(
+  { db }: Pick<Parts, 'db'>,
+  id: string,
+  { subjectPrefix, thumbprints }: PeerChanges,
+): Promise<Peer> {
+  return db.withTransaction(async (tx) => {
+    const peer = await lockPeer(tx, id);
+    if (!peer) throw fail('not-found', 'There is no such peer.');
+    if (subjectPrefix !== undefined) await setSubjectPrefix(tx, id, readPrefix(subjectPrefix));
+    if (thumbprints !== undefined && !sameSet(thumbprints, peer.thumbprints)) {
+      const keys = await announcedKeys(tx, id);
+      if (!keys || !sameSet(thumbprints, peer.announced ?? []))
+        throw fail('invalid', 'These keys are not the ones that wait for confirmation.', {
+          errors: [
+            {
+              pointer: '/thumbprints',
+              code: 'invalid',
+              detail: 'List the thumbprints in announcedThumbprints, all of them.',
+            },
+          ],
+        });
+      if (!(await pinKeys(tx, id, keys))) throw fail('exists', 'One of these keys belongs to another peer.');
+      await describePeer(tx, id, peer.name);
+    }
+    return (await findPeer(tx, id)) as Peer;
+  });
+}
+
+function readPrefix(prefix: string): string {
+  if ([...prefix].length <= longestPrefix && !/\p{Cc}/u.test(prefix)) return prefix.normalize('NFC');
+  throw fail('invalid', 'The prefix cannot be used.', {
+    errors: [
+      {
+        pointer: '/subjectPrefix',
+        code: 'invalid',
+        detail: `A prefix has at most ${longestPrefix} characters, all of them printable.`,
+      },
+    ],
+  });
+}
+
+function sameSet(one: readonly string[], other: readonly string[]): boolean {
+  return one.length === other.length && one.every((each) => other.includes(each));
+}

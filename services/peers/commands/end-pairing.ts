@@ -1,0 +1,31 @@
+import { fail } from '#lib/errors/fail.ts';
+import { deletePeer, endPeer, lockPeer } from '../queries/peers.ts';
+import { tellPeerRemoved } from './announce.ts';
+import type { Parts } from './dependencies.ts';
+
+/** Ends a pairing from this side, and tells the partner if it can be reached. @throws Failure `not-found`. */
+export async function removePeer(parts: Parts, id: string): Promise<void> {
+  const peer = await parts.db.withTransaction(async (tx) => {
+    const found = await lockPeer(tx, id);
+    if (!found) throw fail('not-found', 'There is no such peer.');
+    await deletePeer(tx, id);
+    await tellPeerRemoved(tx, { baseUrl: parts.baseUrl, id, version: found.version + 1 });
+    return found;
+  });
+  parts.wake();
+  if (peer.state === 'ENDED') return;
+  await parts.client
+    .send({ method: 'DELETE', url: peer.url, path: '/federation/pairing' })
+    .catch((error: unknown) => parts.log.warn('a former peer could not be told', { error }));
+}
+
+/** The partner has ended the pairing: its keys are trusted no more, and the entry stays for an administrator to see. */
+export async function acceptEnd(parts: Pick<Parts, 'db' | 'baseUrl' | 'wake'>, id: string): Promise<void> {
+  await parts.db.withTransaction(async (tx) => {
+    const peer = await lockPeer(tx, id);
+    if (!peer || peer.state === 'ENDED') return;
+    const version = await endPeer(tx, id);
+    await tellPeerRemoved(tx, { baseUrl: parts.baseUrl, id, version });
+  });
+  parts.wake();
+}

@@ -1,0 +1,102 @@
+import { decodeJwt } from 'jose';
+import type { Context } from 'koa';
+import { type Authenticator, authenticateWithoutTransaction } from '#lib/auth/authenticate.ts';
+import { anonymous, type Principal } from '#lib/auth/principal.ts';
+import type { Database } from '#lib/db/database.ts';
+import { fail } from '#lib/errors/fail.ts';
+import type { ContractOperation } from '#lib/http/operation.ts';
+import { readRawBody } from '#lib/http/read-input.ts';
+import type { Logger } from '#lib/observability/logger.ts';
+import {
+  type IncomingPeerRequest,
+  mostSkewSeconds,
+  type PeerTokenVerdict,
+  verifyPeerToken,
+} from '../domain/peer-token.ts';
+import { findPeerByUrl, findPinnedKey, touchPeer } from '../queries/peers.ts';
+import { useTokenId } from '../queries/seen-tokens.ts';
+
+interface Parts {
+  authenticator: Authenticator;
+  db: Database;
+  baseUrl: string;
+  log: Logger;
+  /** Counts refused messages of an address. @throws Failure `too-many-requests`. */
+  countRefusal: (ctx: Context) => Promise<void>;
+  /** Asks a known peer for its keys anew, at most once a minute. @returns whether it was asked. */
+  lookAgain: (url: string) => Promise<boolean>;
+}
+
+/**
+ * Who asks: people and keys as everywhere, instances by the signature of their request (federation.md, "Trust"). A token is good once.
+ * Only what a known key signed costs more than reading a header.
+ */
+export function createPeerAuthentication(parts: Parts) {
+  return async (ctx: Context, operation: ContractOperation): Promise<Principal> => {
+    if (!operation.path.startsWith('/federation/'))
+      return authenticateWithoutTransaction(parts.authenticator, ctx);
+    const token = peerToken(ctx);
+    // Who introduces itself is judged with its introduction (accept-pairing.ts).
+    if (operation['x-roles'].anonymous || token === undefined) return anonymous;
+    const request = incoming(ctx, operation, parts.baseUrl);
+    const verdict = await verify(parts, token, request);
+    if (!verdict.valid) {
+      await parts.countRefusal(ctx);
+      parts.log.warn('a message in the name of a peer was refused', { code: verdict.fault });
+      throw refused(`The request is not signed as it should be (${verdict.fault}).`);
+    }
+    return admit(parts, verdict);
+  };
+}
+
+/** The request as its token must describe it: the address is built from ours, never from Host. */
+export function incoming(ctx: Context, operation: ContractOperation, baseUrl: string): IncomingPeerRequest {
+  return { method: ctx.method, url: `${baseUrl}${ctx.url}`, body: () => readRawBody(ctx, operation) };
+}
+
+/** The token in `Authorization: Peer <token>`. */
+export function peerToken(ctx: Context): string | undefined {
+  return /^Peer (\S+)$/i.exec(ctx.get('authorization'))?.[1];
+}
+
+async function verify(parts: Parts, token: string, request: IncomingPeerRequest): Promise<PeerTokenVerdict> {
+  const options = {
+    audience: parts.baseUrl,
+    now: new Date(),
+    pinned: async (kid: string) => {
+      const key = await findPinnedKey(parts.db, kid);
+      return key && { peer: key.url, key: key.jwk };
+    },
+  };
+  const verdict = await verifyPeerToken(token, request, options);
+  const issuer = !verdict.valid && verdict.fault === 'unknown-key' ? issuerOf(token) : undefined;
+  if (issuer === undefined || !(await parts.lookAgain(issuer))) return verdict;
+  return verifyPeerToken(token, request, options);
+}
+
+/** Whom a token names, unproved: a reason to look for new keys of a known peer, and nothing else. */
+function issuerOf(token: string): string | undefined {
+  try {
+    return decodeJwt(token).iss;
+  } catch {
+    return undefined;
+  }
+}
+
+async function admit(
+  parts: Parts,
+  { peer: url, claims }: PeerTokenVerdict & { valid: true },
+): Promise<Principal> {
+  const peer = await findPeerByUrl(parts.db, url);
+  if (!peer) throw refused('The pairing has ended.');
+  const expiresAt = new Date((claims.exp + mostSkewSeconds + 1) * 1000);
+  if (!(await useTokenId(parts.db, { peer: peer.id, jti: claims.jti, expiresAt })))
+    throw refused('The request has come before.');
+  if (peer.state !== 'PAIRED') throw fail('forbidden', 'The keys of this peer wait for confirmation.');
+  await touchPeer(parts.db, peer.id);
+  return { roles: ['peer'], name: peer.url, account: `peer:${peer.id}` };
+}
+
+function refused(detail: string) {
+  return fail('unauthorized', detail, { headers: { 'WWW-Authenticate': 'Peer' } });
+}

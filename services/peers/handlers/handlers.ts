@@ -1,0 +1,37 @@
+import type { JWK } from 'jose';
+import type { Handlers } from '#lib/http/operation.ts';
+import type { RateLimiter } from '#lib/http/rate-limits.ts';
+import type { SelfDescription } from '../domain/self-description.ts';
+import { acceptPairingHandler } from './accept-pairing.ts';
+import { createPeerHandler } from './create-peer.ts';
+import { deletePeerHandler } from './delete-peer.ts';
+import type { Dependencies } from './dependencies.ts';
+import { endPairingHandler } from './end-pairing.ts';
+import { getInstanceHandler } from './get-instance.ts';
+import { getPeerHandler } from './get-peer.ts';
+import { listPeersHandler } from './list-peers.ts';
+import { updatePeerHandler } from './update-peer.ts';
+
+interface Own {
+  description: SelfDescription;
+  /** Vouches for the others in the self-description. */
+  vouchingKey: JWK;
+  limiter: RateLimiter;
+}
+
+/** The service's handlers by operationId (openapi.yaml, tag peers). */
+export function createHandlers(
+  dependencies: Dependencies,
+  { description, vouchingKey, limiter }: Own,
+): Handlers {
+  return {
+    getInstance: getInstanceHandler({ description, signingKey: vouchingKey }),
+    listPeers: listPeersHandler(dependencies),
+    createPeer: createPeerHandler(dependencies),
+    getPeer: getPeerHandler(dependencies),
+    updatePeer: updatePeerHandler(dependencies),
+    deletePeer: deletePeerHandler(dependencies),
+    acceptPairing: acceptPairingHandler(dependencies, limiter),
+    endPairing: endPairingHandler(dependencies),
+  };
+}

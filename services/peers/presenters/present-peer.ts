@@ -1,0 +1,14 @@
+import type { components } from '#lib/contracts/openapi.gen.ts';
+import type { Peer } from '../domain/peer.ts';
+
+/** A peer as administrators see it. */
+export function presentPeer(peer: Peer): components['schemas']['Peer'] {
+  const { id, url, name, state, thumbprints, announced, subjectPrefix } = peer;
+  return {
+    ...{ id, url, name, state, thumbprints, subjectPrefix },
+    ...(announced ? { announcedThumbprints: announced } : {}),
+    creationDate: peer.createdAt.getTime(),
+    modificationDate: peer.modifiedAt.getTime(),
+    ...(peer.lastContactAt ? { lastContactDate: peer.lastContactAt.getTime() } : {}),
+  };
+}
