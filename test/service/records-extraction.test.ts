@@ -3,6 +3,7 @@ import type { components } from '#lib/contracts/openapi.gen.ts';
 import { type Caller, createKey, signIn } from '../support/callers.ts';
 import { sampleContent } from '../support/forms-models.ts';
 import { startTestInstance, type TestInstance } from '../support/instance.ts';
+import { runInDatabase } from '../support/live-database.ts';
 import { activateContent, makeLiveModel } from '../support/live-models.ts';
 import { recordAnswers } from '../support/live-transactions.ts';
 
@@ -97,6 +98,24 @@ describe('an extraction', () => {
     expect((await more.text()).split('\r\n')[1]).toMatch(/^p3,/);
   });
 
+  it('finds the few answers that count among many that do not', async () => {
+    const content = { en: sampleContent.processing };
+    const element = await makeLiveModel(admin, 'processing', content);
+    const name = (serial: string) => `element/processing/${element.key}/${serial}`;
+    await recordAnswers(operator, 'before', { [name('1.0')]: ['accepted'] });
+    await activateContent(admin, element, content, 'MAJOR');
+    await recordAnswers(operator, 'after', { [name('2.0')]: ['accepted'] });
+    await runInDatabase(
+      instance,
+      `INSERT INTO transactions.records
+       SELECT (r).* FROM (SELECT jsonb_populate_record(r, jsonb_build_object('id', gen_random_uuid(), 'subject', 'many ' || n,
+                'created_at', r.created_at + interval '1 h')) AS r
+                FROM transactions.records AS r CROSS JOIN generate_series(1, 450) AS n
+               WHERE r.subject = 'before') AS copies`,
+    );
+    expect(namesOf(await found(element.key, 'accepted', '?limit=1'))).toEqual(['after']);
+  });
+
   it.each(['?cursor=garbled', '?cursor=', '?limit=0', '?limit=201'])('refuses %s', async (query) => {
     expect((await extract(newsletter, query)).status).toBe(400);
   });
@@ -153,6 +172,7 @@ describe('an extraction as CSV', () => {
     ['a plus', '+33 1 23', "'+33 1 23"],
     ['a minus', '-2+3', "'-2+3"],
     ['an at sign', '@SUM(A1)', "'@SUM(A1)"],
+    ['a full-width equals sign', '＝1+1', "'＝1+1"],
   ])('writes %s so that a spreadsheet reads the text', async (name, wish, cell) => {
     await say(name, wish);
     const [, row] = await rowsOf(wish);

@@ -17,13 +17,15 @@ export async function extractRecords(
   { db, forms }: { db: Queries; forms: FormsOperations },
   { key, value, after, limit }: { key: string; value: string; after?: Position; limit: number },
 ): Promise<{ values: Extracted[]; next?: string }> {
+  // Small pages too are looked for in large steps: after a MAJOR most answers do not count.
+  const step = Math.max(limit + 1, 200);
   const found: Valid[] = [];
   for (let from = after; ; ) {
-    const batch = await readExtract(db, { key, value, after: from, limit: limit + 1 });
+    const batch = await readExtract(db, { key, value, after: from, limit: step });
     found.push(...(await keepValid({ db, forms }, key, batch)));
     const last = batch.at(-1);
     // One more than the page tells that there is a next one.
-    if (!last || batch.length <= limit || found.length > limit) break;
+    if (!last || batch.length < step || found.length > limit) break;
     from = positionOf(last);
   }
   const page = found.slice(0, limit);
