@@ -12,6 +12,7 @@ import { isFinal, stateAt } from '../domain/states.ts';
 import type { ReadTransaction } from '../domain/transaction.ts';
 import { lockClaim, readClaimed, repointClaim } from '../queries/context-claims.ts';
 import { insertClaiming, insertTransaction } from '../queries/create-transaction.ts';
+import { readNow } from '../queries/read-now.ts';
 import { isReusable } from './create-transaction.ts';
 import { commitAnswers, hiddenKeys, type SubmitDependencies } from './submit-answers.ts';
 
@@ -36,7 +37,7 @@ export async function submitSingleStep(
   const { layout, active } = await prefixPointers('/context', () =>
     forms.resolveLayout(layoutReference(context)),
   );
-  const openedAt = new Date();
+  const openedAt = await readNow(db);
   const hidden = await hiddenKeys(db, forms, { layout, context }, openedAt);
   const wanted = context.language ? [context.language, ...languages] : languages;
   const check = await forms.checkAnswers({
