@@ -1,0 +1,94 @@
+import { jwtVerify, SignJWT } from 'jose';
+import { LRUCache } from 'lru-cache';
+
+/** Signs a service's calls with its own secret (architecture.md, "Services"). */
+export interface CallerTokens {
+  /** A token for calls to `service`; the same one for half of its life. */
+  tokenFor(service: string): Promise<string>;
+  /** The callee's clock says another time: from now on its tokens go by that one. @param dateHeader of its answer. */
+  followClock(service: string, dateHeader: string | undefined): void;
+}
+
+/** Says which service sent a token; undefined for a token that is not valid, or of a caller that is not known here. */
+export type CheckCaller = (token: string) => Promise<string | undefined>;
+
+const typ = 'accord-internal+jwt';
+const algorithm = 'HS256';
+const lifeSeconds = 60;
+const renewAfterMs = 30_000;
+/** Clocks of one network differ by less, except where one is wrong: then the callee's counts (see followClock). */
+const toleranceSeconds = 5;
+/** No clock is so wrong by accident that tokens should be made for a day to come. */
+const greatestSkewMs = 60 * 60_000;
+
+/** @param secrets of the caller; the first signs. */
+export function createCallerTokens(caller: string, secrets: readonly Uint8Array[]): CallerTokens {
+  const [secret] = secrets;
+  if (!secret) throw new Error('a caller needs a secret');
+  const made = new Map<string, { token: Promise<string>; at: number }>();
+  const skews = new Map<string, number>();
+  return {
+    tokenFor(service) {
+      const known = made.get(service);
+      if (known && performance.now() - known.at < renewAfterMs) return known.token;
+      const now = Math.floor((Date.now() + (skews.get(service) ?? 0)) / 1000);
+      const token = new SignJWT()
+        .setProtectedHeader({ alg: algorithm, typ })
+        .setIssuer(caller)
+        .setAudience(service)
+        .setIssuedAt(now)
+        .setExpirationTime(now + lifeSeconds)
+        .sign(secret);
+      made.set(service, { token, at: performance.now() });
+      return token;
+    },
+    followClock(service, dateHeader) {
+      const skew = Date.parse(dateHeader ?? '') - Date.now();
+      made.delete(service);
+      if (Math.abs(skew) <= greatestSkewMs) skews.set(service, skew);
+    },
+  };
+}
+
+/** @param secrets of each caller that is accepted; all verify, so that a secret can be replaced while calls are made. */
+export function createCallerCheck(
+  service: string,
+  secrets: Readonly<Record<string, readonly Uint8Array[]>>,
+): CheckCaller {
+  const known = new LRUCache<string, { caller: string; until: number }>({ max: 1_000 });
+  async function verify(token: string): Promise<{ caller: string; until: number } | undefined> {
+    for (const [caller, keys] of Object.entries(secrets))
+      for (const key of keys) {
+        const claims = await verifyWith(key, token, { caller, service });
+        if (claims) return { caller, until: (claims.exp + toleranceSeconds) * 1000 };
+      }
+    return undefined;
+  }
+  return async (token) => {
+    const found = known.get(token) ?? (await verify(token));
+    if (!found || found.until < Date.now()) return undefined;
+    known.set(token, found);
+    return found.caller;
+  };
+}
+
+async function verifyWith(
+  key: Uint8Array,
+  token: string,
+  { caller, service }: { caller: string; service: string },
+): Promise<{ exp: number } | undefined> {
+  try {
+    const { payload } = await jwtVerify(token, key, {
+      algorithms: [algorithm],
+      typ,
+      issuer: caller,
+      audience: service,
+      clockTolerance: toleranceSeconds,
+      requiredClaims: ['exp', 'iat'],
+    });
+    const { exp, iat } = payload as { exp: number; iat: number };
+    return exp - iat <= lifeSeconds && iat <= Date.now() / 1000 + toleranceSeconds ? { exp } : undefined;
+  } catch {
+    return undefined;
+  }
+}
