@@ -1,6 +1,6 @@
 import { str } from 'envalid';
 import { readSettings } from '#lib/config/read-settings.ts';
-import { databaseUrl } from '#lib/config/validators.ts';
+import { databaseUrl, logLevel } from '#lib/config/validators.ts';
 import { databaseLogin, readDatabasePassword } from '#lib/db/database-login.ts';
 import { migrate } from '#lib/db/migrate.ts';
 import { StartupError } from '#lib/lifecycle/startup-error.ts';
@@ -13,7 +13,7 @@ try {
   const settings = readSettings(process.env, {
     DATABASE_URL: databaseUrl(),
     SECRETS_DIR: str({ default: undefined }),
-    LOG_LEVEL: str({ choices: ['info', 'warn', 'error', 'silent'], default: 'info' }),
+    LOG_LEVEL: logLevel({ default: 'info' }),
   });
   await migrateAll(settings.DATABASE_URL, settings.SECRETS_DIR, settings.LOG_LEVEL);
   process.stdout.write('Every schema is up to date.\n');

@@ -10,7 +10,7 @@ export const originUrl = makeValidator<string>((text) => {
   const bare =
     url &&
     /^https?:$/.test(url.protocol) &&
-    url.username === '' &&
+    url.username + url.password === '' &&
     url.pathname === '/' &&
     url.search === '' &&
     url.hash === '';
@@ -24,7 +24,7 @@ export const originUrl = makeValidator<string>((text) => {
 /** An http(s) URL that may have a path, written without a slash at its end. */
 export const httpUrl = makeValidator<string>((text) => {
   const url = URL.parse(text);
-  if (!url || !/^https?:$/.test(url.protocol) || url.search !== '' || url.hash !== '' || url.username !== '')
+  if (!url || !/^https?:$/.test(url.protocol) || url.search + url.hash + url.username + url.password !== '')
     throw new Error(`must be an http or https address (it is "${maskCredentials(text)}")`);
   return url.href.replace(/\/+$/, '');
 });

@@ -50,6 +50,8 @@ describe('settings of an instance', () => {
 describe('what is said of a faulty setting', () => {
   it.each([
     ['BASE_URL', 'https://accord:hunter2@consent.example.org'],
+    ['BASE_URL', 'https://:hunter2@consent.example.org'],
+    ['OIDC_ISSUER', 'https://:hunter2@login.example.org'],
     ['BASE_URL', 'https://consent.example.org/?password=hunter2'],
     ['OIDC_ISSUER', 'https://accord:hunter2@login.example.org'],
     ['OIDC_ISSUER', 'https://accord:x@/hunter2@login.example.org'],
