@@ -1,0 +1,120 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Caller, callerWith, createKey, signIn } from '../support/callers.ts';
+import { sampleContent } from '../support/forms-models.ts';
+import { startTestInstance, type TestInstance } from '../support/instance.ts';
+import { makeLiveModel, withdrawModel } from '../support/live-models.ts';
+import { type LiveForm, letter, often, problemOf, study, subjectOf } from '../support/live-subject.ts';
+import { createTransaction } from '../support/live-transactions.ts';
+
+let instance: TestInstance;
+let shop: Caller;
+let admin: Caller;
+beforeAll(async () => {
+  instance = await startTestInstance();
+  [shop, admin] = [await createKey(instance), await signIn(instance, 'admin')];
+});
+afterAll(() => instance?.stop());
+
+const formOf = async (context: Record<string, unknown>, headers: Record<string, string> = {}) => {
+  const { task, token } = await createTransaction(shop, context);
+  const answer = await callerWith(instance, {}).get(`${task}?t=${token}`, headers);
+  return (await answer.json()) as LiveForm;
+};
+
+describe('the form as JSON', () => {
+  it('has the information and the elements in the order of the layout, each with what may be answered', async () => {
+    const form = await formOf({});
+    expect(form).toMatchObject({
+      language: 'en',
+      orientation: 'VERTICAL',
+      info: { identifier: 'element/information/information.001/1.0', serial: '1.0', answers: null },
+      peers: [],
+    });
+    expect(form.info.entry).toMatchObject({ key: 'information.001', type: 'information' });
+    expect(form.elements.map(({ identifier }) => identifier)).toEqual([letter, study, often]);
+    expect(form.elements.map(({ answers }) => answers)).toEqual([
+      ['accepted', 'refused'],
+      ['accepted', 'refused'],
+      ['Every week', 'Once a month', 'When a new season opens'],
+    ]);
+    for (const element of form.elements)
+      expect(element).toMatchObject({
+        serial: '1.0',
+        owner: null,
+        required: true,
+        multiple: false,
+        previous: null,
+      });
+  });
+
+  it('tells which answers an element does not allow, which may be several, and which are free', async () => {
+    const elements = ['processing.003', 'preference.002', 'preference.003'];
+    const form = await formOf({ layoutData: { elements } });
+    expect(form.elements).toMatchObject([
+      { answers: ['accepted'], required: true, multiple: false },
+      { answers: ['Drama', 'Dance', 'Concerts', 'Shows for children'], multiple: true },
+      { answers: null, multiple: false },
+    ]);
+  });
+
+  it('has links with a fresh token, and one to cancel where that is allowed', async () => {
+    const open = await formOf({});
+    expect(Object.keys(open.links).sort()).toEqual(['submit', 'transaction']);
+    const { links, token } = await formOf({ cancellable: true });
+    for (const link of Object.values(links)) expect(link).toContain(`?t=${token}`);
+    const cancelled = await callerWith(instance, {}).send('POST', links.cancel as string);
+    expect(await cancelled.json()).toMatchObject({ state: 'CANCELLED' });
+  });
+
+  it('has the information marked default when the layout names none', async () => {
+    const form = await formOf({ layoutData: { elements: ['processing.001'] } });
+    expect(form.info.entry.key).toBe('information.001');
+  });
+
+  it('tells the options of its layout, with their defaults', async () => {
+    const layoutData = { elements: ['processing.001'], orientation: 'HORIZONTAL', acceptAllVisible: true };
+    const { layout, orientation } = await formOf({ layoutData });
+    expect(orientation).toBe('HORIZONTAL');
+    expect(layout).toMatchObject({
+      ...{ type: 'layout', acceptAllVisible: true, existingElementsVisible: true, validityVisible: true },
+      ...{ cancelVisible: false, footerOnTop: false, includeIFrameResizer: true },
+    });
+  });
+});
+
+describe('the language of the form', () => {
+  const languageFor = async (accept: string, context = {}) =>
+    (await formOf(context, { 'Accept-Language': accept })).language;
+
+  it("is the reader's, as their browser tells it", async () => {
+    expect(await languageFor('fr-CA, en;q=0.5')).toBe('fr');
+    expect(await languageFor('en;q=0.5, ar')).toBe('ar');
+    expect(await languageFor('de, *')).toBe('en');
+    expect(await languageFor('*')).toBe('en');
+  });
+
+  it('is the one of the context, whatever the reader has', async () => {
+    expect(await languageFor('ar', { language: 'fr' })).toBe('fr');
+    expect(await languageFor('ar', { language: 'fr-CA' })).toBe('fr');
+  });
+
+  it('falls back element by element to what there is, marked as such', async () => {
+    const english = await makeLiveModel(admin, 'processing', { en: sampleContent.processing });
+    const form = await formOf({ language: 'fr', layoutData: { elements: ['processing.001', english.key] } });
+    expect(form.elements.map(({ content }) => content.lang)).toEqual(['fr', 'en']);
+  });
+});
+
+describe('what has been withdrawn since the creation', () => {
+  it('is left out of the form, and the form is refused when nothing is left', async () => {
+    const content = { en: sampleContent.processing };
+    const element = await makeLiveModel(admin, 'processing', content);
+    const some = await createTransaction(shop, { layoutData: { elements: [element.key, 'processing.001'] } });
+    const all = await createTransaction(shop, { layoutData: { elements: [element.key] } });
+    await withdrawModel(admin, element);
+    const { elements } = await subjectOf(instance, some).form();
+    expect(elements.map(({ identifier }) => identifier)).toEqual([letter]);
+    const gone = await problemOf(await subjectOf(instance, all).get('/submit'));
+    expect(gone.said).toBe('409 withdrawn');
+  });
+});

@@ -1,0 +1,115 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Caller, createKey } from '../support/callers.ts';
+import { startTestInstance, type TestInstance } from '../support/instance.ts';
+import { type LiveSubject, problemOf, subjectOf } from '../support/live-subject.ts';
+import { createTransaction, type LiveTransaction } from '../support/live-transactions.ts';
+
+let instance: TestInstance;
+let shop: Caller;
+let transaction: LiveTransaction;
+let subject: LiveSubject;
+beforeAll(async () => {
+  instance = await startTestInstance();
+  shop = await createKey(instance);
+  transaction = await createTransaction(shop);
+  subject = subjectOf(instance, transaction);
+});
+afterAll(() => instance?.stop());
+
+const browser = 'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8';
+const typeOf = (response: Response) => response.headers.get('content-type')?.split(';')[0];
+
+describe('a link', () => {
+  it.each([
+    ['*/*'],
+    ['application/json'],
+    ['application/*'],
+    ['text/*, */*'],
+    ['text/html;q=0.5, application/json'],
+    ['application/json, text/html;q=0.9'],
+    ['text/html;q=0.8, */*'],
+  ])('is JSON for a client that accepts %s', async (accept) => {
+    const [root, form] = [await subject.get('', accept), await subject.get('/submit', accept)];
+    expect([root.status, typeOf(root)]).toEqual([200, 'application/json']);
+    expect([form.status, typeOf(form)]).toEqual([200, 'application/json']);
+  });
+
+  it.each([
+    ['text/html'],
+    ['text/html;q=0.1'],
+    [browser],
+    ['text/html, application/json;q=0.9'],
+    ['TEXT/HTML'],
+  ])('leads a browser that accepts %s to the form, with a fresh token', async (accept) => {
+    const root = await subject.get('', accept);
+    expect(root.status).toBe(303);
+    const task = root.headers.get('location') ?? '';
+    expect(task).toMatch(new RegExp(`^${transaction.task}\\?t=.`));
+    expect(task).not.toContain(transaction.token);
+    const form = await instance.fetch(task, { headers: { Accept: accept } });
+    expect([form.status, typeOf(form)]).toEqual([200, 'text/html']);
+  });
+
+  it('is JSON for a client that does not say what it accepts', async () => {
+    // `fetch` always sends an Accept header: an empty one is the nearest to none.
+    expect(typeOf(await subject.get('', ''))).toBe('application/json');
+  });
+
+  it.each([['image/png'], ['text/plain'], ['application/json;q=0, text/html;q=0']])(
+    'is refused to a client that accepts only %s, in JSON',
+    async (accept) => {
+      for (const path of ['', '/submit', '/child']) {
+        const answer = await subject.get(path, accept);
+        expect(typeOf(answer)).toBe('application/problem+json');
+        expect((await problemOf(answer)).said).toBe('406 not-acceptable');
+      }
+    },
+  );
+
+  it('is answered with a page that says what is wrong, if a browser asks', async () => {
+    const lost = subjectOf(instance, { id: transaction.id, token: 'garbled' });
+    const page = await lost.get('', browser);
+    expect([page.status, typeOf(page)]).toEqual([401, 'text/html']);
+    expect((await problemOf(await lost.get())).said).toBe('401 unauthorized');
+  });
+});
+
+describe('a creation', () => {
+  const create = (headers: Record<string, string>, body: unknown = context) =>
+    shop.send('POST', '/consents', body, headers);
+  const context = { subject: 'alice', layout: 'layout.001' };
+
+  it('is answered in JSON to those who accept it in any way', async () => {
+    for (const Accept of ['application/json', '*/*', 'application/*', 'text/html;q=0.5, */*;q=0.1']) {
+      const answer = await create({ Accept });
+      expect([answer.ok, typeOf(answer)]).toEqual([true, 'application/json']);
+    }
+  });
+
+  it('is refused to those who do not, and makes nothing', async () => {
+    const answer = await create({ Accept: 'image/png' }, { ...context, subject: 'nobody' });
+    expect((await problemOf(answer)).said).toBe('406 not-acceptable');
+    const made = await shop.get('/transactions?subject=nobody');
+    expect(await made.json()).toEqual({ values: [] });
+  });
+
+  it('takes JSON alone, with or without a charset', async () => {
+    const type = { 'Content-Type': 'application/json; charset=UTF-8' };
+    expect((await create(type)).ok).toBe(true);
+    const form = await create({ 'Content-Type': 'application/x-www-form-urlencoded' }, 'subject=alice');
+    expect((await problemOf(form)).said).toBe('415 unsupported-media-type');
+    const text = await create({ 'Content-Type': 'text/plain' }, JSON.stringify(context));
+    expect((await problemOf(text)).said).toBe('415 unsupported-media-type');
+  });
+});
+
+describe('a submission', () => {
+  it('is JSON or a form, and nothing else', async () => {
+    const answer = await instance.fetch(`${transaction.task}?t=${transaction.token}`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'text/plain' },
+      body: '{}',
+    });
+    expect((await problemOf(answer)).said).toBe('415 unsupported-media-type');
+  });
+});

@@ -1,0 +1,111 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Caller, callerWith, createKey, signIn } from '../support/callers.ts';
+import { startTestInstance, type TestInstance } from '../support/instance.ts';
+import { letTimePass, rowsOf } from '../support/live-database.ts';
+import { complete, letter, problemOf, study } from '../support/live-subject.ts';
+import { createTransaction, recordsOf } from '../support/live-transactions.ts';
+
+let instance: TestInstance;
+let shop: Caller;
+beforeAll(async () => {
+  instance = await startTestInstance();
+  shop = await createKey(instance);
+});
+afterAll(() => instance?.stop());
+
+const step = (subject: string, values: unknown = complete, more = {}, caller = shop) =>
+  caller.send('POST', '/consents/singlestep', {
+    context: { subject, layout: 'layout.001', ...more },
+    values,
+  });
+const stored = (subject: string) =>
+  rowsOf(instance, 'SELECT id FROM transactions.transactions WHERE subject = $1', [subject]);
+
+describe('a single step', () => {
+  it('creates and commits at once', async () => {
+    const answer = await step('alice');
+    expect(answer.status).toBe(201);
+    const made = await answer.json();
+    expect(made).toMatchObject({ subject: 'alice', state: 'COMMITTED' });
+    expect(made).not.toHaveProperty('task');
+    expect(answer.headers.get('location')).toContain(`/consents/${made.id}?t=`);
+    const records = await recordsOf(shop, 'alice');
+    expect(Object.keys(records).sort()).toEqual(['preference.001', 'processing.001', 'processing.002']);
+    expect(records['processing.001']).toMatchObject([{ value: 'accepted', author: 'shop', status: 'VALID' }]);
+    expect((await shop.get(`/receipts/${made.id}`)).status).toBe(200);
+  });
+
+  it('again, with the same answers, is the same transaction', async () => {
+    const [first, second] = [await step('bea'), await step('bea')];
+    expect([first.status, second.status]).toEqual([201, 200]);
+    expect((await second.json()).id).toBe((await first.json()).id);
+    expect(await stored('bea')).toHaveLength(1);
+  });
+
+  it('again, with other answers, is another transaction, whose answers count', async () => {
+    await step('carl');
+    expect((await step('carl', { ...complete, [letter]: ['refused'] })).status).toBe(201);
+    const { 'processing.001': letters } = await recordsOf(shop, 'carl');
+    expect(letters?.map(({ value, status }) => `${value} ${status}`)).toEqual([
+      'refused VALID',
+      'accepted OBSOLETE',
+    ]);
+  });
+
+  it('many times at once leaves one record of each answer', async () => {
+    const answers = await Promise.all(Array.from({ length: 20 }, () => step('dan')));
+    expect(answers.filter(({ status }) => status === 201)).toHaveLength(1);
+    expect(answers.every(({ ok }) => ok)).toBe(true);
+    expect((await recordsOf(shop, 'dan'))['processing.001']).toHaveLength(1);
+    expect(await stored('dan')).toHaveLength(1);
+  });
+
+  it('answers the open transaction of an equal context', async () => {
+    const { id } = await createTransaction(shop, { subject: 'eve' });
+    expect(await (await step('eve')).json()).toMatchObject({ id, state: 'COMMITTED' });
+  });
+
+  it.each([
+    ['a missing answer', { [letter]: ['accepted'] }, '422 invalid-answer'],
+    ['an answer that is not offered', { ...complete, [letter]: ['perhaps'] }, '422 invalid-answer'],
+    [
+      'an unknown element',
+      { ...complete, 'element/processing/none/1.0': ['accepted'] },
+      '422 invalid-answer',
+    ],
+    ['answers that are no map', ['accepted'], '400 malformed'],
+  ])('with %s does nothing at all', async (what, values, said) => {
+    const problem = await problemOf(await step(`with ${what}`, values));
+    expect(problem.said).toBe(said);
+    for (const { pointer } of (problem.errors ?? []) as { pointer: string }[])
+      expect(pointer).toMatch(/^\/values/);
+    expect(await stored(`with ${what}`)).toEqual([]);
+  });
+
+  it('with a faulty context does nothing, and says where it is', async () => {
+    const problem = await problemOf(await step('fred', complete, { validity: 'long' }));
+    expect(problem).toMatchObject({ errors: [{ pointer: '/context/validity' }] });
+    expect(await stored('fred')).toEqual([]);
+  });
+
+  it('is not for users or subjects', async () => {
+    const user = await signIn(instance, 'user');
+    expect((await step('user', complete, {}, user)).status).toBe(403);
+    expect((await step('user', complete, {}, callerWith(instance, {}))).status).toBe(401);
+    const { token } = await createTransaction(shop);
+    const subject = callerWith(instance, { Authorization: `Transaction ${token}` });
+    expect((await step('user', complete, {}, subject)).status).toBe(403);
+  });
+
+  it('asks again for what has expired by the time of the database', async () => {
+    const layoutData = { elements: ['processing.001', 'processing.002'], existingElementsVisible: false };
+    const context = { layout: '', layoutData, validity: 'P1M' };
+    const both = { [letter]: ['accepted'], [study]: ['refused'] };
+    expect((await step('gina', both, context)).status).toBe(201);
+    expect((await step('gina', {}, { ...context, object: '', attributes: { a: 'b' } })).status).toBe(201);
+    await letTimePass(instance, '5 weeks');
+    const again = await problemOf(await step('gina', {}, { ...context, attributes: { a: 'c' } }));
+    await letTimePass(instance, '0');
+    expect(again.said).toBe('422 invalid-answer');
+  });
+});
