@@ -28,12 +28,16 @@ const answersEach = 100;
 export async function prepareFolder(dataDir: string, subjects: number): Promise<PreparedFolder> {
   const server = await startServer('services/standalone.ts', accordSettings(dataDir));
   const client = createHttpClient({ port: server.port, connections: 1 });
-  const key = await createKey(server.port);
-  const pages = await runFlow({ client, key }, { subject: 'sample', order: 0 }, () => {});
-  client.close();
-  await server.stop();
-  await writeHistory(dataDir, subjects);
-  return { dataDir, key, firstStartMs: server.readyMs, ...pages };
+  try {
+    const key = await createKey(server.port);
+    const pages = await runFlow({ client, key }, { subject: 'sample', order: 0 }, () => {});
+    await server.stop();
+    await writeHistory(dataDir, subjects);
+    return { dataDir, key, firstStartMs: server.readyMs, ...pages };
+  } finally {
+    client.close();
+    await server.stop();
+  }
 }
 
 async function createKey(port: number): Promise<string> {

@@ -11,6 +11,20 @@ export interface Target {
   key: string;
 }
 
+/** A step that was not answered as it should be. */
+export class FlowEnded extends Error {
+  readonly step: Step;
+  readonly status: number;
+  readonly ms: number;
+
+  constructor(step: Step, { status, body }: Reply, ms: number) {
+    super(`${step}: ${status} ${body.slice(0, 500)}`);
+    this.step = step;
+    this.status = status;
+    this.ms = ms;
+  }
+}
+
 /** What a current browser sends. */
 const browser = {
   Accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8',
@@ -36,7 +50,7 @@ const filledIn = answers.toString();
  * @param order makes the context differ from the subject's earlier ones; an equal one would find its transaction again.
  * @param took told how long each step took, in milliseconds.
  * @returns the pages seen.
- * @throws Error if a step is not answered as it should be.
+ * @throws FlowEnded if a step is not answered as it should be.
  */
 export async function runFlow(
   { client, key }: Target,
@@ -46,8 +60,8 @@ export async function runFlow(
   async function step(name: Step, status: number, send: () => Promise<Reply>): Promise<Reply> {
     const started = performance.now();
     const reply = await send();
+    if (reply.status !== status) throw new FlowEnded(name, reply, performance.now() - started);
     took(name, performance.now() - started);
-    if (reply.status !== status) throw new Error(`${name}: ${reply.status} ${reply.body.slice(0, 500)}`);
     return reply;
   }
   const context = JSON.stringify({ subject, layout: 'layout.001', attributes: { order: String(order) } });

@@ -53,7 +53,7 @@ export async function startServer(
     port,
     readyMs: performance.now() - started,
     async stop() {
-      child.kill('SIGTERM');
+      if (child.exitCode === null) child.kill('SIGTERM');
       await ended;
     },
   };

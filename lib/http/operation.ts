@@ -32,8 +32,11 @@ export interface ContractOperation {
   'x-roles': Partial<Record<Role, Reach>>;
   /** Request body limit in bytes; 64 KiB when absent (decisions.md §10). */
   'x-body-limit'?: number;
-  /** `last`: takes the answers of a subject, so it is refused after everything else when there is too much to do. */
-  'x-shed'?: 'last';
+  /**
+   * When it is refused if there is too much to do: `first` begins something new or lists much, `last` takes the answers of a subject;
+   * everything else is between them.
+   */
+  'x-shed'?: 'first' | 'last';
   parameters?: { name: string; in: string; schema?: { type?: string } }[];
   requestBody?: { required?: boolean; content: Record<string, unknown> };
   responses: Record<string, { content?: Record<string, unknown> }>;

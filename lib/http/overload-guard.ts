@@ -29,10 +29,14 @@ export interface OverloadGuard {
 }
 
 /**
- * What everything but submits may use of the limits. The answers of a subject are worth more than a page that can be asked for again:
- * what is left over is for them alone, so they are refused last (reliability.md, "Overload").
+ * What each kind of work may use of the limits. Whoever has begun is to come to an end: a form is worth more than a new transaction,
+ * and the answers of a subject more than a page that can be asked for again (reliability.md, "Overload").
  */
-const ordinaryShare = 0.7;
+const shares = { first: 0.5, other: 0.75, last: 1 };
+/** What any machine can do at once without anybody waiting for long. */
+const fewRequests = 8;
+/** As metrics call them. */
+const names = { first: 'create', other: 'read', last: 'submit' };
 /** Clients that were refused together must not come back together. */
 const retryAfterSeconds = [1, 2, 3];
 
@@ -54,16 +58,18 @@ export function createOverloadGuard({
   let refusals = 0;
   const reasonToRefuse = (share: number): string | undefined => {
     if (limits.inFlight > 0 && inFlight >= limits.inFlight * share) return 'in-flight';
-    if (limits.delayMs > 0 && readDelay() >= limits.delayMs * share) return 'event-loop';
+    // A loop that is late with next to nothing to do has just started, or the machine is busy with others: refusing would not help.
+    if (limits.delayMs > 0 && inFlight >= fewRequests && readDelay() >= limits.delayMs * share)
+      return 'event-loop';
     return undefined;
   };
   return {
     admitFor: (service) => (operation) => {
-      const submits = isSubmit(operation);
-      const reason = reasonToRefuse(submits ? 1 : ordinaryShare);
+      const work = operation['x-shed'] ?? 'other';
+      const reason = reasonToRefuse(shares[work]);
       if (reason) {
         refusals += 1;
-        metrics?.refused({ service, work: submits ? 'submit' : 'other', reason });
+        metrics?.refused({ service, work: names[work], reason });
         throw overloaded(retryAfterSeconds[refusals % retryAfterSeconds.length] as number);
       }
       inFlight += 1;

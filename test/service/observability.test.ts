@@ -148,7 +148,7 @@ describe('with more to do than it can', () => {
     expect(document).toMatchObject({ status: 503, type: `${busy.url}/docs/problems/unavailable` });
     expect(await refused.find(isPage)?.text()).toContain('<html lang="fr"');
     expect(await busy.metrics()).toMatch(
-      /^accord_http_refused_total\{service="forms",work="other",reason="in-flight"\} \d+$/m,
+      /^accord_http_refused_total\{service="forms",work="read",reason="in-flight"\} \d+$/m,
     );
     await vi.waitFor(async () => expect(await busy.metrics()).toMatch(/^accord_http_in_flight 0$/m));
     await busy.stop();

@@ -4,6 +4,7 @@ import type { ContractOperation } from '#lib/http/operation.ts';
 import { createOverloadGuard, type OverloadGuard } from '#lib/http/overload-guard.ts';
 
 const operation = (more: Partial<ContractOperation> = {}) => more as ContractOperation;
+const create = operation({ 'x-shed': 'first' });
 const read = operation();
 const submit = operation({ 'x-shed': 'last' });
 
@@ -14,7 +15,7 @@ beforeEach(() => {
   delayMs = 0;
   refused = [];
   guard = createOverloadGuard({
-    limits: { inFlight: 10, delayMs: 200 },
+    limits: { inFlight: 100, delayMs: 200 },
     readDelay: () => delayMs,
     metrics: { refused: (facts) => refused.push(facts) },
   });
@@ -32,28 +33,29 @@ function fill(what: ContractOperation): number {
     }
 }
 
-test('reads and creates are refused while there is still room for submits', () => {
-  expect(fill(read)).toBe(7);
-  expect(fill(submit)).toBe(3);
-  expect(guard.load().inFlight).toBe(10);
+test('creates are refused while there is still room for reads, and reads while there is still room for submits', () => {
+  expect(fill(create)).toBe(50);
+  expect(fill(read)).toBe(25);
+  expect(fill(submit)).toBe(25);
+  expect(guard.load().inFlight).toBe(100);
   expect(refused).toEqual([
-    { service: 'transactions', work: 'other', reason: 'in-flight' },
+    { service: 'transactions', work: 'create', reason: 'in-flight' },
+    { service: 'transactions', work: 'read', reason: 'in-flight' },
     { service: 'transactions', work: 'submit', reason: 'in-flight' },
   ]);
 });
 
 test('submits alone may use all of the room', () => {
-  expect(fill(submit)).toBe(10);
+  expect(fill(submit)).toBe(100);
 });
 
 test('all services of a process share its room', () => {
-  for (const service of ['auth', 'forms', 'transactions', 'forms', 'auth', 'auth', 'forms'])
-    guard.admitFor(service)(read);
+  for (let number = 0; number < 75; number += 1) guard.admitFor(number % 2 ? 'auth' : 'forms')(read);
   expect(() => guard.admitFor('peers')(read)).toThrow(Failure);
 });
 
 test('who has finished makes room', () => {
-  const places = Array.from({ length: 7 }, () => admit(read));
+  const places = Array.from({ length: 75 }, () => admit(read));
   expect(() => admit(read)).toThrow(Failure);
   places[0]?.leave();
   admit(read);
@@ -62,29 +64,39 @@ test('who has finished makes room', () => {
 test('a client that is still sending its body holds no room, and is not refused when it has sent it', () => {
   const slow = admit(submit);
   slow.leave();
-  expect(fill(submit)).toBe(10);
+  expect(fill(submit)).toBe(100);
   slow.enter();
-  expect(guard.load().inFlight).toBe(11);
+  expect(guard.load().inFlight).toBe(101);
   slow.leave();
-  expect(guard.load().inFlight).toBe(10);
+  expect(guard.load().inFlight).toBe(100);
 });
 
-test('an event loop that is behind keeps reads and creates out first, then submits', () => {
-  delayMs = 139;
+test('an event loop that is behind keeps creates out first, then reads, then submits', () => {
+  for (let number = 0; number < 8; number += 1) admit(read);
+  delayMs = 99;
+  admit(create);
+  delayMs = 101;
+  expect(() => admit(create)).toThrow(Failure);
   admit(read);
-  delayMs = 141;
+  delayMs = 151;
   expect(() => admit(read)).toThrow(Failure);
   admit(submit);
   delayMs = 200;
   expect(() => admit(submit)).toThrow(Failure);
   expect(refused.map(({ work, reason }) => [work, reason])).toEqual([
-    ['other', 'event-loop'],
+    ['create', 'event-loop'],
+    ['read', 'event-loop'],
     ['submit', 'event-loop'],
   ]);
 });
 
+test('an event loop that is behind keeps nobody out while there is next to nothing to do: the process has just started', () => {
+  delayMs = 5_000;
+  expect(fill(create)).toBe(8);
+});
+
 test('who is refused is told to come again after a while, not all at the same time', () => {
-  delayMs = 1_000;
+  fill(submit);
   const told = Array.from({ length: 6 }, () => {
     try {
       admit(read);
