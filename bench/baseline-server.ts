@@ -5,7 +5,6 @@ import type { Queries } from '#lib/db/database.ts';
 import { startEmbeddedPostgres } from '#lib/db/embedded/start-embedded-postgres.ts';
 import { createPool } from '#lib/db/pool.ts';
 import { compile, type Statement } from '#lib/db/sql.ts';
-import { createInProcessBus } from '#lib/events/event-bus.ts';
 import { createOutboxRelay } from '#lib/events/outbox-relay.ts';
 import { createLogger } from '#lib/observability/logger.ts';
 import { type BaselineSamples, createBaselineSteps } from './baseline-steps.ts';
@@ -24,7 +23,7 @@ const pools = {
 const db = queriesOf(pools.transactions);
 const relay = createOutboxRelay({
   db: { ...db, withTransaction: async (work) => work(db) },
-  bus: createInProcessBus(),
+  bus: { publish: async () => [] },
   log,
 });
 const steps = await createBaselineSteps({ db, forms: queriesOf(pools.forms), samples });

@@ -2,7 +2,8 @@ import type { RequestListener } from 'node:http';
 import type { Secrets } from '#lib/config/secrets.ts';
 import { createDatabase } from '#lib/db/database.ts';
 import { createPool } from '#lib/db/pool.ts';
-import { createInProcessBus } from '#lib/events/event-bus.ts';
+import { readEventContract } from '#lib/events/event-contract.ts';
+import { createInProcessBus } from '#lib/events/in-process-bus.ts';
 import { createFront } from '#lib/http/front.ts';
 import { createOverloadGuard } from '#lib/http/overload-guard.ts';
 import { createMemoryRateLimiter } from '#lib/http/rate-limits.ts';
@@ -52,7 +53,11 @@ export async function composeInstance({ settings, baseUrl, databaseUrl, secrets,
     metrics: metrics.http,
   });
   metrics.watchLoad(guard.load);
-  const bus = createInProcessBus();
+  const bus = createInProcessBus({
+    contract: readEventContract(new URL('../asyncapi.yaml', import.meta.url)),
+    log,
+    metrics: metrics.events,
+  });
   const limiter = createMemoryRateLimiter(settings.RATE_LIMITS);
   const instance = { name: settings.INSTANCE_NAME, baseUrl, timeZone: settings.INSTANCE_TIME_ZONE };
   const authSettings = resolveAuthSettings(settings, {

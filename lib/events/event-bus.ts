@@ -1,28 +1,39 @@
 import type { AccordEvent, OutboundEvent, Topic } from '#lib/events/event.ts';
-import { runAsRequestOf } from '#lib/events/request-extension.ts';
+import type { Reader } from '#lib/events/reader.ts';
 
-/** Reacts to one event; has done so for good when it returns. Must be idempotent: events may come twice and in any order. */
+/**
+ * Reacts to one event; has done so for good when it returns. Must be idempotent: events may come twice and in any order. What it
+ * throws is taken for a fault that passes, and the event comes again; a {@link PoisonError} puts the event aside for good.
+ */
 export type EventHandler = (event: AccordEvent) => Promise<void>;
 
-/** Carries events between services, at least once (reliability.md). */
-export interface EventBus {
-  /** Resolves when every event is acknowledged. Rejects when the outcome of any is unknown: then all are sent again. */
-  publish(events: readonly OutboundEvent[]): Promise<void>;
-  subscribe(topic: Topic, group: string, handler: EventHandler): void;
+/** An event that was not acknowledged. */
+export interface Unsent {
+  /** The event's id. */
+  id: string;
+  /** True if no repetition can help: it breaks the contract or is larger than the carrier takes. */
+  hopeless: boolean;
+  error: unknown;
 }
 
-/** The bus of one process: an event is acknowledged when every handler has returned. */
-export function createInProcessBus(): EventBus {
-  const handlers = new Map<Topic, EventHandler[]>();
-  return {
-    subscribe(topic, _group, handler) {
-      handlers.set(topic, [...(handlers.get(topic) ?? []), handler]);
-    },
-    async publish(events) {
-      for (const { topic, event } of events)
-        await Promise.all(
-          (handlers.get(topic) ?? []).map((handler) => runAsRequestOf(event, () => handler(event))),
-        );
-    },
-  };
+/**
+ * Carries events between services, at least once (reliability.md): they may come twice, late and in any order. What has been
+ * acknowledged has reached the broker or, in one process, has been applied by every reader.
+ */
+export interface EventBus {
+  /**
+   * Resolves with the events that were not acknowledged; of those nobody knows whether they have arrived, so they are sent again
+   * unless they are `hopeless`. Never rejects.
+   */
+  publish(events: readonly OutboundEvent[]): Promise<readonly Unsent[]>;
+  /** Registers a handler; before {@link start}. A reader's name is its service's: its replicas share it. */
+  subscribe(topic: Topic, reader: Reader, handler: EventHandler): void;
+  /** Begins to read. Does not wait for the carrier, which may be down for as long as it likes. */
+  start(): void;
+  /** Resolves when every subscription is in force: what is published from now on reaches each of them. */
+  joined(): Promise<void>;
+  /** Ends reading; events can still be published. Resolves when no handler runs any more, within 20 s in any case. */
+  stopReading(): Promise<void>;
+  /** Ends everything. Resolves within 40 s in any case. */
+  stop(): Promise<void>;
 }

@@ -1,65 +1,75 @@
-import type { Database } from '#lib/db/database.ts';
+import type { Database, Queries } from '#lib/db/database.ts';
 import { sql } from '#lib/db/sql.ts';
-import type { AccordEvent, Topic } from '#lib/events/event.ts';
-import type { EventBus } from '#lib/events/event-bus.ts';
+import { parkDeadLetter } from '#lib/events/dead-letters.ts';
+import type { OutboundEvent } from '#lib/events/event.ts';
+import type { EventBus, Unsent } from '#lib/events/event-bus.ts';
+import { atMost } from '#lib/lifecycle/at-most.ts';
 import type { Logger } from '#lib/observability/logger.ts';
+import type { EventMetrics } from '#lib/observability/metrics/event-metrics.ts';
 
 /** Moves a service's outbox rows to the bus. */
 export interface OutboxRelay {
   start(): void;
   /** Call after a COMMIT that wrote outbox rows; cheaper than NOTIFY, which halves write throughput (reliability.md). */
   wake(): void;
-  /** Sends what is there, then stops. */
+  /** Sends what is there, then stops; what cannot be sent within 5 s stays for the next relay. */
   stop(): Promise<void>;
 }
 
-interface OutboxRow {
+interface Parts {
+  db: Database;
+  bus: Pick<EventBus, 'publish'>;
+  log: Logger;
+  metrics?: EventMetrics | undefined;
+}
+
+interface OutboxRow extends OutboundEvent {
   id: string;
-  topic: Topic;
-  key: string;
-  event: AccordEvent;
 }
 
 const batchSize = 200;
+/** Longer than the bus takes at most, else two relays would send the same rows all the time. */
 const leaseSeconds = 30;
+/** Of rows that could not be sent. */
+const maxBackOffSeconds = 5;
 const minPollMs = 50;
 const maxPollMs = 500;
+const flushMs = 5_000;
 
 /**
- * Claims rows by lease, publishes them outside any database transaction, deletes them when all are acknowledged.
+ * Claims rows by lease, publishes them outside any database transaction, deletes those that are acknowledged.
  * Never a cursor over ids: sequence order is not commit order. A relay that dies leaves a lease that runs out.
  */
-export function createOutboxRelay({
-  db,
-  bus,
-  log,
-}: {
-  db: Database;
-  bus: EventBus;
-  log: Logger;
-}): OutboxRelay {
+export function createOutboxRelay(parts: Parts): OutboxRelay {
+  const { db, bus, log } = parts;
   let stopped = true;
   let running: Promise<void> | undefined;
   let wakeUp: (() => void) | undefined;
   let woken = false;
 
+  /** @returns how many rows are done with. */
   async function sendBatch(): Promise<number> {
     const rows = await db.query<OutboxRow>(claim);
     if (rows.length === 0) return 0;
-    await bus.publish(rows);
-    await db.query(sql`DELETE FROM outbox WHERE id = ANY(${rows.map((row) => row.id)}::bigint[])`);
-    return rows.length;
+    // RETURNING has no order, and events that need not come out of order should not.
+    rows.sort((one, other) => (BigInt(one.id) < BigInt(other.id) ? -1 : 1));
+    const unsent = new Map((await bus.publish(rows)).map((each) => [each.id, each]));
+    const acknowledged = rows.filter((row) => !unsent.has(row.event.id));
+    await deleteRows(db, acknowledged);
+    const hopeless = rows.filter((row) => unsent.get(row.event.id)?.hopeless);
+    for (const row of hopeless) await putAside(parts, row, unsent.get(row.event.id) as Unsent);
+    await release(parts, rows, [...unsent.values()]);
+    return acknowledged.length + hopeless.length;
   }
 
-  async function drain(): Promise<boolean> {
+  async function drain(until = Number.POSITIVE_INFINITY): Promise<boolean> {
+    let sent = 0;
     try {
-      let sent = 0;
-      while ((await sendBatch()) > 0) sent += 1;
-      return sent > 0;
+      while (Date.now() < until && (await sendBatch()) > 0) sent += 1;
     } catch (error) {
       log.warn('outbox rows stay for the next try', { error });
-      return false;
     }
+    return sent > 0;
   }
 
   function pause(ms: number): Promise<void> {
@@ -80,7 +90,7 @@ export function createOutboxRelay({
       pollMs = (await drain()) ? minPollMs : Math.min(pollMs * 2, maxPollMs);
       if (!stopped) await pause(pollMs);
     }
-    await drain();
+    await drain(Date.now() + flushMs);
   }
 
   return {
@@ -95,7 +105,7 @@ export function createOutboxRelay({
     async stop() {
       stopped = true;
       wakeUp?.();
-      await running;
+      await atMost(2 * flushMs, running);
     },
   };
 }
@@ -110,3 +120,41 @@ const claim = sql`
             LIMIT ${batchSize}
               FOR UPDATE SKIP LOCKED)
   RETURNING o.id, o.topic, o.key, o.event`;
+
+async function deleteRows(db: Queries, rows: readonly OutboxRow[]): Promise<void> {
+  if (rows.length > 0)
+    await db.query(sql`DELETE FROM outbox WHERE id = ANY(${rows.map((row) => row.id)}::bigint[])`);
+}
+
+/** No repetition can help: the row must not be sent for ever, and nothing else waits for it (reliability.md, "Outbox, inbox"). */
+async function putAside({ db, log, metrics }: Parts, row: OutboxRow, { error }: Unsent): Promise<void> {
+  const { id, topic, event } = row;
+  await db.withTransaction(async (tx) => {
+    await parkDeadLetter(tx, {
+      ...{ consumer: 'relay', topic, place: id, eventId: event.id, type: event.type, subject: event.subject },
+      reason: error instanceof Error ? error.message : 'The bus refuses it.',
+    });
+    await deleteRows(tx, [row]);
+  });
+  log.error('an event cannot be sent and was put aside', { topic, eventId: event.id, error });
+  metrics?.deadLettered({ consumer: 'relay', topic });
+}
+
+/** What was not acknowledged is free for any relay again, a little later each time. */
+async function release(
+  { db, log }: Parts,
+  rows: readonly OutboxRow[],
+  unsent: readonly Unsent[],
+): Promise<void> {
+  const again = new Set(unsent.filter((each) => !each.hopeless).map((each) => each.id));
+  const ids = rows.filter((row) => again.has(row.event.id)).map((row) => row.id);
+  if (ids.length === 0) return;
+  log.warn('events could not be sent; they stay in the outbox', {
+    count: ids.length,
+    error: unsent[0]?.error,
+  });
+  await db.query(sql`
+    UPDATE outbox SET lease_until = NULL,
+           not_before = now() + least(${maxBackOffSeconds}, 0.1 * 2 ^ least(attempts, 10)) * interval '1 second'
+     WHERE id = ANY(${ids}::bigint[])`);
+}

@@ -3,6 +3,7 @@ import { authenticateWithoutTransaction, createAuthenticator } from '#lib/auth/a
 import type { AuthOperations } from '#lib/contracts/auth.ts';
 import { createOutboxRelay } from '#lib/events/outbox-relay.ts';
 import { readOutbox } from '#lib/events/read-outbox.ts';
+import { eachReplica } from '#lib/events/reader.ts';
 import { clientAddress } from '#lib/http/client-address.ts';
 import { cors } from '#lib/http/cors.ts';
 import { createApp } from '#lib/http/create-app.ts';
@@ -42,7 +43,7 @@ export async function composeAuth(options: AuthOptions): Promise<AuthService> {
   const { db, bus, settings, secrets } = options;
   const log = options.log.child({ service: 'auth' });
   options.metrics?.watchTables({ service: 'auth', outbox: () => readOutbox(db) });
-  const relay = createOutboxRelay({ db, bus, log });
+  const relay = createOutboxRelay({ db, bus, log, metrics: options.metrics?.events });
   const sweeper = createExpirySweeper({ db, log });
   const keyedHash = createKeyedHash(secrets.keyPepper);
   const keys = createKeyVerifier({ db, keyedHash, log });
@@ -76,7 +77,7 @@ async function composeApp(options: AuthOptions, parts: AppParts): Promise<Koa> {
   const { baseUrl } = options.instance;
   const { operations, keyedHash, issuer, wake } = parts;
   const authenticator = createAuthenticator({ auth: operations, onRefused: limiter.countRefusal });
-  bus.subscribe('accord.keys', 'auth', async () => authenticator.forget());
+  bus.subscribe('accord.keys', eachReplica('auth', authenticator.forget), async () => authenticator.forget());
   const { routes } = await mountContract({
     document,
     tag: 'auth',

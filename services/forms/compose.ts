@@ -8,6 +8,7 @@ import type { Database } from '#lib/db/database.ts';
 import type { EventBus } from '#lib/events/event-bus.ts';
 import { createOutboxRelay } from '#lib/events/outbox-relay.ts';
 import { readOutbox } from '#lib/events/read-outbox.ts';
+import { eachReplica } from '#lib/events/reader.ts';
 import { clientAddress } from '#lib/http/client-address.ts';
 import { cors } from '#lib/http/cors.ts';
 import { createApp } from '#lib/http/create-app.ts';
@@ -59,9 +60,11 @@ export async function composeForms(options: Options): Promise<{
   const { db, bus, instance, limiter, settings, document, demo } = options;
   const log = options.log.child({ service: 'forms' });
   options.metrics?.watchTables({ service: 'forms', outbox: () => readOutbox(db) });
-  const relay = createOutboxRelay({ db, bus, log });
+  const relay = createOutboxRelay({ db, bus, log, metrics: options.metrics?.events });
   const authenticator = createAuthenticator({ auth: options.auth, onRefused: limiter.countRefusal });
-  bus.subscribe('accord.keys', 'forms', async () => authenticator.forget());
+  bus.subscribe('accord.keys', eachReplica('forms', authenticator.forget), async () =>
+    authenticator.forget(),
+  );
   const assets = createAssets();
   const renderer = createPageRenderer({ assets, sanitiseRichText });
   const { defaultLanguage, authUrl, publicClient } = settings;

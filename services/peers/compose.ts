@@ -7,6 +7,7 @@ import type { Database } from '#lib/db/database.ts';
 import type { EventBus } from '#lib/events/event-bus.ts';
 import { createOutboxRelay } from '#lib/events/outbox-relay.ts';
 import { readOutbox } from '#lib/events/read-outbox.ts';
+import { eachReplica } from '#lib/events/reader.ts';
 import { clientAddress } from '#lib/http/client-address.ts';
 import { createApp } from '#lib/http/create-app.ts';
 import { mountContract } from '#lib/http/mount-contract.ts';
@@ -54,12 +55,14 @@ export async function composePeers(
   const vouchingKey = signingKeys.at(-1);
   if (!signingKey || !vouchingKey) throw new Error('an instance needs a signing key');
   options.metrics?.watchTables({ service: 'peers', outbox: () => readOutbox(db) });
-  const relay = createOutboxRelay({ db, bus, log });
+  const relay = createOutboxRelay({ db, bus, log, metrics: options.metrics?.events });
   const sweeper = createTokenSweeper({ db, log });
   const description = await describeInstance({ ...options, ...instance });
   const client = createPeerClient({ ask: createAsk(), baseUrl, signingKey });
   const authenticator = createAuthenticator({ auth, onRefused: limiter.countRefusal });
-  bus.subscribe('accord.keys', 'peers', async () => authenticator.forget());
+  bus.subscribe('accord.keys', eachReplica('peers', authenticator.forget), async () =>
+    authenticator.forget(),
+  );
   const dependencies: Dependencies = {
     ...{ db, auth, client, baseUrl, log, wake: relay.wake, plainLoopback: settings.plainLoopback },
     ownDescription: () => signDescription(description, vouchingKey),

@@ -10,6 +10,7 @@ import type { Database } from '#lib/db/database.ts';
 import type { EventBus } from '#lib/events/event-bus.ts';
 import { createOutboxRelay } from '#lib/events/outbox-relay.ts';
 import { readOutbox } from '#lib/events/read-outbox.ts';
+import { eachReplica } from '#lib/events/reader.ts';
 import { clientAddress } from '#lib/http/client-address.ts';
 import { cors } from '#lib/http/cors.ts';
 import { createApp } from '#lib/http/create-app.ts';
@@ -60,7 +61,7 @@ export async function composeTransactions(
   const { db, bus, forms, instance, limiter, settings, document } = options;
   const log = options.log.child({ service: 'transactions' });
   options.metrics?.watchTables({ service: 'transactions', outbox: () => readOutbox(db) });
-  const relay = createOutboxRelay({ db, bus, log });
+  const relay = createOutboxRelay({ db, bus, log, metrics: options.metrics?.events });
   const sweeper = createDeadlineSweeper({
     db,
     source: instance.baseUrl,
@@ -70,7 +71,9 @@ export async function composeTransactions(
   });
   const tokens = createTransactionTokens({ secrets: options.tokenSecrets, baseUrl: instance.baseUrl });
   const authenticator = createAuthenticator({ auth: options.auth, onRefused: limiter.countRefusal });
-  bus.subscribe('accord.keys', 'transactions', async () => authenticator.forget());
+  bus.subscribe('accord.keys', eachReplica('transactions', authenticator.forget), async () =>
+    authenticator.forget(),
+  );
   const dependencies: Dependencies = {
     db,
     forms,

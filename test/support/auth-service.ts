@@ -8,12 +8,13 @@ import { createDatabase, type Database, type Queries } from '#lib/db/database.ts
 import { createPool } from '#lib/db/pool.ts';
 import { fail } from '#lib/errors/fail.ts';
 import type { AccordEvent } from '#lib/events/event.ts';
-import { createInProcessBus } from '#lib/events/event-bus.ts';
+import { eachReplica } from '#lib/events/reader.ts';
 import { createMemoryRateLimiter, defaultRateLimits, type RateLimits } from '#lib/http/rate-limits.ts';
 import { createLogger } from '#lib/observability/logger.ts';
 import type { AuthOptions } from '../../services/auth/auth-options.ts';
 import { type AuthService, composeAuth } from '../../services/auth/compose.ts';
 import { contractFetch, createContractChecker, readContract } from './contract.ts';
+import { createTestBus } from './event-bus.ts';
 import { createTestDatabase } from './postgres.ts';
 
 /** The auth service on a database of its own, behind a real HTTP server. */
@@ -81,9 +82,13 @@ export async function startAuth(changes: Changes = {}): Promise<AuthUnderTest> {
   const db = createDatabase({ pool });
   let away = false;
   const serviceDb = interruptible(db, () => away);
-  const bus = createInProcessBus();
+  const bus = createTestBus(log);
   const events: AccordEvent[] = [];
-  bus.subscribe('accord.keys', 'test', async (event) => void events.push(event));
+  bus.subscribe(
+    'accord.keys',
+    eachReplica('test', () => {}),
+    async (event) => void events.push(event),
+  );
   const base = { secrets: drawSecrets(), db: serviceDb, bus, log };
   const compose = (wanted: Changes) => composeAuth(optionsFor(baseUrl, base, wanted));
   const under: AuthUnderTest = {

@@ -4,12 +4,13 @@ import type { FormsOperations } from '#lib/contracts/forms.ts';
 import { createDatabase, type Database } from '#lib/db/database.ts';
 import { createPool } from '#lib/db/pool.ts';
 import type { AccordEvent } from '#lib/events/event.ts';
-import { createInProcessBus } from '#lib/events/event-bus.ts';
+import { eachReplica } from '#lib/events/reader.ts';
 import { listen } from '#lib/http/listen.ts';
 import { createMemoryRateLimiter } from '#lib/http/rate-limits.ts';
 import { createLogger } from '#lib/observability/logger.ts';
 import { composeForms } from '../../services/forms/compose.ts';
 import { contractFetch, readContract } from './contract.ts';
+import { createTestBus } from './event-bus.ts';
 import { createTestDatabase } from './postgres.ts';
 
 /** The forms service alone, on a database of its own, with every response checked against the contract. */
@@ -69,9 +70,13 @@ export async function startForms({ demo = false } = {}): Promise<FormsService> {
   const log = createLogger({ level: 'error' });
   const pool = createPool({ url: database.url, schema: 'forms', log });
   const db = createDatabase({ pool });
-  const bus = createInProcessBus();
+  const bus = createTestBus(log);
   const events: AccordEvent[] = [];
-  bus.subscribe('accord.models', 'test', async (event) => void events.push(event));
+  bus.subscribe(
+    'accord.models',
+    eachReplica('test', () => {}),
+    async (event) => void events.push(event),
+  );
   const document = readContract();
   const service = await composeForms({
     ...{ db, bus, log, auth, limiter: createMemoryRateLimiter('off') },

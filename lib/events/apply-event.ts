@@ -1,0 +1,95 @@
+import { PoisonError } from '#lib/events/dead-letters.ts';
+import type { AccordEvent, Topic } from '#lib/events/event.ts';
+import type { EventHandler } from '#lib/events/event-bus.ts';
+import type { EventContract } from '#lib/events/event-contract.ts';
+import type { Reader } from '#lib/events/reader.ts';
+import { runAsRequestOf } from '#lib/events/request-extension.ts';
+import type { Logger } from '#lib/observability/logger.ts';
+import type { EventMetrics } from '#lib/observability/metrics/event-metrics.ts';
+
+/** A handler and what it is registered for. */
+export interface Subscription {
+  topic: Topic;
+  reader: Reader;
+  handler: EventHandler;
+}
+
+/** Something that came. */
+export interface Arrival {
+  /** @throws PoisonError if it cannot be read. */
+  read(): AccordEvent;
+  /** See {@link DeadLetter}. */
+  place: string;
+  /** What is known of it before it is read. */
+  eventId?: string | undefined;
+}
+
+/** What both adapters do with what has come, so that a handler cannot tell which one runs. */
+export interface EventApplier {
+  /** Resolves with whether it is done with, applied or put aside; else it must come again. Never rejects. */
+  apply(subscription: Subscription, arrival: Arrival): Promise<boolean>;
+}
+
+export function createEventApplier({
+  contract,
+  log,
+  metrics,
+}: {
+  contract: EventContract;
+  log: Logger;
+  metrics?: EventMetrics | undefined;
+}): EventApplier {
+  async function park({ topic, reader }: Subscription, arrival: Arrival, reason: string): Promise<void> {
+    const { place, eventId } = arrival;
+    const event = readOrNothing(arrival);
+    const ids = event ? { eventId: event.id, type: event.type, subject: event.subject } : { eventId };
+    await reader.park({ consumer: reader.name, topic, place, reason, ...withoutAbsent(ids) });
+    log.error('an event was put aside', { topic, eventId: ids.eventId, id: place });
+    metrics?.deadLettered({ consumer: reader.name, topic });
+  }
+
+  async function applyOrPark(subscription: Subscription, arrival: Arrival): Promise<void> {
+    const { topic, reader, handler } = subscription;
+    try {
+      const event = arrival.read();
+      contract.check(topic, event);
+      await runAsRequestOf(event, () => handler(event));
+      metrics?.applied({ consumer: reader.name, topic, time: event.time });
+    } catch (error) {
+      if (!(error instanceof PoisonError)) throw error;
+      await park(subscription, arrival, error.message);
+    }
+  }
+
+  return {
+    async apply(subscription, arrival) {
+      try {
+        await applyOrPark(subscription, arrival);
+        return true;
+      } catch (error) {
+        const { topic } = subscription;
+        log.warn('an event could not be applied; it comes again', {
+          topic,
+          eventId: arrival.eventId,
+          id: arrival.place,
+          error,
+        });
+        return false;
+      }
+    },
+  };
+}
+
+function readOrNothing(arrival: Arrival): AccordEvent | undefined {
+  try {
+    return arrival.read();
+  } catch {
+    return undefined;
+  }
+}
+
+function withoutAbsent<T extends object>(fields: T): { [K in keyof T]?: NonNullable<T[K]> } {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as {
+    [K in keyof T]?: NonNullable<T[K]>;
+  };
+}

@@ -1,0 +1,109 @@
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import type { Ajv as AjvInstance, ValidateFunction } from 'ajv';
+import { keepText } from '#lib/cache/keep-text.ts';
+import { PoisonError } from '#lib/events/dead-letters.ts';
+import type { AccordEvent, Topic } from '#lib/events/event.ts';
+
+const require = createRequire(import.meta.url);
+
+/** What asyncapi.yaml says of events; each is held against it when it is written and when it is read. */
+export interface EventContract {
+  /** @throws PoisonError unless the contract knows the event in this topic. */
+  check(topic: Topic, event: AccordEvent): void;
+  /** Why an event must not be sent; undefined if it may. */
+  refusal(topic: Topic, event: AccordEvent): Error | undefined;
+}
+
+/** The parts of an AsyncAPI 3.0 document that are read here. */
+interface AsyncApiDocument {
+  channels: Record<string, { address: string; messages: Record<string, { $ref: string }> }>;
+  components: {
+    messages: Record<string, { name: string; payload: { $ref: string } }>;
+    schemas: Record<string, object>;
+  };
+}
+
+/** decisions.md §8. */
+const maxBytes = 16 * 1024;
+
+/** Reads asyncapi.yaml and makes its checks; a schema is compiled when its first event comes. */
+export function readEventContract(file: URL): EventContract {
+  const document = readDocument(file);
+  const typesOf = new Map(
+    Object.values(document.channels).map(({ address, messages }) => [
+      address,
+      new Map(Object.values(messages).map(({ $ref }) => messageOf(document, $ref))),
+    ]),
+  );
+  const compile = createCompiler(document);
+  function fault(topic: Topic, event: AccordEvent): string | undefined {
+    const payload = typesOf.get(topic)?.get(event.type);
+    if (!payload) return 'asyncapi.yaml knows no such event in this topic';
+    const { data, ...attributes } = event;
+    const validEnvelope = compile('#/components/schemas/Attributes');
+    if (!validEnvelope(attributes)) return faultOf('attributes', validEnvelope);
+    const validData = compile(payload);
+    return validData(data) ? undefined : faultOf('data', validData);
+  }
+  return {
+    check(topic, event) {
+      const found = fault(topic, event);
+      if (found) throw new PoisonError(found);
+    },
+    refusal(topic, event) {
+      const found = fault(topic, event);
+      if (found) return new PoisonError(found);
+      const size = Buffer.byteLength(JSON.stringify(event));
+      return size > maxBytes
+        ? new PoisonError(`It has ${size} bytes, and ${maxBytes} are the most`)
+        : undefined;
+    },
+  };
+}
+
+function readDocument(file: URL): AsyncApiDocument {
+  const text = readFileSync(file, 'utf8');
+  const json = keepText({
+    name: 'events-contract',
+    sources: [text],
+    make: () => JSON.stringify((require('yaml') as typeof import('yaml')).parse(text)),
+  });
+  return JSON.parse(json) as AsyncApiDocument;
+}
+
+/** An event's type and where the schema of its data is. */
+function messageOf(document: AsyncApiDocument, channelRef: string): [string, string] {
+  const message = document.components.messages[channelRef.slice(channelRef.lastIndexOf('/') + 1)];
+  if (!message) throw new Error(`asyncapi.yaml: ${channelRef} is missing`);
+  return [message.name, message.payload.$ref];
+}
+
+function createCompiler(document: AsyncApiDocument): (ref: string) => ValidateFunction {
+  let ajv: AjvInstance | undefined;
+  const made = new Map<string, ValidateFunction>();
+  return (ref) => {
+    let validate = made.get(ref);
+    if (!validate) {
+      ajv ??= createAjv(document);
+      validate = ajv.compile({ $ref: `asyncapi${ref}` });
+      made.set(ref, validate);
+    }
+    return validate;
+  };
+}
+
+function createAjv(document: AsyncApiDocument): AjvInstance {
+  const { Ajv } = require('ajv') as typeof import('ajv');
+  const addFormats = require('ajv-formats') as typeof import('ajv-formats').default;
+  const ajv = new Ajv({ strict: false, allErrors: false });
+  addFormats(ajv);
+  ajv.addSchema({ $id: 'asyncapi', components: { schemas: document.components.schemas } });
+  return ajv;
+}
+
+/** Names the place and the rule, never the value. */
+function faultOf(part: string, { errors }: ValidateFunction): string {
+  const [first] = errors ?? [];
+  return `${part}${first?.instancePath ?? ''} ${first?.message ?? 'is not as in asyncapi.yaml'}`;
+}

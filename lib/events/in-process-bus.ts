@@ -1,0 +1,67 @@
+import { createEventApplier, type Subscription } from '#lib/events/apply-event.ts';
+import type { OutboundEvent } from '#lib/events/event.ts';
+import type { EventBus, Unsent } from '#lib/events/event-bus.ts';
+import type { EventContract } from '#lib/events/event-contract.ts';
+import type { Logger } from '#lib/observability/logger.ts';
+import type { EventMetrics } from '#lib/observability/metrics/event-metrics.ts';
+
+interface Options {
+  contract: EventContract;
+  log: Logger;
+  metrics?: EventMetrics | undefined;
+}
+
+/** The bus of one process: an event is acknowledged when every reader has applied it or put it aside. */
+export function createInProcessBus(options: Options): EventBus {
+  const { contract, metrics } = options;
+  const applier = createEventApplier(options);
+  const subscriptions: Subscription[] = [];
+  const running = new Set<Promise<unknown>>();
+  let reading = true;
+
+  async function deliver({ topic, event }: OutboundEvent): Promise<Unsent | undefined> {
+    const refusal = contract.refusal(topic, event);
+    if (refusal) return { id: event.id, hopeless: true, error: refusal };
+    if (!reading) return { id: event.id, hopeless: false, error: new Error('The bus is stopped.') };
+    const arrival = { read: () => event, place: event.id, eventId: event.id };
+    const done = await Promise.all(
+      subscriptions.filter((each) => each.topic === topic).map((each) => applier.apply(each, arrival)),
+    );
+    if (done.every(Boolean)) {
+      metrics?.published(topic, 1);
+      return undefined;
+    }
+    metrics?.publishFailed(topic);
+    return { id: event.id, hopeless: false, error: new Error('A reader could not apply it.') };
+  }
+
+  async function deliverAll(events: readonly OutboundEvent[]): Promise<Unsent[]> {
+    const unsent: Unsent[] = [];
+    for (const each of events) {
+      const failed = await deliver(each);
+      if (failed) unsent.push(failed);
+    }
+    return unsent;
+  }
+
+  return {
+    subscribe: (topic, reader, handler) => void subscriptions.push({ topic, reader, handler }),
+    async publish(events) {
+      const work = deliverAll(events);
+      running.add(work);
+      return work.finally(() => running.delete(work));
+    },
+    start() {
+      reading = true;
+    },
+    joined: async () => {},
+    async stopReading() {
+      reading = false;
+      await Promise.all(running);
+    },
+    async stop() {
+      reading = false;
+      await Promise.all(running);
+    },
+  };
+}

@@ -1,0 +1,22 @@
+import type { Queries } from '#lib/db/database.ts';
+import { sql } from '#lib/db/sql.ts';
+
+/**
+ * Applies an event's effect at most once, whatever comes how often: the event is noted first, in the effect's own transaction, so a second
+ * attempt waits for the first and then finds it (reliability.md, "Consumer"). Effects outside the database are rows to be worked later.
+ * @param tx the transaction, which the caller commits. @param consumer the reader's name.
+ * @returns whether the effect ran now.
+ */
+export async function applyOnce(
+  tx: Queries,
+  { consumer, eventId }: { consumer: string; eventId: string },
+  effect: () => Promise<void>,
+): Promise<boolean> {
+  const noted = await tx.maybeOne(sql`
+    INSERT INTO inbox (consumer, event_id) VALUES (${consumer}, ${eventId})
+    ON CONFLICT (consumer, event_id) DO NOTHING
+    RETURNING event_id`);
+  if (noted === undefined) return false;
+  await effect();
+  return true;
+}

@@ -1,0 +1,74 @@
+import { randomUUID } from 'node:crypto';
+import { createEventApplier, type Subscription } from '#lib/events/apply-event.ts';
+import type { OutboundEvent, Topic } from '#lib/events/event.ts';
+import type { EventBus, Unsent } from '#lib/events/event-bus.ts';
+import type { EventContract } from '#lib/events/event-contract.ts';
+import { createKafkaClient } from '#lib/events/kafka/kafka-client.ts';
+import { createReaderLoop, type ReaderLoop } from '#lib/events/kafka/reader-loop.ts';
+import { createSender } from '#lib/events/kafka/sender.ts';
+import type { Logger } from '#lib/observability/logger.ts';
+import type { EventMetrics } from '#lib/observability/metrics/event-metrics.ts';
+
+interface Options {
+  /** KAFKA_BROKERS: `host:port`, … */
+  brokers: readonly string[];
+  /** The process, in the broker's own logs: a service's name. */
+  clientId: string;
+  contract: EventContract;
+  log: Logger;
+  metrics?: EventMetrics | undefined;
+  /** Ends the process: a consumer of kafkajs cannot be trusted any more. */
+  onFatal(reason: string): void;
+}
+
+/**
+ * The bus of several processes, on Apache Kafka: at least once, in binary mode. Topics are made by `npm run topics`, never by a service.
+ * Nothing correct rests on kafkajs, which nobody maintains: rows stay in the outbox until they are acknowledged, and readers are idempotent.
+ */
+export function createKafkaBus(options: Options): EventBus {
+  const { contract, metrics } = options;
+  const kafka = createKafkaClient(options);
+  const sender = createSender(kafka);
+  const applier = createEventApplier(options);
+  const loops: ReaderLoop[] = [];
+
+  function addLoop(subscription: Subscription): void {
+    const { topic, reader } = subscription;
+    // Groups of single replicas commit nothing, so the broker forgets them when they are gone.
+    const groupId = reader.shared ? `${topic}.${reader.name}` : `${topic}.${reader.name}.${randomUUID()}`;
+    loops.push(createReaderLoop({ ...options, kafka, groupId, subscription, applier }));
+  }
+
+  async function send(topic: Topic, events: readonly OutboundEvent[]): Promise<Unsent[]> {
+    const unsent = await sender.send(topic, events);
+    metrics?.published(topic, events.length - unsent.length);
+    if (unsent.length > 0) metrics?.publishFailed(topic);
+    return unsent;
+  }
+
+  const stopReading = async () => void (await Promise.all(loops.map((loop) => loop.stop())));
+  return {
+    subscribe: (topic, reader, handler) => addLoop({ topic, reader, handler }),
+    async publish(events) {
+      const refused: Unsent[] = [];
+      const byTopic = new Map<Topic, OutboundEvent[]>();
+      for (const each of events) {
+        const error = contract.refusal(each.topic, each.event);
+        if (error) refused.push({ id: each.event.id, hopeless: true, error });
+        else byTopic.set(each.topic, [...(byTopic.get(each.topic) ?? []), each]);
+      }
+      // One topic that is missing must not have the events of the others sent again and again.
+      const unsent = await Promise.all([...byTopic].map(([topic, those]) => send(topic, those)));
+      return [...refused, ...unsent.flat()];
+    },
+    start() {
+      for (const loop of loops) loop.start();
+    },
+    joined: async () => void (await Promise.all(loops.map((loop) => loop.joined()))),
+    stopReading,
+    async stop() {
+      await stopReading();
+      await sender.stop();
+    },
+  };
+}

@@ -1,0 +1,45 @@
+import type { IHeaders, KafkaMessage, Message } from 'kafkajs';
+import { PoisonError } from '#lib/events/dead-letters.ts';
+import type { AccordEvent, OutboundEvent } from '#lib/events/event.ts';
+
+const contentType = 'application/json';
+
+/** An event as a Kafka message: CloudEvents Kafka binding 1.0.2, §3.2, binary content mode. */
+export function writeMessage({ key, event }: OutboundEvent): Message {
+  const { data, ...attributes } = event;
+  const headers: Record<string, string> = { ce_specversion: '1.0', 'content-type': contentType };
+  for (const [name, value] of Object.entries(attributes)) headers[`ce_${name}`] = value;
+  return { key, headers, value: JSON.stringify(data) };
+}
+
+/** Reads a Kafka message. What is in it is still to be held against the contract. @throws PoisonError if it is no event. */
+export function readMessage({ headers = {}, value }: Pick<KafkaMessage, 'headers' | 'value'>): AccordEvent {
+  if (headerOf(headers, 'ce_specversion') !== '1.0') throw new PoisonError('It is no CloudEvent 1.0.');
+  const attributes: Record<string, string> = {};
+  for (const name of Object.keys(headers)) {
+    const text = headerOf(headers, name);
+    if (name.startsWith('ce_') && name !== 'ce_specversion' && text !== undefined)
+      attributes[name.slice('ce_'.length)] = text;
+  }
+  return { ...attributes, data: parse(value) } as unknown as AccordEvent;
+}
+
+/** The id of a message that may not be readable otherwise. */
+export function readEventId({ headers = {} }: Pick<KafkaMessage, 'headers'>): string | undefined {
+  const id = headerOf(headers, 'ce_id');
+  return id !== undefined && /^[0-9A-Za-z-]{1,64}$/.test(id) ? id : undefined;
+}
+
+function headerOf(headers: IHeaders, name: string): string | undefined {
+  const value = Object.hasOwn(headers, name) ? [headers[name]].flat()[0] : undefined;
+  return value?.toString();
+}
+
+function parse(value: Buffer | null): Record<string, unknown> {
+  try {
+    return JSON.parse(value?.toString('utf8') ?? '');
+  } catch {
+    // A SyntaxError that leaves a handler would end the consumer without a word.
+    throw new PoisonError('Its value is no JSON.');
+  }
+}

@@ -1,0 +1,116 @@
+import { CompressionTypes, type Kafka, Partitioners, type Producer } from 'kafkajs';
+import type { OutboundEvent, Topic } from '#lib/events/event.ts';
+import type { Unsent } from '#lib/events/event-bus.ts';
+import { writeMessage } from '#lib/events/kafka/message.ts';
+import { atMost } from '#lib/lifecycle/at-most.ts';
+
+/** Sends events of one topic. */
+export interface Sender {
+  /** Resolves with those that were not acknowledged. Never rejects. */
+  send(topic: Topic, events: readonly OutboundEvent[]): Promise<Unsent[]>;
+  stop(): Promise<void>;
+}
+
+const disconnectMs = 10_000;
+/** Longer than kafkajs's own bounds, shorter than a lease of the outbox. */
+const sendMs = 25_000;
+
+/**
+ * Not `idempotent`: after a failed send kafkajs uses the same sequence numbers for other records, which a broker takes for duplicates and
+ * drops. The outcome of a rejected send is unknown, so is the state of its producer: the next send has a new one.
+ */
+export function createSender(kafka: Kafka): Sender {
+  let producer: Promise<Producer> | undefined;
+  let ended: Promise<void> = Promise.resolve();
+
+  async function connect(): Promise<Producer> {
+    const made = kafka.producer({
+      idempotent: false,
+      maxInFlightRequests: 1,
+      allowAutoTopicCreation: false,
+      createPartitioner: Partitioners.DefaultPartitioner,
+    });
+    try {
+      await made.connect();
+      return made;
+    } catch (error) {
+      void made.disconnect().catch(() => {});
+      throw error;
+    }
+  }
+
+  function drop(): Promise<void> {
+    const dropped = producer;
+    producer = undefined;
+    if (dropped)
+      ended = atMost(
+        disconnectMs,
+        dropped.then((each) => each.disconnect()),
+      );
+    return ended;
+  }
+
+  async function trySend(topic: Topic, events: readonly OutboundEvent[]): Promise<void> {
+    producer ??= connect();
+    const used = producer;
+    try {
+      await within(
+        sendMs,
+        used.then((each) =>
+          each.send({
+            topic,
+            acks: -1,
+            compression: CompressionTypes.None,
+            messages: events.map(writeMessage),
+          }),
+        ),
+      );
+    } catch (error) {
+      // Two topics may fail at the same time: the second must not drop the new producer.
+      if (producer === used) void drop();
+      throw error;
+    }
+  }
+
+  async function send(topic: Topic, events: readonly OutboundEvent[]): Promise<Unsent[]> {
+    try {
+      await trySend(topic, events);
+      return [];
+    } catch (error) {
+      const hopeless = isHopeless(error);
+      if (!hopeless || events.length === 1)
+        return events.map(({ event }) => ({ id: event.id, hopeless, error }));
+      return sendEach(topic, events);
+    }
+  }
+
+  /** One of them cannot be sent, and the others must not wait for it. */
+  async function sendEach(topic: Topic, events: readonly OutboundEvent[]): Promise<Unsent[]> {
+    const unsent: Unsent[] = [];
+    for (const event of events) unsent.push(...(await send(topic, [event])));
+    return unsent;
+  }
+
+  return { send, stop: drop };
+}
+
+/** What the broker refuses for good (Kafka protocol, "Error Codes"), and what it refuses to a batch that has one such record. */
+const hopelessTypes = new Set([
+  'MESSAGE_TOO_LARGE',
+  'RECORD_LIST_TOO_LARGE',
+  'INVALID_RECORD',
+  'INVALID_TIMESTAMP',
+]);
+
+function isHopeless(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  return hopelessTypes.has((error as { type?: string }).type ?? '') || isHopeless(error.cause);
+}
+
+async function within<T>(ms: number, work: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`No answer for ${ms} ms.`)), ms);
+  });
+  return Promise.race([work, late]).finally(() => clearTimeout(timer));
+}
