@@ -9,8 +9,6 @@ export interface Secrets {
   transactionToken: readonly Uint8Array[];
   /** Keys the hashes of API keys. */
   keyPepper: readonly Uint8Array[];
-  /** Signs calls between services. */
-  internal: readonly Uint8Array[];
   /** Signs the cookies of the built-in issuer. */
   issuerCookies: readonly Uint8Array[];
   /** Signs access tokens of the built-in issuer (ES256). */
@@ -24,7 +22,6 @@ export interface Secrets {
 const sharedSecrets = {
   transactionToken: 'transaction-token',
   keyPepper: 'key-pepper',
-  internal: 'internal',
   issuerCookies: 'issuer-cookies',
 } as const satisfies Partial<Record<keyof Secrets, string>>;
 
@@ -34,46 +31,82 @@ const privateKeys = {
   instanceSealing: 'instance-sealing',
 } as const satisfies Partial<Record<keyof Secrets, string>>;
 
+/** Every secret that an instance has whichever way it runs. */
+export const secretNames = [...Object.keys(sharedSecrets), ...Object.keys(privateKeys)] as (keyof Secrets)[];
+
+interface Options<Name extends keyof Secrets> {
+  folder: string;
+  /** Those that are needed; all without it. A service is given no others (security.md, "Deployment"). */
+  names?: readonly Name[];
+  /** Services whose calls are made or taken by this process: file `internal-<service>`. */
+  callers?: readonly string[];
+  /** Whether missing ones are made; else a missing one is a fault. */
+  generate: boolean;
+}
+
+/** What was read. */
+export type LoadedSecrets<Name extends keyof Secrets> = Pick<Secrets, Name> & {
+  /** Sign calls between services, by caller. */
+  callers: Readonly<Record<string, readonly Uint8Array[]>>;
+};
+
 /**
- * Reads every secret from its file in `folder`, one entry a line.
- * @param generate whether missing ones are made (standalone); else a missing one is a fault.
+ * Reads secrets from their files in `folder`, one entry a line.
  * @throws StartupError that names every missing, short, example or broken secret (security.md, "Transaction tokens").
  */
-export async function loadSecrets({
-  folder,
-  generate,
-}: {
-  folder: string;
-  generate: boolean;
-}): Promise<Secrets> {
+export async function loadSecrets<Name extends keyof Secrets = keyof Secrets>(
+  options: Options<Name>,
+): Promise<LoadedSecrets<Name>> {
+  const { folder, names = secretNames, callers = [] } = options;
   const faults: string[] = [];
-  async function read<T>(file: string, parse: (line: string) => T, make: () => string): Promise<T[]> {
-    let lines = await readSecretFile(folder, file);
-    if (!lines && generate) lines = await createSecretFile(folder, file, make());
-    if (!lines || lines.length === 0) {
-      faults.push(`${file}: ${lines ? 'is empty' : 'is missing'}`);
+  const wanted = new Set<string>(names);
+  const secrets: Record<string, unknown> = {};
+  for (const [name, file] of Object.entries(sharedSecrets))
+    if (wanted.has(name)) secrets[name] = await readSecret(options, { file, ...sharedKind, faults });
+  for (const [name, file] of Object.entries(privateKeys))
+    if (wanted.has(name)) secrets[name] = await readSecret(options, { file, ...keyKind, faults });
+  const byCaller: Record<string, readonly Uint8Array[]> = {};
+  for (const caller of callers)
+    byCaller[caller] = await readSecret(options, { file: `internal-${caller}`, ...sharedKind, faults });
+  if (faults.length > 0) throw unusable(folder, faults);
+  return { ...secrets, callers: byCaller } as unknown as LoadedSecrets<Name>;
+}
+
+interface Kind<T> {
+  parse: (line: string) => T;
+  make: () => string;
+}
+
+const sharedKind: Kind<Uint8Array> = { parse: readSharedSecret, make: generateSharedSecret };
+const keyKind: Kind<PrivateKey> = { parse: readPrivateKey, make: generatePrivateKey };
+
+async function readSecret<T>(
+  { folder, generate }: { folder: string; generate: boolean },
+  { file, parse, make, faults }: Kind<T> & { file: string; faults: string[] },
+): Promise<T[]> {
+  let lines = await readSecretFile(folder, file);
+  if (!lines && generate) lines = await createSecretFile(folder, file, make());
+  if (!lines || lines.length === 0) {
+    faults.push(`${file}: ${lines ? 'is empty' : 'is missing'}`);
+    return [];
+  }
+  return lines.flatMap((line, index) => {
+    try {
+      return [parse(line)];
+    } catch (error) {
+      faults.push(`${file}, entry ${index + 1}: ${(error as Error).message}`);
       return [];
     }
-    return lines.flatMap((line, index) => {
-      try {
-        return [parse(line)];
-      } catch (error) {
-        faults.push(`${file}, entry ${index + 1}: ${(error as Error).message}`);
-        return [];
-      }
-    });
-  }
-  const secrets: Partial<Record<keyof Secrets, unknown>> = {};
-  for (const [name, file] of Object.entries(sharedSecrets))
-    secrets[name as keyof Secrets] = await read(file, readSharedSecret, generateSharedSecret);
-  for (const [name, file] of Object.entries(privateKeys))
-    secrets[name as keyof Secrets] = await read(file, readPrivateKey, generatePrivateKey);
-  if (faults.length > 0) throw unusable(folder, faults);
-  return secrets as unknown as Secrets;
+  });
 }
 
 function unusable(folder: string, faults: string[]): StartupError {
+  const missing = faults.some((fault) => fault.endsWith('is missing'));
   return new StartupError(
-    `These secrets in ${folder} (SECRETS_DIR) cannot be used:\n${faults.map((fault) => `  ${fault}`).join('\n')}`,
+    [
+      `These secrets in ${folder} (SECRETS_DIR) cannot be used:`,
+      ...faults.map((fault) => `  ${fault}`),
+      ...(missing ? [`Those that are missing are made by: npm run secrets -- ${folder}`] : []),
+    ].join('\n'),
   );
 }

@@ -7,7 +7,11 @@ import { runTool } from './tools/run-tool.ts';
 await runTool(async () => {
   const command = readClientArguments(process.argv.slice(2));
   return async ({ db, secretsFolder }) => {
-    const { keyPepper } = await loadSecrets({ folder: secretsFolder, generate: true });
+    const { keyPepper } = await loadSecrets({
+      folder: secretsFolder,
+      names: ['keyPepper'],
+      generate: true,
+    });
     return command(db, createKeyedHash(keyPepper));
   };
 });

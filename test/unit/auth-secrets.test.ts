@@ -10,7 +10,6 @@ import { StartupError } from '#lib/lifecycle/startup-error.ts';
 const names = [
   'instance-sealing',
   'instance-signing',
-  'internal',
   'issuer-cookies',
   'issuer-signing',
   'key-pepper',
@@ -27,7 +26,7 @@ afterEach(() => rm(parent, { recursive: true, force: true }));
 
 const write = (name: string, content: string) => writeFile(path.join(folder, name), content);
 const reasonOf = (generate: boolean) =>
-  loadSecrets({ folder, generate }).then(
+  loadSecrets({ folder, generate, callers: ['forms'] }).then(
     () => 'none',
     (error: unknown) => {
       expect(error).toBeInstanceOf(StartupError);
@@ -67,7 +66,15 @@ describe('secrets', () => {
 
   it('that are missing are all named where nothing is made', async () => {
     const reason = await reasonOf(false);
-    for (const name of names) expect(reason).toContain(`${name}: is missing`);
+    for (const name of [...names, 'internal-forms']) expect(reason).toContain(`${name}: is missing`);
+    expect(reason).toContain(`npm run secrets -- ${folder}`);
+  });
+
+  it('are read by a process only as far as it needs them', async () => {
+    await loadSecrets({ folder, names: ['keyPepper'], callers: ['forms', 'peers'], generate: true });
+    expect((await readdir(folder)).sort()).toEqual(['internal-forms', 'internal-peers', 'key-pepper']);
+    const { callers } = await loadSecrets({ folder, names: [], callers: ['peers'], generate: false });
+    expect(Object.keys(callers)).toEqual(['peers']);
   });
 
   it('that are short, examples or broken are all named, and never shown', async () => {
@@ -76,16 +83,16 @@ describe('secrets', () => {
     const [one, other] = [JSON.parse(generatePrivateKey()), JSON.parse(generatePrivateKey())];
     await write('transaction-token', 'tooshort-canary');
     await write('key-pepper', 'change-me-change-me-change-me-change-me');
-    await write('internal', `${generateSharedSecret()}\n${'a1'.repeat(30)}`);
-    await write('issuer-cookies', '');
+    await write('issuer-cookies', `${generateSharedSecret()}\n${'a1'.repeat(30)}`);
+    await write('internal-forms', '');
     await write('issuer-signing', JSON.stringify(example));
     await write('instance-signing', 'no JSON canary');
     await write('instance-sealing', JSON.stringify({ ...one, x: other.x, y: other.y }));
     const reason = await reasonOf(true);
     expect(reason).toContain('transaction-token, entry 1: is 15 bytes long and must be at least 32');
     expect(reason).toContain('key-pepper, entry 1: looks like an example');
-    expect(reason).toContain('internal, entry 2: looks like an example');
-    expect(reason).toContain('issuer-cookies: is empty');
+    expect(reason).toContain('issuer-cookies, entry 2: looks like an example');
+    expect(reason).toContain('internal-forms: is empty');
     expect(reason).toContain('issuer-signing, entry 1: is an example');
     expect(reason).toContain('instance-signing, entry 1: must be a JWK');
     expect(reason).toContain('instance-sealing, entry 1: ');
@@ -94,7 +101,7 @@ describe('secrets', () => {
 
   it.runIf(process.getuid?.() !== 0)('that cannot be read are told in one sentence', async () => {
     await loadSecrets({ folder, generate: true });
-    await chmod(path.join(folder, 'internal'), 0);
-    expect(await reasonOf(true)).toMatch(/The secret .*internal cannot be read \(EACCES\)\./);
+    await chmod(path.join(folder, 'issuer-cookies'), 0);
+    expect(await reasonOf(true)).toMatch(/The secret .*issuer-cookies cannot be read \(EACCES\)\./);
   });
 });
