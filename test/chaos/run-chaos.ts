@@ -38,6 +38,8 @@ export interface ChaosOptions {
   /** Whether there is a next blow. */
   goOn?: (struck: number) => boolean;
   historyFile?: string;
+  /** For how long a request may go unanswered, and an instance that was struck. */
+  patienceMs?: number;
   /** For people who watch. */
   say?: (line: string) => void;
 }
@@ -47,17 +49,28 @@ const recoveredAfter = 5;
 
 /** Puts a world under load, strikes it, and looks whether all that it promised is true. */
 export async function runChaos(options: ChaosOptions): Promise<Outcome> {
-  const { world, random, crowd, between, blows, goOn = () => true, say = () => {} } = options;
+  const {
+    world,
+    random,
+    crowd,
+    between,
+    blows,
+    patienceMs = 60_000,
+    goOn = () => true,
+    say = () => {},
+  } = options;
   const history = createHistory(options.historyFile);
   const meter = createMeter();
   const send = createSend({ baseUrl: world.baseUrl, meter });
-  const client = createClient({ send, history, random, headers: world.headers });
+  const client = createClient({ send, history, random, headers: world.headers, patienceMs });
   const load = startLoad(client, random, crowd);
   const struck: Struck[] = [];
   const breaches: string[] = [];
   const answered = (count: number) => {
     const before = meter.answered();
-    return waitUntil(`${count} more requests are answered`, () => meter.answered() >= before + count);
+    return waitUntil(`${count} more requests are answered`, () => meter.answered() >= before + count, {
+      timeoutMs: patienceMs,
+    });
   };
   try {
     for (const blow of blows) {

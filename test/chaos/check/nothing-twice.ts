@@ -11,6 +11,8 @@ export const nothingTwice: Check = ({ history, stored }) => {
     ...twice(stored.records.map(({ transaction, key }) => `the record of ${key} in ${transaction}`)),
     ...twice(stored.receipts.map(({ transaction }) => `the receipt of ${transaction}`)),
     ...twice(roots.map((subject) => `the transaction of ${subject}`)),
+    // Every parent is asked for one child, however often.
+    ...twice(stored.transactions.flatMap(({ parent }) => (parent ? [`the child of ${parent}`] : []))),
     ...roots
       .filter((subject) => !subjects.has(subject))
       .map((subject) => `nobody made a transaction for ${subject}`),

@@ -97,7 +97,14 @@ export function createClient({ send, history, random, headers, patienceMs = 60_0
     headers: { ...headers, 'Content-Type': 'application/json' },
     body: JSON.stringify(body),
   });
-  const context = (subject: string) => ({ subject, layout: 'layout.001', language: 'en', cancellable: true });
+  /** A deadline that is near: a clock ten minutes ahead is past it. */
+  const context = (subject: string) => ({
+    subject,
+    layout: 'layout.001',
+    language: 'en',
+    cancellable: true,
+    timeout: 'PT9M',
+  });
   const knownFrom = (subject: string, { body }: Answered): Known => ({
     id: body.id as string,
     subject,

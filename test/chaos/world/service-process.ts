@@ -44,6 +44,12 @@ const keptWords = 4_000;
 /** As an orchestrator would, a little sooner. */
 const relaunchMs = 200;
 
+/** None outlives us. */
+const running = new Set<ChildProcess>();
+process.once('exit', () => {
+  for (const child of running) child.kill('SIGKILL');
+});
+
 export function createServiceProcess(options: ServiceProgram): ServiceProcess {
   const { name, service, project, program, environment, isReady } = options;
   const faults: string[] = [];
@@ -53,6 +59,8 @@ export function createServiceProcess(options: ServiceProgram): ServiceProcess {
   let wanted = false;
   /** It was ready once since it was launched. Before, it may end: a service needs its database to start. */
   let wasReady = false;
+  /** It was ready once at all. */
+  let works = false;
   let shift = 0;
   let ended: Promise<number | null> = Promise.resolve(null);
 
@@ -63,6 +71,7 @@ export function createServiceProcess(options: ServiceProgram): ServiceProcess {
       stdio: ['ignore', 'ignore', 'pipe'],
     });
     child = started;
+    running.add(started);
     wasReady = false;
     started.stderr?.setEncoding('utf8').on('data', (chunk: string) => {
       words = (words + chunk).slice(-keptWords);
@@ -70,8 +79,9 @@ export function createServiceProcess(options: ServiceProgram): ServiceProcess {
     });
     ended = new Promise((done) => {
       started.once('close', (code, signal) => {
+        running.delete(started);
         if (wanted && wasReady) faults.push(`${name} ended by itself with ${code ?? signal}: ${lastLine()}`);
-        if (wanted) setTimeout(() => wanted && child === started && launchAgain(), relaunchMs);
+        if (wanted && works) setTimeout(() => wanted && child === started && launchAgain(), relaunchMs);
         done(code);
       });
     });
@@ -83,9 +93,12 @@ export function createServiceProcess(options: ServiceProgram): ServiceProcess {
   }
   async function awaitReady(): Promise<void> {
     const launched = child;
-    await waitUntil(`${name} is ready`, isReady).catch((error: Error) => {
+    const isReadyOrOver = async () => (!works && child?.exitCode != null) || isReady();
+    await waitUntil(`${name} is ready`, isReadyOrOver).catch((error: Error) => {
       throw new Error(`${error.message}; it said: ${lastLine()}`, { cause: error.cause });
     });
+    if (!works && child?.exitCode != null) throw new Error(`${name} cannot start: ${words}`);
+    works = true;
     if (child === launched) wasReady = true;
   }
   function end(signal: NodeJS.Signals): Promise<number | null> {
@@ -93,8 +106,6 @@ export function createServiceProcess(options: ServiceProgram): ServiceProcess {
     child?.kill(signal);
     return ended;
   }
-  process.once('exit', () => child?.kill('SIGKILL'));
-
   return {
     ...{ name, service },
     async start({ shiftMs = 0 } = {}) {

@@ -12,7 +12,7 @@ import { createServiceProcess } from './service-process.ts';
 import type { World, WorldOptions } from './world.ts';
 
 /** Everything in one process, on a PostgreSQL of its own (DATABASE_URL). */
-export async function startStandaloneWorld({ project, random }: WorldOptions): Promise<World> {
+export async function startStandaloneWorld({ project, random, patienceMs }: WorldOptions): Promise<World> {
   const folder = await openFolder();
   const database = await startDatabase(random);
   const port = await freePort();
@@ -41,7 +41,7 @@ export async function startStandaloneWorld({ project, random }: WorldOptions): P
       faults: [...processFaults([accord]), ...postgresFaults(database)],
       lostReplies: database.proxy.lost,
       gather: async () => ({
-        stored: await gatherStored(database.directUrl),
+        stored: await gatherStored(database.directUrl, patienceMs),
         misconduct: accord.misconduct(),
       }),
     };

@@ -21,4 +21,6 @@ export interface WorldOptions {
   random: Random;
   /** The copy of the project that is run: this one, or one with a planted bug. */
   project: string;
+  /** How long events may take in the end, until they count as never sent. */
+  patienceMs?: number;
 }

@@ -1,0 +1,21 @@
+import { expect, it } from 'vitest';
+import { breachesOf } from './breaches-of.ts';
+import { copyWithPatch } from './copy-with-patch.ts';
+import { plants } from './plants.ts';
+
+/** One for each invariant; `npm run chaos:planted` runs them all. */
+const quick = new Set([
+  'records-outside-transaction',
+  'claim-missing',
+  'commit-without-condition',
+  'cursor-instead-of-lease',
+]);
+
+it.each(plants)('the code can still be broken so: $what', async ({ patch }) => {
+  const copy = await copyWithPatch(patch);
+  await copy.remove();
+});
+
+it.each(plants.filter(({ patch }) => quick.has(patch)))('it is noticed when $what', async (plant) => {
+  expect((await breachesOf(plant)).join('\n')).toMatch(plant.caught);
+});

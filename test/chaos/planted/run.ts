@@ -1,0 +1,19 @@
+import { parseArgs } from 'node:util';
+import { breachesOf } from './breaches-of.ts';
+import { plants } from './plants.ts';
+
+// `npm run chaos:planted`: every planted bug must be caught, by what it breaks. Exit 1 if one is not.
+
+const { values } = parseArgs({ options: { only: { type: 'string', default: '' } } });
+const missed: string[] = [];
+for (const plant of plants.filter(({ patch }) => patch.includes(values.only))) {
+  const from = Date.now();
+  const breaches = await breachesOf(plant);
+  const found = breaches.find((breach) => plant.caught.test(breach));
+  if (!found) missed.push(plant.patch);
+  const seconds = ((Date.now() - from) / 1000).toFixed(1);
+  const said = found ?? `NOT CAUGHT; said instead: ${breaches.slice(0, 3).join(' / ') || 'nothing'}`;
+  process.stdout.write(`${plant.patch}, ${seconds} s: ${said}\n`);
+}
+process.stdout.write(`${missed.length === 0 ? 'All were caught.' : `Not caught: ${missed.join(', ')}`}\n`);
+process.exitCode = missed.length === 0 ? 0 : 1;
