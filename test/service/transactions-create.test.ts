@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Caller, callerWith, createKey, signIn } from '../support/callers.ts';
 import { startTestInstance, type TestInstance } from '../support/instance.ts';
+import { transactionIn } from '../support/live-subject.ts';
 import { createTransaction } from '../support/live-transactions.ts';
 
 let instance: TestInstance;
@@ -42,7 +43,7 @@ describe('a new transaction', () => {
   });
 
   it('has the same shape when it is read again, each time with a fresh token', async () => {
-    const made = await (await create(shop, { subject: 'carl' })).json();
+    const made = await transactionIn(create(shop, { subject: 'carl' }));
     const again = (await (await shop.get(`/consents/${made.id}`)).json()) as Record<string, unknown>;
     expect(again).toEqual({ ...made, token: expect.any(String) });
     expect(again.token).not.toBe(made.token);
@@ -73,7 +74,7 @@ describe('a new transaction', () => {
   it('takes an empty text for none', async () => {
     const made = await create(shop, { subject: 'gina', callback: '', object: '', language: '' });
     expect(made.status).toBe(201);
-    const { id } = await made.json();
+    const { id } = await transactionIn(made);
     const context = await (await shop.get(`/consents/${id}/context`)).json();
     for (const name of ['callback', 'object', 'language']) expect(context).not.toHaveProperty(name);
   });

@@ -5,7 +5,7 @@ import { sampleContent } from '../support/forms-models.ts';
 import { startTestInstance, type TestInstance } from '../support/instance.ts';
 import { letTimePass } from '../support/live-database.ts';
 import { activateContent, makeLiveModel } from '../support/live-models.ts';
-import { complete, letter, subjectOf } from '../support/live-subject.ts';
+import { complete, letter, subjectOf, transactionIn } from '../support/live-subject.ts';
 import { expire, recordAnswers } from '../support/live-transactions.ts';
 
 let instance: TestInstance;
@@ -22,12 +22,7 @@ const newContext = (more: object = {}) => {
   const context = { subject: randomUUID(), layout: 'layout.001', ...more };
   return async () => {
     const answer = await operator.send('POST', '/consents', context);
-    return { ...(await answer.json()), status: answer.status } as {
-      status: number;
-      id: string;
-      token: string;
-      subject: string;
-    };
+    return { ...(await transactionIn(answer)), status: answer.status };
   };
 };
 const parallel = <Result>(count: number, act: () => Promise<Result>) =>

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Caller, callerWith, createKey, signIn } from '../support/callers.ts';
 import { startTestInstance, type TestInstance } from '../support/instance.ts';
 import { letTimePass, rowsOf } from '../support/live-database.ts';
-import { complete, letter, problemOf, study } from '../support/live-subject.ts';
+import { complete, letter, problemOf, study, transactionIn } from '../support/live-subject.ts';
 import { createTransaction, recordsOf } from '../support/live-transactions.ts';
 
 let instance: TestInstance;
@@ -25,7 +25,7 @@ describe('a single step', () => {
   it('creates and commits at once', async () => {
     const answer = await step('alice');
     expect(answer.status).toBe(201);
-    const made = await answer.json();
+    const made = await transactionIn(answer);
     expect(made).toMatchObject({ subject: 'alice', state: 'COMMITTED' });
     expect(made).not.toHaveProperty('task');
     expect(answer.headers.get('location')).toContain(`/consents/${made.id}?t=`);
@@ -38,7 +38,7 @@ describe('a single step', () => {
   it('again, with the same answers, is the same transaction', async () => {
     const [first, second] = [await step('bea'), await step('bea')];
     expect([first.status, second.status]).toEqual([201, 200]);
-    expect((await second.json()).id).toBe((await first.json()).id);
+    expect((await transactionIn(second)).id).toBe((await transactionIn(first)).id);
     expect(await stored('bea')).toHaveLength(1);
   });
 

@@ -1,14 +1,16 @@
 import type { components } from '#lib/contracts/openapi.gen.ts';
 import type { Reachable } from './callers.ts';
 
-/** Identifiers of the elements of `layout.001`, and what it must have answered. */
+/** Identifiers of the information and the elements of `layout.001`, and what it must have answered. */
+export const info = 'element/information/information.001/1.0';
 export const letter = 'element/processing/processing.001/1.0';
 export const study = 'element/processing/processing.002/1.0';
 export const often = 'element/preference/preference.001/1.0';
 export const complete = { [letter]: ['accepted'], [study]: ['refused'], [often]: ['Every week'] };
 
 export type Answers = Record<string, string[]>;
-export type LiveForm = components['schemas']['ConsentForm'];
+export type LiveForm = components['schemas']['Form'];
+export type Representation = components['schemas']['Transaction'] & { token: string };
 
 /** Whoever has a transaction's link, and nothing else. */
 export interface LiveSubject {
@@ -19,7 +21,7 @@ export interface LiveSubject {
   post(path: string, accept?: string): Promise<Response>;
   /** Submits answers as a client does. */
   submit(answers?: Answers): Promise<Response>;
-  /** Submits answers as a browser's form does. @param accept what the browser reads. */
+  /** Submits answers as the form of `information.001` does in a browser. */
   submitForm(answers: Answers, headers?: Record<string, string>): Promise<Response>;
 }
 
@@ -44,10 +46,17 @@ export function subjectOf(instance: Reachable, { id, token }: { id: string; toke
         method: 'POST',
         headers: { Accept: 'text/html', ...headers },
         body: new URLSearchParams(
-          Object.entries(answers).flatMap(([name, values]) => values.map((value) => [name, value])),
+          Object.entries({ info: [info], ...answers }).flatMap(([name, values]) =>
+            values.map((value): [string, string] => [name, value]),
+          ),
         ),
       }),
   };
+}
+
+/** The transaction that a response represents. */
+export async function transactionIn(response: Response | Promise<Response>): Promise<Representation> {
+  return (await response).json() as Promise<Representation>;
 }
 
 /** What a response says is wrong, in short. */

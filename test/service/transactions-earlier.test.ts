@@ -1,0 +1,124 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Caller, createKey, signIn } from '../support/callers.ts';
+import { sampleContent } from '../support/forms-models.ts';
+import { startTestInstance, type TestInstance } from '../support/instance.ts';
+import { letTimePass } from '../support/live-database.ts';
+import { activateContent, makeLiveModel } from '../support/live-models.ts';
+import { letter, study, subjectOf } from '../support/live-subject.ts';
+import { createTransaction, recordAnswers, recordsOf } from '../support/live-transactions.ts';
+import { parsePage } from '../support/parse-page.ts';
+
+let instance: TestInstance;
+let shop: Caller;
+let admin: Caller;
+beforeAll(async () => {
+  instance = await startTestInstance();
+  [shop, admin] = [await createKey(instance), await signIn(instance, 'admin')];
+});
+afterAll(() => instance?.stop());
+
+const two = { elements: ['processing.001', 'processing.002'] };
+const open = async (subject: string, context: Record<string, unknown> = {}) => {
+  const transaction = await createTransaction(shop, { subject, layoutData: two, ...context });
+  return { transaction, as: subjectOf(instance, transaction) };
+};
+/** Earlier answers that the form of a new transaction shows, by key. */
+const shownTo = async (subject: string, context: Record<string, unknown> = {}) => {
+  const { elements } = await (await open(subject, context)).as.form();
+  return Object.fromEntries(elements.map(({ entry, previous }) => [entry.key, previous?.answers ?? null]));
+};
+
+describe('earlier answers', () => {
+  it('are shown in the form, with their serial and when they were given', async () => {
+    await recordAnswers(shop, 'alice', { [letter]: ['refused'] });
+    const { as } = await open('alice');
+    const { elements } = await as.form();
+    expect(elements[0]?.previous).toEqual({
+      identifier: letter,
+      answers: ['refused'],
+      created: expect.stringMatching(/^\d{4}-.*Z$/),
+    });
+    expect(elements[1]?.previous).toBeNull();
+    const page = parsePage(await (await as.get('/submit', 'text/html')).text());
+    const checked = page.tagged('input').filter(({ attribs }) => 'checked' in attribs);
+    expect(checked.map(({ attribs }) => [attribs.name, attribs.value])).toEqual([[letter, 'refused']]);
+  });
+
+  it('are the newest of the same subject alone, and of the same object', async () => {
+    await recordAnswers(shop, 'bea', { [letter]: ['accepted'] });
+    await recordAnswers(shop, 'bea', { [letter]: ['refused'] });
+    await recordAnswers(shop, 'bea', { [letter]: ['accepted'] }, { object: 'account 7' });
+    expect(await shownTo('bea')).toMatchObject({ 'processing.001': ['refused'] });
+    expect(await shownTo('bea', { object: 'account 7' })).toMatchObject({ 'processing.001': ['accepted'] });
+    expect(await shownTo('bea', { object: 'account 8' })).toMatchObject({ 'processing.001': null });
+    expect(await shownTo('Bea')).toMatchObject({ 'processing.001': null });
+  });
+
+  it('are neither looked up nor shown in a silent transaction', async () => {
+    await recordAnswers(shop, 'carl', { [letter]: ['accepted'] });
+    expect(await shownTo('carl', { silent: true })).toEqual({
+      'processing.001': null,
+      'processing.002': null,
+    });
+  });
+
+  it('are in the words that the form offers now', async () => {
+    const often = 'element/preference/preference.001/1.0';
+    await recordAnswers(shop, 'dan', { [often]: ['Once a month'] });
+    const context = { layoutData: { elements: ['preference.001'] }, language: 'fr' };
+    expect(await shownTo('dan', context)).toEqual({ 'preference.001': ['Une fois par mois'] });
+  });
+
+  it('are shown after a MINOR, and not after a MAJOR or their expiry', async () => {
+    const content = { en: sampleContent.processing };
+    const { id, key } = await makeLiveModel(admin, 'processing', content);
+    const layoutData = { elements: [key] };
+    await recordAnswers(
+      shop,
+      'eve',
+      { [`element/processing/${key}/1.0`]: ['accepted'] },
+      { validity: 'P5M' },
+    );
+    await activateContent(admin, { id, key }, content, 'MINOR');
+    expect(await shownTo('eve', { layoutData })).toEqual({ [key]: ['accepted'] });
+    await letTimePass(instance, '7 months');
+    expect(await shownTo('eve', { layoutData, attributes: { a: 'b' } })).toEqual({ [key]: null });
+    await letTimePass(instance, '0');
+    await activateContent(admin, { id, key }, content, 'MAJOR');
+    expect(await shownTo('eve', { layoutData, attributes: { a: 'c' } })).toEqual({ [key]: null });
+  });
+});
+
+describe('a layout that hides what has a valid answer', () => {
+  const layoutData = { ...two, existingElementsVisible: false };
+  const hiding = { layoutData };
+
+  it('asks for the rest alone, and leaves the earlier record untouched', async () => {
+    await recordAnswers(shop, 'fred', { [letter]: ['refused'] });
+    const { as } = await open('fred', hiding);
+    expect((await as.form()).elements.map(({ identifier }) => identifier)).toEqual([study]);
+    expect((await as.submit({ [study]: ['accepted'] })).status).toBe(200);
+    const records = await recordsOf(shop, 'fred');
+    expect(records['processing.001']).toMatchObject([{ value: 'refused', status: 'VALID' }]);
+    expect(records['processing.002']).toMatchObject([{ value: 'accepted' }]);
+  });
+
+  it('says "already answered" when nothing is left, and takes an empty submission without a record', async () => {
+    const { transaction } = await open('gina');
+    await subjectOf(instance, transaction).submit({ [letter]: ['accepted'], [study]: ['refused'] });
+    const { as } = await open('gina', hiding);
+    expect((await as.form()).elements).toEqual([]);
+    expect(await (await as.get('/submit', 'text/html')).text()).toContain('You have already answered');
+    expect(await (await as.submit({})).json()).toMatchObject({ state: 'COMMITTED' });
+    expect((await recordsOf(shop, 'gina'))['processing.001']).toHaveLength(1);
+  });
+
+  it('hides nothing in a silent transaction, and asks again for what has expired', async () => {
+    await recordAnswers(shop, 'hope', { [letter]: ['accepted'] }, { validity: 'P1M' });
+    expect(Object.keys(await shownTo('hope', { ...hiding, silent: true }))).toHaveLength(2);
+    expect(Object.keys(await shownTo('hope', hiding))).toEqual(['processing.002']);
+    await letTimePass(instance, '5 weeks');
+    expect(Object.keys(await shownTo('hope', { ...hiding, attributes: { a: 'b' } }))).toHaveLength(2);
+    await letTimePass(instance, '0');
+  });
+});
