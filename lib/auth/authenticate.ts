@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Context } from 'koa';
 import { LRUCache } from 'lru-cache';
 import { anonymous, type Principal } from '#lib/auth/principal.ts';
+import type { SharedIntrospection, SharedIntrospections } from '#lib/auth/shared-introspections.ts';
 import type { AuthOperations, Credentials, Introspection } from '#lib/contracts/auth.ts';
 import { fail } from '#lib/errors/fail.ts';
 
@@ -19,27 +20,54 @@ export interface Authenticator {
   forget(): void;
 }
 
-const cacheMs = 5_000;
+/** How old an answer of auth may get, wherever it has been. */
+export const introspectionMaxAgeMs = 5_000;
+/** An answer from elsewhere is not believed unless it is younger than the last revocation by more than events and clocks may be late. */
+const marginMs = 500;
 
-/** Makes the {@link Authenticator} of one service. @param onRefused counts failed credentials per address; may throw `too-many-requests`. */
+/**
+ * Makes the {@link Authenticator} of one service.
+ * @param onRefused counts failed credentials per address; may throw `too-many-requests`. @param shared what other replicas have been told.
+ */
 export function createAuthenticator({
   auth,
   onRefused,
+  shared,
 }: {
   auth: Pick<AuthOperations, 'introspect'>;
   onRefused: (ctx: Context) => Promise<void>;
+  shared?: SharedIntrospections | undefined;
 }): Authenticator {
-  const known = new LRUCache<string, Introspection>({ max: 10_000, ttl: cacheMs });
+  const known = new LRUCache<string, Introspection>({ max: 10_000, ttl: introspectionMaxAgeMs });
+  let forgottenAt = Number.NEGATIVE_INFINITY;
+  function keep(digest: string, { found, ageMs }: SharedIntrospection): void {
+    const ttl = introspectionMaxAgeMs - ageMs;
+    if (ttl > 0) known.set(digest, found, { ttl });
+  }
   async function introspect(credentials: Credentials): Promise<Introspection> {
     const digest = createHash('sha256').update(JSON.stringify(credentials)).digest('base64');
     const cached = known.get(digest);
     if (cached) return cached;
+    const elsewhere = await shared?.get(digest);
+    if (elsewhere && performance.now() - elsewhere.ageMs > forgottenAt + marginMs) {
+      keep(digest, elsewhere);
+      return elsewhere.found;
+    }
+    const askedAt = performance.now();
     const found = await auth.introspect(credentials);
-    if (found.result === 'principal') known.set(digest, found);
+    // What was asked before a revocation may be from before it.
+    if (found.result === 'principal' && askedAt > forgottenAt) {
+      const entry = { found, ageMs: performance.now() - askedAt };
+      keep(digest, entry);
+      void shared?.put(digest, entry);
+    }
     return found;
   }
   return {
-    forget: () => known.clear(),
+    forget() {
+      forgottenAt = performance.now();
+      known.clear();
+    },
     async identify(ctx) {
       const credentials = readCredentials(ctx);
       if (credentials.authorization === undefined && credentials.apiKey === undefined)

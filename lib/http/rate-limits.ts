@@ -1,6 +1,6 @@
 import type { Context } from 'koa';
-import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 import type { Principal } from '#lib/auth/principal.ts';
+import { type Counter, type Counters, createMemoryCounters } from '#lib/cache/counters.ts';
 import { fail } from '#lib/errors/fail.ts';
 import { addressNetwork } from '#lib/http/address-network.ts';
 
@@ -28,23 +28,16 @@ export interface RateLimiter {
   forgetRefusal(ctx: Context): Promise<void>;
 }
 
-/** Limits kept in this process. */
-export function createMemoryRateLimiter(limits: RateLimits): RateLimiter {
+/** Makes the limiter of one process. @param counters where it is counted. */
+export function createRateLimiter(limits: RateLimits, counters: Counters): RateLimiter {
   if (limits === 'off')
     return { countRequest: async () => {}, countRefusal: async () => {}, forgetRefusal: async () => {} };
-  const limiters = Object.fromEntries(
-    Object.entries(limits).map(([kind, points]) => [
-      kind,
-      new RateLimiterMemory({ keyPrefix: kind, points, duration: 60 }),
-    ]),
-  ) as Record<LimitKind, RateLimiterMemory>;
+  const byKind = Object.fromEntries(
+    Object.entries(limits).map(([name, points]) => [name, counters({ name, points, seconds: 60 })]),
+  ) as Record<LimitKind, Counter>;
   const count = async (kind: LimitKind, who: string) => {
-    try {
-      await limiters[kind].consume(who);
-    } catch (refused) {
-      if (!(refused instanceof RateLimiterRes)) throw refused;
-      throw tooMany(refused.msBeforeNext);
-    }
+    const waitMs = await byKind[kind].count(who);
+    if (waitMs !== undefined) throw tooMany(waitMs);
   };
   const addressOf = (ctx: Context): string => addressNetwork(ctx.state.address ?? ctx.ip);
   return {
@@ -53,8 +46,13 @@ export function createMemoryRateLimiter(limits: RateLimits): RateLimiter {
       if (kind) await count(kind, principal.account);
     },
     countRefusal: (ctx) => count('address', addressOf(ctx)),
-    forgetRefusal: async (ctx) => void (await limiters.address.reward(addressOf(ctx))),
+    forgetRefusal: (ctx) => byKind.address.takeBack(addressOf(ctx)),
   };
+}
+
+/** Limits kept in this process. */
+export function createMemoryRateLimiter(limits: RateLimits): RateLimiter {
+  return createRateLimiter(limits, createMemoryCounters());
 }
 
 function tooMany(ms: number) {

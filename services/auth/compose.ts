@@ -1,9 +1,9 @@
 import type Koa from 'koa';
 import { authenticateWithoutTransaction, createAuthenticator } from '#lib/auth/authenticate.ts';
+import { forgetRevokedKeys } from '#lib/auth/forget-revoked-keys.ts';
 import type { AuthOperations } from '#lib/contracts/auth.ts';
 import { createOutboxRelay } from '#lib/events/outbox-relay.ts';
 import { readOutbox } from '#lib/events/read-outbox.ts';
-import { eachReplica } from '#lib/events/reader.ts';
 import { clientAddress } from '#lib/http/client-address.ts';
 import { cors } from '#lib/http/cors.ts';
 import { createApp } from '#lib/http/create-app.ts';
@@ -77,7 +77,7 @@ async function composeApp(options: AuthOptions, parts: AppParts): Promise<Koa> {
   const { baseUrl } = options.instance;
   const { operations, keyedHash, issuer, wake } = parts;
   const authenticator = createAuthenticator({ auth: operations, onRefused: limiter.countRefusal });
-  bus.subscribe('accord.keys', eachReplica('auth', authenticator.forget), async () => authenticator.forget());
+  forgetRevokedKeys({ bus, service: 'auth', authenticator });
   const { routes } = await mountContract({
     document,
     tag: 'auth',

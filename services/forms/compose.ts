@@ -1,6 +1,7 @@
 import type Koa from 'koa';
 import type { Document } from 'openapi-backend';
 import { authenticateWithoutTransaction, createAuthenticator } from '#lib/auth/authenticate.ts';
+import { forgetRevokedKeys } from '#lib/auth/forget-revoked-keys.ts';
 import type { AuthOperations } from '#lib/contracts/auth.ts';
 import type { FormsOperations } from '#lib/contracts/forms.ts';
 import type { PageInstance } from '#lib/contracts/page-base.ts';
@@ -8,7 +9,6 @@ import type { Database } from '#lib/db/database.ts';
 import type { EventBus } from '#lib/events/event-bus.ts';
 import { createOutboxRelay } from '#lib/events/outbox-relay.ts';
 import { readOutbox } from '#lib/events/read-outbox.ts';
-import { eachReplica } from '#lib/events/reader.ts';
 import { clientAddress } from '#lib/http/client-address.ts';
 import { cors } from '#lib/http/cors.ts';
 import { createApp } from '#lib/http/create-app.ts';
@@ -62,9 +62,7 @@ export async function composeForms(options: Options): Promise<{
   options.metrics?.watchTables({ service: 'forms', outbox: () => readOutbox(db) });
   const relay = createOutboxRelay({ db, bus, log, metrics: options.metrics?.events });
   const authenticator = createAuthenticator({ auth: options.auth, onRefused: limiter.countRefusal });
-  bus.subscribe('accord.keys', eachReplica('forms', authenticator.forget), async () =>
-    authenticator.forget(),
-  );
+  forgetRevokedKeys({ bus, service: 'forms', authenticator });
   const assets = createAssets();
   const renderer = createPageRenderer({ assets, sanitiseRichText });
   const { defaultLanguage, authUrl, publicClient } = settings;

@@ -2,12 +2,13 @@ import type { JWK } from 'jose';
 import type Koa from 'koa';
 import type { Document } from 'openapi-backend';
 import { createAuthenticator } from '#lib/auth/authenticate.ts';
+import { forgetRevokedKeys } from '#lib/auth/forget-revoked-keys.ts';
 import type { AuthOperations } from '#lib/contracts/auth.ts';
+import type { FormsOperations } from '#lib/contracts/forms.ts';
 import type { Database } from '#lib/db/database.ts';
 import type { EventBus } from '#lib/events/event-bus.ts';
 import { createOutboxRelay } from '#lib/events/outbox-relay.ts';
 import { readOutbox } from '#lib/events/read-outbox.ts';
-import { eachReplica } from '#lib/events/reader.ts';
 import { clientAddress } from '#lib/http/client-address.ts';
 import { createApp } from '#lib/http/create-app.ts';
 import { mountContract } from '#lib/http/mount-contract.ts';
@@ -30,6 +31,7 @@ interface Options {
   log: Logger;
   document: Document;
   auth: AuthOperations;
+  forms: Pick<FormsOperations, 'sharedEntries'>;
   limiter: RateLimiter;
   instance: { name: string; baseUrl: string };
   settings: {
@@ -48,7 +50,7 @@ interface Options {
 export async function composePeers(
   options: Options,
 ): Promise<{ app: Koa; start(): void; stop(): Promise<void> }> {
-  const { db, bus, auth, limiter, instance, settings, document, signingKeys } = options;
+  const { db, bus, auth, forms, limiter, instance, settings, document, signingKeys } = options;
   const { baseUrl } = instance;
   const log = options.log.child({ service: 'peers' });
   const [signingKey] = signingKeys;
@@ -60,9 +62,7 @@ export async function composePeers(
   const description = await describeInstance({ ...options, ...instance });
   const client = createPeerClient({ ask: createAsk(), baseUrl, signingKey });
   const authenticator = createAuthenticator({ auth, onRefused: limiter.countRefusal });
-  bus.subscribe('accord.keys', eachReplica('peers', authenticator.forget), async () =>
-    authenticator.forget(),
-  );
+  forgetRevokedKeys({ bus, service: 'peers', authenticator });
   const dependencies: Dependencies = {
     ...{ db, auth, client, baseUrl, log, wake: relay.wake, plainLoopback: settings.plainLoopback },
     ownDescription: () => signDescription(description, vouchingKey),
@@ -70,7 +70,7 @@ export async function composePeers(
   const { routes } = await mountContract({
     document,
     tag: 'peers',
-    handlers: createHandlers(dependencies, { description, vouchingKey, limiter }),
+    handlers: createHandlers(dependencies, { description, vouchingKey, signingKey, forms, limiter }),
     authenticate: createPeerAuthentication({
       ...{ authenticator, db, baseUrl, log, countRefusal: limiter.countRefusal },
       lookAgain: createLookAgain({ db, client, log }),

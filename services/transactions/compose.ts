@@ -2,6 +2,7 @@ import type { JWK } from 'jose';
 import type Koa from 'koa';
 import type { Document } from 'openapi-backend';
 import { createAuthenticator } from '#lib/auth/authenticate.ts';
+import { forgetRevokedKeys } from '#lib/auth/forget-revoked-keys.ts';
 import type { AuthOperations } from '#lib/contracts/auth.ts';
 import type { FormsOperations } from '#lib/contracts/forms.ts';
 import type { PageInstance } from '#lib/contracts/page-base.ts';
@@ -10,7 +11,6 @@ import type { Database } from '#lib/db/database.ts';
 import type { EventBus } from '#lib/events/event-bus.ts';
 import { createOutboxRelay } from '#lib/events/outbox-relay.ts';
 import { readOutbox } from '#lib/events/read-outbox.ts';
-import { eachReplica } from '#lib/events/reader.ts';
 import { clientAddress } from '#lib/http/client-address.ts';
 import { cors } from '#lib/http/cors.ts';
 import { createApp } from '#lib/http/create-app.ts';
@@ -71,9 +71,7 @@ export async function composeTransactions(
   });
   const tokens = createTransactionTokens({ secrets: options.tokenSecrets, baseUrl: instance.baseUrl });
   const authenticator = createAuthenticator({ auth: options.auth, onRefused: limiter.countRefusal });
-  bus.subscribe('accord.keys', eachReplica('transactions', authenticator.forget), async () =>
-    authenticator.forget(),
-  );
+  forgetRevokedKeys({ bus, service: 'transactions', authenticator });
   const dependencies: Dependencies = {
     db,
     forms,
