@@ -91,6 +91,19 @@ export type AnswerCheck =
   /** Answers to versions of an older MAJOR, or to elements withdrawn since: identifiers as they were answered. */
   | { outcome: 'stale'; stale: string[] };
 
+/** An ACTIVE entry as partner instances get it (federation.md, "Sharing content"). */
+export interface SharedEntry {
+  key: string;
+  type: 'information' | AnswerableType;
+  name: string;
+  serial: string;
+  /** Raised by every change of the entry. */
+  revision: number;
+  defaultLanguage: string;
+  /** Content by language. */
+  data: Record<string, Record<string, unknown>>;
+}
+
 /** Internal operations of the forms service. They throw Failures meant for the client. */
 export interface FormsOperations {
   /**
@@ -118,4 +131,14 @@ export interface FormsOperations {
   /** The theme a layout names, for final and error pages; null if it names none or one that is not ACTIVE. */
   theme(input: { key: string; language: string }): Promise<PageTheme | null>;
   renderPage(input: { model: PageModel }): Promise<{ html: string }>;
+  /**
+   * What a peer may show, by key: shared elements, and the default information.
+   * @param input.peer its id. @param input.after a key; '' for the first page. @param input.known the state that the peer has.
+   * @returns state: a digest of all that the peer may show, of which this is a page; none if it is the known one.
+   */
+  sharedEntries(input: { peer: string; after: string; known: string | null; limit: number }): Promise<{
+    state: string;
+    entries: SharedEntry[];
+    more: boolean;
+  }>;
 }

@@ -1281,6 +1281,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/federation/models": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List what a peer may show
+         * @description Between instances. Shared elements that are ACTIVE, and the default information under which they are shown, in all languages, each
+         *     signed. It is the whole list, in pages by `cursor`; what is not in it is not shared any more. With `since`, the `state` of the list
+         *     that the caller has, the answer is empty if nothing has changed. If `state` changes from one page to the next, begin again.
+         */
+        get: operations["listSharedModels"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/.well-known/accord": {
         parameters: {
             query?: never;
@@ -2205,6 +2227,17 @@ export interface components {
         };
         IntroductionReply: {
             description: components["schemas"]["CompactJws"];
+        };
+        SharedModels: {
+            /** Format: date-time */
+            asOf: string;
+            /** @description A digest of the whole list */
+            state: string;
+            /** @description The list is the one that the caller has */
+            unchanged: boolean;
+            /** @description Signed by the instance; typ `accord-model+jwt` */
+            entries: components["schemas"]["CompactJws"][];
+            next: string | null;
         };
         Instance: {
             /**
@@ -5088,6 +5121,44 @@ export interface operations {
         requestBody?: never;
         responses: {
             204: components["responses"]["Done"];
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listSharedModels: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The state of the list that the caller has
+                 * @example 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
+                 */
+                since?: string;
+                /**
+                 * @description `next` of the page before
+                 * @example cHJvY2Vzc2luZy4wMDE
+                 */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of signed entries */
+            200: {
+                headers: {
+                    "API-Version": components["headers"]["API-Version"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SharedModels"];
+                };
+            };
             400: components["responses"]["Malformed"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];

@@ -8,6 +8,7 @@ import { createDescribeForm } from './describe-form.ts';
 import { createFindTheme } from './find-theme.ts';
 import { createReadForm } from './read-form.ts';
 import { createResolveLayout } from './resolve-layout.ts';
+import { createSharedEntries } from './shared-entries.ts';
 
 /** The internal operations of this service (lib/contracts/forms.ts): what other services ask it. */
 export function createOperations({
@@ -29,6 +30,7 @@ export function createOperations({
     checkAnswers: createCheckAnswers({ db, contents, readForm }),
     activeVersions: createActiveVersions({ db }),
     theme: createFindTheme({ db, contents }),
+    sharedEntries: createSharedEntries({ db }),
     renderPage: async ({ model }) => ({ html: renderer.render(model) }),
   };
 }

@@ -1,4 +1,5 @@
 import type { JWK } from 'jose';
+import type { FormsOperations } from '#lib/contracts/forms.ts';
 import type { Handlers } from '#lib/http/operation.ts';
 import type { RateLimiter } from '#lib/http/rate-limits.ts';
 import type { SelfDescription } from '../domain/self-description.ts';
@@ -10,20 +11,21 @@ import { endPairingHandler } from './end-pairing.ts';
 import { getInstanceHandler } from './get-instance.ts';
 import { getPeerHandler } from './get-peer.ts';
 import { listPeersHandler } from './list-peers.ts';
+import { listSharedModelsHandler } from './list-shared-models.ts';
 import { updatePeerHandler } from './update-peer.ts';
 
 interface Own {
   description: SelfDescription;
   /** Vouches for the others in the self-description. */
   vouchingKey: JWK;
+  signingKey: JWK & { kid: string };
+  forms: Pick<FormsOperations, 'sharedEntries'>;
   limiter: RateLimiter;
 }
 
 /** The service's handlers by operationId (openapi.yaml, tag peers). */
-export function createHandlers(
-  dependencies: Dependencies,
-  { description, vouchingKey, limiter }: Own,
-): Handlers {
+export function createHandlers(dependencies: Dependencies, own: Own): Handlers {
+  const { description, vouchingKey, limiter } = own;
   return {
     getInstance: getInstanceHandler({ description, signingKey: vouchingKey }),
     listPeers: listPeersHandler(dependencies),
@@ -33,5 +35,6 @@ export function createHandlers(
     deletePeer: deletePeerHandler(dependencies),
     acceptPairing: acceptPairingHandler(dependencies, limiter),
     endPairing: endPairingHandler(dependencies),
+    listSharedModels: listSharedModelsHandler({ ...own, baseUrl: dependencies.baseUrl }),
   };
 }
