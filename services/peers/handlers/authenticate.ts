@@ -50,7 +50,7 @@ export function createPeerAuthentication(parts: Parts) {
 }
 
 /** The request as its token must describe it: the address is built from ours, never from Host. */
-export function incoming(ctx: Context, operation: ContractOperation, baseUrl: string): IncomingPeerRequest {
+function incoming(ctx: Context, operation: ContractOperation, baseUrl: string): IncomingPeerRequest {
   return { method: ctx.method, url: `${baseUrl}${ctx.url}`, body: () => readRawBody(ctx, operation) };
 }
 
