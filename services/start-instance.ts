@@ -1,10 +1,14 @@
 import path from 'node:path';
 import { loadSecrets } from '#lib/config/secrets.ts';
+import { resolveSignIn } from '#lib/config/sign-in-specs.ts';
 import { startEmbeddedPostgres } from '#lib/db/embedded/start-embedded-postgres.ts';
 import { holdAlone } from '#lib/db/hold-alone.ts';
 import { migrate } from '#lib/db/migrate.ts';
 import { listen } from '#lib/http/listen.ts';
+import { createProbes } from '#lib/http/probes.ts';
+import { createInternalFront } from '#lib/internal/internal-front.ts';
 import type { Running } from '#lib/lifecycle/run-process.ts';
+import { type ProcessParts, stopParts } from '#lib/lifecycle/stop-parts.ts';
 import { createLogger, type Logger } from '#lib/observability/logger.ts';
 import { composeInstance } from './compose-instance.ts';
 import { schemas } from './schemas.ts';
@@ -18,8 +22,6 @@ export interface Instance extends Running {
   welcome: string;
 }
 
-const drainMs = 10_000;
-
 /**
  * Starts every service in this process: the address first, so that a taken port is told before anything else is touched,
  * then the database, migrations, services; ready when all are.
@@ -27,62 +29,64 @@ const drainMs = 10_000;
  */
 export async function startInstance(environment: Record<string, string | undefined>): Promise<Instance> {
   const settings = readInstanceSettings(environment);
+  const { HOST: host, STOP_DELAY: delayMs } = settings;
   const log = createLogger({ level: settings.LOG_LEVEL });
-  const front = createStartingFront();
-  const listener = await listen(front.handle, { host: settings.HOST, port: settings.PORT });
-  const started: Running[] = [];
+  const probes = createProbes();
+  const front = createStartingFront(probes);
+  const internal = createInternalFront(probes);
+  const parts: ProcessParts = { probes, front: await listen(front.handle, { host, port: settings.PORT }) };
+  let data: Data | undefined;
   const stop = async () => {
-    front.stopping();
-    // The address first: nothing new comes in while requests finish and services end.
-    await listener.close(drainMs);
-    for (const part of [...started].reverse()) await part.stop();
+    await stopParts(parts, delayMs);
+    await data?.stop();
   };
   try {
-    const baseUrl = settings.BASE_URL ?? `http://localhost:${listener.port}`;
-    const data = await openData(settings, log, started);
+    if (settings.INTERNAL_PORT !== undefined)
+      parts.internal = await listen(internal.handle, {
+        ...{ host, port: settings.INTERNAL_PORT, setting: 'INTERNAL_PORT' },
+      });
+    const baseUrl = settings.BASE_URL ?? `http://localhost:${parts.front?.port}`;
+    data = await openData(settings, log);
     const secrets = await loadSecrets({
       folder: settings.SECRETS_DIR ?? path.join(data.dataDir, 'secrets'),
-      generate: true,
+      // Of several processes each would make its own.
+      generate: settings.KAFKA_BROKERS === undefined,
     });
     await migrate({ url: data.url, schemas, log });
-    const services = await composeInstance({
-      settings,
-      baseUrl,
-      databaseUrl: data.url,
-      secrets,
-      log,
-    });
-    started.push(services);
-    await services.start();
-    front.ready(services.handle, services.isReady);
-    return {
-      baseUrl,
-      welcome: welcomeLines(settings, baseUrl, {
-        authUrl: services.authUrl,
-        setupLink: services.setupLink,
-      }),
-      stop,
-    };
+    const services = await composeInstance({ settings, baseUrl, databaseUrl: data.url, secrets, log });
+    const { surroundings } = services;
+    Object.assign(parts, { service: services, surroundings });
+    const notices = await services.start();
+    surroundings.shared.metrics.watchProcess();
+    internal.open(surroundings.shared);
+    front.open(services.handle);
+    probes.ready(surroundings.isReady);
+    const { authUrl } = resolveSignIn(settings, baseUrl);
+    return { baseUrl, welcome: welcomeLines(settings, baseUrl, { authUrl, notices }), stop };
   } catch (error) {
     await stop().catch(() => {});
     throw error;
   }
 }
 
-/** The database given, or the embedded one; and the folder where secrets are kept. */
-async function openData(
-  settings: InstanceSettings,
-  log: Logger,
-  started: Running[],
-): Promise<{ url: string; dataDir: string }> {
+/** Where data are, and what has to be let go of in the end. */
+interface Data extends Running {
+  url: string;
+  /** Where secrets are kept, unless SECRETS_DIR says otherwise. */
+  dataDir: string;
+}
+
+/** The database given, or the embedded one. */
+async function openData(settings: InstanceSettings, log: Logger): Promise<Data> {
   const dataDir = settings.DATA_DIR ?? './data';
   if (settings.DATABASE_URL) {
-    started.push(await holdDatabase(settings.DATABASE_URL, log));
-    return { url: settings.DATABASE_URL, dataDir: path.resolve(dataDir) };
+    const url = settings.DATABASE_URL;
+    // With Kafka events reach other processes, and there may be as many as one likes.
+    const held = settings.KAFKA_BROKERS ? { stop: async () => {} } : await holdDatabase(url, log);
+    return { url, dataDir: path.resolve(dataDir), stop: held.stop };
   }
   const embedded = await startEmbeddedPostgres({ dataDir, named: settings.DATA_DIR !== undefined, log });
-  started.push(embedded);
-  return { url: embedded.connectionString, dataDir: embedded.dataDir };
+  return { url: embedded.connectionString, dataDir: embedded.dataDir, stop: () => embedded.stop() };
 }
 
 /** Events stay within this process, so it must be the only one (architecture.md, "One process or many"). */

@@ -2,22 +2,22 @@ import type { InstanceSettings } from './settings.ts';
 
 interface Facts {
   authUrl: string;
-  /** Makes the first administrator, when there is no account yet. */
-  setupLink?: string;
+  /** What services have to say, such as the link that makes the first administrator. */
+  notices?: readonly string[];
 }
 
 /** What a newcomer needs next: addresses, demo accounts, a curl line that works as it stands. */
 export function welcomeLines(
   settings: InstanceSettings,
   baseUrl: string,
-  { authUrl, setupLink }: Facts,
+  { authUrl, notices = [] }: Facts,
 ): string {
   const lines = [
     `${settings.INSTANCE_NAME} at ${baseUrl}`,
     `  contract   ${baseUrl}/docs`,
     `  sign-in    ${authUrl}`,
   ];
-  if (setupLink) lines.push(`  first administrator (once, within an hour)   ${setupLink}`);
+  lines.push(...notices.map((notice) => `  ${notice}`));
   if (settings.demo) lines.push(...demoLines(settings, baseUrl, authUrl));
   return `${lines.join('\n')}\n`;
 }

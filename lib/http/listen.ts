@@ -6,6 +6,8 @@ import { StartupError } from '#lib/lifecycle/startup-error.ts';
 export interface Listener {
   port: number;
   server: Server;
+  /** From now on every answer ends its connection: who sends the next request makes a new one, and perhaps elsewhere. */
+  partWithClients(): void;
   /** Takes no new connections, lets requests finish for at most `graceMs`, then closes. */
   close(graceMs: number): Promise<void>;
 }
@@ -15,45 +17,59 @@ const bounds = {
   headersTimeout: 5_000,
   // By default Node looks only every 30 s whether a time is over.
   connectionsCheckingInterval: 1_000,
-  keepAliveTimeout: 5_000,
   maxHeaderSize: 8 * 1024,
 };
 const silenceMs = 30_000;
 const tidyMs = 200;
 
+interface Address {
+  host: string;
+  port: number;
+  /** The setting that names the port. */
+  setting?: string;
+  /** How long a connection may be idle. Behind a proxy that keeps connections: longer than the proxy does. */
+  keepAliveMs?: number;
+}
+
 /** @throws StartupError when the address cannot be had. */
-export async function listen(
-  handler: RequestListener,
-  { host, port }: { host: string; port: number },
-): Promise<Listener> {
-  let closing = false;
-  const server = createServer(bounds, (request, response) => {
+export async function listen(handler: RequestListener, address: Address): Promise<Listener> {
+  const { host, port, setting = 'PORT', keepAliveMs = 5_000 } = address;
+  let parting = false;
+  const server = createServer({ ...bounds, keepAliveTimeout: keepAliveMs }, (request, response) => {
     // Who is told so sends the next request elsewhere; who is not would have it cut off.
-    if (closing) response.setHeader('Connection', 'close');
+    if (parting) response.setHeader('Connection', 'close');
     handler(request, response);
   });
   // A client that takes its answer too slowly, or not at all, loses the connection.
   server.setTimeout(silenceMs);
   await new Promise<void>((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) => reject(explain(error, host, port)));
+    server.once('error', (error: NodeJS.ErrnoException) => reject(explain(error, { host, port, setting })));
     server.listen(port, host, resolve);
   });
   return {
     server,
     port: (server.address() as AddressInfo).port,
+    partWithClients() {
+      parting = true;
+    },
     close(graceMs) {
-      closing = true;
+      parting = true;
       return close(server, graceMs);
     },
   };
 }
 
-function explain(error: NodeJS.ErrnoException, host: string, port: number): Error {
+function explain(
+  error: NodeJS.ErrnoException,
+  { host, port, setting }: Required<Omit<Address, 'keepAliveMs'>>,
+): Error {
   if (error.code === 'EADDRINUSE')
-    return new StartupError(`Port ${port} on ${host} is taken; set PORT to a free one (PORT=0 finds one).`);
+    return new StartupError(
+      `Port ${port} on ${host} is taken; set ${setting} to a free one (${setting}=0 finds one).`,
+    );
   if (error.code === 'EACCES')
     return new StartupError(
-      `Port ${port} on ${host} may not be opened by this user; set PORT to one above 1023.`,
+      `Port ${port} on ${host} may not be opened by this user; set ${setting} to one above 1023.`,
     );
   if (error.code === 'EADDRNOTAVAIL' || error.code === 'ENOTFOUND')
     return new StartupError(`HOST=${host} is not an address of this machine.`);

@@ -11,20 +11,21 @@ const forcedExitMs = 25_000;
 /**
  * Runs a process's start, and its stop on SIGTERM and SIGINT with exit 0. A start that fails says why in one sentence and
  * exits 1; a stop that hangs is cut off after 25 s (reliability.md, "Lifecycle").
+ * @param start is told by its signal when it is in vain.
  */
-export async function runProcess(start: () => Promise<Running>): Promise<void> {
+export async function runProcess(start: (signal: AbortSignal) => Promise<Running>): Promise<void> {
   let running: Running | undefined;
   let stopping = false;
   const stop = async () => {
     if (stopping) return;
     stopping = true;
-    setTimeout(() => process.exit(1), forcedExitMs).unref();
     await running?.stop();
     process.exit(0);
   };
-  let stopWanted = false;
+  const stopWanted = new AbortController();
   const onSignal = () => {
-    stopWanted = true;
+    if (!stopWanted.signal.aborted) setTimeout(() => process.exit(1), forcedExitMs).unref();
+    stopWanted.abort();
     if (running) void stop().catch(crash);
   };
   process.on('SIGTERM', onSignal);
@@ -32,13 +33,14 @@ export async function runProcess(start: () => Promise<Running>): Promise<void> {
   process.on('unhandledRejection', crash);
   process.on('uncaughtException', crash);
   try {
-    running = await start();
+    running = await start(stopWanted.signal);
   } catch (error) {
+    if (stopWanted.signal.aborted) process.exit(0);
     const known = error instanceof StartupError;
     process.stderr.write(`${known ? error.message : told(error)}\n`);
     process.exit(1);
   }
-  if (stopWanted) await stop();
+  if (stopWanted.signal.aborted) await stop();
 }
 
 /** At start nobody's data are at hand yet, and whoever starts the process needs every word. */

@@ -1,13 +1,11 @@
 import { str } from 'envalid';
 import type { Settings } from '#lib/config/read-settings.ts';
-import { flag, httpUrl } from '#lib/config/validators.ts';
+import { resolveSignIn, signInSpecs } from '#lib/config/sign-in-specs.ts';
 import type { ClaimPaths } from './domain/token-principal.ts';
 
 /** The settings of this service (decisions.md §12). */
 export const authSpecs = {
-  AUTH_URL: httpUrl({ default: undefined }),
-  PASSWORD_GRANT: flag({ default: true }),
-  OIDC_ISSUER: httpUrl({ default: undefined }),
+  ...signInSpecs,
   OIDC_AUDIENCE: str({ default: undefined }),
   OIDC_ROLE_CLAIM: str({ default: 'roles' }),
   OIDC_SUBJECT_CLAIM: str({ default: 'preferred_username' }),
@@ -55,7 +53,7 @@ export function resolveAuthSettings(
 ): AuthSettings {
   const paths = { roles: read.OIDC_ROLE_CLAIM, subject: read.OIDC_SUBJECT_CLAIM };
   return {
-    authUrl: read.AUTH_URL ?? read.OIDC_ISSUER ?? `${baseUrl}/auth`,
+    authUrl: resolveSignIn(read, baseUrl).authUrl,
     passwordGrant: read.PASSWORD_GRANT,
     demo,
     defaultLanguage,

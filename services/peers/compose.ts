@@ -49,7 +49,7 @@ interface Options {
 /** Composes the peers service: adapters are built and wired here and nowhere else. */
 export async function composePeers(
   options: Options,
-): Promise<{ app: Koa; start(): void; stop(): Promise<void> }> {
+): Promise<{ app: Koa; start(): Promise<void>; stop(): Promise<void> }> {
   const { db, bus, auth, forms, limiter, instance, settings, document, signingKeys } = options;
   const { baseUrl } = instance;
   const log = options.log.child({ service: 'peers' });
@@ -84,7 +84,7 @@ export async function composePeers(
   );
   return {
     app,
-    start() {
+    async start() {
       relay.start();
       sweeper.start();
     },

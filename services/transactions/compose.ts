@@ -57,7 +57,7 @@ interface Options {
 /** Composes the transactions service: adapters are built and wired here and nowhere else. */
 export async function composeTransactions(
   options: Options,
-): Promise<{ app: Koa; operations: TransactionsOperations; start(): void; stop(): Promise<void> }> {
+): Promise<{ app: Koa; operations: TransactionsOperations; start(): Promise<void>; stop(): Promise<void> }> {
   const { db, bus, forms, instance, limiter, settings, document } = options;
   const log = options.log.child({ service: 'transactions' });
   options.metrics?.watchTables({ service: 'transactions', outbox: () => readOutbox(db) });
@@ -108,7 +108,7 @@ export async function composeTransactions(
   return {
     app,
     operations: createOperations(dependencies),
-    start() {
+    async start() {
       relay.start();
       sweeper.start();
     },

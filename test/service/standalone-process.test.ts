@@ -45,7 +45,7 @@ describe('a start', () => {
       INSTANCE_LANGUAGE: '!',
       DEMO: 'true',
       HOST: '0.0.0.0',
-      KAFKA_BROKERS: 'localhost:9092',
+      KAFKA_BROKERS: 'localhost',
       DATABASE_URL: 'postgresql://accord:hunter2@localhost:port/accord',
     }).ended;
     expect({ code, output }).toEqual({ code: 1, output: '' });

@@ -78,10 +78,11 @@ export async function startTestInstance(environment: Record<string, string> = {}
     secrets,
     fetch: contractFetch(url, createContractChecker(readContract())),
     logs: () => lines.join(''),
-    metrics: async () => (await services.metrics.read()).body,
+    metrics: async () => (await services.surroundings.shared.metrics.read()).body,
     async stop() {
       await listener.close(2_000);
       await services.stop();
+      await services.surroundings.stop();
       await database.drop();
     },
   };

@@ -1,0 +1,25 @@
+import type { EventBus } from '#lib/events/event-bus.ts';
+import { readEventContract } from '#lib/events/event-contract.ts';
+import { createInProcessBus } from '#lib/events/in-process-bus.ts';
+import { createKafkaBus } from '#lib/events/kafka/kafka-bus.ts';
+import type { Logger } from '#lib/observability/logger.ts';
+import type { EventMetrics } from '#lib/observability/metrics/event-metrics.ts';
+
+interface Options {
+  /** KAFKA_BROKERS; undefined: events stay within this process, which must be the only one. */
+  brokers: readonly string[] | undefined;
+  clientId: string;
+  log: Logger;
+  metrics: EventMetrics;
+}
+
+/** The bus that the settings ask for. */
+export function createBus({ brokers, clientId, log, metrics }: Options): EventBus {
+  const contract = readEventContract(new URL('../../asyncapi.yaml', import.meta.url));
+  if (!brokers) return createInProcessBus({ contract, log, metrics });
+  const onFatal = (reason: string) => {
+    log.error('events cannot be read any more; this process ends, so that another can', { code: reason });
+    process.exit(1);
+  };
+  return createKafkaBus({ brokers, clientId, contract, log, metrics, onFatal });
+}

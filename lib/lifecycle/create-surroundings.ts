@@ -1,0 +1,86 @@
+import type { Document } from 'openapi-backend';
+import type { ProcessSettings } from '#lib/config/process-specs.ts';
+import type { PageInstance } from '#lib/contracts/page-base.ts';
+import { createDatabase, type Database } from '#lib/db/database.ts';
+import { createPool } from '#lib/db/pool.ts';
+import { createBus } from '#lib/events/create-bus.ts';
+import type { EventBus } from '#lib/events/event-bus.ts';
+import { createOverloadGuard, type OverloadGuard } from '#lib/http/overload-guard.ts';
+import { createMemoryRateLimiter, type RateLimiter } from '#lib/http/rate-limits.ts';
+import { readContract } from '#lib/http/read-contract.ts';
+import { watchEventLoop } from '#lib/observability/event-loop-delay.ts';
+import type { Logger } from '#lib/observability/logger.ts';
+import { createMetrics, type Metrics } from '#lib/observability/metrics.ts';
+
+/** What the services of one process share, whichever adapters stand behind it. */
+export interface Surroundings {
+  bus: EventBus;
+  log: Logger;
+  document: Document;
+  limiter: RateLimiter;
+  instance: PageInstance;
+  metrics: Metrics;
+  guard: OverloadGuard;
+}
+
+/** The surroundings, for the one who makes and ends them. */
+export interface OwnedSurroundings {
+  shared: Surroundings;
+  /** The database of a service: its schema, through a pool of its own. */
+  openDatabase(schema: string, url: string): { db: Database; pool: ReturnType<typeof createPool> };
+  /** Whether PostgreSQL answers: readiness rests on nothing else (reliability.md, "Lifecycle"). */
+  isReady(): Promise<boolean>;
+  start(): void;
+  /** Takes no more events, so that other replicas get them. */
+  stopReading(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+interface Options {
+  settings: ProcessSettings;
+  baseUrl: string;
+  /** The process's name where others see it. */
+  name: string;
+  log: Logger;
+}
+
+/** Chooses and makes the adapters of a process by its settings: the one place that knows which ones run. */
+export function createSurroundings({ settings, baseUrl, name, log }: Options): OwnedSurroundings {
+  const metrics = createMetrics();
+  const loop = watchEventLoop();
+  const guard = createOverloadGuard({
+    limits: { inFlight: settings.MAX_IN_FLIGHT, delayMs: settings.MAX_EVENT_LOOP_DELAY },
+    readDelay: loop.read,
+    metrics: metrics.http,
+  });
+  metrics.watchLoad(guard.load);
+  const bus = createBus({ brokers: settings.KAFKA_BROKERS, clientId: name, log, metrics: metrics.events });
+  const pools: ReturnType<typeof createPool>[] = [];
+  return {
+    shared: {
+      ...{ bus, log, metrics, guard },
+      document: readContract(new URL('../../openapi.yaml', import.meta.url)),
+      limiter: createMemoryRateLimiter(settings.RATE_LIMITS),
+      instance: { name: settings.INSTANCE_NAME, baseUrl, timeZone: settings.INSTANCE_TIME_ZONE },
+    },
+    openDatabase(schema, url) {
+      const pool = createPool({ url, schema, log });
+      pools.push(pool);
+      metrics.watchPool(schema, pool);
+      return { db: createDatabase({ pool }), pool };
+    },
+    isReady: () =>
+      Promise.all(pools.map((pool) => pool.query('SELECT 1'))).then(
+        () => true,
+        () => false,
+      ),
+    start: bus.start,
+    // Within one process nobody else would take them, and what is still in the outbox has to get through.
+    stopReading: settings.KAFKA_BROKERS ? bus.stopReading : async () => {},
+    async stop() {
+      await bus.stop();
+      loop.stop();
+      await Promise.all(pools.map((pool) => pool.end()));
+    },
+  };
+}

@@ -1,0 +1,38 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Listener } from '#lib/http/listen.ts';
+import type { Probes } from '#lib/http/probes.ts';
+import { atMost } from '#lib/lifecycle/at-most.ts';
+import type { OwnedSurroundings } from '#lib/lifecycle/create-surroundings.ts';
+
+/** What there is to stop in a process; absent what a start did not get to. */
+export interface ProcessParts {
+  probes: Probes;
+  /** The public address. */
+  front?: Listener;
+  /** The internal port. */
+  internal?: Listener;
+  service?: { stop(): Promise<void> };
+  surroundings?: OwnedSurroundings;
+}
+
+/** Together with the delay (at most 20 s, by default 5 s) less than the 25 s after which the process is cut off. */
+const drainMs = 10_000;
+const flushMs = 4_000;
+const endMs = 5_000;
+
+/**
+ * Stops a process in order (reliability.md, "Lifecycle"): not ready, time for routers to notice, consumers, requests, outbox, the rest.
+ * Each step is bounded: what is not done then another replica does, because nothing is acknowledged that is not in PostgreSQL.
+ */
+export async function stopParts(parts: ProcessParts, delayMs: number): Promise<void> {
+  const { probes, front, internal, service, surroundings } = parts;
+  probes.stopping();
+  front?.partWithClients();
+  internal?.partWithClients();
+  if (delayMs > 0) await wait(delayMs);
+  await Promise.all([front?.close(drainMs), atMost(drainMs, surroundings?.stopReading())]);
+  // Only now: requests of other services that are stopping at the same time may have needed it.
+  await internal?.close(endMs);
+  await atMost(flushMs, service?.stop());
+  await atMost(endMs, surroundings?.stop());
+}

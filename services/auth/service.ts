@@ -1,0 +1,42 @@
+import { defineService } from '#lib/lifecycle/service-definition.ts';
+import { composeAuth } from './compose.ts';
+import { authSpecs, checkAuthSettings, resolveAuthSettings } from './config.ts';
+
+/** The auth service, as processes see it. */
+export const authService = defineService({
+  name: 'auth',
+  migrations: new URL('./migrations', import.meta.url),
+  specs: authSpecs,
+  check: checkAuthSettings,
+  secrets: ['keyPepper', 'issuerCookies', 'issuerSigning'],
+  calls: [],
+  callers: {
+    introspect: ['forms', 'transactions', 'peers', 'webhooks'],
+    reservePairingKey: ['peers'],
+    usePairingKey: ['peers'],
+  },
+  async compose({ shared, db, settings, secrets, demo }) {
+    const auth = await composeAuth({
+      ...shared,
+      db,
+      secrets,
+      settings: {
+        ...resolveAuthSettings(settings, {
+          baseUrl: shared.instance.baseUrl,
+          demo,
+          defaultLanguage: settings.INSTANCE_LANGUAGE,
+        }),
+        corsOrigins: settings.CORS_ORIGINS,
+        trustedProxies: settings.TRUSTED_PROXIES,
+      },
+    });
+    return {
+      ...auth,
+      async start() {
+        await auth.start();
+        const link = auth.setupLink();
+        return link && `first administrator (once, within an hour)   ${link}`;
+      },
+    };
+  },
+});

@@ -1,0 +1,55 @@
+import { defineService, type Given } from '#lib/lifecycle/service-definition.ts';
+import { composeForms } from './compose.ts';
+import { formsSpecs, resolveFormsSettings } from './config.ts';
+import { createDemoForm } from './demo/demo-form.ts';
+import type { Demo } from './handlers/dependencies.ts';
+
+/** The demonstration's accounts, as the first page tells them (decisions.md §12). */
+const demoAccounts = ['admin', 'operator', 'user'].map((role) => ({
+  username: role,
+  password: 'demo',
+  role,
+}));
+
+/** The forms service, as processes see it. */
+export const formsService = defineService({
+  name: 'forms',
+  migrations: new URL('./migrations', import.meta.url),
+  specs: formsSpecs,
+  secrets: [],
+  calls: ['auth'],
+  callers: {
+    resolveLayout: ['transactions'],
+    describeForm: ['transactions'],
+    checkAnswers: ['transactions'],
+    activeVersions: ['transactions'],
+    theme: ['transactions'],
+    renderPage: ['transactions'],
+    sharedEntries: ['peers'],
+  },
+  async compose(given) {
+    const { shared, db, settings, connect, demo } = given;
+    const forms = await composeForms({
+      ...shared,
+      db,
+      auth: connect('auth'),
+      settings: {
+        ...resolveFormsSettings(settings, shared.instance.baseUrl),
+        defaultLanguage: settings.INSTANCE_LANGUAGE,
+        corsOrigins: settings.CORS_ORIGINS,
+        trustedProxies: settings.TRUSTED_PROXIES,
+      },
+      demo: demo ? demoOf(given) : null,
+    });
+    return { ...forms, prefixes: ['/'] };
+  },
+});
+
+function demoOf({ settings, shared, connect }: Given<typeof formsSpecs, never>): Demo {
+  const { authUrl, publicClient } = resolveFormsSettings(settings, shared.instance.baseUrl);
+  return {
+    formUrl: () => createDemoForm(connect('transactions')),
+    tokenUrl: publicClient ? authUrl : null,
+    accounts: settings.OIDC_ISSUER ? [] : demoAccounts,
+  };
+}

@@ -1,0 +1,15 @@
+import { mailSender, mailUrl, senderList, smsUrl } from '#lib/config/message-validators.ts';
+import { embedSources } from '#lib/config/validators.ts';
+
+/** The settings of this service (decisions.md §12). */
+export const transactionsSpecs = {
+  EMBED_ORIGINS: embedSources({ default: 'https: http://localhost:* http://127.0.0.1:*' }),
+  // What these are for comes with mail and codes: a fault in them is told at once, not on that day.
+  MAIL_URL: mailUrl({ default: 'log' }),
+  MAIL_FROM: mailSender({ default: undefined }),
+  MAIL_SENDERS: senderList({ default: undefined }),
+  SMS_URL: smsUrl({ default: 'log' }),
+};
+
+/** How often deadlines are looked at; at most 10 s (decisions.md §15). */
+export const sweepMs = 5_000;

@@ -1,0 +1,43 @@
+import type { PrivateKey } from '#lib/config/private-key.ts';
+import { defineService } from '#lib/lifecycle/service-definition.ts';
+import { composeTransactions } from './compose.ts';
+import { sweepMs, transactionsSpecs } from './config.ts';
+
+/** The transactions service, as processes see it. */
+export const transactionsService = defineService({
+  name: 'transactions',
+  migrations: new URL('./migrations', import.meta.url),
+  specs: transactionsSpecs,
+  secrets: ['transactionToken', 'instanceSigning'],
+  calls: ['auth', 'forms'],
+  // The first page of a demonstration makes one, and a demonstration is one process.
+  callers: { createTransaction: [] },
+  async compose({ shared, db, settings, secrets, connect }) {
+    const transactions = await composeTransactions({
+      ...shared,
+      db,
+      auth: connect('auth'),
+      forms: connect('forms'),
+      settings: {
+        defaultLanguage: settings.INSTANCE_LANGUAGE,
+        embedOrigins: settings.EMBED_ORIGINS,
+        corsOrigins: settings.CORS_ORIGINS,
+        trustedProxies: settings.TRUSTED_PROXIES,
+        sweepMs,
+      },
+      tokenSecrets: secrets.transactionToken,
+      signingKey: secrets.instanceSigning[0] as PrivateKey,
+    });
+    return { ...transactions, prefixes };
+  },
+});
+
+const prefixes = [
+  '/consents',
+  '/transactions',
+  '/records',
+  '/subjects',
+  '/receipts',
+  '/stats',
+  '/user/records',
+];
