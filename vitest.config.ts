@@ -14,6 +14,16 @@ export default defineConfig({
         },
       },
       {
+        // Its own Kafka starts with it, so the others do not wait for one.
+        test: {
+          name: 'kafka',
+          include: ['test/kafka/**/*.test.ts'],
+          globalSetup: ['test/support/kafka-setup.ts'],
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
+        },
+      },
+      {
         test: {
           name: 'e2e',
           include: ['test/e2e/**/*.test.ts'],

@@ -1,7 +1,6 @@
-import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { Ajv as AjvInstance, ValidateFunction } from 'ajv';
-import { keepText } from '#lib/cache/keep-text.ts';
+import { type AsyncApi, readAsyncApi } from '#lib/events/async-api.ts';
 import { PoisonError } from '#lib/events/dead-letters.ts';
 import type { AccordEvent, Topic } from '#lib/events/event.ts';
 
@@ -15,21 +14,12 @@ export interface EventContract {
   refusal(topic: Topic, event: AccordEvent): Error | undefined;
 }
 
-/** The parts of an AsyncAPI 3.0 document that are read here. */
-interface AsyncApiDocument {
-  channels: Record<string, { address: string; messages: Record<string, { $ref: string }> }>;
-  components: {
-    messages: Record<string, { name: string; payload: { $ref: string } }>;
-    schemas: Record<string, object>;
-  };
-}
-
 /** decisions.md §8. */
 const maxBytes = 16 * 1024;
 
 /** Reads asyncapi.yaml and makes its checks; a schema is compiled when its first event comes. */
 export function readEventContract(file: URL): EventContract {
-  const document = readDocument(file);
+  const document = readAsyncApi(file);
   const typesOf = new Map(
     Object.values(document.channels).map(({ address, messages }) => [
       address,
@@ -62,24 +52,14 @@ export function readEventContract(file: URL): EventContract {
   };
 }
 
-function readDocument(file: URL): AsyncApiDocument {
-  const text = readFileSync(file, 'utf8');
-  const json = keepText({
-    name: 'events-contract',
-    sources: [text],
-    make: () => JSON.stringify((require('yaml') as typeof import('yaml')).parse(text)),
-  });
-  return JSON.parse(json) as AsyncApiDocument;
-}
-
 /** An event's type and where the schema of its data is. */
-function messageOf(document: AsyncApiDocument, channelRef: string): [string, string] {
+function messageOf(document: AsyncApi, channelRef: string): [string, string] {
   const message = document.components.messages[channelRef.slice(channelRef.lastIndexOf('/') + 1)];
   if (!message) throw new Error(`asyncapi.yaml: ${channelRef} is missing`);
   return [message.name, message.payload.$ref];
 }
 
-function createCompiler(document: AsyncApiDocument): (ref: string) => ValidateFunction {
+function createCompiler(document: AsyncApi): (ref: string) => ValidateFunction {
   let ajv: AjvInstance | undefined;
   const made = new Map<string, ValidateFunction>();
   return (ref) => {
@@ -93,7 +73,7 @@ function createCompiler(document: AsyncApiDocument): (ref: string) => ValidateFu
   };
 }
 
-function createAjv(document: AsyncApiDocument): AjvInstance {
+function createAjv(document: AsyncApi): AjvInstance {
   const { Ajv } = require('ajv') as typeof import('ajv');
   const addFormats = require('ajv-formats') as typeof import('ajv-formats').default;
   const ajv = new Ajv({ strict: false, allErrors: false });

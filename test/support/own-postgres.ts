@@ -3,7 +3,7 @@ import path from 'node:path';
 import pg from 'pg';
 import { terminate } from '#lib/db/embedded/postmaster.ts';
 import { serverSettings } from '#lib/db/embedded/server-settings.ts';
-import { prepareTestPostgres } from './postgres-server.ts';
+import { prepareTestPostgres } from '../../deploy/local/postgres.ts';
 
 /** A PostgreSQL of one test's own, with an empty database. */
 export interface TestPostgres {

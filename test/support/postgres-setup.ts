@@ -5,7 +5,7 @@ import pg from 'pg';
 import type { TestProject } from 'vitest/node';
 import { migrate } from '#lib/db/migrate.ts';
 import { createLogger } from '#lib/observability/logger.ts';
-import { startTestPostgres } from './postgres-server.ts';
+import { startTestPostgres } from '../../deploy/local/postgres.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {

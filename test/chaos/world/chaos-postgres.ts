@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import type { Postmaster } from '#lib/db/embedded/postmaster.ts';
 import { terminate } from '#lib/db/embedded/postmaster.ts';
 import { serverSettings } from '#lib/db/embedded/server-settings.ts';
-import { prepareTestPostgres } from '../../support/postgres-server.ts';
+import { prepareTestPostgres } from '../../../deploy/local/postgres.ts';
 import { waitUntil } from '../wait-until.ts';
 
 /** A PostgreSQL that one may be cruel to: with full durability, always on the same port. */

@@ -1,20 +1,18 @@
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { chmod, chown, cp, mkdir, mkdtemp, readdir, rename, rm, stat } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, chown, cp, mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { type Account, chooseAccount, processOptions } from '#lib/db/embedded/account.ts';
 import { type Binaries, findBinaries } from '#lib/db/embedded/binaries.ts';
 import { initialSettings } from '#lib/db/embedded/create-cluster.ts';
-import { lockFolder } from '#lib/db/embedded/folder-lock.ts';
 import { launch, type Postmaster, terminate } from '#lib/db/embedded/postmaster.ts';
 import { serverSettings } from '#lib/db/embedded/server-settings.ts';
 import { freePort } from '#lib/lifecycle/free-port.ts';
 import { cacheFolder } from './cache-folder.ts';
+import { makeWorkFolder } from './work-folder.ts';
 
 const execute = promisify(execFile);
-const workPrefix = 'accord-test-postgres-';
 
 /** As in production but for durability, which only tests of a crash need, and those start the real thing. */
 const fastSettings = {
@@ -53,15 +51,12 @@ export interface PreparedPostgres {
 }
 
 export async function prepareTestPostgres(): Promise<PreparedPostgres> {
-  await removeStaleFolders();
   const cache = cacheFolder();
   await mkdir(cache, { recursive: true, mode: 0o755 });
   const account = await chooseAccount(cache);
   const binaries = await findBinaries({ account, copyTo: cache });
-  const work = await mkdtemp(path.join(tmpdir(), workPrefix));
-  await chmod(work, 0o711);
-  const lock = lockFolder(work);
-  const files = path.join(work, 'data');
+  const work = await makeWorkFolder('postgres');
+  const files = path.join(work.path, 'data');
   await copyOwned(await freshCluster(cache, binaries, account), files, account);
   const port = await freePort();
   return {
@@ -69,10 +64,7 @@ export async function prepareTestPostgres(): Promise<PreparedPostgres> {
     port,
     files,
     launch: (settings) => launch({ binaries, account, files, port, settings }),
-    async remove() {
-      lock.release();
-      await rm(work, { recursive: true, force: true });
-    },
+    remove: work.remove,
   };
 }
 
@@ -105,19 +97,4 @@ async function copyOwned(from: string, to: string, account: Account | undefined)
   await chown(to, account.uid, account.gid);
   for (const entry of await readdir(to, { recursive: true, withFileTypes: true }))
     await chown(path.join(entry.parentPath, entry.name), account.uid, account.gid);
-}
-
-/** Work folders of runs that were killed: nobody holds their lock. */
-async function removeStaleFolders(): Promise<void> {
-  const names = (await readdir(tmpdir())).filter((name) => name.startsWith(workPrefix));
-  for (const folder of names.map((name) => path.join(tmpdir(), name))) {
-    try {
-      // A minute's grace, because a folder is made a moment before it is locked.
-      if (Date.now() - (await stat(folder)).ctimeMs < 60_000) continue;
-      lockFolder(folder).release();
-      await rm(folder, { recursive: true, force: true });
-    } catch {
-      // In use, or another user's.
-    }
-  }
 }

@@ -1,0 +1,97 @@
+import { cp, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { freePort } from '#lib/lifecycle/free-port.ts';
+import { type Daemon, startDaemon } from './daemon.ts';
+import { startInDocker } from './docker.ts';
+import { findJava, type Java } from './java.ts';
+import { findKafkaFiles, kafkaVersion, writeProperties } from './kafka-files.ts';
+import { runLocalDaemon } from './local-daemon.ts';
+import type { LocalServer } from './local-server.ts';
+import { MissingInfrastructure, tell } from './programs.ts';
+import { makeWorkFolder, type WorkFolder } from './work-folder.ts';
+
+const readyMs = 60_000;
+const attempts = 3;
+
+/** Starts an Apache Kafka (KRaft) of one broker, without any topic. @throws MissingInfrastructure */
+export async function startLocalKafka(): Promise<LocalServer> {
+  const tried: string[] = [];
+  try {
+    const java = await findJava();
+    return await startBroker(java);
+  } catch (error) {
+    tried.push(tell(error));
+  }
+  try {
+    return await startContainer();
+  } catch (error) {
+    tried.push(tell(error));
+  }
+  const help =
+    'apt-get install default-jre-headless maven (or brew install maven), or KAFKA_BROKERS=127.0.0.1:9092';
+  throw new MissingInfrastructure('Apache Kafka', tried, help);
+}
+
+async function startBroker(java: Java): Promise<LocalServer> {
+  const files = await findKafkaFiles(java);
+  for (let attempt = 1; ; attempt += 1) {
+    const work = await makeWorkFolder('kafka');
+    const data = path.join(work.path, 'data');
+    await cp(files.data, data, { recursive: true });
+    const port = await freePort();
+    const properties = writeProperties({ port, controllerPort: await freePort(), data });
+    await writeFile(path.join(work.path, 'server.properties'), properties);
+    const start = () => launch({ java, libraries: files.libraries, work, port });
+    try {
+      return await runLocalDaemon({ address: `127.0.0.1:${port}`, work, start });
+    } catch (error) {
+      await work.remove();
+      // Somebody else may have taken a port that was free.
+      if (attempt === attempts) throw error;
+    }
+  }
+}
+
+function launch({
+  java: { java, environment },
+  libraries,
+  work,
+  port,
+}: {
+  java: Java;
+  libraries: string;
+  work: WorkFolder;
+  port: number;
+}): Promise<Daemon> {
+  const machine = ['-Xmx256m', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1', '-XX:-UsePerfData'];
+  const logging = '-Dorg.slf4j.simpleLogger.defaultLogLevel=warn';
+  const settings = path.join(work.path, 'server.properties');
+  return startDaemon({
+    command: [java, ...machine, logging, '-cp', `${libraries}/*`, 'kafka.Kafka', settings],
+    environment,
+    log: path.join(work.path, 'kafka.log'),
+    port,
+    readyMs,
+  });
+}
+
+function startContainer(): Promise<LocalServer> {
+  const settings = {
+    NODE_ID: '1',
+    PROCESS_ROLES: 'broker,controller',
+    LISTENERS: 'PLAINTEXT://:9092,CONTROLLER://:9093',
+    ADVERTISED_LISTENERS: 'PLAINTEXT://127.0.0.1:{port}',
+    CONTROLLER_LISTENER_NAMES: 'CONTROLLER',
+    CONTROLLER_QUORUM_VOTERS: '1@localhost:9093',
+    LISTENER_SECURITY_PROTOCOL_MAP: 'CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT',
+    OFFSETS_TOPIC_REPLICATION_FACTOR: '1',
+    GROUP_INITIAL_REBALANCE_DELAY_MS: '0',
+    AUTO_CREATE_TOPICS_ENABLE: 'false',
+  };
+  return startInDocker({
+    image: `apache/kafka:${kafkaVersion}`,
+    port: 9092,
+    addressOf: (port) => `127.0.0.1:${port}`,
+    settings: Object.entries(settings).flatMap(([name, value]) => ['-e', `KAFKA_${name}=${value}`]),
+  });
+}
