@@ -2,8 +2,8 @@ import type Koa from 'koa';
 import { authenticateWithoutTransaction, createAuthenticator } from '#lib/auth/authenticate.ts';
 import { forgetRevokedKeys } from '#lib/auth/forget-revoked-keys.ts';
 import type { AuthOperations } from '#lib/contracts/auth.ts';
+import { eventTables } from '#lib/events/event-tables.ts';
 import { createOutboxRelay } from '#lib/events/outbox-relay.ts';
-import { readOutbox } from '#lib/events/read-outbox.ts';
 import { clientAddress } from '#lib/http/client-address.ts';
 import { cors } from '#lib/http/cors.ts';
 import { createApp } from '#lib/http/create-app.ts';
@@ -42,7 +42,7 @@ interface AppParts {
 export async function composeAuth(options: AuthOptions): Promise<AuthService> {
   const { db, bus, settings, secrets } = options;
   const log = options.log.child({ service: 'auth' });
-  options.metrics?.watchTables({ service: 'auth', outbox: () => readOutbox(db) });
+  options.metrics?.watchTables(eventTables('auth', db));
   const relay = createOutboxRelay({ db, bus, log, metrics: options.metrics?.events });
   const sweeper = createExpirySweeper({ db, log });
   const keyedHash = createKeyedHash(secrets.keyPepper);

@@ -7,8 +7,8 @@ import type { FormsOperations } from '#lib/contracts/forms.ts';
 import type { PageInstance } from '#lib/contracts/page-base.ts';
 import type { Database } from '#lib/db/database.ts';
 import type { EventBus } from '#lib/events/event-bus.ts';
+import { eventTables } from '#lib/events/event-tables.ts';
 import { createOutboxRelay } from '#lib/events/outbox-relay.ts';
-import { readOutbox } from '#lib/events/read-outbox.ts';
 import { clientAddress } from '#lib/http/client-address.ts';
 import { cors } from '#lib/http/cors.ts';
 import { createApp } from '#lib/http/create-app.ts';
@@ -59,7 +59,7 @@ export async function composeForms(options: Options): Promise<{
 }> {
   const { db, bus, instance, limiter, settings, document, demo } = options;
   const log = options.log.child({ service: 'forms' });
-  options.metrics?.watchTables({ service: 'forms', outbox: () => readOutbox(db) });
+  options.metrics?.watchTables(eventTables('forms', db));
   const relay = createOutboxRelay({ db, bus, log, metrics: options.metrics?.events });
   const authenticator = createAuthenticator({ auth: options.auth, onRefused: limiter.countRefusal });
   forgetRevokedKeys({ bus, service: 'forms', authenticator });

@@ -7,8 +7,8 @@ import type { AuthOperations } from '#lib/contracts/auth.ts';
 import type { FormsOperations } from '#lib/contracts/forms.ts';
 import type { Database } from '#lib/db/database.ts';
 import type { EventBus } from '#lib/events/event-bus.ts';
+import { eventTables } from '#lib/events/event-tables.ts';
 import { createOutboxRelay } from '#lib/events/outbox-relay.ts';
-import { readOutbox } from '#lib/events/read-outbox.ts';
 import { clientAddress } from '#lib/http/client-address.ts';
 import { createApp } from '#lib/http/create-app.ts';
 import { mountContract } from '#lib/http/mount-contract.ts';
@@ -56,7 +56,7 @@ export async function composePeers(
   const [signingKey] = signingKeys;
   const vouchingKey = signingKeys.at(-1);
   if (!signingKey || !vouchingKey) throw new Error('an instance needs a signing key');
-  options.metrics?.watchTables({ service: 'peers', outbox: () => readOutbox(db) });
+  options.metrics?.watchTables(eventTables('peers', db));
   const relay = createOutboxRelay({ db, bus, log, metrics: options.metrics?.events });
   const sweeper = createTokenSweeper({ db, log });
   const description = await describeInstance({ ...options, ...instance });

@@ -9,8 +9,8 @@ import type { PageInstance } from '#lib/contracts/page-base.ts';
 import type { TransactionsOperations } from '#lib/contracts/transactions.ts';
 import type { Database } from '#lib/db/database.ts';
 import type { EventBus } from '#lib/events/event-bus.ts';
+import { eventTables } from '#lib/events/event-tables.ts';
 import { createOutboxRelay } from '#lib/events/outbox-relay.ts';
-import { readOutbox } from '#lib/events/read-outbox.ts';
 import { clientAddress } from '#lib/http/client-address.ts';
 import { cors } from '#lib/http/cors.ts';
 import { createApp } from '#lib/http/create-app.ts';
@@ -60,7 +60,7 @@ export async function composeTransactions(
 ): Promise<{ app: Koa; operations: TransactionsOperations; start(): Promise<void>; stop(): Promise<void> }> {
   const { db, bus, forms, instance, limiter, settings, document } = options;
   const log = options.log.child({ service: 'transactions' });
-  options.metrics?.watchTables({ service: 'transactions', outbox: () => readOutbox(db) });
+  options.metrics?.watchTables(eventTables('transactions', db));
   const relay = createOutboxRelay({ db, bus, log, metrics: options.metrics?.events });
   const sweeper = createDeadlineSweeper({
     db,

@@ -107,6 +107,17 @@ describe('the metrics', () => {
     await database.query('DELETE FROM forms.outbox');
   });
 
+  it('show events that were put aside', async () => {
+    await database.query(
+      `INSERT INTO transactions.dead_letters (consumer, topic, place, reason) VALUES ('c', 'accord.keys', '0:1', 'r')`,
+    );
+    expect(await instance.metrics()).toMatch(
+      /^accord_dead_letters\{service="transactions",topic="accord.keys"\} 1$/m,
+    );
+    await database.query('DELETE FROM transactions.dead_letters');
+    expect(await instance.metrics()).not.toMatch(/^accord_dead_letters\{/m);
+  });
+
   it('tell how long work waited for a database connection', async () => {
     const metrics = createMetrics();
     const log = createLogger({ level: 'silent' });

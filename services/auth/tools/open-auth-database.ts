@@ -4,10 +4,12 @@ import { str } from 'envalid';
 import { readSettings } from '#lib/config/read-settings.ts';
 import { databaseUrl } from '#lib/config/validators.ts';
 import { createDatabase, type Database } from '#lib/db/database.ts';
+import { databaseLogin, readDatabasePassword } from '#lib/db/database-login.ts';
 import { findRunningPostgres } from '#lib/db/embedded/find-running-postgres.ts';
 import { startEmbeddedPostgres } from '#lib/db/embedded/start-embedded-postgres.ts';
 import { migrate } from '#lib/db/migrate.ts';
 import { createPool } from '#lib/db/pool.ts';
+import { roleOf } from '#lib/db/service-role.ts';
 import { createLogger } from '#lib/observability/logger.ts';
 
 /** The service's database, opened by a tool of the operator. */
@@ -36,7 +38,8 @@ export async function openAuthDatabase(
 ): Promise<OpenedDatabase> {
   const settings = readSettings(environment, specs);
   const log = createLogger({ level: 'error' });
-  const { url, dataDir, stop } = await findDatabase(settings.DATABASE_URL, settings.DATA_DIR);
+  const given = settings.DATABASE_URL && (await asService(settings.DATABASE_URL, settings.SECRETS_DIR));
+  const { url, dataDir, stop } = await findDatabase(given, settings.DATA_DIR);
   const folder = fileURLToPath(new URL('../migrations', import.meta.url));
   try {
     await migrate({ url, schemas: [{ schema: 'auth', folder }], log });
@@ -53,6 +56,12 @@ export async function openAuthDatabase(
       await stop();
     },
   };
+}
+
+/** Beside services that are processes of their own: as the role of this one, with the password of its file. */
+async function asService(url: string, secretsDir: string | undefined): Promise<string> {
+  if (!secretsDir || (await readDatabasePassword(secretsDir, 'auth')) === undefined) return url;
+  return databaseLogin(url, { user: roleOf('auth'), name: 'auth', secretsDir });
 }
 
 async function findDatabase(
