@@ -7,6 +7,7 @@ import { drawBlows } from './draw-blows.ts';
 import { createRandom } from './random.ts';
 import { writeReport } from './report.ts';
 import { runChaos } from './run-chaos.ts';
+import { startDistributedWorld } from './world/distributed-world.ts';
 import { startStandaloneWorld } from './world/standalone-world.ts';
 
 // `npm run chaos -- --seed 1 --minutes 10`: an instance under load, one blow after the other, and then a look at all that it promised.
@@ -17,6 +18,8 @@ const { values } = parseArgs({
     seed: { type: 'string' },
     minutes: { type: 'string', default: '2' },
     people: { type: 'string', default: '8' },
+    /** `distributed`: two replicas of each service on PostgreSQL, Kafka and Redis. `standalone`: one process on PostgreSQL. */
+    on: { type: 'string', default: 'distributed' },
     only: { type: 'string' },
   },
 });
@@ -28,8 +31,9 @@ const project = path.join(import.meta.dirname, '..', '..');
 const folder = await mkdtemp(path.join(tmpdir(), 'accord-chaos-report-'));
 const say = (line: string) => void process.stdout.write(`${line}\n`);
 
-say(`seed ${seed}, ${minutes} minutes; history in ${folder}`);
-const world = await startStandaloneWorld({ project, random });
+say(`seed ${seed}, ${minutes} minutes; history and logs in ${folder}`);
+const start = values.on === 'standalone' ? startStandaloneWorld : startDistributedWorld;
+const world = await start({ project, random, logFolder: folder });
 try {
   const faults = world.faults.filter(({ name }) => !values.only || name.includes(values.only));
   const outcome = await runChaos({

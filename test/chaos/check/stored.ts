@@ -34,6 +34,16 @@ export async function endLeases(url: string): Promise<void> {
   });
 }
 
+/** When each event was written, as of Date.now(). @param url of a superuser. */
+export async function readEventTimes(url: string): Promise<{ id: string; at: number }[]> {
+  return withClient(url, async (client) => {
+    const { rows } = await client.query(
+      "SELECT event->>'id' AS id, event->>'time' AS time FROM chaos.events",
+    );
+    return rows.map(({ id, time }) => ({ id, at: Date.parse(time) }));
+  });
+}
+
 /** How many events are still on their way. */
 export async function countWaiting(url: string): Promise<number> {
   return withClient(url, waitingIn);

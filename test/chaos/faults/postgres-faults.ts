@@ -63,19 +63,21 @@ function lostReplies(proxy: PostgresProxy, loss: Loss): Fault {
   };
 }
 
-/** Every connection that there is; services lose theirs and get none. */
+/** Every connection that there is: also those that services had, which are broken for that. */
 async function takeAllConnections(url: string, proxy: PostgresProxy): Promise<() => Promise<void>> {
   const held: pg.Client[] = [];
-  proxy.cut();
-  for (;;) {
-    const client = new pg.Client({ connectionString: url });
-    client.on('error', () => {});
-    try {
-      await client.connect();
-      held.push(client);
-    } catch {
-      break;
-    }
+  for (let round = 0; round < 2; round += 1) {
+    for (let client = await tryToConnect(url); client; client = await tryToConnect(url)) held.push(client);
+    proxy.cut();
   }
   return async () => void (await Promise.all(held.map((client) => client.end())));
+}
+
+async function tryToConnect(connectionString: string): Promise<pg.Client | undefined> {
+  const client = new pg.Client({ connectionString });
+  client.on('error', () => {});
+  return client.connect().then(
+    () => client,
+    () => undefined,
+  );
 }

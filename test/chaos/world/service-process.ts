@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { readdir } from 'node:fs/promises';
+import { appendFileSync } from 'node:fs';
+import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { waitUntil } from '../wait-until.ts';
 
@@ -21,6 +22,7 @@ export interface ServiceProcess {
   misconduct(): string[];
   /** What it has open: sockets and files. */
   openFiles(): Promise<number>;
+  residentMegabytes(): Promise<number>;
   /** The last that it said, for people. */
   lastWords(): string;
 }
@@ -35,6 +37,8 @@ export interface ServiceProgram {
   program: string;
   environment: Record<string, string>;
   isReady(): Promise<boolean>;
+  /** Where all that it says is kept. */
+  logFolder?: string;
 }
 
 const shiftModule = path.join(import.meta.dirname, 'shift-clock.ts');
@@ -51,7 +55,7 @@ process.once('exit', () => {
 });
 
 export function createServiceProcess(options: ServiceProgram): ServiceProcess {
-  const { name, service, project, program, environment, isReady } = options;
+  const { name, service, project, program, environment, isReady, logFolder } = options;
   const faults: string[] = [];
   let words = '';
   let child: ChildProcess | undefined;
@@ -75,6 +79,7 @@ export function createServiceProcess(options: ServiceProgram): ServiceProcess {
     wasReady = false;
     started.stderr?.setEncoding('utf8').on('data', (chunk: string) => {
       words = (words + chunk).slice(-keptWords);
+      if (logFolder) appendFileSync(path.join(logFolder, `${name}.log`), chunk);
       for (const line of chunk.split('\n')) if (faultWords.test(line)) faults.push(`${name} said: ${line}`);
     });
     ended = new Promise((done) => {
@@ -126,6 +131,10 @@ export function createServiceProcess(options: ServiceProgram): ServiceProcess {
     resume: () => void child?.kill('SIGCONT'),
     misconduct: () => faults,
     openFiles: async () => (await readdir(`/proc/${child?.pid}/fd`)).length,
+    async residentMegabytes() {
+      const status = await readFile(`/proc/${child?.pid}/status`, 'utf8');
+      return Math.round(Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1024);
+    },
     lastWords: () => words,
   };
 }

@@ -6,13 +6,19 @@ import { keepEvents } from '../check/stored.ts';
 import { postgresFaults } from '../faults/postgres-faults.ts';
 import { processFaults } from '../faults/process-faults.ts';
 import { startDatabase } from './database.ts';
+import { findLeaks } from './find-leaks.ts';
 import { gatherStored } from './gather-stored.ts';
 import { openFolder } from './open-folder.ts';
 import { createServiceProcess } from './service-process.ts';
 import type { World, WorldOptions } from './world.ts';
 
 /** Everything in one process, on a PostgreSQL of its own (DATABASE_URL). */
-export async function startStandaloneWorld({ project, random, patienceMs }: WorldOptions): Promise<World> {
+export async function startStandaloneWorld({
+  project,
+  random,
+  patienceMs,
+  logFolder,
+}: WorldOptions): Promise<World> {
   const folder = await openFolder();
   const database = await startDatabase(random);
   const port = await freePort();
@@ -26,6 +32,7 @@ export async function startStandaloneWorld({ project, random, patienceMs }: Worl
       RATE_LIMITS: 'off',
     },
     isReady: async () => (await fetch(`${baseUrl}/readyz`)).status === 200,
+    logFolder,
   });
   async function stop(): Promise<void> {
     await accord.kill();
@@ -42,7 +49,7 @@ export async function startStandaloneWorld({ project, random, patienceMs }: Worl
       lostReplies: database.proxy.lost,
       gather: async () => ({
         stored: await gatherStored(database.directUrl, patienceMs),
-        misconduct: accord.misconduct(),
+        misconduct: [...accord.misconduct(), ...(await findLeaks(database.directUrl, [accord]))],
       }),
     };
   } catch (error) {

@@ -23,4 +23,6 @@ export interface WorldOptions {
   project: string;
   /** How long events may take in the end, until they count as never sent. */
   patienceMs?: number;
+  /** Where what processes say is kept. */
+  logFolder?: string;
 }

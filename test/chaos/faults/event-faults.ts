@@ -1,0 +1,83 @@
+import { randomUUID } from 'node:crypto';
+import type { IHeaders, KafkaMessage } from 'kafkajs';
+import type { TopicLog } from '../kafka/topic-log.ts';
+import type { Random } from '../random.ts';
+import { atOnce, type Fault, formAndSubmit } from './fault.ts';
+
+/** What has been done to a topic, for the checker. */
+export interface TopicDeeds {
+  /** Ids of poisonous messages. */
+  poison: string[];
+  /** From when until when events may have gone down with a topic (Date.now()), and what was in it just before. */
+  deletions: { from: number; to: number; before: KafkaMessage[] }[];
+}
+
+const breaks = 'Kafka';
+
+/** What happens to events on their way. */
+export function eventFaults({
+  log,
+  deeds,
+  random,
+}: {
+  log: TopicLog;
+  deeds: TopicDeeds;
+  random: Random;
+}): Fault[] {
+  const fault = (name: string, act: () => Promise<void>): Fault => ({
+    ...{ name, breaks, lasts: atOnce, promised: formAndSubmit },
+    async strike() {
+      await act();
+      return async () => {};
+    },
+  });
+  return [
+    fault('events carried twice and in another order', async () => {
+      const known = (await log.read()).slice(-200);
+      await log.write(known.map(again).sort(() => random.between(0, 1) - 0.5));
+    }),
+    fault('poison among the events', async () => {
+      const messages = poisons();
+      deeds.poison.push(...messages.map(({ headers }) => headers.ce_id));
+      await log.write(messages);
+    }),
+    fault('topic deleted and made again', async () => {
+      // What was acknowledged a moment before and nobody has read is gone with it.
+      const from = Date.now();
+      const before = await log.read();
+      await log.deleteAndMake();
+      deeds.deletions.push({ from: from - readerLagMs, to: Date.now(), before });
+    }),
+  ];
+}
+
+/** How far a reader may be behind when a topic goes. */
+const readerLagMs = 3_000;
+
+function again({ key, value, headers }: KafkaMessage) {
+  return { key: key?.toString() ?? null, value, headers: texts(headers) };
+}
+
+const texts = (headers: IHeaders = {}) =>
+  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, value?.toString() ?? '']));
+
+/** Messages that no repetition can help: each has an id, so that one can tell where it has gone. */
+function poisons() {
+  const headers = (type: string) => ({
+    ce_specversion: '1.0',
+    ce_id: randomUUID(),
+    ce_type: type,
+    ce_source: 'http://localhost',
+    ce_subject: 'nothing',
+    ce_time: new Date().toISOString(),
+    'content-type': 'application/json',
+  });
+  const created = 'io.accord.consent.created.v1';
+  return [
+    { key: 'a', value: '{', headers: headers(created) },
+    { key: 'b', value: null, headers: headers(created) },
+    { key: 'c', value: '{}', headers: headers(created) },
+    { key: 'd', value: '{"transaction":"x"}', headers: headers('io.accord.consent.created.v9') },
+    { key: 'e', value: 'x'.repeat(100_000), headers: headers('nothing of ours') },
+  ];
+}

@@ -1,0 +1,192 @@
+import { rm } from 'node:fs/promises';
+import path from 'node:path';
+import { freePort } from '#lib/lifecycle/free-port.ts';
+import { startLocalKafka } from '../../../deploy/local/kafka.ts';
+import { startLocalRedis } from '../../../deploy/local/redis.ts';
+import { createKey } from '../../support/callers.ts';
+import { contractFetch } from '../../support/contract.ts';
+import { keepEvents } from '../check/stored.ts';
+import { eventFaults, type TopicDeeds } from '../faults/event-faults.ts';
+import { postgresFaults } from '../faults/postgres-faults.ts';
+import { processFaults } from '../faults/process-faults.ts';
+import { redisFaults } from '../faults/redis-faults.ts';
+import { serverFaults } from '../faults/server-faults.ts';
+import { webhookFaults } from '../faults/webhook-faults.ts';
+import { createTopicLog } from '../kafka/topic-log.ts';
+import { waitUntil } from '../wait-until.ts';
+import { type Database, startDatabase } from './database.ts';
+import { findLeaks } from './find-leaks.ts';
+import { gatherEvents } from './gather-events.ts';
+import { gatherStored } from './gather-stored.ts';
+import { openFolder } from './open-folder.ts';
+import { createReplicas, type Replica } from './replicas.ts';
+import { type Router, startRouter } from './router.ts';
+import { runTool } from './run-tool.ts';
+import { createServiceProcess } from './service-process.ts';
+import { startWebhookReceiver } from './webhook-receiver.ts';
+import type { World, WorldOptions } from './world.ts';
+
+/** Two of everything that subjects and callers use. */
+const counts = { auth: 2, forms: 2, transactions: 2, webhooks: 2 };
+const consents = 'accord.consents';
+
+/** Separate services on PostgreSQL, Kafka and Redis, two replicas of each, behind a router. */
+export async function startDistributedWorld(options: WorldOptions): Promise<World> {
+  const parts: { stop(): Promise<unknown> }[] = [];
+  const keep = <T extends { stop(): Promise<unknown> }>(part: T): T => {
+    parts.push(part);
+    return part;
+  };
+  const stop = async () => {
+    for (const part of parts.reverse()) await part.stop();
+  };
+  try {
+    return { ...(await buildWorld(options, keep)), stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+type Keep = <T extends { stop(): Promise<unknown> }>(part: T) => T;
+
+async function buildWorld(
+  { project, random, patienceMs, logFolder }: WorldOptions,
+  keep: Keep,
+): Promise<Omit<World, 'stop'>> {
+  const folder = await openFolder();
+  keep({ stop: () => rm(folder, { recursive: true, force: true }) });
+  const [database, kafka, redis] = await Promise.all([
+    startDatabase(random),
+    startLocalKafka(),
+    startLocalRedis(),
+  ]);
+  for (const part of [database, kafka, redis]) keep(part);
+  const router = keep(await startRouter());
+  const baseUrl = `http://localhost:${router.port}`;
+  const environment = {
+    BASE_URL: baseUrl,
+    DATABASE_URL: database.url.replace('accord@', ''),
+    KAFKA_BROKERS: kafka.address,
+    REDIS_URL: redis.address,
+    SECRETS_DIR: path.join(folder, 'secrets'),
+    OUTBOUND_ALLOWED_NETWORKS: '127.0.0.0/8',
+    RATE_LIMITS: 'off',
+    STOP_DELAY: '1',
+  };
+  const headers = await prepare({ project, database, environment, folder });
+  const replicas = await createReplicas({ project, environment, counts, logFolder });
+  keep({ stop: () => Promise.all(replicas.map(({ process }) => process.kill())) });
+  await Promise.all(replicas.map(({ process }) => process.start()));
+  openRouter(router, replicas);
+  await waitUntil('the router finds replicas', async () => (await fetch(`${baseUrl}/system/config`)).ok);
+  await keepEvents(database.directUrl);
+  const receiver = keep(await startWebhookReceiver(random));
+  await subscribe(baseUrl, headers, receiver.url);
+  const deeds: TopicDeeds = { poison: [], deletions: [] };
+  const log = createTopicLog({ brokers: kafka.address, topic: consents });
+  const services = replicas.map(({ process }) => process);
+  return {
+    ...{ baseUrl, headers, lostReplies: database.proxy.lost },
+    faults: [
+      ...processFaults(services),
+      ...postgresFaults(database),
+      ...serverFaults('Kafka', kafka),
+      ...redisFaults(redis),
+      ...webhookFaults(receiver),
+      ...eventFaults({ log, deeds, random }),
+    ],
+    async gather() {
+      const stored = await gatherStored(database.directUrl, patienceMs);
+      const events = await gatherEvents({
+        stored,
+        deeds,
+        log,
+        receiver,
+        directUrl: database.directUrl,
+        patienceMs,
+      });
+      const misconduct = services.flatMap((service) => service.misconduct());
+      return {
+        stored,
+        ...events,
+        misconduct: [...misconduct, ...(await findLeaks(database.directUrl, services))],
+      };
+    },
+  };
+}
+
+/** What an operator does before the first start; and the demonstration's models and a key, made by a single process. */
+async function prepare({
+  project,
+  database,
+  environment,
+  folder,
+}: {
+  project: string;
+  database: Database;
+  environment: Record<string, string> & { SECRETS_DIR: string; BASE_URL: string };
+  folder: string;
+}): Promise<Record<string, string>> {
+  await runTool(project, ['services/secrets.ts', environment.SECRETS_DIR], {});
+  const port = await freePort();
+  const url = `http://localhost:${port}`;
+  const single = createServiceProcess({
+    ...{ name: 'the first process', service: 'accord', project, program: 'services/standalone.ts' },
+    environment: {
+      PORT: String(port),
+      DATABASE_URL: database.url,
+      DATA_DIR: folder,
+      SECRETS_DIR: environment.SECRETS_DIR,
+      RATE_LIMITS: 'off',
+    },
+    isReady: async () => (await fetch(`${url}/readyz`)).status === 200,
+  });
+  await single.start();
+  try {
+    const { headers } = await createKey({ url, fetch: contractFetch(url) });
+    return headers;
+  } finally {
+    await single.stop();
+    await runTool(project, ['services/migrate.ts'], environment);
+    await runTool(project, ['services/topics.ts'], environment);
+  }
+}
+
+/** The public paths of architecture.md. */
+function openRouter(router: Router, replicas: readonly Replica[]): void {
+  const of = (service: string) => replicas.filter(({ process }) => process.service === service);
+  const paths: Record<string, readonly string[]> = {
+    auth: ['/auth', '/keys', '/user'],
+    transactions: [
+      '/consents',
+      '/transactions',
+      '/records',
+      '/subjects',
+      '/receipts',
+      '/stats',
+      '/user/records',
+    ],
+    webhooks: ['/webhooks'],
+    forms: ['/'],
+  };
+  router.serve(
+    Object.fromEntries(
+      Object.entries(paths).flatMap(([service, prefixes]) =>
+        prefixes.map((prefix) => [prefix, of(service)] as const),
+      ),
+    ),
+  );
+}
+
+async function subscribe(baseUrl: string, headers: Record<string, string>, url: string): Promise<void> {
+  const response = await fetch(`${baseUrl}/webhooks`, {
+    method: 'POST',
+    headers: { ...headers, 'Content-Type': 'application/json' },
+    body: JSON.stringify({
+      url,
+      subscribedActions: ['consent.created', 'consent.committed', 'consent.cancelled', 'consent.timedout'],
+    }),
+  });
+  if (response.status !== 201) throw new Error(`POST /webhooks: ${response.status} ${await response.text()}`);
+}

@@ -1,0 +1,46 @@
+import { freePort } from '#lib/lifecycle/free-port.ts';
+import { type Backend, isReady } from './router.ts';
+import { createServiceProcess, type ServiceProcess } from './service-process.ts';
+
+/** A replica of a service, and where it is. */
+export interface Replica extends Backend {
+  process: ServiceProcess;
+}
+
+/** How the services of a world are run. */
+export interface Fleet {
+  project: string;
+  environment: Record<string, string>;
+  /** How many of each service. */
+  counts: Readonly<Record<string, number>>;
+  logFolder?: string;
+}
+
+/** Makes the processes of all services, each of which knows where the others are; nothing is started yet. */
+export async function createReplicas({ project, environment, counts, logFolder }: Fleet): Promise<Replica[]> {
+  const places: (Backend & { service: string; number: number })[] = [];
+  for (const [service, count] of Object.entries(counts))
+    for (let number = 1; number <= count; number += 1)
+      places.push({ service, number, port: await freePort(), internalPort: await freePort() });
+  const neighbours = Object.keys(counts).map((service): [string, string] => [
+    `${service.toUpperCase()}_INTERNAL_URL`,
+    places
+      .filter((place) => place.service === service)
+      .map(({ internalPort }) => `http://127.0.0.1:${internalPort}`)
+      .join(),
+  ]);
+  return places.map(({ service, number, ...place }) => ({
+    ...place,
+    process: createServiceProcess({
+      ...{ name: `${service} ${number}`, service, project, program: `services/${service}/main.ts` },
+      environment: {
+        ...environment,
+        ...Object.fromEntries(neighbours),
+        PORT: String(place.port),
+        INTERNAL_PORT: String(place.internalPort),
+      },
+      isReady: () => isReady(place),
+      logFolder,
+    }),
+  }));
+}
