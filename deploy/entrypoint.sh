@@ -4,7 +4,7 @@ set -eu
 name=${1:?'Say what to run: auth, forms, transactions, webhooks, peers, migrate, topics, secrets, account or client.'}
 shift
 for program in "services/$name/main.ts" "services/$name.ts" "services/auth/$name.ts"; do
-  if [ -f "$program" ]; then exec node "$program" "$@"; fi
+  if [ -f "$program" ]; then exec node --disable-warning=TimeoutNegativeWarning "$program" "$@"; fi
 done
 echo "There is nothing called $name to run." >&2
 exit 64

@@ -97,7 +97,7 @@ describe('deploy/compose.yaml', () => {
 });
 
 describe('the router', () => {
-  const routes = [...router.matchAll(/^\s*location (\S+) \{ proxy_pass \$(\w+); \}$/gm)].map(
+  const routes = [...router.matchAll(/^\s*location (\S+) \{ proxy_pass http:\/\/(\w+); \}$/gm)].map(
     ([, prefix, service]) => ({ prefix, service }),
   );
 
@@ -120,6 +120,18 @@ describe('the router', () => {
         const found = longestFirst.find(({ prefix }) => address.startsWith(prefix as string));
         expect(`${address} ${found?.service}`).toBe(`${address} ${tag}`);
       }
+  });
+
+  it('knows every replica of every service, and keeps connections to them', () => {
+    const upstreams = [
+      ...router.matchAll(
+        /upstream (\w+) \{ zone \w+ 64k; server (\w+):8080 resolve max_fails=0; keepalive 64; \}/g,
+      ),
+    ];
+    for (const [, name, server] of upstreams) expect(server).toBe(name);
+    expect(upstreams.map(([, name]) => name).sort()).toEqual(
+      [...new Set(routes.map(({ service }) => service))].sort(),
+    );
   });
 
   it('repeats nothing that has been sent, and logs neither queries nor names', () => {
