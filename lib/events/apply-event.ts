@@ -1,4 +1,4 @@
-import { PoisonError } from '#lib/events/dead-letters.ts';
+import { type DeadLetter, PoisonError } from '#lib/events/dead-letters.ts';
 import type { AccordEvent, Topic } from '#lib/events/event.ts';
 import type { EventHandler } from '#lib/events/event-bus.ts';
 import type { EventContract } from '#lib/events/event-contract.ts';
@@ -40,10 +40,9 @@ export function createEventApplier({
   metrics?: EventMetrics | undefined;
 }): EventApplier {
   async function park({ topic, reader }: Subscription, arrival: Arrival, reason: string): Promise<void> {
-    const { place, eventId } = arrival;
-    const event = readOrNothing(arrival);
-    const ids = event ? { eventId: event.id, type: event.type, subject: event.subject } : { eventId };
-    await reader.park({ consumer: reader.name, topic, place, reason, ...withoutAbsent(ids) });
+    const { place } = arrival;
+    const ids = idsOf(arrival);
+    await reader.park({ consumer: reader.name, topic, place, reason, ...ids });
     log.error('an event was put aside', { topic, eventId: ids.eventId, id: place });
     metrics?.deadLettered({ consumer: reader.name, topic });
   }
@@ -80,16 +79,26 @@ export function createEventApplier({
   };
 }
 
+/** What may be written down of an event that breaks the contract: anything may stand where its ids should. */
+const wellFormed = {
+  eventId: /^[0-9A-Za-z-]{1,64}$/,
+  type: /^io\.accord\.[a-z.]{1,64}v\d{1,4}$/,
+  subject: /^[0-9A-Za-z-]{1,64}$/,
+};
+
+function idsOf(arrival: Arrival): Pick<DeadLetter, 'eventId' | 'type' | 'subject'> {
+  const event = readOrNothing(arrival);
+  const ids = { eventId: event?.id ?? arrival.eventId, type: event?.type, subject: event?.subject };
+  const fine = Object.entries(wellFormed).filter(([name, pattern]) =>
+    pattern.test(ids[name as keyof typeof ids] ?? ''),
+  );
+  return Object.fromEntries(fine.map(([name]) => [name, ids[name as keyof typeof ids]]));
+}
+
 function readOrNothing(arrival: Arrival): AccordEvent | undefined {
   try {
     return arrival.read();
   } catch {
     return undefined;
   }
-}
-
-function withoutAbsent<T extends object>(fields: T): { [K in keyof T]?: NonNullable<T[K]> } {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as {
-    [K in keyof T]?: NonNullable<T[K]>;
-  };
 }

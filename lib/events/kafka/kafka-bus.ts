@@ -5,7 +5,7 @@ import type { EventBus, Unsent } from '#lib/events/event-bus.ts';
 import type { EventContract } from '#lib/events/event-contract.ts';
 import { createKafkaClient } from '#lib/events/kafka/kafka-client.ts';
 import { createReaderLoop, type ReaderLoop } from '#lib/events/kafka/reader-loop.ts';
-import { createSender } from '#lib/events/kafka/sender.ts';
+import { createSender, type Sender } from '#lib/events/kafka/sender.ts';
 import type { Logger } from '#lib/observability/logger.ts';
 import type { EventMetrics } from '#lib/observability/metrics/event-metrics.ts';
 
@@ -28,7 +28,7 @@ interface Options {
 export function createKafkaBus(options: Options): EventBus {
   const { contract, metrics } = options;
   const kafka = createKafkaClient(options);
-  const sender = createSender(kafka);
+  const senders = new Map<Topic, Sender>();
   const applier = createEventApplier(options);
   const loops: ReaderLoop[] = [];
 
@@ -40,7 +40,9 @@ export function createKafkaBus(options: Options): EventBus {
   }
 
   async function send(topic: Topic, events: readonly OutboundEvent[]): Promise<Unsent[]> {
-    const unsent = await sender.send(topic, events);
+    const sender = senders.get(topic) ?? createSender(kafka, topic);
+    senders.set(topic, sender);
+    const unsent = await sender.send(events);
     metrics?.published(topic, events.length - unsent.length);
     if (unsent.length > 0) metrics?.publishFailed(topic);
     return unsent;
@@ -68,7 +70,7 @@ export function createKafkaBus(options: Options): EventBus {
     stopReading,
     async stop() {
       await stopReading();
-      await sender.stop();
+      await Promise.all([...senders.values()].map((sender) => sender.stop()));
     },
   };
 }

@@ -7,7 +7,7 @@ import { atMost } from '#lib/lifecycle/at-most.ts';
 /** Sends events of one topic. */
 export interface Sender {
   /** Resolves with those that were not acknowledged. Never rejects. */
-  send(topic: Topic, events: readonly OutboundEvent[]): Promise<Unsent[]>;
+  send(events: readonly OutboundEvent[]): Promise<Unsent[]>;
   stop(): Promise<void>;
 }
 
@@ -17,9 +17,10 @@ const sendMs = 25_000;
 
 /**
  * Not `idempotent`: after a failed send kafkajs uses the same sequence numbers for other records, which a broker takes for duplicates and
- * drops. The outcome of a rejected send is unknown, so is the state of its producer: the next send has a new one.
+ * drops. The outcome of a rejected send is unknown, so is the state of its producer: the next send has a new one. Each topic has a producer of
+ * its own, because one asks for all its topics at once, and fails for all while one is missing.
  */
-export function createSender(kafka: Kafka): Sender {
+export function createSender(kafka: Kafka, topic: Topic): Sender {
   let producer: Promise<Producer> | undefined;
   let ended: Promise<void> = Promise.resolve();
 
@@ -50,7 +51,7 @@ export function createSender(kafka: Kafka): Sender {
     return ended;
   }
 
-  async function trySend(topic: Topic, events: readonly OutboundEvent[]): Promise<void> {
+  async function trySend(events: readonly OutboundEvent[]): Promise<void> {
     producer ??= connect();
     const used = producer;
     try {
@@ -66,28 +67,28 @@ export function createSender(kafka: Kafka): Sender {
         ),
       );
     } catch (error) {
-      // Two topics may fail at the same time: the second must not drop the new producer.
+      // Two sends may fail at the same time: the second must not drop the new producer.
       if (producer === used) void drop();
       throw error;
     }
   }
 
-  async function send(topic: Topic, events: readonly OutboundEvent[]): Promise<Unsent[]> {
+  async function send(events: readonly OutboundEvent[]): Promise<Unsent[]> {
     try {
-      await trySend(topic, events);
+      await trySend(events);
       return [];
     } catch (error) {
       const hopeless = isHopeless(error);
       if (!hopeless || events.length === 1)
         return events.map(({ event }) => ({ id: event.id, hopeless, error }));
-      return sendEach(topic, events);
+      return sendEach(events);
     }
   }
 
   /** One of them cannot be sent, and the others must not wait for it. */
-  async function sendEach(topic: Topic, events: readonly OutboundEvent[]): Promise<Unsent[]> {
+  async function sendEach(events: readonly OutboundEvent[]): Promise<Unsent[]> {
     const unsent: Unsent[] = [];
-    for (const event of events) unsent.push(...(await send(topic, [event])));
+    for (const event of events) unsent.push(...(await send([event])));
     return unsent;
   }
 

@@ -1,0 +1,115 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import type { EventBus } from '#lib/events/event-bus.ts';
+import { createTopics, readTopics } from '#lib/events/kafka/topics.ts';
+import { startLocalKafka } from '../../deploy/local/kafka.ts';
+import type { LocalServer } from '../../deploy/local/local-server.ts';
+import { publishAll, testReader } from '../support/event-bus-suite.ts';
+import { brokers, makeKafkaBus, withAdmin } from '../support/kafka.ts';
+import { keyRevoked, outbound } from '../support/sample-events.ts';
+
+const asyncApi = new URL('../../asyncapi.yaml', import.meta.url);
+
+// A broker that faults are done to is this file's own.
+describe.skipIf(!brokers)('events while Kafka is in trouble', () => {
+  let kafka: LocalServer;
+  const fatal: string[] = [];
+  const buses: EventBus[] = [];
+
+  beforeAll(async () => {
+    kafka = await startLocalKafka();
+    await createTopics({ brokers: [kafka.address], wanted: readTopics(asyncApi) });
+  });
+  afterEach(async () => {
+    await Promise.all(buses.splice(0).map((bus) => bus.stop()));
+    expect(fatal).toEqual([]);
+  });
+  afterAll(() => kafka?.stop());
+
+  /** A bus that reads accord.consents and accord.keys; what has come of each. */
+  function start(name = `faults-${randomUUID()}`) {
+    const came = { consents: new Set<string>(), keys: new Set<string>(), gaps: 0 };
+    const bus = makeKafkaBus({ address: kafka.address, fatal });
+    buses.push(bus);
+    const forget = () => {
+      came.gaps += 1;
+    };
+    bus.subscribe('accord.consents', testReader({ name }), async ({ id }) => void came.consents.add(id));
+    bus.subscribe(
+      'accord.keys',
+      { ...testReader({ name, shared: false }), onGap: forget },
+      async ({ id }) => void came.keys.add(id),
+    );
+    bus.start();
+    return { bus, came, name };
+  }
+
+  test('a broker that was killed: nothing is acknowledged meanwhile, and all comes when it is back', {
+    timeout: 120_000,
+  }, async () => {
+    const { bus, came } = start();
+    await bus.joined();
+    const gapsBefore = came.gaps;
+    await publishAll(bus, [outbound()]);
+    await kafka.kill();
+    const sent = [outbound(), outbound(), keyRevoked()];
+    expect(await bus.publish(sent)).toMatchObject(
+      sent.map(({ event }) => ({ id: event.id, hopeless: false })),
+    );
+    await kafka.launch();
+    await publishAll(bus, sent);
+    await expect
+      .poll(() => sent.slice(0, 2).every(({ event }) => came.consents.has(event.id)), { timeout: 60_000 })
+      .toBe(true);
+    await expect.poll(() => came.gaps, { timeout: 60_000 }).toBeGreaterThan(gapsBefore);
+  });
+
+  test('a broker that is down when a process starts: it starts, and reads when the broker is there', {
+    timeout: 120_000,
+  }, async () => {
+    await kafka.kill();
+    const { bus, came } = start();
+    const sent = [outbound()];
+    expect(await bus.publish(sent)).toHaveLength(1);
+    await kafka.launch();
+    await bus.joined();
+    await publishAll(bus, sent);
+    await expect.poll(() => came.consents.has(sent[0]?.event.id ?? ''), { timeout: 60_000 }).toBe(true);
+  });
+
+  test('a broker that hangs: publishing ends in time, and stopping too', { timeout: 120_000 }, async () => {
+    const { bus, name } = start();
+    await bus.joined();
+    const sent = [outbound()];
+    kafka.pause();
+    const began = performance.now();
+    expect(await bus.publish(sent)).toMatchObject([{ hopeless: false }]);
+    expect(performance.now() - began).toBeLessThan(27_000);
+    await bus.stop();
+    expect(performance.now() - began).toBeLessThan(27_000 + 42_000);
+    kafka.resume();
+    const next = start(name);
+    await next.bus.joined();
+    await publishAll(next.bus, sent);
+    await expect.poll(() => next.came.consents.has(sent[0]?.event.id ?? ''), { timeout: 60_000 }).toBe(true);
+  });
+
+  test('a topic that was deleted: its events wait, those of others go on, and it is read again when it is made again', {
+    timeout: 180_000,
+  }, async () => {
+    const { bus, came } = start();
+    await bus.joined();
+    const before = Array.from({ length: 30 }, () => outbound());
+    await publishAll(bus, before);
+    await expect.poll(() => before.every(({ event }) => came.consents.has(event.id))).toBe(true);
+    await withAdmin((admin) => admin.deleteTopics({ topics: ['accord.consents'] }), kafka.address);
+    const [waiting, going] = [outbound(), keyRevoked()];
+    const unsent = await bus.publish([waiting, going]);
+    expect(unsent).toMatchObject([{ id: waiting.event.id, hopeless: false }]);
+    await expect.poll(() => came.keys.has(going.event.id), { timeout: 20_000 }).toBe(true);
+    const { created } = await createTopics({ brokers: [kafka.address], wanted: readTopics(asyncApi) });
+    expect(created).toEqual(['accord.consents']);
+    await publishAll(bus, [waiting]);
+    await expect.poll(() => came.consents.has(waiting.event.id), { timeout: 90_000 }).toBe(true);
+  });
+});

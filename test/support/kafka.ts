@@ -1,0 +1,63 @@
+import { Kafka, type KafkaMessage, logLevel } from 'kafkajs';
+import { inject } from 'vitest';
+import { createKafkaBus } from '#lib/events/kafka/kafka-bus.ts';
+import { createLogger } from '#lib/observability/logger.ts';
+import { eventContract } from './event-bus.ts';
+
+/** The run's Kafka; null if it cannot be had here. */
+export const brokers = inject('kafkaBrokers');
+
+/** A bus on Kafka. @param address another than the run's. @param fatal takes the reasons for which the process would have ended. */
+export function makeKafkaBus({
+  address = brokers ?? '',
+  fatal = [] as string[],
+  log = createLogger({ level: 'silent' }),
+} = {}) {
+  return createKafkaBus({
+    brokers: address.split(','),
+    clientId: 'test',
+    contract: eventContract,
+    log,
+    onFatal: (reason) => void fatal.push(reason),
+  });
+}
+
+/** Kafka without anything of ours in between. */
+export function plainKafka(address = brokers ?? ''): Kafka {
+  return new Kafka({ brokers: address.split(','), clientId: 'plain', logLevel: logLevel.NOTHING });
+}
+
+/** Does something with the broker's administration. */
+export async function withAdmin<T>(
+  work: (admin: ReturnType<Kafka['admin']>) => Promise<T>,
+  address?: string,
+): Promise<T> {
+  const admin = plainKafka(address).admin();
+  await admin.connect();
+  return work(admin).finally(() => admin.disconnect());
+}
+
+/** Writes messages as they are. */
+export async function writeRaw(
+  topic: string,
+  messages: { key?: string; value: string | null; headers?: Record<string, string> }[],
+): Promise<void> {
+  const producer = plainKafka().producer();
+  await producer.connect();
+  await producer.send({ topic, messages }).finally(() => producer.disconnect());
+}
+
+/** Reads a topic from its beginning until a message is found. */
+export async function findRaw(
+  topic: string,
+  wanted: (message: KafkaMessage) => boolean,
+): Promise<KafkaMessage> {
+  const consumer = plainKafka().consumer({ groupId: `find-${crypto.randomUUID()}`, maxWaitTimeInMs: 100 });
+  await consumer.connect();
+  await consumer.subscribe({ topic, fromBeginning: true });
+  const found = await new Promise<KafkaMessage>((done) => {
+    void consumer.run({ eachMessage: async ({ message }) => void (wanted(message) && done(message)) });
+  });
+  await consumer.disconnect();
+  return found;
+}
