@@ -3,10 +3,10 @@ import { LRUCache } from 'lru-cache';
 
 /** Signs a service's calls with its own secret (architecture.md, "Services"). */
 export interface CallerTokens {
-  /** A token for calls to `service`; the same one for half of its life. */
-  tokenFor(service: string): Promise<string>;
-  /** The callee's clock says another time: from now on its tokens go by that one. @param dateHeader of its answer. */
-  followClock(service: string, dateHeader: string | undefined): void;
+  /** A token for calls to `service` at this address; the same one for half of its life. */
+  tokenFor(service: string, address?: string): Promise<string>;
+  /** The clock at this address says another time: from now on tokens for it go by that one. @param dateHeader of its answer. */
+  followClock(address: string, dateHeader: string | undefined): void;
 }
 
 /** Says which service sent a token; undefined for a token that is not valid, or of a caller that is not known here. */
@@ -28,10 +28,11 @@ export function createCallerTokens(caller: string, secrets: readonly Uint8Array[
   const made = new Map<string, { token: Promise<string>; at: number }>();
   const skews = new Map<string, number>();
   return {
-    tokenFor(service) {
-      const known = made.get(service);
+    // One of several replicas may have a clock that is wrong.
+    tokenFor(service, address = service) {
+      const known = made.get(address);
       if (known && performance.now() - known.at < renewAfterMs) return known.token;
-      const now = Math.floor((Date.now() + (skews.get(service) ?? 0)) / 1000);
+      const now = Math.floor((Date.now() + (skews.get(address) ?? 0)) / 1000);
       const token = new SignJWT()
         .setProtectedHeader({ alg: algorithm, typ })
         .setIssuer(caller)
@@ -39,13 +40,13 @@ export function createCallerTokens(caller: string, secrets: readonly Uint8Array[
         .setIssuedAt(now)
         .setExpirationTime(now + lifeSeconds)
         .sign(secret);
-      made.set(service, { token, at: performance.now() });
+      made.set(address, { token, at: performance.now() });
       return token;
     },
-    followClock(service, dateHeader) {
+    followClock(address, dateHeader) {
       const skew = Date.parse(dateHeader ?? '') - Date.now();
-      made.delete(service);
-      if (Math.abs(skew) <= greatestSkewMs) skews.set(service, skew);
+      made.delete(address);
+      if (Math.abs(skew) <= greatestSkewMs) skews.set(address, skew);
     },
   };
 }

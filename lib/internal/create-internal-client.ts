@@ -9,17 +9,12 @@ type Operation = (input: unknown) => Promise<unknown>;
  * (ADR 7).
  */
 export function createInternalClient<T extends object>(called: CalledService): T {
-  const { service, tokens } = called;
+  const { service } = called;
   const post = createPoster(called);
 
   async function call(operation: string, input: unknown): Promise<unknown> {
     const body = JSON.stringify(input ?? null);
-    let reply = await post(operation, body);
-    if (reply.status === 401 && !readProblem(reply)) {
-      // A clock may be wrong, ours or theirs; whoever checks tokens is right.
-      tokens.followClock(service, reply.headers.date);
-      reply = await post(operation, body);
-    }
+    const reply = await post(operation, body);
     if (reply.status === 200) return JSON.parse(reply.text);
     throw readProblem(reply) ?? misunderstood(service, operation, reply.status);
   }

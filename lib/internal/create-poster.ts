@@ -1,6 +1,7 @@
 import { Agent } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
 import { type Failure, fail } from '#lib/errors/fail.ts';
+import { readProblem } from '#lib/http/read-problem.ts';
 import type { CallerTokens } from '#lib/internal/caller-tokens.ts';
 import { createAddresses } from '#lib/internal/choose-address.ts';
 import { NoReplyError, postJson, type Reply } from '#lib/internal/post-json.ts';
@@ -21,21 +22,32 @@ const defaultTimeoutMs = 7_000;
 const pausesMs = [0, 100];
 
 /**
- * Posts to a service over connections that are kept. A call whose connection cannot be made, or ends without an answer, is repeated:
- * all operations may be, so a replica that is restarted fails none.
+ * Posts to a service over connections that are kept. A call whose connection cannot be made, or ends without an answer, or comes to a
+ * replica that is not there yet, is repeated: all operations may be, so a replica that is restarted fails none.
  * @throws Failure `unavailable` if nobody answers, or not in time.
  */
 export function createPoster(called: CalledService): (operation: string, body: string) => Promise<Reply> {
   const { service, tokens, timeoutMs = defaultTimeoutMs } = called;
   const agent = new Agent({ keepAlive: true, scheduling: 'lifo' });
   const addresses = createAddresses(called.addresses);
+  async function postTo(address: string, operation: string, body: string): Promise<Reply> {
+    const url = `${address}/internal/${service}/${operation}`;
+    const send = async () =>
+      postJson(url, { agent, headers: await headersFor(called, address), body, timeoutMs });
+    const reply = await send();
+    if (reply.status !== 401 || readProblem(reply)) return reply;
+    // A clock may be wrong, ours or this replica's; whoever checks tokens is right.
+    tokens.followClock(address, reply.headers.date);
+    return send();
+  }
+
   return async (operation, body) => {
     for (let attempt = 0; ; attempt += 1) {
       const address = addresses.next();
-      const headers = await headersFor(tokens, service);
-      const url = `${address}/internal/${service}/${operation}`;
       try {
-        return await postJson(url, { agent, headers, body, timeoutMs });
+        const reply = await postTo(address, operation, body);
+        if (reply.status === 503 && !readProblem(reply)) throw new Error('the replica is starting');
+        return reply;
       } catch (error) {
         addresses.avoid(address);
         const pauseMs = pausesMs[attempt];
@@ -46,10 +58,13 @@ export function createPoster(called: CalledService): (operation: string, body: s
   };
 }
 
-async function headersFor(tokens: CallerTokens, service: string): Promise<Record<string, string>> {
+async function headersFor(
+  { service, tokens }: CalledService,
+  address: string,
+): Promise<Record<string, string>> {
   const requestId = currentRequestId();
   return {
-    Authorization: `Bearer ${await tokens.tokenFor(service)}`,
+    Authorization: `Bearer ${await tokens.tokenFor(service, address)}`,
     ...(requestId ? { 'X-Request-Id': requestId } : {}),
   };
 }

@@ -1,6 +1,6 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { SignJWT } from 'jose';
+import { decodeJwt, SignJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Failure, fail } from '#lib/errors/fail.ts';
 import { toFailure, toProblem } from '#lib/http/problem.ts';
@@ -173,8 +173,21 @@ describe('a call over HTTP', () => {
 
   it('succeeds although the clock of the caller is ten minutes off', async () => {
     const slow = createCallerTokens('reader', [secret('reader')]);
-    slow.followClock('library', new Date(Date.now() - 600_000).toUTCString());
+    slow.followClock(url, new Date(Date.now() - 600_000).toUTCString());
     expect(await clientAt([url], slow).find({ title: '' })).toBeNull();
+  });
+
+  it('succeeds although the clock of one of two replicas is ten minutes off', async () => {
+    const good = serveLibrary();
+    const late = await serve((request, response) => {
+      const time = Date.now() - 600_000;
+      const { iat = 0 } = decodeJwt(request.headers.authorization?.slice('Bearer '.length) ?? '');
+      if (Math.abs(iat * 1000 - time) < 60_000) return void response.writeHead(200).end('null');
+      response.writeHead(401, { Date: new Date(time).toUTCString() }).end();
+    });
+    const right = await serve(good);
+    const client = clientAt([late.url, right.url]);
+    for (let turn = 0; turn < 6; turn += 1) expect(await client.find({ title: '' })).toBeNull();
   });
 
   it('is made again on another connection when the other side closes this one before it answers', async () => {
