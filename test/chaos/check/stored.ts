@@ -69,8 +69,9 @@ export async function readStored(url: string, prefix: string): Promise<Stored> {
           `SELECT transaction, body::jsonb AS body FROM transactions.receipts WHERE transaction ${ours}`,
         )
       ).map(readReceipt),
+      // A topic that was lost is filled again, by the same events.
       events: await rows(`
-        SELECT event->>'id' AS id, event->'data'->>'transaction' AS transaction,
+        SELECT DISTINCT event->>'id' AS id, event->'data'->>'transaction' AS transaction,
                (event->'data'->>'version')::int AS version, event->'data'->>'state' AS state, event->>'type' AS type
           FROM chaos.events WHERE event->>'type' LIKE 'io.accord.consent.%' AND event->'data'->>'transaction' ${ours}`),
       waiting: await waitingIn(client),

@@ -1,6 +1,5 @@
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
-import { freePort } from '#lib/lifecycle/free-port.ts';
 import { startLocalKafka } from '../../../deploy/local/kafka.ts';
 import { startLocalRedis } from '../../../deploy/local/redis.ts';
 import { createKey } from '../../support/callers.ts';
@@ -14,6 +13,7 @@ import { serverFaults } from '../faults/server-faults.ts';
 import { webhookFaults } from '../faults/webhook-faults.ts';
 import { createTopicLog } from '../kafka/topic-log.ts';
 import { waitUntil } from '../wait-until.ts';
+import { choosePorts } from './choose-ports.ts';
 import { type Database, startDatabase } from './database.ts';
 import { findLeaks } from './find-leaks.ts';
 import { gatherEvents } from './gather-events.ts';
@@ -129,7 +129,7 @@ async function prepare({
   folder: string;
 }): Promise<Record<string, string>> {
   await runTool(project, ['services/secrets.ts', environment.SECRETS_DIR], {});
-  const port = await freePort();
+  const [port] = await choosePorts(1);
   const url = `http://localhost:${port}`;
   const single = createServiceProcess({
     ...{ name: 'the first process', service: 'accord', project, program: 'services/standalone.ts' },

@@ -2,12 +2,12 @@ import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import { findRunningPostgres } from '#lib/db/embedded/find-running-postgres.ts';
 import { readPostmasterFile } from '#lib/db/embedded/postmaster-file.ts';
-import { freePort } from '#lib/lifecycle/free-port.ts';
 import { createKey } from '../../support/callers.ts';
 import { contractFetch } from '../../support/contract.ts';
 import { keepEvents } from '../check/stored.ts';
 import { atOnce, type Fault } from '../faults/fault.ts';
 import { waitUntil } from '../wait-until.ts';
+import { choosePorts } from './choose-ports.ts';
 import { gatherStored } from './gather-stored.ts';
 import { openFolder } from './open-folder.ts';
 import { createServiceProcess, type ServiceProcess } from './service-process.ts';
@@ -18,7 +18,7 @@ export async function startEmbeddedWorld({ project }: Pick<WorldOptions, 'projec
   const folder = await openFolder();
   const dataDir = path.join(folder, 'data');
   // Tokens are of an address: it stays.
-  const port = await freePort();
+  const [port] = await choosePorts(1);
   const baseUrl = `http://localhost:${port}`;
   const accord = createServiceProcess({
     ...{ name: 'accord', service: 'accord', project, program: 'services/standalone.ts' },

@@ -1,4 +1,4 @@
-import { freePort } from '#lib/lifecycle/free-port.ts';
+import { choosePorts } from './choose-ports.ts';
 import { type Backend, isReady } from './router.ts';
 import { createServiceProcess, type ServiceProcess } from './service-process.ts';
 
@@ -18,10 +18,15 @@ export interface Fleet {
 
 /** Makes the processes of all services, each of which knows where the others are; nothing is started yet. */
 export async function createReplicas({ project, environment, counts, logFolder }: Fleet): Promise<Replica[]> {
-  const places: (Backend & { service: string; number: number })[] = [];
-  for (const [service, count] of Object.entries(counts))
-    for (let number = 1; number <= count; number += 1)
-      places.push({ service, number, port: await freePort(), internalPort: await freePort() });
+  const names = Object.entries(counts).flatMap(([service, count]) =>
+    Array.from({ length: count }, (_, index) => ({ service, number: index + 1 })),
+  );
+  const ports = await choosePorts(2 * names.length);
+  const places = names.map((name, index) => ({
+    ...name,
+    port: ports[2 * index] as number,
+    internalPort: ports[2 * index + 1] as number,
+  }));
   const neighbours = Object.keys(counts).map((service): [string, string] => [
     `${service.toUpperCase()}_INTERNAL_URL`,
     places

@@ -1,10 +1,10 @@
 import { rm } from 'node:fs/promises';
-import { freePort } from '#lib/lifecycle/free-port.ts';
 import { createKey } from '../../support/callers.ts';
 import { contractFetch } from '../../support/contract.ts';
 import { keepEvents } from '../check/stored.ts';
 import { postgresFaults } from '../faults/postgres-faults.ts';
 import { processFaults } from '../faults/process-faults.ts';
+import { choosePorts } from './choose-ports.ts';
 import { startDatabase } from './database.ts';
 import { findLeaks } from './find-leaks.ts';
 import { gatherStored } from './gather-stored.ts';
@@ -21,7 +21,7 @@ export async function startStandaloneWorld({
 }: WorldOptions): Promise<World> {
   const folder = await openFolder();
   const database = await startDatabase(random);
-  const port = await freePort();
+  const [port] = await choosePorts(1);
   const baseUrl = `http://localhost:${port}`;
   const accord = createServiceProcess({
     ...{ name: 'accord', service: 'accord', project, program: 'services/standalone.ts' },
