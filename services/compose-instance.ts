@@ -3,13 +3,10 @@ import type { Secrets } from '#lib/config/secrets.ts';
 import type { InternalOperations } from '#lib/contracts/operations.ts';
 import { createFront } from '#lib/http/front.ts';
 import { createSurroundings, type OwnedSurroundings } from '#lib/lifecycle/create-surroundings.ts';
-import type { ComposedService, ServiceDefinition } from '#lib/lifecycle/service-definition.ts';
+import type { ComposedService } from '#lib/lifecycle/service-definition.ts';
 import type { Logger } from '#lib/observability/logger.ts';
-import { authService } from './auth/service.ts';
-import { formsService } from './forms/service.ts';
-import { peersService } from './peers/service.ts';
+import { definitions } from './definitions.ts';
 import type { InstanceSettings } from './settings.ts';
-import { transactionsService } from './transactions/service.ts';
 
 interface Options {
   settings: InstanceSettings;
@@ -30,15 +27,12 @@ export interface ComposedInstance {
   stop(): Promise<void>;
 }
 
-/** In the order in which they are composed and started; they stop the other way round. */
-const services = [authService, formsService, transactionsService, peersService] as ServiceDefinition[];
-
 /** Composes all services of one process: each has its own pool, what they ask of each other is handed to them. */
 export async function composeInstance(options: Options): Promise<ComposedInstance> {
   const { settings, databaseUrl, secrets } = options;
   const surroundings = createSurroundings({ ...options, name: 'accord' });
   const composed = new Map<string, ComposedService>();
-  for (const definition of services) {
+  for (const definition of definitions) {
     const { name } = definition;
     const service = await definition.compose({
       ...{ settings, secrets, demo: settings.demo, standalone: true },

@@ -1,0 +1,13 @@
+import type { ServiceDefinition } from '#lib/lifecycle/service-definition.ts';
+import { authService } from './auth/service.ts';
+import { formsService } from './forms/service.ts';
+import { peersService } from './peers/service.ts';
+import { transactionsService } from './transactions/service.ts';
+
+/** Every service, in the order in which they are composed and started in one process; they stop the other way round. */
+export const definitions = [
+  authService,
+  formsService,
+  transactionsService,
+  peersService,
+] as ServiceDefinition[];
