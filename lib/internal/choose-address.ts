@@ -1,26 +1,29 @@
 /** The replicas of a service, used in turn. */
 export interface Addresses {
-  next(): string;
-  /** It does not answer: for a while the others come first. */
+  /** All of them, in the order in which one call tries them. */
+  order(): string[];
+  /** It did not answer: for a while the others come first. */
   avoid(address: string): void;
 }
 
-const avoidMs = 5_000;
+const avoidMs = 2_000;
 
 /** Where a load balancer or a name with several addresses spreads connections, there is one address and nothing to choose. */
 export function createAddresses(addresses: readonly string[]): Addresses {
-  const avoided = new Map<string, number>();
+  const failedAt = new Map<string, number>();
   let turn = 0;
   return {
-    next() {
+    order() {
+      turn = (turn + 1) % addresses.length;
+      const rotated = [...addresses.slice(turn), ...addresses.slice(0, turn)];
+      if (failedAt.size === 0) return rotated;
       const now = performance.now();
-      const good = addresses.filter((address) => (avoided.get(address) ?? 0) <= now);
-      const candidates = good.length > 0 ? good : addresses;
-      turn += 1;
-      return candidates[turn % candidates.length] as string;
+      for (const [address, at] of failedAt) if (now - at > avoidMs) failedAt.delete(address);
+      // Of those that failed the one that has had the longest time to come back is first.
+      return rotated.sort((a, b) => (failedAt.get(a) ?? 0) - (failedAt.get(b) ?? 0));
     },
     avoid(address) {
-      avoided.set(address, performance.now() + avoidMs);
+      failedAt.set(address, performance.now());
     },
   };
 }

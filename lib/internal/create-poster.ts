@@ -18,8 +18,8 @@ export interface CalledService {
 
 /** Longer than PostgreSQL may take for a statement (lib/db/pool.ts), shorter than a reader's patience. */
 const defaultTimeoutMs = 7_000;
-/** Before each repetition of a call that got no answer: the first goes elsewhere at once, the second lets a restart go by. */
-const pausesMs = [0, 100];
+/** Before each repetition of a call that got no answer: the first goes elsewhere at once, the others let a restart go by. */
+const pausesMs = [0, 100, 400];
 
 /**
  * Posts to a service over connections that are kept. A call whose connection cannot be made, or ends without an answer, or comes to a
@@ -42,8 +42,9 @@ export function createPoster(called: CalledService): (operation: string, body: s
   }
 
   return async (operation, body) => {
+    const order = addresses.order();
     for (let attempt = 0; ; attempt += 1) {
-      const address = addresses.next();
+      const address = order[attempt % order.length] as string;
       try {
         const reply = await postTo(address, operation, body);
         if (reply.status === 503 && !readProblem(reply)) throw new Error('the replica is starting');

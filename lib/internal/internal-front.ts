@@ -17,7 +17,7 @@ export function createInternalFront(probes: Probes): InternalFront {
       if (probes.handle(request, response)) return;
       if (request.url === '/metrics' && metrics) return void sendMetrics(response, metrics);
       if (operations) return operations(request, response);
-      // Nothing is there before the service is: another replica has it.
+      // Nothing is there before the service is: callers go to another replica.
       response.writeHead(503, { 'Retry-After': '1' }).end();
     },
     open(parts) {

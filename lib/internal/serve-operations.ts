@@ -72,13 +72,22 @@ export function serveOperations({
     }
   }
 
+  async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const started = performance.now();
+    try {
+      const answered = await answer(request);
+      send(response, answered);
+      const ms = Math.round((performance.now() - started) * 10) / 10;
+      log.info('call', { operation: request.url?.slice(prefix.length), status: answered.status, ms });
+    } catch {
+      // The caller has gone, or was cut off because it was too slow.
+      response.destroy();
+    }
+  }
+
   return (request, response) => {
     const requestId = acceptRequestId(request.headers['x-request-id']?.toString());
-    void runWithRequestId(requestId, () => answer(request)).then(
-      (answered) => send(response, answered),
-      // The caller has gone, or was cut off because it was too slow.
-      () => response.destroy(),
-    );
+    void runWithRequestId(requestId, () => serve(request, response));
   };
 }
 

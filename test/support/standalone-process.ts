@@ -44,7 +44,7 @@ export function startStandalone(settings: Record<string, string>, program = ours
   });
   child.stdout.setEncoding('utf8').on('data', (chunk) => {
     output += chunk;
-    const url = /^Accord is ready: (.*)\n/m.exec(output)?.[1];
+    const url = /^\w+ is ready: (\S+).*\n/m.exec(output)?.[1];
     if (url) tell(url);
   });
   const ended = new Promise<Ended>((done) => {
