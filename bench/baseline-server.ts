@@ -23,7 +23,7 @@ const pools = {
 const db = queriesOf(pools.transactions);
 const relay = createOutboxRelay({
   db: { ...db, withTransaction: async (work) => work(db) },
-  bus: { publish: async () => [] },
+  bus: { publish: async () => [], canLose: false, onTopicLost: () => {} },
   log,
 });
 const steps = await createBaselineSteps({ db, forms: queriesOf(pools.forms), samples });

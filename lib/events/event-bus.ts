@@ -28,6 +28,12 @@ export interface EventBus {
   publish(events: readonly OutboundEvent[]): Promise<readonly Unsent[]>;
   /** Registers a handler; before {@link start}. A reader's name is its service's: its replicas share it. */
   subscribe(topic: Topic, reader: Reader, handler: EventHandler): void;
+  /**
+   * Whether what was acknowledged can still be lost with the carrier's own storage; then it is kept for a while, to be sent again
+   * when {@link onTopicLost} tells that a topic has begun anew.
+   */
+  readonly canLose: boolean;
+  onTopicLost(listener: (topic: Topic) => void): void;
   /** Begins to read. Does not wait for the carrier, which may be down for as long as it likes. */
   start(): void;
   /** Resolves when every subscription is in force: what is published from now on reaches each of them. */

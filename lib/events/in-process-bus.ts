@@ -45,6 +45,9 @@ export function createInProcessBus(options: Options): EventBus {
   }
 
   return {
+    // What is acknowledged has been applied.
+    canLose: false,
+    onTopicLost: () => {},
     subscribe: (topic, reader, handler) => void subscriptions.push({ topic, reader, handler }),
     async publish(events) {
       const work = deliverAll(events);

@@ -1,8 +1,9 @@
-import type { Database, Queries } from '#lib/db/database.ts';
+import type { Database } from '#lib/db/database.ts';
 import { sql } from '#lib/db/sql.ts';
 import { parkDeadLetter } from '#lib/events/dead-letters.ts';
-import type { OutboundEvent } from '#lib/events/event.ts';
+import type { OutboundEvent, Topic } from '#lib/events/event.ts';
 import type { EventBus, Unsent } from '#lib/events/event-bus.ts';
+import { finishRows, forgetSent, sendAgain } from '#lib/events/sent-events.ts';
 import { atMost } from '#lib/lifecycle/at-most.ts';
 import type { Logger } from '#lib/observability/logger.ts';
 import type { EventMetrics } from '#lib/observability/metrics/event-metrics.ts';
@@ -18,7 +19,7 @@ export interface OutboxRelay {
 
 interface Parts {
   db: Database;
-  bus: Pick<EventBus, 'publish'>;
+  bus: Pick<EventBus, 'publish' | 'canLose' | 'onTopicLost'>;
   log: Logger;
   metrics?: EventMetrics | undefined;
 }
@@ -35,6 +36,8 @@ const maxBackOffSeconds = 5;
 const minPollMs = 50;
 const maxPollMs = 500;
 const flushMs = 5_000;
+/** 1,000 old rows go each time. */
+const tidyMs = 5_000;
 
 /**
  * Claims rows by lease, publishes them outside any database transaction, deletes those that are acknowledged.
@@ -46,6 +49,9 @@ export function createOutboxRelay(parts: Parts): OutboxRelay {
   let running: Promise<void> | undefined;
   let wakeUp: (() => void) | undefined;
   let woken = false;
+  let nextTidy = 0;
+  const lost = new Set<Topic>();
+  bus.onTopicLost((topic) => void lost.add(topic));
 
   /** @returns how many rows are done with. */
   async function sendBatch(): Promise<number> {
@@ -55,17 +61,39 @@ export function createOutboxRelay(parts: Parts): OutboxRelay {
     rows.sort((one, other) => (BigInt(one.id) < BigInt(other.id) ? -1 : 1));
     const unsent = new Map((await bus.publish(rows)).map((each) => [each.id, each]));
     const acknowledged = rows.filter((row) => !unsent.has(row.event.id));
-    await deleteRows(db, acknowledged);
+    await finishRows(db, idsOf(acknowledged), bus.canLose);
     const hopeless = rows.filter((row) => unsent.get(row.event.id)?.hopeless);
     for (const row of hopeless) await putAside(parts, row, unsent.get(row.event.id) as Unsent);
     await release(parts, rows, [...unsent.values()]);
     return acknowledged.length + hopeless.length;
   }
 
+  /** A topic that was lost is filled again; a topic is forgotten only when that has been done. */
+  async function refill(): Promise<void> {
+    for (const topic of [...lost]) {
+      lost.delete(topic);
+      await sendAgain(db, topic).catch((error) => {
+        lost.add(topic);
+        throw error;
+      });
+    }
+  }
+
+  async function tidy(): Promise<void> {
+    if (!bus.canLose || Date.now() < nextTidy) return;
+    nextTidy = Date.now() + tidyMs;
+    await forgetSent(db);
+  }
+
   async function drain(until = Number.POSITIVE_INFINITY): Promise<boolean> {
     let sent = 0;
     try {
-      while (Date.now() < until && (await sendBatch()) > 0) sent += 1;
+      while (Date.now() < until) {
+        await refill();
+        if ((await sendBatch()) === 0) break;
+        sent += 1;
+      }
+      await tidy();
     } catch (error) {
       log.warn('outbox rows stay for the next try', { error });
     }
@@ -121,10 +149,7 @@ const claim = sql`
               FOR UPDATE SKIP LOCKED)
   RETURNING o.id, o.topic, o.key, o.event`;
 
-async function deleteRows(db: Queries, rows: readonly OutboxRow[]): Promise<void> {
-  if (rows.length > 0)
-    await db.query(sql`DELETE FROM outbox WHERE id = ANY(${rows.map((row) => row.id)}::bigint[])`);
-}
+const idsOf = (rows: readonly OutboxRow[]) => rows.map((row) => row.id);
 
 /** No repetition can help: the row must not be sent for ever, and nothing else waits for it (reliability.md, "Outbox, inbox"). */
 async function putAside({ db, log, metrics }: Parts, row: OutboxRow, { error }: Unsent): Promise<void> {
@@ -134,7 +159,7 @@ async function putAside({ db, log, metrics }: Parts, row: OutboxRow, { error }: 
       ...{ consumer: 'relay', topic, place: id, eventId: event.id, type: event.type, subject: event.subject },
       reason: error instanceof Error ? error.message : 'The bus refuses it.',
     });
-    await deleteRows(tx, [row]);
+    await finishRows(tx, [row.id], false);
   });
   log.error('an event cannot be sent and was put aside', { topic, eventId: event.id, error });
   metrics?.deadLettered({ consumer: 'relay', topic });
@@ -147,7 +172,7 @@ async function release(
   unsent: readonly Unsent[],
 ): Promise<void> {
   const again = new Set(unsent.filter((each) => !each.hopeless).map((each) => each.id));
-  const ids = rows.filter((row) => again.has(row.event.id)).map((row) => row.id);
+  const ids = idsOf(rows.filter((row) => again.has(row.event.id)));
   if (ids.length === 0) return;
   log.warn('events could not be sent; they stay in the outbox', {
     count: ids.length,

@@ -26,9 +26,10 @@ interface Options {
  * Nothing correct rests on kafkajs, which nobody maintains: rows stay in the outbox until they are acknowledged, and readers are idempotent.
  */
 export function createKafkaBus(options: Options): EventBus {
-  const { contract, metrics } = options;
+  const { contract, log, metrics } = options;
   const kafka = createKafkaClient(options);
   const senders = new Map<Topic, Sender>();
+  const losses: ((topic: Topic) => void)[] = [];
   const applier = createEventApplier(options);
   const loops: ReaderLoop[] = [];
 
@@ -39,8 +40,13 @@ export function createKafkaBus(options: Options): EventBus {
     loops.push(createReaderLoop({ ...options, kafka, groupId, subscription, applier }));
   }
 
+  function tellLoss(topic: Topic): void {
+    log.error('a topic has begun anew; what was sent within the last day is sent again', { topic });
+    for (const listener of losses) listener(topic);
+  }
+
   async function send(topic: Topic, events: readonly OutboundEvent[]): Promise<Unsent[]> {
-    const sender = senders.get(topic) ?? createSender(kafka, topic);
+    const sender = senders.get(topic) ?? createSender(kafka, topic, () => tellLoss(topic));
     senders.set(topic, sender);
     const unsent = await sender.send(events);
     metrics?.published(topic, events.length - unsent.length);
@@ -50,6 +56,8 @@ export function createKafkaBus(options: Options): EventBus {
 
   const stopReading = async () => void (await Promise.all(loops.map((loop) => loop.stop())));
   return {
+    canLose: true,
+    onTopicLost: (listener) => void losses.push(listener),
     subscribe: (topic, reader, handler) => addLoop({ topic, reader, handler }),
     async publish(events) {
       const refused: Unsent[] = [];

@@ -1,4 +1,4 @@
-import { CompressionTypes, type Kafka, Partitioners, type Producer } from 'kafkajs';
+import { CompressionTypes, type Kafka, Partitioners, type Producer, type RecordMetadata } from 'kafkajs';
 import type { OutboundEvent, Topic } from '#lib/events/event.ts';
 import type { Unsent } from '#lib/events/event-bus.ts';
 import { writeMessage } from '#lib/events/kafka/message.ts';
@@ -19,8 +19,10 @@ const sendMs = 25_000;
  * Not `idempotent`: after a failed send kafkajs uses the same sequence numbers for other records, which a broker takes for duplicates and
  * drops. The outcome of a rejected send is unknown, so is the state of its producer: the next send has a new one. Each topic has a producer of
  * its own, because one asks for all its topics at once, and fails for all while one is missing.
+ * @param onLost called when the topic turns out to have begun anew.
  */
-export function createSender(kafka: Kafka, topic: Topic): Sender {
+export function createSender(kafka: Kafka, topic: Topic, onLost: () => void): Sender {
+  const notice = createLossNotice(onLost);
   let producer: Promise<Producer> | undefined;
   let ended: Promise<void> = Promise.resolve();
 
@@ -55,7 +57,7 @@ export function createSender(kafka: Kafka, topic: Topic): Sender {
     producer ??= connect();
     const used = producer;
     try {
-      await within(
+      const records = await within(
         sendMs,
         used.then((each) =>
           each.send({
@@ -66,7 +68,9 @@ export function createSender(kafka: Kafka, topic: Topic): Sender {
           }),
         ),
       );
+      notice.sent(records);
     } catch (error) {
+      if (isMissing(error)) notice.missing();
       // Two sends may fail at the same time: the second must not drop the new producer.
       if (producer === used) void drop();
       throw error;
@@ -93,6 +97,34 @@ export function createSender(kafka: Kafka, topic: Topic): Sender {
   }
 
   return { send, stop: drop };
+}
+
+/** Notices that a topic was deleted and made again: it was missing, or a partition gives out numbers that it has given out before. */
+function createLossNotice(onLost: () => void) {
+  const newest = new Map<number, bigint>();
+  let wasMissing = false;
+  return {
+    missing() {
+      wasMissing = true;
+    },
+    sent(records: readonly RecordMetadata[]) {
+      const offsets = records.map(({ partition, baseOffset = '0' }) => ({
+        partition,
+        offset: BigInt(baseOffset),
+      }));
+      const isAnew =
+        wasMissing || offsets.some(({ partition, offset }) => offset <= (newest.get(partition) ?? -1n));
+      if (isAnew) newest.clear();
+      for (const { partition, offset } of offsets) newest.set(partition, offset);
+      wasMissing = false;
+      if (isAnew) onLost();
+    },
+  };
+}
+
+function isMissing(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  return (error as { type?: string }).type === 'UNKNOWN_TOPIC_OR_PARTITION' || isMissing(error.cause);
 }
 
 /** What the broker refuses for good (Kafka protocol, "Error Codes"), and what it refuses to a batch that has one such record. */

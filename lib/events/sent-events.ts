@@ -1,0 +1,50 @@
+import type { Queries } from '#lib/db/database.ts';
+import { sql } from '#lib/db/sql.ts';
+import type { Topic } from '#lib/events/event.ts';
+
+const keptHours = 24;
+/** So many rows a statement, so that none takes long. */
+const batchSize = 1_000;
+
+/** Takes acknowledged rows out of the outbox. @param keep whether the carrier may still lose them. */
+export async function finishRows(db: Queries, ids: readonly string[], keep: boolean): Promise<void> {
+  if (ids.length === 0) return;
+  const gone = sql`DELETE FROM outbox WHERE id = ANY(${ids}::bigint[])`;
+  if (!keep) await db.query(gone);
+  else
+    await db.query(sql`
+      WITH gone AS (${gone} RETURNING event_id, topic, key, event)
+      INSERT INTO outbox_sent (event_id, topic, key, event) SELECT g.event_id, g.topic, g.key, g.event FROM gone AS g`);
+}
+
+/**
+ * Puts the events of a topic that were sent within the last day back into the outbox: the topic was lost, and perhaps before everybody had
+ * read them (reliability.md, "Topic lost"). Readers know again what they have applied.
+ * @returns how many.
+ */
+export async function sendAgain(db: Queries, topic: Topic): Promise<number> {
+  let count = 0;
+  for (;;) {
+    const [{ found } = { found: 0 }] = await db.query<{ found: number }>(sql`
+      WITH again AS (
+        DELETE FROM outbox_sent WHERE id IN (
+          SELECT s.id FROM outbox_sent AS s WHERE s.topic = ${topic} ORDER BY s.id LIMIT ${batchSize} FOR UPDATE SKIP LOCKED)
+        RETURNING id, event_id, topic, key, event
+      ), put AS (
+        INSERT INTO outbox (event_id, topic, key, event)
+        SELECT a.event_id, a.topic, a.key, a.event FROM again AS a ORDER BY a.id
+        ON CONFLICT (event_id) DO NOTHING
+      )
+      SELECT count(*)::int AS found FROM again`);
+    count += found;
+    if (found < batchSize) return count;
+  }
+}
+
+/** Forgets what was sent more than a day ago. */
+export async function forgetSent(db: Queries): Promise<void> {
+  await db.query(sql`
+    DELETE FROM outbox_sent WHERE id IN (
+      SELECT s.id FROM outbox_sent AS s WHERE s.sent_at < now() - ${keptHours} * interval '1 hour'
+       ORDER BY s.sent_at LIMIT ${batchSize} FOR UPDATE SKIP LOCKED)`);
+}

@@ -1,0 +1,235 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import { createDatabase, type Database } from '#lib/db/database.ts';
+import { createPool } from '#lib/db/pool.ts';
+import { sql } from '#lib/db/sql.ts';
+import type { OutboundEvent, Topic } from '#lib/events/event.ts';
+import type { Unsent } from '#lib/events/event-bus.ts';
+import { applyOnce } from '#lib/events/inbox.ts';
+import { addToOutbox } from '#lib/events/outbox.ts';
+import { createOutboxRelay } from '#lib/events/outbox-relay.ts';
+import { createLogger } from '#lib/observability/logger.ts';
+import { createTestDatabase } from '../support/postgres.ts';
+import { sampleEvent } from '../support/sample-events.ts';
+
+const log = createLogger({ level: 'silent' });
+const ends: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const end of ends.splice(0).reverse()) await end();
+});
+
+async function openDatabase(): Promise<Database> {
+  const database = await createTestDatabase();
+  const pool = createPool({ url: database.url, schema: 'transactions', log });
+  ends.push(database.drop, () => pool.end());
+  return createDatabase({ pool });
+}
+
+type Publish = (events: readonly OutboundEvent[]) => Promise<readonly Unsent[]>;
+
+/** A carrier of the test's, which may lose what it has, as Kafka may. */
+function busOf(publish: Publish) {
+  const listeners: ((topic: Topic) => void)[] = [];
+  return {
+    publish,
+    canLose: true,
+    onTopicLost: (listener: (topic: Topic) => void) => void listeners.push(listener),
+    lose: (topic: Topic) => {
+      for (const listener of listeners) listener(topic);
+    },
+  };
+}
+
+/** A relay on a bus of the test's. */
+function startRelay(db: Database, publish: Publish) {
+  const bus = busOf(publish);
+  const relay = createOutboxRelay({ db, bus, log });
+  ends.push(relay.stop);
+  relay.start();
+  return { ...relay, lose: bus.lose };
+}
+
+const write = (db: Database, changes = {}) => {
+  const { id: _id, time: _time, ...event } = sampleEvent(changes);
+  return db.withTransaction((tx) => addToOutbox(tx, 'accord.consents', event));
+};
+const countRows = async (db: Database) =>
+  (await db.one<{ count: number }>(sql`SELECT count(*)::int AS count FROM outbox`)).count;
+
+describe('the outbox relay', () => {
+  test('sends every event that was committed, in the order of writing, and keeps none', async () => {
+    const db = await openDatabase();
+    for (const subject of ['a', 'b', 'c']) await write(db, { subject });
+    const sent: string[] = [];
+    startRelay(db, async (events) => {
+      sent.push(...events.map(({ event }) => event.subject));
+      return [];
+    });
+    await expect.poll(() => countRows(db)).toBe(0);
+    expect(sent).toEqual(['a', 'b', 'c']);
+  });
+
+  test('misses no event whose transaction commits after that of a later one', async () => {
+    const db = await openDatabase();
+    const sent = new Set<string>();
+    startRelay(db, async (events) => {
+      for (const { event } of events) sent.add(event.subject);
+      return [];
+    });
+    const { id: _id, time: _time, ...early } = sampleEvent({ subject: 'early' });
+    await db.withTransaction(async (tx) => {
+      await addToOutbox(tx, 'accord.consents', early);
+      await write(db, { subject: 'late' });
+      await expect.poll(() => sent.has('late')).toBe(true);
+    });
+    await expect.poll(() => sent.has('early')).toBe(true);
+  });
+
+  test('shares the work with other relays: each event is sent by one of them', async () => {
+    const db = await openDatabase();
+    for (let index = 0; index < 500; index += 1) await write(db, { subject: `s${index}` });
+    const sent: string[] = [];
+    for (let relay = 0; relay < 3; relay += 1)
+      startRelay(db, async (events) => {
+        sent.push(...events.map(({ event }) => event.subject));
+        return [];
+      });
+    await expect.poll(() => countRows(db)).toBe(0);
+    expect(sent.length).toBe(500);
+    expect(new Set(sent).size).toBe(500);
+  });
+
+  test('sends again what was not acknowledged, and what was sent with it is done with', async () => {
+    const db = await openDatabase();
+    for (const subject of ['a', 'b', 'c']) await write(db, { subject });
+    const rounds: string[][] = [];
+    startRelay(db, async (events) => {
+      rounds.push(events.map(({ event }) => event.subject));
+      const lost = events.filter(({ event }) => event.subject === 'b' && rounds.length < 3);
+      return lost.map(({ event }) => ({ id: event.id, hopeless: false, error: new Error('no answer') }));
+    });
+    await expect.poll(() => countRows(db)).toBe(0);
+    expect(rounds).toEqual([['a', 'b', 'c'], ['b'], ['b']]);
+  });
+
+  test('puts aside an event that can never be sent, by ids alone, and the rest goes on', async () => {
+    const db = await openDatabase();
+    for (const subject of ['a', 'b', 'c']) await write(db, { subject });
+    const sent: string[] = [];
+    startRelay(db, async (events) => {
+      sent.push(...events.map(({ event }) => event.subject).filter((subject) => subject !== 'b'));
+      const hopeless = events.filter(({ event }) => event.subject === 'b');
+      return hopeless.map(({ event }) => ({ id: event.id, hopeless: true, error: new Error('too large') }));
+    });
+    await expect.poll(() => countRows(db)).toBe(0);
+    expect(sent).toEqual(['a', 'c']);
+    const letters = await db.query(
+      sql`SELECT d.consumer, d.topic, d.type, d.subject, d.reason FROM dead_letters AS d`,
+    );
+    const { type } = sampleEvent();
+    expect(letters).toEqual([
+      { consumer: 'relay', topic: 'accord.consents', type, subject: 'b', reason: 'too large' },
+    ]);
+  });
+
+  test('fills a topic that was lost again with what was sent, and no other', async () => {
+    const db = await openDatabase();
+    for (const subject of ['a', 'b']) await write(db, { subject });
+    const sent: string[] = [];
+    const relay = startRelay(db, async (events) => {
+      sent.push(...events.map(({ event }) => event.subject));
+      return [];
+    });
+    await expect.poll(() => sent).toEqual(['a', 'b']);
+    relay.lose('accord.models');
+    relay.lose('accord.consents');
+    await expect.poll(() => sent).toEqual(['a', 'b', 'a', 'b']);
+    await expect.poll(() => countRows(db)).toBe(0);
+  });
+
+  test('forgets what was sent more than a day ago', async () => {
+    const db = await openDatabase();
+    await write(db, { subject: 'old' });
+    const count = async () =>
+      (await db.one<{ count: number }>(sql`SELECT count(*)::int AS count FROM outbox_sent`)).count;
+    const first = startRelay(db, async () => []);
+    await expect.poll(count).toBe(1);
+    await first.stop();
+    await db.query(sql`UPDATE outbox_sent SET sent_at = now() - interval '25 hours'`);
+    startRelay(db, async () => []);
+    await expect.poll(count).toBe(0);
+  });
+
+  test('leaves what a relay that died had claimed to the next one, when its lease has run out', async () => {
+    const db = await openDatabase();
+    await write(db, { subject: 'claimed' });
+    await db.query(sql`UPDATE outbox SET lease_until = now() + interval '1 second', attempts = 1`);
+    const sent: string[] = [];
+    startRelay(db, async (events) => {
+      sent.push(...events.map(({ event }) => event.subject));
+      return [];
+    });
+    await write(db, { subject: 'free' });
+    await expect.poll(() => sent).toEqual(['free']);
+    await expect.poll(() => sent, { timeout: 5_000 }).toEqual(['free', 'claimed']);
+  });
+
+  test('sends what is there when it is stopped, and does not wait for a carrier that hangs', async () => {
+    const db = await openDatabase();
+    const sent: string[] = [];
+    const relay = createOutboxRelay({
+      ...{ db, log },
+      bus: busOf(async (events) => {
+        sent.push(...events.map(({ event }) => event.subject));
+        return [];
+      }),
+    });
+    relay.start();
+    await write(db, { subject: 'last' });
+    await relay.stop();
+    expect(sent).toEqual(['last']);
+
+    await write(db, { subject: 'never' });
+    const hanging = createOutboxRelay({ db, log, bus: busOf(() => new Promise(() => {})) });
+    hanging.start();
+    const began = performance.now();
+    await hanging.stop();
+    expect(performance.now() - began).toBeLessThan(12_000);
+    expect(await countRows(db)).toBe(1);
+  });
+});
+
+describe('the inbox', () => {
+  async function withInbox(): Promise<Database> {
+    const db = await openDatabase();
+    await db.query(sql`CREATE TABLE effects (event_id text)`);
+    return db;
+  }
+  const apply = (db: Database, eventId: string, work: () => Promise<void> = async () => {}) =>
+    db.withTransaction((tx) =>
+      applyOnce(tx, { consumer: 'test', eventId }, async () => {
+        await tx.query(sql`INSERT INTO effects (event_id) VALUES (${eventId})`);
+        await work();
+      }),
+    );
+  const effects = async (db: Database) =>
+    (await db.query<{ event_id: string }>(sql`SELECT e.event_id FROM effects AS e`)).map(
+      (row) => row.event_id,
+    );
+
+  test('applies an event once, however often and however many at once it comes', async () => {
+    const db = await withInbox();
+    const { id } = sampleEvent();
+    const ran = await Promise.all(Array.from({ length: 5 }, () => apply(db, id)));
+    expect(ran.filter(Boolean).length).toBe(1);
+    expect(await effects(db)).toEqual([id]);
+  });
+
+  test('forgets an event whose effect failed, so that it is applied when it comes again', async () => {
+    const db = await withInbox();
+    const { id } = sampleEvent();
+    await expect(apply(db, id, () => Promise.reject(new Error('disk full')))).rejects.toThrow('disk full');
+    expect(await effects(db)).toEqual([]);
+    expect(await apply(db, id)).toBe(true);
+    expect(await effects(db)).toEqual([id]);
+  });
+});
