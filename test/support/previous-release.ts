@@ -23,7 +23,7 @@ export async function takePreviousRelease(folder: string): Promise<PreviousRelea
   if (!name) return { missing: 'there is no git history that has it (a shallow or bare copy of the code)' };
   await mkdir(folder, { recursive: true });
   const archive = path.join(folder, 'release.tar');
-  await git('archive', '--output', archive, name, 'lib', 'services', 'openapi.yaml', 'package.json');
+  await git('archive', '--output', archive, name);
   await execute('tar', ['-xf', archive, '-C', folder]);
   await symlink(path.join(project, 'node_modules'), path.join(folder, 'node_modules'));
   return { name, folder };
