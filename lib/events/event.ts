@@ -1,5 +1,7 @@
-/** Kafka topics, and names of channels on the in-process bus (architecture.md, "Topics"). */
-export type Topic = 'accord.consents' | 'accord.models' | 'accord.keys' | 'accord.peers';
+import type { TopicEvents } from '#lib/contracts/events.gen.ts';
+
+/** The topics of asyncapi.yaml; `npm run topics` makes them. */
+export type Topic = keyof TopicEvents;
 
 /**
  * A CloudEvents 1.0 event: a fact with ids, states and the aggregate's version, never an answer, a contact datum or content

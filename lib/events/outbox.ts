@@ -1,17 +1,20 @@
 import { randomUUID } from 'node:crypto';
+import type { EventData, TopicEvents } from '#lib/contracts/events.gen.ts';
 import type { Queries } from '#lib/db/database.ts';
 import { sql } from '#lib/db/sql.ts';
 import type { AccordEvent, Topic } from '#lib/events/event.ts';
 import { requestExtension } from '#lib/events/request-extension.ts';
 
-/** An event before it has an id and a time. */
-export type NewEvent = Omit<AccordEvent, 'id' | 'time'>;
+/** An event before it has an id and a time, with the data that asyncapi.yaml has for its type. */
+export type NewEvent<T extends Topic> = {
+  [Type in TopicEvents[T]]: Pick<AccordEvent, 'source' | 'subject'> & { type: Type; data: EventData[Type] };
+}[TopicEvents[T]];
 
 /**
  * Writes an event beside the change it tells of, in the same transaction: it will be sent if and only if that commits
  * (reliability.md, "Outbox, inbox"). Wake the relay after the COMMIT. The aggregate's id is the key.
  */
-export async function addToOutbox(tx: Queries, topic: Topic, event: NewEvent): Promise<void> {
+export async function addToOutbox<T extends Topic>(tx: Queries, topic: T, event: NewEvent<T>): Promise<void> {
   const id = randomUUID();
   await tx.query(sql`
     INSERT INTO outbox (event_id, topic, key, event)

@@ -5,7 +5,7 @@ import { sql } from '#lib/db/sql.ts';
 import type { OutboundEvent, Topic } from '#lib/events/event.ts';
 import type { Unsent } from '#lib/events/event-bus.ts';
 import { applyOnce } from '#lib/events/inbox.ts';
-import { addToOutbox } from '#lib/events/outbox.ts';
+import { addToOutbox, type NewEvent } from '#lib/events/outbox.ts';
 import { createOutboxRelay } from '#lib/events/outbox-relay.ts';
 import { createLogger } from '#lib/observability/logger.ts';
 import { createTestDatabase } from '../support/postgres.ts';
@@ -48,9 +48,14 @@ function startRelay(db: Database, publish: Publish) {
   return { ...relay, lose: bus.lose };
 }
 
+function newEvent(changes: { subject?: string }): NewEvent<'accord.consents'> {
+  const { source, subject } = sampleEvent(changes);
+  const data = { transaction: 'ABCDEFGHJKLMNPQRSTUVWX', state: 'CREATED', version: 1 } as const;
+  return { type: 'io.accord.consent.created.v1', source, subject, data };
+}
+
 const write = (db: Database, changes = {}) => {
-  const { id: _id, time: _time, ...event } = sampleEvent(changes);
-  return db.withTransaction((tx) => addToOutbox(tx, 'accord.consents', event));
+  return db.withTransaction((tx) => addToOutbox(tx, 'accord.consents', newEvent(changes)));
 };
 const countRows = async (db: Database) =>
   (await db.one<{ count: number }>(sql`SELECT count(*)::int AS count FROM outbox`)).count;
@@ -75,9 +80,8 @@ describe('the outbox relay', () => {
       for (const { event } of events) sent.add(event.subject);
       return [];
     });
-    const { id: _id, time: _time, ...early } = sampleEvent({ subject: 'early' });
     await db.withTransaction(async (tx) => {
-      await addToOutbox(tx, 'accord.consents', early);
+      await addToOutbox(tx, 'accord.consents', newEvent({ subject: 'early' }));
       await write(db, { subject: 'late' });
       await expect.poll(() => sent.has('late')).toBe(true);
     });

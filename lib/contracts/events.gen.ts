@@ -1,0 +1,111 @@
+export type paths = Record<string, never>;
+export type webhooks = Record<string, never>;
+export interface components {
+    schemas: {
+        /** @description The attributes of an event (CloudEvents 1.0) but `specversion` and `datacontenttype`, which are the same for all. */
+        Attributes: {
+            /**
+             * Format: uuid
+             * @description The same for every repetition of one event.
+             */
+            id: string;
+            type: string;
+            /**
+             * Format: uri
+             * @description BASE_URL of the instance.
+             */
+            source: string;
+            /** @description The id of what the event is about. */
+            subject: string;
+            /** Format: date-time */
+            time: string;
+            /** @description The request that brought it about, as in the log. */
+            requestid?: string;
+        };
+        /** @description The attributes as headers of a Kafka message (CloudEvents Kafka binding 1.0.2, §3.2). */
+        Headers: {
+            /** @constant */
+            ce_specversion: "1.0";
+            ce_id: components["schemas"]["Attributes"]["id"];
+            ce_type: components["schemas"]["Attributes"]["type"];
+            ce_source: components["schemas"]["Attributes"]["source"];
+            ce_subject: components["schemas"]["Attributes"]["subject"];
+            ce_time: components["schemas"]["Attributes"]["time"];
+            ce_requestid?: components["schemas"]["Attributes"]["requestid"];
+            /** @constant */
+            "content-type": "application/json";
+        };
+        /** @description Grows with each change of what the event is about. */
+        Version: number;
+        TransactionId: string;
+        Consent: {
+            transaction: components["schemas"]["TransactionId"];
+            /** @enum {string} */
+            state: "CREATED" | "SUBMITTED" | "COMMITTED" | "CANCELLED" | "TIMEOUT" | "ROLLBACK";
+            version: components["schemas"]["Version"];
+        };
+        RecordSuperseded: {
+            /** Format: uuid */
+            record: string;
+            /** @description The transaction in which the older answer was given. */
+            transaction: components["schemas"]["TransactionId"];
+            /**
+             * Format: uuid
+             * @description The record that is in force now.
+             */
+            by: string;
+        };
+        Model: {
+            /** Format: uuid */
+            model: string;
+            key: string;
+            type: string;
+            version: components["schemas"]["Version"];
+            /** @description The version that it is about. */
+            serial?: string;
+        };
+        Key: {
+            /** Format: uuid */
+            key: string;
+            /** @enum {string} */
+            scope: "OWNER" | "PEER";
+            version: components["schemas"]["Version"];
+        };
+        Peer: {
+            /** Format: uuid */
+            peer: string;
+            version: components["schemas"]["Version"];
+        };
+    };
+    responses: never;
+    parameters: never;
+    requestBodies: never;
+    headers: never;
+    pathItems: never;
+}
+export type $defs = Record<string, never>;
+export type operations = Record<string, never>;
+
+/** The types of the events of each topic. */
+export interface TopicEvents {
+  'accord.consents': 'io.accord.consent.created.v1' | 'io.accord.consent.committed.v1' | 'io.accord.consent.cancelled.v1' | 'io.accord.consent.timedout.v1' | 'io.accord.record.superseded.v1';
+  'accord.models': 'io.accord.model.activated.v1' | 'io.accord.model.archived.v1' | 'io.accord.model.deleted.v1';
+  'accord.keys': 'io.accord.key.created.v1' | 'io.accord.key.revoked.v1';
+  'accord.peers': 'io.accord.peer.added.v1' | 'io.accord.peer.removed.v1';
+}
+
+/** The data of each type of event. */
+export interface EventData {
+  'io.accord.consent.created.v1': components['schemas']['Consent'];
+  'io.accord.consent.committed.v1': components['schemas']['Consent'];
+  'io.accord.consent.cancelled.v1': components['schemas']['Consent'];
+  'io.accord.consent.timedout.v1': components['schemas']['Consent'];
+  'io.accord.record.superseded.v1': components['schemas']['RecordSuperseded'];
+  'io.accord.model.activated.v1': components['schemas']['Model'];
+  'io.accord.model.archived.v1': components['schemas']['Model'];
+  'io.accord.model.deleted.v1': components['schemas']['Model'];
+  'io.accord.key.created.v1': components['schemas']['Key'];
+  'io.accord.key.revoked.v1': components['schemas']['Key'];
+  'io.accord.peer.added.v1': components['schemas']['Peer'];
+  'io.accord.peer.removed.v1': components['schemas']['Peer'];
+}
