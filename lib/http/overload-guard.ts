@@ -19,7 +19,7 @@ export interface Place {
 }
 
 /** Lets a request in, or does not. @throws Failure `unavailable` with Retry-After. */
-export type Admit = (operation: ContractOperation) => Place;
+export type Admit = (operation: Pick<ContractOperation, 'x-shed'>) => Place;
 
 /** Keeps a process from taking on more than it can finish; its services share it. */
 export interface OverloadGuard {

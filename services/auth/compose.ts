@@ -4,6 +4,7 @@ import { forgetRevokedKeys } from '#lib/auth/forget-revoked-keys.ts';
 import type { AuthOperations } from '#lib/contracts/auth.ts';
 import { eventTables } from '#lib/events/event-tables.ts';
 import { createOutboxRelay } from '#lib/events/outbox-relay.ts';
+import { admitRequests } from '#lib/http/admit-requests.ts';
 import { clientAddress } from '#lib/http/client-address.ts';
 import { cors } from '#lib/http/cors.ts';
 import { createApp } from '#lib/http/create-app.ts';
@@ -76,6 +77,7 @@ async function composeApp(options: AuthOptions, parts: AppParts): Promise<Koa> {
   const { db, bus, document, limiter, settings, log } = options;
   const { baseUrl } = options.instance;
   const { operations, keyedHash, issuer, wake } = parts;
+  const admit = options.guard?.admitFor('auth');
   const authenticator = createAuthenticator({ auth: operations, onRefused: limiter.countRefusal });
   forgetRevokedKeys({ bus, service: 'auth', authenticator });
   const { routes } = await mountContract({
@@ -84,7 +86,7 @@ async function composeApp(options: AuthOptions, parts: AppParts): Promise<Koa> {
     handlers: createHandlers({ db, keyedHash, baseUrl, wake }),
     authenticate: (ctx) => authenticateWithoutTransaction(authenticator, ctx),
     limit: limiter.countRequest,
-    admit: options.guard?.admitFor('auth'),
+    admit,
   });
   const { renderErrorPage, middleware = [] } = issuer ?? {};
   const app = createApp(
@@ -99,6 +101,8 @@ async function composeApp(options: AuthOptions, parts: AppParts): Promise<Koa> {
     [
       clientAddress(settings.trustedProxies),
       cors({ origins: settings.corsOrigins, openReads: () => false }),
+      // The issuer is no part of the contract, and a password costs more than most that is.
+      admitRequests(admit, ['/auth', issuer?.path ?? '/auth']),
       ...middleware,
       routes,
     ],

@@ -161,6 +161,19 @@ describe('with more to do than it can', () => {
     expect(await busy.metrics()).toMatch(
       /^accord_http_refused_total\{service="forms",work="read",reason="in-flight"\} \d+$/m,
     );
+    const tokens = Array.from({ length: 5 }, () =>
+      fetch(`${busy.url}/auth`, {
+        method: 'POST',
+        body: new URLSearchParams({
+          client_id: 'accord',
+          grant_type: 'password',
+          username: 'nobody',
+          password: 'wrong',
+        }),
+      }),
+    );
+    const answers = (await Promise.all(tokens)).map(({ status }) => status);
+    expect(new Set(answers)).toEqual(new Set([400, 503]));
     await vi.waitFor(async () => expect(await busy.metrics()).toMatch(/^accord_http_in_flight 0$/m));
     await busy.stop();
   });
