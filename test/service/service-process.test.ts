@@ -1,0 +1,156 @@
+import { readdir, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { loadSecrets } from '#lib/config/secrets.ts';
+import { freePort } from '#lib/lifecycle/free-port.ts';
+import { rowsOf, runInDatabase } from '../support/live-database.ts';
+import { createTestDatabase, type TestDatabase } from '../support/postgres.ts';
+import { type StandaloneProcess, startStandalone } from '../support/standalone-process.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+
+const nobody = 'http://127.0.0.1:9';
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database?.drop());
+
+function run(service: string, settings: Record<string, string>): StandaloneProcess {
+  const program = path.join(import.meta.dirname, '..', '..', 'services', service, 'main.ts');
+  const running = startStandalone(settings, program);
+  onTestFinished(async () => void (await running.kill()));
+  return running;
+}
+
+async function makeSecrets(): Promise<string> {
+  const folder = await temporaryFolder();
+  const callers = ['auth', 'forms', 'transactions', 'peers', 'webhooks'];
+  await loadSecrets({ folder, callers, generate: true });
+  return folder;
+}
+
+/** Settings with which every service starts; Kafka and Redis are not there, and neither are the other services. */
+async function settingsFor(secretsFolder: string): Promise<Record<string, string>> {
+  return {
+    ...{ BASE_URL: 'http://localhost:1', DATABASE_URL: database.url, SECRETS_DIR: secretsFolder },
+    ...{ KAFKA_BROKERS: '127.0.0.1:9', REDIS_URL: 'redis://127.0.0.1:9', STOP_DELAY: '0' },
+    ...{ AUTH_INTERNAL_URL: nobody, FORMS_INTERNAL_URL: nobody, TRANSACTIONS_INTERNAL_URL: nobody },
+    INTERNAL_PORT: String(await freePort()),
+  };
+}
+
+describe('a service as a process of its own', () => {
+  it.each([
+    ['auth', []],
+    ['transactions', ['AUTH_INTERNAL_URL', 'FORMS_INTERNAL_URL']],
+  ])('%s names at once everything that it needs and is not told', async (service, neighbours) => {
+    const { code, output, errors } = await run(service, { DEMO: 'true', INTERNAL_PORT: 'x' }).ended;
+    expect({ code, output }).toEqual({ code: 1, output: '' });
+    const needed = [
+      'BASE_URL',
+      'DATABASE_URL',
+      'DEMO',
+      'INTERNAL_PORT',
+      'KAFKA_BROKERS',
+      'REDIS_URL',
+      'SECRETS_DIR',
+    ];
+    const [, ...faults] = errors.trimEnd().split('\n');
+    expect(faults.map((fault) => fault.trim().split(':')[0]).sort()).toEqual(
+      [...neighbours, ...needed].sort(),
+    );
+  });
+
+  it('refuses to be a demonstration', async () => {
+    const { code, errors } = await run('auth', { ...(await settingsFor('/')), DEMO: 'true' }).ended;
+    expect([code, errors]).toEqual([1, expect.stringContaining('DEMO: demo accounts are open to anyone')]);
+  });
+
+  it('does not start without its secrets, and makes none', async () => {
+    const folder = await temporaryFolder();
+    const { code, errors } = await run('transactions', await settingsFor(folder)).ended;
+    expect(code).toBe(1);
+    expect(errors.split('\n').map((line) => line.trim())).toEqual([
+      `These secrets in ${folder} (SECRETS_DIR) cannot be used:`,
+      'transaction-token: is missing',
+      'instance-signing: is missing',
+      'internal-transactions: is missing',
+      `Those that are missing are made by: npm run secrets -- ${folder}`,
+      '',
+    ]);
+    expect(await readdir(folder)).toEqual([]);
+  });
+
+  it('does not start with short or example secrets', async () => {
+    const folder = await makeSecrets();
+    await writeFile(path.join(folder, 'transaction-token'), 'short');
+    await writeFile(path.join(folder, 'internal-transactions'), 'change-me-change-me-change-me-change-me');
+    const { code, errors } = await run('transactions', await settingsFor(folder)).ended;
+    expect(code).toBe(1);
+    expect(errors).toContain('transaction-token, entry 1: is 5 bytes long');
+    expect(errors).toContain('internal-transactions, entry 1: looks like an example');
+  });
+
+  it('at an internal port that is taken says so in one sentence', async () => {
+    const settings = await settingsFor(await makeSecrets());
+    const first = run('auth', settings);
+    await first.ready;
+    const { code, errors } = await run('auth', settings).ended;
+    expect(code).toBe(1);
+    expect(errors).toBe(
+      `Port ${settings.INTERNAL_PORT} on 127.0.0.1 is taken; set INTERNAL_PORT to a free one (INTERNAL_PORT=0 finds one).\n`,
+    );
+  });
+
+  it('is ready without Kafka, Redis and other services, says what it cannot do, and ends with exit 0', async () => {
+    const settings = await settingsFor(await makeSecrets());
+    const transactions = run('transactions', settings);
+    const url = await transactions.ready;
+    const internal = `http://127.0.0.1:${settings.INTERNAL_PORT}`;
+    expect((await fetch(`${internal}/readyz`)).status).toBe(200);
+    const refused = await fetch(`${url}/transactions`, { headers: { Authorization: 'Bearer x' } });
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1']);
+    expect(await refused.json()).toMatchObject({ type: 'http://localhost:1/docs/problems/unavailable' });
+    expect((await fetch(`${url}/readyz`)).status, 'probes are on the internal port alone').toBe(404);
+    expect((await transactions.stop()).code).toBe(0);
+  });
+
+  it('waits until its schema is there, alive and not ready', async () => {
+    const settings = await settingsFor(await makeSecrets());
+    const [first] = await rowsOf<{ version: number }>(
+      { databaseUrl: database.url },
+      'DELETE FROM peers.migrations AS m WHERE m.version = (SELECT max(version) FROM peers.migrations) RETURNING *',
+    );
+    const probe = (name: string) =>
+      fetch(`http://127.0.0.1:${settings.INTERNAL_PORT}/${name}`).then(
+        ({ status }) => status,
+        () => 0,
+      );
+    const impatient = run('peers', settings);
+    await expect.poll(() => probe('livez'), { timeout: 15_000 }).toBe(200);
+    expect(await probe('readyz')).toBe(503);
+    expect((await impatient.stop()).code, 'is told to stop while it waits').toBe(0);
+    const patient = run('peers', settings);
+    await expect.poll(() => probe('livez'), { timeout: 15_000 }).toBe(200);
+    await runInDatabase(
+      { databaseUrl: database.url },
+      'INSERT INTO peers.migrations SELECT * FROM json_populate_record(NULL::peers.migrations, $1)',
+      [JSON.stringify(first)],
+    );
+    await patient.ready;
+    expect(await probe('readyz')).toBe(200);
+  });
+
+  it('is not ready while PostgreSQL does not answer, and alive all the same', async () => {
+    const own = await createTestDatabase();
+    onTestFinished(() => own.drop());
+    const settings = await settingsFor(await makeSecrets());
+    settings.DATABASE_URL = own.url;
+    await run('auth', settings).ready;
+    const probe = async (name: string) =>
+      (await fetch(`http://127.0.0.1:${settings.INTERNAL_PORT}/${name}`)).status;
+    expect(await probe('readyz')).toBe(200);
+    await own.drop();
+    expect([await probe('readyz'), await probe('livez')]).toEqual([503, 200]);
+  });
+});
