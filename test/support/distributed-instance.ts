@@ -82,10 +82,16 @@ export async function startDistributedInstance(options: Options): Promise<Distri
     services.flatMap((service) => Array.from({ length: count }, () => findPlace(service))),
   );
   const router = await startPrefixRouter(routesTo(places));
-  await seed({ url: router.url, databaseUrl: database.url, secrets });
+  await seedInstance({ url: router.url, databaseUrl: database.url, secrets });
   const replicas = places.map((place) =>
     createReplica(place, {
-      ...{ HOST: '127.0.0.1', BASE_URL: router.url, SECRETS_DIR: folder, RATE_LIMITS: 'off' },
+      ...{
+        HOST: '127.0.0.1',
+        BASE_URL: router.url,
+        SECRETS_DIR: folder,
+        RATE_LIMITS: 'off',
+        MAX_EVENT_LOOP_DELAY: '0',
+      },
       ...{ DATABASE_URL: withoutUser(database.url), KAFKA_BROKERS: options.kafkaBrokers },
       ...{ REDIS_URL: options.redisUrl, STOP_DELAY: '0.5', LOG_LEVEL: 'info' },
       // How busy the machine is decides no test.
@@ -194,8 +200,8 @@ function withoutUser(databaseUrl: string): string {
   return url.href;
 }
 
-/** Once as one process in demo mode, which makes the models; then the accounts, which are the demonstration's own. */
-async function seed({
+/** Runs once as one process in demo mode, which makes the models; then makes the accounts, which are the demonstration's own. */
+export async function seedInstance({
   url,
   databaseUrl,
   secrets,
