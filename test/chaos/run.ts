@@ -20,7 +20,7 @@ const { values } = parseArgs({
     people: { type: 'string', default: '8' },
     /** `distributed`: two replicas of each service on PostgreSQL, Kafka and Redis. `standalone`: one process on PostgreSQL. */
     on: { type: 'string', default: 'distributed' },
-    only: { type: 'string' },
+    only: { type: 'string', default: '' },
   },
 });
 const seed = Number(values.seed ?? randomInt(2 ** 31));
@@ -35,7 +35,7 @@ say(`seed ${seed}, ${minutes} minutes; history and logs in ${folder}`);
 const start = values.on === 'standalone' ? startStandaloneWorld : startDistributedWorld;
 const world = await start({ project, random, logFolder: folder });
 try {
-  const faults = world.faults.filter(({ name }) => !values.only || name.includes(values.only));
+  const faults = world.faults.filter(({ name }) => new RegExp(values.only).test(name));
   const outcome = await runChaos({
     world,
     random,

@@ -25,8 +25,6 @@ export interface Evidence {
   stored: Stored;
   /** What the topics carried; absent where events do not leave the process. */
   carried?: readonly CarriedEvent[];
-  /** Ids of events that went down with a topic that was deleted. */
-  gone?: ReadonlySet<string>;
   /** What the receiver of webhooks got; absent where there is none. */
   received?: readonly ReceivedCall[];
   /** Ids of poisonous messages that were put into topics. */

@@ -56,7 +56,6 @@ function sound() {
     received: events.map((event) => ({ delivery: `call-${event.id}`, event, accepted: true })),
     poison: ['poison'],
     misconduct: [] as string[],
-    gone: new Set<string>(),
   };
 }
 

@@ -14,14 +14,14 @@ export interface Stored {
   deadLetters: string[];
 }
 
-/** Has the database keep a copy of every event: outbox rows go when they are sent. @param url of a superuser. */
+/** Has the database keep a copy of every event: outbox rows go when they are sent, and come again when a topic is lost. @param url of a superuser. */
 export async function keepEvents(url: string): Promise<void> {
   await withClient(url, (client) =>
     client.query(`
       CREATE SCHEMA chaos;
-      CREATE TABLE chaos.events (event jsonb);
+      CREATE TABLE chaos.events (id uuid PRIMARY KEY, event jsonb);
       CREATE FUNCTION chaos.keep() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS
-        $$ BEGIN INSERT INTO chaos.events VALUES (NEW.event); RETURN NEW; END $$;
+        $$ BEGIN INSERT INTO chaos.events VALUES (NEW.event_id, NEW.event) ON CONFLICT DO NOTHING; RETURN NEW; END $$;
       CREATE TRIGGER keep AFTER INSERT ON transactions.outbox FOR EACH ROW EXECUTE FUNCTION chaos.keep();`),
   );
 }
@@ -31,16 +31,6 @@ export async function endLeases(url: string): Promise<void> {
   await withClient(url, async (client) => {
     for (const outbox of await tablesNamed(client, 'outbox'))
       await client.query(`UPDATE ${outbox} SET lease_until = NULL`);
-  });
-}
-
-/** When each event was written, as of Date.now(). @param url of a superuser. */
-export async function readEventTimes(url: string): Promise<{ id: string; at: number }[]> {
-  return withClient(url, async (client) => {
-    const { rows } = await client.query(
-      "SELECT event->>'id' AS id, event->>'time' AS time FROM chaos.events",
-    );
-    return rows.map(({ id, time }) => ({ id, at: Date.parse(time) }));
   });
 }
 

@@ -8,8 +8,6 @@ import { atOnce, type Fault, formAndSubmit } from './fault.ts';
 export interface TopicDeeds {
   /** Ids of poisonous messages. */
   poison: string[];
-  /** From when until when events may have gone down with a topic (Date.now()), and what was in it just before. */
-  deletions: { from: number; to: number; before: KafkaMessage[] }[];
 }
 
 const breaks = 'Kafka';
@@ -41,18 +39,9 @@ export function eventFaults({
       deeds.poison.push(...messages.map(({ headers }) => headers.ce_id));
       await log.write(messages);
     }),
-    fault('topic deleted and made again', async () => {
-      // What was acknowledged a moment before and nobody has read is gone with it.
-      const from = Date.now();
-      const before = await log.read();
-      await log.deleteAndMake();
-      deeds.deletions.push({ from: from - readerLagMs, to: Date.now(), before });
-    }),
+    fault('topic deleted and made again', log.deleteAndMake),
   ];
 }
-
-/** How far a reader may be behind when a topic goes. */
-const readerLagMs = 3_000;
 
 function again({ key, value, headers }: KafkaMessage) {
   return { key: key?.toString() ?? null, value, headers: texts(headers) };

@@ -72,6 +72,7 @@ async function buildWorld(
     SECRETS_DIR: path.join(folder, 'secrets'),
     OUTBOUND_ALLOWED_NETWORKS: '127.0.0.0/8',
     RATE_LIMITS: 'off',
+    MAX_EVENT_LOOP_DELAY: '0',
     STOP_DELAY: '1',
   };
   const headers = await prepare({ project, database, environment, folder });
@@ -83,7 +84,7 @@ async function buildWorld(
   await keepEvents(database.directUrl);
   const receiver = keep(await startWebhookReceiver(random));
   await subscribe(baseUrl, headers, receiver.url);
-  const deeds: TopicDeeds = { poison: [], deletions: [] };
+  const deeds: TopicDeeds = { poison: [] };
   const log = createTopicLog({ brokers: kafka.address, topic: consents });
   const services = replicas.map(({ process }) => process);
   return {
@@ -98,14 +99,7 @@ async function buildWorld(
     ],
     async gather() {
       const stored = await gatherStored(database.directUrl, patienceMs);
-      const events = await gatherEvents({
-        stored,
-        deeds,
-        log,
-        receiver,
-        directUrl: database.directUrl,
-        patienceMs,
-      });
+      const events = await gatherEvents({ stored, deeds, log, receiver, patienceMs });
       const misconduct = services.flatMap((service) => service.misconduct());
       return {
         stored,
@@ -139,6 +133,7 @@ async function prepare({
       DATA_DIR: folder,
       SECRETS_DIR: environment.SECRETS_DIR,
       RATE_LIMITS: 'off',
+      MAX_EVENT_LOOP_DELAY: '0',
     },
     isReady: async () => (await fetch(`${url}/readyz`)).status === 200,
   });

@@ -22,7 +22,7 @@ export async function startEmbeddedWorld({ project }: Pick<WorldOptions, 'projec
   const baseUrl = `http://localhost:${port}`;
   const accord = createServiceProcess({
     ...{ name: 'accord', service: 'accord', project, program: 'services/standalone.ts' },
-    environment: { PORT: String(port), DATA_DIR: dataDir, RATE_LIMITS: 'off' },
+    environment: { PORT: String(port), DATA_DIR: dataDir, RATE_LIMITS: 'off', MAX_EVENT_LOOP_DELAY: '0' },
     isReady: async () => (await fetch(`${baseUrl}/readyz`)).status === 200,
   });
   const database = () => waitUntil('PostgreSQL runs', () => findRunningPostgres(dataDir));

@@ -30,6 +30,7 @@ export async function startStandaloneWorld({
       DATABASE_URL: database.url,
       DATA_DIR: folder,
       RATE_LIMITS: 'off',
+      MAX_EVENT_LOOP_DELAY: '0',
     },
     isReady: async () => (await fetch(`${baseUrl}/readyz`)).status === 200,
     logFolder,
