@@ -132,6 +132,8 @@ export interface FormPeer {
   location: string;
   info: FormInformation | null;
   elements: FormElement[];
+  /** RFC 3339: when this was last known to be as the peer has it; only if that was more than a day ago. */
+  asOf?: string;
 }
 
 /** Layout options of decisions.md §2, resolved: every default filled in, texts in the form's language. */

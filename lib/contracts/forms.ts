@@ -12,6 +12,8 @@ export interface LayoutReference {
   layoutData?: unknown;
   /** Key or entry id of a theme that overrides the layout's. */
   theme?: string;
+  /** The form is only looked at: nobody will answer it. */
+  preview?: boolean;
 }
 
 /** Texts of a layout in one language. */
@@ -26,6 +28,7 @@ export interface PinnedLayout {
   /** Entry id of the saved layout it came from, absent for an inline one. */
   id?: string;
   info: string;
+  /** Keys; peers' as `<key>@<host[:port]>`. */
   elements: string[];
   orientation: 'VERTICAL' | 'HORIZONTAL';
   theme?: string;
@@ -49,7 +52,7 @@ export interface ActiveVersion {
   deleted: boolean;
 }
 
-/** ACTIVE versions by entry key; keys that never existed are absent. */
+/** ACTIVE versions by entry key, peers' by `<key>@<host[:port]>`; keys that never existed are absent. */
 export type ActiveVersions = Record<string, ActiveVersion>;
 
 type WithoutPrevious<Item> = Item extends unknown ? Omit<Item, 'previous'> : never;
@@ -57,11 +60,25 @@ type WithoutPrevious<Item> = Item extends unknown ? Omit<Item, 'previous'> : nev
 export type DescribedInformation = WithoutPrevious<FormInformation>;
 export type DescribedElement = WithoutPrevious<FormElement>;
 
+/** A peer that owns some of the form's elements (decisions.md §6). */
+export interface DescribedPeer {
+  name: string;
+  /** Its base URL. */
+  location: string;
+  info: DescribedInformation | null;
+  /** In layout order. */
+  elements: DescribedElement[];
+  /** RFC 3339: when this was last known to be as the peer has it; only if that was more than a day ago. */
+  asOf?: string;
+}
+
 /** What a form asks now: the ACTIVE versions of a pinned layout, in the language chosen. */
 export interface FormDescription {
   language: string;
   info: DescribedInformation;
+  /** All of them: own first, then peers', each in layout order. */
   elements: DescribedElement[];
+  peers: DescribedPeer[];
   theme: PageTheme | null;
   texts: LayoutTexts;
   active: ActiveVersions;
@@ -104,14 +121,33 @@ export interface SharedEntry {
   data: Record<string, Record<string, unknown>>;
 }
 
+/** An entry that a peer shares, as its signed document says; its signature was checked, its content was not. */
+export interface PeerEntry {
+  key: string;
+  type: string;
+  name: string;
+  serial: string;
+  defaultLanguage: string;
+  data: Record<string, unknown>;
+}
+
+/** A peer as its catalogue is stored under. */
+export interface CataloguePeer {
+  /** Base URL. */
+  url: string;
+  name: string;
+  /** What answers are sealed to: a public JWK. */
+  sealingKey: Record<string, unknown>;
+}
+
 /** Internal operations of the forms service. They throw Failures meant for the client. */
 export interface FormsOperations {
   /**
    * Resolves and checks a layout. @param input.theme overrides the layout's; unknown: ignored.
-   * @throws Failure `layout-conflict`, `unknown-element`, `invalid`, `not-available` (peers' elements).
+   * @throws Failure `layout-conflict`, `unknown-element`, `invalid`, `not-available` (answers to peers), `unavailable` (a peer's copy is too old).
    */
   resolveLayout(input: LayoutReference): Promise<{ layout: PinnedLayout; active: ActiveVersions }>;
-  /** @throws Failure `withdrawn` if the information or all elements have no ACTIVE version any more. */
+  /** @throws Failure `withdrawn` if the information or all elements have no ACTIVE version any more, `unavailable` if a peer's copy is too old. */
   describeForm(input: { layout: PinnedLayout; languages: string[] }): Promise<FormDescription>;
   /**
    * Checks an answers map against the layout (decisions.md §4, "Answers").
@@ -141,4 +177,22 @@ export interface FormsOperations {
     entries: SharedEntry[];
     more: boolean;
   }>;
+  /**
+   * Keeps entries of a peer's catalogue, in any number of calls for one state of it. Idempotent. What breaks a rule of contents is left out and
+   * logged. Nothing is withdrawn before the catalogue is finished.
+   * @returns keys of what was left out.
+   */
+  storePeerEntries(input: {
+    peer: CataloguePeer;
+    state: string;
+    entries: PeerEntry[];
+  }): Promise<{ refused: string[] }>;
+  /**
+   * Tells that the copy is whole: what was not in this state of the catalogue is withdrawn. Also for a state that has not changed.
+   * @param input.asOf RFC 3339: when the catalogue was asked for.
+   * @returns held: false if forms does not have that state, so that all of it has to be sent again.
+   */
+  finishPeerCatalogue(input: { url: string; state: string; asOf: string }): Promise<{ held: boolean }>;
+  /** Forgets the copies of a peer. */
+  forgetPeer(input: { url: string }): Promise<void>;
 }

@@ -1303,6 +1303,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/federation/ping": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Tell that something has changed
+         * @description Between instances: what the caller shares with this one has changed, or may have. This one asks for the list soon, at most once a
+         *     second, instead of within a minute.
+         */
+        post: operations["announceChange"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/.well-known/accord": {
         parameters: {
             query?: never;
@@ -1675,7 +1696,7 @@ export interface components {
             orientation: "VERTICAL" | "HORIZONTAL";
             info: components["schemas"]["FormElement"];
             elements: components["schemas"]["FormElement"][];
-            /** @description Which elements belong to which peer; none yet */
+            /** @description Which elements belong to which peer */
             peers: components["schemas"]["FormPeer"][];
             layout: components["schemas"]["LayoutContent"];
             links: {
@@ -1728,8 +1749,13 @@ export interface components {
             name: string;
             /** Format: uri */
             location: string;
-            info: components["schemas"]["FormElement"];
+            info?: components["schemas"]["FormElement"];
             elements: components["schemas"]["FormElement"][];
+            /**
+             * Format: date-time
+             * @description When this was last known to be as the peer has it; only if that was more than a day ago
+             */
+            asOf?: string;
         };
         /** @description Content in the language that is shown, named by `lang` */
         ShownContent: (components["schemas"]["InformationContent"] | components["schemas"]["ProcessingContent"] | components["schemas"]["PreferenceContent"] | components["schemas"]["ConditionsContent"]) & {
@@ -5159,6 +5185,24 @@ export interface operations {
                     "application/json": components["schemas"]["SharedModels"];
                 };
             };
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    announceChange: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            204: components["responses"]["Done"];
             400: components["responses"]["Malformed"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];

@@ -2,6 +2,7 @@ import type Koa from 'koa';
 import type { Document } from 'openapi-backend';
 import { authenticateWithoutTransaction, createAuthenticator } from '#lib/auth/authenticate.ts';
 import { forgetRevokedKeys } from '#lib/auth/forget-revoked-keys.ts';
+import type { SharedIntrospections } from '#lib/auth/shared-introspections.ts';
 import type { AuthOperations } from '#lib/contracts/auth.ts';
 import type { FormsOperations } from '#lib/contracts/forms.ts';
 import type { PageInstance } from '#lib/contracts/page-base.ts';
@@ -22,7 +23,7 @@ import { sanitiseRichText } from './domain/sanitise-rich-text.ts';
 import type { Demo, Dependencies } from './handlers/dependencies.ts';
 import { createHandlers } from './handlers/handlers.ts';
 import { renderErrorPage } from './handlers/render-error-page.ts';
-import { createOperations } from './operations/create-operations.ts';
+import { createOperations, type PeerRules } from './operations/create-operations.ts';
 import { createAssets } from './pages/assets.ts';
 import { createPageRenderer } from './pages/create-page-renderer.ts';
 
@@ -33,6 +34,7 @@ interface Options {
   document: Document;
   auth: Pick<AuthOperations, 'introspect'>;
   limiter: RateLimiter;
+  introspections?: SharedIntrospections;
   metrics?: Metrics;
   guard?: OverloadGuard;
   instance: PageInstance;
@@ -45,6 +47,7 @@ interface Options {
     authUrl: string;
     /** Public client of the built-in issuer, for signing in on /docs; null with an outside issuer. */
     publicClient: string | null;
+    peers: PeerRules;
   };
   /** Demo mode: models of the demonstration, and a first page that shows them. */
   demo: Demo | null;
@@ -61,12 +64,16 @@ export async function composeForms(options: Options): Promise<{
   const log = options.log.child({ service: 'forms' });
   options.metrics?.watchTables(eventTables('forms', db));
   const relay = createOutboxRelay({ db, bus, log, metrics: options.metrics?.events });
-  const authenticator = createAuthenticator({ auth: options.auth, onRefused: limiter.countRefusal });
+  const authenticator = createAuthenticator({
+    auth: options.auth,
+    onRefused: limiter.countRefusal,
+    shared: options.introspections,
+  });
   forgetRevokedKeys({ bus, service: 'forms', authenticator });
   const assets = createAssets();
   const renderer = createPageRenderer({ assets, sanitiseRichText });
   const { defaultLanguage, authUrl, publicClient } = settings;
-  const operations = createOperations({ db, renderer, defaultLanguage });
+  const operations = createOperations({ db, log, renderer, defaultLanguage, peers: settings.peers });
   const dependencies: Dependencies = {
     ...{ db, source: instance.baseUrl, wake: relay.wake, operations, renderer, assets, document, instance },
     ...{ defaultLanguage, authUrl, publicClient, demo },

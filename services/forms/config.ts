@@ -1,8 +1,19 @@
+import { makeValidator } from 'envalid';
 import type { Settings } from '#lib/config/read-settings.ts';
 import { resolveSignIn, signInSpecs } from '#lib/config/sign-in-specs.ts';
 
-/** The settings of this service: its pages say where to sign in (decisions.md §12). */
-export const formsSpecs = signInSpecs;
+/** A number of days. */
+const days = makeValidator<number>((text) => {
+  if (!/^[1-9]\d{0,3}$/.test(text))
+    throw new Error(`must be a number of days from 1 to 9999 (it is "${text}")`);
+  return Number(text);
+});
+
+/**
+ * The settings of this service: its pages say where to sign in (decisions.md §12); a copy of a peer's elements that is older than
+ * PEER_STALE_LIMIT is not shown (federation.md, "Sharing content").
+ */
+export const formsSpecs = { ...signInSpecs, PEER_STALE_LIMIT: days({ default: 30 }) };
 
 /** What pages say of signing in. @param baseUrl the address of the instance. */
 export function resolveFormsSettings(

@@ -26,6 +26,9 @@ export const formsService = defineService({
     theme: ['transactions'],
     renderPage: ['transactions'],
     sharedEntries: ['peers'],
+    storePeerEntries: ['peers'],
+    finishPeerCatalogue: ['peers'],
+    forgetPeer: ['peers'],
   },
   async compose(given) {
     const { shared, db, settings, connect, demo } = given;
@@ -38,6 +41,8 @@ export const formsService = defineService({
         defaultLanguage: settings.INSTANCE_LANGUAGE,
         corsOrigins: settings.CORS_ORIGINS,
         trustedProxies: settings.TRUSTED_PROXIES,
+        // Answers are not sealed and delivered yet: peers' elements can be looked at alone.
+        peers: { staleDays: settings.PEER_STALE_LIMIT, answerable: false },
       },
       demo: demo ? demoOf(given) : null,
     });

@@ -3,6 +3,7 @@ import type Koa from 'koa';
 import type { Document } from 'openapi-backend';
 import { createAuthenticator } from '#lib/auth/authenticate.ts';
 import { forgetRevokedKeys } from '#lib/auth/forget-revoked-keys.ts';
+import type { SharedIntrospections } from '#lib/auth/shared-introspections.ts';
 import type { AuthOperations } from '#lib/contracts/auth.ts';
 import type { FormsOperations } from '#lib/contracts/forms.ts';
 import type { Database } from '#lib/db/database.ts';
@@ -18,12 +19,15 @@ import type { Logger } from '#lib/observability/logger.ts';
 import type { Metrics } from '#lib/observability/metrics.ts';
 import { createAsk } from './client/ask.ts';
 import { createPeerClient } from './client/peer-client.ts';
+import { followModels } from './consumers/follow-models.ts';
 import { describeInstance, signDescription } from './domain/self-description.ts';
 import { createPeerAuthentication } from './handlers/authenticate.ts';
 import type { Dependencies } from './handlers/dependencies.ts';
 import { createHandlers } from './handlers/handlers.ts';
 import { createLookAgain } from './jobs/look-again.ts';
+import { type CatalogueRefresher, createCatalogueRefresher } from './jobs/refresh-catalogues.ts';
 import { createTokenSweeper } from './jobs/sweep-tokens.ts';
+import { createPeerTeller } from './jobs/tell-peers.ts';
 
 interface Options {
   db: Database;
@@ -31,8 +35,9 @@ interface Options {
   log: Logger;
   document: Document;
   auth: AuthOperations;
-  forms: Pick<FormsOperations, 'sharedEntries'>;
+  forms: Pick<FormsOperations, 'sharedEntries' | 'storePeerEntries' | 'finishPeerCatalogue' | 'forgetPeer'>;
   limiter: RateLimiter;
+  introspections?: SharedIntrospections;
   instance: { name: string; baseUrl: string };
   settings: {
     trustedProxies: readonly string[];
@@ -49,7 +54,7 @@ interface Options {
 /** Composes the peers service: adapters are built and wired here and nowhere else. */
 export async function composePeers(
   options: Options,
-): Promise<{ app: Koa; start(): Promise<void>; stop(): Promise<void> }> {
+): Promise<{ app: Koa; catalogues: CatalogueRefresher; start(): Promise<void>; stop(): Promise<void> }> {
   const { db, bus, auth, forms, limiter, instance, settings, document, signingKeys } = options;
   const { baseUrl } = instance;
   const log = options.log.child({ service: 'peers' });
@@ -61,10 +66,22 @@ export async function composePeers(
   const sweeper = createTokenSweeper({ db, log });
   const description = await describeInstance({ ...options, ...instance });
   const client = createPeerClient({ ask: createAsk(), baseUrl, signingKey });
-  const authenticator = createAuthenticator({ auth, onRefused: limiter.countRefusal });
+  const lookAgain = createLookAgain({ db, client, log });
+  const catalogues = createCatalogueRefresher({ db, client, forms, lookAgain, log });
+  const teller = createPeerTeller({ db, client, forms, log });
+  followModels({ bus, db, teller });
+  const wake = () => {
+    relay.wake();
+    catalogues.wake();
+  };
+  const authenticator = createAuthenticator({
+    auth,
+    onRefused: limiter.countRefusal,
+    shared: options.introspections,
+  });
   forgetRevokedKeys({ bus, service: 'peers', authenticator });
   const dependencies: Dependencies = {
-    ...{ db, auth, client, baseUrl, log, wake: relay.wake, plainLoopback: settings.plainLoopback },
+    ...{ db, auth, client, baseUrl, log, wake, plainLoopback: settings.plainLoopback },
     ownDescription: () => signDescription(description, vouchingKey),
   };
   const { routes } = await mountContract({
@@ -73,7 +90,7 @@ export async function composePeers(
     handlers: createHandlers(dependencies, { description, vouchingKey, signingKey, forms, limiter }),
     authenticate: createPeerAuthentication({
       ...{ authenticator, db, baseUrl, log, countRefusal: limiter.countRefusal },
-      lookAgain: createLookAgain({ db, client, log }),
+      lookAgain,
     }),
     limit: limiter.countRequest,
     admit: options.guard?.admitFor('peers'),
@@ -84,11 +101,15 @@ export async function composePeers(
   );
   return {
     app,
+    catalogues,
     async start() {
       relay.start();
       sweeper.start();
+      catalogues.start();
     },
     async stop() {
+      teller.stop();
+      await catalogues.stop();
       await sweeper.stop();
       await relay.stop();
     },

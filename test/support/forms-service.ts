@@ -65,7 +65,8 @@ const auth: Pick<AuthOperations, 'introspect'> = {
 
 export const formsBaseUrl = 'http://forms.test';
 
-export async function startForms({ demo = false } = {}): Promise<FormsService> {
+/** @param options.answerable whether transactions may have peers' elements. */
+export async function startForms({ demo = false, answerable = false } = {}): Promise<FormsService> {
   const database = await createTestDatabase();
   const log = createLogger({ level: 'error' });
   const pool = createPool({ url: database.url, schema: 'forms', log });
@@ -88,6 +89,7 @@ export async function startForms({ demo = false } = {}): Promise<FormsService> {
       trustedProxies: [],
       authUrl: `${formsBaseUrl}/auth`,
       publicClient: 'accord',
+      peers: { staleDays: 30, answerable },
     },
     demo: demo
       ? {

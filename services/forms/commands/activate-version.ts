@@ -1,12 +1,14 @@
 import type { Queries } from '#lib/db/database.ts';
 import { fail } from '#lib/errors/fail.ts';
 import { checkMinor } from '../domain/check-minor.ts';
+import { parseReference } from '../domain/element-reference.ts';
 import type { LayoutContent } from '../domain/layout-content.ts';
 import type { Entry, Version } from '../domain/model.ts';
+import { namedByPeer } from '../domain/named-by-peer.ts';
 import { resolveLayout } from '../domain/resolve-layout.ts';
 import { nextSerial } from '../domain/serial.ts';
-import { unavailableParts } from '../domain/unavailable-parts.ts';
 import { lockNamed } from '../queries/lock-named.ts';
+import { readPeerRows } from '../queries/read-peers.ts';
 import { activateDraft, archiveActive, readLastActivated } from '../queries/versions.ts';
 import { announce } from './announce.ts';
 
@@ -43,15 +45,15 @@ async function checkNames(tx: Queries, { data, defaultLanguage }: Version): Prom
     info: `${at}/info`,
     elements: content.elements.map((_, index) => `${at}/elements/${index}`),
   };
-  const unavailable = unavailableParts({ ...content, notification: undefined }, pointers);
-  if (unavailable.length > 0)
-    throw fail('not-available', "Peers' elements are not available on this instance yet.", {
-      errors: unavailable,
-    });
   const named = await lockNamed(tx, [...(content.info ? [content.info] : []), ...content.elements]);
-  const existing = named.map((each) =>
-    each.status === 'DELETED' ? each : { ...each, status: 'ACTIVE' as const },
+  const shared = await readPeerRows(
+    tx,
+    content.elements.flatMap((text) => parseReference(text) ?? []),
   );
+  const existing = [
+    ...named.map((each) => (each.status === 'DELETED' ? each : { ...each, status: 'ACTIVE' as const })),
+    ...shared.map(namedByPeer),
+  ];
   // Whether there is a default information is a question of use, too.
   const errors = resolveLayout(content, existing, pointers).faults.filter(({ code }) => code !== 'required');
   if (errors.length === 0) return;

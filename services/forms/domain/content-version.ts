@@ -1,5 +1,6 @@
 import type { DescribedElement, DescribedInformation } from '#lib/contracts/forms.ts';
 import { lookupLanguage } from '#lib/i18n/match-language.ts';
+import { formatReference } from './element-reference.ts';
 import { formatIdentifier } from './identifier.ts';
 import type { ModelType, VersionData } from './model.ts';
 
@@ -8,6 +9,8 @@ export interface StoredVersion {
   id: string;
   type: ModelType;
   key: string;
+  /** Of the peer whose it is; absent for our own. */
+  host?: string;
   serial: string;
   defaultLanguage: string;
   data: VersionData;
@@ -24,8 +27,8 @@ export interface ContentVersion extends StoredVersion {
   languages: string[];
   /** The language of the content for a form in `language`: by lookup, else the version's default. */
   languageFor(language: string): string;
-  /** The item as forms describe it. @param name the entry's present name. */
-  describe(language: string, name: string): DescribedItem;
+  /** The item as forms describe it. @param name the entry's present name. @param owner the peer's present name; null: our own. */
+  describe(language: string, name: string, owner?: string | null): DescribedItem;
   /** Position of an option by its text in any language; undefined for no option (decisions.md §4). */
   positionOf(text: string): number | undefined;
 }
@@ -36,7 +39,8 @@ export function createContentVersion(stored: StoredVersion): ContentVersion {
   const chosen = new Map<string, string>();
   const items = new Map<string, DescribedItem>();
   let positions: Map<string, number> | undefined;
-  const identifier = formatIdentifier(stored.type, stored.key, stored.serial);
+  const reference = formatReference({ key: stored.key, host: stored.host ?? null });
+  const identifier = formatIdentifier(stored.type, reference, stored.serial);
 
   function languageFor(language: string): string {
     const known = chosen.get(language);
@@ -50,11 +54,11 @@ export function createContentVersion(stored: StoredVersion): ContentVersion {
     identifier,
     languages,
     languageFor,
-    describe(language, name) {
+    describe(language, name, owner = null) {
       const lang = languageFor(language);
       const known = items.get(lang);
-      if (known?.entry.name === name) return known;
-      const item = deepFreeze(describeItem(stored, identifier, lang, name));
+      if (known?.entry.name === name && known.owner === owner) return known;
+      const item = deepFreeze({ ...describeItem(stored, identifier, lang, name), owner });
       items.set(lang, item);
       return item;
     },
@@ -76,7 +80,6 @@ function describeItem(
     identifier,
     serial,
     entry: { key, type, name },
-    owner: null,
     content,
     answers: allowedAnswers(type, content),
     required: type !== 'information' && content.optional !== true,

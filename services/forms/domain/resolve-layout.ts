@@ -6,10 +6,13 @@ import type { EntryStatus, ModelType } from './model.ts';
 /** An entry that a layout may name. */
 export interface NamedEntry {
   id: string;
+  /** As layouts write it: a peer's with `@<host>`. */
   key: string;
   type: ModelType;
   status: EntryStatus;
   isDefault: boolean;
+  /** What a peer shares; it cannot be the information of the form. */
+  ofPeer?: boolean;
 }
 
 /** Where in the request the parts of a layout stand; all the same for a saved one. */
@@ -32,16 +35,23 @@ export function resolveLayout(
   const faults: Fault[] = [];
   const byKey = new Map(entries.map((entry) => [entry.key, entry]));
   const fromBlocs = content.blocs ? informationAmong(content.elements, byKey) : undefined;
-  const keys = content.elements.filter((key) => key !== fromBlocs);
+  const isParent = (key: string) => key === fromBlocs || (content.blocs && isPeerInformation(byKey.get(key)));
+  const keys = content.elements.filter((key) => !isParent(key));
   const types = new Set<ModelType>();
   content.elements.forEach((key, index) => {
-    if (key === fromBlocs) return;
+    if (isParent(key)) return;
     const entry = byKey.get(key);
     const pointer = pointers.elements[index] ?? pointers.info;
     if (entry?.status !== 'ACTIVE' || !answerable.includes(entry.type))
       faults.push(unknown(pointer, key, 'processing, preference or conditions'));
     else types.add(entry.type);
   });
+  if (keys.length === 0)
+    faults.push({
+      pointer: pointers.elements[0] ?? pointers.info,
+      code: 'layout-conflict',
+      detail: 'names no element',
+    });
   if (types.has('conditions') && types.size > 1)
     faults.push({
       pointer: pointers.elements[0] ?? pointers.info,
@@ -66,7 +76,12 @@ function informationAmong(
   keys: readonly string[],
   entries: ReadonlyMap<string, NamedEntry>,
 ): string | undefined {
-  return keys.find((key) => entries.get(key)?.type === 'information');
+  return keys.find((key) => entries.get(key)?.type === 'information' && !entries.get(key)?.ofPeer);
+}
+
+/** A peer's questions are shown under its information whether a bloc names it or not. */
+function isPeerInformation(entry: NamedEntry | undefined): boolean {
+  return entry?.ofPeer === true && entry.type === 'information';
 }
 
 function findInformation(
@@ -76,7 +91,7 @@ function findInformation(
   faults: Fault[],
 ): string {
   const entry = entries.find((each) => (key === undefined ? each.isDefault : each.key === key));
-  if (entry?.type === 'information' && entry.status === 'ACTIVE') return entry.key;
+  if (entry?.type === 'information' && entry.status === 'ACTIVE' && !entry.ofPeer) return entry.key;
   faults.push(
     key === undefined
       ? { pointer, code: 'required', detail: 'is required: no ACTIVE information is marked default' }
@@ -92,5 +107,9 @@ export function themeKey(reference: string, entries: readonly NamedEntry[]): str
 }
 
 function unknown(pointer: string, key: string, what: string): Fault {
-  return { pointer, code: 'unknown-element', detail: `${key} is no ACTIVE ${what} of this instance` };
+  const detail =
+    key.includes('@') && what !== 'information'
+      ? `${key} is no ${what} that a peer shares with this instance`
+      : `${key} is no ACTIVE ${what} of this instance`;
+  return { pointer, code: 'unknown-element', detail };
 }

@@ -1,7 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import type { Database } from '#lib/db/database.ts';
-import { type ContentVersion, createContentVersion } from '../domain/content-version.ts';
-import { readContents } from '../queries/read-contents.ts';
+import { type ContentVersion, createContentVersion, type StoredVersion } from '../domain/content-version.ts';
 
 /** Activated versions by id. They never change, so nothing ever has to be invalidated. */
 export interface ContentCache {
@@ -13,7 +11,8 @@ const maxBytes = 64 * 2 ** 20;
 /** Parsed JSON and the descriptions made of it take about this many bytes for each character of text. */
 const bytesPerCharacter = 4;
 
-export function createContentCache({ db }: { db: Database }): ContentCache {
+/** @param read reads versions that are not known yet. */
+export function createContentCache(read: (ids: readonly string[]) => Promise<StoredVersion[]>): ContentCache {
   const cache = new LRUCache<string, ContentVersion>({
     maxSize: maxBytes,
     sizeCalculation: ({ data }) => JSON.stringify(data).length * bytesPerCharacter + 1024,
@@ -28,7 +27,7 @@ export function createContentCache({ db }: { db: Database }): ContentCache {
         else missing.push(id);
       }
       if (missing.length === 0) return found;
-      for (const stored of await readContents(db, missing)) {
+      for (const stored of await read(missing)) {
         const version = createContentVersion(stored);
         cache.set(version.id, version);
         found.set(version.id, version);

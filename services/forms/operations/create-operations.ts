@@ -1,36 +1,60 @@
 import type { FormsOperations } from '#lib/contracts/forms.ts';
 import type { Database } from '#lib/db/database.ts';
+import type { Logger } from '#lib/observability/logger.ts';
 import type { PageRenderer } from '../pages/create-page-renderer.ts';
+import { readContents } from '../queries/read-contents.ts';
+import { readPeerContents } from '../queries/read-peers.ts';
+import { deletePeer } from '../queries/store-peers.ts';
 import { createActiveVersions } from './active-versions.ts';
 import { createCheckAnswers } from './check-answers.ts';
 import { createContentCache } from './content-cache.ts';
 import { createDescribeForm } from './describe-form.ts';
 import { createFindTheme } from './find-theme.ts';
+import { createFinishPeerCatalogue } from './finish-peer-catalogue.ts';
 import { createReadForm } from './read-form.ts';
+import { createReadPeerParts } from './read-peer-parts.ts';
 import { createResolveLayout } from './resolve-layout.ts';
 import { createSharedEntries } from './shared-entries.ts';
+import { createStorePeerEntries } from './store-peer-entries.ts';
+
+/** What decides about peers' elements. */
+export interface PeerRules {
+  /** PEER_STALE_LIMIT: days after which a copy is too old to be shown. */
+  staleDays: number;
+  /** Whether answers can be sent to peers; until then their elements can only be looked at. */
+  answerable: boolean;
+}
 
 /** The internal operations of this service (lib/contracts/forms.ts): what other services ask it. */
 export function createOperations({
   db,
+  log,
   renderer,
   defaultLanguage,
+  peers,
 }: {
   db: Database;
+  log: Logger;
   renderer: PageRenderer;
   /** INSTANCE_LANGUAGE */
   defaultLanguage: string;
+  peers: PeerRules;
 }): FormsOperations {
-  const contents = createContentCache({ db });
+  const contents = createContentCache((ids) => readContents(db, ids));
+  const peerContents = createContentCache((ids) => readPeerContents(db, ids));
   const languages = { pages: renderer.languages, instance: defaultLanguage };
-  const readForm = createReadForm({ db, contents, languages });
+  const readPeerParts = createReadPeerParts({ db, contents: peerContents, staleDays: peers.staleDays });
+  const readForm = createReadForm({ db, contents, readPeerParts, languages });
   return {
-    resolveLayout: createResolveLayout({ db, contents }),
+    resolveLayout: createResolveLayout({ db, contents, peers }),
     describeForm: createDescribeForm({ readForm }),
     checkAnswers: createCheckAnswers({ db, contents, readForm }),
     activeVersions: createActiveVersions({ db }),
     theme: createFindTheme({ db, contents }),
     sharedEntries: createSharedEntries({ db }),
+    storePeerEntries: createStorePeerEntries({ db, log }),
+    finishPeerCatalogue: createFinishPeerCatalogue({ db }),
+    forgetPeer: ({ url }) => deletePeer(db, url),
     renderPage: async ({ model }) => ({ html: renderer.render(model) }),
   };
 }

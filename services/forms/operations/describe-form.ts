@@ -1,6 +1,7 @@
 import type {
   DescribedElement,
   DescribedInformation,
+  DescribedPeer,
   FormDescription,
   LayoutTexts,
   PinnedLayout,
@@ -8,6 +9,7 @@ import type {
 import { lookupLanguage } from '#lib/i18n/match-language.ts';
 import { pageTheme } from '../domain/page-theme.ts';
 import type { ReadForm } from './read-form.ts';
+import type { PeerPart } from './read-peer-parts.ts';
 
 /** The internal operation `describeForm`. Described items are frozen and shared between requests. */
 export function createDescribeForm({ readForm }: { readForm: ReadForm }) {
@@ -18,19 +20,52 @@ export function createDescribeForm({ readForm }: { readForm: ReadForm }) {
     layout: PinnedLayout;
     languages: string[];
   }): Promise<FormDescription> => {
-    const { language, info, elements, theme, active } = await readForm(layout, languages);
+    const { language, info, elements, peers, theme, active } = await readForm(layout, languages);
+    const own = Array.from(
+      elements.values(),
+      ({ version, name }) => version.describe(language, name) as DescribedElement,
+    );
+    const described = peers.map((part) => describePeer(part, language));
     return {
       language,
       info: info.version.describe(language, info.name) as DescribedInformation,
-      elements: Array.from(
-        elements.values(),
-        ({ version, name }) => version.describe(language, name) as DescribedElement,
-      ),
+      elements: [...own, ...inLayoutOrder(layout.elements, peers, described)],
+      peers: described,
       theme: theme ? pageTheme(theme.version, language) : null,
       texts: textsIn(layout.texts, language),
       active,
     };
   };
+}
+
+function describePeer({ url, name: owner, info, elements, asOf }: PeerPart, language: string): DescribedPeer {
+  return {
+    name: owner,
+    location: url,
+    info: info ? (info.version.describe(language, info.name, owner) as DescribedInformation) : null,
+    elements: Array.from(
+      elements.values(),
+      ({ version, name }) => version.describe(language, name, owner) as DescribedElement,
+    ),
+    ...(asOf && { asOf: asOf.toISOString() }),
+  };
+}
+
+/** Peers' elements as the layout mixes them; in `peers` they are apart. */
+function inLayoutOrder(
+  references: readonly string[],
+  parts: readonly PeerPart[],
+  described: readonly DescribedPeer[],
+): DescribedElement[] {
+  const byReference = new Map(
+    parts.flatMap(({ elements }, peer) =>
+      Array.from(
+        elements.keys(),
+        (reference, index) => [reference, described[peer]?.elements[index]] as const,
+      ),
+    ),
+  );
+  return references.flatMap((reference) => byReference.get(reference) ?? []);
 }
 
 /** Under `*` are the texts of the layout's default language, or those of an inline layout. */

@@ -8,13 +8,16 @@ import { isEntryId } from '../domain/model-key.ts';
 import { type ActiveRow, readActive } from '../queries/read-active.ts';
 import { presentActive } from './active-versions.ts';
 import type { ContentCache } from './content-cache.ts';
+import type { PeerPart, ReadPeerParts } from './read-peer-parts.ts';
 
 /** What a pinned layout asks at this moment. */
 export interface CurrentForm {
   language: string;
   info: ActiveItem & { row: ActiveRow };
-  /** ACTIVE elements by key, in layout order; those that were withdrawn are left out. */
+  /** Own ACTIVE elements by key, in layout order; those that were withdrawn are left out. */
   elements: Map<string, ActiveItem & { row: ActiveRow }>;
+  /** What peers ask. */
+  peers: PeerPart[];
   theme: ActiveItem | undefined;
   active: ActiveVersions;
 }
@@ -29,21 +32,29 @@ export interface FormLanguages {
 
 const answerable: ReadonlySet<ModelType> = new Set(['processing', 'preference', 'conditions']);
 
-/** Reads the ACTIVE versions of a layout: one query, contents from the cache. @throws Failure `withdrawn`. */
+/**
+ * Reads the ACTIVE versions of a layout: one query, and one for peers' if it names any; contents from the cache.
+ * @throws Failure `withdrawn`, `unavailable`.
+ */
 export function createReadForm({
   db,
   contents,
+  readPeerParts,
   languages,
 }: {
   db: Database;
   contents: ContentCache;
+  readPeerParts: ReadPeerParts;
   languages: FormLanguages;
 }) {
   return async (layout: PinnedLayout, wanted: readonly string[]): Promise<CurrentForm> => {
-    const found = await readActive(db, {
-      keys: [layout.info, ...layout.elements, ...(layout.theme ? [layout.theme] : [])],
-      ids: layout.theme && isEntryId(layout.theme) ? [layout.theme] : [],
-    });
+    const [found, peers] = await Promise.all([
+      readActive(db, {
+        keys: [layout.info, ...layout.elements, ...(layout.theme ? [layout.theme] : [])],
+        ids: layout.theme && isEntryId(layout.theme) ? [layout.theme] : [],
+      }),
+      readPeerParts(layout.elements),
+    ]);
     const rows = new Map(found.map((row) => [row.key, row]));
     const theme = found.find(({ key, id }) => key === layout.theme || id === layout.theme)?.key;
     const versions = await contents.get([...rows.values()].flatMap(({ version }) => version ?? []));
@@ -59,20 +70,26 @@ export function createReadForm({
         return item ? [[key, item] as const] : [];
       }),
     );
-    if (!info || elements.size === 0)
+    if (!info || (elements.size === 0 && peers.length === 0))
       throw fail(
         'withdrawn',
         'What this form asked has been withdrawn. Please turn to whoever sent you here.',
       );
+    // Peers' contents are shown in the form's language where they have it; they do not choose it.
     const all = [info, ...elements.values()].map(({ version }) => version.languages);
     return {
       language: chooseLanguage(wanted, { ...languages, contents: all }),
       info,
       elements,
+      peers,
       theme: theme === undefined ? undefined : find(theme, (type) => type === 'theme'),
-      active: presentActive(rows.values()),
+      active: presentActive(rows.values(), peers.flatMap(peerRows)),
     };
   };
+}
+
+function peerRows({ elements }: PeerPart) {
+  return Array.from(elements.values(), ({ row }) => row);
 }
 
 export type ReadForm = ReturnType<typeof createReadForm>;

@@ -4,11 +4,15 @@ import type { Database } from '#lib/db/database.ts';
 import { type Failure, type Fault, fail } from '#lib/errors/fail.ts';
 import { elementPointers, readInlineLayout } from '../domain/content/layout.ts';
 import type { ContentVersion } from '../domain/content-version.ts';
+import { formatReference, parseReference } from '../domain/element-reference.ts';
 import { type LayoutContent, layoutTexts } from '../domain/layout-content.ts';
 import { isEntryId } from '../domain/model-key.ts';
+import { namedByPeer } from '../domain/named-by-peer.ts';
+import { requireFresh } from '../domain/peer-copy.ts';
 import { type LayoutPointers, resolveLayout, themeKey } from '../domain/resolve-layout.ts';
 import { unavailableParts } from '../domain/unavailable-parts.ts';
 import { type ActiveRow, readActive } from '../queries/read-active.ts';
+import { type PeerRow, readPeerRows } from '../queries/read-peers.ts';
 import { presentActive } from './active-versions.ts';
 import type { ContentCache } from './content-cache.ts';
 
@@ -20,18 +24,38 @@ interface Candidate {
   id?: string;
 }
 
+/** What counts beside the layout itself. */
+interface How {
+  theme: string | undefined;
+  preview: boolean;
+}
+
 interface Resolved {
   layout: PinnedLayout;
   active: ActiveVersions;
 }
 
-/** The internal operation `resolveLayout`: one query, a second one when a saved layout is met in a new version. */
-export function createResolveLayout({ db, contents }: { db: Database; contents: ContentCache }) {
+/** What is read for a layout: own entries, and what peers share of what it names. */
+interface Found {
+  rows: ActiveRow[];
+  peers: PeerRow[];
+}
+
+/** The internal operation `resolveLayout`: one query, a second one when a saved layout is met in a new version; one more for peers' elements. */
+export function createResolveLayout({
+  db,
+  contents,
+  peers,
+}: {
+  db: Database;
+  contents: ContentCache;
+  peers: { staleDays: number; answerable: boolean };
+}) {
   /** What a saved layout named when it was last resolved: a guess at what to read along with it. */
   const guesses = new LRUCache<string, LayoutContent>({ max: 1_000 });
 
   return async (input: LayoutReference): Promise<Resolved> => {
-    const { layout, layoutData, theme } = input;
+    const { layout, layoutData, theme, preview = false } = input;
     if ((layout === undefined) === (layoutData === undefined))
       throw fail('layout-conflict', 'Exactly one of layout and layoutData must be set.', {
         errors: [
@@ -40,19 +64,57 @@ export function createResolveLayout({ db, contents }: { db: Database; contents: 
       });
     if (layout === undefined) {
       const candidate = readInline(layoutData);
-      return resolve(candidate, await readActive(db, wantedBy(candidate.content, theme)), theme);
+      return resolve(candidate, await find(candidate.content, theme), { theme, preview });
     }
-    return resolveSaved(layout, theme);
+    return resolveSaved(layout, { theme, preview });
   };
 
-  async function resolveSaved(reference: string, theme: string | undefined): Promise<Resolved> {
+  async function resolveSaved(reference: string, how: How): Promise<Resolved> {
     const guess = guesses.get(reference);
-    const wanted = wantedBy(guess, theme, reference);
-    const rows = await readActive(db, wanted);
-    const candidate = await readSaved(reference, rows);
-    if (candidate.content === guess) return resolve(candidate, rows, theme);
+    const found = await find(guess, how.theme, reference);
+    const candidate = await readSaved(reference, found.rows);
+    if (candidate.content === guess) return resolve(candidate, found, how);
     guesses.set(reference, candidate.content);
-    return resolve(candidate, await readActive(db, wantedBy(candidate.content, theme)), theme);
+    return resolve(candidate, await find(candidate.content, how.theme), how);
+  }
+
+  async function find(content: LayoutContent | undefined, theme?: string, layout?: string): Promise<Found> {
+    const references = content?.elements.flatMap((text) => parseReference(text) ?? []) ?? [];
+    const [rows, shared] = await Promise.all([
+      readActive(db, wantedBy(content, theme, layout)),
+      readPeerRows(db, references),
+    ]);
+    return { rows, peers: shared };
+  }
+
+  function resolve(
+    { content, texts, pointers, id }: Candidate,
+    found: Found,
+    { theme, preview }: How,
+  ): Resolved {
+    const withPeers = peers.answerable || preview;
+    const unavailable = unavailableParts(content, pointers, { withPeers });
+    if (unavailable.length > 0)
+      throw fail('not-available', 'The layout names something that is not available on this instance yet.', {
+        errors: unavailable,
+      });
+    const { layout, faults } = resolveLayout(
+      content,
+      [...found.rows, ...found.peers.map(namedByPeer)],
+      pointers,
+    );
+    if (faults.length > 0) throw failOf(faults);
+    const used = new Set([layout.info, ...layout.elements]);
+    const needed = found.peers.filter((row) => used.has(formatReference(row)));
+    requireFresh(needed, peers.staleDays);
+    const wantedTheme = theme === undefined ? undefined : themeKey(theme, found.rows);
+    return {
+      layout: { ...(id && { id }), ...layout, ...(wantedTheme && { theme: wantedTheme }), texts },
+      active: presentActive(
+        found.rows.filter(({ key }) => used.has(key)),
+        needed,
+      ),
+    };
   }
 
   async function readSaved(reference: string, rows: ActiveRow[]): Promise<Candidate> {
@@ -97,22 +159,6 @@ function readInline(layoutData: unknown): Candidate {
   if (!content || faults.length > 0) throw failOf(faults);
   const pointers = { info: '/layoutData/info', elements: elementPointers(layoutData, '/layoutData') };
   return { content, texts: { '*': textsOf(content) }, pointers };
-}
-
-function resolve({ content, texts, pointers, id }: Candidate, rows: ActiveRow[], theme?: string): Resolved {
-  const unavailable = unavailableParts(content, pointers);
-  if (unavailable.length > 0)
-    throw fail('not-available', 'The layout names something that is not available on this instance yet.', {
-      errors: unavailable,
-    });
-  const { layout, faults } = resolveLayout(content, rows, pointers);
-  if (faults.length > 0) throw failOf(faults);
-  const wantedTheme = theme === undefined ? undefined : themeKey(theme, rows);
-  const used = new Set([layout.info, ...layout.elements]);
-  return {
-    layout: { ...(id && { id }), ...layout, ...(wantedTheme && { theme: wantedTheme }), texts },
-    active: presentActive(rows.filter(({ key }) => used.has(key))),
-  };
 }
 
 function wantedBy(content: LayoutContent | undefined, theme?: string, layout?: string) {

@@ -23,6 +23,8 @@ export interface InformationView {
 /** Questions of one owner, under its name. */
 export interface OwnerView {
   owner: string;
+  /** When this was last known to be as the owner has it, if that was long ago. */
+  asOf: string | null;
   info: InformationView | null;
   questions: QuestionView[];
 }
@@ -58,11 +60,16 @@ export function formView(page: FormPage, reader: Reader, rich: RichText): FormVi
   const view = (element: FormPage['elements'][number]) =>
     questionView(element, ids.get(element.identifier) ?? 'q', page, reader, rich);
   const questions = page.elements.filter(({ owner }) => owner === null).map(view);
-  const owners = page.peers.map(({ name, info }) => ({
-    owner: name,
-    info: informationView(info, reader, rich, 3),
-    questions: page.elements.filter(({ owner }) => owner === name).map(view),
-  }));
+  const owners = page.peers.map(({ name, info, elements, asOf }) => {
+    // By identifier: two organisations may have one name.
+    const owned = new Set(elements.map(({ identifier }) => identifier));
+    return {
+      owner: name,
+      asOf: asOf ? reader.dateTime(asOf) : null,
+      info: informationView(info, reader, rich, 3),
+      questions: page.elements.filter(({ identifier }) => owned.has(identifier)).map(view),
+    };
+  });
   const all = [...questions, ...owners.flatMap((owner) => owner.questions)];
   const { layout } = page;
   return {

@@ -1,5 +1,5 @@
 import type { FormElement, FormInformation, FormLayout } from '#lib/contracts/form-content.ts';
-import type { FormsOperations } from '#lib/contracts/forms.ts';
+import type { DescribedPeer, FormsOperations } from '#lib/contracts/forms.ts';
 import type { PageInstance, PageTheme } from '#lib/contracts/page-base.ts';
 import type { FormPage, MailPage } from '#lib/contracts/pages.ts';
 import { preference } from '../demo/preference.ts';
@@ -36,6 +36,7 @@ export async function previewPage(preview: Preview, parts: Parts): Promise<FormP
 interface Shown {
   info?: DescribedItem;
   elements?: DescribedItem[];
+  peers?: DescribedPeer[];
   theme?: PageTheme | null;
   layout?: Partial<FormLayout>;
 }
@@ -43,7 +44,7 @@ interface Shown {
 function formPage(
   { language, orientation }: Preview,
   { instance }: Parts,
-  { info, elements = [], theme = null, layout }: Shown,
+  { info, elements = [], peers = [], theme = null, layout }: Shown,
 ): FormPage {
   const withoutAnswer = (item: DescribedItem) => ({ ...item, previous: null });
   return {
@@ -54,7 +55,11 @@ function formPage(
     embedding: null,
     info: info ? (withoutAnswer(info) as FormInformation) : null,
     elements: elements.map(withoutAnswer) as FormElement[],
-    peers: [],
+    peers: peers.map((peer) => ({
+      ...peer,
+      info: peer.info && (withoutAnswer(peer.info) as FormInformation),
+      elements: peer.elements.map(withoutAnswer) as FormElement[],
+    })),
     layout: {
       orientation,
       existingElementsVisible: true,
@@ -78,14 +83,17 @@ function formPage(
 
 async function layoutPage(preview: Preview, parts: Parts): Promise<FormPage> {
   const { version, language } = preview;
-  const { layout } = await parts.operations.resolveLayout({ layoutData: version.data[language] });
-  const { info, elements, theme, texts } = await parts.operations.describeForm({
+  const { layout } = await parts.operations.resolveLayout({
+    layoutData: version.data[language],
+    preview: true,
+  });
+  const { info, elements, peers, theme, texts } = await parts.operations.describeForm({
     layout,
     languages: [language],
   });
   const { orientation, acceptAllVisible, cancelVisible, footerOnTop } = layout;
   const shown = { orientation, acceptAllVisible, cancelVisible, footerOnTop, ...texts };
-  return formPage(preview, parts, { info, elements, theme, layout: shown });
+  return formPage(preview, parts, { info, elements, peers, theme, layout: shown });
 }
 
 function mailPage({ version, language }: Preview, { instance }: Parts): MailPage {

@@ -10,12 +10,16 @@ export type Ask = (request: {
   url: string;
   headers: Record<string, string>;
   body?: Uint8Array;
+  /** An answer that is longer is none; 2 MiB by default. */
+  mostBytes?: number;
 }) => Promise<{ status: number; body: Uint8Array }>;
 
 export interface PeerReply {
   status: number;
   /** Parsed JSON; undefined if it was none. */
   content: unknown;
+  /** How long the answer was. */
+  bytes: number;
 }
 
 /** Speaks to other instances; every request is signed. */
@@ -23,7 +27,13 @@ export interface PeerClient {
   /** Asks an instance what it says of itself. @throws Failure `invalid` at /url, or `unavailable`. */
   describe(url: string): Promise<{ jws: string; description: PeerDescription }>;
   /** Sends a signed request. @throws Failure `unavailable` if there was no reply, `invalid` if the address is not for us to call. */
-  send(request: { method: string; url: string; path: string; content?: unknown }): Promise<PeerReply>;
+  send(request: {
+    method: string;
+    url: string;
+    path: string;
+    content?: unknown;
+    mostBytes?: number;
+  }): Promise<PeerReply>;
 }
 
 /** Why a description is not one to pair with, as an administrator reads it. */
@@ -71,7 +81,7 @@ export function createPeerClient({
       if (!read.valid) throw addressFault(explanations[read.fault] as string);
       return { jws, description: read.description };
     },
-    async send({ method, url, path, content }) {
+    async send({ method, url, path, content, mostBytes }) {
       const body = content === undefined ? new Uint8Array() : Buffer.from(JSON.stringify(content));
       const request = { method, url: `${url}${path}`, body };
       const token = await signPeerRequest({
@@ -91,8 +101,9 @@ export function createPeerClient({
           ...(content === undefined ? {} : { 'Content-Type': 'application/json' }),
         },
         ...(content === undefined ? {} : { body }),
+        ...(mostBytes === undefined ? {} : { mostBytes }),
       });
-      return { status: reply.status, content: parse(reply.body) };
+      return { status: reply.status, content: parse(reply.body), bytes: reply.body.byteLength };
     },
   };
 }

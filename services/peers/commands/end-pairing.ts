@@ -1,4 +1,5 @@
 import { fail } from '#lib/errors/fail.ts';
+import { wantCatalogue } from '../queries/catalogues.ts';
 import { deletePeer, endPeer, lockPeer } from '../queries/peers.ts';
 import { tellPeerRemoved } from './announce.ts';
 import type { Parts } from './dependencies.ts';
@@ -9,6 +10,8 @@ export async function removePeer(parts: Parts, id: string): Promise<void> {
     const found = await lockPeer(tx, id);
     if (!found) throw fail('not-found', 'There is no such peer.');
     await deletePeer(tx, id);
+    // Without a peer it is forgotten.
+    await wantCatalogue(tx, found.url);
     await tellPeerRemoved(tx, { baseUrl: parts.baseUrl, id, version: found.version + 1 });
     return found;
   });
@@ -25,6 +28,7 @@ export async function acceptEnd(parts: Pick<Parts, 'db' | 'baseUrl' | 'wake'>, i
     const peer = await lockPeer(tx, id);
     if (!peer || peer.state === 'ENDED') return;
     const version = await endPeer(tx, id);
+    await wantCatalogue(tx, peer.url);
     await tellPeerRemoved(tx, { baseUrl: parts.baseUrl, id, version });
   });
   parts.wake();

@@ -2,11 +2,12 @@ import type { Queries } from '#lib/db/database.ts';
 import { fail } from '#lib/errors/fail.ts';
 import { newUuid } from '#lib/ids/new-uuid.ts';
 import type { PeerDescription } from '../domain/read-description.ts';
+import { wantCatalogue } from '../queries/catalogues.ts';
 import { pinKeys, savePairedPeer } from '../queries/peers.ts';
 import { tellPeerAdded } from './announce.ts';
 
 /**
- * Makes or renews the peer of a description and pins its keys.
+ * Makes or renews the peer of a description, pins its keys, and has its catalogue read.
  * @throws Failure `exists` if a key is another peer's: then whoever sent it does not have it.
  */
 export async function savePeer(
@@ -17,6 +18,7 @@ export async function savePeer(
   const { id, version, isNew } = await savePairedPeer(tx, { id: newUuid(), url: instance, name });
   if (!(await pinKeys(tx, id, keys)))
     throw fail('exists', 'One of the keys of this instance belongs to another peer.');
+  await wantCatalogue(tx, instance);
   await tellPeerAdded(tx, { baseUrl, id, version });
   return { id, isNew };
 }

@@ -4,6 +4,7 @@ import type { Handlers } from '#lib/http/operation.ts';
 import type { RateLimiter } from '#lib/http/rate-limits.ts';
 import type { SelfDescription } from '../domain/self-description.ts';
 import { acceptPairingHandler } from './accept-pairing.ts';
+import { announceChangeHandler } from './announce-change.ts';
 import { createPeerHandler } from './create-peer.ts';
 import { deletePeerHandler } from './delete-peer.ts';
 import type { Dependencies } from './dependencies.ts';
@@ -35,6 +36,7 @@ export function createHandlers(dependencies: Dependencies, own: Own): Handlers {
     deletePeer: deletePeerHandler(dependencies),
     acceptPairing: acceptPairingHandler(dependencies, limiter),
     endPairing: endPairingHandler(dependencies),
-    listSharedModels: listSharedModelsHandler({ ...own, baseUrl: dependencies.baseUrl }),
+    announceChange: announceChangeHandler(dependencies),
+    listSharedModels: listSharedModelsHandler({ ...own, db: dependencies.db, baseUrl: dependencies.baseUrl }),
   };
 }

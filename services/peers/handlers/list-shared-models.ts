@@ -1,22 +1,27 @@
 import type { JWK } from 'jose';
 import { LRUCache } from 'lru-cache';
 import type { FormsOperations, SharedEntry } from '#lib/contracts/forms.ts';
+import type { Database } from '#lib/db/database.ts';
 import { fail } from '#lib/errors/fail.ts';
 import type { Handler } from '#lib/http/operation.ts';
 import { signSharedEntry } from '../domain/shared-document.ts';
+import { markShown } from '../queries/catalogues.ts';
 import { peerIdOf } from './dependencies.ts';
 
 interface Options {
+  db: Database;
   forms: Pick<FormsOperations, 'sharedEntries'>;
   baseUrl: string;
   signingKey: JWK & { kid: string };
 }
 
 const pageSize = 20;
+/** A page ends before it gets longer than this; a single entry may be (docs/federation.md, "Catalogue"). */
+const pageCharacters = 2 ** 20;
 const cacheBytes = 32 * 2 ** 20;
 
 /** GET /federation/models: what the peer that asks may show, as a whole, in pages (docs/federation.md, "Catalogue"). */
-export function listSharedModelsHandler({ forms, baseUrl, signingKey }: Options): Handler {
+export function listSharedModelsHandler({ db, forms, baseUrl, signingKey }: Options): Handler {
   // Signing costs more than all else here, and an entry is the same for every peer.
   const signed = new LRUCache<string, string>({ maxSize: cacheBytes, sizeCalculation: (jws) => jws.length });
 
@@ -29,19 +34,34 @@ export function listSharedModelsHandler({ forms, baseUrl, signingKey }: Options)
     return jws;
   }
 
+  /** As many as fit on a page, at least one. */
+  async function signPage(entries: readonly SharedEntry[], now: Date): Promise<string[]> {
+    const page: string[] = [];
+    let characters = 0;
+    for (const entry of entries) {
+      const jws = await sign(entry, now);
+      characters += jws.length;
+      if (page.length > 0 && characters > pageCharacters) break;
+      page.push(jws);
+    }
+    return page;
+  }
+
   return async (ctx, { query, principal }) => {
     const now = new Date();
     const peer = peerIdOf(principal.account);
     const known = query.since === undefined ? null : String(query.since);
     const found = await forms.sharedEntries({ peer, after: readAfter(query.cursor), known, limit: pageSize });
-    const last = found.entries.at(-1);
+    await markShown(db, peer, found.state);
+    const entries = await signPage(found.entries, now);
+    const last = found.entries[entries.length - 1];
     ctx.set('Cache-Control', 'no-store');
     ctx.body = {
       asOf: now.toISOString(),
       state: found.state,
       unchanged: found.state === known,
-      entries: await Promise.all(found.entries.map((entry) => sign(entry, now))),
-      next: found.more && last ? writeAfter(last.key) : null,
+      entries,
+      next: last && (found.more || entries.length < found.entries.length) ? writeAfter(last.key) : null,
     };
   };
 }

@@ -93,6 +93,12 @@ export async function setSubjectPrefix(tx: Queries, id: string, prefix: string):
      WHERE p.id = ${id}`);
 }
 
+/** It has answered. */
+export async function touchPeerByUrl(db: Queries, url: string): Promise<void> {
+  await db.query(sql`UPDATE peers AS p SET last_contact_at = accord_now() WHERE p.url = ${url}`);
+}
+
+/** It has asked. */
 export async function touchPeer(db: Queries, id: string): Promise<void> {
   await db.query(sql`
     UPDATE peers AS p SET last_contact_at = accord_now()

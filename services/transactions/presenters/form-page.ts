@@ -57,7 +57,7 @@ export function formPage(
     page: 'form',
     info: form.info,
     elements: form.elements,
-    peers: [],
+    peers: form.peers,
     layout: { ...layout, ...description.texts },
     actions,
     ...retry,

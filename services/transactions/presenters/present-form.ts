@@ -1,4 +1,4 @@
-import type { FormElement, FormInformation } from '#lib/contracts/form-content.ts';
+import type { FormElement, FormInformation, FormPeer } from '#lib/contracts/form-content.ts';
 import type { FormDescription, PinnedLayout } from '#lib/contracts/forms.ts';
 import { type EarlierRecord, previousAnswer } from '../domain/earlier-answers.ts';
 import { linksOf, withToken } from '../domain/links.ts';
@@ -10,6 +10,8 @@ export interface FilledForm {
   info: FormInformation;
   /** What is asked: without elements that have a valid answer, if the layout hides those. */
   elements: FormElement[];
+  /** Peers that own some of it. */
+  peers: FormPeer[];
   /** Elements that have a valid answer and are hidden. */
   hidden: FormElement[];
 }
@@ -20,14 +22,24 @@ export function fillForm(
   description: FormDescription,
   valid: readonly EarlierRecord[],
 ): FilledForm {
+  // Earlier answers to a peer's elements are the peer's own (decisions.md §6); ours to a key of the same name are something else.
   const elements = description.elements.map(
-    (element) => ({ ...element, previous: previousAnswer(element, valid) }) as FormElement,
+    (element) =>
+      ({
+        ...element,
+        previous: element.owner === null ? previousAnswer(element, valid) : null,
+      }) as FormElement,
   );
   const hides = !layout.existingElementsVisible;
   return {
     language: description.language,
     info: { ...description.info, previous: null },
     elements: elements.filter(({ previous }) => !(hides && previous)),
+    peers: description.peers.map((peer) => ({
+      ...peer,
+      info: peer.info && { ...peer.info, previous: null },
+      elements: peer.elements.map((element) => ({ ...element, previous: null }) as FormElement),
+    })),
     hidden: elements.filter(({ previous }) => hides && previous),
   };
 }
@@ -49,7 +61,7 @@ export function presentForm(
     orientation: layout.orientation,
     info: form.info,
     elements: form.elements,
-    peers: [],
+    peers: form.peers.map(({ info, ...peer }) => ({ ...peer, ...(info && { info }) })),
     layout: presentLayout(layout, texts),
     links: {
       submit: withToken(links.submit, token),

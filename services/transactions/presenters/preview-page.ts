@@ -28,7 +28,7 @@ export function previewPage({
     embedding: null,
     info: form.info,
     elements: form.elements,
-    peers: [],
+    peers: form.peers,
     layout: { ...layout, ...description.texts },
     actions: null,
     values: {},

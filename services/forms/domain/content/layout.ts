@@ -1,4 +1,5 @@
 import type { Fault } from '#lib/errors/fail.ts';
+import { canonicalReference } from '../element-reference.ts';
 import type { LayoutContent } from '../layout-content.ts';
 import { type Field, flag, line, listOf, objectOf, oneOf, required } from './fields.ts';
 
@@ -59,7 +60,7 @@ function readLayout(members: Field<Record<string, unknown>>, value: unknown, at:
       detail: 'must not be set beside elements',
     });
   const flat = blocs?.flatMap(({ parent, children = [] }) => [parent, ...children]).map(keyWithLocation);
-  const all = elements ?? flat ?? [];
+  const all = (elements ?? flat ?? []).map(canonicalReference);
   const pointers = elementPointers(value, at);
   if (all.length === 0)
     faults.push({ pointer: `${at}/elements`, code: 'required', detail: 'must name at least one element' });

@@ -1,0 +1,68 @@
+import type { Database } from '#lib/db/database.ts';
+import type { ActiveItem } from '../domain/check-answers.ts';
+import { formatReference, parseReference } from '../domain/element-reference.ts';
+import { isDated, requireFresh } from '../domain/peer-copy.ts';
+import { type PeerRow, readPeerRows } from '../queries/read-peers.ts';
+import type { ContentCache } from './content-cache.ts';
+
+/** A peer's part of a form: what it shares at this moment of what the layout names. */
+export interface PeerPart {
+  /** Base URL. */
+  url: string;
+  name: string;
+  info: ActiveItem | undefined;
+  /** Elements by reference (`<key>@<host>`), in layout order. */
+  elements: Map<string, ActiveItem & { row: PeerRow }>;
+  /** When the copy was known to be as the peer's own, if that was long ago. */
+  asOf: Date | undefined;
+}
+
+/**
+ * Reads peers' parts of a layout: one query if it names any, else none. Peers come in the order in which the layout first names them.
+ * @throws Failure `unavailable` if a copy that is needed is too old.
+ */
+export function createReadPeerParts({
+  db,
+  contents,
+  staleDays,
+}: {
+  db: Database;
+  contents: ContentCache;
+  staleDays: number;
+}) {
+  return async (elements: readonly string[]): Promise<PeerPart[]> => {
+    const references = elements.flatMap((text) => (text.includes('@') ? (parseReference(text) ?? []) : []));
+    const rows = await readPeerRows(db, references);
+    const versions = await contents.get(rows.map(({ version }) => version));
+    const parts = new Map<string, PeerPart>();
+    for (const reference of references) {
+      const row = rows.find(({ host, key }) => host === reference.host && key === reference.key);
+      const version = row && row.type !== 'information' ? versions.get(row.version) : undefined;
+      if (!row || !version) continue;
+      const part = parts.get(row.url) ?? partOf(row, rows, versions);
+      parts.set(row.url, part);
+      part.elements.set(formatReference(reference), { row, version, name: row.name });
+    }
+    const needed = rows.filter(({ url }) => parts.has(url));
+    requireFresh(needed, staleDays);
+    return [...parts.values()];
+  };
+}
+
+export type ReadPeerParts = ReturnType<typeof createReadPeerParts>;
+
+function partOf(
+  peer: PeerRow,
+  rows: readonly PeerRow[],
+  versions: Awaited<ReturnType<ContentCache['get']>>,
+): PeerPart {
+  const info = rows.find(({ url, type }) => url === peer.url && type === 'information');
+  const version = info && versions.get(info.version);
+  return {
+    url: peer.url,
+    name: peer.owner,
+    info: info && version ? { version, name: info.name } : undefined,
+    elements: new Map(),
+    asOf: isDated(peer) ? peer.asOf : undefined,
+  };
+}

@@ -1,0 +1,82 @@
+import { setImmediate as others } from 'node:timers/promises';
+import type { CataloguePeer, FormsOperations, PeerEntry } from '#lib/contracts/forms.ts';
+import type { Database } from '#lib/db/database.ts';
+import { fail } from '#lib/errors/fail.ts';
+import type { Logger } from '#lib/observability/logger.ts';
+import {
+  type PeerVersion,
+  type PeerVersionHead,
+  readPeerContent,
+  readPeerHead,
+} from '../domain/check-peer-entry.ts';
+import {
+  boundEntries,
+  markSeen,
+  readKnownVersions,
+  receivePeer,
+  storeVersion,
+} from '../queries/store-peers.ts';
+
+/** Entries, sorted by what has to be done with them. */
+interface Sorted {
+  known: PeerVersionHead[];
+  fresh: PeerVersion[];
+  refused: string[];
+}
+
+/**
+ * The internal operation `storePeerEntries`: contents pass the rules and the sanitiser of our own (federation.md, "Sharing content").
+ * @throws Failure `exists` if another peer has the host.
+ */
+export function createStorePeerEntries({
+  db,
+  log,
+}: {
+  db: Database;
+  log: Logger;
+}): FormsOperations['storePeerEntries'] {
+  return async ({ peer, state, entries }) => {
+    const { known, fresh, refused } = await sort(peer, entries);
+    for (const key of refused)
+      log.warn('an entry of a peer breaks the rules for contents and is left out', {
+        id: `${key}@${new URL(peer.url).host}`,
+      });
+    await db.withTransaction(async (tx) => {
+      if (!(await receivePeer(tx, peer, state)))
+        throw fail('exists', 'Another peer has the host of this one, so its elements cannot be named.');
+      const place = { peer: peer.url, state };
+      if (known.length > 0) await markSeen(tx, place, known);
+      for (const version of fresh) await storeVersion(tx, place, version);
+      if (fresh.length > 0) await boundEntries(tx, peer.url);
+    });
+    return { refused };
+  };
+
+  async function sort(peer: CataloguePeer, entries: readonly PeerEntry[]): Promise<Sorted> {
+    const sorted: Sorted = { known: [], fresh: [], refused: [] };
+    const heads = new Map<string, { head: PeerVersionHead; entry: PeerEntry }>();
+    for (const entry of entries) {
+      const head = readPeerHead(entry);
+      // The second of two entries of one key is as wrong as one that cannot be read.
+      if (!head || heads.has(head.key)) sorted.refused.push(String(entry.key).slice(0, 255));
+      else heads.set(head.key, { head, entry });
+    }
+    const stored = await readKnownVersions(
+      db,
+      peer.url,
+      Array.from(heads.values(), ({ head }) => head),
+    );
+    for (const { head, entry } of heads.values()) {
+      if (stored.has(head.key)) {
+        sorted.known.push(head);
+        continue;
+      }
+      const content = readPeerContent(head, entry);
+      if (content) sorted.fresh.push({ ...head, ...content });
+      else sorted.refused.push(head.key);
+      // Much text takes long, and subjects wait meanwhile.
+      await others();
+    }
+    return sorted;
+  }
+}

@@ -1,0 +1,48 @@
+import type { AnswerableType } from '#lib/contracts/forms.ts';
+import type { Queries } from '#lib/db/database.ts';
+import { sql } from '#lib/db/sql.ts';
+import type { StoredVersion } from '../domain/content-version.ts';
+import type { ElementReference } from '../domain/element-reference.ts';
+import { formatSerial, type Serial } from '../domain/serial.ts';
+
+/** What a peer shares, as forms need it at every request; its content is cached by version. */
+export interface PeerRow extends Serial {
+  url: string;
+  host: string;
+  /** The peer's name. */
+  owner: string;
+  asOf: Date;
+  /** Seconds since the copy was known to be as the peer's own. */
+  age: number;
+  id: string;
+  key: string;
+  type: 'information' | AnswerableType;
+  name: string;
+  version: string;
+}
+
+/** The entries named, and the information of each peer that has one of them. Without references nothing is asked. */
+export async function readPeerRows(db: Queries, references: readonly ElementReference[]): Promise<PeerRow[]> {
+  const named = references.filter(({ host }) => host !== null);
+  if (named.length === 0) return [];
+  const from = sql`
+    SELECT p.url, p.host, p.name AS owner, p.as_of AS "asOf", extract(epoch FROM accord_now() - p.as_of)::float8 AS age,
+           e.id, e.key, e.type, e.name, e.active_version AS version, e.active_major AS major, e.active_minor AS minor
+      FROM peers AS p JOIN peer_entries AS e ON e.peer = p.url`;
+  const hosts = named.map(({ host }) => host);
+  return db.query<PeerRow>(sql`
+    ${from} JOIN unnest(${hosts}::text[], ${named.map(({ key }) => key)}::text[]) AS n (host, key)
+              ON n.host = p.host AND n.key = e.key
+    UNION
+    ${from} WHERE p.host = ANY(${hosts}::text[]) AND e.type = 'information'
+    ORDER BY key`);
+}
+
+/** Content of peers' versions, which never changes. */
+export async function readPeerContents(db: Queries, ids: readonly string[]): Promise<StoredVersion[]> {
+  const rows = await db.query<Omit<StoredVersion, 'serial'> & Serial>(sql`
+    SELECT v.id, e.type, e.key, p.host, v.major, v.minor, v.default_language AS "defaultLanguage", v.data
+      FROM peer_versions AS v JOIN peer_entries AS e ON e.id = v.entry JOIN peers AS p ON p.url = e.peer
+     WHERE v.id = ANY(${ids}::uuid[])`);
+  return rows.map(({ major, minor, ...row }) => ({ ...row, serial: formatSerial({ major, minor }) }));
+}

@@ -1,0 +1,315 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { CataloguePeer, PeerEntry } from '#lib/contracts/forms.ts';
+import { sql } from '#lib/db/sql.ts';
+import { Failure } from '#lib/errors/fail.ts';
+import { makeActive, sampleContent } from '../support/forms-models.ts';
+import { type FormsService, startForms } from '../support/forms-service.ts';
+import { samplePeer, sharedEntry, sharedInformation } from '../support/peer-entries.ts';
+
+let forms: FormsService;
+beforeAll(async () => {
+  forms = await startForms({ answerable: true });
+  const { id } = await makeActive(forms, 'information', sampleContent.information, 'own.information');
+  await forms.send(`/models/${id}`, { method: 'PUT', json: { name: 'Own', default: true } });
+  await makeActive(forms, 'processing', sampleContent.processing, 'study');
+  await makeActive(forms, 'conditions', sampleContent.conditions, 'own.conditions');
+});
+afterAll(() => forms?.stop());
+
+const lab = samplePeer();
+let states = 0;
+/** Has the forms service keep a whole catalogue. */
+async function keep(entries: PeerEntry[], peer: CataloguePeer = lab): Promise<string[]> {
+  states += 1;
+  const state = `state ${states}`;
+  const { refused } = await forms.operations.storePeerEntries({ peer, state, entries });
+  const asOf = new Date().toISOString();
+  expect(await forms.operations.finishPeerCatalogue({ url: peer.url, state, asOf })).toEqual({ held: true });
+  return refused;
+}
+beforeEach(() => keep([sharedInformation, sharedEntry()]));
+
+const at = 'lab.example:8443';
+const resolve = (elements: string[], more: object = {}) =>
+  forms.operations.resolveLayout({ layoutData: { type: 'layout', elements, ...more } });
+async function formOf(elements: string[], languages = ['en']) {
+  const { layout } = await resolve(elements);
+  return forms.operations.describeForm({ layout, languages });
+}
+async function failureOf(work: Promise<unknown>): Promise<Failure> {
+  const failure = await work.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+  expect(failure).toBeInstanceOf(Failure);
+  return failure as Failure;
+}
+const letAge = (age: string, url = lab.url) =>
+  forms.db.query(sql`UPDATE peers SET as_of = accord_now() - ${age}::interval WHERE url = ${url}`);
+
+describe("a form with a peer's elements", () => {
+  it('shows own elements first, then the peer’s, grouped under its name and information', async () => {
+    const form = await formOf([`study@${at}`, 'study']);
+    expect(form.elements.map(({ identifier, owner, entry }) => [identifier, owner, entry.key])).toEqual([
+      ['element/processing/study/1.0', null, 'study'],
+      [`element/processing/study@${at}/1.0`, 'Northern Lab', 'study'],
+    ]);
+    expect(form.peers).toEqual([
+      {
+        name: 'Northern Lab',
+        location: lab.url,
+        info: expect.objectContaining({
+          identifier: `element/information/about.us@${at}/1.0`,
+          owner: 'Northern Lab',
+        }),
+        elements: [form.elements[1]],
+      },
+    ]);
+    expect(form.active[`study@${at}`]).toEqual({ major: 1, serial: '1.0', deleted: false });
+    expect(form.info.owner).toBeNull();
+  });
+
+  it('mixes the elements of several peers as the layout does, and groups them by peer', async () => {
+    const clinic = samplePeer('https://clinic.example', 'Lakeside Clinic');
+    await keep([sharedEntry({ key: 'care' }), sharedEntry({ key: 'food' })], clinic);
+    await keep([sharedEntry(), sharedEntry({ key: 'trial' })]);
+    const form = await formOf([
+      'care@clinic.example',
+      `study@${at}`,
+      'study',
+      'food@clinic.example',
+      `trial@${at}`,
+    ]);
+    expect(form.elements.map(({ identifier }) => identifier.split('/')[2])).toEqual([
+      'study',
+      'care@clinic.example',
+      `study@${at}`,
+      'food@clinic.example',
+      `trial@${at}`,
+    ]);
+    expect(form.peers.map(({ name, info, elements }) => [name, info, elements.length])).toEqual([
+      ['Lakeside Clinic', null, 2],
+      ['Northern Lab', null, 2],
+    ]);
+    await forms.operations.forgetPeer({ url: clinic.url });
+  });
+
+  it('may have no element of its own', async () => {
+    expect((await formOf([`study@${at}`])).elements).toHaveLength(1);
+  });
+
+  it('is in the language of the form where the peer has it, else in the peer’s own', async () => {
+    const { processing } = sampleContent;
+    const data = { de: processing, fr: { ...processing, title: 'Lettre' } };
+    await keep([sharedEntry({ defaultLanguage: 'de', data })]);
+    const [french] = (await formOf([`study@${at}`], ['fr-CA'])).elements;
+    expect(french?.content).toMatchObject({ lang: 'fr', title: 'Lettre' });
+    const english = await formOf([`study@${at}`], ['en']);
+    expect([english.language, english.elements[0]?.content.lang]).toEqual(['en', 'de']);
+    // What only a peer speaks does not make it the form's language.
+    expect((await formOf([`study@${at}`], ['de'])).language).toBe('en');
+  });
+
+  it('may be written in blocs, with locations; a peer’s information among them is no question', async () => {
+    const { layout } = await resolve([], {
+      elements: undefined,
+      blocs: [
+        { parent: { key: 'study' } },
+        {
+          parent: { key: 'about.us', location: `${lab.url}/` },
+          children: [{ key: 'study', location: lab.url }],
+        },
+      ],
+    });
+    expect(layout.elements).toEqual(['study', `study@${at}`]);
+  });
+
+  it('is the same however the host is written, so that nothing is asked twice', async () => {
+    expect((await resolve(['study@LAB.example:8443'])).layout.elements).toEqual([`study@${at}`]);
+    const twice = await failureOf(resolve([`study@${at}`, 'study@Lab.Example:8443']));
+    expect(twice).toMatchObject({ code: 'layout-conflict', errors: [{ pointer: '/layoutData/elements/1' }] });
+  });
+});
+
+describe('what a layout may not name of peers', () => {
+  it.each([
+    ['of nobody', 'study@nobody.example'],
+    ['that the peer does not have', `nothing@${at}`],
+    ['that is an information', `about.us@${at}`],
+    ['of the same host at another port', 'study@lab.example'],
+    ['with two hosts', `study@lab.example@${at}`],
+    ['with a path', `study@${at}/x`],
+    ['with credentials', `study@me:secret@${at}`],
+    ['with nothing for a host', 'study@'],
+    ['with nothing for a key', `@${at}`],
+  ])('an element %s is refused at its place', async (_what, reference) => {
+    const failure = await failureOf(resolve(['study', reference]));
+    expect(failure).toMatchObject({
+      code: 'unknown-element',
+      errors: [{ pointer: '/layoutData/elements/1' }],
+    });
+    expect(failure.errors?.[0]?.detail).toContain(reference);
+  });
+
+  it('is the information of the form itself', async () => {
+    const failure = await failureOf(resolve(['study'], { info: `about.us@${at}` }));
+    expect(failure).toMatchObject({ code: 'unknown-element', errors: [{ pointer: '/layoutData/info' }] });
+  });
+
+  it('are conditions beside other questions, whoever asks them', async () => {
+    await keep([sharedEntry({ type: 'conditions', data: { en: sampleContent.conditions } })]);
+    expect(await failureOf(resolve(['study', `study@${at}`]))).toMatchObject({ code: 'layout-conflict' });
+    expect((await resolve(['own.conditions', `study@${at}`])).layout.elements).toHaveLength(2);
+  });
+
+  it('a saved layout is not activated with what no peer shares', async () => {
+    await makeActive(forms, 'layout', { type: 'layout', elements: ['study', `study@${at}`] }, 'mixed');
+    expect((await forms.operations.resolveLayout({ layout: 'mixed' })).layout.elements).toEqual([
+      'study',
+      `study@${at}`,
+    ]);
+    const wrong = makeActive(forms, 'layout', { type: 'layout', elements: [`nothing@${at}`] }, 'wrong');
+    await expect(wrong).rejects.toThrow('/data/en/elements/0');
+  });
+});
+
+describe('a peer’s catalogue', () => {
+  it('changes nothing when it comes again, and keeps former MINORs for who has them on the screen', async () => {
+    const before = await forms.db.query(sql`SELECT v.id FROM peer_versions AS v ORDER BY v.id`);
+    await keep([sharedInformation, sharedEntry()]);
+    expect(await forms.db.query(sql`SELECT v.id FROM peer_versions AS v ORDER BY v.id`)).toEqual(before);
+    await keep([sharedInformation, sharedEntry({ serial: '1.1' })]);
+    const serials = sql`SELECT v.minor, v.archived_at IS NULL AS active FROM peer_versions AS v
+      JOIN peer_entries AS e ON e.id = v.entry WHERE e.key = 'study' AND e.peer = ${lab.url} ORDER BY v.minor`;
+    expect(await forms.db.query(serials)).toEqual([
+      { minor: 0, active: false },
+      { minor: 1, active: true },
+    ]);
+    await keep([sharedInformation, sharedEntry({ serial: '2.0' })]);
+    expect(await forms.db.query(serials)).toEqual([{ minor: 0, active: true }]);
+    expect((await resolve([`study@${at}`])).active[`study@${at}`]?.major).toBe(2);
+  });
+
+  it('that shows something else under a known serial is believed: it is the peer’s to answer for', async () => {
+    await formOf([`study@${at}`]);
+    await keep([sharedEntry({ data: { en: { ...sampleContent.processing, title: 'Restored' } } })]);
+    expect((await formOf([`study@${at}`])).elements[0]?.content).toMatchObject({ title: 'Restored' });
+  });
+
+  it('withdraws what it does not have any more, when it is whole and not before', async () => {
+    const { layout } = await resolve(['study', `study@${at}`]);
+    await forms.operations.storePeerEntries({ peer: lab, state: 'next', entries: [sharedInformation] });
+    expect((await forms.operations.describeForm({ layout, languages: [] })).elements).toHaveLength(2);
+    const asOf = new Date().toISOString();
+    await forms.operations.finishPeerCatalogue({ url: lab.url, state: 'next', asOf });
+    const form = await forms.operations.describeForm({ layout, languages: [] });
+    expect([form.elements.length, form.peers]).toEqual([1, []]);
+    expect(await failureOf(resolve([`study@${at}`]))).toMatchObject({ code: 'unknown-element' });
+    await keep([sharedEntry()]);
+    expect((await forms.operations.describeForm({ layout, languages: [] })).elements).toHaveLength(2);
+  });
+
+  it('that was never received, or whose copy was lost, is asked for again', async () => {
+    const finish = (state: string, url = lab.url) =>
+      forms.operations.finishPeerCatalogue({ url, state, asOf: new Date().toISOString() });
+    expect(await finish('never seen')).toEqual({ held: false });
+    expect(await finish('x', 'https://nobody.example')).toEqual({ held: false });
+    const held = `state ${states}`;
+    expect(await finish(held)).toEqual({ held: true });
+    await forms.operations.storePeerEntries({ peer: lab, state: 'half', entries: [] });
+    expect(await finish(held)).toEqual({ held: false });
+    expect((await resolve([`study@${at}`])).layout.elements).toHaveLength(1);
+  });
+
+  it('of a peer that is no peer any more is forgotten', async () => {
+    const { layout } = await resolve(['study', `study@${at}`]);
+    await forms.operations.forgetPeer({ url: lab.url });
+    await forms.operations.forgetPeer({ url: lab.url });
+    expect((await forms.operations.describeForm({ layout, languages: [] })).peers).toEqual([]);
+    expect(await failureOf(resolve([`study@${at}`]))).toMatchObject({ code: 'unknown-element' });
+  });
+});
+
+describe('what breaks a rule', () => {
+  const html = '<img src=x onerror="alert(1)"><script>alert(2)</script><b>bold</b>';
+  const { processing, preference, conditions } = sampleContent;
+  const cases: [string, Partial<PeerEntry> | Record<string, unknown>][] = [
+    ['a content without what it needs', { data: { en: { title: 'No more' } } }],
+    ['a content in no language', { data: {} }],
+    ['a default language that is not there', { defaultLanguage: 'fr' }],
+    [
+      'languages that ask different things',
+      { data: { en: processing, fr: { ...processing, refusable: false } } },
+    ],
+    ['too long a text', { data: { en: { ...processing, title: 'x'.repeat(501) } } }],
+    ['a list for content', { data: [] as never }],
+    ['no serial', { serial: 'latest' }],
+    ['the serial 0.1', { serial: '0.1' }],
+    ['a key with a host', { key: 'study@elsewhere.example' }],
+    ['a key for a prototype', { key: '__proto__' }],
+    ['the type layout', { type: 'layout', data: { en: { elements: ['study'] } } }],
+    ['a type of Object', { type: 'constructor' }],
+    ['no name', { name: ' ' }],
+    ['a number for a name', { name: 7 }],
+    ['a preference without options', { type: 'preference', data: { en: { ...preference, options: [] } } }],
+  ];
+  it.each(cases)('%s is left out, and what is right is kept', async (_what, changes) => {
+    const wrong = { ...sharedEntry({ key: 'wrong' }), ...changes } as PeerEntry;
+    expect(await keep([wrong, sharedEntry()])).toHaveLength(1);
+    expect((await formOf([`study@${at}`])).elements).toHaveLength(1);
+    expect(await failureOf(resolve([`wrong@${at}`]))).toMatchObject({ code: 'unknown-element' });
+  });
+
+  it('an entry that was right and is wrong now is not shown any more', async () => {
+    expect(await keep([sharedEntry({ serial: '1.1', data: { en: { title: 'No more' } } })])).toEqual([
+      'study',
+    ]);
+    expect(await failureOf(resolve([`study@${at}`]))).toMatchObject({ code: 'unknown-element' });
+  });
+
+  it('the second of two entries of one key is left out', async () => {
+    expect(await keep([sharedEntry(), sharedEntry({ serial: '9.0' })])).toEqual(['study']);
+    expect((await formOf([`study@${at}`])).elements[0]?.serial).toBe('1.0');
+  });
+
+  it('scripts do not get into what is stored, nor into what is shown', async () => {
+    await keep([
+      sharedEntry({ key: 'about.us', type: 'information', data: { en: { title: html, header: html } } }),
+      sharedEntry({ type: 'conditions', data: { en: { ...conditions, title: html, body: html } } }),
+    ]);
+    const [stored] = await forms.db.query<{ text: string }>(
+      sql`SELECT string_agg(v.data -> 'en' ->> 'body', '') AS text FROM peer_versions AS v`,
+    );
+    expect(stored?.text).toBe('<b>bold</b>');
+  });
+});
+
+describe('a copy that grows old', () => {
+  it('says how old it is after a day, and is not shown after thirty', async () => {
+    const { layout } = await resolve(['study', `study@${at}`]);
+    const describeIt = () => forms.operations.describeForm({ layout, languages: ['en'] });
+    await letAge('23 hours');
+    expect((await describeIt()).peers[0]?.asOf).toBeUndefined();
+    await letAge('25 hours');
+    const { asOf } = (await describeIt()).peers[0] ?? {};
+    expect(Date.now() - Date.parse(String(asOf))).toBeGreaterThan(24.9 * 3_600_000);
+    await letAge('29 days');
+    expect((await describeIt()).elements).toHaveLength(2);
+    await letAge('31 days');
+    for (const failure of [await failureOf(describeIt()), await failureOf(resolve([`study@${at}`]))]) {
+      expect(failure.code).toBe('unavailable');
+      expect(failure.message).toContain('Northern Lab');
+      expect(failure.headers['Retry-After']).toBeTruthy();
+    }
+    // Who does not need it is not concerned.
+    expect((await formOf(['study'])).elements).toHaveLength(1);
+    await keep([sharedEntry()]);
+    expect((await describeIt()).elements).toHaveLength(2);
+  });
+});
+
+it('two peers with one host are two only for whoever pairs with both: the second is refused', async () => {
+  const twin = samplePeer('http://lab.example:8443', 'A twin');
+  const stored = forms.operations.storePeerEntries({ peer: twin, state: 's', entries: [] });
+  expect(await failureOf(stored)).toMatchObject({ code: 'exists' });
+});

@@ -1,0 +1,20 @@
+import type { CataloguePeer, PeerEntry } from '#lib/contracts/forms.ts';
+import { sampleContent } from './forms-models.ts';
+
+/** A partner instance as its catalogue is stored under. */
+export function samplePeer(url = 'https://lab.example:8443', name = 'Northern Lab'): CataloguePeer {
+  return { url, name, sealingKey: { kty: 'EC', crv: 'P-256', x: 'x', y: 'y' } };
+}
+
+/** An entry as a partner shares it. */
+export function sharedEntry(changes: Partial<PeerEntry> = {}): PeerEntry {
+  const type = (changes.type ?? 'processing') as 'processing';
+  return {
+    ...{ key: 'study', type, name: 'A study', serial: '1.0', defaultLanguage: 'en' },
+    data: { en: sampleContent[type] },
+    ...changes,
+  };
+}
+
+/** The information under which a partner's elements are shown. */
+export const sharedInformation = sharedEntry({ key: 'about.us', type: 'information', name: 'Lab' });
