@@ -52,7 +52,7 @@ try {
   const server = await startServer('services/standalone.ts', {
     ...accordSettings(prepared.dataDir),
     ...(options['max-in-flight'] ? { MAX_IN_FLIGHT: options['max-in-flight'] } : {}),
-    ...(options['max-delay'] ? { MAX_EVENT_LOOP_DELAY: options['max-delay'] } : {}),
+    MAX_EVENT_LOOP_DELAY: options['max-delay'] ?? '',
   });
   // As many as a router keeps: Node.js accepts one new connection in each turn of its loop, so a thousand would wait unseen.
   const target = { client: createHttpClient({ port: server.port, connections: 256 }), key: prepared.key };

@@ -5,9 +5,9 @@ import { createHttpClient } from './http-client.ts';
 import { runFlow } from './run-flow.ts';
 import { startServer } from './start-server.ts';
 
-/** Settings of every start: no limits, because all requests come from one address. */
+/** Settings of every start: no limits, because all requests come from one address, and figures are not to depend on who else uses the machine. */
 export function accordSettings(dataDir: string): Record<string, string> {
-  return { DATA_DIR: dataDir, PORT: '0', RATE_LIMITS: 'off', LOG_LEVEL: 'warn' };
+  return { DATA_DIR: dataDir, PORT: '0', RATE_LIMITS: 'off', MAX_EVENT_LOOP_DELAY: '0', LOG_LEVEL: 'warn' };
 }
 
 /** A folder with the demonstration's models, a sample transaction and subjects who have answered before. */

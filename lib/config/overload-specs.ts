@@ -8,5 +8,5 @@ export const overloadSpecs = {
   /** Requests that are worked on at once. */
   MAX_IN_FLIGHT: wholeNumber({ default: 100 }),
   /** Milliseconds that the event loop may be behind. */
-  MAX_EVENT_LOOP_DELAY: wholeNumber({ default: 300 }),
+  MAX_EVENT_LOOP_DELAY: wholeNumber({ default: 500 }),
 };

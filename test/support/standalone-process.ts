@@ -31,7 +31,7 @@ const ours = path.join(import.meta.dirname, '..', '..', 'services', 'standalone.
 export function startStandalone(settings: Record<string, string>, program = ours): StandaloneProcess {
   const child = spawn(process.execPath, [program], {
     cwd: '/',
-    env: { PATH: process.env.PATH, PORT: '0', RATE_LIMITS: 'off', ...settings },
+    env: { PATH: process.env.PATH, PORT: '0', RATE_LIMITS: 'off', MAX_EVENT_LOOP_DELAY: '0', ...settings },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const killAtExit = () => child.kill('SIGKILL');
