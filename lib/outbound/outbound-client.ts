@@ -1,6 +1,5 @@
-import http from 'node:http';
-import https from 'node:https';
 import { createAddressRules } from '#lib/outbound/address-rules.ts';
+import { createConnections } from '#lib/outbound/connections.ts';
 import { exchange } from '#lib/outbound/exchange.ts';
 import { createGate } from '#lib/outbound/gate.ts';
 import { createGuardedLookup, type Resolve, resolveBySystem } from '#lib/outbound/guarded-lookup.ts';
@@ -41,12 +40,9 @@ interface Options {
   ca?: string;
   /** Until a connection is open: name, TCP and TLS. */
   connectMs?: number;
-  /** How many requests are under way at once. */
+  /** How many requests are under way at once, and how many connections are open. */
   limits?: { perHost: number; inAll: number };
 }
-
-/** How long a connection is kept for the next request; a server that keeps it shorter says so, and is heeded. */
-const idleMs = 4_000;
 
 /**
  * The guarded client (security.md, "Outbound"): http and https to allowed addresses only; no redirects, no proxy,
@@ -62,9 +58,7 @@ export function createOutboundClient({
   const isAllowed = createAddressRules(allowedNetworks);
   const lookup = createGuardedLookup(resolve, isAllowed);
   const gate = createGate(limits);
-  const pool = { keepAlive: true, maxSockets: limits.perHost, maxFreeSockets: 1, timeout: idleMs, lookup };
-  const plain = new http.Agent(pool);
-  const secure = new https.Agent({ ...pool, rejectUnauthorized: true, ...(ca ? { ca } : {}) });
+  const connections = createConnections({ lookup, ca, limits });
   const running = new Map<AbortController, Promise<unknown>>();
   let stopped = false;
 
@@ -72,7 +66,7 @@ export function createOutboundClient({
     const target = readTarget(request.url, isAllowed);
     const leave = await gate.enter(target.hostname, signal);
     try {
-      const agent = target.secure ? secure : plain;
+      const agent = connections.agentFor(target);
       const { maxBytes = 2 * 1024 * 1024 } = request;
       return await exchange(target, request, { agent, connectMs, maxBytes, signal });
     } finally {
@@ -102,8 +96,7 @@ export function createOutboundClient({
       const last = [...running.values()];
       for (const controller of running.keys()) controller.abort(new OutboundFailed('closed'));
       await Promise.allSettled(last);
-      plain.destroy();
-      secure.destroy();
+      connections.close();
     },
   };
 }
