@@ -26,13 +26,16 @@ export function postJson(
   }: { agent: Agent; headers: Record<string, string>; body: string; timeoutMs: number },
 ): Promise<Reply> {
   return new Promise((done, reject) => {
-    const bytes = Buffer.from(body);
     const call = request(
       url,
       {
         method: 'POST',
         agent,
-        headers: { ...headers, 'Content-Type': 'application/json', 'Content-Length': bytes.length },
+        headers: {
+          ...headers,
+          'Content-Type': 'application/json',
+          'Content-Length': Buffer.byteLength(body),
+        },
       },
       (response) => {
         const chunks: Buffer[] = [];
@@ -54,6 +57,7 @@ export function postJson(
       reject(error);
     };
     call.once('error', fail);
-    call.end(bytes);
+    // As text it goes out together with the headers.
+    call.end(body);
   });
 }

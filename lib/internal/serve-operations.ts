@@ -109,7 +109,8 @@ async function readText(request: IncomingMessage): Promise<string | undefined> {
 
 function send(response: ServerResponse, { status, headers, text }: Answer): void {
   if (response.destroyed) return;
-  const body = Buffer.from(text);
   const type = status === 200 ? 'application/json' : 'application/problem+json';
-  response.writeHead(status, { ...headers, 'Content-Type': type, 'Content-Length': body.length }).end(body);
+  response
+    .writeHead(status, { ...headers, 'Content-Type': type, 'Content-Length': Buffer.byteLength(text) })
+    .end(text);
 }
