@@ -44,3 +44,9 @@ function itemsOf(text: string): string[] {
   if (items.length === 0) throw new Error('must name at least one');
   return items;
 }
+
+/** How many processes share the work of a service. */
+export const replicaCount = makeValidator<number>((text) => {
+  if (!/^[1-9]\d{0,3}$/.test(text)) throw new Error(`must be a number from 1 to 9999 (it is "${text}")`);
+  return Number(text);
+});

@@ -1,5 +1,11 @@
 import { str } from 'envalid';
-import { brokerList, internalAddresses, redisUrl, seconds } from '#lib/config/network-validators.ts';
+import {
+  brokerList,
+  internalAddresses,
+  redisUrl,
+  replicaCount,
+  seconds,
+} from '#lib/config/network-validators.ts';
 import { overloadSpecs } from '#lib/config/overload-specs.ts';
 import type { Settings } from '#lib/config/read-settings.ts';
 import {
@@ -18,6 +24,8 @@ const commonSpecs = {
   CORS_ORIGINS: originList({ default: [] }),
   TRUSTED_PROXIES: networkList({ default: [] }),
   RATE_LIMITS: rateLimits({ default: defaultRateLimits }),
+  /** How many of a service run: while Redis is away each allows its part of the limits. */
+  REPLICAS: replicaCount({ default: 2 }),
   ...overloadSpecs,
   LOG_LEVEL: logLevel({ default: 'warn' }),
 };

@@ -1,4 +1,9 @@
 import type { Document } from 'openapi-backend';
+import { introspectionMaxAgeMs } from '#lib/auth/authenticate.ts';
+import { createSharedIntrospections, type SharedIntrospections } from '#lib/auth/shared-introspections.ts';
+import { createRedisCache } from '#lib/cache/cache.ts';
+import { createMemoryCounters, createRedisCounters } from '#lib/cache/counters.ts';
+import { createRedisLink, type RedisLink } from '#lib/cache/redis-link.ts';
 import type { ProcessSettings } from '#lib/config/process-specs.ts';
 import type { PageInstance } from '#lib/contracts/page-base.ts';
 import { createDatabase, type Database } from '#lib/db/database.ts';
@@ -6,7 +11,7 @@ import { createPool } from '#lib/db/pool.ts';
 import { createBus } from '#lib/events/create-bus.ts';
 import type { EventBus } from '#lib/events/event-bus.ts';
 import { createOverloadGuard, type OverloadGuard } from '#lib/http/overload-guard.ts';
-import { createMemoryRateLimiter, type RateLimiter } from '#lib/http/rate-limits.ts';
+import { createRateLimiter, type RateLimiter } from '#lib/http/rate-limits.ts';
 import { readContract } from '#lib/http/read-contract.ts';
 import { watchEventLoop } from '#lib/observability/event-loop-delay.ts';
 import type { Logger } from '#lib/observability/logger.ts';
@@ -18,6 +23,8 @@ export interface Surroundings {
   log: Logger;
   document: Document;
   limiter: RateLimiter;
+  /** What other replicas have been told of credentials; absent where there are none. */
+  introspections?: SharedIntrospections;
   instance: PageInstance;
   metrics: Metrics;
   guard: OverloadGuard;
@@ -42,10 +49,13 @@ interface Options {
   /** The process's name where others see it. */
   name: string;
   log: Logger;
+  /** Secrets that the replicas of this process have in common: the first seals, all open. */
+  replicaSecrets?: readonly Uint8Array[];
 }
 
 /** Chooses and makes the adapters of a process by its settings: the one place that knows which ones run. */
-export function createSurroundings({ settings, baseUrl, name, log }: Options): OwnedSurroundings {
+export function createSurroundings(options: Options): OwnedSurroundings {
+  const { settings, baseUrl, name, log } = options;
   const metrics = createMetrics();
   const loop = watchEventLoop();
   const guard = createOverloadGuard({
@@ -55,12 +65,15 @@ export function createSurroundings({ settings, baseUrl, name, log }: Options): O
   });
   metrics.watchLoad(guard.load);
   const bus = createBus({ brokers: settings.KAFKA_BROKERS, clientId: name, log, metrics: metrics.events });
+  const link = settings.REDIS_URL ? createRedisLink({ url: settings.REDIS_URL, log }) : undefined;
+  const counters = link ? createRedisCounters({ link, replicas: settings.REPLICAS }) : createMemoryCounters();
   const pools: ReturnType<typeof createPool>[] = [];
   return {
     shared: {
       ...{ bus, log, metrics, guard },
       document: readContract(new URL('../../openapi.yaml', import.meta.url)),
-      limiter: createMemoryRateLimiter(settings.RATE_LIMITS),
+      limiter: createRateLimiter(settings.RATE_LIMITS, counters),
+      introspections: link && shareIntrospections(link, options),
       instance: { name: settings.INSTANCE_NAME, baseUrl, timeZone: settings.INSTANCE_TIME_ZONE },
     },
     openDatabase(schema, url) {
@@ -80,7 +93,18 @@ export function createSurroundings({ settings, baseUrl, name, log }: Options): O
     async stop() {
       await bus.stop();
       loop.stop();
+      link?.stop();
       await Promise.all(pools.map((pool) => pool.end()));
     },
   };
+}
+
+/** Replicas of one service share what they know of credentials, and no other service can make it up. */
+function shareIntrospections(
+  link: RedisLink,
+  { name, replicaSecrets: secrets = [] }: Options,
+): SharedIntrospections | undefined {
+  if (secrets.length === 0) return undefined;
+  const cache = createRedisCache({ link, name: `introspections:${name}` });
+  return createSharedIntrospections({ cache, secrets, maxAgeMs: introspectionMaxAgeMs });
 }

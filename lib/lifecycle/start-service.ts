@@ -56,7 +56,10 @@ export async function startService<S extends Specs, Name extends keyof Secrets>(
     parts.internal = await listen(internal.handle, {
       ...{ host, port: settings.INTERNAL_PORT, setting: 'INTERNAL_PORT', keepAliveMs },
     });
-    const surroundings = createSurroundings({ settings, baseUrl: settings.BASE_URL, name, log });
+    const surroundings = createSurroundings({
+      ...{ settings, baseUrl: settings.BASE_URL, name, log },
+      replicaSecrets: secrets.callers[name] ?? [],
+    });
     parts.surroundings = surroundings;
     const url = await databaseLogin(settings.DATABASE_URL, {
       ...{ user: roleOf(name), name, secretsDir: settings.SECRETS_DIR },

@@ -1,4 +1,5 @@
 import type { Document } from 'openapi-backend';
+import type { SharedIntrospections } from '#lib/auth/shared-introspections.ts';
 import type { Secrets } from '#lib/config/secrets.ts';
 import type { Database } from '#lib/db/database.ts';
 import type { EventBus } from '#lib/events/event-bus.ts';
@@ -15,6 +16,7 @@ export interface AuthOptions {
   log: Logger;
   document: Document;
   limiter: RateLimiter;
+  introspections?: SharedIntrospections;
   metrics?: Metrics;
   guard?: OverloadGuard;
   instance: { name: string; baseUrl: string };

@@ -78,7 +78,11 @@ async function composeApp(options: AuthOptions, parts: AppParts): Promise<Koa> {
   const { baseUrl } = options.instance;
   const { operations, keyedHash, issuer, wake } = parts;
   const admit = options.guard?.admitFor('auth');
-  const authenticator = createAuthenticator({ auth: operations, onRefused: limiter.countRefusal });
+  const authenticator = createAuthenticator({
+    auth: operations,
+    onRefused: limiter.countRefusal,
+    shared: options.introspections,
+  });
   forgetRevokedKeys({ bus, service: 'auth', authenticator });
   const { routes } = await mountContract({
     document,

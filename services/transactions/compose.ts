@@ -3,6 +3,7 @@ import type Koa from 'koa';
 import type { Document } from 'openapi-backend';
 import { createAuthenticator } from '#lib/auth/authenticate.ts';
 import { forgetRevokedKeys } from '#lib/auth/forget-revoked-keys.ts';
+import type { SharedIntrospections } from '#lib/auth/shared-introspections.ts';
 import type { AuthOperations } from '#lib/contracts/auth.ts';
 import type { FormsOperations } from '#lib/contracts/forms.ts';
 import type { PageInstance } from '#lib/contracts/page-base.ts';
@@ -36,6 +37,7 @@ interface Options {
   auth: Pick<AuthOperations, 'introspect'>;
   forms: FormsOperations;
   limiter: RateLimiter;
+  introspections?: SharedIntrospections;
   metrics?: Metrics;
   guard?: OverloadGuard;
   instance: PageInstance;
@@ -70,7 +72,11 @@ export async function composeTransactions(
     everyMs: settings.sweepMs,
   });
   const tokens = createTransactionTokens({ secrets: options.tokenSecrets, baseUrl: instance.baseUrl });
-  const authenticator = createAuthenticator({ auth: options.auth, onRefused: limiter.countRefusal });
+  const authenticator = createAuthenticator({
+    auth: options.auth,
+    onRefused: limiter.countRefusal,
+    shared: options.introspections,
+  });
   forgetRevokedKeys({ bus, service: 'transactions', authenticator });
   const dependencies: Dependencies = {
     db,

@@ -1,0 +1,7 @@
+import { createMemoryCache } from '#lib/cache/cache.ts';
+import { createMemoryCounters } from '#lib/cache/counters.ts';
+import { describeCache, describeCounters } from '../support/cache-suite.ts';
+
+const cache = createMemoryCache();
+describeCache('in this process', () => cache);
+describeCounters('in this process', createMemoryCounters);

@@ -1,0 +1,78 @@
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { afterAll, describe, expect, test } from 'vitest';
+import { createRedisCache } from '#lib/cache/cache.ts';
+import { createRedisCounters } from '#lib/cache/counters.ts';
+import { createRedisLink } from '#lib/cache/redis-link.ts';
+import { createLogger } from '#lib/observability/logger.ts';
+import type { LocalServer } from '../../deploy/local/local-server.ts';
+import { describeCache, describeCounters } from '../support/cache-suite.ts';
+import { startTestRedis } from '../support/redis.ts';
+
+const log = createLogger({ level: 'silent' });
+// Before the tests are collected: what depends on it may have to be left out.
+const server = await startTestRedis();
+
+describe.skipIf(!server)('on Redis', async () => {
+  const redis = server as LocalServer;
+  const link = createRedisLink({ url: redis?.address ?? 'redis://127.0.0.1:1', log });
+  if (redis) await once(link.client, 'ready');
+  afterAll(async () => {
+    link.stop();
+    await redis.stop();
+  });
+  const cache = createRedisCache({ link, name: 'test' });
+  const counters = createRedisCounters({ link, replicas: 2 });
+
+  describeCache('in Redis', () => cache);
+  describeCounters('in Redis', () => counters);
+
+  test('replicas count together', async () => {
+    const other = createRedisLink({ url: redis.address, log });
+    await once(other.client, 'ready');
+    const limit = { name: randomUUID(), points: 4, seconds: 60 };
+    const replicas = [link, other].map((each) => createRedisCounters({ link: each, replicas: 2 })(limit));
+    const waits = await Promise.all(
+      Array.from({ length: 10 }, (_, index) => replicas[index % 2]?.count('ann')),
+    );
+    expect(waits.filter((wait) => wait === undefined).length).toBe(4);
+    other.stop();
+  });
+
+  /** How long it takes to look something up and to count, at worst. */
+  async function slowest(times: number): Promise<number> {
+    const counter = counters({ name: randomUUID(), points: 1_000, seconds: 60 });
+    let worst = 0;
+    for (let time = 0; time < times; time += 1) {
+      const began = performance.now();
+      expect(await cache.get('anything')).toBeUndefined();
+      await cache.set('anything', 'x', 1_000);
+      expect(await counter.count('ann')).toBeUndefined();
+      worst = Math.max(worst, performance.now() - began);
+    }
+    return worst;
+  }
+  const works = async () => {
+    await cache.set('works', 'again', 1_000);
+    return (await cache.get('works'))?.value;
+  };
+
+  test('a Redis that hangs costs the first who asks 200 ms, and nobody an answer', async () => {
+    redis.pause();
+    expect(await slowest(1)).toBeLessThan(400);
+    expect(await slowest(100)).toBeLessThan(50);
+    redis.resume();
+    await expect.poll(works, { timeout: 5_000 }).toBe('again');
+  });
+
+  test('a Redis that was killed costs nothing, each replica counts up to its part, and it is used again when it is back', async () => {
+    await redis.kill();
+    await slowest(1);
+    expect(await slowest(100)).toBeLessThan(50);
+    const counter = counters({ name: randomUUID(), points: 6, seconds: 60 });
+    const waits = await Promise.all(Array.from({ length: 10 }, () => counter.count('ann')));
+    expect(waits.filter((wait) => wait === undefined).length).toBe(3);
+    await redis.launch();
+    await expect.poll(works, { timeout: 5_000 }).toBe('again');
+  });
+});
