@@ -19,7 +19,11 @@ interface Options {
 const idleMs = 4_000;
 
 export function createConnections({ lookup, ca, limits }: Options): Connections {
-  const pool = { keepAlive: true, timeout: idleMs, maxSockets: limits.perHost, lookup };
+  const pool = {
+    ...{ keepAlive: true, timeout: idleMs, maxSockets: limits.perHost, lookup },
+    // Node's 250 ms for each address of a name but the last are less than a way around the earth and back may take.
+    autoSelectFamilyAttemptTimeout: 800,
+  };
   const plain = new http.Agent(pool);
   // Said here, it holds whatever NODE_TLS_REJECT_UNAUTHORIZED says.
   const secure = new https.Agent({ ...pool, rejectUnauthorized: true, ...(ca ? { ca } : {}) });
