@@ -8,6 +8,7 @@ import type { ProcessSettings } from '#lib/config/process-specs.ts';
 import type { PageInstance } from '#lib/contracts/page-base.ts';
 import { createDatabase, type Database } from '#lib/db/database.ts';
 import { createPool } from '#lib/db/pool.ts';
+import { watchAnswers } from '#lib/db/watch-answers.ts';
 import { createBus } from '#lib/events/create-bus.ts';
 import type { EventBus } from '#lib/events/event-bus.ts';
 import { createOverloadGuard, type OverloadGuard } from '#lib/http/overload-guard.ts';
@@ -68,6 +69,7 @@ export function createSurroundings(options: Options): OwnedSurroundings {
   const link = settings.REDIS_URL ? createRedisLink({ url: settings.REDIS_URL, log }) : undefined;
   const counters = link ? createRedisCounters({ link, replicas: settings.REPLICAS }) : createMemoryCounters();
   const pools: ReturnType<typeof createPool>[] = [];
+  const answering: (() => Promise<boolean>)[] = [];
   return {
     shared: {
       ...{ bus, log, metrics, guard },
@@ -79,14 +81,11 @@ export function createSurroundings(options: Options): OwnedSurroundings {
     openDatabase(schema, url) {
       const pool = createPool({ url, schema, log });
       pools.push(pool);
+      answering.push(watchAnswers(pool));
       metrics.watchPool(schema, pool);
       return { db: createDatabase({ pool }), pool };
     },
-    isReady: () =>
-      Promise.all(pools.map((pool) => pool.query('SELECT 1'))).then(
-        () => true,
-        () => false,
-      ),
+    isReady: async () => (await Promise.all(answering.map((answers) => answers()))).every(Boolean),
     start: bus.start,
     // Within one process nobody else would take them, and what is still in the outbox has to get through.
     stopReading: settings.KAFKA_BROKERS ? bus.stopReading : async () => {},

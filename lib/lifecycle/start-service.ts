@@ -11,11 +11,11 @@ import { createCallerCheck, createCallerTokens } from '#lib/internal/caller-toke
 import { createInternalClient } from '#lib/internal/create-internal-client.ts';
 import { createInternalFront } from '#lib/internal/internal-front.ts';
 import { serveOperations } from '#lib/internal/serve-operations.ts';
-import { createSurroundings } from '#lib/lifecycle/create-surroundings.ts';
+import { createSurroundings, type OwnedSurroundings } from '#lib/lifecycle/create-surroundings.ts';
 import type { Running } from '#lib/lifecycle/run-process.ts';
 import type { ComposedService, ServiceDefinition, Specs } from '#lib/lifecycle/service-definition.ts';
 import { type ProcessParts, stopParts } from '#lib/lifecycle/stop-parts.ts';
-import { createLogger, type Logger } from '#lib/observability/logger.ts';
+import { createLogger } from '#lib/observability/logger.ts';
 
 /** A service at work in this process. */
 export interface RunningService extends Running {
@@ -38,68 +38,95 @@ export async function startService<S extends Specs, Name extends keyof Secrets>(
   environment: Record<string, string | undefined>,
   signal: AbortSignal,
 ): Promise<RunningService> {
-  const { name } = definition;
-  const { settings, addressesOf } = readServiceSettings(definition, environment);
-  const accepted = Object.values(definition.callers).flat();
-  const secrets = await loadSecrets({
-    folder: settings.SECRETS_DIR,
-    names: definition.secrets,
-    callers: [...new Set([name, ...accepted])],
-    generate: false,
-  });
-  const log = createLogger({ level: settings.LOG_LEVEL });
-  const probes = createProbes();
-  const internal = createInternalFront(probes);
-  const { HOST: host, STOP_DELAY: delayMs } = settings;
-  const parts: ProcessParts = { probes };
+  const prepared = await prepare(definition, environment);
+  const parts: ProcessParts = { probes: createProbes() };
   try {
-    parts.internal = await listen(internal.handle, {
-      ...{ host, port: settings.INTERNAL_PORT, setting: 'INTERNAL_PORT', keepAliveMs },
-    });
-    const surroundings = createSurroundings({
-      ...{ settings, baseUrl: settings.BASE_URL, name, log },
-      replicaSecrets: secrets.callers[name] ?? [],
-    });
-    parts.surroundings = surroundings;
-    const url = await databaseLogin(settings.DATABASE_URL, {
-      ...{ user: roleOf(name), name, secretsDir: settings.SECRETS_DIR },
-    });
-    const { db, pool } = surroundings.openDatabase(name, url);
-    const version = await neededVersion(fileURLToPath(definition.migrations));
-    await waitForSchema({ pool, schema: name, version, log, signal });
-    const tokens = createCallerTokens(name, secrets.callers[name] ?? []);
-    const service = await definition.compose({
-      ...{ shared: surroundings.shared, db, settings, secrets, standalone: false, demo: false },
-      connect: (neighbour) =>
-        createInternalClient({ service: neighbour, addresses: addressesOf(neighbour), tokens }),
-    });
-    parts.service = service;
-    surroundings.start();
-    const notice = (await service.start()) ?? undefined;
-    internal.open({
-      metrics: surroundings.shared.metrics,
-      operations: offer(definition, service, secrets.callers, log),
-    });
-    surroundings.shared.metrics.watchProcess();
-    parts.front = await listen(service.app.callback(), { host, port: settings.PORT, keepAliveMs });
-    probes.ready(surroundings.isReady);
-    return {
-      ...{ name, notice },
-      url: `http://${host}:${parts.front.port}`,
-      internalUrl: `http://${host}:${parts.internal.port}`,
-      stop: () => stopParts(parts, delayMs),
-    };
+    return await startParts(prepared, parts, signal);
   } catch (error) {
     await stopParts(parts, 0).catch(() => {});
     throw error;
   }
 }
 
-function offer(
-  { name, callers }: Pick<ServiceDefinition, 'name' | 'callers'>,
+/** What is read before anything is started. */
+async function prepare<S extends Specs, Name extends keyof Secrets>(
+  definition: ServiceDefinition<S, Name>,
+  environment: Record<string, string | undefined>,
+) {
+  const { settings, addressesOf } = readServiceSettings(definition, environment);
+  const { callers, ...secrets } = await loadSecrets({
+    folder: settings.SECRETS_DIR,
+    names: definition.secrets,
+    callers: [...new Set([definition.name, ...Object.values(definition.callers).flat()])],
+    generate: false,
+  });
+  const log = createLogger({ level: settings.LOG_LEVEL });
+  return { definition, settings, addressesOf, secrets: secrets as Pick<Secrets, Name>, callers, log };
+}
+
+type Prepared<S extends Specs, Name extends keyof Secrets> = Awaited<ReturnType<typeof prepare<S, Name>>>;
+
+/** @param parts gets what has been started, so that it can be stopped whatever comes. */
+async function startParts<S extends Specs, Name extends keyof Secrets>(
+  prepared: Prepared<S, Name>,
+  parts: ProcessParts,
+  signal: AbortSignal,
+): Promise<RunningService> {
+  const { definition, settings, callers, log } = prepared;
+  const { name } = definition;
+  const { HOST: host, PORT: port, INTERNAL_PORT, STOP_DELAY: delayMs } = settings;
+  const internal = createInternalFront(parts.probes);
+  const setting = 'INTERNAL_PORT';
+  parts.internal = await listen(internal.handle, { host, port: INTERNAL_PORT, setting, keepAliveMs });
+  const replicaSecrets = callers[name] ?? [];
+  const surroundings = createSurroundings({
+    settings,
+    baseUrl: settings.BASE_URL,
+    name,
+    log,
+    replicaSecrets,
+  });
+  parts.surroundings = surroundings;
+  const service = await composeService(prepared, surroundings, signal);
+  parts.service = service;
+  surroundings.start();
+  const notice = (await service.start()) ?? undefined;
+  const { metrics } = surroundings.shared;
+  metrics.watchProcess();
+  internal.open({ metrics, operations: offerOperations(prepared, service) });
+  parts.front = await listen(service.app.callback(), { host, port, keepAliveMs });
+  parts.probes.ready(surroundings.isReady);
+  return {
+    ...{ name, notice },
+    url: `http://${host}:${parts.front.port}`,
+    internalUrl: `http://${host}:${parts.internal.port}`,
+    stop: () => stopParts(parts, delayMs),
+  };
+}
+
+/** Waits for the schema, then composes the service; its neighbours are called when they are needed. */
+async function composeService<S extends Specs, Name extends keyof Secrets>(
+  { definition, settings, addressesOf, secrets, callers, log }: Prepared<S, Name>,
+  { shared, openDatabase }: OwnedSurroundings,
+  signal: AbortSignal,
+): Promise<ComposedService> {
+  const { name } = definition;
+  const secretsDir = settings.SECRETS_DIR;
+  const url = await databaseLogin(settings.DATABASE_URL, { user: roleOf(name), name, secretsDir });
+  const { db, pool } = openDatabase(name, url);
+  const version = await neededVersion(fileURLToPath(definition.migrations));
+  await waitForSchema({ pool, schema: name, version, log, signal });
+  const tokens = createCallerTokens(name, callers[name] ?? []);
+  return definition.compose({
+    ...{ shared, db, settings, secrets, standalone: false, demo: false },
+    connect: (neighbour) =>
+      createInternalClient({ service: neighbour, addresses: addressesOf(neighbour), tokens }),
+  });
+}
+
+function offerOperations<S extends Specs, Name extends keyof Secrets>(
+  { definition: { name, callers }, callers: secrets, log }: Prepared<S, Name>,
   { operations }: ComposedService,
-  secrets: Readonly<Record<string, readonly Uint8Array[]>>,
-  log: Logger,
 ) {
   if (!operations) return undefined;
   return serveOperations({

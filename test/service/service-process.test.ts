@@ -151,6 +151,7 @@ describe('a service as a process of its own', () => {
       (await fetch(`http://127.0.0.1:${settings.INTERNAL_PORT}/${name}`)).status;
     expect(await probe('readyz')).toBe(200);
     await own.drop();
-    expect([await probe('readyz'), await probe('livez')]).toEqual([503, 200]);
+    await expect.poll(() => probe('readyz'), { timeout: 10_000 }).toBe(503);
+    expect(await probe('livez')).toBe(200);
   });
 });
