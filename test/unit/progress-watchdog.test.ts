@@ -1,0 +1,35 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { createProgressWatchdog } from '#lib/events/kafka/progress-watchdog.ts';
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+test('a consumer that has fallen asleep is noticed, once', () => {
+  const standstill = vi.fn();
+  createProgressWatchdog(45_000, standstill);
+  vi.advanceTimersByTime(44_000);
+  expect(standstill).not.toHaveBeenCalled();
+  vi.advanceTimersByTime(120_000);
+  expect(standstill).toHaveBeenCalledOnce();
+});
+
+test('a consumer that does anything at all is left alone', () => {
+  const standstill = vi.fn();
+  const watchdog = createProgressWatchdog(45_000, standstill);
+  for (let minute = 0; minute < 10; minute += 1) {
+    vi.advanceTimersByTime(40_000);
+    watchdog.note();
+  }
+  watchdog.stop();
+  vi.advanceTimersByTime(120_000);
+  expect(standstill).not.toHaveBeenCalled();
+});
+
+test('a process that was itself stopped for a while gets a chance to go on', () => {
+  const standstill = vi.fn();
+  createProgressWatchdog(45_000, standstill);
+  vi.advanceTimersByTime(1_000);
+  vi.setSystemTime(Date.now() + 60_000);
+  vi.advanceTimersByTime(10_000);
+  expect(standstill).not.toHaveBeenCalled();
+});
