@@ -17,6 +17,7 @@ import type { OverloadGuard } from '#lib/http/overload-guard.ts';
 import type { RateLimiter } from '#lib/http/rate-limits.ts';
 import type { Logger } from '#lib/observability/logger.ts';
 import type { Metrics } from '#lib/observability/metrics.ts';
+import { createOutboundClient } from '#lib/outbound/outbound-client.ts';
 import { createAsk } from './client/ask.ts';
 import { createPeerClient } from './client/peer-client.ts';
 import { followModels } from './consumers/follow-models.ts';
@@ -41,7 +42,9 @@ interface Options {
   instance: { name: string; baseUrl: string };
   settings: {
     trustedProxies: readonly string[];
-    /** Whether http is good for peers on this machine (standalone). */
+    /** Private networks where peers may be. */
+    allowedNetworks: readonly string[];
+    /** Whether http is good for peers on this machine (standalone, where loopback is allowed). */
     plainLoopback: boolean;
   };
   /** Private keys of the instance; the first signs, the last vouches for the others. */
@@ -65,7 +68,8 @@ export async function composePeers(
   const relay = createOutboxRelay({ db, bus, log, metrics: options.metrics?.events });
   const sweeper = createTokenSweeper({ db, log });
   const description = await describeInstance({ ...options, ...instance });
-  const client = createPeerClient({ ask: createAsk(), baseUrl, signingKey });
+  const outbound = createOutboundClient({ allowedNetworks: settings.allowedNetworks });
+  const client = createPeerClient({ ask: createAsk(outbound), baseUrl, signingKey });
   const lookAgain = createLookAgain({ db, client, log });
   const catalogues = createCatalogueRefresher({ db, client, forms, lookAgain, log });
   const teller = createPeerTeller({ db, client, forms, log });
@@ -109,6 +113,7 @@ export async function composePeers(
     },
     async stop() {
       teller.stop();
+      await outbound.stop();
       await catalogues.stop();
       await sweeper.stop();
       await relay.stop();

@@ -1,6 +1,4 @@
-import { networkList } from '#lib/config/validators.ts';
+import { outboundSpecs } from '#lib/config/outbound-specs.ts';
 
 /** The settings of this service (decisions.md §12). */
-export const peersSpecs = {
-  OUTBOUND_ALLOWED_NETWORKS: networkList({ default: ['127.0.0.0/8', '::1/128'] }),
-};
+export const peersSpecs = { ...outboundSpecs };

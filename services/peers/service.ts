@@ -1,4 +1,6 @@
+import { allowedNetworks } from '#lib/config/outbound-specs.ts';
 import { defineService } from '#lib/lifecycle/service-definition.ts';
+import { createAddressRules } from '#lib/outbound/address-rules.ts';
 import { composePeers } from './compose.ts';
 import { peersSpecs } from './config.ts';
 
@@ -11,12 +13,17 @@ export const peersService = defineService({
   calls: ['auth', 'forms'],
   callers: {},
   async compose({ shared, db, settings, secrets, connect, standalone }) {
+    const networks = allowedNetworks(settings, standalone);
     const peers = await composePeers({
       ...shared,
       db,
       auth: connect('auth'),
       forms: connect('forms'),
-      settings: { trustedProxies: settings.TRUSTED_PROXIES, plainLoopback: standalone },
+      settings: {
+        trustedProxies: settings.TRUSTED_PROXIES,
+        allowedNetworks: networks,
+        plainLoopback: standalone && ['127.0.0.1', '::1'].some(createAddressRules(networks)),
+      },
       signingKeys: secrets.instanceSigning,
       sealingKeys: secrets.instanceSealing,
     });

@@ -1,45 +1,32 @@
-import { fail } from '#lib/errors/fail.ts';
+import { type Failure, fail } from '#lib/errors/fail.ts';
+import type { OutboundClient } from '#lib/outbound/outbound-client.ts';
+import { OutboundRefused } from '#lib/outbound/outbound-errors.ts';
 import { type Ask, addressFault } from './peer-client.ts';
 
-const timeLimitMs = 5_000;
-const sizeLimit = 2 * 1024 * 1024;
+/** What an administrator can do about an address that is not called. */
+const explanations: Partial<Record<OutboundRefused['reason'], string>> = {
+  address:
+    'This address is in a private network. If the partner is meant to be there, the operator adds it to OUTBOUND_ALLOWED_NETWORKS.',
+  redirect: 'The instance at this address sends callers elsewhere; use the address where it is.',
+  'too-large': 'The instance at this address answers too much.',
+};
 
-/** Asks other instances: no redirects, five seconds, two mebibytes unless the caller takes more (federation.md, "Trust"). */
-export function createAsk(): Ask {
-  return async ({ method, url, headers, body, mostBytes = sizeLimit }) => {
+/** Asks other instances through the guarded client: five seconds, two mebibytes unless the caller takes more (federation.md, "Trust"). */
+export function createAsk(outbound: Pick<OutboundClient, 'request'>): Ask {
+  return async (request) => {
     try {
-      const response = await fetch(url, {
-        method,
-        headers,
-        signal: AbortSignal.timeout(timeLimitMs),
-        redirect: 'manual',
-        ...(body ? { body: Buffer.from(body) } : {}),
-      });
-      if (response.status >= 300 && response.status < 400) {
-        await response.body?.cancel();
-        throw addressFault(
-          'The instance at this address sends callers elsewhere; use the address where it is.',
-        );
-      }
-      return { status: response.status, body: await readBody(response, mostBytes) };
+      return await outbound.request(request);
     } catch (error) {
-      if (error instanceof Error && error.name === 'Failure') throw error;
-      throw fail('unavailable', 'The partner cannot be reached. Nothing was changed; try again later.', {
-        headers: { 'Retry-After': '30' },
-        cause: error,
-      });
+      throw failureOf(error);
     }
   };
 }
 
-/** Ends when there is too much, however much there would be. */
-async function readBody(response: Response, mostBytes: number): Promise<Uint8Array> {
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const chunk of response.body ?? []) {
-    bytes += chunk.byteLength;
-    if (bytes > mostBytes) throw addressFault('The instance at this address answers too much.');
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
+function failureOf(error: unknown): Failure {
+  if (error instanceof OutboundRefused)
+    return addressFault(explanations[error.reason] ?? 'This is no address that can be called.', error);
+  return fail('unavailable', 'The partner cannot be reached. Nothing was changed; try again later.', {
+    headers: { 'Retry-After': '30' },
+    cause: error,
+  });
 }

@@ -10,8 +10,8 @@ export type Ask = (request: {
   url: string;
   headers: Record<string, string>;
   body?: Uint8Array;
-  /** An answer that is longer is none; 2 MiB by default. */
-  mostBytes?: number;
+  /** Of the answer's body; 2 MiB if not given. */
+  maxBytes?: number;
 }) => Promise<{ status: number; body: Uint8Array }>;
 
 export interface PeerReply {
@@ -32,7 +32,7 @@ export interface PeerClient {
     url: string;
     path: string;
     content?: unknown;
-    mostBytes?: number;
+    maxBytes?: number;
   }): Promise<PeerReply>;
 }
 
@@ -81,7 +81,7 @@ export function createPeerClient({
       if (!read.valid) throw addressFault(explanations[read.fault] as string);
       return { jws, description: read.description };
     },
-    async send({ method, url, path, content, mostBytes }) {
+    async send({ method, url, path, content, maxBytes }) {
       const body = content === undefined ? new Uint8Array() : Buffer.from(JSON.stringify(content));
       const request = { method, url: `${url}${path}`, body };
       const token = await signPeerRequest({
@@ -101,7 +101,7 @@ export function createPeerClient({
           ...(content === undefined ? {} : { 'Content-Type': 'application/json' }),
         },
         ...(content === undefined ? {} : { body }),
-        ...(mostBytes === undefined ? {} : { mostBytes }),
+        ...(maxBytes === undefined ? {} : { maxBytes }),
       });
       return { status: reply.status, content: parse(reply.body), bytes: reply.body.byteLength };
     },

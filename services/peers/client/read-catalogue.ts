@@ -84,7 +84,7 @@ async function readPage(client: Options['client'], url: string, query: string): 
     method: 'GET',
     url,
     path: `/federation/models${query}`,
-    mostBytes: mostPageBytes,
+    maxBytes: mostPageBytes,
   });
   if (reply.status !== 200) throw unreadable(`the peer answered ${reply.status}`);
   const { state, unchanged, entries, next } = (reply.content ?? {}) as Record<string, unknown>;

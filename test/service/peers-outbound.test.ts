@@ -1,0 +1,74 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Caller, signIn } from '../support/callers.ts';
+import { startTestInstance, type TestInstance } from '../support/instance.ts';
+import { type LoopbackServer, startLoopbackServer } from '../support/loopback-server.ts';
+
+let open: TestInstance;
+let closed: TestInstance;
+let openAdmin: Caller;
+let closedAdmin: Caller;
+let elsewhere: LoopbackServer;
+let endless: LoopbackServer;
+beforeAll(async () => {
+  [open, closed] = await Promise.all([
+    startTestInstance(),
+    startTestInstance({ OUTBOUND_ALLOWED_NETWORKS: '10.99.0.0/16' }),
+  ]);
+  [openAdmin, closedAdmin] = await Promise.all([signIn(open, 'admin'), signIn(closed, 'admin')]);
+  elsewhere = await startLoopbackServer((_request, response) =>
+    response.writeHead(307, { Location: closed.url }).end(),
+  );
+  endless = await startLoopbackServer((_request, response) => response.end(Buffer.alloc(2 ** 21 + 1)));
+});
+afterAll(async () => {
+  await open?.stop();
+  await closed?.stop();
+  await elsewhere?.close();
+  await endless?.close();
+});
+
+const pair = async (admin: Caller, url: string) => {
+  const response = await admin.send('POST', '/peers', { url, apiKey: 'x'.repeat(43), withCounterPart: true });
+  const { errors } = (await response.json()) as { errors?: { pointer: string; detail: string }[] };
+  return { status: response.status, pointer: errors?.[0]?.pointer, detail: errors?.[0]?.detail };
+};
+
+describe('the address of a partner', () => {
+  it('in a private network is called by nobody but an operator who names the network', async () => {
+    for (const host of ['127.0.0.1', 'localhost', '[::1]', '169.254.169.254', '10.0.0.1', '2130706433'])
+      expect(await pair(closedAdmin, `https://${host}:${elsewhere.port}`)).toEqual({
+        status: 422,
+        pointer: '/url',
+        detail: expect.stringContaining('OUTBOUND_ALLOWED_NETWORKS'),
+      });
+    expect(elsewhere.connections()).toBe(0);
+  });
+
+  it('is https where this machine itself is not among the networks', async () => {
+    expect(await pair(closedAdmin, `http://127.0.0.1:${elsewhere.port}`)).toMatchObject({
+      status: 422,
+      detail: expect.stringContaining('https://'),
+    });
+    expect(elsewhere.connections()).toBe(0);
+  });
+
+  it('is the one where it is: redirects are not followed', async () => {
+    expect(await pair(openAdmin, `http://127.0.0.1:${elsewhere.port}`)).toMatchObject({
+      status: 422,
+      detail: expect.stringContaining('elsewhere'),
+    });
+  });
+
+  it('is not of one who answers without end', async () => {
+    expect(await pair(openAdmin, `http://127.0.0.1:${endless.port}`)).toMatchObject({
+      status: 422,
+      detail: expect.stringContaining('too much'),
+    });
+  });
+
+  it('may be tried again if nobody is there', async () => {
+    const gone = await startLoopbackServer(() => {});
+    await gone.close();
+    expect(await pair(openAdmin, `http://127.0.0.1:${gone.port}`)).toMatchObject({ status: 503 });
+  });
+});
