@@ -17,12 +17,15 @@ export interface Secrets {
   instanceSigning: readonly PrivateKey[];
   /** Opens what peers sealed for this instance (ECDH-ES). */
   instanceSealing: readonly PrivateKey[];
+  /** Seals the secrets of webhooks in the database. */
+  webhookSecrets: readonly Uint8Array[];
 }
 
 const sharedSecrets = {
   transactionToken: 'transaction-token',
   keyPepper: 'key-pepper',
   issuerCookies: 'issuer-cookies',
+  webhookSecrets: 'webhook-secrets',
 } as const satisfies Partial<Record<keyof Secrets, string>>;
 
 const privateKeys = {
@@ -32,7 +35,7 @@ const privateKeys = {
 } as const satisfies Partial<Record<keyof Secrets, string>>;
 
 /** Every secret that an instance has whichever way it runs. */
-export const secretNames = [...Object.keys(sharedSecrets), ...Object.keys(privateKeys)] as (keyof Secrets)[];
+const secretNames = [...Object.keys(sharedSecrets), ...Object.keys(privateKeys)] as (keyof Secrets)[];
 
 interface Options<Name extends keyof Secrets> {
   folder: string;

@@ -12,7 +12,6 @@ describe.runIf(kafkaBrokers)('two replicas of every service behind a prefix rout
   beforeAll(async () => {
     instance = await startDistributedInstance({
       kafkaBrokers: kafkaBrokers as string,
-      redisUrl: 'redis://127.0.0.1:1',
     });
     operator = await signIn(instance, 'operator');
   }, 120_000);

@@ -14,7 +14,6 @@ describe.runIf(kafkaBrokers)('two replicas of every service', () => {
   beforeAll(async () => {
     instance = await startDistributedInstance({
       kafkaBrokers: kafkaBrokers as string,
-      redisUrl: 'redis://127.0.0.1:1',
       environment: { STOP_DELAY: '1' },
     });
     operator = await signIn(instance, 'operator');

@@ -13,8 +13,11 @@ import { readInstanceSettings } from '../../services/settings.ts';
 import { contractFetch, createContractChecker, readContract } from './contract.ts';
 import { createTestDatabase } from './postgres.ts';
 import { type PrefixRouter, startPrefixRouter } from './prefix-router.ts';
+import { startTestRedis } from './redis.ts';
 import { type StandaloneProcess, startStandalone } from './standalone-process.ts';
 
+/** Redis is only missed where it is. */
+const nowhere = 'redis://127.0.0.1:9';
 const root = path.join(import.meta.dirname, '..', '..');
 
 /** Public paths of each service, as any Ingress is given them (docs/architecture.md). */
@@ -61,7 +64,8 @@ interface Options {
   /** Of each service. */
   replicas?: number;
   kafkaBrokers: string;
-  redisUrl: string;
+  /** Without it the instance has a Redis of its own. */
+  redisUrl?: string;
   /** Settings that differ. */
   environment?: Record<string, string>;
   /** Of one service alone. */
@@ -75,6 +79,7 @@ interface Options {
 export async function startDistributedInstance(options: Options): Promise<DistributedInstance> {
   const { replicas: count = 2 } = options;
   const database = await createTestDatabase();
+  const redis = options.redisUrl ? null : await startTestRedis();
   const folder = await mkdtemp(path.join(tmpdir(), 'accord-test-secrets-'));
   const services = Object.keys(prefixes);
   const secrets = await loadSecrets({ folder, callers: [...services, 'webhooks'], generate: true });
@@ -85,15 +90,9 @@ export async function startDistributedInstance(options: Options): Promise<Distri
   await seedInstance({ url: router.url, databaseUrl: database.url, secrets });
   const replicas = places.map((place) =>
     createReplica(place, {
-      ...{
-        HOST: '127.0.0.1',
-        BASE_URL: router.url,
-        SECRETS_DIR: folder,
-        RATE_LIMITS: 'off',
-        MAX_EVENT_LOOP_DELAY: '0',
-      },
+      ...{ HOST: '127.0.0.1', BASE_URL: router.url, SECRETS_DIR: folder, RATE_LIMITS: 'off' },
       ...{ DATABASE_URL: withoutUser(database.url), KAFKA_BROKERS: options.kafkaBrokers },
-      ...{ REDIS_URL: options.redisUrl, STOP_DELAY: '0.5', LOG_LEVEL: 'info' },
+      ...{ REDIS_URL: options.redisUrl ?? redis?.address ?? nowhere, STOP_DELAY: '0.5', LOG_LEVEL: 'info' },
       // How busy the machine is decides no test.
       MAX_EVENT_LOOP_DELAY: '0',
       NODE_COMPILE_CACHE: path.join(root, 'node_modules', '.cache', 'node'),
@@ -105,7 +104,7 @@ export async function startDistributedInstance(options: Options): Promise<Distri
   const stop = async () => {
     await router.close();
     const ended = await Promise.all(replicas.map((replica) => replica.process().stop()));
-    await database.drop();
+    await Promise.all([database.drop(), redis?.stop()]);
     await rm(folder, { recursive: true, force: true });
     return ended.map(({ code }) => code);
   };
