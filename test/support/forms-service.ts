@@ -16,6 +16,8 @@ import { createTestDatabase } from './postgres.ts';
 /** The forms service alone, on a database of its own, with every response checked against the contract. */
 export interface FormsService {
   db: Database;
+  /** A connection string of its database, which has the schemas of the other services too. */
+  databaseUrl: string;
   operations: FormsOperations;
   baseUrl: string;
   /** Events that have left the outbox. */
@@ -105,6 +107,7 @@ export async function startForms({ demo = false, answerable = false } = {}): Pro
   const request = contractFetch(baseUrl);
   return {
     db,
+    databaseUrl: database.url,
     operations: service.operations,
     baseUrl,
     events,
