@@ -10,7 +10,10 @@ describe('the networks that may be called beside the public internet', () => {
   });
 
   it('are else the machine’s own in standalone, and none for separate services', () => {
-    expect(allowedNetworks({}, true)).toEqual(['127.0.0.0/8', '::1/128']);
+    expect(allowedNetworks({ OUTBOUND_ALLOWED_NETWORKS: undefined }, true)).toEqual([
+      '127.0.0.0/8',
+      '::1/128',
+    ]);
     expect(allowedNetworks({ OUTBOUND_ALLOWED_NETWORKS: undefined }, false)).toEqual([]);
   });
 });
