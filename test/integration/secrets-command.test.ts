@@ -1,0 +1,35 @@
+import { readdir, readFile, stat } from 'node:fs/promises';
+import path from 'node:path';
+import { expect, test } from 'vitest';
+import { loadSecrets } from '#lib/config/secrets.ts';
+import { definitions } from '../../services/definitions.ts';
+import { runCommand } from '../support/run-command.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+
+const makeSecrets = (...args: string[]) => runCommand('services/secrets.ts', args, { env: {} });
+
+test('npm run secrets makes what every service needs, for its owner alone, and leaves what is there', async () => {
+  const folder = path.join(await temporaryFolder(), 'secrets');
+  expect((await makeSecrets(folder)).code).toBe(0);
+  for (const { name, secrets, callers } of definitions) {
+    const who = [name, ...Object.values(callers).flat()];
+    const loaded = await loadSecrets({ folder, names: secrets, callers: who, generate: false });
+    expect(Object.keys(loaded.callers), name).toEqual([...new Set(who)]);
+  }
+  const contents = async () =>
+    Promise.all((await readdir(folder)).sort().map((file) => readFile(path.join(folder, file), 'utf8')));
+  const before = await contents();
+  expect(new Set(before).size, 'each is another').toBe(before.length);
+  for (const file of await readdir(folder))
+    expect((await stat(path.join(folder, file))).mode & 0o777, file).toBe(0o600);
+  expect((await makeSecrets(folder)).code).toBe(0);
+  expect(await contents()).toEqual(before);
+});
+
+test('npm run secrets without a folder says how it is used', async () => {
+  expect(await makeSecrets()).toEqual({
+    code: 1,
+    output: '',
+    errors: 'Usage: npm run secrets -- <folder>\n',
+  });
+});
