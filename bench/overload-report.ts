@@ -1,4 +1,4 @@
-import { availableParallelism, cpus } from 'node:os';
+import { availableParallelism, cpus, loadavg } from 'node:os';
 import type { Load } from './overload.ts';
 import { steps } from './run-flow.ts';
 import { percentile } from './run-phase.ts';
@@ -21,11 +21,13 @@ export function writeOverloadReport({ peak, overload, factor, command }: Results
     `submit, final page) each after the one before; and ${factor} times as many beginning every second as were done so, whatever becomes of those`,
     'before, and nobody tries again. The driver, the server and its PostgreSQL share the machine: ' +
       `${availableParallelism()} cores (${cpus()[0]?.model.trim()}), Node.js ${process.versions.node}.`,
+    `Load average at the end: ${loadavg()[0]?.toFixed(1)}. Far above the number of cores, times say more of the neighbours than of the guard.`,
     '',
     '| | target | measured |',
     '|---|---|---|',
     `| p99 of accepted requests | < 1,000 ms | ${ms(overload.accepted, 0.99)} |`,
     `| flows done per second, beside the peak | ≥ 0.80 | ${share.toFixed(2)} (${perSecond(overload).toFixed(0)} of ${perSecond(peak).toFixed(0)}) |`,
+    `| the same per CPU second of the process | | ${(perCpuSecond(overload) / perCpuSecond(peak)).toFixed(2)} (${perCpuSecond(overload).toFixed(0)} of ${perCpuSecond(peak).toFixed(0)}) |`,
     `| submits refused | last | ${refusedSubmits} of ${overload.submits} |`,
     '',
     '| | begun | done | refused at | p50 / p99 accepted | p50 / p99 refused | failed otherwise |',
@@ -56,6 +58,10 @@ function failures(load: Load): string {
 
 function perSecond({ done, seconds }: Load): number {
   return done / seconds;
+}
+
+function perCpuSecond({ done, cpuSeconds }: Load): number {
+  return done / cpuSeconds;
 }
 
 function ms(values: number[], share: number): string {

@@ -6,6 +6,7 @@ import { parseArgs } from 'node:util';
 import { createHttpClient } from './http-client.ts';
 import { writeOverloadReport } from './overload-report.ts';
 import { accordSettings, prepareFolder } from './prepare-folder.ts';
+import { cpuSeconds } from './process-usage.ts';
 import { FlowEnded, runFlow, type Step, steps, type Target } from './run-flow.ts';
 import { startServer } from './start-server.ts';
 
@@ -17,7 +18,7 @@ const { values: options } = parseArgs({
     seconds: { type: 'string', default: '8' },
     rounds: { type: 'string', default: '3' },
     factor: { type: 'string', default: '2' },
-    concurrency: { type: 'string', default: '32' },
+    concurrency: { type: 'string', default: '24' },
     'max-in-flight': { type: 'string' },
     'max-delay': { type: 'string' },
     output: { type: 'string', default: fileURLToPath(new URL('overload.md', import.meta.url)) },
@@ -28,6 +29,8 @@ const seconds = Number(options.seconds);
 /** What became of the flows of one phase. */
 export interface Load {
   seconds: number;
+  /** Of the server's own process. */
+  cpuSeconds: number;
   begun: number;
   /** Flows that came to their end: the subject's answers are stored. */
   done: number;
@@ -42,7 +45,11 @@ export interface Load {
   failures: string[];
 }
 
+type Server = Target & { pid: number };
+
 let orders = 0;
+/** As many as a router keeps: Node.js accepts one new connection in each turn of its loop, so new ones would wait unseen. */
+const connections = 256;
 
 const folder = await mkdtemp(path.join(tmpdir(), 'accord-bench-'));
 // As root, PostgreSQL runs as a user who must be able to enter.
@@ -54,8 +61,8 @@ try {
     ...(options['max-in-flight'] ? { MAX_IN_FLIGHT: options['max-in-flight'] } : {}),
     MAX_EVENT_LOOP_DELAY: options['max-delay'] ?? '',
   });
-  // As many as a router keeps: Node.js accepts one new connection in each turn of its loop, so a thousand would wait unseen.
-  const target = { client: createHttpClient({ port: server.port, connections: 256 }), key: prepared.key };
+  const client = createHttpClient({ port: server.port, connections });
+  const target = { client, key: prepared.key, pid: server.pid };
   try {
     await closedLoop(target, Math.min(5, seconds));
     const peaks: Load[] = [await closedLoop(target, seconds)];
@@ -83,22 +90,26 @@ function command(): string {
 }
 
 /** So many flows at a time, each after the one before. */
-async function closedLoop(target: Target, duration: number): Promise<Load> {
+async function closedLoop(target: Server, duration: number): Promise<Load> {
   const load = newLoad();
   const started = performance.now();
+  const cpuBefore = cpuSeconds(target.pid);
   const walk = async () => {
     while (performance.now() - started < duration * 1000) await walkOnce(target, load);
   };
   await Promise.all(Array.from({ length: Number(options.concurrency) }, walk));
   load.seconds = (performance.now() - started) / 1000;
+  load.cpuSeconds = cpuSeconds(target.pid) - cpuBefore;
   return load;
 }
 
 /** So many flows begin every second, whatever becomes of those before. */
-async function openLoop(target: Target, rate: number, duration: number): Promise<Load> {
+async function openLoop(target: Server, rate: number, duration: number): Promise<Load> {
+  await Promise.all(Array.from({ length: connections }, () => target.client.get('/livez', {})));
   const load = newLoad();
   const walks: Promise<void>[] = [];
   const started = performance.now();
+  const cpuBefore = cpuSeconds(target.pid);
   await new Promise<void>((finish) => {
     const timer = setInterval(() => {
       const elapsed = (performance.now() - started) / 1000;
@@ -110,6 +121,7 @@ async function openLoop(target: Target, rate: number, duration: number): Promise
   });
   await Promise.all(walks);
   load.seconds = (performance.now() - started) / 1000;
+  load.cpuSeconds = cpuSeconds(target.pid) - cpuBefore;
   return load;
 }
 
@@ -138,6 +150,7 @@ function addLoads(loads: readonly Load[]): Load {
   return loads.reduce(
     (total, load) => ({
       seconds: total.seconds + load.seconds,
+      cpuSeconds: total.cpuSeconds + load.cpuSeconds,
       begun: total.begun + load.begun,
       done: total.done + load.done,
       accepted: [...total.accepted, ...load.accepted],
@@ -155,6 +168,7 @@ function addLoads(loads: readonly Load[]): Load {
 function newLoad(): Load {
   return {
     seconds: 0,
+    cpuSeconds: 0,
     begun: 0,
     done: 0,
     accepted: [],

@@ -6,7 +6,7 @@ import { wholeNumber } from '#lib/config/validators.ts';
  */
 export const overloadSpecs = {
   /** Requests that are worked on at once. */
-  MAX_IN_FLIGHT: wholeNumber({ default: 100 }),
+  MAX_IN_FLIGHT: wholeNumber({ default: 64 }),
   /** Milliseconds that the event loop may be behind. */
   MAX_EVENT_LOOP_DELAY: wholeNumber({ default: 500 }),
 };
