@@ -26,11 +26,15 @@ export async function keepEvents(url: string): Promise<void> {
   );
 }
 
-/** Ends the leases of processes that were killed, as time would. */
-export async function endLeases(url: string): Promise<void> {
+/** Ends the leases of processes that were killed, and waits before another attempt, as time would. */
+export async function endWaits(url: string): Promise<void> {
   await withClient(url, async (client) => {
     for (const outbox of await tablesNamed(client, 'outbox'))
-      await client.query(`UPDATE ${outbox} SET lease_until = NULL`);
+      await client.query(`UPDATE ${outbox} SET lease_until = NULL, not_before = now()`);
+    for (const deliveries of await tablesNamed(client, 'deliveries'))
+      await client.query(
+        `UPDATE ${deliveries} SET lease = NULL, lease_until = NULL, due_at = now() WHERE status = 'PENDING'`,
+      );
   });
 }
 

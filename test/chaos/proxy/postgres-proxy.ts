@@ -20,7 +20,10 @@ export interface PostgresProxy {
   /** Carries nothing and breaks nothing, until `release`. */
   hold(): void;
   release(): void;
-  /** What is committed stays so, and whoever asked never hears of it. @param loss nothing is lost any more if absent. */
+  /**
+   * What is committed stays so, and whoever asked never hears of it. @param loss nothing is lost any more if absent, and connections that had
+   * fallen silent break.
+   */
   loseReplies(loss?: Loss): void;
   /** How many replies were lost until now. */
   lost(): number;
@@ -41,6 +44,7 @@ export async function startPostgresProxy({
   random: Random;
 }): Promise<PostgresProxy> {
   const lines = new Set<Line>();
+  const silent = new Set<Socket>();
   let loss: Loss | undefined;
   let held = false;
   let lost = 0;
@@ -58,6 +62,7 @@ export async function startPostgresProxy({
         if (!losing) return;
         lost += 1;
         if (losing === 'cut') client.resetAndDestroy();
+        else silent.add(client);
       },
     });
     client.on('data', (chunk) => {
@@ -104,6 +109,9 @@ export async function startPostgresProxy({
     },
     loseReplies(next) {
       loss = next;
+      if (next) return;
+      for (const client of silent) client.resetAndDestroy();
+      silent.clear();
     },
     lost: () => lost,
     async close() {

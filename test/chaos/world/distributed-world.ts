@@ -83,7 +83,7 @@ async function buildWorld(
   await waitUntil('the router finds replicas', async () => (await fetch(`${baseUrl}/system/config`)).ok);
   await keepEvents(database.directUrl);
   const receiver = keep(await startWebhookReceiver(random));
-  await subscribe(baseUrl, headers, receiver.url);
+  receiver.expect(await subscribe(baseUrl, headers, receiver.url));
   const deeds: TopicDeeds = { poison: [] };
   const log = createTopicLog({ brokers: kafka.address, topic: consents });
   const services = replicas.map(({ process }) => process);
@@ -100,7 +100,10 @@ async function buildWorld(
     async gather() {
       const stored = await gatherStored(database.directUrl, patienceMs);
       const events = await gatherEvents({ stored, deeds, log, receiver, patienceMs });
-      const misconduct = services.flatMap((service) => service.misconduct());
+      const misconduct = [
+        ...services.flatMap((service) => service.misconduct()),
+        ...receiver.forged().map((id) => `the call for event ${id} was signed wrongly`),
+      ];
       return {
         stored,
         ...events,
@@ -174,14 +177,20 @@ function openRouter(router: Router, replicas: readonly Replica[]): void {
   );
 }
 
-async function subscribe(baseUrl: string, headers: Record<string, string>, url: string): Promise<void> {
+/** Makes a webhook for everything that happens to transactions. @returns its secret. */
+async function subscribe(
+  baseUrl: string,
+  headers: Record<string, string>,
+  targetUrl: string,
+): Promise<string> {
+  const subscribedActions = ['created', 'committed', 'cancelled', 'timedout'].map(
+    (name) => `consent.${name}`,
+  );
   const response = await fetch(`${baseUrl}/webhooks`, {
     method: 'POST',
     headers: { ...headers, 'Content-Type': 'application/json' },
-    body: JSON.stringify({
-      url,
-      subscribedActions: ['consent.created', 'consent.committed', 'consent.cancelled', 'consent.timedout'],
-    }),
+    body: JSON.stringify({ name: 'chaos', targetUrl, subscribedActions }),
   });
   if (response.status !== 201) throw new Error(`POST /webhooks: ${response.status} ${await response.text()}`);
+  return ((await response.json()) as { secret: string }).secret;
 }

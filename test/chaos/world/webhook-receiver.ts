@@ -1,7 +1,14 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setTimeout as wait } from 'node:timers/promises';
+import { Webhook } from 'standardwebhooks';
 import type { ReceivedCall } from '../check/evidence.ts';
 import type { Random } from '../random.ts';
 
@@ -12,6 +19,10 @@ export type Manner = 'well' | 'slowly' | 'wrongly' | 'not at all';
 export interface WebhookReceiver {
   url: string;
   calls: readonly ReceivedCall[];
+  /** From now on signatures are verified with it. */
+  expect(secret: string): void;
+  /** Ids of events whose signature was not good. */
+  forged(): readonly string[];
   behave(manner: Manner): Promise<void>;
   stop(): Promise<void>;
 }
@@ -22,10 +33,14 @@ const wrongAnswers = [500, 503, 400, 302, 404, 'broken'] as const;
 
 export async function startWebhookReceiver(random: Random): Promise<WebhookReceiver> {
   const calls: ReceivedCall[] = [];
+  const forged: string[] = [];
   let manner: Manner = 'well';
+  let verifier: Webhook | undefined;
 
   async function take(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const event = JSON.parse(await text(request));
+    const body = await text(request);
+    const event = JSON.parse(body);
+    if (verifier && !isGood(verifier, body, request.headers)) forged.push(event.id);
     if (manner === 'slowly') await wait(slowMs);
     const answer = manner === 'wrongly' ? random.pick(wrongAnswers) : 200;
     const { transaction = '', version = 0, state = '' } = event.data;
@@ -43,6 +58,10 @@ export async function startWebhookReceiver(random: Random): Promise<WebhookRecei
   return {
     url: `http://127.0.0.1:${port}/hook`,
     calls,
+    expect(secret) {
+      verifier = new Webhook(secret);
+    },
+    forged: () => forged,
     async behave(next) {
       if (next === 'not at all' && manner !== next) await close(server);
       if (next !== 'not at all' && manner === 'not at all') server = await listen(port, take);
@@ -50,6 +69,16 @@ export async function startWebhookReceiver(random: Random): Promise<WebhookRecei
     },
     stop: () => (manner === 'not at all' ? Promise.resolve() : close(server)),
   };
+}
+
+/** By the reference library: signature, and a time that is not five minutes off. */
+function isGood(verifier: Webhook, body: string, headers: IncomingHttpHeaders): boolean {
+  try {
+    verifier.verify(body, headers as Record<string, string>);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 async function listen(
