@@ -18,14 +18,14 @@ export interface Secrets {
   /** Opens what peers sealed for this instance (ECDH-ES). */
   instanceSealing: readonly PrivateKey[];
   /** Seals the secrets of webhooks in the database. */
-  webhookSecrets: readonly Uint8Array[];
+  webhookSealing: readonly Uint8Array[];
 }
 
 const sharedSecrets = {
   transactionToken: 'transaction-token',
   keyPepper: 'key-pepper',
   issuerCookies: 'issuer-cookies',
-  webhookSecrets: 'webhook-secrets',
+  webhookSealing: 'webhook-sealing',
 } as const satisfies Partial<Record<keyof Secrets, string>>;
 
 const privateKeys = {

@@ -14,6 +14,7 @@ const names = [
   'issuer-signing',
   'key-pepper',
   'transaction-token',
+  'webhook-sealing',
 ];
 
 let parent: string;
