@@ -9,7 +9,7 @@ const promisedOfReplicas = { perMille: 1_000 };
 export function processFaults(services: readonly ServiceProcess[]): Fault[] {
   return services.flatMap((service) => [
     killed(service),
-    paused(service),
+    ...[awhile, longerThanALease].map((pause) => paused(service, pause)),
     restarted(service, services),
     ...[tenMinutes, -tenMinutes].map((shiftMs) => shifted(service, shiftMs)),
   ]);
@@ -25,9 +25,13 @@ function killed(service: ServiceProcess): Fault {
   };
 }
 
-function paused(service: ServiceProcess): Fault {
+/** For how long a process sleeps. After more than a lease others have done its work, and it goes on as if nothing had been. */
+const awhile: Pick<Fault, 'name' | 'lasts'> = { name: '', lasts: [500, 5_000] };
+const longerThanALease: typeof awhile = { name: ' for 31 s', lasts: [31_000, 33_000] };
+
+function paused(service: ServiceProcess, { name, lasts }: typeof awhile): Fault {
   return {
-    ...{ name: `SIGSTOP of ${service.service}`, breaks: service.name, lasts: [500, 5_000] },
+    ...{ name: `SIGSTOP of ${service.service}${name}`, breaks: service.name, lasts },
     async strike() {
       service.pause();
       return async () => service.resume();
