@@ -23,7 +23,7 @@ export function makeKafkaBus({
 }
 
 /** Kafka without anything of ours in between. */
-export function plainKafka(address = brokers ?? ''): Kafka {
+function plainKafka(address = brokers ?? ''): Kafka {
   return new Kafka({ brokers: address.split(','), clientId: 'plain', logLevel: logLevel.NOTHING });
 }
 
