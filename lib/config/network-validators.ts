@@ -32,10 +32,10 @@ export const internalAddresses = makeValidator<string[]>((text) =>
   }),
 );
 
-/** A time in seconds, with a fraction or without, up to 20; in milliseconds. */
+/** A time in seconds, with a fraction or without, up to 10; in milliseconds. */
 export const seconds = makeValidator<number>((text) => {
-  if (!/^\d{1,2}(\.\d{1,3})?$/.test(text) || Number(text) > 20)
-    throw new Error(`must be seconds from 0 to 20 (it is "${text}")`);
+  if (!/^\d{1,2}(\.\d{1,3})?$/.test(text) || Number(text) > 10)
+    throw new Error(`must be seconds from 0 to 10 (it is "${text}")`);
   return Number(text) * 1000;
 });
 

@@ -15,7 +15,7 @@ export interface ProcessParts {
   surroundings?: OwnedSurroundings;
 }
 
-/** Together with the delay (at most 20 s, by default 5 s) less than the 25 s after which the process is cut off. */
+/** With the delay (5 s, at most 10) this is hardly ever as long as the 25 s after which the process is cut off. */
 const drainMs = 10_000;
 const flushMs = 4_000;
 const endMs = 5_000;

@@ -9,6 +9,7 @@ import { createLogger } from '#lib/observability/logger.ts';
 import { hashPassword } from '../../services/auth/domain/password.ts';
 import { insertAccount } from '../../services/auth/queries/accounts.ts';
 import { composeInstance } from '../../services/compose-instance.ts';
+import { definitions } from '../../services/definitions.ts';
 import { readInstanceSettings } from '../../services/settings.ts';
 import { contractFetch, createContractChecker, readContract } from './contract.ts';
 import { createTestDatabase } from './postgres.ts';
@@ -28,6 +29,7 @@ const prefixes: Record<string, readonly string[]> = {
     ...['/consents', '/transactions', '/records', '/subjects', '/receipts', '/stats', '/user/records'],
   ],
   peers: ['/peers', '/federation', '/.well-known/accord'],
+  webhooks: ['/webhooks'],
 };
 
 /** One process of one service. */
@@ -81,8 +83,8 @@ export async function startDistributedInstance(options: Options): Promise<Distri
   const database = await createTestDatabase();
   const redis = options.redisUrl ? null : await startTestRedis();
   const folder = await mkdtemp(path.join(tmpdir(), 'accord-test-secrets-'));
-  const services = Object.keys(prefixes);
-  const secrets = await loadSecrets({ folder, callers: [...services, 'webhooks'], generate: true });
+  const services = definitions.map(({ name }) => name);
+  const secrets = await loadSecrets({ folder, callers: Object.keys(prefixes), generate: true });
   const places = await Promise.all(
     services.flatMap((service) => Array.from({ length: count }, () => findPlace(service))),
   );
