@@ -92,6 +92,12 @@ function formPages(language: SampleLanguage): Record<string, PageModel> {
     identifier: 'element/processing/study@hospital.example/1.0',
     required: false,
   };
+  const lab = 'Northern Research Laboratory for Sleep and Dreams';
+  const ofLab = [record, channel].map((element, index) => ({
+    ...element,
+    owner: lab,
+    identifier: `element/${element.entry.type}/sleep.${index}@lab.example:8443/1.0`,
+  }));
   const other = sampleElements(language === 'en' ? 'fr' : 'en');
   return {
     form: plain,
@@ -117,9 +123,16 @@ function formPages(language: SampleLanguage): Record<string, PageModel> {
       changed: [research.identifier],
       values: { [newsletter.identifier]: ['accepted'] },
     }),
-    'form-peer': sampleForm(language, [newsletter, peer], {
+    'form-peer': sampleForm(language, [newsletter, peer, ...ofLab], {
       peers: [
         { name: 'University Hospital', location: 'https://hospital.example', info: null, elements: [peer] },
+        {
+          name: lab,
+          location: 'https://lab.example:8443',
+          info: { ...sampleInformation(language), owner: lab },
+          elements: ofLab,
+          asOf: '2025-05-02T06:30:00Z',
+        },
       ],
     }),
     'form-other-language': sampleForm(language, [newsletter, other.research ?? research]),
