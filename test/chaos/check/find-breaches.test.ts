@@ -30,8 +30,9 @@ function sound() {
       .map((each, index) => ({ transaction: id, version: index + 1, state: each })),
   );
   const answered = ['a', 'c'];
-  const events: CarriedEvent[] = versions.map((each) => ({
+  const events = versions.map((each, at) => ({
     ...each,
+    at,
     id: `${each.transaction}-${each.version}`,
     type: `io.accord.consent.${each.state.toLowerCase()}.v1`,
   }));
@@ -49,10 +50,10 @@ function sound() {
         })),
       ),
       receipts: answered.map((transaction) => ({ transaction, answers })),
-      events,
+      events: [...events],
       deadLetters: ['poison'],
     },
-    carried: [...events],
+    carried: [...events] as CarriedEvent[],
     received: events.map((event) => ({ delivery: `call-${event.id}`, event, accepted: true })),
     poison: ['poison'],
     misconduct: [] as string[],
@@ -64,6 +65,23 @@ type Plant = (facts: ReturnType<typeof sound>) => void;
 describe('the checker', () => {
   it('finds nothing where nothing is wrong', () => {
     expect(findBreaches(sound())).toEqual([]);
+  });
+
+  it('takes what was made after the end of the first one for new: a process that slept has carried out an old request', () => {
+    const facts = sound();
+    const { stored } = facts;
+    stored.transactions.push({ id: 'b2', subject: 'bert', state: 'CREATED', version: 1, parent: null });
+    stored.versions.push({ transaction: 'b2', version: 1, state: 'CREATED' });
+    const event = {
+      ...{ id: 'b2-1', transaction: 'b2', version: 1, state: 'CREATED', at: 100 },
+      type: 'io.accord.consent.created.v1',
+    };
+    stored.events.push(event);
+    facts.carried.push(event);
+    facts.received.push({ delivery: 'another', event: { ...event }, accepted: true });
+    expect(findBreaches(facts)).toEqual([]);
+    event.at = 0;
+    expect(findBreaches(facts)).toEqual(['I2: the transaction of bert is there twice']);
   });
 
   it.each<[string, Plant, string]>([
@@ -86,7 +104,7 @@ describe('the checker', () => {
     ['a way that there is not', ({ stored }) => Object.assign(stored.versions[0] as object, { state: 'CANCELLED' }), 'a went CANCELLED → COMMITTED'],
     ['a history of another state', ({ stored }) => Object.assign(stored.versions[1] as object, { state: 'CANCELLED' }), 'a is COMMITTED, and its history ends with CANCELLED'],
     ['a missing event', ({ stored }) => stored.events.splice(1, 1), 'a became COMMITTED (version 2) without an event'],
-    ['an event of another name', ({ stored }) => Object.assign(stored.events[1] as object, { type: 'io.accord.consent.cancelled.v1' }), 'a became COMMITTED (version 2) without an event'],
+    ['an event of another name', ({ stored }) => Object.assign(stored.events[1] as object, { type: 'io.accord.consent.cancelled.v1', at: 9 }), 'a became COMMITTED (version 2) without an event'],
     ['events that were never sent', ({ stored }) => Object.assign(stored, { waiting: 3 }), '3 events were never sent'],
     ['two transactions of a context', ({ stored }) => stored.transactions.push({ id: 'd', subject: 'anna', state: 'CREATED', version: 1, parent: null }), 'the transaction of anna is there twice'],
     ['two open children', ({ stored }) => stored.transactions.push({ id: 'd', subject: 'anna', state: 'CREATED', version: 1, parent: 'a' }), 'the open transaction of a is there twice'],
@@ -95,8 +113,8 @@ describe('the checker', () => {
     ['an answer that nobody may be given', ({ history }) => history.push({ request: 8, told: 'wrong', why: '500', kind: 'cancel', id: 'a' }), 'a cancel of a was answered 500'],
     ['a refusal of what was taken', ({ history }) => history.push({ request: 8, told: 'refused', kind: 'submit', id: 'a', answers }), 'a holds answers that were refused'],
     ['a refusal of what is open', ({ history }) => history.push({ request: 8, told: 'refused', kind: 'submit', id: 'child', answers }), 'answers of child were refused and it is CREATED'],
-    ['an event of what did not happen', ({ stored }) => stored.events.push({ id: 'x', transaction: 'child', version: 2, state: 'CANCELLED', type: 'io.accord.consent.cancelled.v1' }), 'an event tells child 2 CANCELLED'],
-    ['an event that was written twice', ({ stored }) => stored.events.push({ ...(stored.events[0] as CarriedEvent), id: 'x' }), 'there are two events of a 1 CREATED'],
+    ['an event of what did not happen', ({ stored }) => stored.events.push({ id: 'x', transaction: 'child', version: 2, state: 'CANCELLED', type: 'io.accord.consent.cancelled.v1', at: 9 }), 'an event tells child 2 CANCELLED'],
+    ['an event that was written twice', ({ stored }) => stored.events.push({ ...(stored.events[0] as Stored['events'][number]), id: 'x' }), 'there are two events of a 1 CREATED'],
     ['an event that no topic carried', ({ carried }) => carried.shift(), 'no topic carried its event a-1'],
     ['an event that was carried changed', ({ carried }) => carried.splice(0, 1, { ...(carried[0] as CarriedEvent), version: 7 }), 'event a-1 was written a 1 CREATED'],
     ['an event that no webhook got', ({ received }) => received.shift(), 'the webhook never got its event a-1'],

@@ -1,5 +1,6 @@
 import { storedAnswers } from './acknowledged.ts';
 import { type Check, findDoubles, writeAnswers } from './evidence.ts';
+import { findSecondOnes } from './second-ones.ts';
 
 const twice = (names: Iterable<string>) => findDoubles(names).map((name) => `${name} is there twice`);
 
@@ -7,12 +8,12 @@ const twice = (names: Iterable<string>) => findDoubles(names).map((name) => `${n
 export const nothingTwice: Check = ({ history, stored }) => {
   const subjects = new Set(history.flatMap((line) => ('subject' in line ? [line.subject] : [])));
   const roots = stored.transactions.filter(({ parent }) => parent === null).map(({ subject }) => subject);
+  const { rootTwice, childTwice } = findSecondOnes(stored);
   return [
     ...twice(stored.records.map(({ transaction, key }) => `the record of ${key} in ${transaction}`)),
     ...twice(stored.receipts.map(({ transaction }) => `the receipt of ${transaction}`)),
-    ...twice(roots.map((subject) => `the transaction of ${subject}`)),
-    // Every parent is asked for one child, however often.
-    ...twice(stored.transactions.flatMap(({ parent }) => (parent ? [`the child of ${parent}`] : []))),
+    ...rootTwice.map((subject) => `the transaction of ${subject} is there twice`),
+    ...childTwice.map((parent) => `the child of ${parent} is there twice`),
     ...roots
       .filter((subject) => !subjects.has(subject))
       .map((subject) => `nobody made a transaction for ${subject}`),

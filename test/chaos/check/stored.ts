@@ -1,4 +1,5 @@
 import pg from 'pg';
+import type { CarriedEvent } from './evidence.ts';
 
 /** What an instance's database holds, as far as the checker looks. */
 export interface Stored {
@@ -7,7 +8,9 @@ export interface Stored {
   records: { transaction: string; subject: string; key: string; value: string[]; state: string }[];
   receipts: { transaction: string; answers: Record<string, string> }[];
   /** Every event that was ever put into the outbox. */
-  events: { id: string; transaction: string; version: number; state: string; type: string }[];
+  events: (CarriedEvent & {
+    /** When it was written, in ms, by the clock and not by the begin of its transaction. */ at: number;
+  })[];
   /** How many events are still on their way, of all services. */
   waiting: number;
   /** Ids of what was put aside. */
@@ -19,7 +22,7 @@ export async function keepEvents(url: string): Promise<void> {
   await withClient(url, (client) =>
     client.query(`
       CREATE SCHEMA chaos;
-      CREATE TABLE chaos.events (id uuid PRIMARY KEY, event jsonb);
+      CREATE TABLE chaos.events (id uuid PRIMARY KEY, event jsonb, at timestamptz DEFAULT clock_timestamp());
       CREATE FUNCTION chaos.keep() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS
         $$ BEGIN INSERT INTO chaos.events VALUES (NEW.event_id, NEW.event) ON CONFLICT DO NOTHING; RETURN NEW; END $$;
       CREATE TRIGGER keep AFTER INSERT ON transactions.outbox FOR EACH ROW EXECUTE FUNCTION chaos.keep();`),
@@ -66,7 +69,7 @@ export async function readStored(url: string, prefix: string): Promise<Stored> {
       // A topic that was lost is filled again, by the same events.
       events: await rows(`
         SELECT DISTINCT event->>'id' AS id, event->'data'->>'transaction' AS transaction,
-               (event->'data'->>'version')::int AS version, event->'data'->>'state' AS state, event->>'type' AS type
+               (event->'data'->>'version')::int AS version, event->'data'->>'state' AS state, event->>'type' AS type, extract(epoch FROM at)::float8 * 1000 AS at
           FROM chaos.events WHERE event->>'type' LIKE 'io.accord.consent.%' AND event->'data'->>'transaction' ${ours}`),
       waiting: await waitingIn(client),
       deadLetters: await readDeadLetters(client),
