@@ -14,10 +14,10 @@ export interface ActiveItem {
 
 /** What answers are compared with. */
 export interface AnswerableForm {
-  /** Keys of the layout's elements in order, withdrawn ones included. */
+  /** Keys of the layout's elements in order, withdrawn ones included; peers' with `@<host>`. */
   keys: readonly string[];
   info: ActiveItem;
-  /** ACTIVE elements by key. */
+  /** ACTIVE elements by key, own and peers'. */
   elements: ReadonlyMap<string, ActiveItem>;
   /** Other serials that the answers name, by identifier: null if they are too old, or the element was withdrawn. */
   others: ReadonlyMap<string, ContentVersion | null>;
@@ -48,7 +48,7 @@ export function checkAnswers(given: GivenAnswers, form: AnswerableForm): AnswerC
     const answer = sorted.answered.get(key);
     const version = answer?.version ?? sorted.shown.get(key) ?? active.version;
     const item = version.describe(form.language, active.name) as DescribedElement;
-    const values = valuesOf(item, answer?.given, { action: given.action, shown: sorted.shown, form });
+    const values = valuesOf(key, item, answer?.given, { action: given.action, shown: sorted.shown, form });
     if (values === undefined && form.hidden.has(key)) continue;
     const result = checkAnswer(version, item, values);
     if ('answer' in result) answers.push(result.answer);
@@ -66,12 +66,13 @@ export function checkAnswers(given: GivenAnswers, form: AnswerableForm): AnswerC
 
 /** The values that count for an element; undefined: not answered. */
 function valuesOf(
+  key: string,
   { entry, answers, multiple }: DescribedElement,
   answer: GivenAnswer | undefined,
   post: { action: FormAction; shown: Sorted['shown']; form: AnswerableForm },
 ): readonly unknown[] | undefined {
   const { action, shown, form } = post;
-  const { key, type } = entry;
+  const { type } = entry;
   const wasShown = shown.size === 0 || shown.has(key) || answer !== undefined;
   if (action !== 'submit' && type !== 'preference') {
     if (form.hidden.has(key) || !wasShown) return undefined;

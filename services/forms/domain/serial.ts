@@ -27,3 +27,9 @@ export function nextSerial(last: Serial, kind: VersionKind): Serial {
   if (last.major === 0 || kind === 'MAJOR') return { major: last.major + 1, minor: 0 };
   return { major: last.major, minor: last.minor + 1 };
 }
+
+/** Whether a version came before another one of its entry. */
+export function isBefore(one: Serial, other: Serial | undefined): boolean {
+  if (!other) return false;
+  return one.major < other.major || (one.major === other.major && one.minor < other.minor);
+}

@@ -12,6 +12,7 @@ import { createDescribeForm } from './describe-form.ts';
 import { createFindTheme } from './find-theme.ts';
 import { createFinishPeerCatalogue } from './finish-peer-catalogue.ts';
 import { createReadForm } from './read-form.ts';
+import { createReadFormerOfPeers } from './read-former-of-peers.ts';
 import { createReadPeerParts } from './read-peer-parts.ts';
 import { createResolveLayout } from './resolve-layout.ts';
 import { createSharedEntries } from './shared-entries.ts';
@@ -48,7 +49,10 @@ export function createOperations({
   return {
     resolveLayout: createResolveLayout({ db, contents, peers }),
     describeForm: createDescribeForm({ readForm }),
-    checkAnswers: createCheckAnswers({ db, contents, readForm }),
+    checkAnswers: createCheckAnswers({
+      ...{ db, contents, readForm },
+      readFormerOfPeers: createReadFormerOfPeers({ db, contents: peerContents }),
+    }),
     activeVersions: createActiveVersions({ db }),
     theme: createFindTheme({ db, contents }),
     sharedEntries: createSharedEntries({ db }),

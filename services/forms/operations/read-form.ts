@@ -88,6 +88,12 @@ export function createReadForm({
   };
 }
 
+/** Own elements and peers' by reference. */
+export function elementsOf({ elements, peers }: CurrentForm): ReadonlyMap<string, ActiveItem> {
+  if (peers.length === 0) return elements;
+  return new Map<string, ActiveItem>([...elements, ...peers.flatMap((part) => [...part.elements])]);
+}
+
 function peerRows({ elements }: PeerPart) {
   return Array.from(elements.values(), ({ row }) => row);
 }

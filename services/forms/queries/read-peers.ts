@@ -38,6 +38,35 @@ export async function readPeerRows(db: Queries, references: readonly ElementRefe
     ORDER BY key`);
 }
 
+/** A former version of a peer's element, named by its serial. */
+export interface PeerSerialRow {
+  id: string;
+  type: string;
+  host: string;
+  key: string;
+  serial: string;
+  /** It was ACTIVE at or after the time asked about, and its MAJOR is ACTIVE now. */
+  accepted: boolean;
+}
+
+/** The versions of peers that answers name beside the ACTIVE ones. @param since RFC 3339: when the transaction was created. */
+export async function readPeerSerials(
+  db: Queries,
+  wanted: readonly (ElementReference & Serial)[],
+  since: string,
+): Promise<PeerSerialRow[]> {
+  if (wanted.length === 0) return [];
+  const rows = await db.query<Omit<PeerSerialRow, 'serial'> & Serial>(sql`
+    SELECT v.id, e.type, p.host, e.key, v.major, v.minor,
+           v.major = e.active_major AND (v.archived_at IS NULL OR v.archived_at >= ${since}::timestamptz) AS accepted
+      FROM unnest(${wanted.map(({ host }) => host)}::text[], ${wanted.map(({ key }) => key)}::text[],
+                  ${wanted.map(({ major }) => major)}::int[], ${wanted.map(({ minor }) => minor)}::int[]) AS w (host, key, major, minor)
+      JOIN peers AS p ON p.host = w.host
+      JOIN peer_entries AS e ON e.peer = p.url AND e.key = w.key
+      JOIN peer_versions AS v ON v.entry = e.id AND v.major = w.major AND v.minor = w.minor`);
+  return rows.map(({ major, minor, ...row }) => ({ ...row, serial: formatSerial({ major, minor }) }));
+}
+
 /** Content of peers' versions, which never changes. */
 export async function readPeerContents(db: Queries, ids: readonly string[]): Promise<StoredVersion[]> {
   const rows = await db.query<Omit<StoredVersion, 'serial'> & Serial>(sql`
