@@ -6,9 +6,11 @@ import { plants } from './plants.ts';
 
 const { values } = parseArgs({ options: { only: { type: 'string', default: '' } } });
 const missed: string[] = [];
-for (const plant of plants.filter(({ patch }) => patch.includes(values.only))) {
+for (const plant of plants.filter(({ patch }) => new RegExp(values.only).test(patch))) {
   const from = Date.now();
-  const breaches = await breachesOf(plant);
+  const breaches = await breachesOf(plant).catch((error: Error) => [
+    `it could not be tried: ${error.message}`,
+  ]);
   const found = breaches.find((breach) => plant.caught.test(breach));
   if (!found) missed.push(plant.patch);
   const seconds = ((Date.now() - from) / 1000).toFixed(1);
