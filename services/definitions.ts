@@ -3,6 +3,7 @@ import { authService } from './auth/service.ts';
 import { formsService } from './forms/service.ts';
 import { peersService } from './peers/service.ts';
 import { transactionsService } from './transactions/service.ts';
+import { webhooksService } from './webhooks/service.ts';
 
 /** Every service, in the order in which they are composed and started in one process; they stop the other way round. */
 export const definitions = [
@@ -10,4 +11,5 @@ export const definitions = [
   formsService,
   transactionsService,
   peersService,
+  webhooksService,
 ] as ServiceDefinition[];

@@ -4,9 +4,17 @@ import { authSpecs, checkAuthSettings } from './auth/config.ts';
 import { formsSpecs } from './forms/config.ts';
 import { peersSpecs } from './peers/config.ts';
 import { transactionsSpecs } from './transactions/config.ts';
+import { webhooksSpecs } from './webhooks/config.ts';
 
 /** The settings of an instance and their defaults in standalone mode (decisions.md §12). */
-const specs = { ...standaloneSpecs, ...authSpecs, ...formsSpecs, ...transactionsSpecs, ...peersSpecs };
+const specs = {
+  ...standaloneSpecs,
+  ...authSpecs,
+  ...formsSpecs,
+  ...transactionsSpecs,
+  ...peersSpecs,
+  ...webhooksSpecs,
+};
 
 export type InstanceSettings = Settings<typeof specs> & { demo: boolean };
 

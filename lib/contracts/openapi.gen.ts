@@ -1344,6 +1344,174 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/webhooks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List webhooks
+         * @description Newest first, without their secrets.
+         */
+        get: operations["listWebhooks"];
+        put?: never;
+        /**
+         * Create a webhook
+         * @description Events that happen from now on are sent to the address as CloudEvents, signed as Standard Webhooks says. The secret is in this
+         *     answer alone. Addresses in private networks are refused unless the instance allows them (`OUTBOUND_ALLOWED_NETWORKS`).
+         */
+        post: operations["createWebhook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/webhooks/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the webhook
+                 * @example 0197a1f2-1b60-7c3e-9d04-2a7c5e8b9f10
+                 */
+                id: components["parameters"]["webhookId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Get a webhook
+         * @description Its state, since when, and what last went wrong; never its secret.
+         */
+        get: operations["getWebhook"];
+        /**
+         * Change a webhook
+         * @description What is left out stays as it is. What still waits goes to the new address.
+         */
+        put: operations["updateWebhook"];
+        post?: never;
+        /**
+         * Delete a webhook
+         * @description With its deliveries, also those that still wait.
+         */
+        delete: operations["deleteWebhook"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/webhooks/{id}/secret": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the webhook
+                 * @example 0197a1f2-1b60-7c3e-9d04-2a7c5e8b9f10
+                 */
+                id: components["parameters"]["webhookId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Draw a new secret
+         * @description The secret is in this answer alone. For 24 hours deliveries are signed with both, the new one and the one until now.
+         */
+        post: operations["renewWebhookSecret"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/webhooks/{id}/resume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the webhook
+                 * @example 0197a1f2-1b60-7c3e-9d04-2a7c5e8b9f10
+                 */
+                id: components["parameters"]["webhookId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Resume a paused webhook
+         * @description What has waited is delivered at once. Of an ACTIVE webhook nothing changes.
+         */
+        post: operations["resumeWebhook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/webhooks/{id}/deliveries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the webhook
+                 * @example 0197a1f2-1b60-7c3e-9d04-2a7c5e8b9f10
+                 */
+                id: components["parameters"]["webhookId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * List the deliveries of a webhook
+         * @description Newest first, for 30 days; neither what was sent nor what was answered.
+         */
+        get: operations["listDeliveries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/webhooks/{id}/deliveries/{did}/redeliver": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the webhook
+                 * @example 0197a1f2-1b60-7c3e-9d04-2a7c5e8b9f10
+                 */
+                id: components["parameters"]["webhookId"];
+                /**
+                 * @description Id of the delivery
+                 * @example 0197a1f3-77d0-7a10-8b52-6f0e9f3c1d20
+                 */
+                did: string;
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Deliver again
+         * @description The same event with the same `webhook-id`, as a delivery of its own. A delivery that still waits for its next attempt is tried at once instead.
+         */
+        post: operations["redeliver"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/readyz": {
         parameters: {
             query?: never;
@@ -2205,6 +2373,111 @@ export interface components {
             languages: string[];
             roles: string[];
         };
+        /** @description An endpoint that is told of events */
+        Webhook: {
+            id: string;
+            name: string;
+            /** @description Where events are posted */
+            targetUrl: string;
+            /** @description As they were given */
+            subscribedActions: string[];
+            /**
+             * @description PAUSED: the endpoint answered 410, or accepted nothing for a day; events wait until it is resumed
+             * @enum {string}
+             */
+            state: "ACTIVE" | "PAUSED";
+            /** Format: date-time */
+            stateSince: string;
+            /**
+             * Format: date-time
+             * @description Since when nothing has been accepted; absent if the last attempt was
+             */
+            failingSince?: string;
+            lastError?: components["schemas"]["WebhookError"];
+            creationDate: components["schemas"]["EpochMilliseconds"];
+            modificationDate: components["schemas"]["EpochMilliseconds"];
+        };
+        /** @description What last went wrong */
+        WebhookError: {
+            /** Format: date-time */
+            at: string;
+            reason: string;
+            /** @description Of the answer, if there was one */
+            statusCode?: number;
+        };
+        WebhookWithSecret: {
+            id: string;
+            name: string;
+            /** @description Where events are posted */
+            targetUrl: string;
+            /** @description As they were given */
+            subscribedActions: string[];
+            /**
+             * @description PAUSED: the endpoint answered 410, or accepted nothing for a day; events wait until it is resumed
+             * @enum {string}
+             */
+            state: "ACTIVE" | "PAUSED";
+            /** Format: date-time */
+            stateSince: string;
+            /**
+             * Format: date-time
+             * @description Since when nothing has been accepted; absent if the last attempt was
+             */
+            failingSince?: string;
+            lastError?: components["schemas"]["WebhookError"];
+            creationDate: components["schemas"]["EpochMilliseconds"];
+            modificationDate: components["schemas"]["EpochMilliseconds"];
+            /** @description Shown this once */
+            secret: string;
+        };
+        NewWebhook: {
+            /** @description The host of the address if it is left out */
+            name?: string;
+            /** @description http or https */
+            targetUrl: string;
+            /**
+             * @description consent.created, .submitted, .committed (also as CONSENT_COMMIT), .cancelled, .timedout, .rolledback, .expiring, .expired;
+             *     record.superseded; model.activated, .archived, .deleted; peer.added, .removed, .submission.delivered,
+             *     .submission.accepted, .submission.refused; key.created, .revoked
+             */
+            subscribedActions: string[];
+        };
+        WebhookChanges: {
+            name?: string;
+            targetUrl?: string;
+            subscribedActions?: string[];
+        };
+        /** @description One event for one webhook */
+        Delivery: {
+            id: string;
+            webhookId: string;
+            action: string;
+            /** @description Id of what the event is about */
+            sourceId: string;
+            /**
+             * @description FAILED: given up after a day
+             * @enum {string}
+             */
+            status: "PENDING" | "DELIVERED" | "FAILED";
+            /** @description Asked for by somebody */
+            redelivery: boolean;
+            attempts: number;
+            /** @description Of the last answer */
+            statusCode?: number;
+            /** @description Why the last attempt failed */
+            error?: string;
+            /** @description Of the last attempt, in milliseconds */
+            duration?: number;
+            /** Format: date-time */
+            createdAt: string;
+            /** Format: date-time */
+            deliveredAt?: string;
+            /**
+             * Format: date-time
+             * @description While it is PENDING
+             */
+            nextAttemptAt?: string;
+        };
         /** @description A partner instance */
         Peer: {
             id: string;
@@ -2700,6 +2973,27 @@ export interface components {
                 "application/json": components["schemas"]["Peer"];
             };
         };
+        /** @description The webhook */
+        Webhook: {
+            headers: {
+                "API-Version": components["headers"]["API-Version"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Webhook"];
+            };
+        };
+        /** @description The webhook is paused */
+        WebhookPaused: {
+            headers: {
+                "API-Version": components["headers"]["API-Version"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+                "text/html": components["schemas"]["Page"];
+            };
+        };
         /** @description It exists already */
         Exists: {
             headers: {
@@ -2858,6 +3152,11 @@ export interface components {
         };
     };
     parameters: {
+        /**
+         * @description Id of the webhook
+         * @example 0197a1f2-1b60-7c3e-9d04-2a7c5e8b9f10
+         */
+        webhookId: string;
         /**
          * @description Id of the transaction
          * @example 7Zk3pQxWm4tYv9LsRb2NcD
@@ -5234,6 +5533,295 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listWebhooks: {
+        parameters: {
+            query?: {
+                /** @description How many at most */
+                limit?: components["parameters"]["limit"];
+                /** @description Where to go on, as the page before said; a bad one is a 400 */
+                cursor?: components["parameters"]["cursor"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of webhooks */
+            200: {
+                headers: {
+                    "API-Version": components["headers"]["API-Version"];
+                    Link: components["headers"]["Link"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Webhook"][];
+                };
+            };
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewWebhook"];
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    "API-Version": components["headers"]["API-Version"];
+                    Location: components["headers"]["Location"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookWithSecret"];
+                };
+            };
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the webhook
+                 * @example 0197a1f2-1b60-7c3e-9d04-2a7c5e8b9f10
+                 */
+                id: components["parameters"]["webhookId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["Webhook"];
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    updateWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the webhook
+                 * @example 0197a1f2-1b60-7c3e-9d04-2a7c5e8b9f10
+                 */
+                id: components["parameters"]["webhookId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WebhookChanges"];
+            };
+        };
+        responses: {
+            200: components["responses"]["Webhook"];
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deleteWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the webhook
+                 * @example 0197a1f2-1b60-7c3e-9d04-2a7c5e8b9f10
+                 */
+                id: components["parameters"]["webhookId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            204: components["responses"]["Done"];
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    renewWebhookSecret: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the webhook
+                 * @example 0197a1f2-1b60-7c3e-9d04-2a7c5e8b9f10
+                 */
+                id: components["parameters"]["webhookId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The webhook with its new secret */
+            200: {
+                headers: {
+                    "API-Version": components["headers"]["API-Version"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookWithSecret"];
+                };
+            };
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    resumeWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the webhook
+                 * @example 0197a1f2-1b60-7c3e-9d04-2a7c5e8b9f10
+                 */
+                id: components["parameters"]["webhookId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["Webhook"];
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listDeliveries: {
+        parameters: {
+            query?: {
+                /** @description How many at most */
+                limit?: components["parameters"]["limit"];
+                /** @description Where to go on, as the page before said; a bad one is a 400 */
+                cursor?: components["parameters"]["cursor"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the webhook
+                 * @example 0197a1f2-1b60-7c3e-9d04-2a7c5e8b9f10
+                 */
+                id: components["parameters"]["webhookId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of deliveries */
+            200: {
+                headers: {
+                    "API-Version": components["headers"]["API-Version"];
+                    Link: components["headers"]["Link"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Delivery"][];
+                };
+            };
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    redeliver: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the webhook
+                 * @example 0197a1f2-1b60-7c3e-9d04-2a7c5e8b9f10
+                 */
+                id: components["parameters"]["webhookId"];
+                /**
+                 * @description Id of the delivery
+                 * @example 0197a1f3-77d0-7a10-8b52-6f0e9f3c1d20
+                 */
+                did: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It is being made */
+            202: {
+                headers: {
+                    "API-Version": components["headers"]["API-Version"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Delivery"];
+                };
+            };
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["WebhookPaused"];
             429: components["responses"]["TooManyRequests"];
             503: components["responses"]["Unavailable"];
         };

@@ -1,0 +1,100 @@
+import type Koa from 'koa';
+import type { Document } from 'openapi-backend';
+import { authenticateWithoutTransaction, createAuthenticator } from '#lib/auth/authenticate.ts';
+import { forgetRevokedKeys } from '#lib/auth/forget-revoked-keys.ts';
+import type { SharedIntrospections } from '#lib/auth/shared-introspections.ts';
+import type { AuthOperations } from '#lib/contracts/auth.ts';
+import type { Database } from '#lib/db/database.ts';
+import type { EventBus } from '#lib/events/event-bus.ts';
+import { eventTables } from '#lib/events/event-tables.ts';
+import { clientAddress } from '#lib/http/client-address.ts';
+import { cors } from '#lib/http/cors.ts';
+import { createApp } from '#lib/http/create-app.ts';
+import { mountContract } from '#lib/http/mount-contract.ts';
+import type { OverloadGuard } from '#lib/http/overload-guard.ts';
+import type { RateLimiter } from '#lib/http/rate-limits.ts';
+import type { Logger } from '#lib/observability/logger.ts';
+import type { Metrics } from '#lib/observability/metrics.ts';
+import { createUrlCheck } from '#lib/outbound/create-url-check.ts';
+import { createOutboundClient } from '#lib/outbound/outbound-client.ts';
+import { queueEvents } from './consumers/queue-events.ts';
+import { createSecretBox } from './domain/secret.ts';
+import { createHandlers } from './handlers/handlers.ts';
+import { createDeliveryJob } from './jobs/deliver.ts';
+import { createForgetter } from './jobs/forget-old.ts';
+import { waitingDeliveries } from './queries/deliveries.ts';
+
+interface Options {
+  db: Database;
+  bus: EventBus;
+  log: Logger;
+  document: Document;
+  auth: Pick<AuthOperations, 'introspect'>;
+  limiter: RateLimiter;
+  introspections?: SharedIntrospections;
+  metrics?: Metrics;
+  guard?: OverloadGuard;
+  instance: { baseUrl: string };
+  settings: {
+    corsOrigins: readonly string[];
+    trustedProxies: readonly string[];
+    /** CIDRs that endpoints may be in, beside the public internet. */
+    allowedNetworks: readonly string[];
+  };
+  /** Seal the secrets of webhooks: the first seals, all open. */
+  sealingKeys: readonly Uint8Array[];
+}
+
+/** Requests under way: the job bounds them by endpoint, and a place at one host is not to be waited for behind another endpoint there. */
+const outboundLimits = { perHost: 64, inAll: 64 };
+
+/** Composes the webhooks service: adapters are built and wired here and nowhere else. */
+export async function composeWebhooks(
+  options: Options,
+): Promise<{ app: Koa; start(): Promise<void>; stop(): Promise<void> }> {
+  const { db, bus, auth, limiter, settings, document, metrics } = options;
+  const { baseUrl } = options.instance;
+  const log = options.log.child({ service: 'webhooks' });
+  const { deadLetters } = eventTables('webhooks', db);
+  metrics?.watchTables({ service: 'webhooks', deadLetters, deliveries: () => waitingDeliveries(db) });
+  const secrets = createSecretBox(options.sealingKeys);
+  const outbound = createOutboundClient({
+    allowedNetworks: settings.allowedNetworks,
+    limits: outboundLimits,
+  });
+  const job = createDeliveryJob({ db, outbound, secrets, log, metrics: metrics?.deliveries });
+  const forgetter = createForgetter({ db, log });
+  queueEvents({ bus, db, wake: job.wake });
+  const authenticator = createAuthenticator({
+    auth,
+    onRefused: limiter.countRefusal,
+    shared: options.introspections,
+  });
+  forgetRevokedKeys({ bus, service: 'webhooks', authenticator });
+  const checkUrl = createUrlCheck({ allowedNetworks: settings.allowedNetworks });
+  const refuseTarget = async (url: string) => (await checkUrl(url))?.message;
+  const { routes } = await mountContract({
+    document,
+    tag: 'webhooks',
+    handlers: createHandlers({ db, baseUrl, secrets, refuseTarget, wake: job.wake }),
+    authenticate: (ctx) => authenticateWithoutTransaction(authenticator, ctx),
+    limit: limiter.countRequest,
+    admit: options.guard?.admitFor('webhooks'),
+  });
+  const app = createApp({ service: 'webhooks', metrics, baseUrl, apiVersion: document.info.version, log }, [
+    clientAddress(settings.trustedProxies),
+    cors({ origins: settings.corsOrigins, openReads: () => false }),
+    routes,
+  ]);
+  return {
+    app,
+    async start() {
+      job.start();
+      forgetter.start();
+    },
+    async stop() {
+      await forgetter.stop();
+      await job.stop();
+    },
+  };
+}

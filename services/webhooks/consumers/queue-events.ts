@@ -1,0 +1,27 @@
+import type { Database } from '#lib/db/database.ts';
+import type { Topic } from '#lib/events/event.ts';
+import type { EventBus } from '#lib/events/event-bus.ts';
+import { applyOnce } from '#lib/events/inbox.ts';
+import { sharedReader } from '#lib/events/reader.ts';
+import { actionOf, subscribableAs } from '../domain/actions.ts';
+import { queueDeliveries } from '../queries/deliveries.ts';
+
+const consumer = 'webhooks';
+const topics: readonly Topic[] = ['accord.consents', 'accord.models', 'accord.keys', 'accord.peers'];
+
+/** Turns events into deliveries; an event that comes again makes none again. @param wake tells the job that there is something due. */
+export function queueEvents({ bus, db, wake }: { bus: EventBus; db: Database; wake: () => void }): void {
+  const reader = sharedReader({ name: consumer, db });
+  for (const topic of topics)
+    bus.subscribe(topic, reader, async (event) => {
+      const action = actionOf(event.type);
+      if (action === undefined) return;
+      let queued = 0;
+      await db.withTransaction((tx) =>
+        applyOnce(tx, { consumer, eventId: event.id }, async () => {
+          queued = await queueDeliveries(tx, { event, action, names: subscribableAs(action) });
+        }),
+      );
+      if (queued > 0) wake();
+    });
+}

@@ -1,0 +1,12 @@
+import type { Handler } from '#lib/http/operation.ts';
+import { noSuchWebhook } from '../commands/edit-webhook.ts';
+import { deleteWebhook } from '../queries/webhooks.ts';
+import { type Dependencies, readId } from './dependencies.ts';
+
+/** DELETE /webhooks/{id}: what waits for it goes with it. */
+export function deleteWebhookHandler({ db }: Dependencies): Handler {
+  return async (ctx, { params }) => {
+    if (!(await deleteWebhook(db, readId(params.id)))) throw noSuchWebhook();
+    ctx.status = 204;
+  };
+}

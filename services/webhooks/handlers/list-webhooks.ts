@@ -1,0 +1,20 @@
+import { readCursor, readLimit, uuidPattern, writeCursor } from '#lib/http/cursor.ts';
+import type { Handler } from '#lib/http/operation.ts';
+import { presentWebhook } from '../presenters/present-webhook.ts';
+import { listWebhooks } from '../queries/webhooks.ts';
+import type { Dependencies } from './dependencies.ts';
+
+/** GET /webhooks: a bare array, the next page in Link (decisions.md §4, "Lists"). */
+export function listWebhooksHandler({ db, baseUrl }: Dependencies): Handler {
+  return async (ctx, { query }) => {
+    const limit = readLimit(query.limit);
+    const found = await listWebhooks(db, { after: readCursor(query.cursor, uuidPattern), limit: limit + 1 });
+    const page = found.slice(0, limit);
+    const last = page.at(-1);
+    if (found.length > limit && last) {
+      const cursor = writeCursor({ createdAt: last.position, id: last.id });
+      ctx.set('Link', `<${baseUrl}/webhooks?cursor=${cursor}&limit=${limit}>; rel="next"`);
+    }
+    ctx.body = page.map(presentWebhook);
+  };
+}

@@ -1,0 +1,73 @@
+import type { Database } from '#lib/db/database.ts';
+import type { Logger } from '#lib/observability/logger.ts';
+import type { DeliveryMetrics } from '#lib/observability/metrics/delivery-metrics.ts';
+import type { OutboundClient } from '#lib/outbound/outbound-client.ts';
+import { OutboundFailed, OutboundRefused } from '#lib/outbound/outbound-errors.ts';
+import { pauseAfterHours, waitAfter } from '../domain/back-off.ts';
+import { writeMessage } from '../domain/message.ts';
+import { judgeAnswer, type Outcome } from '../domain/outcome.ts';
+import type { SecretBox } from '../domain/secret.ts';
+import { type Claim, markDelivered, markFailed } from '../queries/attempts.ts';
+import { noteFailure, noteSuccess } from '../queries/webhooks.ts';
+
+/** For everything, from the name to the end of the answer. */
+export const attemptMs = 15_000;
+/** Nothing in an answer counts but its status. */
+const maxAnswerBytes = 64 * 1024;
+
+export interface AttemptParts {
+  db: Database;
+  outbound: OutboundClient;
+  secrets: SecretBox;
+  log: Logger;
+  metrics?: DeliveryMetrics | undefined;
+}
+
+/** Makes one call. @returns undefined if it was broken off before there was an outcome. */
+export async function callEndpoint(
+  { outbound, secrets }: Pick<AttemptParts, 'outbound' | 'secrets'>,
+  claim: Claim,
+  signal: AbortSignal,
+): Promise<Outcome | undefined> {
+  const sealed = claim.formerSecret ? [claim.secret, claim.formerSecret] : [claim.secret];
+  try {
+    const { headers, body } = writeMessage(claim.event, {
+      id: claim.messageId,
+      sentAt: claim.sentAt,
+      secrets: sealed.map((each) => secrets.open(claim.webhook, each)),
+    });
+    const answer = await outbound.request({
+      ...{ method: 'POST', url: claim.targetUrl, headers, body },
+      ...{ timeoutMs: attemptMs, maxBytes: maxAnswerBytes },
+    });
+    return judgeAnswer(answer.status);
+  } catch (error) {
+    if (signal.aborted) return undefined;
+    // Their words hold nothing of what was sent or received; others' might.
+    const ours = error instanceof OutboundRefused || error instanceof OutboundFailed;
+    return { kind: 'failed', statusCode: null, error: ours ? error.message : 'The call could not be made.' };
+  }
+}
+
+/** Writes down what became of an attempt; an endpoint that is gone, or has taken nothing for a day, is paused. */
+export async function recordOutcome(
+  { db, log, metrics }: AttemptParts,
+  claim: Claim,
+  { outcome, ms }: { outcome: Outcome; ms: number },
+): Promise<void> {
+  if (outcome.kind === 'delivered') {
+    await markDelivered(db, { id: claim.id, statusCode: outcome.statusCode, ms });
+    await noteSuccess(db, claim.webhook);
+    metrics?.attempted({ kind: 'webhook', outcome: 'delivered', ms });
+    return;
+  }
+  const { statusCode, error } = outcome;
+  const waitMs = waitAfter(claim.attempts, Math.random());
+  const noted = await db.withTransaction(async (tx) => {
+    if (!(await markFailed(tx, claim, { statusCode, ms, error, waitMs }))) return undefined;
+    const gone = outcome.kind === 'gone';
+    return noteFailure(tx, { id: claim.webhook, error, statusCode, gone, pauseAfterHours });
+  });
+  metrics?.attempted({ kind: 'webhook', outcome: waitMs === undefined ? 'given-up' : 'failed', ms });
+  if (noted?.paused) log.warn('a webhook was paused; somebody has to resume it', { id: claim.webhook });
+}

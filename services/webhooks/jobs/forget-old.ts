@@ -1,0 +1,40 @@
+import type { Database } from '#lib/db/database.ts';
+import type { Logger } from '#lib/observability/logger.ts';
+import { forgetDeliveries, forgetInbox } from '../queries/deliveries.ts';
+
+const everyMs = 5 * 60_000;
+/** Longer than any topic keeps events, and as long as anybody looks back. */
+const days = 30;
+/** So many rows a statement, so that none takes long. */
+const limit = 1_000;
+
+/** Removes deliveries and notes of events that are older than 30 days. */
+export function createForgetter({ db, log }: { db: Database; log: Logger }): {
+  start(): void;
+  stop(): Promise<void>;
+} {
+  let timer: NodeJS.Timeout | undefined;
+  let stopped = false;
+  let running: Promise<void> = Promise.resolve();
+  const forget = async () => {
+    try {
+      for (const each of [forgetDeliveries, forgetInbox])
+        while (!stopped && (await each(db, { days, limit })) === limit);
+    } catch (error) {
+      log.warn('what is old could not be removed', { error });
+    }
+  };
+  return {
+    start() {
+      timer = setInterval(() => {
+        running = forget();
+      }, everyMs);
+      timer.unref();
+    },
+    async stop() {
+      stopped = true;
+      clearInterval(timer);
+      await running;
+    },
+  };
+}

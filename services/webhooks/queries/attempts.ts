@@ -1,0 +1,96 @@
+import type { Queries } from '#lib/db/database.ts';
+import { sql } from '#lib/db/sql.ts';
+import { newUuid } from '#lib/ids/new-uuid.ts';
+import type { CarriedEvent } from '../domain/message.ts';
+
+/** A delivery that this process has to attempt now, and all that it needs for it. */
+export interface Claim {
+  id: string;
+  webhook: string;
+  messageId: string;
+  event: CarriedEvent;
+  /** Names this claim: nobody else's word counts while it is in force. */
+  lease: string;
+  /** This one included. */
+  attempts: number;
+  targetUrl: string;
+  secret: Buffer;
+  /** Null when it is over. */
+  formerSecret: Buffer | null;
+  /** Seconds since 1970, by the database: the receiver refuses what our own wrong clock would date. */
+  sentAt: number;
+}
+
+/**
+ * Claims what is due: of each webhook as many as there is room for, so that none takes the room of the others. A lease and not a lock:
+ * nothing is sent inside a transaction, and what a killed process has claimed is free again when the lease is over.
+ * @param busy attempts that this process is making, by webhook.
+ */
+export function claimDeliveries(
+  db: Queries,
+  limits: { busy: ReadonlyMap<string, number>; perWebhook: number; room: number; leaseSeconds: number },
+): Promise<Claim[]> {
+  const { busy, perWebhook, room, leaseSeconds } = limits;
+  return db.query(sql`
+    WITH due AS MATERIALIZED (
+      SELECT n.id
+        FROM (SELECT w.id, CASE WHEN w.failing_since IS NOT NULL THEN 1 ELSE ${perWebhook}::int END - coalesce(b.count, 0) AS room
+                FROM webhooks AS w
+                LEFT JOIN unnest(${[...busy.keys()]}::uuid[], ${[...busy.values()]}::int[]) AS b (webhook, count) ON b.webhook = w.id
+               WHERE w.state = 'ACTIVE'
+               -- Those that work before those that fail; and no order among them, else the last would always be the last.
+               ORDER BY w.failing_since IS NOT NULL, random()) AS w
+       CROSS JOIN LATERAL (
+             SELECT d.id FROM deliveries AS d
+              WHERE d.webhook = w.id AND d.status = 'PENDING' AND d.not_before <= accord_now()
+                AND (d.lease_until IS NULL OR d.lease_until < now())
+              ORDER BY d.not_before
+              LIMIT greatest(w.room, 0)
+                FOR UPDATE SKIP LOCKED) AS n
+       LIMIT ${room})
+    UPDATE deliveries AS d
+       SET lease = ${newUuid()}, lease_until = now() + ${leaseSeconds} * interval '1 second', attempts = d.attempts + 1
+      FROM due, webhooks AS w
+     WHERE d.id = due.id AND w.id = d.webhook
+    RETURNING d.id, d.webhook, d.message_id AS "messageId", d.event, d.lease, d.attempts,
+              w.target_url AS "targetUrl", w.secret,
+              CASE WHEN w.former_until > accord_now() THEN w.former_secret END AS "formerSecret",
+              extract(epoch FROM now())::int AS "sentAt"`);
+}
+
+/** It got through: whoever else has claimed it meanwhile, it is done. */
+export async function markDelivered(
+  db: Queries,
+  { id, statusCode, ms }: { id: string; statusCode: number; ms: number },
+): Promise<void> {
+  await db.query(sql`
+    UPDATE deliveries AS d
+       SET status = 'DELIVERED', delivered_at = accord_now(), status_code = ${statusCode}, duration_ms = ${ms}, error = NULL, lease = NULL, lease_until = NULL
+     WHERE d.id = ${id} AND d.status <> 'DELIVERED'`);
+}
+
+/**
+ * It did not get through. @param waitMs until the next attempt; undefined: there is none.
+ * @returns false if this claim is over: another process has it now, and its word counts.
+ */
+export async function markFailed(
+  db: Queries,
+  { id, lease }: Pick<Claim, 'id' | 'lease'>,
+  facts: { statusCode: number | null; ms: number; error: string; waitMs: number | undefined },
+): Promise<boolean> {
+  const { statusCode, ms, error, waitMs } = facts;
+  const found = await db.query(sql`
+    UPDATE deliveries AS d
+       SET status = ${waitMs === undefined ? 'FAILED' : 'PENDING'}, not_before = accord_now() + ${waitMs ?? 0} * interval '1 millisecond',
+           status_code = ${statusCode}, duration_ms = ${ms}, error = ${error}, lease = NULL, lease_until = NULL
+     WHERE d.id = ${id} AND d.lease = ${lease} AND d.status = 'PENDING'
+    RETURNING d.id`);
+  return found.length > 0;
+}
+
+/** Gives a claim back as if it had not been: the process ends before there was an answer. */
+export async function releaseClaim(db: Queries, { id, lease }: Pick<Claim, 'id' | 'lease'>): Promise<void> {
+  await db.query(sql`
+    UPDATE deliveries AS d SET lease = NULL, lease_until = NULL, attempts = greatest(d.attempts - 1, 0)
+     WHERE d.id = ${id} AND d.lease = ${lease} AND d.status = 'PENDING'`);
+}

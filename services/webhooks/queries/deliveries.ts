@@ -1,0 +1,123 @@
+import type { Queries } from '#lib/db/database.ts';
+import { sql } from '#lib/db/sql.ts';
+import type { Position } from '#lib/http/cursor.ts';
+import { newUuid } from '#lib/ids/new-uuid.ts';
+import type { CarriedEvent } from '../domain/message.ts';
+import type { Delivery } from '../domain/webhook.ts';
+
+const columns = sql`
+  d.id, d.webhook, d.action, d.source_id AS "sourceId", d.redelivery, d.status, d.attempts,
+  CASE WHEN d.status = 'PENDING' THEN d.not_before END AS "nextAttemptAt",
+  d.status_code AS "statusCode", d.duration_ms AS "durationMs", d.error, d.created_at AS "createdAt", d.delivered_at AS "deliveredAt"`;
+
+/** Transactions that overlap: an event may be dated a little before a webhook that was made before it. */
+const toleranceSeconds = 60;
+
+/**
+ * Makes a delivery of an event for every webhook that has subscribed to it, paused or not. What happened before a webhook was made is not
+ * for it: some topics keep events for ever.
+ * @param names those by which one may have subscribed. @returns how many.
+ */
+export async function queueDeliveries(
+  tx: Queries,
+  { event, action, names }: { event: CarriedEvent; action: string; names: readonly string[] },
+): Promise<number> {
+  // Locked, so that none is deleted before its delivery is there.
+  const found = await tx.query<{ id: string }>(
+    sql`
+      SELECT w.id FROM webhooks AS w
+       WHERE w.subscribed_actions && ${names}::text[]
+         AND w.created_at <= ${event.time}::timestamptz + ${toleranceSeconds} * interval '1 second'
+         FOR KEY SHARE`,
+  );
+  if (found.length === 0) return 0;
+  const webhooks = found.map(({ id }) => id);
+  const ids = webhooks.map(() => newUuid());
+  await tx.query(sql`
+    INSERT INTO deliveries (id, webhook, message_id, event_id, action, source_id, event, redelivery, status, not_before, created_at)
+    SELECT n.id, n.webhook, n.id, ${event.id}, ${action}, ${event.subject}, ${event}::jsonb, false, 'PENDING', accord_now(), accord_now()
+      FROM unnest(${ids}::uuid[], ${webhooks}::uuid[]) AS n (id, webhook)
+    ON CONFLICT (webhook, event_id) WHERE NOT redelivery DO NOTHING`);
+  return webhooks.length;
+}
+
+/** Newest first, after a position. */
+export function listDeliveries(
+  db: Queries,
+  { webhook, after, limit }: { webhook: string; after: Position | undefined; limit: number },
+): Promise<(Delivery & { position: string })[]> {
+  const from = after
+    ? sql`AND (d.created_at, d.id) < (${after.createdAt}::timestamptz, ${after.id}::uuid)`
+    : sql``;
+  return db.query(sql`
+    SELECT ${columns}, d.created_at::text AS position FROM deliveries AS d
+     WHERE d.webhook = ${webhook} ${from}
+     ORDER BY d.created_at DESC, d.id DESC LIMIT ${limit}`);
+}
+
+/** Makes a delivery of the same message again. @returns undefined if the webhook has no such delivery. */
+export function copyDelivery(
+  db: Queries,
+  { webhook, id }: { webhook: string; id: string },
+): Promise<Delivery | undefined> {
+  return db.maybeOne<Delivery>(sql`
+    INSERT INTO deliveries AS d (id, webhook, message_id, event_id, action, source_id, event, redelivery, status, not_before, created_at)
+    SELECT ${newUuid()}, o.webhook, o.message_id, o.event_id, o.action, o.source_id, o.event, true, 'PENDING', accord_now(), accord_now()
+      FROM deliveries AS o WHERE o.id = ${id} AND o.webhook = ${webhook}
+    RETURNING ${columns}`);
+}
+
+/** Makes a delivery that waits due now. @returns undefined if it does not wait. */
+export function hastenDelivery(
+  db: Queries,
+  { webhook, id }: { webhook: string; id: string },
+): Promise<Delivery | undefined> {
+  return db.maybeOne<Delivery>(sql`
+    UPDATE deliveries AS d SET not_before = least(d.not_before, accord_now())
+     WHERE d.id = ${id} AND d.webhook = ${webhook} AND d.status = 'PENDING'
+    RETURNING ${columns}`);
+}
+
+/** Begins anew with everything that waits: somebody has mended the endpoint. */
+export async function restartDeliveries(db: Queries, webhook: string): Promise<void> {
+  await db.query(sql`
+    UPDATE deliveries AS d SET not_before = least(d.not_before, accord_now()), attempts = 0
+     WHERE d.webhook = ${webhook} AND d.status = 'PENDING'`);
+}
+
+/** Removes what is older than so many days, finished or not. @returns how many rows went. */
+export async function forgetDeliveries(
+  db: Queries,
+  { days, limit }: { days: number; limit: number },
+): Promise<number> {
+  const gone = await db.query(sql`
+    DELETE FROM deliveries WHERE id IN (
+      SELECT d.id FROM deliveries AS d WHERE d.created_at < accord_now() - ${days} * interval '1 day'
+       ORDER BY d.created_at LIMIT ${limit} FOR UPDATE SKIP LOCKED)
+    RETURNING id`);
+  return gone.length;
+}
+
+/** Forgets events that nobody sends again any more. @returns how many rows went. */
+export async function forgetInbox(
+  db: Queries,
+  { days, limit }: { days: number; limit: number },
+): Promise<number> {
+  const gone = await db.query(sql`
+    DELETE FROM inbox WHERE (consumer, event_id) IN (
+      SELECT i.consumer, i.event_id FROM inbox AS i WHERE i.applied_at < now() - ${days} * interval '1 day'
+       ORDER BY i.applied_at LIMIT ${limit} FOR UPDATE SKIP LOCKED)
+    RETURNING event_id`);
+  return gone.length;
+}
+
+/** What metrics say of deliveries: those of endpoints in use, and the age of the oldest that is due. */
+export function waitingDeliveries(
+  db: Queries,
+): Promise<{ kind: string; rows: number; oldestSeconds: number }[]> {
+  return db.query(sql`
+    SELECT 'webhook' AS kind, count(*)::int AS rows,
+           coalesce(extract(epoch FROM accord_now() - min(d.not_before) FILTER (WHERE d.not_before <= accord_now())), 0)::float8 AS "oldestSeconds"
+      FROM (SELECT d.not_before FROM webhooks AS w JOIN deliveries AS d ON d.webhook = w.id
+             WHERE w.state = 'ACTIVE' AND d.status = 'PENDING' LIMIT 100000) AS d`);
+}

@@ -1,0 +1,127 @@
+import type { Queries } from '#lib/db/database.ts';
+import { sql } from '#lib/db/sql.ts';
+import type { Position } from '#lib/http/cursor.ts';
+import type { Webhook } from '../domain/webhook.ts';
+
+/** Never the secret: only claims and changes of it read it. */
+const columns = sql`
+  w.id, w.name, w.target_url AS "targetUrl", w.subscribed_actions AS "subscribedActions", w.state,
+  w.state_since AS "stateSince", w.failing_since AS "failingSince", w.last_error AS "lastError",
+  w.last_error_code AS "lastErrorCode", w.last_error_at AS "lastErrorAt",
+  w.created_at AS "createdAt", w.modified_at AS "modifiedAt"`;
+
+export function insertWebhook(
+  db: Queries,
+  webhook: Pick<Webhook, 'id' | 'name' | 'targetUrl' | 'subscribedActions'> & { secret: Buffer },
+): Promise<Webhook> {
+  return db.one<Webhook>(sql`
+    INSERT INTO webhooks AS w (id, name, target_url, subscribed_actions, secret, state, state_since, created_at, modified_at)
+    VALUES (${webhook.id}, ${webhook.name}, ${webhook.targetUrl}, ${webhook.subscribedActions}, ${webhook.secret},
+            'ACTIVE', accord_now(), accord_now(), accord_now())
+    RETURNING ${columns}`);
+}
+
+/** Newest first, after a position. */
+export function listWebhooks(
+  db: Queries,
+  { after, limit }: { after: Position | undefined; limit: number },
+): Promise<(Webhook & { position: string })[]> {
+  const from = after
+    ? sql`WHERE (w.created_at, w.id) < (${after.createdAt}::timestamptz, ${after.id}::uuid)`
+    : sql``;
+  return db.query(sql`
+    SELECT ${columns}, w.created_at::text AS position FROM webhooks AS w ${from}
+     ORDER BY w.created_at DESC, w.id DESC LIMIT ${limit}`);
+}
+
+export function findWebhook(db: Queries, id: string): Promise<Webhook | undefined> {
+  return db.maybeOne(sql`SELECT ${columns} FROM webhooks AS w WHERE w.id = ${id}`);
+}
+
+/** Locks it, so that of two changes at once the second sees the first. */
+export function lockWebhook(db: Queries, id: string): Promise<Webhook | undefined> {
+  return db.maybeOne(sql`SELECT ${columns} FROM webhooks AS w WHERE w.id = ${id} FOR UPDATE`);
+}
+
+/** Another address is a new beginning: whether it works is found out with what comes next. */
+export function updateWebhook(
+  db: Queries,
+  {
+    id,
+    name,
+    targetUrl,
+    subscribedActions,
+  }: Pick<Webhook, 'id' | 'name' | 'targetUrl' | 'subscribedActions'>,
+): Promise<Webhook> {
+  return db.one<Webhook>(sql`
+    UPDATE webhooks AS w
+       SET name = ${name}, target_url = ${targetUrl}, subscribed_actions = ${subscribedActions}, modified_at = accord_now(),
+           failing_since = CASE WHEN w.target_url = ${targetUrl} THEN w.failing_since END
+     WHERE w.id = ${id}
+    RETURNING ${columns}`);
+}
+
+/** A new beginning, too. */
+export function activateWebhook(db: Queries, id: string): Promise<Webhook> {
+  return db.one<Webhook>(sql`
+    UPDATE webhooks AS w SET state = 'ACTIVE', state_since = accord_now(), failing_since = NULL
+     WHERE w.id = ${id}
+    RETURNING ${columns}`);
+}
+
+/** @returns false if there is none. Its deliveries go with it. */
+export async function deleteWebhook(db: Queries, id: string): Promise<boolean> {
+  return (await db.query(sql`DELETE FROM webhooks AS w WHERE w.id = ${id} RETURNING w.id`)).length > 0;
+}
+
+/** Puts a new secret in force; the one before it signs for a while, too. */
+export function replaceSecret(
+  db: Queries,
+  { id, secret, overlapHours }: { id: string; secret: Buffer; overlapHours: number },
+): Promise<Webhook | undefined> {
+  return db.maybeOne<Webhook>(sql`
+    UPDATE webhooks AS w
+       SET former_secret = w.secret, former_until = accord_now() + ${overlapHours} * interval '1 hour',
+           secret = ${secret}, modified_at = accord_now()
+     WHERE w.id = ${id}
+    RETURNING ${columns}`);
+}
+
+/** Notes that a call got through. */
+export async function noteSuccess(db: Queries, id: string): Promise<void> {
+  await db.query(sql`
+    UPDATE webhooks AS w SET failing_since = NULL WHERE w.id = ${id} AND w.failing_since IS NOT NULL`);
+}
+
+/** What went wrong with a call. */
+interface Failure {
+  id: string;
+  error: string;
+  statusCode: number | null;
+  /** The endpoint wants no more. */
+  gone: boolean;
+  pauseAfterHours: number;
+}
+
+/**
+ * Notes that a call was in vain, and pauses an endpoint that is gone, or has taken nothing for too long.
+ * @returns whether this has paused it; undefined if there is no such webhook any more.
+ */
+export function noteFailure(
+  db: Queries,
+  { id, error, statusCode, gone, pauseAfterHours }: Failure,
+): Promise<{ paused: boolean } | undefined> {
+  return db.maybeOne(sql`
+    WITH judged AS (
+      SELECT w.id, w.state = 'ACTIVE'
+             AND (${gone} OR w.failing_since <= accord_now() - ${pauseAfterHours} * interval '1 hour') IS TRUE AS paused
+        FROM webhooks AS w WHERE w.id = ${id} FOR UPDATE)
+    UPDATE webhooks AS w
+       SET failing_since = coalesce(w.failing_since, accord_now()),
+           last_error = ${error}, last_error_code = ${statusCode}, last_error_at = accord_now(),
+           state = CASE WHEN j.paused THEN 'PAUSED' ELSE w.state END,
+           state_since = CASE WHEN j.paused THEN accord_now() ELSE w.state_since END
+      FROM judged AS j
+     WHERE w.id = j.id
+    RETURNING j.paused`);
+}

@@ -1,0 +1,28 @@
+import { allowedNetworks } from '#lib/config/outbound-specs.ts';
+import { defineService } from '#lib/lifecycle/service-definition.ts';
+import { composeWebhooks } from './compose.ts';
+import { webhooksSpecs } from './config.ts';
+
+/** The webhooks service, as processes see it. */
+export const webhooksService = defineService({
+  name: 'webhooks',
+  migrations: new URL('./migrations', import.meta.url),
+  specs: webhooksSpecs,
+  secrets: ['webhookSealing'],
+  calls: ['auth'],
+  callers: {},
+  async compose({ shared, db, settings, secrets, connect, standalone }) {
+    const webhooks = await composeWebhooks({
+      ...shared,
+      db,
+      auth: connect('auth'),
+      settings: {
+        corsOrigins: settings.CORS_ORIGINS,
+        trustedProxies: settings.TRUSTED_PROXIES,
+        allowedNetworks: allowedNetworks(settings, standalone),
+      },
+      sealingKeys: secrets.webhookSealing,
+    });
+    return { ...webhooks, prefixes: ['/webhooks'] };
+  },
+});
