@@ -89,7 +89,7 @@ export type operations = Record<string, never>;
 /** The types of the events of each topic. */
 export interface TopicEvents {
   'accord.consents': 'io.accord.consent.created.v1' | 'io.accord.consent.committed.v1' | 'io.accord.consent.cancelled.v1' | 'io.accord.consent.timedout.v1' | 'io.accord.record.superseded.v1';
-  'accord.models': 'io.accord.model.activated.v1' | 'io.accord.model.archived.v1' | 'io.accord.model.deleted.v1';
+  'accord.models': 'io.accord.model.activated.v1' | 'io.accord.model.archived.v1' | 'io.accord.model.deleted.v1' | 'io.accord.model.shared.v1';
   'accord.keys': 'io.accord.key.created.v1' | 'io.accord.key.revoked.v1';
   'accord.peers': 'io.accord.peer.added.v1' | 'io.accord.peer.removed.v1';
 }
@@ -104,6 +104,7 @@ export interface EventData {
   'io.accord.model.activated.v1': components['schemas']['Model'];
   'io.accord.model.archived.v1': components['schemas']['Model'];
   'io.accord.model.deleted.v1': components['schemas']['Model'];
+  'io.accord.model.shared.v1': components['schemas']['Model'];
   'io.accord.key.created.v1': components['schemas']['Key'];
   'io.accord.key.revoked.v1': components['schemas']['Key'];
   'io.accord.peer.added.v1': components['schemas']['Peer'];

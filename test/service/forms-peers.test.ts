@@ -13,7 +13,7 @@ beforeAll(async () => {
   await forms.send(`/models/${id}`, { method: 'PUT', json: { name: 'Own', default: true } });
   await makeActive(forms, 'processing', sampleContent.processing, 'study');
   await makeActive(forms, 'conditions', sampleContent.conditions, 'own.conditions');
-});
+}, 60_000);
 afterAll(() => forms?.stop());
 
 const lab = samplePeer();

@@ -10,7 +10,7 @@ import { type PeersService, startPeers } from '../support/peers-service.ts';
 let here: PeersService;
 beforeAll(async () => {
   here = await startPeers();
-});
+}, 60_000);
 afterAll(() => here?.stop());
 
 interface Partner {

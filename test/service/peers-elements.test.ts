@@ -118,17 +118,14 @@ describe('an instance that is paired with another', () => {
     await letMinutePass();
     await refuses([named('processing.002')]);
     await change('processing.002', { shared: true, sharedWith: [seenByLab.id] });
-    await letMinutePass();
     await shows([named('processing.002')], 'Questions from Northern Lab');
     await change('processing.002', { shared: false });
-    await letMinutePass();
     await refuses([named('processing.002')]);
   });
 
   it('withdraws what the other has deleted', async () => {
     const brief = await makeLiveModel(labAdmin, 'preference', { en: sampleContent.preference });
     await change(brief.key, { shared: true });
-    await letMinutePass();
     await shows([named(brief.key)], 'Daily');
     expect((await labAdmin.send('DELETE', `/models/${brief.id}`)).status).toBe(204);
     await refuses([named(brief.key)]);

@@ -5,7 +5,7 @@ import { formatSerial, type Serial } from '../domain/serial.ts';
 
 /**
  * Writes the event of a change that forms and peers must learn of. `archived` means that nothing of the entry is ACTIVE any more;
- * an activation that replaces a version is told as `activated` alone.
+ * an activation that replaces a version is told as `activated` alone. `shared`: others may show it than before, or under another name.
  */
 export async function announce(
   tx: Queries,
@@ -14,7 +14,7 @@ export async function announce(
     name,
     entry,
     serial,
-  }: { source: string; name: 'activated' | 'archived' | 'deleted'; entry: Entry; serial?: Serial },
+  }: { source: string; name: 'activated' | 'archived' | 'deleted' | 'shared'; entry: Entry; serial?: Serial },
 ): Promise<void> {
   const { id, key, type, revision } = entry;
   await addToOutbox(tx, 'accord.models', {

@@ -3,6 +3,7 @@ import type { Entry } from '../domain/model.ts';
 import { checkPrecondition } from '../domain/precondition.ts';
 import { readEntryFields } from '../domain/read-entry-fields.ts';
 import { clearDefault, lockDefault, updateModel } from '../queries/models.ts';
+import { announce } from './announce.ts';
 import type { Dependencies } from './dependencies.ts';
 import { findModelToChange } from './find.ts';
 
@@ -17,12 +18,12 @@ export interface UpdateModelInput {
 
 /** Edits an entry's own fields, which are no content. @throws Failure `not-found`, `precondition-failed`, `wrong-state`, `invalid`. */
 export async function updateModelFields(
-  { db }: Pick<Dependencies, 'db'>,
+  { db, source, wake }: Dependencies,
   id: string,
   input: UpdateModelInput,
   ifMatch?: string,
 ): Promise<Entry> {
-  return db.withTransaction(async (tx) => {
+  const updated = await db.withTransaction(async (tx) => {
     if (input.default === true) await lockDefault(tx);
     const entry = await findModelToChange(tx, id);
     checkPrecondition(ifMatch, entry.revision);
@@ -33,6 +34,16 @@ export async function updateModelFields(
     if (input.default === true && !entry.isDefault) await clearDefault(tx);
     const given = Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined));
     const fields = readEntryFields({ ...entry, ...given });
-    return updateModel(tx, id, { ...fields, isDefault: input.default ?? entry.isDefault });
+    const changed = await updateModel(tx, id, { ...fields, isDefault: input.default ?? entry.isDefault });
+    // Peers show what is shared, by its name; nobody else needs to know (federation.md, "Sharing content").
+    if (changed.status === 'ACTIVE' && (concernsPeers(entry) || concernsPeers(changed)))
+      await announce(tx, { source, name: 'shared', entry: changed });
+    return changed;
   });
+  wake();
+  return updated;
+}
+
+function concernsPeers({ shared, isDefault }: Entry): boolean {
+  return shared || isDefault;
 }

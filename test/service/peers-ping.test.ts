@@ -1,0 +1,150 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { sql } from '#lib/db/sql.ts';
+import { createLogger } from '#lib/observability/logger.ts';
+import { createPeerTeller, type PeerTeller } from '../../services/peers/jobs/tell-peers.ts';
+import { hurryCatalogue, markShown } from '../../services/peers/queries/catalogues.ts';
+import { makeActive, sampleContent } from '../support/forms-models.ts';
+import { type OwnPeer, startOwnPeer } from '../support/peer-of-our-own.ts';
+import { type PeersService, startPeers } from '../support/peers-service.ts';
+
+let here: PeersService;
+let study: { id: string };
+const partners: Record<'clinic' | 'lab', { peer: OwnPeer; id: string }> = {} as never;
+beforeAll(async () => {
+  here = await startPeers();
+  study = await makeActive(here.forms, 'processing', sampleContent.processing, 'study');
+  for (const name of ['clinic', 'lab'] as const) {
+    const peer = await startOwnPeer();
+    partners[name] = { peer, id: await here.pairWith(peer) };
+  }
+}, 60_000);
+afterAll(async () => {
+  for (const { peer } of Object.values(partners)) await peer.close();
+  await here?.stop();
+});
+
+/** Addresses of those that were told, in order. */
+let told: string[];
+let answer: (url: string) => Promise<{ status: number }>;
+let teller: PeerTeller;
+beforeEach(async () => {
+  told = [];
+  answer = async () => ({ status: 204 });
+  const client = {
+    send: async ({ method, url, path }: { method: string; url: string; path: string }) => {
+      expect([method, path]).toEqual(['POST', '/federation/ping']);
+      told.push(url);
+      return { ...(await answer(url)), content: undefined, bytes: 0 };
+    },
+  };
+  teller = createPeerTeller({
+    db: here.db,
+    client,
+    forms: here.forms.operations,
+    log: createLogger({ level: 'silent' }),
+  });
+  await share({ shared: false });
+  await letAllLook();
+});
+afterEach(() => teller.stop());
+
+const share = (json: object) =>
+  here.forms.send(`/models/${study.id}`, {
+    method: 'PUT',
+    json: { name: 'A study', sharedWith: [], ...json },
+  });
+/** Each partner has what there is for it. */
+async function letAllLook(): Promise<void> {
+  for (const { id } of Object.values(partners)) {
+    const { state } = await here.forms.operations.sharedEntries({
+      peer: id,
+      after: '',
+      known: null,
+      limit: 1,
+    });
+    await markShown(here.db, id, state);
+  }
+}
+const urlOf = (name: 'clinic' | 'lab') => partners[name].peer.url;
+
+describe('a change of what is shared', () => {
+  it('is told to those whom it concerns, and to nobody else', async () => {
+    await share({ shared: true, sharedWith: [partners.lab.id] });
+    teller.changed();
+    await vi.waitFor(() => expect(told).toEqual([urlOf('lab')]));
+    await letAllLook();
+    await share({ shared: true });
+    teller.changed();
+    await vi.waitFor(() => expect(told).toContain(urlOf('clinic')));
+  });
+
+  it('is an event, also when it is none of the content: with whom it is shared', async () => {
+    const before = here.forms.events.length;
+    await share({ shared: true });
+    await vi.waitFor(() =>
+      expect(here.forms.events.slice(before).map(({ type, subject }) => [type, subject])).toContainEqual([
+        'io.accord.model.shared.v1',
+        study.id,
+      ]),
+    );
+  });
+
+  it('is not told when there is nothing new for anybody', async () => {
+    teller.changed();
+    await share({ shared: true, sharedWith: [partners.lab.id] });
+    teller.changed();
+    await vi.waitFor(() => expect(told).toEqual([urlOf('lab')]));
+  });
+
+  it('is told at most once a second, however often there is one', async () => {
+    await share({ shared: true, sharedWith: [partners.lab.id] });
+    const begun = performance.now();
+    const gaps: number[] = [];
+    answer = async () => {
+      gaps.push(performance.now() - begun);
+      return { status: 204 };
+    };
+    // The partner does not look meanwhile: every change is news.
+    await vi.waitFor(
+      () => {
+        teller.changed();
+        expect(told.length).toBeGreaterThanOrEqual(3);
+      },
+      { timeout: 10_000, interval: 10 },
+    );
+    expect((gaps[2] as number) - (gaps[0] as number)).toBeGreaterThan(1_900);
+  });
+
+  it('is told to others while one does not answer, and whatever one answers', async () => {
+    await share({ shared: true });
+    answer = (url) => (url === urlOf('lab') ? new Promise(() => {}) : Promise.resolve({ status: 500 }));
+    teller.changed();
+    await vi.waitFor(() => expect(told).toHaveLength(2));
+    teller.changed();
+    await vi.waitFor(() => expect(told.filter((url) => url === urlOf('clinic'))).toHaveLength(2), {
+      timeout: 5_000,
+    });
+    expect(told.filter((url) => url === urlOf('lab'))).toHaveLength(1);
+  });
+
+  it('that cannot be told does no harm', async () => {
+    await share({ shared: true, sharedWith: [partners.lab.id] });
+    answer = () => Promise.reject(new Error('nobody is there'));
+    teller.changed();
+    await vi.waitFor(() => expect(told).toHaveLength(1));
+  });
+});
+
+it('A peer that announces changes all the time is asked once a second at most', async () => {
+  const due = async () =>
+    here.db.one<{ wait: number; since: number }>(sql`
+      SELECT extract(epoch FROM c.due_at - accord_now())::float8 AS wait, extract(epoch FROM c.due_at - c.began_at)::float8 AS since
+        FROM catalogues AS c WHERE c.url = ${urlOf('lab')}`);
+  await here.db.query(sql`
+    UPDATE catalogues SET began_at = accord_now(), due_at = accord_now() + interval '50 seconds'`);
+  for (let times = 0; times < 20; times += 1) await hurryCatalogue(here.db, partners.lab.id);
+  expect((await due()).since).toBe(1);
+  await here.db.query(sql`UPDATE catalogues SET began_at = accord_now() - interval '1 minute'`);
+  await hurryCatalogue(here.db, partners.lab.id);
+  expect((await due()).wait).toBeLessThanOrEqual(0);
+});
