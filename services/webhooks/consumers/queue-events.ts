@@ -4,6 +4,7 @@ import type { EventBus } from '#lib/events/event-bus.ts';
 import { applyOnce } from '#lib/events/inbox.ts';
 import { sharedReader } from '#lib/events/reader.ts';
 import { actionOf, subscribableAs } from '../domain/actions.ts';
+import { toldWithinDays } from '../domain/retention.ts';
 import { queueDeliveries } from '../queries/deliveries.ts';
 
 const consumer = 'webhooks';
@@ -15,7 +16,7 @@ export function queueEvents({ bus, db, wake }: { bus: EventBus; db: Database; wa
   for (const topic of topics)
     bus.subscribe(topic, reader, async (event) => {
       const action = actionOf(event.type);
-      if (action === undefined) return;
+      if (action === undefined || isOld(event.time)) return;
       let queued = 0;
       await db.withTransaction((tx) =>
         applyOnce(tx, { consumer, eventId: event.id }, async () => {
@@ -24,4 +25,8 @@ export function queueEvents({ bus, db, wake }: { bus: EventBus; db: Database; wa
       );
       if (queued > 0) wake();
     });
+}
+
+function isOld(time: string): boolean {
+  return Date.parse(time) < Date.now() - toldWithinDays * 86_400_000;
 }

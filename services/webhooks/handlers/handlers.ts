@@ -21,6 +21,6 @@ export function createHandlers(dependencies: Dependencies): Handlers {
     renewWebhookSecret: renewWebhookSecretHandler(dependencies),
     resumeWebhook: resumeWebhookHandler(dependencies),
     listDeliveries: listDeliveriesHandler(dependencies),
-    redeliver: redeliverHandler(dependencies),
+    repeatDelivery: redeliverHandler(dependencies),
   };
 }

@@ -11,7 +11,7 @@ import { type Claim, markDelivered, markFailed } from '../queries/attempts.ts';
 import { noteFailure, noteSuccess } from '../queries/webhooks.ts';
 
 /** For everything, from the name to the end of the answer. */
-export const attemptMs = 15_000;
+export const attemptMs = 10_000;
 /** Nothing in an answer counts but its status. */
 const maxAnswerBytes = 64 * 1024;
 
@@ -25,7 +25,7 @@ export interface AttemptParts {
 
 /** Makes one call. @returns undefined if it was broken off before there was an outcome. */
 export async function callEndpoint(
-  { outbound, secrets }: Pick<AttemptParts, 'outbound' | 'secrets'>,
+  { outbound, secrets, log }: AttemptParts,
   claim: Claim,
   signal: AbortSignal,
 ): Promise<Outcome | undefined> {
@@ -44,8 +44,10 @@ export async function callEndpoint(
   } catch (error) {
     if (signal.aborted) return undefined;
     // Their words hold nothing of what was sent or received; others' might.
-    const ours = error instanceof OutboundRefused || error instanceof OutboundFailed;
-    return { kind: 'failed', statusCode: null, error: ours ? error.message : 'The call could not be made.' };
+    if (error instanceof OutboundRefused || error instanceof OutboundFailed)
+      return { kind: 'failed', statusCode: null, error: error.message };
+    log.error('a webhook could not be called', { id: claim.webhook, error });
+    return { kind: 'failed', statusCode: null, error: 'The call could not be made.' };
   }
 }
 
@@ -62,7 +64,7 @@ export async function recordOutcome(
     return;
   }
   const { statusCode, error } = outcome;
-  const waitMs = waitAfter(claim.attempts, Math.random());
+  const waitMs = waitAfter(claim.attempts + 1, Math.random());
   const noted = await db.withTransaction(async (tx) => {
     if (!(await markFailed(tx, claim, { statusCode, ms, error, waitMs }))) return undefined;
     const gone = outcome.kind === 'gone';

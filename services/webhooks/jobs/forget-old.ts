@@ -1,10 +1,9 @@
 import type { Database } from '#lib/db/database.ts';
 import type { Logger } from '#lib/observability/logger.ts';
+import { keptDays } from '../domain/retention.ts';
 import { forgetDeliveries, forgetInbox } from '../queries/deliveries.ts';
 
 const everyMs = 5 * 60_000;
-/** Longer than any topic keeps events, and as long as anybody looks back. */
-const days = 30;
 /** So many rows a statement, so that none takes long. */
 const limit = 1_000;
 
@@ -19,7 +18,7 @@ export function createForgetter({ db, log }: { db: Database; log: Logger }): {
   const forget = async () => {
     try {
       for (const each of [forgetDeliveries, forgetInbox])
-        while (!stopped && (await each(db, { days, limit })) === limit);
+        while (!stopped && (await each(db, { days: keptDays, limit })) === limit);
     } catch (error) {
       log.warn('what is old could not be removed', { error });
     }

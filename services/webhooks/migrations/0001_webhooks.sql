@@ -39,7 +39,6 @@ CREATE TABLE deliveries (
   event        jsonb NOT NULL,
   redelivery   boolean NOT NULL,
   status       text NOT NULL CHECK (status IN ('PENDING', 'DELIVERED', 'FAILED')),
-  -- Counted when one begins.
   attempts     integer NOT NULL DEFAULT 0,
   not_before   timestamptz NOT NULL,
   -- Who attempts it now, and until when nobody else does.

@@ -11,7 +11,7 @@ export interface Claim {
   event: CarriedEvent;
   /** Names this claim: nobody else's word counts while it is in force. */
   lease: string;
-  /** This one included. */
+  /** Made before this one. */
   attempts: number;
   targetUrl: string;
   secret: Buffer;
@@ -49,7 +49,7 @@ export function claimDeliveries(
                 FOR UPDATE SKIP LOCKED) AS n
        LIMIT ${room})
     UPDATE deliveries AS d
-       SET lease = ${newUuid()}, lease_until = now() + ${leaseSeconds} * interval '1 second', attempts = d.attempts + 1
+       SET lease = ${newUuid()}, lease_until = now() + ${leaseSeconds} * interval '1 second'
       FROM due, webhooks AS w
      WHERE d.id = due.id AND w.id = d.webhook
     RETURNING d.id, d.webhook, d.message_id AS "messageId", d.event, d.lease, d.attempts,
@@ -65,7 +65,7 @@ export async function markDelivered(
 ): Promise<void> {
   await db.query(sql`
     UPDATE deliveries AS d
-       SET status = 'DELIVERED', delivered_at = accord_now(), status_code = ${statusCode}, duration_ms = ${ms}, error = NULL, lease = NULL, lease_until = NULL
+       SET status = 'DELIVERED', attempts = d.attempts + 1, delivered_at = accord_now(), status_code = ${statusCode}, duration_ms = ${ms}, error = NULL, lease = NULL, lease_until = NULL
      WHERE d.id = ${id} AND d.status <> 'DELIVERED'`);
 }
 
@@ -81,7 +81,7 @@ export async function markFailed(
   const { statusCode, ms, error, waitMs } = facts;
   const found = await db.query(sql`
     UPDATE deliveries AS d
-       SET status = ${waitMs === undefined ? 'FAILED' : 'PENDING'}, not_before = accord_now() + ${waitMs ?? 0} * interval '1 millisecond',
+       SET status = ${waitMs === undefined ? 'FAILED' : 'PENDING'}, attempts = d.attempts + 1, not_before = accord_now() + ${waitMs ?? 0} * interval '1 millisecond',
            status_code = ${statusCode}, duration_ms = ${ms}, error = ${error}, lease = NULL, lease_until = NULL
      WHERE d.id = ${id} AND d.lease = ${lease} AND d.status = 'PENDING'
     RETURNING d.id`);
@@ -91,6 +91,6 @@ export async function markFailed(
 /** Gives a claim back as if it had not been: the process ends before there was an answer. */
 export async function releaseClaim(db: Queries, { id, lease }: Pick<Claim, 'id' | 'lease'>): Promise<void> {
   await db.query(sql`
-    UPDATE deliveries AS d SET lease = NULL, lease_until = NULL, attempts = greatest(d.attempts - 1, 0)
+    UPDATE deliveries AS d SET lease = NULL, lease_until = NULL
      WHERE d.id = ${id} AND d.lease = ${lease} AND d.status = 'PENDING'`);
 }
