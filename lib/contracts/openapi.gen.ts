@@ -1505,7 +1505,7 @@ export interface paths {
          * Deliver again
          * @description The same event with the same `webhook-id`, as a delivery of its own. A delivery that still waits for its next attempt is tried at once instead.
          */
-        post: operations["redeliver"];
+        post: operations["repeatDelivery"];
         delete?: never;
         options?: never;
         head?: never;
@@ -5786,7 +5786,7 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
-    redeliver: {
+    repeatDelivery: {
         parameters: {
             query?: never;
             header?: never;

@@ -22,12 +22,19 @@ export async function rowsOf<Row extends object>(
   return rows;
 }
 
-/** Lets time pass for transactions and records, as far as the database's clock decides. @param interval from now, e.g. `7 months`. */
-export async function letTimePass(instance: TestInstance, interval: string): Promise<void> {
+/**
+ * Lets time pass for transactions and records, or for another service, as far as the database's clock decides.
+ * @param interval from now, e.g. `7 months`.
+ */
+export async function letTimePass(
+  instance: Pick<TestInstance, 'databaseUrl'>,
+  interval: string,
+  schema: 'transactions' | 'webhooks' = 'transactions',
+): Promise<void> {
   const literal = `'${interval.replaceAll("'", "''")}'`;
   await runInDatabase(
     instance,
-    `CREATE OR REPLACE FUNCTION transactions.accord_now() RETURNS timestamptz LANGUAGE sql STABLE AS
+    `CREATE OR REPLACE FUNCTION ${schema}.accord_now() RETURNS timestamptz LANGUAGE sql STABLE AS
        $$ SELECT now() + ${literal}::interval $$`,
   );
 }

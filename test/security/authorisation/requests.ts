@@ -1,3 +1,4 @@
+import { vi } from 'vitest';
 import { sampleContent } from '../../support/forms-models.ts';
 import type { Relation } from './oracle.ts';
 import { answers, type Resources, type Stage, subjectOf } from './resources.ts';
@@ -81,6 +82,29 @@ async function newPeer(aim: Aim): Promise<{ id: string }> {
   return { id: (await answer<{ id: string }>(aim.admin.send('POST', '/peers', invitation(aim)))).id };
 }
 
+const endpoint = ({ partner }: Aim) => ({
+  targetUrl: `${partner.url}/hook`,
+  subscribedActions: ['key.created'],
+});
+
+async function newWebhook(aim: Aim): Promise<{ id: string }> {
+  return { id: (await answer<{ id: string }>(aim.operator.send('POST', '/webhooks', endpoint(aim)))).id };
+}
+
+/** What a webhook was told of a key that was made after it. */
+async function newDelivery(aim: Aim): Promise<{ id: string; did: string }> {
+  const { id } = await newWebhook(aim);
+  await newKey(aim);
+  const did = await vi.waitFor(
+    async () => {
+      const [made] = await answer<{ id: string }[]>(aim.operator.get(`/webhooks/${id}/deliveries`));
+      return made?.id ?? Promise.reject(new Error('It has not been told yet.'));
+    },
+    { timeout: 10_000 },
+  );
+  return { id, did };
+}
+
 async function newDraft(aim: Aim): Promise<{ id: string; vid: string }> {
   const { id } = await newModel(aim);
   const draft = await answer<{ id: string }>(aim.admin.send('POST', `/models/${id}/versions`, content));
@@ -146,6 +170,15 @@ export const recipes: Record<string, Recipe> = {
   getPeer: thing(newPeer, { id: nobodysId }),
   updatePeer: thing(newPeer, { id: nobodysId }, { json: { subjectPrefix: 'lab:' } }),
   deletePeer: thing(newPeer, { id: nobodysId }),
+  listWebhooks: plain(),
+  createWebhook: { relations: ['own'], make: (aim) => ({ json: endpoint(aim) }) },
+  getWebhook: thing(newWebhook, { id: nobodysId }),
+  updateWebhook: thing(newWebhook, { id: nobodysId }, { json: { name: 'Another name' } }),
+  deleteWebhook: thing(newWebhook, { id: nobodysId }),
+  renewWebhookSecret: thing(newWebhook, { id: nobodysId }),
+  resumeWebhook: thing(newWebhook, { id: nobodysId }),
+  listDeliveries: thing(newWebhook, { id: nobodysId }),
+  repeatDelivery: thing(newDelivery, { id: nobodysId, did: nobodysId }),
   listModels: plain(),
   createModel: plain({ json: { type: 'theme', name: 'A model' } }),
   importModel: { relations: ['own'], make: () => ({ json: { key: `imported.${crypto.randomUUID()}`, type: 'theme', name: 'A model', versions: [] } }) },

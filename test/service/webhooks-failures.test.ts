@@ -1,0 +1,176 @@
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { type Caller, createKey, signIn } from '../support/callers.ts';
+import { startTestInstance, type TestInstance } from '../support/instance.ts';
+import { letTimePass, runInDatabase } from '../support/live-database.ts';
+import { problemOf } from '../support/live-subject.ts';
+import {
+  deliveriesOf,
+  deliveryThat,
+  type LiveDelivery,
+  startEndpoint,
+  subscribe,
+  verify,
+  type WebhookEndpoint,
+  webhookOf,
+} from '../support/webhook-endpoint.ts';
+
+let instance: TestInstance;
+let admin: Caller;
+beforeAll(async () => {
+  instance = await startTestInstance();
+  admin = await signIn(instance, 'admin');
+});
+afterAll(() => instance?.stop());
+
+/** Something that happens, and is told as `key.created`. */
+const happen = () => createKey(instance, 'something that happens');
+
+/** A webhook of an endpoint that answers in some manner; it is gone when the test ends, so that later events are not its own. */
+async function subscribed(answer?: WebhookEndpoint['answer']) {
+  const endpoint = await startEndpoint();
+  if (answer) endpoint.answer = answer;
+  const webhook = await subscribe(admin, endpoint.url);
+  onTestFinished(async () => void (await admin.send('DELETE', `/webhooks/${webhook.id}`)));
+  return { endpoint, webhook };
+}
+
+const triedTimes = (count: number) => (delivery: LiveDelivery) =>
+  delivery.attempts === count && delivery.statusCode !== undefined;
+
+/** Seconds until the next attempt, on the clock of the database. */
+const waitOf = ({ nextAttemptAt = '' }: LiveDelivery, shiftMs = 0) =>
+  (Date.parse(nextAttemptAt) - Date.now() - shiftMs) / 1000;
+
+describe('an endpoint', () => {
+  it.each<[string, string, WebhookEndpoint['answer'], object]>([
+    ['that breaks', 'The endpoint answered 500.', (_request, response) => void response.writeHead(500).end('boom'), { statusCode: 500 }],
+    ['that sends elsewhere', 'The answer was a redirect, and none is followed.', (_request, response) => void response.writeHead(302, { Location: '/elsewhere' }).end(), {}],
+    ['whose answer has no end', 'The answer was too large.', (_request, response) => { response.writeHead(200); const more = () => { while (!response.destroyed && response.write('x'.repeat(65_536))); response.once('drain', more); }; more(); }, {}],
+    ['that hangs up', 'The connection ended before the answer did (ECONNRESET).', (request) => void request.socket.destroy(), {}],
+  ])('%s is called again', async (_name, error, answer, facts) => {
+    const { endpoint, webhook } = await subscribed(answer);
+    await happen();
+    const failed = await deliveryThat(admin, webhook, (delivery) => delivery.error !== undefined);
+    expect(failed).toMatchObject({ status: 'PENDING', attempts: 1, error, ...facts });
+    const wait = waitOf(failed);
+    expect(wait).toBeGreaterThan(1);
+    expect(wait).toBeLessThan(6);
+    expect(await webhookOf(admin, webhook)).toMatchObject({
+      ...{ state: 'ACTIVE', failingSince: expect.any(String), lastError: { reason: error, ...facts } },
+    });
+    expect(instance.logs()).not.toContain('boom');
+    endpoint.answerWith(200);
+    const [first, second] = await endpoint.called(2);
+    expect(endpoint.calls.map(({ path }) => path)).toEqual(['/hook', '/hook']);
+    expect(second?.message).toBe(first?.message);
+    expect(second?.body).toBe(first?.body);
+    expect(verify(webhook, second as never)).toMatchObject({ type: 'io.accord.key.created.v1' });
+    await deliveryThat(admin, webhook, ({ status }) => status === 'DELIVERED');
+    expect(await webhookOf(admin, webhook)).not.toHaveProperty('failingSince');
+  }); // biome-ignore format: one line each
+
+  it('that does not answer keeps nobody else waiting', async () => {
+    const silent = await Promise.all(Array.from({ length: 3 }, () => subscribed(() => {})));
+    const { endpoint } = await subscribed();
+    for (let count = 0; count < 8; count += 1) await happen();
+    await endpoint.called(8, 5_000);
+    // At most four at a time, however many wait.
+    for (const each of silent) expect(each.endpoint.calls.length).toBeLessThanOrEqual(4);
+  });
+
+  it('that says that it is gone is paused, and gets what it missed when it is resumed', async () => {
+    const { endpoint, webhook } = await subscribed();
+    endpoint.answerWith(410);
+    await happen();
+    await deliveryThat(admin, webhook, triedTimes(1));
+    const paused = await webhookOf(admin, webhook);
+    expect(paused).toMatchObject({ state: 'PAUSED', lastError: { statusCode: 410 } });
+    expect(Date.parse(paused.stateSince)).toBeGreaterThan(Date.now() - 10_000);
+    await happen();
+    await deliveryThat(admin, webhook, ({ attempts }) => attempts === 0);
+    const waiting = await deliveriesOf(admin, webhook);
+    expect(waiting.map(({ status }) => status)).toEqual(['PENDING', 'PENDING']);
+    const refused = await admin.send(
+      'POST',
+      `/webhooks/${webhook.id}/deliveries/${waiting[0]?.id}/redeliver`,
+    );
+    expect(await problemOf(refused)).toMatchObject({ said: '409 wrong-state', state: 'PAUSED' });
+    expect(endpoint.calls).toHaveLength(1);
+    endpoint.answerWith(204);
+    const resumed = await admin.send('POST', `/webhooks/${webhook.id}/resume`);
+    expect(await resumed.json()).toMatchObject({ id: webhook.id, state: 'ACTIVE' });
+    await endpoint.called(3);
+    expect(new Set(endpoint.calls.map(({ event }) => event.id)).size).toBe(2);
+  });
+});
+
+describe('a delivery', () => {
+  it('is tried for a day, at longer and longer intervals, then given up; and its endpoint is paused', {
+    timeout: 60_000,
+  }, async () => {
+    const shifted = await startTestInstance();
+    onTestFinished(() => shifted.stop());
+    const root = await signIn(shifted, 'admin');
+    const endpoint = await startEndpoint();
+    endpoint.answerWith(503);
+    const webhook = await subscribe(root, endpoint.url);
+    await createKey(shifted, 'something that happens');
+    const waits = [5, 30, 120, 600, 3_600, 3 * 3_600, 6 * 3_600, 12 * 3_600];
+    let shiftMs = 0;
+    for (const [index, wait] of waits.entries()) {
+      // An attempt counts when it begins; when it has failed the next one is in the future.
+      const failedAgain = (delivery: LiveDelivery) =>
+        triedTimes(index + 1)(delivery) && waitOf(delivery, shiftMs) > 1;
+      const failed = await deliveryThat(root, webhook, failedAgain);
+      const waiting = waitOf(failed, shiftMs);
+      expect(waiting, `after attempt ${index + 1}`).toBeGreaterThan(wait * 0.9 - 5);
+      expect(waiting, `after attempt ${index + 1}`).toBeLessThanOrEqual(wait * 1.1 + 1);
+      shiftMs += waiting * 1000 + 500;
+      await letTimePass(shifted, `${Math.ceil(shiftMs)} milliseconds`, 'webhooks');
+    }
+    const givenUp = await deliveryThat(root, webhook, ({ status }) => status === 'FAILED');
+    expect(givenUp).toMatchObject({ attempts: waits.length + 1, statusCode: 503 });
+    expect(shiftMs).toBeGreaterThan(20 * 3_600_000);
+    expect(shiftMs).toBeLessThan(25 * 3_600_000);
+    expect(await webhookOf(root, webhook)).toMatchObject({
+      ...{ state: 'PAUSED', lastError: { reason: 'The endpoint answered 503.', statusCode: 503 } },
+    });
+    expect(new Set(endpoint.calls.map(({ message }) => message)).size).toBe(1);
+    expect(await shifted.metrics()).toMatch(
+      /accord_delivery_attempts_total\{kind="webhook",outcome="given-up"\} 1/,
+    );
+  });
+
+  it('can be made again, under the same webhook-id', async () => {
+    const { endpoint, webhook } = await subscribed();
+    await happen();
+    const made = await deliveryThat(admin, webhook, ({ status }) => status === 'DELIVERED');
+    const again = await admin.send('POST', `/webhooks/${webhook.id}/deliveries/${made.id}/redeliver`);
+    expect(again.status).toBe(202);
+    const redelivery = (await again.json()) as LiveDelivery;
+    expect(redelivery).toMatchObject({ redelivery: true, action: 'key.created', sourceId: made.sourceId });
+    expect(redelivery.id).not.toBe(made.id);
+    const [first, second] = await endpoint.called(2);
+    expect(second?.message).toBe(first?.message);
+    await deliveryThat(admin, webhook, ({ id, status }) => id === redelivery.id && status === 'DELIVERED');
+    const unknown = await admin.send('POST', `/webhooks/${webhook.id}/deliveries/${webhook.id}/redeliver`);
+    expect(await problemOf(unknown)).toMatchObject({ said: '404 not-found' });
+  });
+
+  it('is signed with the new secret and, for a day, with the one before it', async () => {
+    const { endpoint, webhook } = await subscribed();
+    const renewed = await admin.send('POST', `/webhooks/${webhook.id}/secret`);
+    const next = (await renewed.json()) as { secret: string };
+    expect(next.secret).not.toBe(webhook.secret);
+    await happen();
+    const [call] = await endpoint.called(1);
+    for (const each of [webhook, next]) expect(verify(each, call as never)).toBeTruthy();
+    await runInDatabase(instance, `UPDATE webhooks.webhooks SET former_until = now() WHERE id = $1`, [
+      webhook.id,
+    ]);
+    await happen();
+    const [, later] = await endpoint.called(2);
+    expect(verify(next, later as never)).toBeTruthy();
+    expect(() => verify(webhook, later as never)).toThrow('No matching signature');
+  });
+});

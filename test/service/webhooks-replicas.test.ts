@@ -1,0 +1,107 @@
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { createDatabase } from '#lib/db/database.ts';
+import { createPool } from '#lib/db/pool.ts';
+import { createLogger } from '#lib/observability/logger.ts';
+import { createOutboundClient } from '#lib/outbound/outbound-client.ts';
+import { createSecretBox } from '../../services/webhooks/domain/secret.ts';
+import { createDeliveryJob } from '../../services/webhooks/jobs/deliver.ts';
+import { createKey, signIn } from '../support/callers.ts';
+import { startTestInstance, type TestInstance } from '../support/instance.ts';
+import { rowsOf, runInDatabase } from '../support/live-database.ts';
+import { createTestDatabase } from '../support/postgres.ts';
+import { startStandalone } from '../support/standalone-process.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+import { deliveriesOf, deliveryThat, startEndpoint, subscribe } from '../support/webhook-endpoint.ts';
+
+/** Another replica's job on the database of an instance. */
+function startReplica({ databaseUrl, secrets }: TestInstance) {
+  const log = createLogger({ level: 'silent' });
+  const pool = createPool({ url: databaseUrl, schema: 'webhooks', log });
+  const outbound = createOutboundClient({ allowedNetworks: ['127.0.0.0/8'] });
+  const job = createDeliveryJob({
+    ...{ db: createDatabase({ pool }), outbound, log },
+    secrets: createSecretBox(secrets.webhookSealing),
+  });
+  job.start();
+  onTestFinished(async () => {
+    await job.stop();
+    await pool.end();
+  });
+}
+
+describe('replicas of the service', () => {
+  it('deliver each event once between them, and never more than is good for the endpoint', async () => {
+    const instance = await startTestInstance();
+    onTestFinished(() => instance.stop());
+    const admin = await signIn(instance, 'admin');
+    for (let count = 0; count < 2; count += 1) startReplica(instance);
+    const endpoint = await startEndpoint();
+    let now = 0;
+    let most = 0;
+    endpoint.answer = (_request, response) => {
+      now += 1;
+      most = Math.max(most, now);
+      setTimeout(() => {
+        now -= 1;
+        response.writeHead(204).end();
+      }, 20);
+    };
+    const webhook = await subscribe(admin, endpoint.url, ['consent.created']);
+    const contexts = Array.from({ length: 60 }, (_, index) => ({
+      subject: `s${index}`,
+      layout: 'layout.001',
+    }));
+    for (const context of contexts) await admin.send('POST', '/consents', context);
+    await endpoint.called(60);
+    await vi.waitFor(async () => {
+      const deliveries = (await (await admin.get(`/webhooks/${webhook.id}/deliveries?limit=200`)).json()) as {
+        status: string;
+        attempts: number;
+      }[];
+      expect(deliveries.map(({ status, attempts }) => `${status} ${attempts}`)).toEqual(
+        contexts.map(() => 'DELIVERED 1'),
+      );
+    });
+    expect(endpoint.calls).toHaveLength(60);
+    expect(new Set(endpoint.calls.map(({ event }) => event.id)).size).toBe(60);
+    expect(new Set(endpoint.calls.map(({ message }) => message)).size).toBe(60);
+    expect(most).toBeLessThanOrEqual(12);
+  }, 30_000);
+});
+
+describe('kill -9 in the midst of a delivery', () => {
+  it('has it delivered again under the same webhook-id', async () => {
+    const database = await createTestDatabase();
+    onTestFinished(() => database.drop());
+    const settings = { DATABASE_URL: database.url, DATA_DIR: await temporaryFolder() };
+    const first = startStandalone(settings);
+    const running = { url: await first.ready, databaseUrl: database.url };
+    const reach = (url: string) => ({
+      url,
+      fetch: (path: string, init?: RequestInit) => fetch(new URL(path, url), init),
+    });
+    const admin = await signIn(reach(running.url), 'admin');
+    const endpoint = await startEndpoint();
+    endpoint.answer = () => {};
+    const webhook = await subscribe(admin, endpoint.url);
+    await createKey(reach(running.url));
+    await endpoint.called(1);
+    await first.kill();
+    endpoint.answerWith(204);
+    const second = startStandalone(settings);
+    onTestFinished(async () => void (await second.stop()));
+    const again = await signIn(reach(await second.ready), 'admin');
+    const [lease] = await rowsOf<{ seconds: number }>(
+      running,
+      `SELECT extract(epoch FROM lease_until - now())::float8 AS seconds FROM webhooks.deliveries`,
+    );
+    expect(lease?.seconds).toBeLessThan(40);
+    // Instead of waiting for the end of the lease.
+    await runInDatabase(running, 'UPDATE webhooks.deliveries SET lease_until = now()');
+    const [before, after] = await endpoint.called(2);
+    expect(after?.message).toBe(before?.message);
+    expect(after?.body).toBe(before?.body);
+    await deliveryThat(again, webhook, ({ status }) => status === 'DELIVERED');
+    expect(await deliveriesOf(again, webhook)).toHaveLength(1);
+  }, 60_000);
+});

@@ -1,0 +1,105 @@
+import { Webhook, WebhookVerificationError } from 'standardwebhooks';
+import { describe, expect, it } from 'vitest';
+import { actionOf, isAction, subscribableAs } from '../../services/webhooks/domain/actions.ts';
+import { waitAfter } from '../../services/webhooks/domain/back-off.ts';
+import { writeMessage } from '../../services/webhooks/domain/message.ts';
+import { createSecretBox, drawSecret } from '../../services/webhooks/domain/secret.ts';
+
+const event = {
+  id: '5b0c1f0e-7a43-4f0d-9d55-0f8f2f1d7c11',
+  type: 'io.accord.consent.committed.v1',
+  source: 'https://consent.example.org',
+  subject: '7Zk3pQxWm4tYv9LsRb2NcD',
+  time: '2026-03-14T09:26:53.120Z',
+  data: { transaction: '7Zk3pQxWm4tYv9LsRb2NcD', state: 'COMMITTED', version: 2 },
+  requestid: 'checkout-4711',
+};
+const now = () => Math.floor(Date.now() / 1000);
+
+describe('a message', () => {
+  const secret = drawSecret();
+  const write = (options = {}) =>
+    writeMessage(event, { id: 'a-1', sentAt: now(), secrets: [secret], ...options });
+  const textOf = ({ body }: { body: Uint8Array }) => new TextDecoder().decode(body);
+  const verify = (message: ReturnType<typeof write>, by = secret) =>
+    new Webhook(by).verify(textOf(message), message.headers);
+
+  it('is the whole event as one document, which the reference library finds well signed', () => {
+    expect(verify(write())).toEqual({ specversion: '1.0', datacontenttype: 'application/json', ...event });
+  });
+
+  it('is not good with another body, id, time or secret', () => {
+    const message = write();
+    const refused = (change: () => unknown) => expect(change).toThrow(WebhookVerificationError);
+    refused(() => new Webhook(secret).verify(`${textOf(message)} `, message.headers));
+    refused(() => new Webhook(secret).verify(textOf(message), { ...message.headers, 'webhook-id': 'a-2' }));
+    refused(() =>
+      new Webhook(secret).verify(textOf(message), {
+        ...message.headers,
+        'webhook-timestamp': String(now() - 60),
+      }),
+    );
+    refused(() => verify(message, drawSecret()));
+  });
+
+  it('is too old after five minutes, so each attempt is signed anew', () => {
+    expect(() => verify(write({ sentAt: now() - 301 }))).toThrow('too old');
+    expect(textOf(write({ sentAt: now() - 301 }))).toBe(textOf(write()));
+  });
+
+  it('is signed by each of two secrets while one takes over from the other', () => {
+    const next = drawSecret();
+    const message = write({ secrets: [next, secret] });
+    expect(message.headers['webhook-signature']).toMatch(/^v1,[A-Za-z0-9+/]{43}= v1,[A-Za-z0-9+/]{43}=$/);
+    expect(verify(message)).toEqual(verify(message, next));
+  });
+});
+
+describe('the waits between attempts', () => {
+  const waits = (random: number) =>
+    Array.from({ length: 8 }, (_, index) => (waitAfter(index + 1, random) as number) / 1000);
+
+  it('grow from seconds to half a day, and are about a day together', () => {
+    expect(waits(0)).toEqual([5, 30, 120, 600, 3_600, 10_800, 21_600, 43_200]);
+    expect(waitAfter(9, 0)).toBeUndefined();
+  });
+
+  it('are up to a tenth longer, so that what failed together does not come again together', () => {
+    const longest = waits(0.999);
+    waits(0).forEach((wait, index) => {
+      expect(longest[index]).toBeGreaterThan(wait * 1.09);
+      expect(longest[index]).toBeLessThanOrEqual(wait * 1.1);
+    });
+  });
+});
+
+describe('a secret', () => {
+  const [first, second] = [new Uint8Array(32).fill(1), new Uint8Array(32).fill(2)];
+
+  it('is opened with any key of the instance, for its own webhook alone', () => {
+    const secret = drawSecret();
+    const sealed = createSecretBox([first]).seal('webhook-1', secret);
+    expect(createSecretBox([second, first]).open('webhook-1', sealed)).toBe(secret);
+    expect(() => createSecretBox([second]).open('webhook-1', sealed)).toThrow('No key opens');
+    expect(() => createSecretBox([first]).open('webhook-2', sealed)).toThrow('No key opens');
+    sealed[sealed.length - 1] = (sealed.at(-1) as number) ^ 1;
+    expect(() => createSecretBox([first]).open('webhook-1', sealed)).toThrow('No key opens');
+  });
+
+  it('is sealed differently each time', () => {
+    const box = createSecretBox([first]);
+    expect(box.seal('webhook-1', 'the same').equals(box.seal('webhook-1', 'the same'))).toBe(false);
+  });
+});
+
+describe('the name of an action', () => {
+  it('is that of its event; the older name is one of the same action', () => {
+    expect(actionOf('io.accord.consent.committed.v1')).toBe('consent.committed');
+    expect(actionOf('io.accord.peer.submission.accepted.v1')).toBe('peer.submission.accepted');
+    expect(subscribableAs('consent.committed')).toEqual(['consent.committed', 'CONSENT_COMMIT']);
+    expect(subscribableAs('key.created')).toEqual(['key.created']);
+    expect(['CONSENT_COMMIT', 'consent.committed', 'CONSENT_CREATE', 'toString'].map(isAction)).toEqual([
+      ...[true, true, false, false],
+    ]);
+  });
+});
