@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { CataloguePeer, PeerEntry } from '#lib/contracts/forms.ts';
 import { sql } from '#lib/db/sql.ts';
@@ -207,6 +208,48 @@ describe('a peer’s catalogue', () => {
     expect(await failureOf(resolve([`study@${at}`]))).toMatchObject({ code: 'unknown-element' });
     await keep([sharedEntry()]);
     expect((await forms.operations.describeForm({ layout, languages: [] })).elements).toHaveLength(2);
+  });
+
+  it('is what the copy is, whatever came before and in whatever portions it comes', async () => {
+    const version = fc.record({
+      key: fc.constantFrom('study', 'trial', 'sleep', 'food'),
+      serial: fc.constantFrom('1.0', '1.1', '1.2', '2.0'),
+      title: fc.constantFrom('Once', 'Twice'),
+    });
+    const catalogue = fc.record({
+      versions: fc.uniqueArray(version, { selector: ({ key }) => key }),
+      portion: fc.integer({ min: 1, max: 4 }),
+      finished: fc.boolean(),
+    });
+    type Drawn = typeof catalogue extends fc.Arbitrary<infer Value> ? Value : never;
+    let number = 0;
+    const store = async ({ versions, portion, finished }: Drawn) => {
+      number += 1;
+      const state = `drawn ${number}`;
+      const entries = versions.map(({ key, serial, title }) =>
+        sharedEntry({ key, serial, data: { en: { ...sampleContent.processing, title } } }),
+      );
+      for (let from = 0; from === 0 || from < entries.length; from += portion)
+        await forms.operations.storePeerEntries({
+          peer: lab,
+          state,
+          entries: entries.slice(from, from + portion),
+        });
+      if (!finished) return;
+      await forms.operations.finishPeerCatalogue({ url: lab.url, state, asOf: new Date().toISOString() });
+    };
+    const check = async (before: Drawn[], last: Drawn) => {
+      for (const each of before) await store(each);
+      await store({ ...last, finished: true });
+      const copy = await forms.db.query(sql`
+        SELECT e.key, v.major || '.' || v.minor AS serial, v.data -> 'en' ->> 'title' AS title
+          FROM peer_entries AS e JOIN peer_versions AS v ON v.id = e.active_version
+         WHERE e.peer = ${lab.url} AND v.archived_at IS NULL ORDER BY e.key`);
+      expect(copy).toEqual(last.versions.toSorted((a, b) => (a.key < b.key ? -1 : 1)));
+    };
+    await fc.assert(fc.asyncProperty(fc.array(catalogue, { maxLength: 3 }), catalogue, check), {
+      numRuns: 25,
+    });
   });
 
   it('that was never received, or whose copy was lost, is asked for again', async () => {
