@@ -11,6 +11,7 @@ import { createCanaries } from './canaries/canaries.ts';
 import { makeMistakes, meetFailures, showBadCredentials } from './canaries/failing-flows.ts';
 import { beginWalk, walkAsAdmin, walkAsClient, walkInBrowser } from './canaries/flows.ts';
 import { createRecorder, type Seen } from './canaries/recorder.ts';
+import { walkWithWebhooks } from './canaries/webhook-flow.ts';
 
 /** An instance that logs all it ever logs. */
 interface Target {
@@ -58,7 +59,14 @@ describe.each([
     await database.copyEvents();
     const recorder = createRecorder(target.url, { strict: true });
     const walk = await beginWalk(target.url, recorder, canaries);
-    for (const flow of [walkInBrowser, walkAsClient, walkAsAdmin, showBadCredentials, makeMistakes])
+    for (const flow of [
+      walkInBrowser,
+      walkAsClient,
+      walkAsAdmin,
+      walkWithWebhooks,
+      showBadCredentials,
+      makeMistakes,
+    ])
       await flow(walk);
     events = await database.events();
     stored = await database.everything();

@@ -78,7 +78,7 @@ export async function openDatabase(url: string): Promise<DatabaseAccess & { end(
     },
     async everything() {
       const tables = await run(
-        `SELECT format('%I.%I', schemaname, tablename) AS name FROM pg_tables WHERE schemaname = ANY('{${services}}')`,
+        `SELECT format('%I.%I', schemaname, tablename) AS name FROM pg_tables WHERE schemaname = ANY('{${[...services, 'webhooks']}}')`,
       );
       const texts: string[] = [];
       // A receipt holds the link by which the subject comes back (decisions.md §14).
