@@ -1,27 +1,52 @@
 import { randomInt } from 'node:crypto';
 import path from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
-import { createRandom } from './random.ts';
+import { expect, it, onTestFinished, type TestContext } from 'vitest';
+import { MissingInfrastructure } from '../../deploy/local/programs.ts';
+import { findFault } from './faults/find-fault.ts';
+import { createRandom, type Random } from './random.ts';
 import { runChaos } from './run-chaos.ts';
-import { startStandaloneWorld } from './world/standalone-world.ts';
+import { startDistributedWorld } from './world/distributed-world.ts';
+import type { World } from './world/world.ts';
 
 /** CHAOS_SEED=… draws the same numbers again. */
 const seed = Number(process.env.CHAOS_SEED ?? randomInt(2 ** 31));
 console.log(`CHAOS_SEED=${seed}`);
 
-it('what was acknowledged is there once, whatever happens to PostgreSQL and on the way to it', async () => {
+/** Some of everything, in the order in which it disturbs most; `npm run chaos` has all of it. */
+const blows = [
+  ['reply lost after COMMIT (connection cut)'],
+  ['kill -9 of transactions'],
+  ['Kafka restarted', 'Redis flushed'],
+  ['events carried twice and in another order'],
+  ['poison among the events'],
+  ['topic deleted and made again'],
+  ['webhook receiver wrong', 'connections to PostgreSQL cut'],
+  ['PostgreSQL killed'],
+  ['SIGTERM of transactions'],
+];
+
+/** On a person's machine that has no Kafka this is left out, loudly; in CI it fails. */
+async function startOrSkip(context: TestContext, random: Random): Promise<World> {
+  try {
+    return await startDistributedWorld({ project: path.join(import.meta.dirname, '..', '..'), random });
+  } catch (error) {
+    if (!(error instanceof MissingInfrastructure) || process.env.CI === 'true') throw error;
+    return context.skip(error.message);
+  }
+}
+
+it('separate services lose and double nothing, whatever happens to them and what they stand on', async (context) => {
   const random = createRandom(seed);
-  const project = path.join(import.meta.dirname, '..', '..');
-  const world = await startStandaloneWorld({ project, random });
+  const world = await startOrSkip(context, random);
   onTestFinished(world.stop);
   const { breaches, history, lostReplies } = await runChaos({
     world,
     random,
-    blows: world.faults.filter(({ breaks }) => breaks === 'PostgreSQL').map((fault) => [fault]),
+    blows: blows.map((names) => names.map((name) => findFault(world.faults, name))),
     between: [20, 100],
     crowd: { people: 8, restMs: 20 },
   });
   expect(breaches).toEqual([]);
   expect(history.filter(({ told }) => told === 'acknowledged').length).toBeGreaterThan(200);
   expect(lostReplies).toBeGreaterThan(0);
-});
+}, 240_000);

@@ -36,7 +36,7 @@ export async function endWaits(url: string): Promise<void> {
       await client.query(`UPDATE ${outbox} SET lease_until = NULL, not_before = now()`);
     for (const deliveries of await tablesNamed(client, 'deliveries'))
       await client.query(
-        `UPDATE ${deliveries} SET lease = NULL, lease_until = NULL, due_at = now() WHERE status = 'PENDING'`,
+        `UPDATE ${deliveries} SET lease = NULL, lease_until = NULL, not_before = now() WHERE status = 'PENDING'`,
       );
   });
 }
@@ -82,6 +82,11 @@ async function waitingIn(client: pg.Client): Promise<number> {
   for (const outbox of await tablesNamed(client, 'outbox'))
     waiting += (await client.query(`SELECT count(*)::int AS waiting FROM ${outbox}`)).rows[0].waiting;
   return waiting;
+}
+
+/** Ids of what was put aside by any service. @param url of a superuser. */
+export async function findDeadLetters(url: string): Promise<string[]> {
+  return withClient(url, readDeadLetters);
 }
 
 async function readDeadLetters(client: pg.Client): Promise<string[]> {

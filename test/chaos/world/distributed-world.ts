@@ -4,7 +4,7 @@ import { startLocalKafka } from '../../../deploy/local/kafka.ts';
 import { startLocalRedis } from '../../../deploy/local/redis.ts';
 import { createKey } from '../../support/callers.ts';
 import { contractFetch } from '../../support/contract.ts';
-import { keepEvents } from '../check/stored.ts';
+import { findDeadLetters, keepEvents } from '../check/stored.ts';
 import { eventFaults, type TopicDeeds } from '../faults/event-faults.ts';
 import { postgresFaults } from '../faults/postgres-faults.ts';
 import { processFaults } from '../faults/process-faults.ts';
@@ -98,15 +98,16 @@ async function buildWorld(
       ...eventFaults({ log, deeds, random }),
     ],
     async gather() {
-      const stored = await gatherStored(database.directUrl, patienceMs);
-      const events = await gatherEvents({ stored, deeds, log, receiver, patienceMs });
+      const { directUrl } = database;
+      const stored = await gatherStored(directUrl, patienceMs);
+      const events = await gatherEvents({ stored, deeds, log, receiver, directUrl, patienceMs });
       const misconduct = [
         ...services.flatMap((service) => service.misconduct()),
         ...receiver.forged().map((id) => `the call for event ${id} was signed wrongly`),
       ];
       return {
-        stored,
         ...events,
+        stored: { ...stored, deadLetters: await findDeadLetters(directUrl) },
         misconduct: [...misconduct, ...(await findLeaks(database.directUrl, services))],
       };
     },

@@ -1,5 +1,5 @@
 import type { CarriedEvent, Evidence } from '../check/evidence.ts';
-import type { Stored } from '../check/stored.ts';
+import { findDeadLetters, type Stored } from '../check/stored.ts';
 import type { TopicDeeds } from '../faults/event-faults.ts';
 import { carriedEvents } from '../kafka/carried-events.ts';
 import type { TopicLog } from '../kafka/topic-log.ts';
@@ -11,6 +11,8 @@ interface Options {
   deeds: TopicDeeds;
   log: TopicLog;
   receiver: WebhookReceiver;
+  /** Of a superuser. */
+  directUrl: string;
   /** After which a webhook that was not called never will be. */
   patienceMs?: number;
 }
@@ -21,11 +23,17 @@ export async function gatherEvents({
   deeds,
   log,
   receiver,
-  patienceMs = 30_000,
+  directUrl,
+  patienceMs = 60_000,
 }: Options): Promise<Pick<Evidence, 'carried' | 'received' | 'poison'>> {
   let carried: CarriedEvent[] = [];
+  let poison: string[] = [];
   const allWereCarried = async () => {
-    carried = carriedEvents(await log.read());
+    const messages = await log.read();
+    carried = carriedEvents(messages);
+    // A topic that was deleted may have taken some along.
+    const inTopic = new Set(messages.map(({ headers }) => headers?.ce_id?.toString()));
+    poison = deeds.poison.filter((id) => inTopic.has(id));
     const ids = new Set(carried.map(({ id }) => id));
     return stored.events.every(({ id }) => ids.has(id));
   };
@@ -40,5 +48,12 @@ export async function gatherEvents({
   await waitUntil('the webhook has every event', everybodyWasCalled, { timeoutMs: patienceMs }).catch(
     () => {},
   );
-  return { carried, received: receiver.calls, poison: deeds.poison };
+  const allIsParked = async () => {
+    const parked = new Set(await findDeadLetters(directUrl));
+    return poison.every((id) => parked.has(id));
+  };
+  await waitUntil('the poison is put aside', allIsParked, { timeoutMs: patienceMs, everyMs: 200 }).catch(
+    () => {},
+  );
+  return { carried, received: receiver.calls, poison };
 }
