@@ -1,8 +1,9 @@
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest';
 import { type Caller, createKey, signIn } from '../support/callers.ts';
 import { type DistributedInstance, startDistributedInstance } from '../support/distributed-instance.ts';
 import { complete, often, problemOf, subjectOf, transactionIn } from '../support/live-subject.ts';
 import { createTransaction, recordsOf } from '../support/live-transactions.ts';
+import { deliveriesOf, startEndpoint, subscribe, verify } from '../support/webhook-endpoint.ts';
 
 const kafkaBrokers = inject('kafkaBrokers');
 
@@ -12,6 +13,7 @@ describe.runIf(kafkaBrokers)('two replicas of every service behind a prefix rout
   beforeAll(async () => {
     instance = await startDistributedInstance({
       kafkaBrokers: kafkaBrokers as string,
+      environmentOf: { webhooks: { OUTBOUND_ALLOWED_NETWORKS: '127.0.0.0/8' } },
     });
     operator = await signIn(instance, 'operator');
   }, 120_000);
@@ -52,6 +54,22 @@ describe.runIf(kafkaBrokers)('two replicas of every service behind a prefix rout
       Array.from({ length: 40 }, () => operator.send('POST', '/consents', context).then(transactionIn)),
     );
     expect(new Set(all.map(({ id }) => id)).size).toBe(1);
+  });
+
+  it('tell a webhook of every consent, once each', async () => {
+    const endpoint = await startEndpoint();
+    const webhook = await subscribe(operator, endpoint.url, ['consent.created']);
+    const made = await Promise.all(Array.from({ length: 20 }, () => createTransaction(operator)));
+    await endpoint.called(made.length, 20_000);
+    const told = endpoint.calls.map((call) => (verify(webhook, call) as { subject: string }).subject);
+    expect(told.sort()).toEqual(made.map(({ id }) => id).sort());
+    await vi.waitFor(async () => {
+      const deliveries = await deliveriesOf(operator, webhook);
+      expect(deliveries.map(({ status, attempts }) => `${status} ${attempts}`)).toEqual(
+        made.map(() => 'DELIVERED 1'),
+      );
+    });
+    await operator.send('DELETE', `/webhooks/${webhook.id}`);
   });
 
   it('tell faults of another service as their own', async () => {
