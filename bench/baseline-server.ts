@@ -12,10 +12,9 @@ import { type BaselineSamples, createBaselineSteps } from './baseline-steps.ts';
 // What a flow costs without Accord: Koa, pg, Accord's SQL statements with the same parameters, and constant strings for pages.
 // No validation, no rights, no tokens, no negotiation, no rendering, no signature.
 
-const dataDir = process.env.DATA_DIR as string;
 const samples = JSON.parse(readFileSync(process.env.SAMPLES as string, 'utf8')) as BaselineSamples;
 const log = createLogger({ level: 'warn' });
-const postgres = await startEmbeddedPostgres({ dataDir, named: true, log });
+const postgres = await openPostgres();
 const pools = {
   forms: createPool({ url: postgres.connectionString, schema: 'forms', log }),
   transactions: createPool({ url: postgres.connectionString, schema: 'transactions', log }),
@@ -79,6 +78,13 @@ process.once('SIGTERM', async () => {
   await postgres.stop();
   process.exit(0);
 });
+
+/** The one given, or an embedded one of its own. */
+async function openPostgres() {
+  const { DATABASE_URL: url, DATA_DIR: dataDir = '' } = process.env;
+  if (url) return { connectionString: url, stop: async () => {} };
+  return startEmbeddedPostgres({ dataDir, named: true, log });
+}
 
 async function readText(request: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = [];

@@ -40,7 +40,8 @@ export async function prepareFolder(dataDir: string, subjects: number): Promise<
   }
 }
 
-async function createKey(port: number): Promise<string> {
+/** Makes an API key of scope OWNER, as the demonstration's administrator. */
+export async function createKey(port: number): Promise<string> {
   const base = `http://127.0.0.1:${port}`;
   const body = new URLSearchParams({
     client_id: 'accord',
@@ -63,7 +64,17 @@ async function createKey(port: number): Promise<string> {
 async function writeHistory(dataDir: string, subjects: number): Promise<void> {
   const log = createLogger({ level: 'warn' });
   const postgres = await startEmbeddedPostgres({ dataDir, named: true, log });
-  const pool = createPool({ url: postgres.connectionString, schema: 'transactions', log, max: 1 });
+  try {
+    await writeAnswers(postgres.connectionString, subjects);
+  } finally {
+    await postgres.stop();
+  }
+}
+
+/** {@link writeHistory} in a database. */
+export async function writeAnswers(url: string, subjects: number): Promise<void> {
+  const log = createLogger({ level: 'warn' });
+  const pool = createPool({ url, schema: 'transactions', log, max: 1 });
   try {
     await pool.query('SET statement_timeout = 0');
     await pool.query(
@@ -80,6 +91,5 @@ async function writeHistory(dataDir: string, subjects: number): Promise<void> {
     await pool.query('VACUUM ANALYZE');
   } finally {
     await pool.end();
-    await postgres.stop();
   }
 }

@@ -83,7 +83,8 @@ function targets(results: Results): string[] {
   ];
 }
 
-function throughput({ phases }: Results): string[] {
+/** What flows cost, by kind and server. */
+export function throughput({ phases }: Pick<Results, 'phases'>): string[] {
   const rows = kinds.flatMap((kind) =>
     systems.map((system) => {
       const phase = addPhases(
@@ -99,7 +100,8 @@ function throughput({ phases }: Results): string[] {
   ];
 }
 
-function latencies({ phases }: Results): string[] {
+/** How long requests took, by kind and server. */
+export function latencies({ phases }: Pick<Results, 'phases'>): string[] {
   const rows = kinds.flatMap((kind) =>
     systems.map((system) => {
       const { times } = addPhases(
@@ -118,7 +120,8 @@ function latencies({ phases }: Results): string[] {
   ];
 }
 
-function roundRatios({ phases }: Results): number[] {
+/** Accord's flows per CPU second beside the bare server's, by round. */
+export function roundRatios({ phases }: Pick<Results, 'phases'>): number[] {
   const rounds = [...new Set(phases.map(({ round }) => round))];
   return rounds.map((round) => {
     const of = (system: System) =>
@@ -129,11 +132,12 @@ function roundRatios({ phases }: Results): number[] {
   });
 }
 
-function spread(values: readonly number[]): string {
+/** From the least to the greatest. */
+export function spread(values: readonly number[]): string {
   return `${Math.min(...values).toFixed(2)} to ${Math.max(...values).toFixed(2)}`;
 }
 
-function perCpuSecond({ flows, cpuSeconds }: Phase): number {
+export function perCpuSecond({ flows, cpuSeconds }: Phase): number {
   return flows / cpuSeconds;
 }
 
@@ -150,7 +154,8 @@ function seconds(ms: number): string {
   return `${(ms / 1000).toFixed(1)} s`;
 }
 
-function machine(): string {
+/** What it ran on. */
+export function machine(): string {
   const model = cpus()[0]?.model.trim() ?? 'unknown processor';
   const gigabytes = (totalmem() / 2 ** 30).toFixed(0);
   return `${availableParallelism()} cores (${model}), ${gigabytes} GiB, ${type()} ${release()} ${arch()}, Node.js ${process.versions.node}`;

@@ -5,7 +5,7 @@ import { runFlow, type Step, steps, type Target } from './run-flow.ts';
 export interface Phase {
   flows: number;
   seconds: number;
-  /** Of the server's own process. */
+  /** Of the server's own processes. */
   cpuSeconds: number;
   /** Milliseconds of every request. */
   times: Record<Step, number[]>;
@@ -16,7 +16,7 @@ export interface Phase {
  * @param subjectOf names the subject of each flow by its number.
  */
 export async function runPhase(
-  target: Target & { pid: number },
+  target: Target & { pids: readonly number[] },
   {
     flows,
     concurrency,
@@ -25,7 +25,7 @@ export async function runPhase(
 ): Promise<Phase> {
   const times = Object.fromEntries(steps.map((step) => [step, [] as number[]])) as Phase['times'];
   const started = performance.now();
-  const cpuBefore = cpuSeconds(target.pid);
+  const cpuBefore = cpuOf(target.pids);
   let next = 0;
   const walk = async () => {
     while (next < flows) {
@@ -38,9 +38,13 @@ export async function runPhase(
   return {
     flows,
     seconds: (performance.now() - started) / 1000,
-    cpuSeconds: cpuSeconds(target.pid) - cpuBefore,
+    cpuSeconds: cpuOf(target.pids) - cpuBefore,
     times,
   };
+}
+
+function cpuOf(pids: readonly number[]): number {
+  return pids.reduce((sum, pid) => sum + cpuSeconds(pid), 0);
 }
 
 /** Puts phases of one server together. */

@@ -106,7 +106,7 @@ function run(contestant: Contestant, kind: Kind) {
   orders += flowsEach;
   contestant.flows += flowsEach;
   return runPhase(
-    { ...contestant, pid: contestant.server.pid },
+    { ...contestant, pids: [contestant.server.pid] },
     {
       flows: flowsEach,
       concurrency,

@@ -23,16 +23,18 @@ const nodeOptions = (
 /**
  * Starts a program of this project and waits until it prints `… is ready: <URL>`.
  * @param program path below the project.
+ * @param options of Node.js.
  * @throws Error with what it said if it ends before.
  */
 export async function startServer(
   program: string,
   environment: Record<string, string>,
+  options: readonly string[] = nodeOptions,
 ): Promise<ServerProcess> {
   const started = performance.now();
   const child = spawn(
     process.execPath,
-    [...nodeOptions, fileURLToPath(new URL(`../${program}`, import.meta.url))],
+    [...options, fileURLToPath(new URL(`../${program}`, import.meta.url))],
     {
       env: { PATH: process.env.PATH, HOME: process.env.HOME, TMPDIR: process.env.TMPDIR, ...environment },
       stdio: ['ignore', 'pipe', 'inherit'],

@@ -1,0 +1,52 @@
+import pg from 'pg';
+import { serverSettings } from '#lib/db/embedded/server-settings.ts';
+import { prepareTestPostgres } from '../deploy/local/postgres.ts';
+
+/** A PostgreSQL of this run's own, as durable as PostgreSQL is by default. */
+export interface BenchPostgres {
+  /** Makes a database that the role `accord` owns. @returns its URL. */
+  createDatabase(name: string, template?: string): Promise<string>;
+  /** Runs a statement as superuser. */
+  run<T extends pg.QueryResultRow>(database: string, text: string, values?: unknown[]): Promise<T[]>;
+  stop(): Promise<void>;
+}
+
+/** Room for several processes with their pools, and for millions of rows. */
+const largeSettings = {
+  ...serverSettings,
+  max_connections: '200',
+  shared_buffers: '256MB',
+  max_wal_size: '4GB',
+  maintenance_work_mem: '256MB',
+};
+
+export async function startPostgres(): Promise<BenchPostgres> {
+  const prepared = await prepareTestPostgres();
+  const postmaster = await prepared.launch(largeSettings);
+  const urlOf = (database: string, user = 'postgres') => {
+    const url = new URL(prepared.url);
+    url.username = user;
+    url.pathname = `/${database}`;
+    return url.href;
+  };
+  async function run<T extends pg.QueryResultRow>(database: string, text: string, values: unknown[] = []) {
+    const client = new pg.Client({ connectionString: urlOf(database) });
+    await client.connect();
+    const result = await client.query<T>(text, values).finally(() => client.end());
+    return result.rows;
+  }
+  await run('postgres', 'CREATE ROLE accord LOGIN CREATEROLE');
+  return {
+    run,
+    async createDatabase(name, template = 'template1') {
+      await run('postgres', `CREATE DATABASE ${name} OWNER accord TEMPLATE ${template} STRATEGY file_copy`);
+      return urlOf(name, 'accord');
+    },
+    async stop() {
+      // Fast shutdown: connections are cut.
+      postmaster.signal('SIGINT');
+      await postmaster.ended;
+      await prepared.remove();
+    },
+  };
+}
