@@ -8,7 +8,7 @@ import { writeMessage } from '../domain/message.ts';
 import { judgeAnswer, type Outcome } from '../domain/outcome.ts';
 import type { SecretBox } from '../domain/secret.ts';
 import { type Claim, markDelivered, markFailed } from '../queries/attempts.ts';
-import { noteFailure, noteSuccess } from '../queries/webhooks.ts';
+import { lockWebhook, noteFailure, noteSuccess } from '../queries/webhooks.ts';
 
 /** For everything, from the name to the end of the answer. */
 export const attemptMs = 10_000;
@@ -66,6 +66,8 @@ export async function recordOutcome(
   const { statusCode, error } = outcome;
   const waitMs = waitAfter(claim.attempts + 1, Math.random());
   const noted = await db.withTransaction(async (tx) => {
+    // First the webhook, then its deliveries, as all who change both: else two could wait for each other.
+    if (!(await lockWebhook(tx, claim.webhook))) return undefined;
     if (!(await markFailed(tx, claim, { statusCode, ms, error, waitMs }))) return undefined;
     const gone = outcome.kind === 'gone';
     return noteFailure(tx, { id: claim.webhook, error, statusCode, gone, pauseAfterHours });

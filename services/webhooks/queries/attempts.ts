@@ -55,7 +55,7 @@ export function claimDeliveries(
     RETURNING d.id, d.webhook, d.message_id AS "messageId", d.event, d.lease, d.attempts,
               w.target_url AS "targetUrl", w.secret,
               CASE WHEN w.former_until > accord_now() THEN w.former_secret END AS "formerSecret",
-              extract(epoch FROM now())::int AS "sentAt"`);
+              floor(extract(epoch FROM now()))::float8 AS "sentAt"`);
 }
 
 /** It got through: whoever else has claimed it meanwhile, it is done. */

@@ -40,7 +40,7 @@ export function findWebhook(db: Queries, id: string): Promise<Webhook | undefine
 
 /** Locks it, so that of two changes at once the second sees the first. */
 export function lockWebhook(db: Queries, id: string): Promise<Webhook | undefined> {
-  return db.maybeOne(sql`SELECT ${columns} FROM webhooks AS w WHERE w.id = ${id} FOR UPDATE`);
+  return db.maybeOne(sql`SELECT ${columns} FROM webhooks AS w WHERE w.id = ${id} FOR NO KEY UPDATE`);
 }
 
 /** Another address is a new beginning: whether it works is found out with what comes next. */
@@ -115,7 +115,7 @@ export function noteFailure(
     WITH judged AS (
       SELECT w.id, w.state = 'ACTIVE'
              AND (${gone} OR w.failing_since <= accord_now() - ${pauseAfterHours} * interval '1 hour') IS TRUE AS paused
-        FROM webhooks AS w WHERE w.id = ${id} FOR UPDATE)
+        FROM webhooks AS w WHERE w.id = ${id} FOR NO KEY UPDATE)
     UPDATE webhooks AS w
        SET failing_since = coalesce(w.failing_since, accord_now()),
            last_error = ${error}, last_error_code = ${statusCode}, last_error_at = accord_now(),
