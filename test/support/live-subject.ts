@@ -2,7 +2,7 @@ import type { components } from '#lib/contracts/openapi.gen.ts';
 import type { Reachable } from './callers.ts';
 
 /** Identifiers of the information and the elements of `layout.001`, and what it must have answered. */
-export const info = 'element/information/information.001/1.0';
+const info = 'element/information/information.001/1.0';
 export const letter = 'element/processing/processing.001/1.0';
 export const study = 'element/processing/processing.002/1.0';
 export const often = 'element/preference/preference.001/1.0';
