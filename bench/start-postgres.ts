@@ -4,6 +4,8 @@ import { prepareTestPostgres } from '../deploy/local/postgres.ts';
 
 /** A PostgreSQL of this run's own, as durable as PostgreSQL is by default. */
 export interface BenchPostgres {
+  /** Of a database, for its superuser. */
+  adminUrl(database: string): string;
   /** Makes a database that the role `accord` owns. @returns its URL. */
   createDatabase(name: string, template?: string): Promise<string>;
   /** Runs a statement as superuser. */
@@ -38,6 +40,7 @@ export async function startPostgres(): Promise<BenchPostgres> {
   await run('postgres', 'CREATE ROLE accord LOGIN CREATEROLE');
   return {
     run,
+    adminUrl: (database) => urlOf(database),
     async createDatabase(name, template = 'template1') {
       await run('postgres', `CREATE DATABASE ${name} OWNER accord TEMPLATE ${template} STRATEGY file_copy`);
       return urlOf(name, 'accord');

@@ -1,0 +1,68 @@
+import pg from 'pg';
+
+/** Tables that grow with every flow: no statement on the way of a request may read one of them whole. */
+export const growing = [
+  ...['transactions', 'transaction_history', 'context_claims', 'records', 'receipts', 'subjects'],
+  ...['inbox', 'outbox_sent'],
+];
+
+/** Records of one transaction of the sample's layout. */
+const perTransaction = 3;
+/** On the average a subject has answered three times; the first of them much more often than the last. */
+const recordsPerSubject = 10;
+
+/** How many subjects {@link fillTables} gives that many records to; they are called `filled-0`, `filled-1`, … */
+export const filledSubjects = (records: number) => Math.ceil(records / recordsPerSubject);
+
+/**
+ * Fills the tables of `transactions` as years of use would, by copies of the transaction of the subject `sample`; the same at every run.
+ * @param url of the owner; a superuser is quicker.
+ */
+export async function fillTables(url: string, records: number): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    const { rows } = await client.query("SELECT current_setting('is_superuser') AS superuser");
+    const superuser = rows[0].superuser === 'on';
+    // References are not checked again for rows that are known to have them.
+    if (superuser) await client.query('SET session_replication_role = replica');
+    await client.query(
+      "SET search_path = transactions; SET synchronous_commit = off; SET work_mem = '128MB'",
+    );
+    await client.query('SELECT setseed(0.4)');
+    await client.query(choose, [Math.ceil(records / perTransaction), filledSubjects(records)]);
+    for (const statement of copies) await client.query(statement);
+    await client.query('VACUUM ANALYZE');
+    if (superuser) await client.query('CHECKPOINT');
+  } finally {
+    await client.end();
+  }
+}
+
+/** Time is spread over two years, subjects so that a tenth of them have about a third of all. */
+const choose = `
+  CREATE TEMP TABLE filled AS
+  SELECT translate(substr(md5(n::text), 1, 22), '0', 'g') AS id, 'filled-' || floor($2::int * random() ^ 2)::int AS subject,
+         now() - interval '1 day' - random() * interval '730 days' AS at
+    FROM generate_series(1, $1::int) AS n`;
+
+/** Receipts are cut: they are read one at a time by their key, and would take most of the time to write. */
+const copies = [
+  `INSERT INTO transactions (id, subject, state, version, context, layout, author, created_at, changed_at, expires_at)
+   SELECT f.id, f.subject, s.state, s.version, s.context || jsonb_build_object('subject', f.subject), s.layout, s.author, f.at, f.at,
+          f.at + interval '1 hour'
+     FROM filled AS f CROSS JOIN (SELECT t.* FROM transactions AS t WHERE t.subject = 'sample') AS s`,
+  `INSERT INTO transaction_history (transaction, version, state, at)
+   SELECT f.id, v.version, v.state, f.at FROM filled AS f CROSS JOIN (VALUES (1, 'CREATED'), (2, 'COMMITTED')) AS v (version, state)`,
+  `INSERT INTO context_claims (digest, transaction) SELECT sha256(f.id::bytea), f.id FROM filled AS f`,
+  `INSERT INTO receipts (transaction, body, jws)
+   SELECT f.id, left(s.body, 300), left(s.jws, 300)
+     FROM filled AS f CROSS JOIN (SELECT r.* FROM receipts AS r JOIN transactions AS t ON t.id = r.transaction AND t.subject = 'sample') AS s`,
+  `INSERT INTO subjects (id, name, created_at, modified_at)
+   SELECT gen_random_uuid(), f.subject, min(f.at), min(f.at) FROM filled AS f GROUP BY f.subject`,
+  `INSERT INTO records (id, transaction, subject, key, type, serial, info_key, info_serial, value, positions, state, origin, author,
+                        created_at, committed_at, expires_at)
+   SELECT gen_random_uuid(), f.id, f.subject, s.key, s.type, s.serial, s.info_key, s.info_serial, s.value, s.positions, s.state, s.origin,
+          s.author, f.at, f.at, f.at + interval '3 years'
+     FROM filled AS f CROSS JOIN (SELECT r.* FROM records AS r WHERE r.subject = 'sample') AS s`,
+];

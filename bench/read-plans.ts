@@ -1,0 +1,97 @@
+import pg from 'pg';
+import { growing } from './fill-tables.ts';
+
+/** How PostgreSQL answers one statement of the request path. */
+export interface ReadPlan {
+  schema: string;
+  text: string;
+  /** Indexes used. */
+  indexes: string[];
+  /** Tables of {@link growing} that are read whole. */
+  readWhole: string[];
+}
+
+interface Captured {
+  schema: string;
+  text: string;
+  values: unknown[];
+}
+
+interface PlanNode {
+  'Node Type': string;
+  'Relation Name'?: string;
+  'Index Name'?: string;
+  Plans?: PlanNode[];
+}
+
+/**
+ * Runs `walk` against an instance in this process and asks PostgreSQL for the plan of every statement that its services sent meanwhile, with
+ * the values that they sent.
+ * @param url of the schemas' owner.
+ */
+export async function readPlans(url: string, walk: () => Promise<void>): Promise<ReadPlan[]> {
+  const captured = await captureStatements(walk);
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    const plans: ReadPlan[] = [];
+    for (const { schema, text, values } of captured) {
+      await client.query(`SET search_path = ${pg.escapeIdentifier(schema)}`);
+      const { rows } = await client.query(`EXPLAIN (FORMAT JSON) ${text}`, values);
+      const nodes = flatten(rows[0]['QUERY PLAN'][0].Plan as PlanNode);
+      plans.push({
+        schema,
+        text,
+        indexes: [...new Set(nodes.flatMap((node) => node['Index Name'] ?? []))],
+        readWhole: nodes.filter(isReadWhole).map((node) => node['Relation Name'] ?? ''),
+      });
+    }
+    return plans;
+  } finally {
+    await client.end();
+  }
+}
+
+function isReadWhole(node: PlanNode): boolean {
+  return node['Node Type'] === 'Seq Scan' && growing.includes(node['Relation Name'] ?? '');
+}
+
+function flatten(node: PlanNode): PlanNode[] {
+  return [node, ...(node.Plans ?? []).flatMap(flatten)];
+}
+
+/** Each text once, with the values of its first time. Pools send through this method of pg's clients. */
+async function captureStatements(walk: () => Promise<void>): Promise<Captured[]> {
+  const captured = new Map<string, Captured>();
+  const { prototype } = pg.Client;
+  const original = prototype.query;
+  const watching = function query(this: pg.Client, ...given: unknown[]) {
+    const [config] = given as [{ text?: string; values?: unknown[] }];
+    const schema = schemaOf(this);
+    if (
+      schema &&
+      typeof config?.text === 'string' &&
+      /^\s*(SELECT|INSERT|UPDATE|DELETE|WITH)\b/i.test(config.text)
+    )
+      captured.set(`${schema} ${config.text}`, {
+        ...{ schema, text: config.text.trim(), values: [...(config.values ?? [])] },
+        ...captured.get(`${schema} ${config.text}`),
+      });
+    return Reflect.apply(original, this, given);
+  };
+  Object.assign(prototype, { query: watching });
+  try {
+    await walk();
+  } finally {
+    Object.assign(prototype, { query: original });
+  }
+  return [...captured.values()];
+}
+
+/** A service's pool says so in its name (lib/db/pool.ts). */
+function schemaOf(client: pg.Client): string | undefined {
+  const { connectionParameters } = client as unknown as {
+    connectionParameters: { application_name?: string };
+  };
+  return /^accord-(\w+)$/.exec(connectionParameters.application_name ?? '')?.[1];
+}

@@ -1,0 +1,49 @@
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { fillTables } from '../../bench/fill-tables.ts';
+import { createHttpClient } from '../../bench/http-client.ts';
+import { createKey } from '../../bench/prepare-folder.ts';
+import { readPlans } from '../../bench/read-plans.ts';
+import { runFlow, type Target } from '../../bench/run-flow.ts';
+import { walkRequests } from '../../bench/walk-requests.ts';
+import { startTestInstance, type TestInstance } from '../support/instance.ts';
+
+/** Enough that an index is cheaper than the table; ANALYZE reads all of so few, so that plans are the same every time. */
+const records = 9_000;
+
+describe('with thousands of records, requests', () => {
+  let instance: TestInstance;
+  let target: Target;
+  const plansOf = (subject: string) => readPlans(instance.databaseUrl, () => walkRequests(target, subject));
+  beforeAll(async () => {
+    instance = await startTestInstance();
+    const port = Number(new URL(instance.url).port);
+    target = { client: createHttpClient({ port, connections: 1 }), key: await createKey(port) };
+    await runFlow(target, { subject: 'sample', order: 0 }, () => {});
+    await fillTables(instance.databaseUrl, records);
+  }, 60_000);
+  afterAll(async () => {
+    target?.client.close();
+    await instance?.stop();
+  });
+
+  it('read no table whole that grows with every answer', async () => {
+    const plans = await plansOf('filled-1');
+    const tables = ['transactions', 'records', 'receipts', 'context_claims'];
+    for (const table of tables)
+      expect(
+        plans.some(({ text }) => text.includes(table)),
+        `a statement on ${table} was seen`,
+      ).toBe(true);
+    expect(plans.filter(({ readWhole }) => readWhole.length > 0)).toEqual([]);
+  });
+
+  it('are seen to do so as soon as an index is missing', async () => {
+    const client = new pg.Client({ connectionString: instance.databaseUrl });
+    await client.connect();
+    await client.query('DROP INDEX transactions.records_subject, transactions.records_newest');
+    await client.end();
+    const plans = await plansOf('filled-2');
+    expect(plans.flatMap(({ readWhole }) => readWhole)).toContain('records');
+  });
+});
