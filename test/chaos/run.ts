@@ -25,7 +25,6 @@ const { values } = parseArgs({
 });
 const seed = Number(values.seed ?? randomInt(2 ** 31));
 const minutes = Number(values.minutes);
-const end = Date.now() + minutes * 60_000;
 const random = createRandom(seed);
 const project = path.join(import.meta.dirname, '..', '..');
 const folder = await mkdtemp(path.join(tmpdir(), 'accord-chaos-report-'));
@@ -34,6 +33,7 @@ const say = (line: string) => void process.stdout.write(`${line}\n`);
 say(`seed ${seed}, ${minutes} minutes; history and logs in ${folder}`);
 const start = values.on === 'standalone' ? startStandaloneWorld : startDistributedWorld;
 const world = await start({ project, random, logFolder: folder });
+const end = Date.now() + minutes * 60_000;
 try {
   const faults = world.faults.filter(({ name }) => new RegExp(values.only).test(name));
   const outcome = await runChaos({
