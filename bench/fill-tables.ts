@@ -39,30 +39,34 @@ export async function fillTables(url: string, records: number): Promise<void> {
   }
 }
 
-/** Time is spread over two years, subjects so that a tenth of them have about a third of all. */
+/** Of twenty transactions with answers there is one more that waits for them. Time is spread over two years, subjects so that a tenth of them have about a third of all. */
 const choose = `
   CREATE TEMP TABLE filled AS
   SELECT translate(substr(md5(n::text), 1, 22), '0', 'g') AS id, 'filled-' || floor($2::int * random() ^ 2)::int AS subject,
-         now() - interval '1 day' - random() * interval '730 days' AS at
-    FROM generate_series(1, $1::int) AS n`;
+         now() - interval '1 day' - random() * interval '730 days' AS at, n > $1::int AS open
+    FROM generate_series(1, $1::int + $1::int / 20) AS n`;
 
 /** Receipts are cut: they are read one at a time by their key, and would take most of the time to write. */
 const copies = [
   `INSERT INTO transactions (id, subject, state, version, context, layout, author, created_at, changed_at, expires_at)
-   SELECT f.id, f.subject, s.state, s.version, s.context || jsonb_build_object('subject', f.subject), s.layout, s.author, f.at, f.at,
-          f.at + interval '1 hour'
+   SELECT f.id, f.subject, CASE WHEN f.open THEN 'CREATED' ELSE s.state END, CASE WHEN f.open THEN 1 ELSE s.version END,
+          s.context || jsonb_build_object('subject', f.subject), s.layout, s.author, f.at, f.at,
+          CASE WHEN f.open THEN now() + interval '30 days' ELSE f.at + interval '1 hour' END
      FROM filled AS f CROSS JOIN (SELECT t.* FROM transactions AS t WHERE t.subject = 'sample') AS s`,
   `INSERT INTO transaction_history (transaction, version, state, at)
-   SELECT f.id, v.version, v.state, f.at FROM filled AS f CROSS JOIN (VALUES (1, 'CREATED'), (2, 'COMMITTED')) AS v (version, state)`,
+   SELECT f.id, v.version, v.state, f.at FROM filled AS f CROSS JOIN (VALUES (1, 'CREATED'), (2, 'COMMITTED')) AS v (version, state)
+    WHERE v.version = 1 OR NOT f.open`,
   `INSERT INTO context_claims (digest, transaction) SELECT sha256(f.id::bytea), f.id FROM filled AS f`,
   `INSERT INTO receipts (transaction, body, jws)
    SELECT f.id, left(s.body, 300), left(s.jws, 300)
-     FROM filled AS f CROSS JOIN (SELECT r.* FROM receipts AS r JOIN transactions AS t ON t.id = r.transaction AND t.subject = 'sample') AS s`,
+     FROM filled AS f CROSS JOIN (SELECT r.* FROM receipts AS r JOIN transactions AS t ON t.id = r.transaction AND t.subject = 'sample') AS s
+    WHERE NOT f.open`,
   `INSERT INTO subjects (id, name, created_at, modified_at)
    SELECT gen_random_uuid(), f.subject, min(f.at), min(f.at) FROM filled AS f GROUP BY f.subject`,
   `INSERT INTO records (id, transaction, subject, key, type, serial, info_key, info_serial, value, positions, state, origin, author,
                         created_at, committed_at, expires_at)
    SELECT gen_random_uuid(), f.id, f.subject, s.key, s.type, s.serial, s.info_key, s.info_serial, s.value, s.positions, s.state, s.origin,
           s.author, f.at, f.at, f.at + interval '3 years'
-     FROM filled AS f CROSS JOIN (SELECT r.* FROM records AS r WHERE r.subject = 'sample') AS s`,
+     FROM filled AS f CROSS JOIN (SELECT r.* FROM records AS r WHERE r.subject = 'sample') AS s
+    WHERE NOT f.open`,
 ];
