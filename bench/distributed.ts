@@ -19,7 +19,7 @@ import { startPostgres } from './start-postgres.ts';
 import { startServer } from './start-server.ts';
 import { serviceOptions, startServices } from './start-services.ts';
 
-// Separate services on PostgreSQL, Kafka and Redis beside a bare server on the same PostgreSQL, in one run (issue 4, "Speed"). It asserts
+// Separate services on PostgreSQL, Kafka and Redis beside a bare server on the same PostgreSQL, in one run. It asserts
 // nothing: figures are for reading.
 
 const { values: options } = parseArgs({

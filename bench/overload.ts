@@ -10,7 +10,7 @@ import { cpuSeconds } from './process-usage.ts';
 import { FlowEnded, runFlow, type Step, steps, type Target } from './run-flow.ts';
 import { startServer } from './start-server.ts';
 
-// What a process does with more than it can do (issue 4, "Overload"): first as many flows as it manages, then flows that begin at a
+// What a process does with more than it can do: first as many flows as it manages, then flows that begin at a
 // multiple of that rate, whether earlier ones are done or not. Nobody tries again. It asserts nothing: figures are for reading.
 
 const { values: options } = parseArgs({

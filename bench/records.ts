@@ -15,7 +15,7 @@ import { type BenchPostgres, startPostgres } from './start-postgres.ts';
 import { type ServerProcess, startServer } from './start-server.ts';
 import { walkRequests } from './walk-requests.ts';
 
-// What a flow costs beside few and beside many records, and whether every statement on its way has an index (issue 4, "Speed"). It fails if
+// What a flow costs beside few and beside many records, and whether every statement on its way has an index. It fails if
 // one has none; the costs are for reading.
 
 const { values: options } = parseArgs({

@@ -10,7 +10,7 @@ import { type Kind, kinds, type Results, type System, systems, writeReport } fro
 import { runPhase } from './run-phase.ts';
 import { type ServerProcess, startServer } from './start-server.ts';
 
-// Measures the full flow beside a bare server, in one run (issue 3, "Speed"). It asserts nothing: figures are for reading.
+// Measures the full flow beside a bare server, in one run. It asserts nothing: figures are for reading.
 
 const { values: options } = parseArgs({
   options: {

@@ -4,7 +4,7 @@ import { eachReplica } from '#lib/events/reader.ts';
 
 /**
  * Has a replica refuse a key as soon as its revocation is told. Without events it does so when what it knows is 5 s old: the age limit is
- * what the promise rests on (issue 4, "Outbox and inbox").
+ * what the promise rests on.
  */
 export function forgetRevokedKeys({
   bus,

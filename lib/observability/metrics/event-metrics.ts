@@ -14,7 +14,7 @@ export interface EventMetrics {
   lag(facts: { consumer: string; topic: string; messages: number }): void;
 }
 
-/** How old events are when they have been applied: the target is 250 ms at p99 (issue 4, "Speed"). */
+/** How old events are when they have been applied: the target is 250 ms at p99. */
 const ages = [0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60, 300, 3600];
 
 export function createEventMetrics(registers: Registry[]): EventMetrics {

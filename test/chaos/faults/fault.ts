@@ -23,5 +23,5 @@ export interface Fault {
 /** Healed as soon as it has happened. */
 export const atOnce = [0, 0] as const;
 
-/** What subjects do goes on while Kafka, Redis or webhooks are away (issue 4: at least 99.9 %). */
+/** What subjects do goes on while Kafka, Redis or webhooks are away (at least 99.9 %). */
 export const formAndSubmit: Promised = { kinds: ['form', 'submit'], perMille: 999 };

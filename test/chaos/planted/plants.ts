@@ -16,7 +16,7 @@ export interface Plant {
 
 const lost = 'reply lost after COMMIT (connection cut)';
 
-/** At least ten (issue 4, "Fault tests"); each patch applies to the code as it is, or its test fails. */
+/** At least ten; each patch applies to the code as it is, or its test fails. */
 export const plants: readonly Plant[] = [
   {
     patch: 'event-outside-transaction',
