@@ -5,7 +5,7 @@ import { applyOnce } from '#lib/events/inbox.ts';
 import { sharedReader } from '#lib/events/reader.ts';
 import { actionOf, subscribableAs } from '../domain/actions.ts';
 import { toldWithinDays } from '../domain/retention.ts';
-import { queueDeliveries } from '../queries/deliveries.ts';
+import { isSubscribed, queueDeliveries } from '../queries/deliveries.ts';
 
 const consumer = 'webhooks';
 const topics: readonly Topic[] = ['accord.consents', 'accord.models', 'accord.keys', 'accord.peers'];
@@ -17,10 +17,13 @@ export function queueEvents({ bus, db, wake }: { bus: EventBus; db: Database; wa
     bus.subscribe(topic, reader, async (event) => {
       const action = actionOf(event.type);
       if (action === undefined || isOld(event.time)) return;
+      const names = subscribableAs(action);
+      // Most events concern nobody: one look instead of a transaction, and nothing to note, because nothing is done.
+      if (!(await isSubscribed(db, names))) return;
       let queued = 0;
       await db.withTransaction((tx) =>
         applyOnce(tx, { consumer, eventId: event.id }, async () => {
-          queued = await queueDeliveries(tx, { event, action, names: subscribableAs(action) });
+          queued = await queueDeliveries(tx, { event, action, names });
         }),
       );
       if (queued > 0) wake();

@@ -13,6 +13,14 @@ const columns = sql`
 /** Transactions that overlap: an event may be dated a little before a webhook that was made before it. */
 const toleranceSeconds = 60;
 
+/** Whether anybody has subscribed. @param names as for {@link queueDeliveries}. */
+export async function isSubscribed(db: Queries, names: readonly string[]): Promise<boolean> {
+  const { subscribed } = await db.one<{ subscribed: boolean }>(
+    sql`SELECT EXISTS (SELECT FROM webhooks AS w WHERE w.subscribed_actions && ${names}::text[]) AS subscribed`,
+  );
+  return subscribed;
+}
+
 /**
  * Makes a delivery of an event for every webhook that has subscribed to it, paused or not. What happened before a webhook was made is not
  * for it: some topics keep events for ever.
