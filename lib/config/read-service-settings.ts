@@ -31,6 +31,7 @@ export function readServiceSettings<S extends Service>(
   const specs = { ...serviceSpecs, ...service.specs, ...neighbourSpecs(service.calls) };
   const settings = readSettings(environment, specs, (read, sound) => {
     const own = [...Object.keys(service.specs), 'BASE_URL'] as (keyof typeof specs)[];
+    // The service's own settings are among what was read; TypeScript does not see that through the generic type.
     const faults = sound(...own) ? (service.check?.(read as never, read.BASE_URL) ?? []) : [];
     if (read.DEMO)
       faults.push(

@@ -81,6 +81,7 @@ function serve(
       validate(operation, { params, query, body });
       if (types.length > 1 || mode === 'html') ctx.vary('Accept');
       ctx.state.principal = principal;
+      // What was validated has the shape that the handler names, which is not known here.
       await handler(ctx, { params, query, body, form, principal, mode } as never);
     } finally {
       place?.leave();
