@@ -5,6 +5,8 @@ export default defineConfig({
     globalSetup: ['test/support/postgres-setup.ts'],
     // Processes, not threads: what a test starts ends with the thread or process that started it.
     pool: 'forks',
+    // A test waits for its servers half of the time; with more workers than this the servers would wait for the tests.
+    maxWorkers: 2,
     projects: [
       {
         test: {
