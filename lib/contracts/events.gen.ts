@@ -2,6 +2,43 @@ export type paths = Record<string, never>;
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        Submission: {
+            submission: components["schemas"]["TransactionId"];
+            /**
+             * Format: uri
+             * @description Base URL of the other instance.
+             */
+            peer: string;
+            /**
+             * @description With `submission.decided` alone.
+             * @enum {string}
+             */
+            decision?: "commit" | "rollback";
+        };
+        PeerSubmission: {
+            transaction: components["schemas"]["TransactionId"];
+            /**
+             * Format: uri
+             * @description Base URL of the owner.
+             */
+            peer: string;
+            version: components["schemas"]["Version"];
+            /** @description With `refused` alone. */
+            reason?: string;
+        };
+        SubmissionAnswer: {
+            submission: components["schemas"]["TransactionId"];
+            /** Format: uri */
+            peer: string;
+            /**
+             * @description `expired`: the deadline passed without an answer.
+             * @enum {string}
+             */
+            verdict: "committed" | "held" | "rolledback" | "refused" | "expired";
+            reason?: string;
+            /** @description The transaction at the peer. */
+            id?: string;
+        };
         /** @description The attributes of an event (CloudEvents 1.0) but `specversion` and `datacontenttype`, which are the same for all. */
         Attributes: {
             /**
@@ -88,10 +125,12 @@ export type operations = Record<string, never>;
 
 /** The types of the events of each topic. */
 export interface TopicEvents {
-  'accord.consents': 'io.accord.consent.created.v1' | 'io.accord.consent.committed.v1' | 'io.accord.consent.cancelled.v1' | 'io.accord.consent.timedout.v1' | 'io.accord.record.superseded.v1';
+  'accord.consents': 'io.accord.consent.submitted.v1' | 'io.accord.consent.rolledback.v1' | 'io.accord.peer.submission.delivered.v1' | 'io.accord.peer.submission.accepted.v1' | 'io.accord.peer.submission.refused.v1' | 'io.accord.consent.created.v1' | 'io.accord.consent.committed.v1' | 'io.accord.consent.cancelled.v1' | 'io.accord.consent.timedout.v1' | 'io.accord.record.superseded.v1';
   'accord.models': 'io.accord.model.activated.v1' | 'io.accord.model.archived.v1' | 'io.accord.model.deleted.v1' | 'io.accord.model.shared.v1';
   'accord.keys': 'io.accord.key.created.v1' | 'io.accord.key.revoked.v1';
   'accord.peers': 'io.accord.peer.added.v1' | 'io.accord.peer.removed.v1';
+  'accord.peer-submissions': 'io.accord.submission.released.v1' | 'io.accord.submission.decided.v1' | 'io.accord.submission.held.v1';
+  'accord.peer-outcomes': 'io.accord.submission.answered.v1';
 }
 
 /** The data of each type of event. */
@@ -100,6 +139,11 @@ export interface EventData {
   'io.accord.consent.committed.v1': components['schemas']['Consent'];
   'io.accord.consent.cancelled.v1': components['schemas']['Consent'];
   'io.accord.consent.timedout.v1': components['schemas']['Consent'];
+  'io.accord.consent.submitted.v1': components['schemas']['Consent'];
+  'io.accord.consent.rolledback.v1': components['schemas']['Consent'];
+  'io.accord.peer.submission.delivered.v1': components['schemas']['PeerSubmission'];
+  'io.accord.peer.submission.accepted.v1': components['schemas']['PeerSubmission'];
+  'io.accord.peer.submission.refused.v1': components['schemas']['PeerSubmission'];
   'io.accord.record.superseded.v1': components['schemas']['RecordSuperseded'];
   'io.accord.model.activated.v1': components['schemas']['Model'];
   'io.accord.model.archived.v1': components['schemas']['Model'];
@@ -109,4 +153,8 @@ export interface EventData {
   'io.accord.key.revoked.v1': components['schemas']['Key'];
   'io.accord.peer.added.v1': components['schemas']['Peer'];
   'io.accord.peer.removed.v1': components['schemas']['Peer'];
+  'io.accord.submission.released.v1': components['schemas']['Submission'];
+  'io.accord.submission.decided.v1': components['schemas']['Submission'];
+  'io.accord.submission.held.v1': components['schemas']['Submission'];
+  'io.accord.submission.answered.v1': components['schemas']['SubmissionAnswer'];
 }

@@ -1,6 +1,7 @@
 import type { FormElement, FormInformation } from '#lib/contracts/form-content.ts';
 import type { PageTheme } from '#lib/contracts/page-base.ts';
 import type { PageModel } from '#lib/contracts/pages.ts';
+import type { RefusalReason, SealedPart } from '#lib/contracts/submissions.ts';
 import type { Fault } from '#lib/errors/fail.ts';
 
 /** Types of elements that are answered. */
@@ -102,7 +103,15 @@ export interface CheckedAnswer {
 
 /** The outcome of checking an answers map. */
 export type AnswerCheck =
-  | { outcome: 'valid'; language: string; info: DescribedInformation; answers: CheckedAnswer[] }
+  | {
+      outcome: 'valid';
+      language: string;
+      info: DescribedInformation;
+      /** To our own elements. */
+      answers: CheckedAnswer[];
+      /** Those to peers' elements, sealed: one for each peer that was answered. */
+      parts: SealedPart[];
+    }
   /** Faults with pointers into the answers map; a page links them to their elements. */
   | { outcome: 'invalid'; faults: Fault[] }
   /** Answers to versions of an older MAJOR, or to elements withdrawn since: identifiers as they were answered. */
@@ -154,6 +163,7 @@ export interface FormsOperations {
    * @param input.openedAt when the transaction was created: serials ACTIVE at or after it are accepted while their MAJOR is ACTIVE.
    * @param input.form a form post: an absent multi-choice answer means none chosen.
    * @param input.hidden keys not asked because they have a valid answer.
+   * @param input.sealUntil RFC 3339: until when peers may open their parts.
    */
   checkAnswers(input: {
     layout: PinnedLayout;
@@ -162,7 +172,23 @@ export interface FormsOperations {
     answers: Record<string, string[]>;
     form: boolean;
     hidden: string[];
+    sealUntil: string;
   }): Promise<AnswerCheck>;
+  /**
+   * Checks answers to our elements that came by a peer, as strictly as our own (federation.md, "Answers" 4).
+   * @param input.peer its id: the elements must be shared with it. @param input.info the information's identifier.
+   * @param input.elements identifiers of all that was asked. @param input.answers by identifier.
+   */
+  checkSubmission(input: {
+    peer: string;
+    language: string;
+    info: string;
+    elements: string[];
+    answers: Record<string, string[]>;
+  }): Promise<
+    | { outcome: 'valid'; language: string; info: DescribedInformation; answers: CheckedAnswer[] }
+    | { outcome: 'refused'; reason: Extract<RefusalReason, 'unknown-element' | 'stale' | 'invalid'> }
+  >;
   activeVersions(input: { keys: string[] }): Promise<ActiveVersions>;
   /** The theme a layout names, for final and error pages; null if it names none or one that is not ACTIVE. */
   theme(input: { key: string; language: string }): Promise<PageTheme | null>;

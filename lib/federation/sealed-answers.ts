@@ -6,15 +6,20 @@ export interface SealHeader {
   sid: string;
   /** Base URL of the instance that showed the form. */
   leader: string;
-  /** SHA-256 over the elements asked, base64url. */
+  /** SHA-256 over canonical JSON (RFC 8785) of {info, elements} of the content, base64url: what was asked. */
   digest: string;
   /** Until when it may be opened, in seconds since 1970. */
   exp: number;
 }
 
-/** Answers to the elements of one peer, by identifier, and the language in which they were asked. */
+/** Answers to the elements of one peer, and what was asked. Identifiers are the peer's own, without a host. */
 export interface SealedContent {
   language: string;
+  /** Identifier of the information that was shown. */
+  info: string;
+  /** Identifiers of the elements that were asked, sorted. */
+  elements: string[];
+  /** By identifier. */
   answers: Record<string, string[]>;
 }
 
