@@ -101,15 +101,17 @@ async function decrypt(sealed: string, key: JWK): Promise<Uint8Array | undefined
 
 function readContent(plaintext: Uint8Array): SealedContent | undefined {
   try {
-    const { language, answers } = JSON.parse(
+    const { language, info, elements, answers } = JSON.parse(
       new TextDecoder('utf-8', { fatal: true }).decode(plaintext),
     ) as SealedContent;
-    const isAnswer = (value: unknown) =>
-      Array.isArray(value) && value.every((each) => typeof each === 'string');
-    if (typeof language !== 'string' || typeof answers !== 'object' || answers === null) return undefined;
-    if (Array.isArray(answers) || !Object.values(answers).every(isAnswer)) return undefined;
-    return { language, answers };
+    if (typeof language !== 'string' || typeof info !== 'string' || !isTexts(elements)) return undefined;
+    if (typeof answers !== 'object' || answers === null || Array.isArray(answers)) return undefined;
+    return Object.values(answers).every(isTexts) ? { language, info, elements, answers } : undefined;
   } catch {
     return undefined;
   }
+}
+
+function isTexts(value: unknown): value is string[] {
+  return Array.isArray(value) && value.every((each) => typeof each === 'string');
 }

@@ -15,7 +15,12 @@ const header = {
   exp: now.getTime() / 1000 + 3600,
 };
 const publicKey = (key = owner) => publicPart(key) as ReturnType<typeof publicPart> & { kid: string };
-const content = { language: 'ar', answers: { 'processing/a/1.0': ['نعم'], 'preference/b/2.1': [] } };
+const asked = { language: 'en', info: 'element/information/i/1.0', elements: ['element/processing/a/1.0'] };
+const content = {
+  ...asked,
+  language: 'ar',
+  answers: { 'element/processing/a/1.0': ['نعم'], 'element/preference/b/2.1': [] },
+};
 
 describe('answers sealed to their owner', () => {
   it('are read by the owner, with what they belong to, whichever of its keys they were sealed to', async () => {
@@ -40,7 +45,7 @@ describe('answers sealed to their owner', () => {
     await fc.assert(
       fc.asyncProperty(answers, async (map) => {
         const asSent = JSON.parse(JSON.stringify(map)) as Record<string, string[]>;
-        const sealed = await sealAnswers({ language: 'en', answers: asSent }, { key: publicKey(), header });
+        const sealed = await sealAnswers({ ...asked, answers: asSent }, { key: publicKey(), header });
         const opened = await openAnswers(sealed, { keys: [owner], now });
         expect(opened.opened && opened.content.answers).toEqual(asSent);
       }),
@@ -49,7 +54,7 @@ describe('answers sealed to their owner', () => {
   });
 
   it('are nowhere to be read without the key, and never look the same twice', async () => {
-    const marked = { language: 'en', answers: { a: ['MARKED-ANSWER'] } };
+    const marked = { ...asked, answers: { a: ['MARKED-ANSWER'] } };
     const [one, two] = (await Promise.all(
       [1, 2].map(() => sealAnswers(marked, { key: publicKey(), header })),
     )) as [string, string];
@@ -66,7 +71,7 @@ describe('answers sealed to their owner', () => {
     const lengths = await Promise.all(
       [0, 1, 10, 500].map(async (length) => {
         const answers = { a: ['x'.repeat(length)] };
-        return (await sealAnswers({ language: 'en', answers }, { key: publicKey(), header })).length;
+        return (await sealAnswers({ ...asked, answers }, { key: publicKey(), header })).length;
       }),
     );
     expect(new Set(lengths).size).toBe(1);
@@ -129,10 +134,17 @@ describe('answers sealed to their owner', () => {
     '[]',
     'null',
     '{"language":"en"}',
-    '{"language":1,"answers":{}}',
-    '{"language":"en","answers":[]}',
-    '{"language":"en","answers":{"a":"yes"}}',
-    '{"language":"en","answers":{"a":[1]}}',
+    ...[
+      { language: 1 },
+      { info: undefined },
+      { elements: undefined },
+      { elements: 'element/processing/a/1.0' },
+      { elements: [1] },
+      { answers: [] },
+      { answers: null },
+      { answers: { a: 'yes' } },
+      { answers: { a: [1] } },
+    ].map((change) => JSON.stringify({ ...content, ...change })),
   ])('that hold %s are refused', async (plaintext) => {
     const sealed = await new CompactEncrypt(new TextEncoder().encode(plaintext))
       .setProtectedHeader({ alg: 'ECDH-ES', enc: 'A256GCM', kid: owner.kid, ...header })
