@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { randomId } from '#lib/ids/random-id.ts';
 import { answersDigest } from '../../services/transactions/domain/answers-digest.ts';
 import { sha256Canonical } from '../../services/transactions/domain/context-digest.ts';
 import { addDuration } from '../../services/transactions/domain/duration.ts';
-import { randomId } from '../../services/transactions/domain/random-id.ts';
 
 const answers = { 'element/processing/a/1.0': ['accepted'], 'element/preference/b/1.0': ['x', 'y'] };
 const digest = (map: Record<string, string[]>) => answersDigest(map).toString('hex');

@@ -1,8 +1,8 @@
 import type { Principal } from '#lib/auth/principal.ts';
 import type { Database, Queries } from '#lib/db/database.ts';
 import { fail } from '#lib/errors/fail.ts';
+import { randomId } from '#lib/ids/random-id.ts';
 import { actorName, noSuchTransaction, requireAccess } from '../domain/access.ts';
-import { randomId } from '../domain/random-id.ts';
 import { isFinal, stateAt } from '../domain/states.ts';
 import type { ReadTransaction, Transaction } from '../domain/transaction.ts';
 import { closeExpiredChild, lockTransaction, readOpenChild } from '../queries/children.ts';

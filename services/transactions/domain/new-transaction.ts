@@ -1,7 +1,7 @@
 import type { Principal } from '#lib/auth/principal.ts';
 import type { PinnedLayout } from '#lib/contracts/forms.ts';
+import { randomId } from '#lib/ids/random-id.ts';
 import type { ConsentContext } from './context.ts';
-import { randomId } from './random-id.ts';
 
 /** A transaction that is to be made. */
 export interface NewTransaction {

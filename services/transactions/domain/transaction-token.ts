@@ -1,8 +1,8 @@
 import { createHash, createHmac, createSecretKey, type KeyObject } from 'node:crypto';
 import { jwtVerify } from 'jose';
 import { LRUCache } from 'lru-cache';
+import { randomId } from '#lib/ids/random-id.ts';
 import { createCompactJws } from './compact-jws.ts';
-import { randomId } from './random-id.ts';
 
 const type = 'accord-tx+jwt';
 const algorithm = 'HS256';
