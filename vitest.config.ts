@@ -6,13 +6,15 @@ export default defineConfig({
     // Processes, not threads: what a test starts ends with the thread or process that started it.
     pool: 'forks',
     // A test waits for its servers half of the time; with more workers than this the servers would wait for the tests.
-    maxWorkers: 2,
+    // A Kafka from outside is one for all, so its tests run one after the other.
+    maxWorkers: process.env.KAFKA_BROKERS ? 1 : 2,
     projects: [
       {
         test: {
           name: 'fast',
           include: ['test/{unit,service,contract,integration,security}/**/*.test.ts'],
-          testTimeout: 20_000,
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
         },
       },
       {

@@ -1,18 +1,17 @@
-import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type Caller, createKey, signIn } from '../support/callers.ts';
 import { type DistributedInstance, startDistributedInstance } from '../support/distributed-instance.ts';
+import { brokers } from '../support/kafka.ts';
 import { complete, often, problemOf, subjectOf, transactionIn } from '../support/live-subject.ts';
 import { createTransaction, recordsOf } from '../support/live-transactions.ts';
 import { deliveriesOf, startEndpoint, subscribe, verify } from '../support/webhook-endpoint.ts';
 
-const kafkaBrokers = inject('kafkaBrokers');
-
-describe.runIf(kafkaBrokers)('two replicas of every service behind a prefix router', () => {
+describe.runIf(brokers)('two replicas of every service behind a prefix router', () => {
   let instance: DistributedInstance;
   let operator: Caller;
   beforeAll(async () => {
     instance = await startDistributedInstance({
-      kafkaBrokers: kafkaBrokers as string,
+      kafkaBrokers: brokers as string,
       environmentOf: { webhooks: { OUTBOUND_ALLOWED_NETWORKS: '127.0.0.0/8' } },
     });
     operator = await signIn(instance, 'operator');

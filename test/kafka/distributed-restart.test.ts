@@ -1,19 +1,19 @@
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Caller, signIn } from '../support/callers.ts';
 import { type DistributedInstance, startDistributedInstance } from '../support/distributed-instance.ts';
+import { brokers } from '../support/kafka.ts';
 import { rowsOf } from '../support/live-database.ts';
 import { complete, subjectOf } from '../support/live-subject.ts';
 import { createTransaction } from '../support/live-transactions.ts';
 
-const kafkaBrokers = inject('kafkaBrokers');
 const workers = 4;
 
-describe.runIf(kafkaBrokers)('two replicas of every service', () => {
+describe.runIf(brokers)('two replicas of every service', () => {
   let instance: DistributedInstance;
   let operator: Caller;
   beforeAll(async () => {
     instance = await startDistributedInstance({
-      kafkaBrokers: kafkaBrokers as string,
+      kafkaBrokers: brokers as string,
       environment: { STOP_DELAY: '1' },
     });
     operator = await signIn(instance, 'operator');

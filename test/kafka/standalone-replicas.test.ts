@@ -1,22 +1,21 @@
-import { describe, expect, inject, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { loadSecrets } from '#lib/config/secrets.ts';
 import { freePort } from '#lib/lifecycle/free-port.ts';
 import { createKey, signIn } from '../support/callers.ts';
 import { seedInstance } from '../support/distributed-instance.ts';
+import { brokers } from '../support/kafka.ts';
 import { createTestDatabase } from '../support/postgres.ts';
 import { startStandalone } from '../support/standalone-process.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
-const kafkaBrokers = inject('kafkaBrokers');
-
-describe.runIf(kafkaBrokers)('everything in one process, with KAFKA_BROKERS', () => {
+describe.runIf(brokers)('everything in one process, with KAFKA_BROKERS', () => {
   async function settingsFor(): Promise<Record<string, string>> {
     const database = await createTestDatabase();
     onTestFinished(() => database.drop());
     return {
       ...{
         DATABASE_URL: database.url,
-        KAFKA_BROKERS: kafkaBrokers as string,
+        KAFKA_BROKERS: brokers as string,
         BASE_URL: 'http://localhost:1',
       },
       ...{ SECRETS_DIR: await temporaryFolder(), MAX_EVENT_LOOP_DELAY: '0' },

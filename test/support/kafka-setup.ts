@@ -5,38 +5,47 @@ import { MissingInfrastructure } from '../../deploy/local/programs.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** `host:port`; null: it cannot be had here, which has been told, and tests that need it are left out. */
-    kafkaBrokers: string | null;
+    /** `host:port` by worker; null: it cannot be had here, which has been told, and tests that need it are left out. */
+    kafkaBrokers: string[] | null;
   }
 }
 
-/** One Kafka for the tests that need it (`KAFKA_BROKERS`, else one of this run), with the topics of asyncapi.yaml. */
+/**
+ * A Kafka for each worker (`KAFKA_BROKERS` for one, else brokers of this run), with the topics of asyncapi.yaml: instances that run at the same time
+ * on one Kafka would share each other's events, because topics and consumer groups have the names of the product.
+ */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   const given = process.env.KAFKA_BROKERS;
-  const server = given ? { address: given, stop: async () => {} } : await startOrTell();
-  project.provide('kafkaBrokers', server?.address ?? null);
-  if (!server) return async () => {};
+  const servers = given ? [{ address: given, stop: async () => {} }] : await startOrTell(workersOf(project));
+  const stop = async () => void (await Promise.all(servers.map((server) => server.stop())));
+  project.provide('kafkaBrokers', servers.length > 0 ? servers.map(({ address }) => address) : null);
   try {
-    await createTopics({
-      brokers: server.address.split(','),
-      wanted: readTopics(asyncApiFile),
-    });
+    const wanted = readTopics(asyncApiFile);
+    for (const { address } of servers) await createTopics({ brokers: address.split(','), wanted });
   } catch (error) {
-    await server.stop();
+    await stop();
     throw error;
   }
-  return () => server.stop();
+  return stop;
 }
 
 const asyncApiFile = new URL('../../asyncapi.yaml', import.meta.url);
 
+function workersOf(project: TestProject): number {
+  return project.vitest.config.maxWorkers;
+}
+
 /** On a person's machine the other tests still run; in CI what is missing is a failure. */
-async function startOrTell() {
+async function startOrTell(count: number) {
+  const servers: Awaited<ReturnType<typeof startLocalKafka>>[] = [];
   try {
-    return await startLocalKafka();
+    // One after the other: the first may have to fetch the program.
+    while (servers.length < count) servers.push(await startLocalKafka());
+    return servers;
   } catch (error) {
+    await Promise.all(servers.map((server) => server.stop()));
     if (!(error instanceof MissingInfrastructure) || process.env.CI === 'true') throw error;
     process.stderr.write(`\n!!! TESTS ON KAFKA ARE LEFT OUT !!!\n${error.message}\n\n`);
-    return undefined;
+    return [];
   }
 }

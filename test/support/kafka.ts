@@ -4,21 +4,16 @@ import { createKafkaBus } from '#lib/events/kafka/kafka-bus.ts';
 import { createLogger } from '#lib/observability/logger.ts';
 import { eventContract } from './event-bus.ts';
 
-/** The run's Kafka; null if it cannot be had here. */
-export const brokers = inject('kafkaBrokers');
+/** The Kafka of this worker; null if it cannot be had here. */
+export const brokers = inject('kafkaBrokers')?.[Number(process.env.VITEST_POOL_ID) - 1] ?? null;
 
-/** A bus on Kafka. @param address another than the run's. @param fatal takes the reasons for which the process would have ended. */
-export function makeKafkaBus({
-  address = brokers ?? '',
-  fatal = [] as string[],
-  log = createLogger({ level: 'silent' }),
-} = {}) {
+/** A bus on Kafka. @param address another than the worker's. @param fatal takes the reasons for which the process would have ended. */
+export function makeKafkaBus({ address = brokers ?? '', log = createLogger({ level: 'silent' }) } = {}) {
   return createKafkaBus({
     brokers: address.split(','),
     clientId: 'test',
     contract: eventContract,
     log,
-    onFatal: (reason) => void fatal.push(reason),
   });
 }
 
