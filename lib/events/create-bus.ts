@@ -17,9 +17,5 @@ interface Options {
 export function createBus({ brokers, clientId, log, metrics }: Options): EventBus {
   const contract = readEventContract(new URL('../../asyncapi.yaml', import.meta.url));
   if (!brokers) return createInProcessBus({ contract, log, metrics });
-  const onFatal = (reason: string) => {
-    log.error('events cannot be read any more; this process ends, so that another can', { code: reason });
-    process.exit(1);
-  };
-  return createKafkaBus({ brokers, clientId, contract, log, metrics, onFatal });
+  return createKafkaBus({ brokers, clientId, contract, log, metrics });
 }

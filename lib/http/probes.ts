@@ -10,7 +10,7 @@ export interface Probes {
   stopping(): void;
 }
 
-/** That there is an answer at all is what `/livez` tells: a process that has lost its consumers ends by itself. */
+/** That there is an answer at all is what `/livez` tells: consumers that are lost are replaced within the process. */
 export function createProbes(): Probes {
   let check: () => Promise<boolean> = async () => false;
   async function answerReady(response: ServerResponse) {

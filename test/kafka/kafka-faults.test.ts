@@ -13,23 +13,19 @@ const asyncApi = new URL('../../asyncapi.yaml', import.meta.url);
 // A broker that faults are done to is this file's own.
 describe.skipIf(!brokers)('events while Kafka is in trouble', () => {
   let kafka: LocalServer;
-  const fatal: string[] = [];
   const buses: EventBus[] = [];
 
   beforeAll(async () => {
     kafka = await startLocalKafka();
     await createTopics({ brokers: [kafka.address], wanted: readTopics(asyncApi) });
   });
-  afterEach(async () => {
-    await Promise.all(buses.splice(0).map((bus) => bus.stop()));
-    expect(fatal).toEqual([]);
-  });
+  afterEach(async () => void (await Promise.all(buses.splice(0).map((bus) => bus.stop()))));
   afterAll(() => kafka?.stop());
 
   /** A bus that reads accord.consents and accord.keys; what has come of each. */
   function start(name = `faults-${randomUUID()}`) {
     const came = { consents: new Set<string>(), keys: new Set<string>(), gaps: 0 };
-    const bus = makeKafkaBus({ address: kafka.address, fatal });
+    const bus = makeKafkaBus({ address: kafka.address });
     buses.push(bus);
     const forget = () => {
       came.gaps += 1;
@@ -59,9 +55,9 @@ describe.skipIf(!brokers)('events while Kafka is in trouble', () => {
     await kafka.launch();
     await publishAll(bus, sent);
     await expect
-      .poll(() => sent.slice(0, 2).every(({ event }) => came.consents.has(event.id)), { timeout: 60_000 })
+      .poll(() => sent.slice(0, 2).every(({ event }) => came.consents.has(event.id)), { timeout: 40_000 })
       .toBe(true);
-    await expect.poll(() => came.gaps, { timeout: 60_000 }).toBeGreaterThan(gapsBefore);
+    await expect.poll(() => came.gaps, { timeout: 40_000 }).toBeGreaterThan(gapsBefore);
   });
 
   test('a broker that is down when a process starts: it starts, and reads when the broker is there', {
@@ -74,7 +70,7 @@ describe.skipIf(!brokers)('events while Kafka is in trouble', () => {
     await kafka.launch();
     await bus.joined();
     await publishAll(bus, sent);
-    await expect.poll(() => came.consents.has(sent[0]?.event.id ?? ''), { timeout: 60_000 }).toBe(true);
+    await expect.poll(() => came.consents.has(sent[0]?.event.id ?? ''), { timeout: 40_000 }).toBe(true);
   });
 
   test('a broker that hangs: publishing ends in time, and stopping too', { timeout: 120_000 }, async () => {
@@ -85,13 +81,14 @@ describe.skipIf(!brokers)('events while Kafka is in trouble', () => {
     const began = performance.now();
     expect(await bus.publish(sent)).toMatchObject([{ hopeless: false }]);
     expect(performance.now() - began).toBeLessThan(27_000);
+    const stopped = performance.now();
     await bus.stop();
-    expect(performance.now() - began).toBeLessThan(27_000 + 42_000);
+    expect(performance.now() - stopped).toBeLessThan(10_000);
     kafka.resume();
     const next = start(name);
     await next.bus.joined();
     await publishAll(next.bus, sent);
-    await expect.poll(() => next.came.consents.has(sent[0]?.event.id ?? ''), { timeout: 60_000 }).toBe(true);
+    await expect.poll(() => next.came.consents.has(sent[0]?.event.id ?? ''), { timeout: 40_000 }).toBe(true);
   });
 
   test('a topic that was deleted: its events wait, those of others go on, and it is read again when it is made again', {
@@ -108,7 +105,7 @@ describe.skipIf(!brokers)('events while Kafka is in trouble', () => {
     const [waiting, going] = [outbound(), keyRevoked()];
     const unsent = await bus.publish([waiting, going]);
     expect(unsent).toMatchObject([{ id: waiting.event.id, hopeless: false }]);
-    await expect.poll(() => came.keys.has(going.event.id), { timeout: 20_000 }).toBe(true);
+    await expect.poll(() => came.keys.has(going.event.id), { timeout: 40_000 }).toBe(true);
     const { created } = await createTopics({ brokers: [kafka.address], wanted: readTopics(asyncApi) });
     expect(created).toEqual(['accord.consents']);
     await publishAll(bus, [waiting]);

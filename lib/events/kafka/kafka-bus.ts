@@ -3,22 +3,16 @@ import { createEventApplier, type Subscription } from '#lib/events/apply-event.t
 import type { OutboundEvent, Topic } from '#lib/events/event.ts';
 import type { EventBus, Unsent } from '#lib/events/event-bus.ts';
 import type { EventContract } from '#lib/events/event-contract.ts';
-import { createKafkaClient } from '#lib/events/kafka/kafka-client.ts';
+import { createKafkaConnection, type KafkaAddress } from '#lib/events/kafka/kafka-client.ts';
 import { createReaderLoop, type ReaderLoop } from '#lib/events/kafka/reader-loop.ts';
 import { createSender, type Sender } from '#lib/events/kafka/sender.ts';
 import type { Logger } from '#lib/observability/logger.ts';
 import type { EventMetrics } from '#lib/observability/metrics/event-metrics.ts';
 
-interface Options {
-  /** KAFKA_BROKERS: `host:port`, … */
-  brokers: readonly string[];
-  /** The process, in the broker's own logs: a service's name. */
-  clientId: string;
+interface Options extends KafkaAddress {
   contract: EventContract;
   log: Logger;
   metrics?: EventMetrics | undefined;
-  /** Ends the process: a consumer of kafkajs cannot be trusted any more. */
-  onFatal(reason: string): void;
 }
 
 /**
@@ -27,7 +21,7 @@ interface Options {
  */
 export function createKafkaBus(options: Options): EventBus {
   const { contract, log, metrics } = options;
-  const kafka = createKafkaClient(options);
+  const connect = () => createKafkaConnection(options);
   const senders = new Map<Topic, Sender>();
   const losses: ((topic: Topic) => void)[] = [];
   const applier = createEventApplier(options);
@@ -35,9 +29,9 @@ export function createKafkaBus(options: Options): EventBus {
 
   function addLoop(subscription: Subscription): void {
     const { topic, reader } = subscription;
-    // Groups of single replicas commit nothing, so the broker forgets them when they are gone.
-    const groupId = reader.shared ? `${topic}.${reader.name}` : `${topic}.${reader.name}.${randomUUID()}`;
-    loops.push(createReaderLoop({ ...options, kafka, groupId, subscription, applier }));
+    // Groups of single replicas commit nothing, so the broker forgets them when they are gone; a new one waits for nobody.
+    const groupId = () => `${topic}.${reader.name}${reader.shared ? '' : `.${randomUUID()}`}`;
+    loops.push(createReaderLoop({ ...options, connect, groupId, subscription, applier }));
   }
 
   function tellLoss(topic: Topic): void {
@@ -46,7 +40,7 @@ export function createKafkaBus(options: Options): EventBus {
   }
 
   async function send(topic: Topic, events: readonly OutboundEvent[]): Promise<Unsent[]> {
-    const sender = senders.get(topic) ?? createSender(kafka, topic, () => tellLoss(topic));
+    const sender = senders.get(topic) ?? createSender(connect, topic, () => tellLoss(topic));
     senders.set(topic, sender);
     const unsent = await sender.send(events);
     metrics?.published(topic, events.length - unsent.length);

@@ -1,6 +1,7 @@
-import { CompressionTypes, type Kafka, Partitioners, type Producer, type RecordMetadata } from 'kafkajs';
+import { CompressionTypes, Partitioners, type Producer, type RecordMetadata } from 'kafkajs';
 import type { OutboundEvent, Topic } from '#lib/events/event.ts';
 import type { Unsent } from '#lib/events/event-bus.ts';
+import type { KafkaConnection } from '#lib/events/kafka/kafka-client.ts';
 import { writeMessage } from '#lib/events/kafka/message.ts';
 import { atMost } from '#lib/lifecycle/at-most.ts';
 
@@ -11,7 +12,8 @@ export interface Sender {
   stop(): Promise<void>;
 }
 
-const disconnectMs = 10_000;
+/** There is nothing under way: what was not acknowledged is sent again. */
+const disconnectMs = 1_000;
 /** Longer than kafkajs's own bounds, shorter than a lease of the outbox. */
 const sendMs = 25_000;
 
@@ -21,46 +23,26 @@ const sendMs = 25_000;
  * its own, because one asks for all its topics at once, and fails for all while one is missing.
  * @param onLost called when the topic turns out to have begun anew.
  */
-export function createSender(kafka: Kafka, topic: Topic, onLost: () => void): Sender {
+export function createSender(connect: () => KafkaConnection, topic: Topic, onLost: () => void): Sender {
   const notice = createLossNotice(onLost);
-  let producer: Promise<Producer> | undefined;
+  let current: ConnectedProducer | undefined;
   let ended: Promise<void> = Promise.resolve();
 
-  async function connect(): Promise<Producer> {
-    const made = kafka.producer({
-      idempotent: false,
-      maxInFlightRequests: 1,
-      allowAutoTopicCreation: false,
-      createPartitioner: Partitioners.DefaultPartitioner,
-    });
-    try {
-      await made.connect();
-      return made;
-    } catch (error) {
-      void made.disconnect().catch(() => {});
-      throw error;
-    }
-  }
-
   function drop(): Promise<void> {
-    const dropped = producer;
-    producer = undefined;
-    if (dropped)
-      ended = atMost(
-        disconnectMs,
-        dropped.then((each) => each.disconnect()),
-      );
+    const dropped = current;
+    current = undefined;
+    if (dropped) ended = end(dropped);
     return ended;
   }
 
   async function trySend(events: readonly OutboundEvent[]): Promise<void> {
-    producer ??= connect();
-    const used = producer;
+    current ??= connectProducer(connect());
+    const used = current;
     try {
       const records = await within(
         sendMs,
-        used.then((each) =>
-          each.send({
+        used.ready.then((producer) =>
+          producer.send({
             topic,
             acks: -1,
             compression: CompressionTypes.None,
@@ -72,7 +54,7 @@ export function createSender(kafka: Kafka, topic: Topic, onLost: () => void): Se
     } catch (error) {
       if (isMissing(error)) notice.missing();
       // Two sends may fail at the same time: the second must not drop the new producer.
-      if (producer === used) void drop();
+      if (current === used) void drop();
       throw error;
     }
   }
@@ -97,6 +79,29 @@ export function createSender(kafka: Kafka, topic: Topic, onLost: () => void): Se
   }
 
   return { send, stop: drop };
+}
+
+interface ConnectedProducer {
+  producer: Producer;
+  ready: Promise<Producer>;
+  cut(): void;
+}
+
+function connectProducer({ kafka, cut }: KafkaConnection): ConnectedProducer {
+  const producer = kafka.producer({
+    idempotent: false,
+    maxInFlightRequests: 1,
+    allowAutoTopicCreation: false,
+    createPartitioner: Partitioners.DefaultPartitioner,
+  });
+  const ready = producer.connect().then(() => producer);
+  ready.catch(() => {}); // Whoever sends is told.
+  return { producer, ready, cut };
+}
+
+async function end({ producer, cut }: ConnectedProducer): Promise<void> {
+  await atMost(disconnectMs, producer.disconnect());
+  cut();
 }
 
 /** Notices that a topic was deleted and made again: it was missing, or a partition gives out numbers that it has given out before. */
