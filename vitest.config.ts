@@ -1,4 +1,8 @@
 import { defineConfig } from 'vitest/config';
+import { patience } from './test/support/patience.ts';
+
+/** Conditions are waited for as long as a busy machine needs; tests that do more than others say so themselves. */
+const waits = { testTimeout: 60_000, hookTimeout: 60_000, expect: { poll: patience } };
 
 export default defineConfig({
   test: {
@@ -13,8 +17,7 @@ export default defineConfig({
         test: {
           name: 'fast',
           include: ['test/{unit,service,contract,integration,security}/**/*.test.ts'],
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
+          ...waits,
         },
       },
       {
@@ -23,24 +26,22 @@ export default defineConfig({
           name: 'kafka',
           include: ['test/kafka/**/*.test.ts'],
           globalSetup: ['test/support/kafka-setup.ts'],
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
+          ...waits,
         },
       },
       {
         test: {
           name: 'e2e',
           include: ['test/e2e/**/*.test.ts'],
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
+          ...waits,
         },
       },
       {
         test: {
           name: 'chaos',
           include: ['test/chaos/**/*.test.ts'],
+          ...waits,
           testTimeout: 120_000,
-          hookTimeout: 60_000,
         },
       },
     ],

@@ -4,6 +4,7 @@ import { createDatabase, type Database } from '#lib/db/database.ts';
 import { createPool } from '#lib/db/pool.ts';
 import { sql } from '#lib/db/sql.ts';
 import { createLogger } from '#lib/observability/logger.ts';
+import { patience } from '../support/patience.ts';
 import { createTestDatabase, type TestDatabase } from '../support/postgres.ts';
 
 const log = createLogger({ level: 'silent' });
@@ -125,7 +126,7 @@ test('a transaction whose work fails leaves nothing, and its client does not com
   });
   await expect(work).rejects.toBe(refusal);
   expect(await ids()).toEqual([]);
-  await vi.waitFor(() => expect(removed).toHaveBeenCalledTimes(1));
+  await vi.waitFor(() => expect(removed).toHaveBeenCalledTimes(1), patience);
 });
 
 test('work that hides a failed statement is not taken for done', async () => {
@@ -195,7 +196,7 @@ test('the pool survives when PostgreSQL ends idle connections', async () => {
   await Promise.all([db.query(sql`SELECT pg_sleep(0.05)`), db.query(sql`SELECT pg_sleep(0.05)`)]);
   expect(pool.totalCount).toBe(2);
   await db.query(terminateOthers);
-  await vi.waitFor(() => expect(pool.totalCount).toBe(1));
+  await vi.waitFor(() => expect(pool.totalCount).toBe(1), patience);
   expect(await Promise.all([db.query(sql`SELECT 1 AS n`), db.query(sql`SELECT 2 AS n`)])).toEqual([
     [{ n: 1 }],
     [{ n: 2 }],

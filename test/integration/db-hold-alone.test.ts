@@ -2,6 +2,7 @@ import pg from 'pg';
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { holdAlone } from '#lib/db/hold-alone.ts';
 import { StartupError } from '#lib/lifecycle/startup-error.ts';
+import { patience } from '../support/patience.ts';
 import { createTestDatabase, type TestDatabase } from '../support/postgres.ts';
 
 let target: TestDatabase;
@@ -73,7 +74,10 @@ test('a process that lost the database to another one is told so', async () => {
   await thief.connect();
   // Queued first, so the lock is its own the moment that the connection breaks.
   const stolen = thief.query('SELECT pg_advisory_lock(7205759404)');
-  await vi.waitFor(async () => expect(await ask('SELECT 1 FROM pg_locks WHERE NOT granted')).toHaveLength(1));
+  await vi.waitFor(
+    async () => expect(await ask('SELECT 1 FROM pg_locks WHERE NOT granted')).toHaveLength(1),
+    patience,
+  );
   await endHolder();
   await stolen;
   await vi.waitFor(() => expect(lost).toHaveBeenCalledOnce(), 10_000);

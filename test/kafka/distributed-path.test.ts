@@ -4,6 +4,7 @@ import { type DistributedInstance, startDistributedInstance } from '../support/d
 import { brokers } from '../support/kafka.ts';
 import { complete, often, problemOf, subjectOf, transactionIn } from '../support/live-subject.ts';
 import { createTransaction, recordsOf } from '../support/live-transactions.ts';
+import { patience } from '../support/patience.ts';
 import { deliveriesOf, startEndpoint, subscribe, verify } from '../support/webhook-endpoint.ts';
 
 describe.runIf(brokers)('two replicas of every service behind a prefix router', () => {
@@ -67,7 +68,7 @@ describe.runIf(brokers)('two replicas of every service behind a prefix router', 
       expect(deliveries.map(({ status, attempts }) => `${status} ${attempts}`)).toEqual(
         made.map(() => 'DELIVERED 1'),
       );
-    });
+    }, patience);
     await operator.send('DELETE', `/webhooks/${webhook.id}`);
   });
 

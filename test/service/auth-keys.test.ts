@@ -3,6 +3,7 @@ import { generateSharedSecret, readSharedSecret } from '#lib/config/shared-secre
 import { sql } from '#lib/db/sql.ts';
 import { drawApiKey } from '../../services/auth/domain/api-key.ts';
 import { type AuthUnderTest, startAuth } from '../support/auth-service.ts';
+import { patience } from '../support/patience.ts';
 
 interface Key {
   id: string;
@@ -133,7 +134,7 @@ describe('an API key', () => {
     await vi.waitFor(async () => {
       const found = (await list()).keys.find((each) => each.id === id);
       expect(found?.lastAccessDate).toBeGreaterThanOrEqual(found?.creationDate ?? Number.NaN);
-    });
+    }, patience);
   });
 
   it('outlives a change of pepper while the former one is still there', async () => {
@@ -152,7 +153,7 @@ describe('revoking a key', () => {
     const { key, id } = await make();
     expect((await callWith({ CM_KEY: key })).status).toBe(200);
     expect((await revoke(id)).status).toBe(204);
-    await vi.waitFor(async () => expect((await callWith({ CM_KEY: key })).status).toBe(401));
+    await vi.waitFor(async () => expect((await callWith({ CM_KEY: key })).status).toBe(401), patience);
     expect((await callWith({ CM_KEY: key, ...admin })).status).toBe(401);
     expect((await list()).keys.map((each) => each.id)).not.toContain(id);
     expect((await revoke(id)).status).toBe(404);
@@ -175,7 +176,7 @@ describe('revoking a key', () => {
         ['io.accord.key.revoked.v1', { key: id, scope: 'OWNER', version: 2 }],
       ]);
       expect(told[0]).toMatchObject({ source: under.baseUrl, time: expect.stringMatching(/^\d{4}-/) });
-    });
+    }, patience);
   });
 });
 

@@ -2,6 +2,7 @@ import { Agent, get, type IncomingMessage, type ServerResponse } from 'node:http
 import { connect, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type Listener, listen } from '#lib/http/listen.ts';
+import { patience } from '../support/patience.ts';
 
 let listener: Listener;
 beforeAll(async () => {
@@ -62,7 +63,7 @@ describe('a server that is asked to close', () => {
     return {
       holding,
       ask,
-      arrived: () => vi.waitUntil(() => held.length > 0),
+      arrived: () => vi.waitUntil(() => held.length > 0, patience),
       letGo: () => held.pop()?.end('done'),
     };
   }

@@ -7,6 +7,7 @@ import { createHttpClient } from '../../bench/http-client.ts';
 import { runFlow } from '../../bench/run-flow.ts';
 import { createKey, signIn } from '../support/callers.ts';
 import { startTestInstance, type TestInstance } from '../support/instance.ts';
+import { patience } from '../support/patience.ts';
 
 let instance: TestInstance;
 let database: pg.Client;
@@ -163,7 +164,10 @@ describe('with more to do than it can', () => {
     await lock.connect();
     await lock.query('BEGIN; LOCK TABLE forms.models IN ACCESS EXCLUSIVE MODE');
     const held = ask('/models', 'application/json');
-    await vi.waitFor(async () => expect(await busy.metrics()).toMatch(/^accord_http_in_flight 1$/m));
+    await vi.waitFor(
+      async () => expect(await busy.metrics()).toMatch(/^accord_http_in_flight 1$/m),
+      patience,
+    );
 
     const refused = [await ask('/models', 'application/json'), await ask('/docs', 'text/html')];
     for (const reply of refused) {
@@ -182,7 +186,10 @@ describe('with more to do than it can', () => {
 
     await lock.query('ROLLBACK');
     expect((await held).status).toBe(200);
-    await vi.waitFor(async () => expect(await busy.metrics()).toMatch(/^accord_http_in_flight 0$/m));
+    await vi.waitFor(
+      async () => expect(await busy.metrics()).toMatch(/^accord_http_in_flight 0$/m),
+      patience,
+    );
     expect((await askForToken()).status).toBe(400);
     await lock.end();
     await busy.stop();

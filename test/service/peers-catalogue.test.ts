@@ -4,6 +4,7 @@ import { sql } from '#lib/db/sql.ts';
 import { removePeer } from '../../services/peers/commands/end-pairing.ts';
 import { sampleContent } from '../support/forms-models.ts';
 import { type OwnCatalogue, sendPage, showCatalogue, signEntry } from '../support/own-catalogue.ts';
+import { patience } from '../support/patience.ts';
 import { type OwnPeer, startOwnPeer } from '../support/peer-of-our-own.ts';
 import { type PeersService, startPeers } from '../support/peers-service.ts';
 
@@ -320,7 +321,7 @@ describe('a partner that cannot be understood', () => {
     const round = here.catalogues.runOnce();
     await vi.waitFor(async () => {
       for (const each of others) expect(await copyOf(each)).toEqual({ study: '1.0' });
-    });
+    }, patience);
     expect(await copyOf(lab)).toEqual({});
     release();
     await round;

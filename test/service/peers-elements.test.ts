@@ -6,6 +6,7 @@ import { startTestInstance, type TestInstance } from '../support/instance.ts';
 import { rowsOf } from '../support/live-database.ts';
 import { activateContent, type LiveModel, makeLiveModel } from '../support/live-models.ts';
 import { pairInstances } from '../support/pair-instances.ts';
+import { patience } from '../support/patience.ts';
 
 type Entry = components['schemas']['Entry'];
 type Peer = components['schemas']['Peer'];
@@ -137,14 +138,17 @@ describe('an instance that is paired with another', () => {
     await vi.waitFor(async () => {
       const [later] = (await (await clinicAdmin.get('/peers')).json()) as [Peer];
       expect(later.lastContactDate).toBeGreaterThan(peer.lastContactDate as number);
-    });
+    }, patience);
   });
 
   it('forgets the copies when either ends the pairing, and reads them anew after the next', async () => {
     const [peer] = (await (await labAdmin.get('/peers')).json()) as [Peer];
     expect((await labAdmin.send('DELETE', `/peers/${peer.id}`)).status).toBe(204);
     await refuses([named()]);
-    await vi.waitFor(async () => expect(await rowsOf(clinic, 'SELECT url FROM forms.peers')).toEqual([]));
+    await vi.waitFor(
+      async () => expect(await rowsOf(clinic, 'SELECT url FROM forms.peers')).toEqual([]),
+      patience,
+    );
     await pairInstances(clinic, lab);
     await shows([named()], 'A study of nightmares');
   });
@@ -157,7 +161,7 @@ describe('an instance that is paired with another', () => {
     await vi.waitFor(async () => {
       const [row] = await rowsOf<{ failures: number }>(clinic, 'SELECT failures FROM peers.catalogues');
       expect(row?.failures).toBeGreaterThan(0);
-    });
+    }, patience);
     expect(await (await preview([named()])).text()).toBe(before);
   });
 });

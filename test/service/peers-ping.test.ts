@@ -4,6 +4,7 @@ import { createLogger } from '#lib/observability/logger.ts';
 import { createPeerTeller, type PeerTeller } from '../../services/peers/jobs/tell-peers.ts';
 import { hurryCatalogue, markShown } from '../../services/peers/queries/catalogues.ts';
 import { makeActive, sampleContent } from '../support/forms-models.ts';
+import { patience } from '../support/patience.ts';
 import { type OwnPeer, startOwnPeer } from '../support/peer-of-our-own.ts';
 import { type PeersService, startPeers } from '../support/peers-service.ts';
 
@@ -71,21 +72,23 @@ describe('a change of what is shared', () => {
   it('is told to those whom it concerns, and to nobody else', async () => {
     await share({ shared: true, sharedWith: [partners.lab.id] });
     teller.changed();
-    await vi.waitFor(() => expect(told).toEqual([urlOf('lab')]));
+    await vi.waitFor(() => expect(told).toEqual([urlOf('lab')]), patience);
     await letAllLook();
     await share({ shared: true });
     teller.changed();
-    await vi.waitFor(() => expect(told).toContain(urlOf('clinic')));
+    await vi.waitFor(() => expect(told).toContain(urlOf('clinic')), patience);
   });
 
   it('is an event, also when it is none of the content: with whom it is shared', async () => {
     const before = here.forms.events.length;
     await share({ shared: true });
-    await vi.waitFor(() =>
-      expect(here.forms.events.slice(before).map(({ type, subject }) => [type, subject])).toContainEqual([
-        'io.accord.model.shared.v1',
-        study.id,
-      ]),
+    await vi.waitFor(
+      () =>
+        expect(here.forms.events.slice(before).map(({ type, subject }) => [type, subject])).toContainEqual([
+          'io.accord.model.shared.v1',
+          study.id,
+        ]),
+      patience,
     );
   });
 
@@ -93,7 +96,7 @@ describe('a change of what is shared', () => {
     teller.changed();
     await share({ shared: true, sharedWith: [partners.lab.id] });
     teller.changed();
-    await vi.waitFor(() => expect(told).toEqual([urlOf('lab')]));
+    await vi.waitFor(() => expect(told).toEqual([urlOf('lab')]), patience);
   });
 
   it('is told at most once a second, however often there is one', async () => {
@@ -119,7 +122,7 @@ describe('a change of what is shared', () => {
     await share({ shared: true });
     answer = (url) => (url === urlOf('lab') ? new Promise(() => {}) : Promise.resolve({ status: 500 }));
     teller.changed();
-    await vi.waitFor(() => expect(told).toHaveLength(2));
+    await vi.waitFor(() => expect(told).toHaveLength(2), patience);
     teller.changed();
     await vi.waitFor(() => expect(told.filter((url) => url === urlOf('clinic'))).toHaveLength(2), {
       timeout: 5_000,
@@ -131,7 +134,7 @@ describe('a change of what is shared', () => {
     await share({ shared: true, sharedWith: [partners.lab.id] });
     answer = () => Promise.reject(new Error('nobody is there'));
     teller.changed();
-    await vi.waitFor(() => expect(told).toHaveLength(1));
+    await vi.waitFor(() => expect(told).toHaveLength(1), patience);
   });
 });
 

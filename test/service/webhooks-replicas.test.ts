@@ -8,6 +8,7 @@ import { createDeliveryJob } from '../../services/webhooks/jobs/deliver.ts';
 import { createKey, signIn } from '../support/callers.ts';
 import { startTestInstance, type TestInstance } from '../support/instance.ts';
 import { rowsOf, runInDatabase } from '../support/live-database.ts';
+import { patience } from '../support/patience.ts';
 import { createTestDatabase } from '../support/postgres.ts';
 import { startStandalone } from '../support/standalone-process.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
@@ -61,7 +62,7 @@ describe('replicas of the service', () => {
       expect(deliveries.map(({ status, attempts }) => `${status} ${attempts}`)).toEqual(
         contexts.map(() => 'DELIVERED 1'),
       );
-    });
+    }, patience);
     expect(endpoint.calls).toHaveLength(60);
     expect(new Set(endpoint.calls.map(({ event }) => event.id)).size).toBe(60);
     expect(new Set(endpoint.calls.map(({ message }) => message)).size).toBe(60);

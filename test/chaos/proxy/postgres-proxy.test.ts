@@ -4,6 +4,7 @@ import { createDatabase } from '#lib/db/database.ts';
 import { createPool } from '#lib/db/pool.ts';
 import { sql } from '#lib/db/sql.ts';
 import { createLogger } from '#lib/observability/logger.ts';
+import { patience } from '../../support/patience.ts';
 import { createTestDatabase } from '../../support/postgres.ts';
 import { createRandom } from '../random.ts';
 import { type PostgresProxy, startPostgresProxy } from './postgres-proxy.ts';
@@ -68,7 +69,7 @@ it('connections break, and new ones are made', async () => {
   proxy.cut();
   expect(await waiting).toMatchObject({ code: 'unavailable' });
   // An idle one may break a moment after it was taken.
-  await vi.waitFor(async () => expect(await db.query(sql`SELECT 1 AS one`)).toEqual([{ one: 1 }]));
+  await vi.waitFor(async () => expect(await db.query(sql`SELECT 1 AS one`)).toEqual([{ one: 1 }]), patience);
 });
 
 it('nothing passes while it holds, and all of it afterwards', async () => {
