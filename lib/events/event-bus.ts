@@ -38,8 +38,8 @@ export interface EventBus {
   start(): void;
   /** Resolves when every subscription is in force: what is published from now on reaches each of them. */
   joined(): Promise<void>;
-  /** Ends reading; events can still be published. Resolves when no handler runs any more; within 3 s whatever becomes of the carrier. */
+  /** Ends reading; events can still be published. Resolves when no handler runs any more; within 2 s whatever becomes of the carrier. */
   stopReading(): Promise<void>;
-  /** Ends everything. Resolves within 4 s after the last handler, whatever becomes of the carrier. */
+  /** Ends everything. Resolves within 3 s after the last handler, whatever becomes of the carrier. */
   stop(): Promise<void>;
 }

@@ -17,7 +17,8 @@ export interface ProcessParts {
 
 /** With the delay (5 s, at most 10) this is hardly ever as long as the 25 s after which the process is cut off. */
 const drainMs = 10_000;
-const flushMs = 4_000;
+/** What Kafka does not take is taken from the outbox by another replica. */
+const flushMs = 3_000;
 const endMs = 5_000;
 
 /**

@@ -5,6 +5,8 @@ import { loadSecrets } from '#lib/config/secrets.ts';
 import { freePort } from '#lib/lifecycle/free-port.ts';
 import { rowsOf, runInDatabase } from '../support/live-database.ts';
 import { createTestDatabase, type TestDatabase } from '../support/postgres.ts';
+import { outbound } from '../support/sample-events.ts';
+import { startSilentBroker } from '../support/silent-broker.ts';
 import { type StandaloneProcess, startStandalone } from '../support/standalone-process.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
@@ -113,6 +115,24 @@ describe('a service as a process of its own', () => {
     expect(await refused.json()).toMatchObject({ type: 'http://localhost:1/docs/problems/unavailable' });
     expect((await fetch(`${url}/readyz`)).status, 'probes are on the internal port alone').toBe(404);
     expect((await transactions.stop()).code).toBe(0);
+  });
+
+  it('ends within 10 seconds although Kafka hangs while it reads from it and sends to it', async () => {
+    const broker = await startSilentBroker();
+    const settings = { ...(await settingsFor(await makeSecrets())), KAFKA_BROKERS: broker.address };
+    const transactions = run('transactions', settings);
+    await transactions.ready;
+    const reading = broker.connections();
+    const { topic, key, event } = outbound();
+    await runInDatabase(
+      { databaseUrl: database.url },
+      'INSERT INTO transactions.outbox (event_id, topic, key, event) VALUES ($1, $2, $3, $4)',
+      [event.id, topic, key, event],
+    );
+    await expect.poll(() => broker.connections() > reading).toBe(true);
+    const began = performance.now();
+    expect((await transactions.stop()).code).toBe(0);
+    expect(performance.now() - began).toBeLessThan(10_000);
   });
 
   it('waits until its schema is there, alive and not ready', async () => {

@@ -7,7 +7,7 @@ import { eventContract } from './event-bus.ts';
 /** The Kafka of this worker; null if it cannot be had here. */
 export const brokers = inject('kafkaBrokers')?.[Number(process.env.VITEST_POOL_ID) - 1] ?? null;
 
-/** A bus on Kafka. @param address another than the worker's. @param fatal takes the reasons for which the process would have ended. */
+/** A bus on Kafka. @param address another than the worker's. */
 export function makeKafkaBus({ address = brokers ?? '', log = createLogger({ level: 'silent' }) } = {}) {
   return createKafkaBus({
     brokers: address.split(','),

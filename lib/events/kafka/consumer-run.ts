@@ -22,7 +22,7 @@ const heartbeatMs = 1_500;
 const rebalanceMs = 10_000;
 const standstillMs = 45_000;
 const handlerMs = 10_000;
-const leaveMs = 3_000;
+const leaveMs = 2_000;
 
 export function startConsumer(
   { subscription, applier, metrics }: ReaderOptions,
