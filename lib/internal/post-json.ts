@@ -23,7 +23,7 @@ export function postJson(
     headers,
     body,
     timeoutMs,
-  }: { agent: Agent; headers: Record<string, string>; body: string; timeoutMs: number },
+  }: { agent: Agent | false; headers: Record<string, string>; body: string; timeoutMs: number },
 ): Promise<Reply> {
   return new Promise((done, reject) => {
     const call = request(

@@ -10,6 +10,7 @@ import { createProbes } from '#lib/http/probes.ts';
 import { createCallerCheck, createCallerTokens } from '#lib/internal/caller-tokens.ts';
 import { createInternalClient } from '#lib/internal/create-internal-client.ts';
 import { createInternalFront } from '#lib/internal/internal-front.ts';
+import { readOperations } from '#lib/internal/read-operations.ts';
 import { serveOperations } from '#lib/internal/serve-operations.ts';
 import { createSurroundings, type OwnedSurroundings } from '#lib/lifecycle/create-surroundings.ts';
 import type { Running } from '#lib/lifecycle/run-process.ts';
@@ -120,7 +121,10 @@ async function composeService<S extends Specs, Name extends keyof Secrets>(
   return definition.compose({
     ...{ shared, db, settings, secrets, standalone: false, demo: false },
     connect: (neighbour) =>
-      createInternalClient({ service: neighbour, addresses: addressesOf(neighbour), tokens }),
+      createInternalClient({
+        ...{ service: neighbour, addresses: addressesOf(neighbour), tokens },
+        reads: readOperations[neighbour],
+      }),
   });
 }
 

@@ -1,5 +1,5 @@
 import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { decodeJwt, SignJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Failure, fail } from '#lib/errors/fail.ts';
@@ -56,7 +56,11 @@ function serveLibrary(keys = { reader: [secret('reader')], fireman: [secret('fir
 }
 
 function clientAt(addresses: readonly string[], tokens = createCallerTokens('reader', [secret('reader')])) {
-  return createInternalClient<Library>({ service: 'library', addresses, tokens, timeoutMs: 500 });
+  const patience = { timeoutMs: 4_000, firstMs: 1_000 };
+  return createInternalClient<Library>({
+    ...{ service: 'library', addresses, tokens, reads: ['find'] },
+    ...patience,
+  });
 }
 
 async function failureOf(work: Promise<unknown>): Promise<Failure> {
@@ -206,6 +210,38 @@ describe('a call over HTTP', () => {
     gone.server.close();
     const client = clientAt([gone.url, url]);
     for (let turn = 0; turn < 4; turn += 1) expect(await client.find({ title: '' })).toBeNull();
+  });
+
+  it('that only reads is asked of another replica when one sleeps', async () => {
+    const ignored: string[] = [];
+    const asleep = await serve((request) => void ignored.push(request.url ?? ''));
+    const client = clientAt([asleep.url, url]);
+    for (let turn = 0; turn < 4; turn += 1) expect(await client.find({ title: '' })).toBeNull();
+    expect(ignored).toContain('/internal/library/find');
+  });
+
+  it('that only reads is asked on a new connection, which behind one name leads to another replica', async () => {
+    const asleep = new Set<Socket>();
+    const good = serveLibrary();
+    const balanced = await serve((request, response) => {
+      if (!asleep.has(request.socket)) good(request, response);
+    });
+    const connections: Socket[] = [];
+    balanced.server.on('connection', (socket) => void connections.push(socket));
+    const client = clientAt([balanced.url]);
+    // Two connections to the same replica, which then falls asleep.
+    await Promise.all([client.find({ title: '' }), client.find({ title: '' })]);
+    for (const socket of connections) asleep.add(socket);
+    expect(await client.find({ title: '' })).toBeNull();
+    await expect.poll(() => [...asleep].every((socket) => socket.destroyed)).toBe(true);
+    expect(await client.find({ title: '' })).toBeNull();
+  });
+
+  it('that changes something is not made twice when it gets no answer in time: somebody may be at it', async () => {
+    const asked: string[] = [];
+    const asleep = await serve((request) => void asked.push(request.url ?? ''));
+    expect((await failureOf(clientAt([asleep.url]).lend({ title: 'Candide' }))).code).toBe('unavailable');
+    expect(asked).toEqual(['/internal/library/lend']);
   });
 
   it('fails as not available, to be tried again, when nobody is there or nobody answers', async () => {
