@@ -13,8 +13,6 @@ export interface LayoutReference {
   layoutData?: unknown;
   /** Key or entry id of a theme that overrides the layout's. */
   theme?: string;
-  /** The form is only looked at: nobody will answer it. */
-  preview?: boolean;
 }
 
 /** Texts of a layout in one language. */
@@ -153,7 +151,7 @@ export interface CataloguePeer {
 export interface FormsOperations {
   /**
    * Resolves and checks a layout. @param input.theme overrides the layout's; unknown: ignored.
-   * @throws Failure `layout-conflict`, `unknown-element`, `invalid`, `not-available` (answers to peers), `unavailable` (a peer's copy is too old).
+   * @throws Failure `layout-conflict`, `unknown-element`, `invalid`, `unavailable` (a peer's copy is too old).
    */
   resolveLayout(input: LayoutReference): Promise<{ layout: PinnedLayout; active: ActiveVersions }>;
   /** @throws Failure `withdrawn` if the information or all elements have no ACTIVE version any more, `unavailable` if a peer's copy is too old. */
@@ -163,7 +161,8 @@ export interface FormsOperations {
    * @param input.openedAt when the transaction was created: serials ACTIVE at or after it are accepted while their MAJOR is ACTIVE.
    * @param input.form a form post: an absent multi-choice answer means none chosen.
    * @param input.hidden keys not asked because they have a valid answer.
-   * @param input.sealUntil RFC 3339: until when peers may open their parts.
+   * @param input.sealUntil RFC 3339: until when peers may open their parts. @param input.child peers' elements need no answer.
+   * @throws Failure `withdrawn`, `unavailable` if a peer's copy is too old or has no information.
    */
   checkAnswers(input: {
     layout: PinnedLayout;
@@ -173,6 +172,7 @@ export interface FormsOperations {
     form: boolean;
     hidden: string[];
     sealUntil: string;
+    child?: boolean;
   }): Promise<AnswerCheck>;
   /**
    * Checks answers to our elements that came by a peer, as strictly as our own (federation.md, "Answers" 4).

@@ -73,7 +73,11 @@ export async function composeForms(options: Options): Promise<{
   const assets = createAssets();
   const renderer = createPageRenderer({ assets, sanitiseRichText });
   const { defaultLanguage, authUrl, publicClient } = settings;
-  const operations = createOperations({ db, log, renderer, defaultLanguage, peers: settings.peers });
+  const { baseUrl } = instance;
+  const operations = createOperations({
+    ...{ db, log, renderer, baseUrl, defaultLanguage },
+    peers: settings.peers,
+  });
   const dependencies: Dependencies = {
     ...{ db, source: instance.baseUrl, wake: relay.wake, operations, renderer, assets, document, instance },
     ...{ defaultLanguage, authUrl, publicClient, demo },

@@ -22,6 +22,7 @@ export const formsService = defineService({
     resolveLayout: ['transactions'],
     describeForm: ['transactions'],
     checkAnswers: ['transactions'],
+    checkSubmission: ['transactions'],
     activeVersions: ['transactions'],
     theme: ['transactions'],
     renderPage: ['transactions'],
@@ -41,8 +42,7 @@ export const formsService = defineService({
         defaultLanguage: settings.INSTANCE_LANGUAGE,
         corsOrigins: settings.CORS_ORIGINS,
         trustedProxies: settings.TRUSTED_PROXIES,
-        // Answers are not sealed and delivered yet: peers' elements can be looked at alone.
-        peers: { staleDays: settings.PEER_STALE_LIMIT, answerable: false },
+        peers: { staleDays: settings.PEER_STALE_LIMIT },
       },
       demo: demo ? demoOf(given) : null,
     });

@@ -4,6 +4,7 @@ import type { Document } from 'openapi-backend';
 import { createAuthenticator } from '#lib/auth/authenticate.ts';
 import { forgetRevokedKeys } from '#lib/auth/forget-revoked-keys.ts';
 import type { SharedIntrospections } from '#lib/auth/shared-introspections.ts';
+import type { PrivateKey } from '#lib/config/private-key.ts';
 import type { AuthOperations } from '#lib/contracts/auth.ts';
 import type { FormsOperations } from '#lib/contracts/forms.ts';
 import type { PageInstance } from '#lib/contracts/page-base.ts';
@@ -20,12 +21,15 @@ import type { OverloadGuard } from '#lib/http/overload-guard.ts';
 import type { RateLimiter } from '#lib/http/rate-limits.ts';
 import type { Logger } from '#lib/observability/logger.ts';
 import type { Metrics } from '#lib/observability/metrics.ts';
+import { followOutcomes } from './consumers/follow-outcomes.ts';
+import { createAnswersDigests } from './domain/answers-digest.ts';
 import { createReceiptSigner } from './domain/receipt-signer.ts';
 import { createTransactionTokens } from './domain/transaction-token.ts';
 import { createSubjectAuthentication } from './handlers/authenticate.ts';
 import type { Dependencies } from './handlers/dependencies.ts';
 import { createHandlers } from './handlers/handlers.ts';
 import { renderErrorPage } from './handlers/render-error-page.ts';
+import { submitDependencies } from './handlers/submit-dependencies.ts';
 import { createDeadlineSweeper } from './jobs/sweep-deadlines.ts';
 import { createOperations } from './operations/create-operations.ts';
 
@@ -54,6 +58,8 @@ interface Options {
   tokenSecrets: readonly Uint8Array[];
   /** The instance's private signing key (ES256) with its thumbprint. */
   signingKey: JWK & { kid: string };
+  /** Private keys that peers seal answers to. */
+  sealingKeys: readonly PrivateKey[];
 }
 
 /** Composes the transactions service: adapters are built and wired here and nowhere else. */
@@ -84,10 +90,12 @@ export async function composeTransactions(
     tokens,
     instance,
     signReceipt: createReceiptSigner(options.signingKey),
+    digests: createAnswersDigests(options.tokenSecrets),
     defaultLanguage: settings.defaultLanguage,
     embedOrigins: settings.embedOrigins,
     wake: relay.wake,
   };
+  followOutcomes({ ...submitDependencies(dependencies), db, bus, log });
   const { routes } = await mountContract({
     document,
     tag: 'transactions',
@@ -113,7 +121,10 @@ export async function composeTransactions(
   );
   return {
     app,
-    operations: createOperations(dependencies),
+    operations: createOperations({
+      ...{ ...dependencies, log, sealingKeys: options.sealingKeys },
+      metrics: options.metrics?.submissions,
+    }),
     async start() {
       relay.start();
       sweeper.start();

@@ -8,10 +8,16 @@ export const transactionsService = defineService({
   name: 'transactions',
   migrations: new URL('./migrations', import.meta.url),
   specs: transactionsSpecs,
-  secrets: ['transactionToken', 'instanceSigning'],
+  secrets: ['transactionToken', 'instanceSigning', 'instanceSealing'],
   calls: ['auth', 'forms'],
   // The first page of a demonstration makes one, and a demonstration is one process.
-  callers: { createTransaction: [] },
+  callers: {
+    createTransaction: [],
+    readSubmission: ['peers'],
+    readDecision: ['peers'],
+    acceptSubmission: ['peers'],
+    decideSubmission: ['peers'],
+  },
   async compose({ shared, db, settings, secrets, connect }) {
     const transactions = await composeTransactions({
       ...shared,
@@ -27,6 +33,7 @@ export const transactionsService = defineService({
       },
       tokenSecrets: secrets.transactionToken,
       signingKey: secrets.instanceSigning[0] as PrivateKey,
+      sealingKeys: secrets.instanceSealing,
     });
     return { ...transactions, prefixes };
   },

@@ -37,7 +37,8 @@ async function layoutOf(elements: string[], more = {}): Promise<PinnedLayout> {
 async function check(elements: string[] | PinnedLayout, answers: Answers, options: Options = {}) {
   const { form = false, hidden = [], languages = ['en'], openedAt = new Date() } = options;
   const layout = Array.isArray(elements) ? await layoutOf(elements) : elements;
-  const input = { layout, answers, form, hidden, languages, openedAt: openedAt.toISOString() };
+  const at = openedAt.toISOString();
+  const input = { layout, answers, form, hidden, languages, openedAt: at, sealUntil: at };
   return forms.operations.checkAnswers(input);
 }
 

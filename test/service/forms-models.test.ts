@@ -167,7 +167,8 @@ describe('deleting an entry', () => {
       layoutData: { info: info.key, elements: [element.key] },
     });
     const answers = { [`element/processing/${element.key}/1.0`]: ['accepted'] };
-    const common = { openedAt: new Date().toISOString(), languages: [], form: false, hidden: [] };
+    const now = new Date().toISOString();
+    const common = { openedAt: now, sealUntil: now, languages: [], form: false, hidden: [] };
     expect(await forms.operations.checkAnswers({ layout, answers, ...common })).toMatchObject({
       outcome: 'valid',
     });

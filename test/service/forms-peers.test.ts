@@ -9,7 +9,7 @@ import { samplePeer, sharedEntry, sharedInformation } from '../support/peer-entr
 
 let forms: FormsService;
 beforeAll(async () => {
-  forms = await startForms({ answerable: true });
+  forms = await startForms();
   const { id } = await makeActive(forms, 'information', sampleContent.information, 'own.information');
   await forms.send(`/models/${id}`, { method: 'PUT', json: { name: 'Own', default: true } });
   await makeActive(forms, 'processing', sampleContent.processing, 'study');
@@ -348,74 +348,6 @@ describe('a copy that grows old', () => {
     expect((await formOf(['study'])).elements).toHaveLength(1);
     await keep([sharedEntry()]);
     expect((await describeIt()).elements).toHaveLength(2);
-  });
-});
-
-describe('answers to a peer’s elements', () => {
-  const openedAt = () => new Date(Date.now() - 60_000).toISOString();
-  const identifier = (serial: string, type = 'processing') => `element/${type}/study@${at}/${serial}`;
-  async function check(answers: Record<string, string[]>, more: { form?: boolean; openedAt?: string } = {}) {
-    const layout = {
-      ...(await resolve(['study'])).layout,
-      elements: ['study', `study@${at}`],
-    };
-    const given = { 'element/processing/study/1.0': ['refused'], ...answers };
-    const input = {
-      layout,
-      openedAt: openedAt(),
-      languages: ['en'],
-      form: false,
-      hidden: [],
-      answers: given,
-      ...more,
-    };
-    return forms.operations.checkAnswers(input).catch((failure: Failure) => ({ outcome: failure.code }));
-  }
-
-  it('are checked by the same rules as our own', async () => {
-    expect(await check({})).toMatchObject({
-      faults: [{ code: 'required', pointer: `/element~1processing~1study@${at}~11.0` }],
-    });
-    expect(await check({ [identifier('1.0')]: ['perhaps'] })).toMatchObject({
-      faults: [{ code: 'not-an-option' }],
-    });
-    expect(await check({ [identifier('1.0', 'preference')]: ['accepted'] })).toMatchObject({
-      outcome: 'invalid',
-    });
-    expect(await check({ [identifier('7.0')]: ['accepted'] })).toMatchObject({
-      faults: [{ code: 'unknown-element' }, {}],
-    });
-  });
-
-  it('that are right are not taken for ours', async () => {
-    expect(await check({ [identifier('1.0')]: ['accepted'] })).toEqual({ outcome: 'not-available' });
-  });
-
-  it('to a former MINOR are taken from whoever had it on the screen, those to a former MAJOR are stale', async () => {
-    await keep([sharedInformation, sharedEntry({ serial: '1.1' })]);
-    expect(await check({ [identifier('1.0')]: ['accepted'] })).toEqual({ outcome: 'not-available' });
-    const later = new Date(Date.now() + 60_000).toISOString();
-    expect(await check({ [identifier('1.0')]: ['accepted'] }, { openedAt: later })).toEqual({
-      outcome: 'stale',
-      stale: [identifier('1.0')],
-    });
-    await keep([sharedInformation, sharedEntry({ serial: '2.0' })]);
-    expect(await check({ [identifier('1.1')]: ['accepted'] })).toMatchObject({ outcome: 'stale' });
-  });
-
-  it('to what the peer has withdrawn are stale', async () => {
-    await keep([sharedInformation]);
-    expect(await check({ [identifier('1.0')]: ['accepted'] })).toMatchObject({ outcome: 'stale' });
-  });
-
-  it('accept-all answers them too', async () => {
-    const shown = ['element/processing/study/1.0', identifier('1.0')];
-    const post = {
-      'accord-action': ['accept-all'],
-      'accord-shown': shown,
-      info: ['element/information/own.information/1.0'],
-    };
-    expect(await check(post, { form: true })).toEqual({ outcome: 'not-available' });
   });
 });
 

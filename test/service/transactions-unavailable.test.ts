@@ -35,26 +35,10 @@ describe('what this instance cannot do yet is refused by name, and nothing is st
     ],
     ['an invitation', { sendInvitation: true, subjectInfos, layoutData }, '/sendInvitation'],
     ['a notification', { notification: 'email.001', layoutData }, '/notification'],
-    ['an answer of all peers at once', { peerCommit: 'together', layoutData }, '/peerCommit'],
     [
       "a layout's notification",
       { layoutData: { ...layoutData, notification: 'email.001' } },
       '/layoutData/notification',
-    ],
-    [
-      "a peer's element",
-      { layoutData: { elements: ['processing.001', 'processing.001@partner.example:8443'] } },
-      '/layoutData/elements/1',
-    ],
-    [
-      "a peer's information",
-      { layoutData: { ...layoutData, info: 'information.001@partner.example' } },
-      '/layoutData/info',
-    ],
-    [
-      "a peer's bloc",
-      { layoutData: { blocs: [{ parent: { key: 'processing.001', location: 'https://partner.example' } }] } },
-      '/layoutData/blocs/0/parent/key',
     ],
   ];
 
@@ -85,7 +69,6 @@ describe('what this instance cannot do yet is refused by name, and nothing is st
       confirmation: 'SMS_CODE',
       sendInvitation: true,
       notification: 'x',
-      peerCommit: 'together',
     };
     const { errors } = await problemOf('/consents', { subject: 'ann', layoutData, ...context });
     expect(errors.map(({ pointer }) => pointer)).toEqual(Object.keys(context).map((name) => `/${name}`));

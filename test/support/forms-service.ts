@@ -67,8 +67,7 @@ const auth: Pick<AuthOperations, 'introspect'> = {
 
 export const formsBaseUrl = 'http://forms.test';
 
-/** @param options.answerable whether transactions may have peers' elements. */
-export async function startForms({ demo = false, answerable = false } = {}): Promise<FormsService> {
+export async function startForms({ demo = false } = {}): Promise<FormsService> {
   const database = await createTestDatabase();
   const log = createLogger({ level: 'error' });
   const pool = createPool({ url: database.url, schema: 'forms', log });
@@ -91,7 +90,7 @@ export async function startForms({ demo = false, answerable = false } = {}): Pro
       trustedProxies: [],
       authUrl: `${formsBaseUrl}/auth`,
       publicClient: 'accord',
-      peers: { staleDays: 30, answerable },
+      peers: { staleDays: 30 },
     },
     demo: demo
       ? {

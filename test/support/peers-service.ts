@@ -1,6 +1,7 @@
 import { Writable } from 'node:stream';
 import { generatePrivateKey, readPrivateKey } from '#lib/config/private-key.ts';
 import type { AuthOperations } from '#lib/contracts/auth.ts';
+import type { TransactionsOperations } from '#lib/contracts/transactions.ts';
 import { createDatabase, type Database } from '#lib/db/database.ts';
 import { createPool } from '#lib/db/pool.ts';
 import { createMemoryRateLimiter } from '#lib/http/rate-limits.ts';
@@ -34,7 +35,7 @@ const nobody = async () => ({ result: 'none' }) as const;
 const auth = { introspect: nobody } as unknown as AuthOperations;
 
 export async function startPeers(): Promise<PeersService> {
-  const forms = await startForms({ answerable: true });
+  const forms = await startForms();
   const lines: string[] = [];
   const destination = new Writable({
     write(chunk, _encoding, done) {
@@ -48,6 +49,7 @@ export async function startPeers(): Promise<PeersService> {
   const compose = () =>
     composePeers({
       ...{ db, log, auth, bus: createTestBus(log), forms: forms.operations },
+      transactions: {} as TransactionsOperations,
       document: readContract() as never,
       limiter: createMemoryRateLimiter('off'),
       instance: { name: 'Here', baseUrl },

@@ -1,6 +1,5 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { AnswerCheck } from '#lib/contracts/forms.ts';
 import { type AnswerableForm, checkAnswers } from '../../services/forms/domain/check-answers.ts';
 import { createContentVersion } from '../../services/forms/domain/content-version.ts';
 import type { ModelType } from '../../services/forms/domain/model.ts';
@@ -152,7 +151,7 @@ describe('checking answers', () => {
         fc.dictionary(names, values),
         fc.boolean(),
         (elements, answers, form) => {
-          const result: AnswerCheck = check(answers, formOf(elements as Element[], { form }));
+          const result = check(answers, formOf(elements as Element[], { form }));
           if (result.outcome === 'invalid') {
             expect(result.faults.length).toBeGreaterThan(0);
             for (const { pointer } of result.faults) expect(pointer).toMatch(/^(\/([^~]|~[01])*)?$/s);

@@ -92,13 +92,10 @@ describe('a consent context', () => {
       confirmation: 'EMAIL_CODE',
       sendInvitation: true,
       notification: 'email.001',
-      peerCommit: 'together',
     };
     expect(parseContext(wanted)).toMatchObject({ unavailable: true });
     expect(faults(wanted)).toEqual(
-      ['confirmation', 'sendInvitation', 'notification', 'peerCommit'].map(
-        (name) => `/${name} not-available`,
-      ),
+      ['confirmation', 'sendInvitation', 'notification'].map((name) => `/${name} not-available`),
     );
     expect(faults({ ...wanted, validity: 'x' })).toEqual(['/validity invalid']);
     const parsed = parseContext({ ...base, confirmation: 'FAX_CODE' });

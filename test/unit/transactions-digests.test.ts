@@ -1,12 +1,15 @@
+import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { randomId } from '#lib/ids/random-id.ts';
-import { answersDigest } from '../../services/transactions/domain/answers-digest.ts';
+import { createAnswersDigests } from '../../services/transactions/domain/answers-digest.ts';
 import { sha256Canonical } from '../../services/transactions/domain/context-digest.ts';
 import { addDuration } from '../../services/transactions/domain/duration.ts';
 
 const answers = { 'element/processing/a/1.0': ['accepted'], 'element/preference/b/1.0': ['x', 'y'] };
-const digest = (map: Record<string, string[]>) => answersDigest(map).toString('hex');
+const secret = randomBytes(32);
+const digests = createAnswersDigests([secret]);
+const digest = (map: Record<string, string[]>) => digests.of(map, false).toString('hex');
 
 describe('the digest of answers', () => {
   it('is the same for the same answers in any order and dress', () => {
@@ -27,6 +30,29 @@ describe('the digest of answers', () => {
       fc.property(fc.dictionary(fc.string(), fc.array(fc.string())), (map) => {
         const reversed = Object.fromEntries(Object.entries(map).reverse());
         expect(digest(reversed)).toBe(digest(map));
+      }),
+    );
+  });
+});
+
+describe('the digest of answers that are a peer’s', () => {
+  it('tells nobody who has no secret what was answered', () => {
+    const guesses = ['accepted', 'refused'].map((each) => ({ 'element/processing/a@b.example/1.0': [each] }));
+    const kept = digests.of(guesses[0] ?? {}, true);
+    for (const guess of guesses) {
+      expect(kept).not.toEqual(digests.of(guess, false));
+      expect(kept).not.toEqual(createAnswersDigests([randomBytes(32)]).of(guess, true));
+    }
+  });
+  it('is recognised under any of the secrets, in any order and dress, and as long as nothing differs', () => {
+    const map = fc.dictionary(fc.string(), fc.array(fc.string()));
+    fc.assert(
+      fc.property(map, map, fc.boolean(), (one, other, sealed) => {
+        const kept = digests.of(one, sealed);
+        const rotated = createAnswersDigests([randomBytes(32), secret]);
+        expect(rotated.isOf(kept, Object.fromEntries(Object.entries(one).reverse()))).toBe(true);
+        expect(rotated.isOf(kept, other)).toBe(digest(one) === digest(other));
+        if (sealed) expect(createAnswersDigests([randomBytes(32)]).isOf(kept, one)).toBe(false);
       }),
     );
   });

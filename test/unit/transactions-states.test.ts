@@ -52,12 +52,13 @@ describe('the state table', () => {
     expect(statesBefore('confirm')).toEqual(['SUBMITTED']);
   });
 
-  it('shows TIMEOUT from the deadline on, and never for a final state', () => {
+  it('shows TIMEOUT from the deadline on, ROLLBACK for what was submitted, and never for a final state', () => {
     const at = fc.date({ noInvalidDate: true });
     fc.assert(
       fc.property(fc.constantFrom(...states), at, at, (state, expiresAt, now) => {
         const seen = stateAt({ state, expiresAt }, now);
-        expect(seen).toBe(!isFinal(state) && now >= expiresAt ? 'TIMEOUT' : state);
+        const after = state === 'SUBMITTED' ? 'ROLLBACK' : 'TIMEOUT';
+        expect(seen).toBe(!isFinal(state) && now >= expiresAt ? after : state);
       }),
     );
   });

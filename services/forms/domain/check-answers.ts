@@ -1,4 +1,9 @@
-import type { AnswerCheck, DescribedElement, DescribedInformation } from '#lib/contracts/forms.ts';
+import type {
+  AnswerCheck,
+  CheckedAnswer,
+  DescribedElement,
+  DescribedInformation,
+} from '#lib/contracts/forms.ts';
 import type { FormAction } from '#lib/contracts/pages.ts';
 import type { Fault } from '#lib/errors/fail.ts';
 import { checkAnswer } from './check-answer.ts';
@@ -10,7 +15,22 @@ import { type GivenAnswer, type GivenAnswers, pointerTo } from './read-answers.t
 export interface ActiveItem {
   version: ContentVersion;
   name: string;
+  /** The peer's name; absent for our own. */
+  owner?: string;
 }
+
+/** The outcome of checking, before what belongs to peers is taken apart. */
+export type Checked =
+  | Exclude<AnswerCheck, { outcome: 'valid' }>
+  | {
+      outcome: 'valid';
+      language: string;
+      info: DescribedInformation;
+      /** To own and peers' elements. */
+      answers: CheckedAnswer[];
+      /** Elements that an answer was looked for, in the version that the subject saw. */
+      asked: DescribedElement[];
+    };
 
 /** What answers are compared with. */
 export interface AnswerableForm {
@@ -23,6 +43,8 @@ export interface AnswerableForm {
   others: ReadonlyMap<string, ContentVersion | null>;
   /** Elements not asked because they have a valid answer. */
   hidden: ReadonlySet<string>;
+  /** Elements that are shown and count as asked only if they are answered. */
+  free?: ReadonlySet<string>;
   language: string;
   /** A form post. */
   form: boolean;
@@ -37,20 +59,23 @@ interface Sorted {
 }
 
 /** Checks an answers map against a form (decisions.md §4, "Answers"). Stale serials come before faults, which they cause. */
-export function checkAnswers(given: GivenAnswers, form: AnswerableForm): AnswerCheck {
+export function checkAnswers(given: GivenAnswers, form: AnswerableForm): Checked {
   const sorted = sortAnswers(given, form);
   const { stale, faults } = sorted;
   if (stale.length > 0) return { outcome: 'stale', stale };
-  const answers = [];
+  const answers: CheckedAnswer[] = [];
+  const asked: DescribedElement[] = [];
   for (const key of form.keys) {
     const active = form.elements.get(key);
     if (!active) continue;
     const answer = sorted.answered.get(key);
     const version = answer?.version ?? sorted.shown.get(key) ?? active.version;
-    const item = version.describe(form.language, active.name) as DescribedElement;
+    const item = version.describe(form.language, active.name, active.owner) as DescribedElement;
     const values = valuesOf(key, item, answer?.given, { action: given.action, shown: sorted.shown, form });
     if (values === undefined && form.hidden.has(key)) continue;
-    const result = checkAnswer(version, item, values);
+    const isFree = form.free?.has(key) ?? false;
+    const result = checkAnswer(version, isFree ? { ...item, required: false } : item, values);
+    if ('answer' in result || !isFree) asked.push(item);
     if ('answer' in result) answers.push(result.answer);
     else if ('fault' in result)
       faults.push({
@@ -61,7 +86,7 @@ export function checkAnswers(given: GivenAnswers, form: AnswerableForm): AnswerC
   }
   if (faults.length > 0) return { outcome: 'invalid', faults };
   const info = sorted.info.describe(form.language, form.info.name) as DescribedInformation;
-  return { outcome: 'valid', language: form.language, info, answers };
+  return { outcome: 'valid', language: form.language, info, answers, asked };
 }
 
 /** The values that count for an element; undefined: not answered. */
@@ -81,7 +106,7 @@ function valuesOf(
   }
   if (answer) return answer.values;
   // A browser sends nothing for boxes that are all empty, if it showed them.
-  return form.form && multiple && wasShown && !form.hidden.has(key) ? [] : undefined;
+  return form.form && multiple && wasShown && !form.hidden.has(key) && !form.free?.has(key) ? [] : undefined;
 }
 
 /** Finds out which version every answer is about. */

@@ -1,6 +1,5 @@
 import type { AnswerCheck, CheckedAnswer, FormsOperations } from '#lib/contracts/forms.ts';
 import type { Database } from '#lib/db/database.ts';
-import { fail } from '#lib/errors/fail.ts';
 import { checkAnswers } from '../domain/check-answers.ts';
 import type { ContentVersion } from '../domain/content-version.ts';
 import { formatIdentifier } from '../domain/identifier.ts';
@@ -10,20 +9,26 @@ import { readSerials } from '../queries/read-contents.ts';
 import type { ContentCache } from './content-cache.ts';
 import { type CurrentForm, elementsOf, type ReadForm } from './read-form.ts';
 import type { ReadFormerOfPeers } from './read-former-of-peers.ts';
+import type { SealParts } from './seal-parts.ts';
 
 type Input = Parameters<FormsOperations['checkAnswers']>[0];
 
-/** The internal operation `checkAnswers`: one query, a second one only for answers to other than the ACTIVE serials. */
+/**
+ * The internal operation `checkAnswers`: one query, a second one only for answers to other than the ACTIVE serials, and two if the layout
+ * names peers' elements.
+ */
 export function createCheckAnswers({
   db,
   contents,
   readForm,
   readFormerOfPeers,
+  sealParts,
 }: {
   db: Database;
   contents: ContentCache;
   readForm: ReadForm;
   readFormerOfPeers: ReadFormerOfPeers;
+  sealParts: SealParts;
 }) {
   return async function check(input: Input): Promise<AnswerCheck> {
     const given = readAnswers(input.answers, input.form);
@@ -36,21 +41,24 @@ export function createCheckAnswers({
       elements,
       others: await readOthers(given, current, input),
       hidden: new Set(input.hidden),
+      free: new Set(input.child ? current.peers.flatMap((peer) => [...peer.elements.keys()]) : []),
       language: current.language,
       form: input.form,
     });
     if (result.outcome !== 'valid') return result;
-    // From here they are sealed and leave by another way; until there is one they must not be taken for ours.
-    if (result.answers.some(isOfPeer)) throw fail('not-available', 'Answers cannot be sent to peers yet.');
-    const unmarked = rowsOf(result, current).filter(({ answered }) => !answered);
-    if (unmarked.length === 0) return result;
-    const marked = await markAnswered(
-      db,
-      unmarked.map(({ id }) => id),
-    );
+    const { language, info } = result;
+    const answers = result.answers.filter((answer) => !isOfPeer(answer));
     // An entry that nobody had answered was removed meanwhile: look again.
-    return marked === unmarked.length ? result : check(input);
+    if (!(await markRows(rowsOf(answers, current)))) return check(input);
+    const parts = await sealParts(result, current.peers, new Date(input.sealUntil));
+    return { outcome: 'valid', language, info, answers, parts };
   };
+
+  /** @returns whether all of them are still there. */
+  async function markRows(rows: readonly ActiveRow[]): Promise<boolean> {
+    const unmarked = rows.flatMap(({ id, answered }) => (answered ? [] : [id]));
+    return unmarked.length === 0 || (await markAnswered(db, unmarked)) === unmarked.length;
+  }
 
   /** Serials that the answers name beside the ACTIVE ones: content, or null if they are not accepted any more. */
   async function readOthers(given: GivenAnswers, current: CurrentForm, { layout, openedAt }: Input) {
@@ -78,10 +86,7 @@ function isOfPeer({ identifier }: CheckedAnswer): boolean {
 }
 
 /** Entries that records will name. */
-function rowsOf(
-  { answers }: Extract<AnswerCheck, { outcome: 'valid' }>,
-  { info, elements }: CurrentForm,
-): ActiveRow[] {
+function rowsOf(answers: readonly CheckedAnswer[], { info, elements }: CurrentForm): ActiveRow[] {
   if (answers.length === 0) return [];
   return [info.row, ...answers.flatMap(({ key }) => elements.get(key)?.row ?? [])];
 }

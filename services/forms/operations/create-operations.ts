@@ -7,6 +7,7 @@ import { readPeerContents } from '../queries/read-peers.ts';
 import { deletePeer } from '../queries/store-peers.ts';
 import { createActiveVersions } from './active-versions.ts';
 import { createCheckAnswers } from './check-answers.ts';
+import { createCheckSubmission } from './check-submission.ts';
 import { createContentCache } from './content-cache.ts';
 import { createDescribeForm } from './describe-form.ts';
 import { createFindTheme } from './find-theme.ts';
@@ -15,6 +16,7 @@ import { createReadForm } from './read-form.ts';
 import { createReadFormerOfPeers } from './read-former-of-peers.ts';
 import { createReadPeerParts } from './read-peer-parts.ts';
 import { createResolveLayout } from './resolve-layout.ts';
+import { createSealParts } from './seal-parts.ts';
 import { createSharedEntries } from './shared-entries.ts';
 import { createStorePeerEntries } from './store-peer-entries.ts';
 
@@ -22,8 +24,6 @@ import { createStorePeerEntries } from './store-peer-entries.ts';
 export interface PeerRules {
   /** PEER_STALE_LIMIT: days after which a copy is too old to be shown. */
   staleDays: number;
-  /** Whether answers can be sent to peers; until then their elements can only be looked at. */
-  answerable: boolean;
 }
 
 /** The internal operations of this service (lib/contracts/forms.ts): what other services ask it. */
@@ -31,12 +31,14 @@ export function createOperations({
   db,
   log,
   renderer,
+  baseUrl,
   defaultLanguage,
   peers,
 }: {
   db: Database;
   log: Logger;
   renderer: PageRenderer;
+  baseUrl: string;
   /** INSTANCE_LANGUAGE */
   defaultLanguage: string;
   peers: PeerRules;
@@ -52,7 +54,9 @@ export function createOperations({
     checkAnswers: createCheckAnswers({
       ...{ db, contents, readForm },
       readFormerOfPeers: createReadFormerOfPeers({ db, contents: peerContents }),
+      sealParts: createSealParts({ db, leader: baseUrl }),
     }),
+    checkSubmission: createCheckSubmission({ db, contents }),
     activeVersions: createActiveVersions({ db }),
     theme: createFindTheme({ db, contents }),
     sharedEntries: createSharedEntries({ db }),

@@ -41,7 +41,7 @@ export function createReadPeerParts({
       if (!row || !version) continue;
       const part = parts.get(row.url) ?? partOf(row, rows, versions);
       parts.set(row.url, part);
-      part.elements.set(formatReference(reference), { row, version, name: row.name });
+      part.elements.set(formatReference(reference), { row, version, name: row.name, owner: row.owner });
     }
     const needed = rows.filter(({ url }) => parts.has(url));
     requireFresh(needed, staleDays);
@@ -61,7 +61,7 @@ function partOf(
   return {
     url: peer.url,
     name: peer.owner,
-    info: info && version ? { version, name: info.name } : undefined,
+    info: info && version ? { version, name: info.name, owner: info.owner } : undefined,
     elements: new Map(),
     asOf: isDated(peer) ? peer.asOf : undefined,
   };

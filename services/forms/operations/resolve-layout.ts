@@ -24,12 +24,6 @@ interface Candidate {
   id?: string;
 }
 
-/** What counts beside the layout itself. */
-interface How {
-  theme: string | undefined;
-  preview: boolean;
-}
-
 interface Resolved {
   layout: PinnedLayout;
   active: ActiveVersions;
@@ -49,13 +43,13 @@ export function createResolveLayout({
 }: {
   db: Database;
   contents: ContentCache;
-  peers: { staleDays: number; answerable: boolean };
+  peers: { staleDays: number };
 }) {
   /** What a saved layout named when it was last resolved: a guess at what to read along with it. */
   const guesses = new LRUCache<string, LayoutContent>({ max: 1_000 });
 
   return async (input: LayoutReference): Promise<Resolved> => {
-    const { layout, layoutData, theme, preview = false } = input;
+    const { layout, layoutData, theme } = input;
     if ((layout === undefined) === (layoutData === undefined))
       throw fail('layout-conflict', 'Exactly one of layout and layoutData must be set.', {
         errors: [
@@ -64,18 +58,18 @@ export function createResolveLayout({
       });
     if (layout === undefined) {
       const candidate = readInline(layoutData);
-      return resolve(candidate, await find(candidate.content, theme), { theme, preview });
+      return resolve(candidate, await find(candidate.content, theme), theme);
     }
-    return resolveSaved(layout, { theme, preview });
+    return resolveSaved(layout, theme);
   };
 
-  async function resolveSaved(reference: string, how: How): Promise<Resolved> {
+  async function resolveSaved(reference: string, theme: string | undefined): Promise<Resolved> {
     const guess = guesses.get(reference);
-    const found = await find(guess, how.theme, reference);
+    const found = await find(guess, theme, reference);
     const candidate = await readSaved(reference, found.rows);
-    if (candidate.content === guess) return resolve(candidate, found, how);
+    if (candidate.content === guess) return resolve(candidate, found, theme);
     guesses.set(reference, candidate.content);
-    return resolve(candidate, await find(candidate.content, how.theme), how);
+    return resolve(candidate, await find(candidate.content, theme), theme);
   }
 
   async function find(content: LayoutContent | undefined, theme?: string, layout?: string): Promise<Found> {
@@ -90,10 +84,9 @@ export function createResolveLayout({
   function resolve(
     { content, texts, pointers, id }: Candidate,
     found: Found,
-    { theme, preview }: How,
+    theme: string | undefined,
   ): Resolved {
-    const withPeers = peers.answerable || preview;
-    const unavailable = unavailableParts(content, pointers, { withPeers });
+    const unavailable = unavailableParts(content, pointers);
     if (unavailable.length > 0)
       throw fail('not-available', 'The layout names something that is not available on this instance yet.', {
         errors: unavailable,

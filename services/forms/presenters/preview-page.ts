@@ -83,10 +83,7 @@ function formPage(
 
 async function layoutPage(preview: Preview, parts: Parts): Promise<FormPage> {
   const { version, language } = preview;
-  const { layout } = await parts.operations.resolveLayout({
-    layoutData: version.data[language],
-    preview: true,
-  });
+  const { layout } = await parts.operations.resolveLayout({ layoutData: version.data[language] });
   const { info, elements, peers, theme, texts } = await parts.operations.describeForm({
     layout,
     languages: [language],

@@ -4,8 +4,9 @@ import type { Queries } from '#lib/db/database.ts';
 import { fail } from '#lib/errors/fail.ts';
 import { randomId } from '#lib/ids/random-id.ts';
 import { actorName, noSuchTransaction, requireAccess } from '../domain/access.ts';
-import { answersDigest } from '../domain/answers-digest.ts';
-import { composeCommitment, recordsExpiry } from '../domain/commitment.ts';
+import type { AnswersDigests } from '../domain/answers-digest.ts';
+import { composeCommitment, recordsExpiry, waitsForPeers } from '../domain/commitment.ts';
+import { deliveryDeadline, sealExpiry } from '../domain/delivery-time.ts';
 import { validRecords } from '../domain/earlier-answers.ts';
 import type { ReceiptSigner } from '../domain/receipt-signer.ts';
 import { stateAt } from '../domain/states.ts';
@@ -13,12 +14,14 @@ import type { ReadTransaction, Transaction } from '../domain/transaction.ts';
 import { commitTransaction } from '../queries/commit-transaction.ts';
 import { readEarlier } from '../queries/read-earlier.ts';
 import { readTransaction } from '../queries/read-transaction.ts';
+import { submitTransaction } from '../queries/submit-transaction.ts';
 
 export interface SubmitDependencies {
   db: Queries;
   forms: FormsOperations;
   instance: { name: string; baseUrl: string };
   signReceipt: ReceiptSigner;
+  digests: AnswersDigests;
   /** The link on the receipt by which the subject changes their mind, good until `until`. */
   updateUrl: (transaction: Transaction, until: Date) => string;
   wake: () => void;
@@ -37,7 +40,8 @@ export interface Submission {
 }
 
 export type SubmitOutcome =
-  | { outcome: 'committed'; read: ReadTransaction }
+  /** Stored: in force, or as soon as all peers hold their parts. */
+  | { outcome: 'stored'; read: ReadTransaction }
   | { outcome: 'rejected'; read: ReadTransaction; check: Exclude<AnswerCheck, { outcome: 'valid' }> };
 
 const attempts = 3;
@@ -51,32 +55,43 @@ export async function submitAnswers(
   dependencies: SubmitDependencies,
   submission: Submission,
 ): Promise<SubmitOutcome> {
-  const digest = answersDigest(withComment(submission));
+  const { digests } = dependencies;
+  const answers = withComment(submission);
   for (let attempt = 0; attempt < attempts; attempt += 1) {
     const read = await readTransaction(dependencies.db, submission.id);
     if (!read) throw noSuchTransaction();
     requireAccess(submission.principal, read.transaction);
-    if (isAnsweredAlike(read, digest)) return { outcome: 'committed', read };
+    if (isAnsweredAlike(read, answers, digests)) return { outcome: 'stored', read };
     requireOpen(read, dependencies.instance.baseUrl);
     const check = await checkSubmission(dependencies, read, submission);
     if (check.outcome !== 'valid') return { outcome: 'rejected', read, check };
-    const committed = await commitAnswers(dependencies, read, check, submission, digest);
-    if (committed) return { outcome: 'committed', read: { transaction: committed, now: read.now } };
+    const digest = digests.of(answers, check.parts.length > 0);
+    const stored = await commitAnswers(dependencies, read, check, submission, digest);
+    if (stored) return { outcome: 'stored', read: { transaction: stored, now: read.now } };
   }
   throw fail('unavailable', 'The transaction is busy. Please try again.', {
     headers: { 'Retry-After': '1' },
   });
 }
 
-function withComment({ answers, comment }: Submission): Record<string, string[]> {
+/** All that the subject said. */
+export function withComment({
+  answers,
+  comment,
+}: Pick<Submission, 'answers' | 'comment'>): Record<string, string[]> {
   return comment === null ? answers : { ...answers, comment: [comment] };
 }
 
-function isAnsweredAlike({ transaction }: ReadTransaction, digest: Buffer): boolean {
+function isAnsweredAlike(
+  { transaction, now }: ReadTransaction,
+  answers: Record<string, string[]>,
+  digests: AnswersDigests,
+): boolean {
+  const state = stateAt(transaction, now);
   return (
-    transaction.state === 'COMMITTED' &&
+    (state === 'COMMITTED' || state === 'SUBMITTED') &&
     transaction.answersDigest !== null &&
-    digest.equals(transaction.answersDigest)
+    digests.isOf(transaction.answersDigest, answers)
   );
 }
 
@@ -106,6 +121,8 @@ async function checkSubmission(
     answers,
     form,
     hidden: await hiddenKeys(db, forms, transaction, now),
+    sealUntil: sealExpiry(transaction.context, now).toISOString(),
+    child: transaction.parent !== null,
   });
 }
 
@@ -125,7 +142,8 @@ export async function hiddenKeys(
 }
 
 /**
- * Commits checked answers: records, signed receipt, state, history and events in one statement.
+ * Stores checked answers in one statement: records, signed receipt, peers' parts, state, history and events. With `holdUntil`, or if all
+ * peers are to hold their parts first, they wait: PENDING records, and no receipt yet.
  * @returns undefined if the transaction is not as it was read any more.
  */
 export async function commitAnswers(
@@ -134,6 +152,7 @@ export async function commitAnswers(
   check: Extract<AnswerCheck, { outcome: 'valid' }>,
   { principal, comment }: Pick<Submission, 'principal' | 'comment'>,
   digest: Buffer,
+  holdUntil?: Date,
 ): Promise<Transaction | undefined> {
   const expiresAt = recordsExpiry(transaction, now);
   const { commitment, receipt } = composeCommitment({
@@ -148,15 +167,18 @@ export async function commitAnswers(
     receiptId: randomId(),
     updateUrl: transaction.context.updatable ? updateUrl(transaction, expiresAt) : undefined,
   });
+  const deadline =
+    holdUntil ?? (waitsForPeers(transaction, check) ? deliveryDeadline(transaction.context, now) : undefined);
+  const after = { ...transaction, version: transaction.version + 1, answersDigest: digest, changedAt: now };
   const body = JSON.stringify(receipt);
+  if (deadline) {
+    const pending = { ...commitment, deadline, draft: body };
+    if (!(await submitTransaction(db, pending, instance.baseUrl))) return undefined;
+    wake();
+    return { ...after, state: 'SUBMITTED', expiresAt: deadline };
+  }
   const signed = { ...commitment, receipt: { body, jws: signReceipt(body) } };
   if (!(await commitTransaction(db, signed, instance.baseUrl))) return undefined;
   wake();
-  return {
-    ...transaction,
-    state: 'COMMITTED',
-    version: transaction.version + 1,
-    answersDigest: digest,
-    changedAt: now,
-  };
+  return { ...after, state: 'COMMITTED' };
 }

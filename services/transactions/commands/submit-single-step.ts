@@ -2,19 +2,19 @@ import type { Principal } from '#lib/auth/principal.ts';
 import type { ActiveVersions, AnswerCheck } from '#lib/contracts/forms.ts';
 import type { Database, Queries } from '#lib/db/database.ts';
 import { fail } from '#lib/errors/fail.ts';
-import { answersDigest } from '../domain/answers-digest.ts';
 import type { ConsentContext } from '../domain/context.ts';
 import { contextDigest } from '../domain/context-digest.ts';
+import { sealExpiry } from '../domain/delivery-time.ts';
 import { layoutReference } from '../domain/layout-reference.ts';
 import { type NewTransaction, newTransaction } from '../domain/new-transaction.ts';
 import { prefixPointers } from '../domain/prefix-pointers.ts';
-import { isFinal, stateAt } from '../domain/states.ts';
+import { stateAt } from '../domain/states.ts';
 import type { ReadTransaction } from '../domain/transaction.ts';
 import { lockClaim, readClaimed, repointClaim } from '../queries/context-claims.ts';
 import { insertClaiming, insertTransaction } from '../queries/create-transaction.ts';
 import { readNow } from '../queries/read-now.ts';
 import { isReusable } from './create-transaction.ts';
-import { commitAnswers, hiddenKeys, type SubmitDependencies } from './submit-answers.ts';
+import { commitAnswers, hiddenKeys, type SubmitDependencies, withComment } from './submit-answers.ts';
 
 interface SingleStep {
   context: ConsentContext;
@@ -33,7 +33,7 @@ export async function submitSingleStep(
   dependencies: SubmitDependencies & { db: Database },
   { context, answers, comment, principal, languages }: SingleStep,
 ): Promise<ReadTransaction & { created: boolean }> {
-  const { db, forms, instance, wake } = dependencies;
+  const { db, digests, forms, instance, wake } = dependencies;
   const { layout, active } = await prefixPointers('/context', () =>
     forms.resolveLayout(layoutReference(context)),
   );
@@ -47,14 +47,17 @@ export async function submitSingleStep(
     answers,
     form: false,
     hidden,
+    sealUntil: sealExpiry(context, openedAt).toISOString(),
   });
   const valid = requireValid(check);
-  const digest = answersDigest(comment === null ? answers : { ...answers, comment: [comment] });
+  const said = withComment({ answers, comment });
+  const digest = digests.of(said, valid.parts.length > 0);
   const fresh = newTransaction(context, layout, principal);
   const claim = contextDigest(context, layout, active);
   const made = await db.withTransaction(async (tx) => {
-    const target = await claimTarget(tx, claim, fresh, digest, active, instance.baseUrl);
-    if (target.transaction.state === 'COMMITTED') return { ...target, created: false };
+    const isSame = (given: Buffer) => digests.isOf(given, said);
+    const target = await claimTarget(tx, claim, fresh, isSame, active, instance.baseUrl);
+    if (target.transaction.state !== 'CREATED') return { ...target, created: false };
     const inTransaction = { ...dependencies, db: tx, wake: () => {} };
     const committed = await commitAnswers(inTransaction, target, valid, { principal, comment }, digest);
     if (!committed)
@@ -72,7 +75,7 @@ async function claimTarget(
   tx: Queries,
   claim: Buffer,
   fresh: NewTransaction,
-  digest: Buffer,
+  isSame: (digest: Buffer) => boolean,
   active: ActiveVersions,
   source: string,
 ): Promise<ReadTransaction> {
@@ -80,9 +83,9 @@ async function claimTarget(
   if (inserted) return inserted;
   await lockClaim(tx, claim);
   const claimed = await readClaimed(tx, claim);
-  if (claimed && !isFinal(stateAt(claimed.transaction, claimed.now))) return claimed;
-  if (claimed?.transaction.answersDigest?.equals(digest) && (await isReusable(tx, claimed, active)))
-    return claimed;
+  if (claimed && stateAt(claimed.transaction, claimed.now) === 'CREATED') return claimed;
+  const digest = claimed?.transaction.answersDigest;
+  if (claimed && digest && isSame(digest) && (await isReusable(tx, claimed, active))) return claimed;
   const made = await insertTransaction(tx, fresh, source);
   await repointClaim(tx, claim, fresh.id);
   return made;

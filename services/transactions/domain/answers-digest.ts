@@ -1,11 +1,49 @@
+import { createHmac, hkdfSync } from 'node:crypto';
+import canonicalize from 'canonicalize';
 import { sha256Canonical } from './context-digest.ts';
 import { normaliseText } from './parse-values.ts';
 
+type Answers = Record<string, readonly string[]>;
+
+/** Tells whether two submissions are the same (decisions.md §4). */
+export interface AnswersDigests {
+  /** @param sealed some of the answers are a peer's: then nobody may find out from the digest what they were. */
+  of(answers: Answers, sealed: boolean): Buffer;
+  /** Whether a digest is one of these answers, in whichever way it was made. */
+  isOf(digest: Buffer, answers: Answers): boolean;
+}
+
+/** @param secrets of transaction tokens: the first keys digests, all are tried. */
+export function createAnswersDigests(secrets: readonly Uint8Array[]): AnswersDigests {
+  const [key, ...former] = secrets.map((secret) =>
+    Buffer.from(hkdfSync('sha256', secret, '', 'answers-digest', 32)),
+  );
+  if (!key) throw new Error('a digest of answers needs a secret');
+  const keyed = (given: Buffer, said: object) =>
+    createHmac('sha256', given)
+      .update(canonicalize(said) as string)
+      .digest();
+  return {
+    of(answers, sealed) {
+      const said = answersSaid(answers);
+      // A yes or no is guessed by trying: without the key there is nothing to compare a guess with.
+      return sealed ? keyed(key, said) : sha256Canonical(said);
+    },
+    isOf(digest, answers) {
+      const said = answersSaid(answers);
+      return (
+        digest.equals(sha256Canonical(said)) ||
+        [key, ...former].some((each) => digest.equals(keyed(each, said)))
+      );
+    },
+  };
+}
+
 /**
- * Tells whether two submissions are the same (decisions.md §4): the answers map without `info`, without empty answers,
- * prefixes of later clients cut, texts normalised and values in any order.
+ * What counts of an answers map: without `info`, without empty answers, prefixes of later clients cut, texts normalised and values in
+ * any order.
  */
-export function answersDigest(answers: Record<string, readonly string[]>): Buffer {
+function answersSaid(answers: Answers): Record<string, string[]> {
   const said = Object.entries(answers)
     .filter(([name]) => name !== 'info')
     .map(
@@ -19,7 +57,7 @@ export function answersDigest(answers: Record<string, readonly string[]>): Buffe
         ] as const,
     )
     .filter(([, values]) => values.length > 0);
-  return sha256Canonical(Object.fromEntries(said));
+  return Object.fromEntries(said);
 }
 
 function normaliseLines(text: string): string {

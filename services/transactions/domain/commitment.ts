@@ -1,5 +1,7 @@
 import type { AnswerCheck } from '#lib/contracts/forms.ts';
 import { newUuid } from '#lib/ids/new-uuid.ts';
+import { composeFollowers, type NewFollower } from './compose-followers.ts';
+import { deliveryDeadline } from './delivery-time.ts';
 import { addDuration } from './duration.ts';
 import { composeReceipt, type Receipt } from './receipt.ts';
 import type { Transaction } from './transaction.ts';
@@ -30,6 +32,8 @@ export interface Commitment {
   infoSerial: string;
   records: NewRecord[];
   receipt: { body: string; jws: string };
+  /** Peers' parts; absent: none. */
+  followers?: readonly NewFollower[];
 }
 
 /** What is recorded when checked answers are committed. */
@@ -55,6 +59,11 @@ export function composeCommitment(facts: CommitmentFacts): {
   const { transaction, check, committedAt, expiresAt } = facts;
   const { context } = transaction;
   const expires = (type: string) => (type === 'conditions' ? null : expiresAt.toISOString());
+  const followers = composeFollowers(check.parts, {
+    mode: waitsForPeers(transaction, check) ? 'hold' : 'commit',
+    language: check.language,
+    deadline: deliveryDeadline(context, committedAt),
+  });
   const allLast = check.answers.every(({ type }) => type === 'conditions');
   const receipt = composeReceipt({
     receiptId: facts.receiptId,
@@ -64,6 +73,7 @@ export function composeCommitment(facts: CommitmentFacts): {
     language: check.language,
     information: check.info,
     answers: check.answers,
+    peers: followers.map(({ name, location, shown }) => ({ name, location, ...shown })),
     committedAt,
     expiresAt: allLast ? null : expiresAt,
     updateUrl: facts.updateUrl,
@@ -88,8 +98,17 @@ export function composeCommitment(facts: CommitmentFacts): {
       positions,
       expiresAt: expires(type),
     })),
+    followers,
   };
   return { commitment, receipt };
+}
+
+/** Whether answers come into force only when all peers hold theirs (decisions.md §3). */
+export function waitsForPeers(
+  { context }: Pick<Transaction, 'context'>,
+  { parts }: Pick<CommitmentFacts['check'], 'parts'>,
+): boolean {
+  return context.peerCommit === 'together' && parts.length > 0;
 }
 
 /** When records of a transaction committed at `committedAt` expire. */

@@ -1,6 +1,6 @@
 import type { Fault } from '#lib/errors/fail.ts';
 import { type ConsentContext, type ContextResult, confirmations, type Given, origins } from './context.ts';
-import { durationFault } from './duration.ts';
+import { durationFault, longestValidity } from './duration.ts';
 import { type ContextField, gatherFields } from './gather-fields.ts';
 import { isFault, parseHttpUrl, parseLanguage, parseOrigin, parseText } from './parse-values.ts';
 
@@ -56,7 +56,7 @@ const readers: Partial<Record<ContextField, Reader>> = {
   object: (given) => parseText(given, 255),
   language: parseLanguage,
   origin: oneOf(origins, 'origin'),
-  validity: duration('P100Y'),
+  validity: duration(longestValidity),
   timeout: duration('P90D'),
   callback: parseHttpUrl,
   callbackTriggerDelay: ({ value, pointer }) =>
@@ -68,7 +68,7 @@ const readers: Partial<Record<ContextField, Reader>> = {
   peerCommit: oneOf(['independent', 'together'], 'peerCommit'),
 };
 
-/** What comes with mail, codes and peers (openapi.yaml says so too). */
+/** What comes with mail and codes (openapi.yaml says so too). */
 function unavailableFeatures(context: ConsentContext, fields: Map<ContextField, Given>): Fault[] {
   const faults: Fault[] = [];
   const missing = (name: ContextField, wanted: boolean, what: string) => {
@@ -82,6 +82,5 @@ function unavailableFeatures(context: ConsentContext, fields: Map<ContextField, 
   missing('confirmation', context.confirmation !== 'NONE', `confirmation ${context.confirmation}`);
   missing('sendInvitation', context.sendInvitation, 'sendInvitation');
   missing('notification', context.notification !== undefined, 'notification');
-  missing('peerCommit', context.peerCommit === 'together', 'peerCommit together');
   return faults;
 }

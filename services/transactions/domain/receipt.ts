@@ -1,5 +1,6 @@
 import type { CheckedAnswer, DescribedInformation } from '#lib/contracts/forms.ts';
 import { sha256Canonical } from './context-digest.ts';
+import type { ShownPart, ShownTexts } from './follower.ts';
 import type { Transaction } from './transaction.ts';
 
 /** The one truth of what was asked and answered in a transaction (decisions.md §14), as it is signed and stored. */
@@ -10,14 +11,21 @@ export type Receipt = Readonly<Record<string, unknown>> & {
   language: string;
 };
 
+/** What a peer asked; the answers to it are in the peer's own receipt. */
+export interface ReceiptPeer extends ShownPart {
+  name: string;
+  location: string;
+}
+
 interface ReceiptFacts {
   receiptId: string;
-  transaction: Pick<Transaction, 'id' | 'subject' | 'context' | 'parent'>;
+  transaction: Pick<Transaction, 'id' | 'subject' | 'context' | 'parent' | 'leader'>;
   author: string;
   instance: { name: string; baseUrl: string };
   language: string;
   information: DescribedInformation;
   answers: readonly CheckedAnswer[];
+  peers: readonly ReceiptPeer[];
   committedAt: Date;
   expiresAt: Date | null;
   updateUrl: string | undefined;
@@ -37,21 +45,33 @@ export function composeReceipt(facts: ReceiptFacts): Receipt {
     jurisdiction: information.content.jurisdiction,
     collector: { instance: instance.baseUrl, name: instance.name },
     collectionMethod: context.origin,
+    leader: transaction.leader ?? undefined,
     author: facts.author,
     timestamp: facts.committedAt.toISOString(),
     expirationTimestamp: facts.expiresAt?.toISOString(),
     confirmation: context.confirmation,
-    information: {
-      identifier: information.identifier,
-      lang: information.content.lang,
-      ...textsShown(information.content),
-    },
+    information: shownTexts(information),
     consents: facts.answers.map((answer) => composeConsent(answer, instance.name)),
+    peers: facts.peers.length > 0 ? facts.peers : undefined,
     privacyPolicyUrl: information.content.privacyPolicyUrl,
     attributes: context.attributes,
     updateUrl: facts.updateUrl,
     parent: transaction.parent ?? undefined,
   };
+}
+
+/** A receipt that was composed when the answers were submitted, as it is when they come into force. */
+export function completeReceipt(
+  draft: string,
+  facts: { committedAt: Date; expiresAt: Date; updateUrl: string | undefined },
+): Receipt {
+  const { expirationTimestamp, ...receipt } = JSON.parse(draft) as Receipt;
+  return {
+    ...receipt,
+    timestamp: facts.committedAt.toISOString(),
+    expirationTimestamp: expirationTimestamp === undefined ? undefined : facts.expiresAt.toISOString(),
+    updateUrl: facts.updateUrl,
+  } as Receipt;
 }
 
 function composeConsent(answer: CheckedAnswer, owner: string) {
@@ -64,6 +84,17 @@ function composeConsent(answer: CheckedAnswer, owner: string) {
     answer: answer.value,
     owner,
   };
+}
+
+/** What was shown of an item, for a receipt. */
+export function shownTexts({
+  identifier,
+  content,
+}: {
+  identifier: string;
+  content: { lang: string };
+}): ShownTexts {
+  return { identifier, lang: content.lang, ...textsShown(content) };
 }
 
 /** Contents of activated versions never change and are shared, so each is digested once. */

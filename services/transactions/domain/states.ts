@@ -28,10 +28,25 @@ export function statesBefore(trigger: Trigger): State[] {
   return states.filter((state) => transitions[state][trigger] !== undefined);
 }
 
+/** What the deadline is to a transaction that is open: the subject's time is over, or that of the peers that were to hold. */
+const atDeadline: Readonly<Partial<Record<State, Trigger>>> = { CREATED: 'time-out', SUBMITTED: 'roll-back' };
+
+/** The open states, and the one that each has from its deadline on. */
+export const afterDeadline: readonly (readonly [State, State])[] = states.flatMap((state) => {
+  const trigger = atDeadline[state];
+  const next = trigger && transitions[state][trigger];
+  return next ? [[state, next] as const] : [];
+});
+
 /**
  * The state as any reader sees it: a deadline that has passed counts at once, before the sweeper writes it.
- * @param now the database's time.
+ * @param transaction.leader one that has a leader has no deadline: its leader alone decides. @param now the database's time.
  */
-export function stateAt(transaction: { state: State; expiresAt: Date }, now: Date): State {
-  return !isFinal(transaction.state) && transaction.expiresAt <= now ? 'TIMEOUT' : transaction.state;
+export function stateAt(
+  { state, expiresAt, leader = null }: { state: State; expiresAt: Date; leader?: object | null },
+  now: Date,
+): State {
+  if (leader) return state;
+  const next = expiresAt <= now ? afterDeadline.find(([open]) => open === state)?.[1] : undefined;
+  return next ?? state;
 }

@@ -10,6 +10,6 @@ export function createTransactionHandler(dependencies: Dependencies): Handler {
   return async (ctx, { body, principal }) => {
     const context = readContext(body, principal);
     const made = await createTransaction({ db, forms, source: instance.baseUrl, wake }, context, principal);
-    sendTransaction(ctx, dependencies, made, { principal }, made.created ? 201 : 200);
+    await sendTransaction(ctx, dependencies, made, { principal }, made.created ? 201 : 200);
   };
 }

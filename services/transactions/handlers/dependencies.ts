@@ -1,6 +1,7 @@
 import type { FormsOperations } from '#lib/contracts/forms.ts';
 import type { PageInstance } from '#lib/contracts/page-base.ts';
 import type { Database } from '#lib/db/database.ts';
+import type { AnswersDigests } from '../domain/answers-digest.ts';
 import type { ReceiptSigner } from '../domain/receipt-signer.ts';
 import type { TransactionTokens } from '../domain/transaction-token.ts';
 
@@ -10,6 +11,7 @@ export interface Dependencies {
   forms: FormsOperations;
   tokens: TransactionTokens;
   signReceipt: ReceiptSigner;
+  digests: AnswersDigests;
   instance: PageInstance;
   /** INSTANCE_LANGUAGE */
   defaultLanguage: string;

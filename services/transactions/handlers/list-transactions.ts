@@ -1,6 +1,7 @@
 import { readCursor, readLimit, writeCursor } from '#lib/http/cursor.ts';
 import type { Handler } from '#lib/http/operation.ts';
 import { presentAll } from '../presenters/present-transaction.ts';
+import { readFollowers } from '../queries/followers.ts';
 import { listTransactions } from '../queries/list-transactions.ts';
 import type { Dependencies } from './dependencies.ts';
 import { readTransactionFilter } from './read-filters.ts';
@@ -19,6 +20,10 @@ export function listTransactionsHandler({ db, instance }: Dependencies): Handler
       found.length > limit && last
         ? writeCursor({ createdAt: last.position, id: last.transaction.id })
         : undefined;
-    ctx.body = { values: presentAll(page, principal, instance.baseUrl), next };
+    const followers = await readFollowers(
+      db,
+      page.map(({ transaction }) => transaction),
+    );
+    ctx.body = { values: presentAll(page, principal, instance.baseUrl, followers), next };
   };
 }

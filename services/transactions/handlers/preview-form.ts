@@ -16,7 +16,7 @@ export function previewFormHandler(dependencies: Dependencies): Handler {
     // A preview needs no subject (openapi.yaml); without one there are no earlier answers to show.
     const named = typeof body.subject === 'string' && body.subject.trim() !== '';
     const context = readContext(named ? body : { ...body, subject: 'preview' }, principal);
-    const { layout } = await forms.resolveLayout({ ...layoutReference(context), preview: true });
+    const { layout } = await forms.resolveLayout(layoutReference(context));
     const languages = readerLanguages(ctx, context.language, defaultLanguage);
     const description = await forms.describeForm({ layout, languages });
     const earlier =

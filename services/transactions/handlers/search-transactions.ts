@@ -1,5 +1,6 @@
 import type { Handler, OperationInput } from '#lib/http/operation.ts';
 import { presentAll } from '../presenters/present-transaction.ts';
+import { readFollowers } from '../queries/followers.ts';
 import { countTransactions, listTransactions } from '../queries/list-transactions.ts';
 import type { Dependencies } from './dependencies.ts';
 import { readTransactionFilter } from './read-filters.ts';
@@ -17,8 +18,12 @@ export function searchTransactionsHandler({ db, instance }: Dependencies): Handl
       listTransactions(db, filter, { limit: pageSize, offset: page * pageSize }),
       countTransactions(db, filter),
     ]);
+    const followers = await readFollowers(
+      db,
+      values.map(({ transaction }) => transaction),
+    );
     ctx.body = {
-      values: presentAll(values, principal, instance.baseUrl),
+      values: presentAll(values, principal, instance.baseUrl, followers),
       page,
       pageSize,
       totalPages: Math.ceil(totalCount / pageSize),

@@ -6,6 +6,7 @@ import { linksOf, withToken } from '../domain/links.ts';
 import type { ReadTransaction } from '../domain/transaction.ts';
 import { frameAncestors } from '../presenters/embedding.ts';
 import { mintToken, presentTransaction } from '../presenters/present-transaction.ts';
+import { readFollowers } from '../queries/followers.ts';
 import type { Dependencies } from './dependencies.ts';
 
 /** Renders a page about a transaction and sends it with the policy that lets its host embed it. */
@@ -25,17 +26,18 @@ export async function sendTransactionPage(
 }
 
 /** Sends a transaction's representation with its Location. */
-export function sendTransaction(
+export async function sendTransaction(
   ctx: Context,
-  { tokens, instance }: Dependencies,
+  { db, tokens, instance }: Dependencies,
   read: ReadTransaction,
   { principal }: Pick<OperationInput, 'principal'>,
   status = 200,
-): void {
+): Promise<void> {
+  const followers = await readFollowers(db, [read.transaction]);
   const token = mintToken(tokens, read, principal);
   ctx.status = status;
   ctx.set('Location', withToken(linksOf(instance.baseUrl, read.transaction.id).transaction, token));
-  ctx.body = presentTransaction(read, token, principal, instance.baseUrl);
+  ctx.body = presentTransaction(read, token, principal, instance.baseUrl, followers.get(read.transaction.id));
 }
 
 /** Sends the browser to a transaction's root, from where it is led on. */

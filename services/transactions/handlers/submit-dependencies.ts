@@ -8,6 +8,7 @@ export function submitDependencies({
   forms,
   instance,
   signReceipt,
+  digests,
   tokens,
   wake,
 }: Dependencies): SubmitDependencies {
@@ -16,6 +17,7 @@ export function submitDependencies({
     forms,
     instance,
     signReceipt,
+    digests,
     wake,
     updateUrl({ id, tokenEpoch }, until) {
       const token = tokens.mint({ id, use: 'receipt', epoch: tokenEpoch }, until);

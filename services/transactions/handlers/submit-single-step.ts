@@ -23,6 +23,6 @@ export function submitSingleStepHandler(dependencies: Dependencies): Handler {
         languages: readerLanguages(ctx, undefined, dependencies.defaultLanguage),
       },
     );
-    sendTransaction(ctx, dependencies, made, { principal }, made.created ? 201 : 200);
+    await sendTransaction(ctx, dependencies, made, { principal }, made.created ? 201 : 200);
   };
 }

@@ -1,6 +1,6 @@
 import type { Queries } from '#lib/db/database.ts';
 import type { Logger } from '#lib/observability/logger.ts';
-import { timeOutTransactions } from '../queries/change-state.ts';
+import { endOverdue } from '../queries/change-state.ts';
 
 const batch = 500;
 
@@ -10,7 +10,7 @@ export interface Sweeper {
   stop(): Promise<void>;
 }
 
-/** Writes TIMEOUT into transactions past their deadline; readers see it before (decisions.md §3 and §15). @param everyMs at most 10 s. */
+/** Ends transactions past their deadline, as TIMEOUT or ROLLBACK; readers see it before (decisions.md §3 and §15). @param everyMs at most 10 s. */
 export function createDeadlineSweeper({
   db,
   source,
@@ -28,11 +28,11 @@ export function createDeadlineSweeper({
   let sweeping: Promise<void> = Promise.resolve();
   async function sweep(): Promise<void> {
     try {
-      let count: number;
+      let ended: Awaited<ReturnType<typeof endOverdue>>;
       do {
-        count = await timeOutTransactions(db, batch, source);
-        if (count > 0) wake();
-      } while (count === batch);
+        ended = await endOverdue(db, batch, source);
+        if (ended.count > 0) wake();
+      } while (ended.more);
     } catch (error) {
       log.warn('deadlines are looked at again later', { error });
     }

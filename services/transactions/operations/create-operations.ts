@@ -1,19 +1,32 @@
 import type { Principal } from '#lib/auth/principal.ts';
+import type { PrivateKey } from '#lib/config/private-key.ts';
 import type { TransactionsOperations } from '#lib/contracts/transactions.ts';
+import type { Logger } from '#lib/observability/logger.ts';
+import type { SubmissionMetrics } from '#lib/observability/metrics/submission-metrics.ts';
+import { acceptSubmission } from '../commands/accept-submission.ts';
 import { createTransaction } from '../commands/create-transaction.ts';
+import { decideSubmission } from '../commands/decide-submission.ts';
 import { readContext } from '../commands/read-context.ts';
 import { linksOf, withToken } from '../domain/links.ts';
 import type { Dependencies } from '../handlers/dependencies.ts';
+import { submitDependencies } from '../handlers/submit-dependencies.ts';
 import { mintToken } from '../presenters/present-transaction.ts';
+import { createReadDecision } from './read-decision.ts';
+import { createReadSubmission } from './read-submission.ts';
+
+/** What operations work with, beside what handlers do. */
+interface OperationDependencies extends Dependencies {
+  log: Logger;
+  /** Private keys that peers seal answers to. */
+  sealingKeys: readonly PrivateKey[];
+  metrics?: SubmissionMetrics;
+}
 
 /** The internal operations of this service (lib/contracts/transactions.ts): what other services ask it. */
-export function createOperations({
-  db,
-  forms,
-  tokens,
-  instance,
-  wake,
-}: Dependencies): TransactionsOperations {
+export function createOperations(dependencies: OperationDependencies): TransactionsOperations {
+  const { db, forms, tokens, instance, wake } = dependencies;
+  const { log, sealingKeys, metrics } = dependencies;
+  const accepting = { ...submitDependencies(dependencies), db, forms, log, sealingKeys, metrics };
   return {
     async createTransaction({ context, author }) {
       const principal: Principal = { roles: ['operator'], name: author, account: `user:${author}` };
@@ -29,5 +42,9 @@ export function createOperations({
         ),
       };
     },
+    readSubmission: createReadSubmission({ db, baseUrl: instance.baseUrl }),
+    readDecision: createReadDecision({ db }),
+    acceptSubmission: (received) => acceptSubmission(accepting, received),
+    decideSubmission: (decided) => decideSubmission(accepting, decided),
   };
 }

@@ -1,4 +1,5 @@
 import { isPrivileged, type Principal } from '#lib/auth/principal.ts';
+import type { Follower } from '../domain/follower.ts';
 import { linksOf } from '../domain/links.ts';
 import { isFinal, stateAt } from '../domain/states.ts';
 import type { ReadTransaction } from '../domain/transaction.ts';
@@ -23,6 +24,7 @@ export function presentTransaction(
   token: string | undefined,
   principal: Principal,
   baseUrl: string,
+  followers: readonly Follower[] = [],
 ) {
   const { transaction, now } = read;
   const { context } = transaction;
@@ -43,14 +45,26 @@ export function presentTransaction(
     created: transaction.createdAt.toISOString(),
     expires: transaction.expiresAt.toISOString(),
     parent: transaction.parent ?? undefined,
-    followers: [],
+    leader: transaction.leader ?? undefined,
+    followers: followers.map(presentFollower),
     ...(isPrivileged(principal) ? { context: presentContext(read), author: transaction.author } : {}),
   };
 }
 
-/** Transactions of a list: without tokens, which are minted when one is opened. */
-export function presentAll(reads: readonly ReadTransaction[], principal: Principal, baseUrl: string) {
-  return reads.map((read) => presentTransaction(read, undefined, principal, baseUrl));
+/** Transactions of a list: without tokens, which are minted when one is opened. @param followers by transaction. */
+export function presentAll(
+  reads: readonly ReadTransaction[],
+  principal: Principal,
+  baseUrl: string,
+  followers: ReadonlyMap<string, readonly Follower[]>,
+) {
+  return reads.map((read) =>
+    presentTransaction(read, undefined, principal, baseUrl, followers.get(read.transaction.id)),
+  );
+}
+
+function presentFollower({ location, remoteId, name, state, reason }: Follower) {
+  return { location, id: remoteId ?? undefined, name, state, reason: reason ?? undefined };
 }
 
 /** The ConsentContext that a transaction was created from, with every default filled in. */

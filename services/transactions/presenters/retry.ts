@@ -23,13 +23,15 @@ export function retryAfter(
   const values: Record<string, string[]> = {};
   const changed: string[] = [];
   for (const { entry, identifier, answers: offered } of form.elements) {
-    const given = givenByKey.get(entry.key);
-    if (stale.has(entry.key)) changed.push(identifier);
+    // As the identifier has it, with the host of a peer: another owner may use the same key.
+    const key = keyOf(identifier);
+    const given = givenByKey.get(key);
+    if (stale.has(key)) changed.push(identifier);
     else if (decision && entry.type !== 'preference')
       values[identifier] = offered?.includes(decision) ? [decision] : [];
     else if (given) values[identifier] = given;
     // Boxes that were all emptied are not sent; an earlier answer must not come back in their place.
-    else if (shown.has(entry.key)) values[identifier] = [];
+    else if (shown.has(key)) values[identifier] = [];
   }
   return { values, changed, faults: check.outcome === 'invalid' ? check.faults.map(toPageFault) : [] };
 }

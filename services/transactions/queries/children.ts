@@ -1,7 +1,7 @@
 import type { Queries } from '#lib/db/database.ts';
 import { sql } from '#lib/db/sql.ts';
 import type { ReadTransaction, Transaction } from '../domain/transaction.ts';
-import { recordStateChange } from './state-event.ts';
+import { rollBack, timeOut } from './change-state.ts';
 import { toReadTransaction, transactionColumns } from './transaction-columns.ts';
 
 /** Waits for whoever makes a child of the same parent, until the end of the database transaction. */
@@ -17,13 +17,11 @@ export async function readOpenChild(db: Queries, parent: string): Promise<ReadTr
   return row && toReadTransaction(row);
 }
 
-/** Writes TIMEOUT into a child past its deadline that the sweeper has not reached, so that another one can be made. */
+/** Ends a child past its deadline that the sweeper has not reached, so that another one can be made. */
 export async function closeExpiredChild(tx: Queries, parent: string, source: string): Promise<void> {
-  await tx.query(sql`
-    WITH t AS (
-      UPDATE transactions SET state = 'TIMEOUT', version = version + 1, changed_at = accord_now()
-       WHERE parent = ${parent} AND state IN ('CREATED', 'SUBMITTED') AND expires_at <= accord_now()
-      RETURNING *
-    ), ${recordStateChange('timedout', source)}
-    SELECT t.id FROM t`);
+  const overdue = sql`
+    SELECT o.id FROM transactions AS o
+     WHERE o.parent = ${parent} AND o.state IN ('CREATED', 'SUBMITTED') AND o.expires_at <= accord_now()`;
+  await timeOut(tx, overdue, source);
+  await rollBack(tx, overdue, source);
 }

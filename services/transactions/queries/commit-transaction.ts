@@ -1,11 +1,12 @@
 import type { Queries } from '#lib/db/database.ts';
 import { sql } from '#lib/db/sql.ts';
-import { requestExtension } from '#lib/events/request-extension.ts';
 import type { Commitment } from '../domain/commitment.ts';
 import { recordStateChange } from './state-event.ts';
+import { storeFollowers } from './store-followers.ts';
+import { tellOfSuperseded } from './superseded.ts';
 
 /**
- * Commits a transaction in one statement: state, records, receipt, history and outbox rows, and a child's claim on its
+ * Commits a transaction in one statement: state, records, receipt, peers' parts, history and outbox rows, and a child's claim on its
  * parent's context. Records that a newer one takes the place of are told as superseded.
  * @returns false if the transaction is not as it was read, or its deadline has passed: nothing is stored then.
  */
@@ -23,17 +24,7 @@ export async function commitTransaction(
     ), given AS (
       SELECT g.* FROM t, jsonb_to_recordset(${JSON.stringify(commitment.records)}::jsonb)
           AS g (id uuid, key text, type text, serial text, value text[], positions integer[], "expiresAt" timestamptz)
-    ), superseded AS (
-      INSERT INTO outbox (event_id, topic, key, event)
-      SELECT s.event_id, 'accord.consents', s.transaction,
-             jsonb_build_object('id', s.event_id, 'type', 'io.accord.record.superseded.v1', 'source', ${source}::text, 'subject', s.id,
-               'time', to_json(${committedAt}::timestamptz), 'data', jsonb_build_object('record', s.id, 'transaction', s.transaction, 'by', s.by)) || ${requestExtension()}::jsonb
-        -- Volatile in the output list: drawn once for each row, which a join with a row of its own is not.
-        FROM (SELECT gen_random_uuid() AS event_id, old.id, old.transaction, g.id AS by
-                FROM given AS g CROSS JOIN t CROSS JOIN LATERAL (
-                  SELECT r.id, r.transaction FROM records AS r
-                   WHERE r.state = 'COMMITTED' AND r.subject = t.subject AND r.object = ${commitment.object} AND r.key = g.key
-                   ORDER BY r.committed_at DESC, r.id DESC LIMIT 1) AS old) AS s
+    ), superseded AS (${tellOfSuperseded({ object: sql`${commitment.object}`, committedAt, source })}
     ), stored AS (
       INSERT INTO records (id, transaction, subject, object, key, type, serial, info_key, info_serial, value, positions, state,
                            origin, author, comment, created_at, committed_at, expires_at)
@@ -43,7 +34,7 @@ export async function commitTransaction(
         FROM given AS g CROSS JOIN t
     ), receipt AS (
       INSERT INTO receipts (transaction, body, jws) SELECT t.id, ${receipt.body}, ${receipt.jws} FROM t
-    ), claim AS (
+    ), ${storeFollowers(commitment.followers, source)}claim AS (
       UPDATE context_claims AS c SET transaction = t.id FROM t WHERE c.transaction = t.parent
     ), ${recordStateChange('committed', source)}
     SELECT t.id FROM t`);

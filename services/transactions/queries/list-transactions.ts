@@ -3,6 +3,7 @@ import { join, sql } from '#lib/db/sql.ts';
 import type { Position } from '#lib/http/cursor.ts';
 import type { State } from '../domain/states.ts';
 import type { ReadTransaction, Transaction } from '../domain/transaction.ts';
+import { stateNow } from './state-now.ts';
 import { toReadTransaction, transactionColumns } from './transaction-columns.ts';
 
 /** What a list of transactions may be narrowed by. */
@@ -18,11 +19,9 @@ export interface TransactionFilter {
 type Listed = ReadTransaction & { position: string };
 
 function conditions({ subject, states, after, before }: TransactionFilter) {
-  // The state as readers see it: a deadline that has passed counts before the sweeper writes it.
-  const state = sql`CASE WHEN t.state IN ('CREATED', 'SUBMITTED') AND t.expires_at <= accord_now() THEN 'TIMEOUT' ELSE t.state END`;
   const all = [
     ...(subject === undefined ? [] : [sql`t.subject = ${subject}`]),
-    ...(states ? [sql`${state} = ANY(${states}::text[])`] : []),
+    ...(states ? [sql`${stateNow} = ANY(${states}::text[])`] : []),
     ...(after ? [sql`t.created_at >= ${after}`] : []),
     ...(before ? [sql`t.created_at < ${before}`] : []),
   ];

@@ -1,6 +1,7 @@
 import type { Queries } from '#lib/db/database.ts';
 import { sql } from '#lib/db/sql.ts';
 import type { DecisionCount, StateCount } from '../domain/compose-stats.ts';
+import { stateNow } from './state-now.ts';
 
 /** What is counted: transactions created from `after` to before `before`, by days of a time zone. */
 export interface StatsPeriod {
@@ -16,7 +17,7 @@ export async function countStates(
   return db.query<StateCount>(sql`
     WITH counted AS (
       SELECT (t.created_at AT TIME ZONE ${timeZone})::date AS day,
-             CASE WHEN t.state IN ('CREATED', 'SUBMITTED') AND t.expires_at <= accord_now() THEN 'TIMEOUT' ELSE t.state END AS state
+             ${stateNow} AS state
         FROM transactions AS t WHERE t.created_at >= ${after} AND t.created_at < ${before})
     SELECT to_char(d.day, 'YYYY-MM-DD') AS date, c.state, count(c.state) AS count
       FROM generate_series((${after}::timestamptz AT TIME ZONE ${timeZone})::date,

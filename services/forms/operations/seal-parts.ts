@@ -1,0 +1,59 @@
+import type { DescribedInformation } from '#lib/contracts/forms.ts';
+import type { SealedPart } from '#lib/contracts/submissions.ts';
+import type { Database } from '#lib/db/database.ts';
+import { type Failure, fail } from '#lib/errors/fail.ts';
+import type { Checked } from '../domain/check-answers.ts';
+import { parseIdentifier } from '../domain/identifier.ts';
+import { type OpenPart, sealPart } from '../domain/seal-part.ts';
+import { readSealingKeys } from '../queries/sealing-keys.ts';
+import type { PeerPart } from './read-peer-parts.ts';
+
+type Valid = Extract<Checked, { outcome: 'valid' }>;
+
+/**
+ * Takes apart what belongs to peers and seals it; it exists in memory alone until then (decisions.md §6). A peer that was asked nothing
+ * gets nothing.
+ * @param leader BASE_URL.
+ */
+export function createSealParts({ db, leader }: { db: Database; leader: string }) {
+  return async (checked: Valid, peers: readonly PeerPart[], until: Date): Promise<SealedPart[]> => {
+    const open = peers.flatMap((peer) => openPart(checked, peer) ?? []);
+    if (open.length === 0) return [];
+    const keys = await readSealingKeys(
+      db,
+      open.map(({ location }) => location),
+    );
+    const { language } = checked;
+    return Promise.all(
+      open.map((part) => {
+        const key = keys.get(part.location);
+        if (!key) throw unsealable(part);
+        return sealPart(part, { key, leader, language, until });
+      }),
+    );
+  };
+}
+
+export type SealParts = ReturnType<typeof createSealParts>;
+
+function openPart(
+  { language, asked, answers }: Valid,
+  { url, name, info, elements }: PeerPart,
+): OpenPart | undefined {
+  const isTheirs = ({ identifier }: { identifier: string }) =>
+    elements.has(parseIdentifier(identifier)?.key ?? '');
+  const theirs = asked.filter(isTheirs);
+  if (theirs.length === 0) return undefined;
+  const part = { location: url, name };
+  // Nobody may be asked without being told who asks, and for what.
+  if (!info) throw unsealable(part);
+  const shown = info.version.describe(language, info.name, name) as DescribedInformation;
+  return { ...part, info: shown, asked: theirs, answers: answers.filter(isTheirs) };
+}
+
+function unsealable({ name, location }: Pick<OpenPart, 'name' | 'location'>): Failure {
+  return fail('unavailable', `Answers cannot be sent to ${name} (${location}) at this moment.`, {
+    headers: { 'Retry-After': '60' },
+    members: { peer: location },
+  });
+}

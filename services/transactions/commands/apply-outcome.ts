@@ -1,0 +1,77 @@
+import type { Database, Queries } from '#lib/db/database.ts';
+import { sql } from '#lib/db/sql.ts';
+import { applyOnce } from '#lib/events/inbox.ts';
+import type { Logger } from '#lib/observability/logger.ts';
+import { moveFollower, type SubmissionAnswer } from '../domain/follower.ts';
+import { stateAt } from '../domain/states.ts';
+import { rollBack } from '../queries/change-state.ts';
+import { changeFollower, lockTransactionOf, readFollower } from '../queries/followers.ts';
+import { readTransaction } from '../queries/read-transaction.ts';
+import { readHolding } from '../queries/settle-transaction.ts';
+import { tellOfPart } from '../queries/submission-events.ts';
+import { confirmSubmission } from './confirm-submission.ts';
+import type { SubmitDependencies } from './submit-answers.ts';
+
+export type OutcomeDependencies = Pick<
+  SubmitDependencies,
+  'instance' | 'signReceipt' | 'updateUrl' | 'wake'
+> & { db: Database; log: Logger };
+
+/** What peers said is applied under this name. */
+const consumer = 'transactions';
+
+/**
+ * Applies what a peer said of its part: the part's state and, under `together`, what follows from it for the whole transaction, in one COMMIT.
+ * The same event again changes nothing.
+ */
+export async function applyOutcome(
+  dependencies: OutcomeDependencies,
+  { eventId, answer }: { eventId: string; answer: SubmissionAnswer },
+): Promise<void> {
+  const { db, wake } = dependencies;
+  const applied = await db.withTransaction((tx) =>
+    applyOnce(tx, { consumer, eventId }, () => apply(dependencies, tx, answer)),
+  );
+  if (applied) wake();
+}
+
+async function apply(
+  dependencies: OutcomeDependencies,
+  tx: Queries,
+  answer: SubmissionAnswer,
+): Promise<void> {
+  const { instance, log } = dependencies;
+  const { submission: sid, peer } = answer;
+  // Whoever else changes the transaction waits, so that of two last words one finds that it is the last.
+  const transaction = await lockTransactionOf(tx, sid);
+  const follower = transaction === undefined ? undefined : await readFollower(tx, sid);
+  if (transaction === undefined || follower?.location !== peer) {
+    log.warn('a peer answered for a part that is not its own', { id: sid, address: peer });
+    return;
+  }
+  const move = moveFollower(follower, answer);
+  if (!move) return;
+  await changeFollower(tx, { sid, ...move, remoteId: answer.id }, instance.baseUrl);
+  await settle(dependencies, tx, { id: transaction, sid, peer, isHeld: move.state === 'HELD' });
+}
+
+/** One that is lost loses all; when the last one is held, all come into force (decisions.md §3). */
+async function settle(
+  dependencies: OutcomeDependencies,
+  tx: Queries,
+  { id, sid, peer, isHeld }: { id: string; sid: string; peer: string; isHeld: boolean },
+): Promise<void> {
+  const source = dependencies.instance.baseUrl;
+  const read = await readTransaction(tx, id);
+  if (!read) return;
+  if (read.transaction.state !== 'SUBMITTED') {
+    // It holds what was in force already when it was sent.
+    if (isHeld) await tellOfPart(tx, { sid, location: peer }, { source, decision: 'commit' });
+    return;
+  }
+  const { all, lost } = await readHolding(tx, id);
+  const isOver = lost || stateAt(read.transaction, read.now) !== 'SUBMITTED';
+  if (!isOver && !all) return;
+  if (isOver || !(await confirmSubmission(tx, dependencies, id)))
+    await rollBack(tx, sql`SELECT ${id}::text`, source);
+}

@@ -1,0 +1,212 @@
+import { decodeProtectedHeader } from 'jose';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { generatePrivateKey, publicPart, readPrivateKey } from '#lib/config/private-key.ts';
+import type { AnswerCheck, PeerEntry } from '#lib/contracts/forms.ts';
+import type { SealedPart } from '#lib/contracts/submissions.ts';
+import type { Failure } from '#lib/errors/fail.ts';
+import { askedDigest } from '#lib/federation/asked-digest.ts';
+import { openAnswers, type SealedContent } from '#lib/federation/sealed-answers.ts';
+import { makeActive, sampleContent } from '../support/forms-models.ts';
+import { type FormsService, formsBaseUrl, startForms } from '../support/forms-service.ts';
+import { samplePeer, sharedEntry, sharedInformation } from '../support/peer-entries.ts';
+
+const drawKey = () => readPrivateKey(generatePrivateKey());
+/** As pairing keeps it: without its name, which follows from it. */
+function publicKey(key: ReturnType<typeof drawKey>) {
+  const { kty, crv, x, y } = publicPart(key);
+  return { kty, crv, x, y };
+}
+const labKey = drawKey();
+const lab = { ...samplePeer(), sealingKey: publicKey(labKey) };
+const clinicKey = drawKey();
+const clinic = { ...samplePeer('https://clinic.example', 'Clinic'), sealingKey: publicKey(clinicKey) };
+const at = 'lab.example:8443';
+
+let forms: FormsService;
+let states = 0;
+async function keep(entries: PeerEntry[], peer = lab): Promise<void> {
+  states += 1;
+  const state = `state ${states}`;
+  await forms.operations.storePeerEntries({ peer, state, entries });
+  await forms.operations.finishPeerCatalogue({ url: peer.url, state, asOf: new Date().toISOString() });
+}
+beforeAll(async () => {
+  forms = await startForms();
+  const { id } = await makeActive(forms, 'information', sampleContent.information, 'own.information');
+  await forms.send(`/models/${id}`, { method: 'PUT', json: { name: 'Own', default: true } });
+  await makeActive(forms, 'processing', sampleContent.processing, 'study');
+  await keep([sharedInformation, sharedEntry({ key: 'care' })], clinic);
+}, 60_000);
+afterAll(() => forms?.stop());
+
+const wishes = sharedEntry({
+  ...{ key: 'wishes', type: 'preference', name: 'Wishes' },
+  data: { en: { label: 'Wishes', valueType: 'FREE_TEXT', optional: true } },
+});
+const news = sharedEntry({
+  ...{ key: 'news', type: 'preference', name: 'News' },
+  data: { en: { ...sampleContent.preference, valueType: 'CHECKBOXES' } },
+});
+beforeEach(() => keep([sharedInformation, sharedEntry(), wishes, news]));
+
+const own = 'element/processing/study/1.0';
+const information = 'element/information/own.information/1.0';
+const theirs = (serial = '1.0', type = 'processing', key = 'study') =>
+  `element/${type}/${key}@${at}/${serial}`;
+const until = new Date('2026-12-24T18:00:00.500Z');
+
+interface Given {
+  elements?: string[];
+  form?: boolean;
+  child?: boolean;
+  openedAt?: string;
+  languages?: string[];
+}
+async function check(answers: Record<string, string[]>, given: Given = {}) {
+  const { elements = ['study', `study@${at}`], ...more } = given;
+  const { layout } = await forms.operations.resolveLayout({ layoutData: { elements: ['study'] } });
+  const input = {
+    ...{ layout: { ...layout, elements }, languages: ['en'], form: false, hidden: [], answers },
+    ...{ openedAt: new Date(Date.now() - 60_000).toISOString(), sealUntil: until.toISOString() },
+  };
+  return forms.operations.checkAnswers({ ...input, ...more });
+}
+async function partsOf(work: Promise<AnswerCheck>): Promise<SealedPart[]> {
+  const result = await work;
+  if (result.outcome !== 'valid') throw new Error(`the answers are ${JSON.stringify(result)}`);
+  return result.parts;
+}
+/** What the peer reads. */
+async function read(part: SealedPart | undefined, key = labKey): Promise<SealedContent> {
+  const opened = await openAnswers(part?.sealed ?? '', { keys: [key], now: new Date('2026-12-01') });
+  if (!opened.opened) throw new Error(`it does not open: ${opened.fault}`);
+  return opened.content;
+}
+
+describe('answers to a peer’s elements', () => {
+  it('are checked by the same rules as our own', async () => {
+    const checked = (answers: Record<string, string[]>) => check({ [own]: ['refused'], ...answers });
+    expect(await checked({})).toMatchObject({
+      faults: [{ code: 'required', pointer: `/element~1processing~1study@${at}~11.0` }],
+    });
+    expect(await checked({ [theirs()]: ['perhaps'] })).toMatchObject({ faults: [{ code: 'not-an-option' }] });
+    expect(await checked({ [theirs('1.0', 'preference')]: ['accepted'] })).toMatchObject({
+      outcome: 'invalid',
+    });
+    expect(await checked({ [theirs('7.0')]: ['accepted'] })).toMatchObject({
+      faults: [{ code: 'unknown-element' }, {}],
+    });
+  });
+
+  it('are sealed to the peer and taken out of our own, with what was asked and without its host', async () => {
+    const elements = ['study', `study@${at}`, `wishes@${at}`];
+    const result = await check({ [own]: ['refused'], [theirs()]: ['accepted'] }, { elements });
+    if (result.outcome !== 'valid') throw new Error('valid');
+    expect(result.answers.map(({ identifier, value }) => [identifier, value])).toEqual([[own, ['refused']]]);
+    const [part, ...others] = result.parts;
+    expect(others).toEqual([]);
+    expect(part).toMatchObject({
+      sid: expect.stringMatching(/^[1-9A-HJ-NP-Za-km-z]{22}$/),
+      ...{ location: lab.url, name: lab.name },
+      info: { identifier: `element/information/about.us@${at}/1.0` },
+      elements: [{ identifier: theirs() }, { identifier: theirs('1.0', 'preference', 'wishes') }],
+    });
+    const asked = {
+      info: 'element/information/about.us/1.0',
+      elements: ['element/preference/wishes/1.0', 'element/processing/study/1.0'],
+    };
+    expect(await read(part)).toEqual({
+      ...{ language: 'en', ...asked },
+      answers: { 'element/processing/study/1.0': ['accepted'] },
+    });
+    expect(decodeProtectedHeader(part?.sealed ?? '')).toMatchObject({
+      ...{ sid: part?.sid, leader: formsBaseUrl, digest: askedDigest(asked), kid: labKey.kid },
+      exp: Math.ceil(until.getTime() / 1000),
+    });
+    expect(JSON.stringify(result)).not.toContain('"accepted"]');
+  });
+
+  it('of two peers are two parts, each for its owner alone, never twice under one name', async () => {
+    const answers = {
+      [theirs()]: ['accepted'],
+      'element/processing/care@clinic.example/1.0': ['refused'],
+    };
+    const elements = [`study@${at}`, 'care@clinic.example'];
+    const [first, second] = await partsOf(check(answers, { elements }));
+    expect((await read(first)).answers).toEqual({ 'element/processing/study/1.0': ['accepted'] });
+    expect((await read(second, clinicKey)).answers).toEqual({ 'element/processing/care/1.0': ['refused'] });
+    await expect(read(second)).rejects.toThrow('unknown-key');
+    const again = await partsOf(check(answers, { elements }));
+    expect(new Set([first, second, ...again].map((part) => part?.sid)).size).toBe(4);
+  });
+
+  it('to a former MINOR are taken from whoever had it on the screen, those to a former MAJOR are stale', async () => {
+    await keep([sharedInformation, sharedEntry({ serial: '1.1' })]);
+    const checked = (serial: string, given?: Given) =>
+      check({ [own]: ['refused'], [theirs(serial)]: ['accepted'] }, given);
+    const [part] = await partsOf(checked('1.0'));
+    expect((await read(part)).elements).toEqual(['element/processing/study/1.0']);
+    const later = new Date(Date.now() + 60_000).toISOString();
+    expect(await checked('1.0', { openedAt: later })).toEqual({ outcome: 'stale', stale: [theirs('1.0')] });
+    await keep([sharedInformation, sharedEntry({ serial: '2.0' })]);
+    expect(await checked('1.1')).toMatchObject({ outcome: 'stale' });
+  });
+
+  it('to what the peer has withdrawn are stale', async () => {
+    await keep([sharedInformation]);
+    expect(await check({ [own]: ['refused'], [theirs()]: ['accepted'] })).toMatchObject({ outcome: 'stale' });
+  });
+
+  it('are given by accept-all and refuse-all too', async () => {
+    for (const [action, decision] of [
+      ['accept-all', 'accepted'],
+      ['refuse-all', 'refused'],
+    ] as const) {
+      const post = { 'accord-action': [action], 'accord-shown': [own, theirs()], info: [information] };
+      const [part] = await partsOf(check(post, { form: true }));
+      expect((await read(part)).answers).toEqual({ 'element/processing/study/1.0': [decision] });
+    }
+  });
+
+  it('cannot be taken where nobody is told who asks', async () => {
+    await keep([sharedEntry()]);
+    const failure = await check({ [own]: ['refused'], [theirs()]: ['accepted'] }).catch(
+      (error: Failure) => error,
+    );
+    expect(failure).toMatchObject({ code: 'unavailable', members: { peer: lab.url } });
+    expect((failure as Failure).message).toContain(lab.name);
+  });
+});
+
+describe('in a child, answers to a peer’s elements', () => {
+  const elements = ['study', `study@${at}`, `news@${at}`];
+  const post = {
+    'accord-shown': [own, theirs(), theirs('1.0', 'preference', 'news')],
+    ...{ info: [information], [own]: ['refused'] },
+  };
+  it('may be left out: nothing was asked then, and boxes left empty are no answer', async () => {
+    expect(await partsOf(check({ [own]: ['refused'] }, { elements, child: true }))).toEqual([]);
+    expect(await partsOf(check(post, { elements, child: true, form: true }))).toEqual([]);
+    // In the first form they are.
+    expect(await check(post, { elements, form: true })).toMatchObject({ faults: [{ code: 'required' }] });
+  });
+  it('are sealed alone where they are given', async () => {
+    const [part] = await partsOf(
+      check({ ...post, [theirs()]: ['refused'] }, { elements, child: true, form: true }),
+    );
+    expect(await read(part)).toMatchObject({
+      elements: ['element/processing/study/1.0'],
+      answers: { 'element/processing/study/1.0': ['refused'] },
+    });
+  });
+  it('are given by accept-all', async () => {
+    const pressed = { ...post, 'accord-action': ['accept-all'] };
+    const [part] = await partsOf(check(pressed, { elements, child: true, form: true }));
+    expect((await read(part)).answers).toEqual({ 'element/processing/study/1.0': ['accepted'] });
+  });
+  it('have to be possible all the same', async () => {
+    expect(await check({ ...post, [theirs()]: ['perhaps'] }, { elements, child: true })).toMatchObject({
+      outcome: 'invalid',
+    });
+  });
+});
