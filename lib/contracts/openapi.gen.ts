@@ -1324,6 +1324,70 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/federation/submissions/{sid}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Hand over a part of the answers
+         * @description Between instances: answers to elements of this one that were shown at the caller, sealed to this one's key. The same `sid` with the same
+         *     body again gets the same verdict, and nothing is stored twice. The verdict is a signed receipt; every other answer means that nobody
+         *     has decided anything, and that the caller tries again.
+         */
+        put: operations["acceptSubmission"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/federation/submissions/{sid}/decision": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Decide over a part that is held
+         * @description Between instances: a part that was handed over with `mode` `hold` comes into force, or is rolled back. The same decision again gets the
+         *     same verdict; a part that never came is `rolledback`. The verdict is a signed receipt.
+         */
+        post: operations["decideSubmission"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/federation/decisions/{sid}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Ask for a decision that is late
+         * @description Between instances: what was decided over a part that the caller holds, as a signed receipt. `open`: nothing yet. A part that was not
+         *     sent to the caller is `rollback`.
+         */
+        get: operations["readDecision"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/.well-known/accord": {
         parameters: {
             query?: never;
@@ -1724,8 +1788,11 @@ export interface components {
         };
         /** @enum {string} */
         State: "CREATED" | "SUBMITTED" | "COMMITTED" | "CANCELLED" | "TIMEOUT" | "ROLLBACK";
-        /** @enum {string} */
-        Origin: "WEBFORM" | "OPERATOR" | "USER" | "EMAIL" | "RECEIPT";
+        /**
+         * @description How the answers were collected; PEER: a partner instance showed the form, and no context may say so
+         * @enum {string}
+         */
+        Origin: "WEBFORM" | "OPERATOR" | "USER" | "EMAIL" | "RECEIPT" | "PEER";
         /** @enum {string} */
         Confirmation: "NONE" | "FORM_CODE" | "EMAIL_CODE" | "SMS_CODE";
         /** @description One collection for one subject, with a fresh token. Members without a value are left out. */
@@ -2024,6 +2091,7 @@ export interface components {
                 name: string;
             };
             collectionMethod: components["schemas"]["Origin"];
+            leader?: components["schemas"]["Leader"];
             author: string;
             /** Format: date-time */
             timestamp: string;
@@ -2498,6 +2566,8 @@ export interface components {
             announcedThumbprints?: string[];
             /** @description Put before the names of subjects who answer there */
             subjectPrefix: string;
+            /** @description How many parts of answers, and decisions over them, wait to be sent to it (counted up to 100,000) */
+            backlog: number;
             creationDate: components["schemas"]["EpochMilliseconds"];
             modificationDate: components["schemas"]["EpochMilliseconds"];
             lastContactDate?: components["schemas"]["EpochMilliseconds"];
@@ -2537,6 +2607,36 @@ export interface components {
             /** @description Signed by the instance; typ `accord-model+jwt` */
             entries: components["schemas"]["CompactJws"][];
             next: string | null;
+        };
+        /** @description A part of the answers. It never changes for a `sid` */
+        Submission: {
+            /** @description Where the form was shown */
+            leader: {
+                /** @description Base URL of the caller; no other is taken */
+                location: string;
+                /** @description The transaction there */
+                id: string;
+            };
+            subject: string;
+            object?: string;
+            /** @description In which the elements were shown (BCP 47) */
+            language: string;
+            /** @description How long the subject was told that answers hold (ISO 8601 duration) */
+            validity: string;
+            /**
+             * @description `hold`: not in force before the caller has decided
+             * @enum {string}
+             */
+            mode: "commit" | "hold";
+            /** @description JWE in compact form (RFC 7516), `ECDH-ES` and `A256GCM` */
+            sealed: string;
+        };
+        SubmissionDecision: {
+            /** @enum {string} */
+            decision: "commit" | "rollback";
+        };
+        SubmissionReceipt: {
+            receipt: components["schemas"]["CompactJws"];
         };
         Instance: {
             /**
@@ -2973,6 +3073,16 @@ export interface components {
                 "application/json": components["schemas"]["Peer"];
             };
         };
+        /** @description What became of it, signed */
+        SubmissionReceipt: {
+            headers: {
+                "API-Version": components["headers"]["API-Version"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["SubmissionReceipt"];
+            };
+        };
         /** @description The webhook */
         Webhook: {
             headers: {
@@ -3152,6 +3262,11 @@ export interface components {
         };
     };
     parameters: {
+        /**
+         * @description Id of the submission, drawn by the instance that showed the form
+         * @example 5TqWnB7mXc2rJd8LhYp4Ks
+         */
+        submissionId: string;
         /**
          * @description Id of the webhook
          * @example 0197a1f2-1b60-7c3e-9d04-2a7c5e8b9f10
@@ -5505,6 +5620,93 @@ export interface operations {
             400: components["responses"]["Malformed"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    acceptSubmission: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the submission, drawn by the instance that showed the form
+                 * @example 5TqWnB7mXc2rJd8LhYp4Ks
+                 */
+                sid: components["parameters"]["submissionId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Submission"];
+            };
+        };
+        responses: {
+            200: components["responses"]["SubmissionReceipt"];
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    decideSubmission: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the submission, drawn by the instance that showed the form
+                 * @example 5TqWnB7mXc2rJd8LhYp4Ks
+                 */
+                sid: components["parameters"]["submissionId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SubmissionDecision"];
+            };
+        };
+        responses: {
+            200: components["responses"]["SubmissionReceipt"];
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    readDecision: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the submission, drawn by the instance that showed the form
+                 * @example 5TqWnB7mXc2rJd8LhYp4Ks
+                 */
+                sid: components["parameters"]["submissionId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["SubmissionReceipt"];
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
             429: components["responses"]["TooManyRequests"];
             503: components["responses"]["Unavailable"];

@@ -2,17 +2,24 @@ import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import { createDeliveryMetrics, type DeliveryMetrics } from '#lib/observability/metrics/delivery-metrics.ts';
 import { createEventMetrics, type EventMetrics } from '#lib/observability/metrics/event-metrics.ts';
 import { createHttpMetrics, type HttpMetrics } from '#lib/observability/metrics/http-metrics.ts';
+import { createPeerMetrics, type PeerMetrics } from '#lib/observability/metrics/peer-metrics.ts';
 import { createPoolMetrics, type MeasuredPool } from '#lib/observability/metrics/pool-metrics.ts';
+import {
+  createSubmissionMetrics,
+  type SubmissionMetrics,
+} from '#lib/observability/metrics/submission-metrics.ts';
 import { createTableMetrics, type TableReaders } from '#lib/observability/metrics/table-metrics.ts';
 
 /**
  * What an on-call person asks a process first; docs/operations.md says what each figure means and what to do. A label is a name of
- * ours: never an id, a subject, an address or anything that came in (security.md, "Assets and rules").
+ * ours: never a subject, an address or anything that came in (security.md, "Assets and rules"), and no id but those of peers.
  */
 export interface Metrics {
   http: HttpMetrics;
   events: EventMetrics;
   deliveries: DeliveryMetrics;
+  peers: PeerMetrics;
+  submissions: SubmissionMetrics;
   watchPool(service: string, pool: MeasuredPool): void;
   watchTables(readers: TableReaders): void;
   /** @param read requests that are being worked on, and the delay of the event loop, as the overload guard sees them. */
@@ -33,6 +40,8 @@ export function createMetrics(): Metrics {
     http: createHttpMetrics(registers),
     events: createEventMetrics(registers),
     deliveries: createDeliveryMetrics(registers),
+    peers: createPeerMetrics(registers),
+    submissions: createSubmissionMetrics(registers),
     watchPool: pools.watch,
     watchTables: tables.watch,
     watchLoad: (read) => watchLoad(registers, read),

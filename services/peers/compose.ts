@@ -6,6 +6,7 @@ import { forgetRevokedKeys } from '#lib/auth/forget-revoked-keys.ts';
 import type { SharedIntrospections } from '#lib/auth/shared-introspections.ts';
 import type { AuthOperations } from '#lib/contracts/auth.ts';
 import type { FormsOperations } from '#lib/contracts/forms.ts';
+import type { TransactionsOperations } from '#lib/contracts/transactions.ts';
 import type { Database } from '#lib/db/database.ts';
 import type { EventBus } from '#lib/events/event-bus.ts';
 import { eventTables } from '#lib/events/event-tables.ts';
@@ -20,7 +21,10 @@ import type { Metrics } from '#lib/observability/metrics.ts';
 import { createOutboundClient } from '#lib/outbound/outbound-client.ts';
 import { createAsk } from './client/ask.ts';
 import { createPeerClient } from './client/peer-client.ts';
+import { createClockWatch } from './client/watch-clocks.ts';
+import { composeDeliveries, type Deliveries } from './compose-deliveries.ts';
 import { followModels } from './consumers/follow-models.ts';
+import { createReceiptSigner } from './domain/receipt.ts';
 import { describeInstance, signDescription } from './domain/self-description.ts';
 import { createPeerAuthentication } from './handlers/authenticate.ts';
 import type { Dependencies } from './handlers/dependencies.ts';
@@ -29,6 +33,7 @@ import { createLookAgain } from './jobs/look-again.ts';
 import { type CatalogueRefresher, createCatalogueRefresher } from './jobs/refresh-catalogues.ts';
 import { createTokenSweeper } from './jobs/sweep-tokens.ts';
 import { createPeerTeller } from './jobs/tell-peers.ts';
+import { listBacklogs, waitingDeliveries } from './queries/deliveries.ts';
 
 interface Options {
   db: Database;
@@ -37,6 +42,10 @@ interface Options {
   document: Document;
   auth: AuthOperations;
   forms: Pick<FormsOperations, 'sharedEntries' | 'storePeerEntries' | 'finishPeerCatalogue' | 'forgetPeer'>;
+  transactions: Pick<
+    TransactionsOperations,
+    'readSubmission' | 'readDecision' | 'acceptSubmission' | 'decideSubmission'
+  >;
   limiter: RateLimiter;
   introspections?: SharedIntrospections;
   instance: { name: string; baseUrl: string };
@@ -54,25 +63,42 @@ interface Options {
   guard?: OverloadGuard;
 }
 
+/** More than that nobody looks at; those with the most to send come first. */
+const mostPeersMeasured = 50;
+
+/** The service, wired; its background work is at hand for tests, which say when it is done. */
+interface ComposedPeers {
+  app: Koa;
+  catalogues: CatalogueRefresher;
+  deliveries: Deliveries;
+  start(): Promise<void>;
+  stop(): Promise<void>;
+}
+
 /** Composes the peers service: adapters are built and wired here and nowhere else. */
-export async function composePeers(
-  options: Options,
-): Promise<{ app: Koa; catalogues: CatalogueRefresher; start(): Promise<void>; stop(): Promise<void> }> {
-  const { db, bus, auth, forms, limiter, instance, settings, document, signingKeys } = options;
+export async function composePeers(options: Options): Promise<ComposedPeers> {
+  const { db, bus, auth, forms, transactions, limiter, instance, settings, document, metrics } = options;
   const { baseUrl } = instance;
   const log = options.log.child({ service: 'peers' });
-  const [signingKey] = signingKeys;
-  const vouchingKey = signingKeys.at(-1);
+  const [signingKey] = options.signingKeys;
+  const vouchingKey = options.signingKeys.at(-1);
   if (!signingKey || !vouchingKey) throw new Error('an instance needs a signing key');
-  options.metrics?.watchTables(eventTables('peers', db));
-  const relay = createOutboxRelay({ db, bus, log, metrics: options.metrics?.events });
+  watchTables(db, metrics);
+  const relay = createOutboxRelay({ db, bus, log, metrics: metrics?.events });
   const sweeper = createTokenSweeper({ db, log });
   const description = await describeInstance({ ...options, ...instance });
   const outbound = createOutboundClient({ allowedNetworks: settings.allowedNetworks });
-  const client = createPeerClient({ ask: createAsk(outbound), baseUrl, signingKey });
+  const clocks = createClockWatch({ db, log, metrics: metrics?.peers });
+  const client = createPeerClient({
+    ...{ ask: createAsk(outbound), baseUrl, signingKey, onDate: clocks.note },
+  });
   const lookAgain = createLookAgain({ db, client, log });
   const catalogues = createCatalogueRefresher({ db, client, forms, lookAgain, log });
   const teller = createPeerTeller({ db, client, forms, log });
+  const deliveries = composeDeliveries({
+    ...{ db, bus, log, transactions, baseUrl, signingKey, clocks, lookAgain, metrics },
+    ...{ allowedNetworks: settings.allowedNetworks, wakeRelay: relay.wake },
+  });
   followModels({ bus, db, teller });
   const wake = () => {
     relay.wake();
@@ -88,35 +114,53 @@ export async function composePeers(
     ...{ db, auth, client, baseUrl, log, wake, plainLoopback: settings.plainLoopback },
     ownDescription: () => signDescription(description, vouchingKey),
   };
+  const refused = (reason: string) => metrics?.peers.refused(reason);
+  const submissions = {
+    ...{ db, transactions, log, refused },
+    sign: createReceiptSigner({ issuer: baseUrl, key: signingKey }),
+  };
   const { routes } = await mountContract({
     document,
     tag: 'peers',
-    handlers: createHandlers(dependencies, { description, vouchingKey, signingKey, forms, limiter }),
+    handlers: createHandlers(dependencies, {
+      ...{ description, vouchingKey, signingKey, forms, limiter, submissions },
+    }),
     authenticate: createPeerAuthentication({
       ...{ authenticator, db, baseUrl, log, countRefusal: limiter.countRefusal },
-      lookAgain,
+      ...{ lookAgain, clocks, refused },
     }),
     limit: limiter.countRequest,
     admit: options.guard?.admitFor('peers'),
   });
-  const app = createApp(
-    { service: 'peers', metrics: options.metrics, baseUrl, apiVersion: document.info.version, log },
-    [clientAddress(settings.trustedProxies), routes],
-  );
+  const app = createApp({ service: 'peers', metrics, baseUrl, apiVersion: document.info.version, log }, [
+    clientAddress(settings.trustedProxies),
+    routes,
+  ]);
   return {
     app,
     catalogues,
+    deliveries,
     async start() {
       relay.start();
       sweeper.start();
       catalogues.start();
+      deliveries.start();
     },
     async stop() {
       teller.stop();
+      await deliveries.stop();
       await outbound.stop();
       await catalogues.stop();
       await sweeper.stop();
       await relay.stop();
     },
   };
+}
+
+function watchTables(db: Database, metrics: Metrics | undefined): void {
+  metrics?.watchTables({
+    ...eventTables('peers', db),
+    deliveries: () => waitingDeliveries(db),
+    backlogs: () => listBacklogs(db, { most: mostPeersMeasured }),
+  });
 }

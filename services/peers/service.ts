@@ -10,7 +10,7 @@ export const peersService = defineService({
   migrations: new URL('./migrations', import.meta.url),
   specs: peersSpecs,
   secrets: ['instanceSigning', 'instanceSealing'],
-  calls: ['auth', 'forms'],
+  calls: ['auth', 'forms', 'transactions'],
   callers: {},
   async compose({ shared, db, settings, secrets, connect, standalone }) {
     const networks = allowedNetworks(settings, standalone);
@@ -19,6 +19,7 @@ export const peersService = defineService({
       db,
       auth: connect('auth'),
       forms: connect('forms'),
+      transactions: connect('transactions'),
       settings: {
         trustedProxies: settings.TRUSTED_PROXIES,
         allowedNetworks: networks,

@@ -9,6 +9,10 @@ export interface TableReaders {
   deadLetters?: () => Promise<readonly { topic: string; count: number }[]>;
   /** Deliveries that are still to be made, and the age of the oldest that is due in seconds. */
   deliveries?: () => Promise<readonly { kind: string; rows: number; oldestSeconds: number }[]>;
+  /** What waits for each peer, by its id: not more of them than somebody can look at. */
+  backlogs?: () => Promise<
+    readonly { peer: string; rows: number; oldestSeconds: number; failures: number }[]
+  >;
 }
 
 export interface TableMetrics {
@@ -35,6 +39,17 @@ export function createTableMetrics(registers: Registry[]): TableMetrics {
     'How long the oldest delivery that is due has waited.',
     'kind',
   );
+  const backlog = gauge(
+    'accord_peer_backlog',
+    'Parts of answers and decisions that wait for a peer.',
+    'peer',
+  );
+  const backlogAge = gauge(
+    'accord_peer_backlog_age_seconds',
+    'How long the oldest part or decision has waited for a peer.',
+    'peer',
+  );
+  const failing = gauge('accord_peer_failures', 'Attempts in vain since a peer last answered.', 'peer');
   const unread = new Counter({
     name: 'accord_metrics_unread_total',
     help: 'Figures that could not be read, because the database did not answer.',
@@ -42,8 +57,14 @@ export function createTableMetrics(registers: Registry[]): TableMetrics {
     registers,
   });
 
-  async function readOne({ service, outbox, deadLetters, deliveries }: TableReaders): Promise<void> {
-    const [waiting, parked, made] = await Promise.all([outbox?.(), deadLetters?.(), deliveries?.()]);
+  async function readOne(readers: TableReaders): Promise<void> {
+    const { service } = readers;
+    const [waiting, parked, made, peers] = await Promise.all([
+      readers.outbox?.(),
+      readers.deadLetters?.(),
+      readers.deliveries?.(),
+      readers.backlogs?.(),
+    ]);
     if (waiting) {
       depth.set({ service }, waiting.rows);
       age.set({ service }, waiting.oldestSeconds);
@@ -53,12 +74,17 @@ export function createTableMetrics(registers: Registry[]): TableMetrics {
       due.set({ service, kind }, rows);
       dueAge.set({ service, kind }, oldestSeconds);
     }
+    for (const { peer, rows, oldestSeconds, failures } of peers ?? []) {
+      backlog.set({ service, peer }, rows);
+      backlogAge.set({ service, peer }, oldestSeconds);
+      failing.set({ service, peer }, failures);
+    }
   }
 
   return {
     watch: (readers) => void watched.push(readers),
     async collect() {
-      for (const each of [depth, age, dead, due, dueAge]) each.reset();
+      for (const each of [depth, age, dead, due, dueAge, backlog, backlogAge, failing]) each.reset();
       await Promise.all(
         watched.map((readers) => readOne(readers).catch(() => unread.inc({ service: readers.service }))),
       );

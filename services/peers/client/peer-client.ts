@@ -12,7 +12,7 @@ export type Ask = (request: {
   body?: Uint8Array;
   /** Of the answer's body; 2 MiB if not given. */
   maxBytes?: number;
-}) => Promise<{ status: number; body: Uint8Array }>;
+}) => Promise<{ status: number; headers: Record<string, string>; body: Uint8Array }>;
 
 export interface PeerReply {
   status: number;
@@ -31,7 +31,10 @@ export interface PeerClient {
     method: string;
     url: string;
     path: string;
+    /** Sent as JSON. */
     content?: unknown;
+    /** JSON that is sent as it is, instead of `content`. */
+    body?: Uint8Array;
     maxBytes?: number;
   }): Promise<PeerReply>;
 }
@@ -61,11 +64,14 @@ export function createPeerClient({
   baseUrl,
   signingKey,
   now = () => new Date(),
+  onDate = () => {},
 }: {
   ask: Ask;
   baseUrl: string;
   signingKey: JWK & { kid: string };
   now?: () => Date;
+  /** Told what time it is at a peer, by what it answers to a signed request. */
+  onDate?: (url: string, at: Date | undefined) => void;
 }): PeerClient {
   return {
     async describe(url) {
@@ -81,9 +87,9 @@ export function createPeerClient({
       if (!read.valid) throw addressFault(explanations[read.fault] as string);
       return { jws, description: read.description };
     },
-    async send({ method, url, path, content, maxBytes }) {
-      const body = content === undefined ? new Uint8Array() : Buffer.from(JSON.stringify(content));
-      const request = { method, url: `${url}${path}`, body };
+    async send({ method, url, path, content, body: raw, maxBytes }) {
+      const given = raw ?? (content === undefined ? undefined : Buffer.from(JSON.stringify(content)));
+      const request = { method, url: `${url}${path}`, body: given ?? new Uint8Array() };
       const token = await signPeerRequest({
         request,
         issuer: baseUrl,
@@ -98,11 +104,12 @@ export function createPeerClient({
         headers: {
           Authorization: `Peer ${token}`,
           Accept: 'application/json',
-          ...(content === undefined ? {} : { 'Content-Type': 'application/json' }),
+          ...(given ? { 'Content-Type': 'application/json' } : {}),
         },
-        ...(content === undefined ? {} : { body }),
+        ...(given ? { body: given } : {}),
         ...(maxBytes === undefined ? {} : { maxBytes }),
       });
+      onDate(url, reply.headers.date === undefined ? undefined : new Date(reply.headers.date));
       return { status: reply.status, content: parse(reply.body), bytes: reply.body.byteLength };
     },
   };

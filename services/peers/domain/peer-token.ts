@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import {
   compactVerify,
   decodeProtectedHeader,
@@ -7,6 +6,7 @@ import {
   type JWSHeaderParameters,
   SignJWT,
 } from 'jose';
+import { bodyDigest } from './body-digest.ts';
 import { algorithmOf } from './key-algorithm.ts';
 
 /** A request between instances, as far as its token vouches for it (federation.md, "Trust"). */
@@ -58,7 +58,8 @@ export type PeerTokenFault =
 
 export type PeerTokenVerdict =
   | { valid: true; peer: string; claims: PeerClaims }
-  | { valid: false; fault: PeerTokenFault };
+  /** @param clock with `clock`: who has signed it, and when by its own. */
+  | { valid: false; fault: PeerTokenFault; clock?: { peer: string; issuedAt: number } };
 
 const longestToken = 4_096;
 const lifetimeSeconds = 60;
@@ -88,7 +89,7 @@ export async function signPeerRequest({
   now: Date;
 }): Promise<string> {
   const issuedAt = Math.floor(now.getTime() / 1000);
-  return new SignJWT({ htm: request.method, htu: addressOf(request.url), bd: digestOf(request.body) })
+  return new SignJWT({ htm: request.method, htu: addressOf(request.url), bd: bodyDigest(request.body) })
     .setProtectedHeader({ alg: 'ES256', typ: type, kid: key.kid })
     .setIssuer(issuer)
     .setAudience(audience)
@@ -123,11 +124,13 @@ export async function verifyPeerToken(
   if (!claims) return refuse('claims');
   const fault =
     faultOf(claims, { ...options, request, peer: pinned.peer }) ??
-    (claims.bd === digestOf(await request.body()) ? undefined : 'body');
-  return fault ? refuse(fault) : { valid: true, peer: pinned.peer, claims };
+    (claims.bd === bodyDigest(await request.body()) ? undefined : 'body');
+  if (!fault) return { valid: true, peer: pinned.peer, claims };
+  const clock = { peer: pinned.peer, issuedAt: claims.iat };
+  return { ...refuse(fault), ...(fault === 'clock' ? { clock } : {}) };
 }
 
-function refuse(fault: PeerTokenFault): PeerTokenVerdict {
+function refuse(fault: PeerTokenFault): PeerTokenVerdict & { valid: false } {
   return { valid: false, fault };
 }
 
@@ -183,8 +186,4 @@ function faultOf(
 
 function addressOf(url: string): string {
   return url.split(/[?#]/, 1)[0] as string;
-}
-
-function digestOf(body: Uint8Array): string {
-  return createHash('sha256').update(body).digest('base64url');
 }

@@ -15,6 +15,11 @@ export interface PeerKey {
   jwk: JWK;
 }
 
+/** Thumbprints of the signing ones among keys. */
+export function signingKids(keys: readonly PeerKey[]): string[] {
+  return keys.filter(({ use }) => use === 'sig').map(({ kid }) => kid);
+}
+
 /** What a peer says of itself, with its own signature (federation.md, "Trust"). */
 export interface PeerDescription {
   /** Base URL. */

@@ -7,6 +7,8 @@ import { fail } from '#lib/errors/fail.ts';
 import type { ContractOperation } from '#lib/http/operation.ts';
 import { readRawBody } from '#lib/http/read-input.ts';
 import type { Logger } from '#lib/observability/logger.ts';
+import type { ClockWatch } from '../client/watch-clocks.ts';
+import type { Peer } from '../domain/peer.ts';
 import {
   type IncomingPeerRequest,
   mostSkewSeconds,
@@ -15,6 +17,7 @@ import {
 } from '../domain/peer-token.ts';
 import { findPeerByUrl, findPinnedKey, touchPeer } from '../queries/peers.ts';
 import { useTokenId } from '../queries/seen-tokens.ts';
+import { notePeer } from './peer-of.ts';
 
 interface Parts {
   authenticator: Authenticator;
@@ -25,6 +28,9 @@ interface Parts {
   countRefusal: (ctx: Context) => Promise<void>;
   /** Asks a known peer for its keys anew, at most once a minute. @returns whether it was asked. */
   lookAgain: (url: string) => Promise<boolean>;
+  clocks: ClockWatch;
+  /** Counts a message that is not what it says it is. */
+  refused: (reason: string) => void;
 }
 
 /**
@@ -40,13 +46,23 @@ export function createPeerAuthentication(parts: Parts) {
     if (operation['x-roles'].anonymous || token === undefined) return anonymous;
     const request = incoming(ctx, operation, parts.baseUrl);
     const verdict = await verify(parts, token, request);
+    noteClock(parts.clocks, verdict);
     if (!verdict.valid) {
+      parts.refused(verdict.fault);
       await parts.countRefusal(ctx);
       parts.log.warn('a message in the name of a peer was refused', { code: verdict.fault });
       throw refused(`The request is not signed as it should be (${verdict.fault}).`);
     }
-    return admit(parts, verdict);
+    const peer = await admit(parts, verdict);
+    notePeer(ctx, peer);
+    return { roles: ['peer'], name: peer.url, account: `peer:${peer.id}` };
   };
+}
+
+/** A clock that is wrong makes messages look too old or too new: whoever looks for the reason finds it in the log and in the metrics. */
+function noteClock(clocks: ClockWatch, verdict: PeerTokenVerdict): void {
+  if (verdict.valid) clocks.note(verdict.peer, new Date(verdict.claims.iat * 1000));
+  else if (verdict.clock) clocks.note(verdict.clock.peer, new Date(verdict.clock.issuedAt * 1000));
 }
 
 /** The request as its token must describe it: the address is built from ours, never from Host. */
@@ -83,18 +99,17 @@ function issuerOf(token: string): string | undefined {
   }
 }
 
-async function admit(
-  parts: Parts,
-  { peer: url, claims }: PeerTokenVerdict & { valid: true },
-): Promise<Principal> {
+async function admit(parts: Parts, { peer: url, claims }: PeerTokenVerdict & { valid: true }): Promise<Peer> {
   const peer = await findPeerByUrl(parts.db, url);
   if (!peer) throw refused('The pairing has ended.');
   const expiresAt = new Date((claims.exp + mostSkewSeconds + 1) * 1000);
-  if (!(await useTokenId(parts.db, { peer: peer.id, jti: claims.jti, expiresAt })))
+  if (!(await useTokenId(parts.db, { peer: peer.id, jti: claims.jti, expiresAt }))) {
+    parts.refused('replay');
     throw refused('The request has come before.');
+  }
   if (peer.state !== 'PAIRED') throw fail('forbidden', 'The keys of this peer wait for confirmation.');
   await touchPeer(parts.db, peer.id);
-  return { roles: ['peer'], name: peer.url, account: `peer:${peer.id}` };
+  return peer;
 }
 
 function refused(detail: string) {

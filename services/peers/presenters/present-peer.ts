@@ -3,9 +3,9 @@ import type { Peer } from '../domain/peer.ts';
 
 /** A peer as administrators see it. */
 export function presentPeer(peer: Peer): components['schemas']['Peer'] {
-  const { id, url, name, state, thumbprints, announced, subjectPrefix } = peer;
+  const { id, url, name, state, thumbprints, announced, subjectPrefix, backlog } = peer;
   return {
-    ...{ id, url, name, state, thumbprints, subjectPrefix },
+    ...{ id, url, name, state, thumbprints, subjectPrefix, backlog },
     ...(announced ? { announcedThumbprints: announced } : {}),
     creationDate: peer.createdAt.getTime(),
     modificationDate: peer.modifiedAt.getTime(),

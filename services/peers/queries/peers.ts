@@ -8,6 +8,7 @@ const columns = sql`p.id, p.url, p.name, p.state, p.subject_prefix AS "subjectPr
   ARRAY(SELECT k.kid FROM peer_keys AS k WHERE k.peer = p.id AND k.use = 'sig' ORDER BY k.position) AS thumbprints,
   CASE WHEN p.announced IS NOT NULL
        THEN ARRAY(SELECT a->>'kid' FROM jsonb_array_elements(p.announced) AS a WHERE a->>'use' = 'sig') END AS announced,
+  (SELECT count(*)::int FROM (SELECT 1 FROM deliveries AS d WHERE d.peer_url = p.url AND d.kind <> 'ask' LIMIT 100000) AS d) AS backlog,
   p.created_at AS "createdAt", p.modified_at AS "modifiedAt", p.last_contact_at AS "lastContactAt"`;
 
 /** Peers, newest first, after a position. */

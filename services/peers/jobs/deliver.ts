@@ -1,0 +1,136 @@
+import { newUuid } from '#lib/ids/new-uuid.ts';
+import { atMost } from '#lib/lifecycle/at-most.ts';
+import { type AttemptParts, attemptDelivery } from '../commands/attempt-delivery.ts';
+import type { Claim, Outcome } from '../domain/delivery.ts';
+import { giveBack } from '../queries/attempts.ts';
+import { claimDelivery, claimPlaces, type Place, releasePlace } from '../queries/deliveries.ts';
+import { type RecordParts, recordOutcome } from './record-outcome.ts';
+
+/** Sends peers what is due to them. */
+export interface PeerDeliveryJob {
+  start(): void;
+  /** Call when there is something due: it is sent at once if its peer has a place free. */
+  wake(): void;
+  /** Waits for the attempts that are being made, then breaks them off and leaves them to the next process. */
+  stop(): Promise<void>;
+}
+
+interface Parts extends AttemptParts, RecordParts {
+  /** Breaks off what is under way. */
+  breakOff: () => Promise<void>;
+}
+
+/** Attempts by this process at once: each has at most one submission in memory. */
+const inAll = 64;
+/** Longer than an attempt takes, with what is read before it and written after it. */
+const leaseSeconds = 30;
+const minPollMs = 50;
+const maxPollMs = 500;
+const graceMs = 5_000;
+
+/**
+ * Works the deliveries. A peer has so many places over all replicas; who takes one sends what is due to that peer, one delivery after the
+ * other, until there is nothing, or it fails. So a peer that is slow or away takes its own places and nobody else's.
+ */
+export function createPeerDeliveryJob(parts: Parts): PeerDeliveryJob {
+  const { db, log, breakOff } = parts;
+  const running = new Set<Promise<void>>();
+  let stopped = true;
+  let brokenOff = false;
+  let loop: Promise<void> | undefined;
+  let wakeUp: (() => void) | undefined;
+  let woken = false;
+
+  /** @returns whether to go on with this peer. */
+  async function attempt(claim: Claim): Promise<boolean> {
+    const began = performance.now();
+    const outcome: Outcome = await attemptDelivery(parts, claim).catch((error: unknown) => {
+      log.warn('a delivery to a peer could not be made', { id: claim.peer.id, error });
+      return { kind: 'failed', own: true, error: 'It could not be made.' };
+    });
+    const ms = Math.round(performance.now() - began);
+    if (brokenOff && outcome.kind === 'failed') await giveBack(db, claim);
+    else await recordOutcome(parts, claim, { outcome, ms });
+    // The first that gets through opens the other places.
+    if (claim.failures > 0 && outcome.kind !== 'failed') wake();
+    return outcome.kind !== 'failed';
+  }
+
+  async function work(place: Place): Promise<void> {
+    let goesOn = true;
+    while (goesOn && !stopped) {
+      const claim = await claimDelivery(db, { ...place, leaseSeconds });
+      goesOn = claim !== undefined && (await attempt(claim));
+    }
+    await releasePlace(db, place);
+  }
+
+  function begin(place: Place): void {
+    // What is not written down is attempted again when the lease is over; the receiver knows it by its sid.
+    const run = work(place)
+      .catch((error: unknown) =>
+        log.warn('a place in a queue stays taken until its lease is over', { error }),
+      )
+      .finally(() => {
+        running.delete(run);
+        // Something may have come while the place was still taken.
+        wake();
+      });
+    running.add(run);
+  }
+
+  /** @returns whether there was something. */
+  async function claimAndBegin(): Promise<boolean> {
+    const most = inAll - running.size;
+    if (most <= 0) return false;
+    try {
+      const places = await claimPlaces(db, { lease: newUuid(), leaseSeconds, most });
+      for (const place of places) begin(place);
+      return places.length > 0;
+    } catch (error) {
+      log.warn('deliveries to peers wait for the next try', { error });
+      return false;
+    }
+  }
+
+  function wake(): void {
+    woken = true;
+    wakeUp?.();
+  }
+
+  function pause(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, ms);
+      wakeUp = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+
+  async function run(): Promise<void> {
+    let pollMs = minPollMs;
+    while (!stopped) {
+      woken = false;
+      pollMs = (await claimAndBegin()) ? minPollMs : Math.min(pollMs * 2, maxPollMs);
+      if (!stopped && !woken) await pause(pollMs);
+    }
+  }
+
+  return {
+    start() {
+      stopped = false;
+      loop = run();
+    },
+    wake,
+    async stop() {
+      stopped = true;
+      wakeUp?.();
+      await loop;
+      await atMost(graceMs, Promise.all(running));
+      brokenOff = true;
+      await breakOff();
+      await atMost(graceMs, Promise.all(running));
+    },
+  };
+}
