@@ -23,6 +23,8 @@ export interface ReceiptBody {
   jurisdiction?: string;
   collector: { instance: string; name: string };
   collectionMethod: string;
+  /** Where the form was shown, if that was at a peer; `author` is its name. */
+  leader?: { location: string; id: string };
   author?: string;
   timestamp: string;
   expirationTimestamp?: string;

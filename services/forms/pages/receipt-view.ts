@@ -65,6 +65,7 @@ function mainRows({ receipt }: ReceiptPage, reader: Reader): Row[] {
       ['receipt.contact', Object.values(receipt.subjectInfos ?? {})],
       ['receipt.object', [receipt.object]],
       ['receipt.collector', [receipt.collector.name]],
+      ['receipt.shownBy', receipt.leader ? [receipt.author, receipt.leader.location] : []],
       ['receipt.date', [reader.dateTime(receipt.timestamp)]],
       [
         'receipt.expires',
@@ -84,7 +85,7 @@ function aboutRows({ receipt }: ReceiptPage, reader: Reader): Row[] {
   const plain = rows(
     [
       ['receipt.method', [word('method', receipt.collectionMethod, reader)]],
-      ['receipt.author', [receipt.author]],
+      ['receipt.author', receipt.leader ? [] : [receipt.author]],
       ['receipt.confirmation', [word('confirmation', receipt.confirmation, reader)]],
       ['receipt.jurisdiction', [receipt.jurisdiction]],
       ['receipt.language', [reader.languageName(receipt.language)]],
@@ -96,6 +97,7 @@ function aboutRows({ receipt }: ReceiptPage, reader: Reader): Row[] {
     [
       ['receipt.id', [receipt.receiptId]],
       ['receipt.transaction', [receipt.transaction]],
+      ['receipt.leader', [receipt.leader?.id]],
       ['receipt.parent', [receipt.parent]],
     ],
     reader,

@@ -16,7 +16,8 @@ export interface ActiveRow {
   minor: number | null;
 }
 
-const columns = sql`m.id, m.key, m.type, m.name, m.status, m.answered, m.is_default AS "isDefault",
+/** An entry's columns; the table's alias must be `m`. */
+export const activeColumns = sql`m.id, m.key, m.type, m.name, m.status, m.answered, m.is_default AS "isDefault",
   m.active_version AS version, m.active_major AS major, m.active_minor AS minor`;
 
 /** What to look for: keys, and ids where a reference has the shape of one. */
@@ -32,7 +33,7 @@ export function readActive(
   db: Queries,
   { keys, ids = [], withDefault = false }: Wanted,
 ): Promise<ActiveRow[]> {
-  const from = sql`SELECT ${columns} FROM models AS m`;
+  const from = sql`SELECT ${activeColumns} FROM models AS m`;
   return db.query<ActiveRow>(sql`
     ${from} WHERE m.key = ANY(${keys})
     ${ids.length > 0 ? sql`UNION ${from} WHERE m.id = ANY(${ids}::uuid[])` : empty}

@@ -2,6 +2,7 @@ import type { SharedEntry } from '#lib/contracts/forms.ts';
 import type { Queries } from '#lib/db/database.ts';
 import { sql } from '#lib/db/sql.ts';
 import { formatSerial, type Serial } from '../domain/serial.ts';
+import { type ActiveRow, activeColumns } from './read-active.ts';
 
 /** ACTIVE elements that are shared with everybody or with this peer, and the default information, under which others show them. */
 const visibleTo = (peer: string) => sql`
@@ -21,6 +22,12 @@ export async function readSharedEntries(
      WHERE ${visibleTo(peer)} AND m.key > ${after}
      ORDER BY m.key LIMIT ${limit}`);
   return rows.map(({ major, minor, ...row }) => ({ ...row, serial: formatSerial({ major, minor }) }));
+}
+
+/** Which of these keys a peer may show. */
+export function readSharedActive(db: Queries, peer: string, keys: readonly string[]): Promise<ActiveRow[]> {
+  return db.query<ActiveRow>(sql`
+    SELECT ${activeColumns} FROM models AS m WHERE m.key = ANY(${keys}::text[]) AND ${visibleTo(peer)}`);
 }
 
 /** A digest of all that a peer may show: another one means that something has changed. */

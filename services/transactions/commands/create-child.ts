@@ -54,7 +54,9 @@ async function insert(
   languages: string[],
   source: string,
 ) {
-  const { author: _author, language, ...context } = parent.context;
+  const { author: _author, language, origin, ...rest } = parent.context;
+  // Its form is shown here, whoever showed the parent's.
+  const context = { ...rest, origin: origin === 'PEER' ? ('WEBFORM' as const) : origin };
   const made = await insertTransaction(
     tx,
     {

@@ -2,7 +2,8 @@ import type { Fault } from '#lib/errors/fail.ts';
 
 /** How the answers were collected; kept on records (decisions.md §2). */
 export const origins = ['WEBFORM', 'OPERATOR', 'USER', 'EMAIL', 'RECEIPT'] as const;
-export type Origin = (typeof origins)[number];
+/** PEER: the form was shown by a partner instance; no caller may say so. */
+export type Origin = (typeof origins)[number] | 'PEER';
 
 /** The validation step. */
 export const confirmations = ['NONE', 'FORM_CODE', 'EMAIL_CODE', 'SMS_CODE'] as const;

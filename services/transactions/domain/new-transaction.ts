@@ -2,6 +2,7 @@ import type { Principal } from '#lib/auth/principal.ts';
 import type { PinnedLayout } from '#lib/contracts/forms.ts';
 import { randomId } from '#lib/ids/random-id.ts';
 import type { ConsentContext } from './context.ts';
+import type { Leader } from './transaction.ts';
 
 /** A transaction that is to be made. */
 export interface NewTransaction {
@@ -10,6 +11,7 @@ export interface NewTransaction {
   layout: PinnedLayout;
   author: string;
   parent: string | null;
+  leader?: Leader;
 }
 
 /** A transaction of a context as a caller sends it: the caller is its author, unless the context names one. */

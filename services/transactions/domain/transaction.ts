@@ -2,6 +2,13 @@ import type { PinnedLayout } from '#lib/contracts/forms.ts';
 import type { ConsentContext } from './context.ts';
 import type { State } from './states.ts';
 
+/** The transaction at a peer of which this one is a part. */
+export interface Leader {
+  /** Base URL. */
+  location: string;
+  id: string;
+}
+
 /** A transaction as it is stored. `context` has no layout: the resolved one is pinned in `layout`. */
 export interface Transaction {
   id: string;
@@ -17,6 +24,8 @@ export interface Transaction {
   /** Raising it revokes every token minted before. */
   tokenEpoch: number;
   answersDigest: Buffer | null;
+  /** Where its form was shown, if that was at a peer. */
+  leader: Leader | null;
   createdAt: Date;
   changedAt: Date;
   expiresAt: Date;

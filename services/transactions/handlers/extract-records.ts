@@ -44,11 +44,14 @@ const header = [
   'origin',
   'author',
   'transaction',
+  'leaderLocation',
+  'leaderId',
 ];
 
 function toRow({ subjectName, emailAddress, record }: Extracted): (string | number | undefined)[] {
   return [
     subjectName, emailAddress, record.bodyKey, record.bodySerial, record.value, record.object, record.creationTimestamp,
     record.expirationTimestamp, record.origin, record.author, record.transaction,
+    record.leader?.location, record.leader?.id,
   ]; // biome-ignore format: one glance
 }

@@ -25,5 +25,6 @@ export function presentRecord(record: StoredRecord, active: ActiveVersions, now:
     author: record.author,
     comment: record.comment ?? undefined,
     transaction: record.transaction,
+    leader: record.leader ?? undefined,
   };
 }

@@ -40,13 +40,13 @@ export async function insertTransaction(
 }
 
 function inserted(
-  { id, context, layout, author, parent }: NewTransaction,
+  { id, context, layout, author, parent, leader }: NewTransaction,
   source: string,
   from: ReturnType<typeof sql>,
 ) {
   return sql`t AS (
-      INSERT INTO transactions (id, subject, state, version, context, layout, author, parent, created_at, changed_at, expires_at)
-      SELECT ${id}, ${context.subject}, 'CREATED', 1, ${JSON.stringify(context)}::jsonb, ${JSON.stringify(layout)}::jsonb, ${author}, ${parent}::text,
+      INSERT INTO transactions (id, subject, state, version, context, layout, author, parent, leader, created_at, changed_at, expires_at)
+      SELECT ${id}, ${context.subject}, 'CREATED', 1, ${JSON.stringify(context)}::jsonb, ${JSON.stringify(layout)}::jsonb, ${author}, ${parent}::text, ${leader}::jsonb,
              accord_now(), accord_now(), accord_now() + ${context.timeout}::interval ${from}
       RETURNING *
     ), subject AS (

@@ -1,6 +1,7 @@
 import type { Queries } from '#lib/db/database.ts';
 import { join, type Statement, sql } from '#lib/db/sql.ts';
 import type { StatusFacts } from '../domain/record-status.ts';
+import type { Leader } from '../domain/transaction.ts';
 
 /** A record as it is stored, and what its status depends on. */
 export interface StoredRecord extends StatusFacts {
@@ -14,6 +15,7 @@ export interface StoredRecord extends StatusFacts {
   author: string;
   comment: string | null;
   createdAt: Date;
+  leader: Leader | null;
 }
 
 /** What a list of records may be narrowed by; it never changes which record is the newest (decisions.md §5). */
@@ -35,7 +37,8 @@ const isNewest = sql`(r.state = 'COMMITTED' AND NOT EXISTS (
 
 const recordColumns = sql`
   r.id, r.transaction, r.subject, r.object, r.key, r.type, r.serial, r.info_key AS "infoKey", r.info_serial AS "infoSerial",
-  r.value, r.state, r.origin, r.author, r.comment, r.created_at AS "createdAt", r.expires_at AS "expiresAt"`;
+  r.value, r.state, r.origin, r.author, r.comment, r.created_at AS "createdAt", r.expires_at AS "expiresAt",
+  CASE WHEN r.origin = 'PEER' THEN (SELECT t.leader FROM transactions AS t WHERE t.id = r.transaction) END AS leader`;
 
 const perKey = 100;
 

@@ -4,7 +4,7 @@ import type { ReadTransaction, Transaction } from '../domain/transaction.ts';
 /** A transaction's columns, named as the domain names them; the table's alias must be `t`. */
 export const transactionColumns = sql`
   t.id, t.subject, t.state, t.version, t.context, t.layout, t.author, t.parent, t.token_epoch AS "tokenEpoch",
-  t.answers_digest AS "answersDigest", t.created_at AS "createdAt", t.changed_at AS "changedAt", t.expires_at AS "expiresAt"`;
+  t.answers_digest AS "answersDigest", t.leader, t.created_at AS "createdAt", t.changed_at AS "changedAt", t.expires_at AS "expiresAt"`;
 
 type Row = Transaction & { now: Date };
 

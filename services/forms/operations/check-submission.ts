@@ -1,0 +1,89 @@
+import type { FormsOperations } from '#lib/contracts/forms.ts';
+import type { Database } from '#lib/db/database.ts';
+import { type ActiveItem, checkAnswers } from '../domain/check-answers.ts';
+import { formatIdentifier, type Identifier } from '../domain/identifier.ts';
+import { readAnswers } from '../domain/read-answers.ts';
+import { type Asked, readAsked } from '../domain/read-asked.ts';
+import { type ActiveRow, markAnswered } from '../queries/read-active.ts';
+import { readSerials } from '../queries/read-contents.ts';
+import { readSharedActive } from '../queries/shared-entries.ts';
+import type { ContentCache } from './content-cache.ts';
+
+type Check = FormsOperations['checkSubmission'];
+type Refused = Extract<Awaited<ReturnType<Check>>, { outcome: 'refused' }>;
+
+/** What was asked, in the versions in which it was shown. */
+type Shown = Map<string, ActiveItem & { row: ActiveRow }>;
+
+/** Every MINOR of the ACTIVE MAJOR is good, however long ago it was replaced: the peer's copy may have been old. */
+const everSince = '1970-01-01T00:00:00Z';
+
+/**
+ * The internal operation `checkSubmission`: one query, a second one only for answers to other than the ACTIVE serials. What the peer
+ * may not see now does not exist for it.
+ */
+export function createCheckSubmission({ db, contents }: { db: Database; contents: ContentCache }): Check {
+  return async function check(input) {
+    const asked = readAsked(input);
+    if (typeof asked === 'string') return refused(asked);
+    const shown = await readShown(input.peer, asked);
+    if (typeof shown === 'string') return refused(shown);
+    const { key } = asked.info;
+    const info = shown.get(key);
+    if (!info) return refused('unknown-element');
+    const result = checkAnswers(readAnswers(input.answers, false), {
+      keys: asked.elements.map((element) => element.key),
+      ...{ info, elements: shown, others: new Map(), hidden: new Set(), free: new Set(), form: false },
+      language: input.language,
+    });
+    if (result.outcome !== 'valid') return refused('invalid');
+    const named = result.answers.length === 0 ? [] : [key, ...result.answers.map((answer) => answer.key)];
+    const unmarked = named.flatMap((each) => shown.get(each)?.row ?? []).filter(({ answered }) => !answered);
+    const ids = unmarked.map(({ id }) => id);
+    // An entry that nobody had answered was removed meanwhile: look again.
+    if (ids.length > 0 && (await markAnswered(db, ids)) < ids.length) return check(input);
+    return { outcome: 'valid', language: result.language, info: result.info, answers: result.answers };
+  };
+
+  /** @returns by key, or why a part with these is not taken. */
+  async function readShown(peer: string, { info, elements }: Asked): Promise<Shown | Refused['reason']> {
+    const wanted = [info, ...elements];
+    const keys = wanted.map(({ key }) => key);
+    const rows = new Map((await readSharedActive(db, peer, keys)).map((row) => [row.key, row]));
+    const isThere = ({ type, key }: Identifier) => rows.get(key)?.type === type;
+    const isInformation = (identifier: Identifier) => identifier.type === 'information';
+    if (!isInformation(info) || elements.some(isInformation) || !wanted.every(isThere))
+      return 'unknown-element';
+    const former = wanted.filter(({ key, serial }) => serial !== activeSerial(rows.get(key)));
+    const found = former.length === 0 ? [] : await readSerials(db, former, everSince);
+    if (found.length < former.length) return 'unknown-element';
+    if (found.some(({ accepted }) => !accepted)) return 'stale';
+    return describeShown(wanted, rows, new Map(found.map(({ id, key }) => [key, id])));
+  }
+
+  async function describeShown(
+    wanted: readonly Identifier[],
+    rows: ReadonlyMap<string, ActiveRow>,
+    former: ReadonlyMap<string, string>,
+  ): Promise<Shown | Refused['reason']> {
+    const versionOf = ({ key, version }: ActiveRow) => former.get(key) ?? (version as string);
+    const versions = await contents.get([...rows.values()].map(versionOf));
+    const shown: Shown = new Map();
+    for (const { type, key, serial } of wanted) {
+      const row = rows.get(key) as ActiveRow;
+      const version = versions.get(versionOf(row));
+      // Its entry was removed meanwhile.
+      if (version?.identifier !== formatIdentifier(type, key, serial)) return 'unknown-element';
+      shown.set(key, { row, version, name: row.name });
+    }
+    return shown;
+  }
+}
+
+function activeSerial(row: ActiveRow | undefined): string {
+  return `${row?.major}.${row?.minor}`;
+}
+
+function refused(reason: Refused['reason']): Refused {
+  return { outcome: 'refused', reason };
+}

@@ -1,0 +1,68 @@
+import type { RefusalReason, SubmissionVerdict } from '#lib/contracts/submissions.ts';
+import type { Queries } from '#lib/db/database.ts';
+import { sql } from '#lib/db/sql.ts';
+
+/** Which part: of which peer (base URL), and which of its. */
+export interface SubmissionKey {
+  peer: string;
+  sid: string;
+}
+
+/** What was said of a part. */
+export interface StoredSubmission {
+  /** Null: it was decided before it came. */
+  digest: Buffer | null;
+  verdict: SubmissionVerdict['verdict'];
+  reason: RefusalReason | null;
+  transaction: string | null;
+}
+
+const columns = sql`s.digest, s.verdict, s.reason, s.transaction`;
+
+/** What is known of a part, and the database's time. */
+export async function readSubmission(
+  db: Queries,
+  { peer, sid }: SubmissionKey,
+): Promise<{ now: Date; known: StoredSubmission | undefined }> {
+  const { now, verdict, ...rest } = await db.one<
+    Omit<StoredSubmission, 'verdict'> & { now: Date; verdict: StoredSubmission['verdict'] | null }
+  >(sql`
+    SELECT accord_now() AS now, ${columns}
+      FROM (SELECT) AS one LEFT JOIN submissions AS s ON s.peer = ${peer} AND s.sid = ${sid}`);
+  return { now, known: verdict === null ? undefined : { verdict, ...rest } };
+}
+
+/** The same, locked until the end of the database transaction; undefined if it is not known. */
+export function lockSubmission(
+  tx: Queries,
+  { peer, sid }: SubmissionKey,
+): Promise<StoredSubmission | undefined> {
+  return tx.maybeOne<StoredSubmission>(sql`
+    SELECT ${columns} FROM submissions AS s WHERE s.peer = ${peer} AND s.sid = ${sid} FOR UPDATE`);
+}
+
+/**
+ * Remembers what is said of a part. Whoever says something of the same part at the same time waits for the end of this database
+ * transaction. @returns false if something has been said already: it stands.
+ */
+export async function insertSubmission(
+  db: Queries,
+  { peer, sid }: SubmissionKey,
+  { digest, verdict, reason, transaction }: StoredSubmission,
+): Promise<boolean> {
+  const row = await db.maybeOne(sql`
+    INSERT INTO submissions (peer, sid, digest, verdict, reason, transaction, received_at, changed_at)
+    VALUES (${peer}, ${sid}, ${digest}, ${verdict}, ${reason}, ${transaction}, accord_now(), accord_now())
+    ON CONFLICT (peer, sid) DO NOTHING RETURNING sid`);
+  return row !== undefined;
+}
+
+/** Writes what was decided over a part that is held, and locked. */
+export async function changeVerdict(
+  tx: Queries,
+  { peer, sid }: SubmissionKey,
+  verdict: 'committed' | 'rolledback',
+): Promise<void> {
+  await tx.query(sql`
+    UPDATE submissions SET verdict = ${verdict}, changed_at = accord_now() WHERE peer = ${peer} AND sid = ${sid}`);
+}

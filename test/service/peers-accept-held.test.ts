@@ -1,0 +1,270 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { components } from '#lib/contracts/openapi.gen.ts';
+import type { SubmissionVerdict } from '#lib/contracts/submissions.ts';
+import { randomId } from '#lib/ids/random-id.ts';
+import { letTimePass, rowsOf } from '../support/live-database.ts';
+import { eventsOf, historyOf, keepEvents } from '../support/live-events.ts';
+import { recordsOf } from '../support/live-transactions.ts';
+import { type OwnerInstance, startOwner } from '../support/owner-instance.ts';
+import { digestOf, makePart, newPeer, type Part, type PartChanges } from '../support/peer-parts.ts';
+
+type Transaction = components['schemas']['Transaction'];
+
+let lab: OwnerInstance;
+beforeAll(async () => {
+  lab = await startOwner();
+  await keepEvents(lab);
+  for (const key of ['processing.001', 'preference.001']) await lab.share(key);
+}, 60_000);
+afterAll(() => lab?.stop());
+
+const makeHeld = (changes: PartChanges = {}) =>
+  makePart(lab, { ...changes, submission: { mode: 'hold', ...changes.submission } });
+/** Hands over a part that is held. @returns it, and the id of its transaction. */
+async function hold(changes: PartChanges = {}): Promise<{ part: Part; id: string }> {
+  const part = await makeHeld(changes);
+  const said = await lab.one.acceptSubmission(part);
+  expect(said).toEqual({ verdict: 'held', id: expect.any(String) });
+  return { part, id: said.id as string };
+}
+const decide = (
+  { peer, sid }: Pick<Part, 'peer' | 'sid'>,
+  decision: 'commit' | 'rollback',
+  replica = lab.one,
+) => replica.decideSubmission({ peer, sid, decision });
+const transactionOf = async (id: string) =>
+  (await (await lab.admin.get(`/consents/${id}`)).json()) as Transaction;
+const recordOf = async ({ submission }: Part) =>
+  (await recordsOf(lab.admin, submission.subject))['processing.001']?.[0];
+
+describe('a part that is held', () => {
+  it('waits: its records are pending, there is no receipt, and earlier answers stand', async () => {
+    const first = await makePart(lab);
+    await lab.one.acceptSubmission(first);
+    const { part, id } = await hold({
+      answers: { 'element/processing/processing.001/1.0': ['refused'] },
+      submission: { subject: first.submission.subject },
+    });
+    const transaction = await transactionOf(id);
+    expect(transaction).toMatchObject({ state: 'SUBMITTED', leader: part.submission.leader });
+    expect(transaction).not.toHaveProperty('task');
+    expect(transaction).not.toHaveProperty('receipt');
+    expect((await lab.admin.get(`/receipts/${id}`)).status).toBe(404);
+    const records = (await recordsOf(lab.admin, part.submission.subject))['processing.001'];
+    expect(records).toMatchObject([
+      {
+        values: ['refused'],
+        state: 'PENDING',
+        status: 'IRRELEVANT',
+        statusExplanation: 'STILL_PENDING',
+        origin: 'PEER',
+      },
+      { values: ['accepted'], state: 'COMMITTED', status: 'VALID' },
+    ]);
+  });
+
+  it('has its decision asked for, should it be late', async () => {
+    const { part } = await hold();
+    expect(await eventsOf(lab, { id: part.sid })).toMatchObject([
+      {
+        topic: 'accord.peer-submissions',
+        event: {
+          ...{ type: 'io.accord.submission.held.v1', subject: part.sid, source: lab.url },
+          data: { submission: part.sid, peer: part.peer.url },
+        },
+      },
+    ]);
+  });
+
+  it('is in force when its leader says so, from that moment on and for the time that the subject was told', async () => {
+    const { part, id } = await hold({ submission: { validity: 'P1Y' } });
+    expect(await decide(part, 'commit')).toEqual({ verdict: 'committed', id });
+    expect((await transactionOf(id)).state).toBe('COMMITTED');
+    expect(await recordOf(part)).toMatchObject({ state: 'COMMITTED', status: 'VALID' });
+    const receipt = (await (await lab.admin.get(`/receipts/${id}`)).json()) as Record<string, string>;
+    const [row] = await rowsOf<{ committed: Date; expires: Date }>(
+      lab,
+      'SELECT committed_at AS committed, expires_at AS expires FROM transactions.records WHERE transaction = $1',
+      [id],
+    );
+    expect(receipt).toMatchObject({
+      ...{ transaction: id, collectionMethod: 'PEER', leader: part.submission.leader },
+      timestamp: row?.committed.toISOString(),
+      expirationTimestamp: row?.expires.toISOString(),
+    });
+    expect(row?.expires.getUTCFullYear()).toBe((row?.committed.getUTCFullYear() ?? 0) + 1);
+    const states = ['CREATED', 'SUBMITTED', 'COMMITTED'];
+    expect(await historyOf(lab, { id })).toEqual(
+      states.map((state, index) => ({ state, version: index + 1 })),
+    );
+    expect((await eventsOf(lab, { id })).map(({ event }) => event.type)).toEqual(
+      ['created', 'submitted', 'committed'].map((name) => `io.accord.consent.${name}.v1`),
+    );
+  });
+
+  it('never comes into force when its leader takes it back', async () => {
+    const { part, id } = await hold();
+    expect(await decide(part, 'rollback')).toEqual({ verdict: 'rolledback', id });
+    expect((await transactionOf(id)).state).toBe('ROLLBACK');
+    expect(await recordOf(part)).toMatchObject({ state: 'ROLLED_BACK', status: 'IRRELEVANT' });
+    expect((await lab.admin.get(`/receipts/${id}`)).status).toBe(404);
+    expect((await eventsOf(lab, { id })).at(-1)?.event.type).toBe('io.accord.consent.rolledback.v1');
+    expect(
+      await rowsOf(lab, 'SELECT * FROM transactions.receipt_drafts WHERE transaction = $1', [id]),
+    ).toEqual([]);
+  });
+
+  it.each(['commit', 'rollback'] as const)(
+    'keeps to the first decision (%s), however many come',
+    async (first) => {
+      const { part, id } = await hold();
+      const said = { verdict: first === 'commit' ? 'committed' : 'rolledback', id };
+      for (const decision of [first, 'commit', 'rollback', first] as const)
+        for (const replica of [lab.one, lab.other])
+          expect(await decide(part, decision, replica)).toEqual(said);
+      expect(await historyOf(lab, { id })).toHaveLength(3);
+      // The part itself, sent once more, gets the verdict that it has now.
+      expect(await lab.other.acceptSubmission(part)).toEqual(said);
+    },
+  );
+
+  it('is decided once when two decisions come at once', async () => {
+    const { part, id } = await hold();
+    const said = await Promise.all(
+      (['commit', 'rollback', 'commit', 'rollback'] as const).map((decision, index) =>
+        decide(part, decision, index < 2 ? lab.one : lab.other),
+      ),
+    );
+    expect(new Set(said.map(({ verdict }) => verdict)).size).toBe(1);
+    const state = said[0]?.verdict === 'committed' ? 'COMMITTED' : 'ROLLBACK';
+    expect((await transactionOf(id)).state).toBe(state);
+    expect(await historyOf(lab, { id })).toHaveLength(3);
+  });
+
+  it('is held once when it arrives at two replicas at once', async () => {
+    const part = await makeHeld();
+    const said = await Promise.all(
+      [lab.one, lab.other, lab.one].map((replica) => replica.acceptSubmission(part)),
+    );
+    expect(new Set(said.map((each) => JSON.stringify(each))).size).toBe(1);
+    expect(await eventsOf(lab, { id: part.sid })).toHaveLength(1);
+  });
+
+  it('is not decided by another peer, nor cancelled here', async () => {
+    const { part, id } = await hold();
+    expect(await decide({ peer: newPeer(), sid: part.sid }, 'commit')).toEqual({ verdict: 'rolledback' });
+    expect((await lab.admin.send('POST', `/consents/${id}/cancel`)).status).toBe(409);
+    expect((await transactionOf(id)).state).toBe('SUBMITTED');
+    expect(await decide(part, 'commit')).toEqual({ verdict: 'committed', id });
+  });
+
+  it('is refused like any other if it is wrong', async () => {
+    const part = await makeHeld({ answers: { 'element/processing/processing.001/1.0': ['perhaps'] } });
+    const refused: SubmissionVerdict = { verdict: 'refused', reason: 'invalid' };
+    expect(await lab.one.acceptSubmission(part)).toEqual(refused);
+    for (const decision of ['commit', 'rollback'] as const)
+      expect(await decide(part, decision)).toEqual(refused);
+  });
+});
+
+describe('a decision', () => {
+  it.each(['commit', 'rollback'] as const)(
+    '(%s) over a part that never came is that there is nothing, and the part is not taken afterwards',
+    async (decision) => {
+      const part = await makeHeld();
+      expect(await decide(part, decision)).toEqual({ verdict: 'rolledback' });
+      expect(await decide(part, decision, lab.other)).toEqual({ verdict: 'rolledback' });
+      for (const replica of [lab.one, lab.other])
+        expect(await replica.acceptSubmission(part)).toEqual({ verdict: 'refused', reason: 'decided' });
+      expect(await recordOf(part)).toBeUndefined();
+      expect(await decide(part, decision)).toEqual({ verdict: 'rolledback' });
+    },
+  );
+
+  it.each(['commit', 'rollback'] as const)(
+    '(%s) changes nothing of a part that was in force at once',
+    async (decision) => {
+      const part = await makePart(lab);
+      const said = await lab.one.acceptSubmission(part);
+      expect(await decide(part, decision)).toEqual(said);
+      expect((await transactionOf(said.id as string)).state).toBe('COMMITTED');
+    },
+  );
+
+  it('that comes together with its part leaves one of two outcomes, never both', async () => {
+    const parts = await Promise.all(Array.from({ length: 6 }, () => makeHeld()));
+    for (const part of parts) {
+      const [said, decided] = await Promise.all([
+        lab.one.acceptSubmission(part),
+        decide(part, 'commit', lab.other),
+      ]);
+      if (said.verdict === 'refused') {
+        expect([said, decided]).toEqual([
+          { verdict: 'refused', reason: 'decided' },
+          { verdict: 'rolledback' },
+        ]);
+        expect(await recordOf(part)).toBeUndefined();
+      } else {
+        expect([said, decided]).toEqual([
+          { verdict: expect.stringMatching(/held|committed/), id: said.id },
+          { verdict: 'committed', id: said.id },
+        ]);
+        expect(await recordOf(part)).toMatchObject({ state: 'COMMITTED' });
+      }
+    }
+  });
+
+  it('is remembered by the part alone, not by what its sender is called', async () => {
+    const { part, id } = await hold();
+    const renamed = { ...part.peer, name: 'Another name', subjectPrefix: 'x/' };
+    expect(await decide({ ...part, peer: renamed }, 'commit')).toEqual({ verdict: 'committed', id });
+  });
+});
+
+describe('a part whose decision is late', () => {
+  it('stays as it is, however late, until the decision is known', async () => {
+    const kept = await hold();
+    const lost = await hold();
+    try {
+      await letTimePass(lab, '40 days');
+      expect((await transactionOf(kept.id)).state).toBe('SUBMITTED');
+      const listed = await lab.admin.get(`/transactions?subject=${kept.part.submission.subject}`);
+      expect(await listed.json()).toMatchObject({ values: [{ id: kept.id, state: 'SUBMITTED' }] });
+      // Whoever writes down what is overdue has been there: it passes over what a leader decides.
+      await expect
+        .poll(() =>
+          rowsOf(
+            lab,
+            `SELECT id FROM transactions.transactions WHERE state = 'CREATED' AND expires_at < transactions.accord_now()`,
+          ),
+        )
+        .toEqual([]);
+      expect(await decide(kept.part, 'commit')).toEqual({ verdict: 'committed', id: kept.id });
+      expect(await recordOf(kept.part)).toMatchObject({ state: 'COMMITTED', status: 'VALID' });
+      expect(await decide(lost.part, 'rollback')).toEqual({ verdict: 'rolledback', id: lost.id });
+    } finally {
+      await letTimePass(lab, '0 days');
+    }
+  });
+
+  it('was sealed for a time, and can be sent again after it', async () => {
+    const { part, id } = await hold();
+    try {
+      await letTimePass(lab, '2 days');
+      expect(await lab.one.acceptSubmission(part)).toEqual({ verdict: 'held', id });
+      const changed = { ...part.submission, sealed: `${part.submission.sealed}A` };
+      expect(
+        await lab.one.acceptSubmission({ ...part, submission: changed, digest: digestOf(changed) }),
+      ).toEqual({
+        verdict: 'refused',
+        reason: 'conflict',
+      });
+      expect(await lab.one.acceptSubmission({ ...part, sid: randomId() })).toEqual({
+        verdict: 'refused',
+        reason: 'seal',
+      });
+    } finally {
+      await letTimePass(lab, '0 days');
+    }
+  });
+});

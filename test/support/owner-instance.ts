@@ -1,0 +1,96 @@
+import { Writable } from 'node:stream';
+import type { AuthOperations } from '#lib/contracts/auth.ts';
+import type { components } from '#lib/contracts/openapi.gen.ts';
+import type { TransactionsOperations } from '#lib/contracts/transactions.ts';
+import { createDatabase } from '#lib/db/database.ts';
+import { createPool } from '#lib/db/pool.ts';
+import { createMemoryRateLimiter } from '#lib/http/rate-limits.ts';
+import { createLogger } from '#lib/observability/logger.ts';
+import { createMetrics } from '#lib/observability/metrics.ts';
+import { composeForms } from '../../services/forms/compose.ts';
+import { composeTransactions } from '../../services/transactions/compose.ts';
+import { type Caller, signIn } from './callers.ts';
+import { readContract } from './contract.ts';
+import { createTestBus } from './event-bus.ts';
+import { startTestInstance, type TestInstance } from './instance.ts';
+
+type Operations = Pick<TransactionsOperations, 'acceptSubmission' | 'decideSubmission'>;
+
+/** An instance that peers send answers to, and replicas of its services on its database whose operations a test can call. */
+export interface OwnerInstance extends TestInstance {
+  admin: Caller;
+  one: Operations;
+  other: Operations;
+  /** Shares an element with everybody, or with peers of these ids; `shared: false` takes it back. */
+  share(key: string, changes?: { shared?: boolean; sharedWith?: string[] }): Promise<void>;
+  /** What the replicas have logged. */
+  logs(): string;
+  /** What `/metrics` of the replicas says. */
+  metrics(): Promise<string>;
+}
+
+type Entry = components['schemas']['Entry'];
+
+const auth = { introspect: async () => ({ result: 'none' }) } as unknown as AuthOperations;
+
+export async function startOwner(): Promise<OwnerInstance> {
+  const instance = await startTestInstance({ INSTANCE_NAME: 'Research lab' });
+  const admin = await signIn(instance, 'admin');
+  const lines: string[] = [];
+  const destination = new Writable({
+    write(chunk, _encoding, done) {
+      lines.push(String(chunk));
+      done();
+    },
+  });
+  const log = createLogger({ destination });
+  const metrics = createMetrics();
+  const pools: { end(): Promise<void> }[] = [];
+  const open = (schema: string) => {
+    const pool = createPool({ url: instance.databaseUrl, schema, log });
+    pools.push(pool);
+    return createDatabase({ pool });
+  };
+  const replica = async (): Promise<Operations> => {
+    const shared = {
+      ...{ log, auth, bus: createTestBus(log), limiter: createMemoryRateLimiter('off') },
+      ...{ document: readContract() as never, metrics },
+      instance: { name: 'Research lab', baseUrl: instance.url, timeZone: 'UTC' },
+    };
+    const settings = { defaultLanguage: 'en', corsOrigins: [], trustedProxies: [] };
+    const forms = await composeForms({
+      ...shared,
+      db: open('forms'),
+      settings: { ...settings, authUrl: '', publicClient: null, peers: { staleDays: 30 } as never },
+      demo: null,
+    });
+    const { transactionToken, instanceSigning, instanceSealing } = instance.secrets;
+    const transactions = await composeTransactions({
+      ...shared,
+      db: open('transactions'),
+      forms: forms.operations,
+      settings: { ...settings, embedOrigins: '', sweepMs: 1_000 },
+      tokenSecrets: transactionToken,
+      signingKey: instanceSigning[0] as (typeof instanceSigning)[number],
+      sealingKeys: instanceSealing,
+    });
+    return transactions.operations;
+  };
+  const [one, other] = await Promise.all([replica(), replica()]);
+  return {
+    ...instance,
+    ...{ admin, one, other },
+    async share(key, changes = {}) {
+      const entry = (await (await admin.get(`/models/serials/${key}`)).json()) as Entry;
+      const wanted = { name: entry.name, shared: true, sharedWith: [], ...changes };
+      const changed = await admin.send('PUT', `/models/${entry.id}`, wanted);
+      if (!changed.ok) throw new Error(`${key} is not shared: ${await changed.text()}`);
+    },
+    logs: () => lines.join(''),
+    metrics: async () => (await metrics.read()).body,
+    async stop() {
+      await Promise.all(pools.map((pool) => pool.end()));
+      await instance.stop();
+    },
+  };
+}
