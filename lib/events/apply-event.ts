@@ -1,4 +1,4 @@
-import { type DeadLetter, PoisonError } from '#lib/events/dead-letters.ts';
+import { type DeadLetter, poisonReason } from '#lib/events/dead-letters.ts';
 import type { AccordEvent, Topic } from '#lib/events/event.ts';
 import type { EventHandler } from '#lib/events/event-bus.ts';
 import type { EventContract } from '#lib/events/event-contract.ts';
@@ -55,8 +55,9 @@ export function createEventApplier({
       await runAsRequestOf(event, () => handler(event));
       metrics?.applied({ consumer: reader.name, topic, time: event.time });
     } catch (error) {
-      if (!(error instanceof PoisonError)) throw error;
-      await park(subscription, arrival, error.message);
+      const reason = poisonReason(error);
+      if (reason === undefined) throw error;
+      await park(subscription, arrival, reason);
     }
   }
 

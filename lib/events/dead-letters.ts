@@ -26,6 +26,21 @@ export class PoisonError extends Error {
   }
 }
 
+/** SQLSTATE class 22, "data exception": a value is none that PostgreSQL could keep, now or later. */
+const dataException = /^22[0-9A-Z]{3}$/;
+
+/**
+ * Says why an event is poison if its handler threw `error`; undefined for a fault that may pass. The contract lets texts through that
+ * PostgreSQL does not take, a NUL or half of a character: taken for a fault that passes, one would hold up all that come after it.
+ */
+export function poisonReason(error: unknown): string | undefined {
+  if (error instanceof PoisonError) return error.message;
+  const { code } = error as { code?: unknown };
+  return error instanceof Error && typeof code === 'string' && dataException.test(code)
+    ? `The database does not take a value of it (SQLSTATE ${code}).`
+    : undefined;
+}
+
 /** Writes a dead letter; once, however often it is parked. */
 export async function parkDeadLetter(db: Queries, letter: DeadLetter): Promise<void> {
   await db.query(sql`
