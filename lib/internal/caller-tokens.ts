@@ -16,13 +16,17 @@ const typ = 'accord-internal+jwt';
 const algorithm = 'HS256';
 const lifeSeconds = 60;
 const renewAfterMs = 30_000;
-/** Clocks of one network differ by less, except where one is wrong: then the callee's counts (see followClock). */
+/** Services go by PostgreSQL's clock; where one of them does not know it, the callee's counts (see followClock). */
 const toleranceSeconds = 5;
 /** No clock is so wrong by accident that tokens should be made for a day to come. */
 const greatestSkewMs = 60 * 60_000;
 
-/** @param secrets of the caller; the first signs. */
-export function createCallerTokens(caller: string, secrets: readonly Uint8Array[]): CallerTokens {
+/** @param secrets of the caller; the first signs. @param clock the time, in ms. */
+export function createCallerTokens(
+  caller: string,
+  secrets: readonly Uint8Array[],
+  clock = Date.now,
+): CallerTokens {
   const [secret] = secrets;
   if (!secret) throw new Error('a caller needs a secret');
   const made = new Map<string, { token: Promise<string>; at: number }>();
@@ -32,7 +36,7 @@ export function createCallerTokens(caller: string, secrets: readonly Uint8Array[
     tokenFor(service, address = service) {
       const known = made.get(address);
       if (known && performance.now() - known.at < renewAfterMs) return known.token;
-      const now = Math.floor((Date.now() + (skews.get(address) ?? 0)) / 1000);
+      const now = Math.floor((clock() + (skews.get(address) ?? 0)) / 1000);
       const token = new SignJWT()
         .setProtectedHeader({ alg: algorithm, typ })
         .setIssuer(caller)
@@ -44,30 +48,34 @@ export function createCallerTokens(caller: string, secrets: readonly Uint8Array[
       return token;
     },
     followClock(address, dateHeader) {
-      const skew = Date.parse(dateHeader ?? '') - Date.now();
+      const skew = Date.parse(dateHeader ?? '') - clock();
       made.delete(address);
       if (Math.abs(skew) <= greatestSkewMs) skews.set(address, skew);
     },
   };
 }
 
-/** @param secrets of each caller that is accepted; all verify, so that a secret can be replaced while calls are made. */
+/**
+ * @param secrets of each caller that is accepted; all verify, so that a secret can be replaced while calls are made.
+ * @param clock the time, in ms.
+ */
 export function createCallerCheck(
   service: string,
   secrets: Readonly<Record<string, readonly Uint8Array[]>>,
+  clock = Date.now,
 ): CheckCaller {
   const known = new LRUCache<string, { caller: string; until: number }>({ max: 1_000 });
   async function verify(token: string): Promise<{ caller: string; until: number } | undefined> {
     for (const [caller, keys] of Object.entries(secrets))
       for (const key of keys) {
-        const claims = await verifyWith(key, token, { caller, service });
+        const claims = await verifyWith(key, token, { caller, service, now: clock() });
         if (claims) return { caller, until: (claims.exp + toleranceSeconds) * 1000 };
       }
     return undefined;
   }
   return async (token) => {
     const found = known.get(token) ?? (await verify(token));
-    if (!found || found.until < Date.now()) return undefined;
+    if (!found || found.until < clock()) return undefined;
     known.set(token, found);
     return found.caller;
   };
@@ -76,7 +84,7 @@ export function createCallerCheck(
 async function verifyWith(
   key: Uint8Array,
   token: string,
-  { caller, service }: { caller: string; service: string },
+  { caller, service, now }: { caller: string; service: string; now: number },
 ): Promise<{ exp: number } | undefined> {
   try {
     const { payload } = await jwtVerify(token, key, {
@@ -84,11 +92,12 @@ async function verifyWith(
       typ,
       issuer: caller,
       audience: service,
+      currentDate: new Date(now),
       clockTolerance: toleranceSeconds,
       requiredClaims: ['exp', 'iat'],
     });
     const { exp, iat } = payload as { exp: number; iat: number };
-    return exp - iat <= lifeSeconds && iat <= Date.now() / 1000 + toleranceSeconds ? { exp } : undefined;
+    return exp - iat <= lifeSeconds && iat <= now / 1000 + toleranceSeconds ? { exp } : undefined;
   } catch {
     return undefined;
   }

@@ -32,10 +32,13 @@ export function serveOperations({
   offer,
   checkCaller,
   log,
+  clock = Date.now,
 }: {
   offer: Offer;
   checkCaller: CheckCaller;
   log: Logger;
+  /** By which tokens are checked. */
+  clock?: () => number;
 }): RequestListener {
   const prefix = `/internal/${offer.service}/`;
   const operations = new Map(Object.entries(offer.operations as Record<string, Operation>));
@@ -51,7 +54,11 @@ export function serveOperations({
     const token = /^Bearer (\S+)$/.exec(request.headers.authorization ?? '')?.[1];
     const caller = token === undefined ? undefined : await checkCaller(token);
     if (caller === undefined)
-      return refusal(401, 'The call has no valid token of a service.', { 'WWW-Authenticate': 'Bearer' });
+      return refusal(401, 'The call has no valid token of a service.', {
+        'WWW-Authenticate': 'Bearer',
+        // The one that tokens go by, which may be another than that of the machine.
+        Date: new Date(clock()).toUTCString(),
+      });
     if (!allowed.includes(caller)) return refusal(403, `${caller} may not call this operation.`);
     const text = await readText(request);
     if (text === undefined) return refusal(413, `A call may be ${mostBytes} bytes long.`);

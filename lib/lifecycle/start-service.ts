@@ -4,6 +4,7 @@ import { loadSecrets, type Secrets } from '#lib/config/secrets.ts';
 import { databaseLogin } from '#lib/db/database-login.ts';
 import { neededVersion } from '#lib/db/read-migrations.ts';
 import { roleOf } from '#lib/db/service-role.ts';
+import { createSharedClock, type SharedClock } from '#lib/db/shared-clock.ts';
 import { waitForSchema } from '#lib/db/wait-for-schema.ts';
 import { listen } from '#lib/http/listen.ts';
 import { createProbes } from '#lib/http/probes.ts';
@@ -88,13 +89,13 @@ async function startParts<S extends Specs, Name extends keyof Secrets>(
     replicaSecrets,
   });
   parts.surroundings = surroundings;
-  const service = await composeService(prepared, surroundings, signal);
+  const { service, clock } = await composeService(prepared, surroundings, signal);
   parts.service = service;
   surroundings.start();
   const notice = (await service.start()) ?? undefined;
   const { metrics } = surroundings.shared;
   metrics.watchProcess();
-  internal.open({ metrics, operations: offerOperations(prepared, service) });
+  internal.open({ metrics, operations: offerOperations(prepared, service, clock) });
   parts.front = await listen(service.app.callback(), { host, port, keepAliveMs });
   parts.probes.ready(surroundings.isReady);
   return {
@@ -110,15 +111,16 @@ async function composeService<S extends Specs, Name extends keyof Secrets>(
   { definition, settings, addressesOf, secrets, callers, log }: Prepared<S, Name>,
   { shared, openDatabase }: OwnedSurroundings,
   signal: AbortSignal,
-): Promise<ComposedService> {
+): Promise<{ service: ComposedService; clock: SharedClock }> {
   const { name } = definition;
   const secretsDir = settings.SECRETS_DIR;
   const url = await databaseLogin(settings.DATABASE_URL, { user: roleOf(name), name, secretsDir });
   const { db, pool } = openDatabase(name, url);
   const version = await neededVersion(fileURLToPath(definition.migrations));
   await waitForSchema({ pool, schema: name, version, log, signal });
-  const tokens = createCallerTokens(name, callers[name] ?? []);
-  return definition.compose({
+  const clock = await createSharedClock(pool);
+  const tokens = createCallerTokens(name, callers[name] ?? [], clock);
+  const service = await definition.compose({
     ...{ shared, db, settings, secrets, standalone: false, demo: false },
     connect: (neighbour) =>
       createInternalClient({
@@ -126,16 +128,19 @@ async function composeService<S extends Specs, Name extends keyof Secrets>(
         reads: readOperations[neighbour],
       }),
   });
+  return { service, clock };
 }
 
 function offerOperations<S extends Specs, Name extends keyof Secrets>(
   { definition: { name, callers }, callers: secrets, log }: Prepared<S, Name>,
   { operations }: ComposedService,
+  clock: SharedClock,
 ) {
   if (!operations) return undefined;
   return serveOperations({
     offer: { service: name, operations, callers },
-    checkCaller: createCallerCheck(name, secrets),
+    checkCaller: createCallerCheck(name, secrets, clock),
     log: log.child({ service: name }),
+    clock,
   });
 }

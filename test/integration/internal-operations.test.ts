@@ -1,7 +1,9 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { decodeJwt, SignJWT } from 'jose';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { createPool } from '#lib/db/pool.ts';
+import { createSharedClock } from '#lib/db/shared-clock.ts';
 import { type Failure, fail } from '#lib/errors/fail.ts';
 import { toFailure, toProblem } from '#lib/http/problem.ts';
 import { createCallerCheck, createCallerTokens } from '#lib/internal/caller-tokens.ts';
@@ -9,6 +11,7 @@ import { createInternalClient } from '#lib/internal/create-internal-client.ts';
 import { serveOperations } from '#lib/internal/serve-operations.ts';
 import { createLogger } from '#lib/observability/logger.ts';
 import { currentRequestId, runWithRequestId } from '#lib/observability/request-context.ts';
+import { createTestDatabase } from '../support/postgres.ts';
 
 interface Library {
   find(input: { title: string; tags?: string[] }): Promise<{ title: string; tags: string[] } | null>;
@@ -192,6 +195,32 @@ describe('a call over HTTP', () => {
     const right = await serve(good);
     const client = clientAt([late.url, right.url]);
     for (let turn = 0; turn < 6; turn += 1) expect(await client.find({ title: '' })).toBeNull();
+  });
+
+  it('succeeds behind one name although the clock of one replica is wrong, because all go by that of PostgreSQL', async () => {
+    const database = await createTestDatabase();
+    const pool = createPool({ url: database.url, schema: 'forms', log: silent });
+    onTestFinished(async () => {
+      vi.useRealTimers();
+      await pool.end();
+      await database.drop();
+    });
+    const keys = { reader: [secret('reader')] };
+    const serveWith = async (clock: () => number) =>
+      serveOperations({ offer, checkCaller: createCallerCheck('library', keys, clock), log: silent, clock });
+    const right = await serveWith(await createSharedClock(pool));
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 600_000 });
+    const wrong = await serveWith(await createSharedClock(pool));
+    let turn = 0;
+    const balanced = await serve((request, response) => {
+      turn += 1;
+      (turn % 2 === 0 ? right : wrong)(request, response);
+    });
+    const clock = await createSharedClock(pool);
+    const client = clientAt([balanced.url], createCallerTokens('reader', keys.reader, clock));
+    for (let call = 0; call < 6; call += 1) await client.whoAsks({});
+    expect(turn, 'none had to be repeated').toBe(6);
+    expect(Date.now() - clock()).toBeGreaterThan(590_000);
   });
 
   it('is made again on another connection when the other side closes this one before it answers', async () => {
