@@ -76,6 +76,7 @@ describe('a service as a process of its own', () => {
       `These secrets in ${folder} (SECRETS_DIR) cannot be used:`,
       'transaction-token: is missing',
       'instance-signing: is missing',
+      'instance-sealing: is missing',
       'internal-transactions: is missing',
       `Those that are missing are made by: npm run secrets -- ${folder}`,
       '',
