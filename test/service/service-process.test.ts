@@ -78,6 +78,7 @@ describe('a service as a process of its own', () => {
       'instance-signing: is missing',
       'instance-sealing: is missing',
       'internal-transactions: is missing',
+      'internal-peers: is missing',
       `Those that are missing are made by: npm run secrets -- ${folder}`,
       '',
     ]);
