@@ -41,6 +41,8 @@ export interface ServiceProgram {
   logFolder?: string;
 }
 
+/** As deploy/entrypoint.sh. */
+const serviceOptions = ['--disable-warning=TimeoutNegativeWarning'];
 const shiftModule = path.join(import.meta.dirname, 'shift-clock.ts');
 /** What a process says when something was forgotten in the code. */
 const faultWords = /a fault of its own|unhandledRejection|UnhandledPromise|MaxListenersExceeded/;
@@ -69,7 +71,7 @@ export function createServiceProcess(options: ServiceProgram): ServiceProcess {
   let ended: Promise<number | null> = Promise.resolve(null);
 
   function launch(): void {
-    const started = spawn(process.execPath, [path.join(project, program)], {
+    const started = spawn(process.execPath, [...serviceOptions, path.join(project, program)], {
       cwd: '/',
       env: { PATH: process.env.PATH, ...environment, ...shiftSettings(shift) },
       stdio: ['ignore', 'ignore', 'pipe'],
