@@ -13,7 +13,7 @@ export interface OutboxRelay {
   start(): void;
   /** Call after a COMMIT that wrote outbox rows; cheaper than NOTIFY, which halves write throughput (reliability.md). */
   wake(): void;
-  /** Sends what is there, then stops; what cannot be sent within 5 s stays for the next relay. */
+  /** Sends what is there, for 2 s at most, and claims nothing after that; what is not sent stays for the next relay. Resolves within 3 s. */
   stop(): Promise<void>;
 }
 
@@ -35,9 +35,12 @@ const leaseSeconds = 30;
 const maxBackOffSeconds = 5;
 const minPollMs = 50;
 const maxPollMs = 500;
-const flushMs = 5_000;
-/** 1,000 old rows go each time. */
+const flushMs = 2_000;
+/** For the batch that is under way then. */
+const lastBatchMs = 1_000;
+/** Some old rows go each time; sooner again while there are more, because more than that may come. */
 const tidyMs = 5_000;
+const tidySoonMs = 200;
 
 /**
  * Claims rows by lease, publishes them outside any database transaction, deletes those that are acknowledged.
@@ -50,6 +53,7 @@ export function createOutboxRelay(parts: Parts): OutboxRelay {
   let wakeUp: (() => void) | undefined;
   let woken = false;
   let nextTidy = 0;
+  let claimsUntil = Number.POSITIVE_INFINITY;
   const lost = new Set<Topic>();
   bus.onTopicLost((topic) => void lost.add(topic));
 
@@ -80,20 +84,22 @@ export function createOutboxRelay(parts: Parts): OutboxRelay {
   }
 
   async function tidy(): Promise<void> {
-    if (!bus.canLose || Date.now() < nextTidy) return;
-    nextTidy = Date.now() + tidyMs;
-    await forgetSent(db);
+    if (!bus.canLose || performance.now() < nextTidy) return;
+    const isMore = await forgetSent(db);
+    nextTidy = performance.now() + (isMore ? tidySoonMs : tidyMs);
   }
 
-  async function drain(until = Number.POSITIVE_INFINITY): Promise<boolean> {
+  async function drain(): Promise<boolean> {
     let sent = 0;
     try {
-      while (Date.now() < until) {
+      while (performance.now() < claimsUntil) {
         await refill();
-        if ((await sendBatch()) === 0) break;
+        const done = await sendBatch();
+        // Here and not at the end: while others write all the time there is none.
+        await tidy();
+        if (done === 0) break;
         sent += 1;
       }
-      await tidy();
     } catch (error) {
       log.warn('outbox rows stay for the next try', { error });
     }
@@ -118,7 +124,7 @@ export function createOutboxRelay(parts: Parts): OutboxRelay {
       pollMs = (await drain()) ? minPollMs : Math.min(pollMs * 2, maxPollMs);
       if (!stopped) await pause(pollMs);
     }
-    await drain(Date.now() + flushMs);
+    await drain();
   }
 
   return {
@@ -132,8 +138,9 @@ export function createOutboxRelay(parts: Parts): OutboxRelay {
     },
     async stop() {
       stopped = true;
+      claimsUntil = performance.now() + flushMs;
       wakeUp?.();
-      await atMost(2 * flushMs, running);
+      await atMost(flushMs + lastBatchMs, running);
     },
   };
 }

@@ -41,10 +41,12 @@ export async function sendAgain(db: Queries, topic: Topic): Promise<number> {
   }
 }
 
-/** Forgets what was sent more than a day ago. */
-export async function forgetSent(db: Queries): Promise<void> {
-  await db.query(sql`
+/** Forgets some of what was sent more than a day ago. @returns whether there may be more. */
+export async function forgetSent(db: Queries): Promise<boolean> {
+  const gone = await db.query(sql`
     DELETE FROM outbox_sent WHERE id IN (
       SELECT s.id FROM outbox_sent AS s WHERE s.sent_at < now() - ${keptHours} * interval '1 hour'
-       ORDER BY s.sent_at LIMIT ${batchSize} FOR UPDATE SKIP LOCKED)`);
+       ORDER BY s.sent_at LIMIT ${batchSize} FOR UPDATE SKIP LOCKED)
+    RETURNING id`);
+  return gone.length === batchSize;
 }

@@ -7,6 +7,7 @@ import type { Unsent } from '#lib/events/event-bus.ts';
 import { applyOnce } from '#lib/events/inbox.ts';
 import { addToOutbox, type NewEvent } from '#lib/events/outbox.ts';
 import { createOutboxRelay } from '#lib/events/outbox-relay.ts';
+import { forgetSent } from '#lib/events/sent-events.ts';
 import { createLogger } from '#lib/observability/logger.ts';
 import { createTestDatabase } from '../support/postgres.ts';
 import { sampleEvent } from '../support/sample-events.ts';
@@ -163,6 +164,16 @@ describe('the outbox relay', () => {
     await expect.poll(count).toBe(0);
   });
 
+  test('forgets a thousand at a time, and says whether there is more: a day that had more than usual has an end', async () => {
+    const db = await openDatabase();
+    await db.query(sql`
+      INSERT INTO outbox_sent (event_id, topic, key, event, sent_at)
+      SELECT gen_random_uuid(), 'accord.consents', 'a', '{}', now() - interval '25 hours' FROM generate_series(1, 1500)`);
+    expect(await forgetSent(db)).toBe(true);
+    expect(await forgetSent(db)).toBe(false);
+    expect(await db.one(sql`SELECT count(*)::int AS count FROM outbox_sent`)).toEqual({ count: 0 });
+  });
+
   test('leaves what a relay that died had claimed to the next one, when its lease has run out', async () => {
     const db = await openDatabase();
     await write(db, { subject: 'claimed' });
@@ -199,6 +210,32 @@ describe('the outbox relay', () => {
     await hanging.stop();
     expect(performance.now() - began).toBeLessThan(12_000);
     expect(await countRows(db)).toBe(1);
+  });
+
+  test('claims nothing any more once it is stopped, however much others write: it would take that with it for the length of a lease', async () => {
+    const db = await openDatabase();
+    const atWork = Promise.withResolvers<void>();
+    let published = 0;
+    const relay = createOutboxRelay({
+      ...{ db, log },
+      bus: busOf(async () => {
+        published += 1;
+        // The other replicas are at work: there is always one more.
+        await write(db);
+        atWork.resolve();
+        return [];
+      }),
+    });
+    await write(db);
+    relay.start();
+    await atWork.promise;
+    await relay.stop();
+    const claimed = sql`SELECT count(*)::int AS count FROM outbox AS o WHERE o.lease_until IS NOT NULL`;
+    await expect.poll(() => db.one(claimed)).toEqual({ count: 0 });
+    const before = published;
+    for (let round = 0; round < 20; round += 1) await write(db);
+    expect(published).toBe(before);
+    expect(await countRows(db)).toBe(21);
   });
 });
 
