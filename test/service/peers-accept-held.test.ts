@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { components } from '#lib/contracts/openapi.gen.ts';
 import type { SubmissionVerdict } from '#lib/contracts/submissions.ts';
 import { randomId } from '#lib/ids/random-id.ts';
+import { endOverdue } from '../../services/transactions/queries/change-state.ts';
 import { letTimePass, rowsOf } from '../support/live-database.ts';
 import { eventsOf, historyOf, keepEvents } from '../support/live-events.ts';
 import { recordsOf } from '../support/live-transactions.ts';
@@ -230,15 +231,9 @@ describe('a part whose decision is late', () => {
       expect((await transactionOf(kept.id)).state).toBe('SUBMITTED');
       const listed = await lab.admin.get(`/transactions?subject=${kept.part.submission.subject}`);
       expect(await listed.json()).toMatchObject({ values: [{ id: kept.id, state: 'SUBMITTED' }] });
-      // Whoever writes down what is overdue has been there: it passes over what a leader decides.
-      await expect
-        .poll(() =>
-          rowsOf(
-            lab,
-            `SELECT id FROM transactions.transactions WHERE state = 'CREATED' AND expires_at < transactions.accord_now()`,
-          ),
-        )
-        .toEqual([]);
+      // Whoever writes down what is overdue passes over what a leader decides.
+      await endOverdue(lab.db, 1_000, lab.url);
+      expect((await transactionOf(kept.id)).state).toBe('SUBMITTED');
       expect(await decide(kept.part, 'commit')).toEqual({ verdict: 'committed', id: kept.id });
       expect(await recordOf(kept.part)).toMatchObject({ state: 'COMMITTED', status: 'VALID' });
       expect(await decide(lost.part, 'rollback')).toEqual({ verdict: 'rolledback', id: lost.id });

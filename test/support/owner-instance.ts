@@ -2,7 +2,7 @@ import { Writable } from 'node:stream';
 import type { AuthOperations } from '#lib/contracts/auth.ts';
 import type { components } from '#lib/contracts/openapi.gen.ts';
 import type { TransactionsOperations } from '#lib/contracts/transactions.ts';
-import { createDatabase } from '#lib/db/database.ts';
+import { createDatabase, type Database } from '#lib/db/database.ts';
 import { createPool } from '#lib/db/pool.ts';
 import { createMemoryRateLimiter } from '#lib/http/rate-limits.ts';
 import { createLogger } from '#lib/observability/logger.ts';
@@ -19,6 +19,8 @@ type Operations = Pick<TransactionsOperations, 'acceptSubmission' | 'decideSubmi
 /** An instance that peers send answers to, and replicas of its services on its database whose operations a test can call. */
 export interface OwnerInstance extends TestInstance {
   admin: Caller;
+  /** Of transactions. */
+  db: Database;
   one: Operations;
   other: Operations;
   /** Shares an element with everybody, or with peers of these ids; `shared: false` takes it back. */
@@ -32,6 +34,18 @@ export interface OwnerInstance extends TestInstance {
 type Entry = components['schemas']['Entry'];
 
 const auth = { introspect: async () => ({ result: 'none' }) } as unknown as AuthOperations;
+
+/** The name of the replicas' connections. */
+export const replicaConnections = 'owner-replica';
+
+/** What a test holds up is waited for longer than the busiest machine takes. */
+function patientUrl(databaseUrl: string): string {
+  const url = new URL(databaseUrl);
+  url.searchParams.set('application_name', replicaConnections);
+  for (const name of ['lock_timeout', 'statement_timeout', 'query_timeout'])
+    url.searchParams.set(name, '60000');
+  return url.href;
+}
 
 export async function startOwner(): Promise<OwnerInstance> {
   const instance = await startTestInstance({ INSTANCE_NAME: 'Research lab' });
@@ -47,10 +61,11 @@ export async function startOwner(): Promise<OwnerInstance> {
   const metrics = createMetrics();
   const pools: { end(): Promise<void> }[] = [];
   const open = (schema: string) => {
-    const pool = createPool({ url: instance.databaseUrl, schema, log });
+    const pool = createPool({ url: patientUrl(instance.databaseUrl), schema, log });
     pools.push(pool);
     return createDatabase({ pool });
   };
+  const db = open('transactions');
   const replica = async (): Promise<Operations> => {
     const shared = {
       ...{ log, auth, bus: createTestBus(log), limiter: createMemoryRateLimiter('off') },
@@ -67,7 +82,7 @@ export async function startOwner(): Promise<OwnerInstance> {
     const { transactionToken, instanceSigning, instanceSealing } = instance.secrets;
     const transactions = await composeTransactions({
       ...shared,
-      db: open('transactions'),
+      db,
       forms: forms.operations,
       settings: { ...settings, embedOrigins: '', sweepMs: 1_000 },
       tokenSecrets: transactionToken,
@@ -79,7 +94,7 @@ export async function startOwner(): Promise<OwnerInstance> {
   const [one, other] = await Promise.all([replica(), replica()]);
   return {
     ...instance,
-    ...{ admin, one, other },
+    ...{ admin, db, one, other },
     async share(key, changes = {}) {
       const entry = (await (await admin.get(`/models/serials/${key}`)).json()) as Entry;
       const wanted = { name: entry.name, shared: true, sharedWith: [], ...changes };

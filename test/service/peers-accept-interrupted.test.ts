@@ -1,0 +1,131 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type HeldUp, holdUp } from '../support/held-up.ts';
+import { rowsOf } from '../support/live-database.ts';
+import { type OwnerInstance, startOwner } from '../support/owner-instance.ts';
+import { digestOf, makePart, type Part } from '../support/peer-parts.ts';
+
+let lab: OwnerInstance;
+beforeAll(async () => {
+  lab = await startOwner();
+  await lab.share('processing.001');
+}, 60_000);
+afterAll(() => lab?.stop());
+
+type Table = Parameters<typeof holdUp>[1];
+
+/** Does something while nobody can write to a table. */
+async function whileHeldUp(table: Table, work: (lock: HeldUp) => Promise<void>): Promise<void> {
+  const lock = await holdUp(lab, table);
+  await work(lock).finally(() => lock.release());
+}
+
+/** How much of a part is stored. */
+async function stored({ sid, submission }: Part): Promise<Record<string, number>> {
+  const [counts] = await rowsOf<Record<string, number>>(
+    lab,
+    `SELECT (SELECT count(*)::int FROM transactions.submissions WHERE sid = $1) AS submissions,
+            (SELECT count(*)::int FROM transactions.transactions WHERE subject = $2) AS transactions,
+            (SELECT count(*)::int FROM transactions.records WHERE subject = $2) AS records,
+            (SELECT count(*)::int FROM transactions.receipts AS r JOIN transactions.transactions AS t ON t.id = r.transaction
+              WHERE t.subject = $2) AS receipts`,
+    [sid, submission.subject],
+  );
+  return counts ?? {};
+}
+const nothing = { submissions: 0, transactions: 0, records: 0, receipts: 0 };
+const once = { submissions: 1, transactions: 1, records: 1, receipts: 1 };
+
+describe('a part that is being stored when the database breaks off', () => {
+  it.each(['records', 'receipts', 'outbox'] as const)(
+    'leaves nothing behind (at %s), and is taken when it comes again',
+    async (table) => {
+      const part = await makePart(lab);
+      await whileHeldUp(table, async (lock) => {
+        const first = expect(lab.one.acceptSubmission(part)).rejects.toMatchObject({ code: 'unavailable' });
+        await lock.kill(await lock.waiting(1));
+        await first;
+      });
+      expect(await stored(part)).toEqual(nothing);
+      expect((await lab.one.acceptSubmission(part)).verdict).toBe('committed');
+      expect(await stored(part)).toEqual(once);
+    },
+  );
+
+  it('is stored by the replica that got it too and waited', async () => {
+    const part = await makePart(lab);
+    let second: ReturnType<typeof lab.other.acceptSubmission> | undefined;
+    await whileHeldUp('receipts', async (lock) => {
+      const first = expect(lab.one.acceptSubmission(part)).rejects.toMatchObject({ code: 'unavailable' });
+      const backend = await lock.waiting(1);
+      second = lab.other.acceptSubmission(part);
+      await lock.waiting(2);
+      await lock.kill(backend);
+      await first;
+    });
+    expect(await second).toEqual({ verdict: 'committed', id: expect.any(String) });
+    expect(await stored(part)).toEqual(once);
+  });
+
+  it('is as it was before when its decision breaks off', async () => {
+    const part = await makePart(lab, { submission: { mode: 'hold' } });
+    const { id } = await lab.one.acceptSubmission(part);
+    const decided = { peer: part.peer, sid: part.sid, decision: 'commit' } as const;
+    await whileHeldUp('receipts', async (lock) => {
+      const first = expect(lab.one.decideSubmission(decided)).rejects.toMatchObject({ code: 'unavailable' });
+      await lock.kill(await lock.waiting(1));
+      await first;
+    });
+    expect(await stored(part)).toEqual({ ...once, receipts: 0 });
+    expect(await lab.other.acceptSubmission(part)).toEqual({ verdict: 'held', id });
+    expect(await lab.one.decideSubmission(decided)).toEqual({ verdict: 'committed', id });
+    expect(await stored(part)).toEqual(once);
+  });
+});
+
+describe('a part that comes again while it is being stored', () => {
+  it('gets the verdict of the first', async () => {
+    const part = await makePart(lab);
+    const said: ReturnType<typeof lab.other.acceptSubmission>[] = [];
+    await whileHeldUp('receipts', async (lock) => {
+      said.push(lab.one.acceptSubmission(part));
+      await lock.waiting(1);
+      said.push(lab.other.acceptSubmission(part), lab.one.acceptSubmission(part));
+      await lock.waiting(3);
+    });
+    const [first, ...others] = await Promise.all(said);
+    expect(first?.verdict).toBe('committed');
+    for (const other of others) expect(other).toEqual(first);
+    expect(await stored(part)).toEqual(once);
+  });
+
+  it('is a conflict if it is another one', async () => {
+    const part = await makePart(lab);
+    const submission = { ...part.submission, validity: 'P1Y' };
+    const changed = { ...part, submission, digest: digestOf(submission) };
+    let second: ReturnType<typeof lab.other.acceptSubmission> | undefined;
+    let first: typeof second;
+    await whileHeldUp('receipts', async (lock) => {
+      first = lab.one.acceptSubmission(part);
+      await lock.waiting(1);
+      second = lab.other.acceptSubmission(changed);
+      await lock.waiting(2);
+    });
+    expect((await first)?.verdict).toBe('committed');
+    expect(await second).toEqual({ verdict: 'refused', reason: 'conflict' });
+    expect(await stored(part)).toEqual(once);
+  });
+
+  it('and its decision with it, is decided', async () => {
+    const part = await makePart(lab, { submission: { mode: 'hold' } });
+    let held: ReturnType<typeof lab.one.acceptSubmission> | undefined;
+    let decided: typeof held;
+    await whileHeldUp('receipt_drafts', async (lock) => {
+      held = lab.one.acceptSubmission(part);
+      await lock.waiting(1);
+      decided = lab.other.decideSubmission({ peer: part.peer, sid: part.sid, decision: 'rollback' });
+      await lock.waiting(2);
+    });
+    expect(await held).toMatchObject({ verdict: 'held' });
+    expect(await decided).toEqual({ verdict: 'rolledback', id: (await held)?.id });
+  });
+});
