@@ -22,6 +22,8 @@ export interface Arrival {
   place: string;
   /** What is known of it before it is read. */
   eventId?: string | undefined;
+  /** See {@link EventHandler}. */
+  arrivedAt: number;
 }
 
 /** What both adapters do with what has come, so that a handler cannot tell which one runs. */
@@ -52,7 +54,7 @@ export function createEventApplier({
     try {
       const event = arrival.read();
       contract.check(topic, event);
-      await runAsRequestOf(event, () => handler(event));
+      await runAsRequestOf(event, () => handler(event, arrival.arrivedAt));
       metrics?.applied({ consumer: reader.name, topic, time: event.time });
     } catch (error) {
       const reason = poisonReason(error);

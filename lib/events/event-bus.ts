@@ -4,8 +4,9 @@ import type { Reader } from '#lib/events/reader.ts';
 /**
  * Reacts to one event; has done so for good when it returns. Must be idempotent: events may come twice and in any order. What it
  * throws is taken for a fault that passes, and the event comes again; a {@link PoisonError} puts the event aside for good.
+ * @param arrivedAt on the clock of `performance.now()`: what is looked up later is no older than the event.
  */
-export type EventHandler = (event: AccordEvent) => Promise<void>;
+export type EventHandler = (event: AccordEvent, arrivedAt: number) => Promise<void>;
 
 /** An event that was not acknowledged. */
 export interface Unsent {
@@ -34,6 +35,8 @@ export interface EventBus {
    */
   readonly canLose: boolean;
   onTopicLost(listener: (topic: Topic) => void): void;
+  /** What one event costs more than to be sent with others: where they follow closely, those of so many milliseconds should go together. */
+  readonly gatherMs: number;
   /** Begins to read. Does not wait for the carrier, which may be down for as long as it likes. */
   start(): void;
   /** Resolves when every subscription is in force: what is published from now on reaches each of them. */

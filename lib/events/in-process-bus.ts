@@ -23,7 +23,12 @@ export function createInProcessBus(options: Options): EventBus {
     const refusal = contract.refusal(topic, event);
     if (refusal) return { id: event.id, hopeless: true, error: refusal };
     if (!reading) return { id: event.id, hopeless: false, error: new Error('The bus is stopped.') };
-    const arrival = { read: () => event, place: event.id, eventId: event.id };
+    const arrival = {
+      read: () => event,
+      place: event.id,
+      eventId: event.id,
+      arrivedAt: performance.now(),
+    };
     const done = await Promise.all(
       subscriptions.filter((each) => each.topic === topic).map((each) => applier.apply(each, arrival)),
     );
@@ -48,6 +53,7 @@ export function createInProcessBus(options: Options): EventBus {
     // What is acknowledged has been applied.
     canLose: false,
     onTopicLost: () => {},
+    gatherMs: 0,
     subscribe: (topic, reader, handler) => void subscriptions.push({ topic, reader, handler }),
     async publish(events) {
       const work = deliverAll(events);

@@ -1,6 +1,8 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import type { EachBatchPayload } from 'kafkajs';
 import type { EventApplier, Subscription } from '#lib/events/apply-event.ts';
 import { readEventId, readMessage } from '#lib/events/kafka/message.ts';
+import { createOffsetCommits } from '#lib/events/kafka/offset-commits.ts';
 import type { EventMetrics } from '#lib/observability/metrics/event-metrics.ts';
 
 interface Options {
@@ -13,11 +15,15 @@ interface Options {
 
 /** What a consumer does with the batches that it gets. */
 export interface BatchReader {
+  /** To be called with each answer of the broker, before its batches are read. */
+  fetched(): void;
   read(payload: EachBatchPayload): Promise<void>;
-  /** No further message is applied. Resolves when none is any more. */
+  /** No further message is applied. Resolves when none is any more, and what was applied is committed. */
   stop(): Promise<void>;
 }
 
+/** Where events follow closely, so many milliseconds of them are read at once: asking for each would cost more than applying it. */
+const gatherMs = 50;
 const minPauseMs = 100;
 const maxPauseMs = 5_000;
 const beatMs = 1_000;
@@ -31,7 +37,11 @@ export function createBatchReader({ subscription, applier, metrics, onProgress }
   const failures = new Map<number, number>();
   const timers = new Set<NodeJS.Timeout>();
   const applying = new Set<Promise<unknown>>();
+  const commits = createOffsetCommits();
   let stopped = false;
+  let arrivedAt = 0;
+  let gathered = true;
+  let nextRead = 0;
 
   function pauseAWhile({ batch, pause: stopFetching }: EachBatchPayload): void {
     const failed = (failures.get(batch.partition) ?? 0) + 1;
@@ -59,6 +69,7 @@ export function createBatchReader({ subscription, applier, metrics, onProgress }
       read: () => readMessage(message),
       place: `${batch.partition}:${message.offset}`,
       eventId: readEventId(message),
+      arrivedAt,
     });
     applying.add(work);
     const endBeats = beatWhile(heartbeat);
@@ -71,8 +82,18 @@ export function createBatchReader({ subscription, applier, metrics, onProgress }
     }
   }
 
+  /** Waits before the batches of an answer that came soon after another one, so that there is more in the next. */
+  async function gather(): Promise<void> {
+    if (gathered) return;
+    gathered = true;
+    const early = nextRead - performance.now();
+    if (early > 0) await wait(early);
+    nextRead = performance.now() + gatherMs;
+  }
+
   async function read(payload: EachBatchPayload): Promise<void> {
     const { batch, resolveOffset, heartbeat, isRunning, isStale } = payload;
+    await gather();
     for (const [index, message] of batch.messages.entries()) {
       if (stopped || !isRunning() || isStale()) break;
       const done = await apply(payload, index);
@@ -85,16 +106,20 @@ export function createBatchReader({ subscription, applier, metrics, onProgress }
       tellLag(payload, message.offset);
       await heartbeat();
     }
-    // Named offsets: without them, and without auto-commit, kafkajs commits nothing.
-    if (reader.shared) await payload.commitOffsetsIfNecessary(payload.uncommittedOffsets());
+    if (reader.shared) commits.soon(payload);
   }
 
   return {
+    fetched() {
+      arrivedAt = performance.now();
+      gathered = false;
+    },
     read,
     async stop() {
       stopped = true;
       for (const timer of timers) clearTimeout(timer);
       await Promise.allSettled(applying);
+      await commits.end();
     },
   };
 }

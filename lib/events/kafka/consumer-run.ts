@@ -38,6 +38,7 @@ export function startConsumer(
   const batches = createBatchReader({ subscription, applier, metrics, onProgress: watchdog.note });
   let reads = false;
   for (const name of signsOfLife(consumer)) consumer.on(name, watchdog.note);
+  consumer.on(consumer.events.FETCH, batches.fetched);
   consumer.on(consumer.events.CRASH, ({ payload }: ConsumerCrashEvent) => failed.resolve(payload.error));
   watchGaps(consumer, () => {
     reads = true;

@@ -13,13 +13,14 @@ const topics: readonly Topic[] = ['accord.consents', 'accord.models', 'accord.ke
 /** Turns events into deliveries; an event that comes again makes none again. @param wake tells the job that there is something due. */
 export function queueEvents({ bus, db, wake }: { bus: EventBus; db: Database; wake: () => void }): void {
   const reader = sharedReader({ name: consumer, db });
+  const concernsNobody = createLook(db);
   for (const topic of topics)
-    bus.subscribe(topic, reader, async (event) => {
+    bus.subscribe(topic, reader, async (event, arrivedAt) => {
       const action = actionOf(event.type);
       if (action === undefined || isOld(event.time)) return;
       const names = subscribableAs(action);
-      // Most events concern nobody: one look instead of a transaction, and nothing to note, because nothing is done.
-      if (!(await isSubscribed(db, names))) return;
+      // Most events concern nobody: a look instead of a transaction, and nothing to note, because nothing is done.
+      if (await concernsNobody(names, arrivedAt)) return;
       let queued = 0;
       await db.withTransaction((tx) =>
         applyOnce(tx, { consumer, eventId: event.id }, async () => {
@@ -28,6 +29,19 @@ export function queueEvents({ bus, db, wake }: { bus: EventBus; db: Database; wa
       );
       if (queued > 0) wake();
     });
+}
+
+/** Whoever subscribes after a look does so after all events that had come before it: those need no look of their own. */
+function createLook(db: Database) {
+  const emptyAt = new Map<string, number>();
+  return async (names: readonly string[], arrivedAt: number): Promise<boolean> => {
+    const key = names.join(' ');
+    if ((emptyAt.get(key) ?? Number.NEGATIVE_INFINITY) >= arrivedAt) return true;
+    const lookedAt = performance.now();
+    const empty = !(await isSubscribed(db, names));
+    if (empty) emptyAt.set(key, lookedAt);
+    return empty;
+  };
 }
 
 function isOld(time: string): boolean {
