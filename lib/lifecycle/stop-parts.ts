@@ -17,8 +17,8 @@ export interface ProcessParts {
 
 /** With the delay (5 s, at most 10) this is hardly ever as long as the 25 s after which the process is cut off. */
 const drainMs = 10_000;
-/** What Kafka does not take is taken from the outbox by another replica. */
-const flushMs = 3_000;
+/** Calls to the outside get some time and are then broken off and left to others, and a relay has 3 s of its own: whoever hangs has less. */
+const workMs = 8_000;
 const endMs = 5_000;
 
 /**
@@ -34,6 +34,6 @@ export async function stopParts(parts: ProcessParts, delayMs: number): Promise<v
   await Promise.all([front?.close(drainMs), atMost(drainMs, surroundings?.stopReading())]);
   // Only now: requests of other services that are stopping at the same time may have needed it.
   await internal?.close(endMs);
-  await atMost(flushMs, service?.stop());
+  await atMost(workMs, service?.stop());
   await atMost(endMs, surroundings?.stop());
 }

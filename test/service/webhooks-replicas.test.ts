@@ -70,24 +70,41 @@ describe('replicas of the service', () => {
   }, 30_000);
 });
 
+/** A process whose only delivery has been sent and is not answered. */
+async function startInTheMidst() {
+  const database = await createTestDatabase();
+  onTestFinished(() => database.drop());
+  const settings = { DATABASE_URL: database.url, DATA_DIR: await temporaryFolder() };
+  const process = startStandalone(settings);
+  const url = await process.ready;
+  const admin = await signIn(reach(url), 'admin');
+  const endpoint = await startEndpoint();
+  endpoint.answer = () => {};
+  const webhook = await subscribe(admin, endpoint.url);
+  await createKey(reach(url));
+  await endpoint.called(1);
+  return { process, settings, endpoint, webhook, running: { url, databaseUrl: database.url } };
+}
+
+const reach = (url: string) => ({
+  url,
+  fetch: (path: string, init?: RequestInit) => fetch(new URL(path, url), init),
+});
+
+describe('SIGTERM in the midst of a delivery', () => {
+  it('breaks it off and leaves it to the other replicas at once, before the process ends', async () => {
+    const { process, running } = await startInTheMidst();
+    expect(await process.stop()).toMatchObject({ code: 0, errors: '' });
+    expect(
+      await rowsOf(running, 'SELECT d.lease_until, d.attempts, d.status FROM webhooks.deliveries AS d'),
+    ).toEqual([{ lease_until: null, attempts: 0, status: 'PENDING' }]);
+  });
+});
+
 describe('kill -9 in the midst of a delivery', () => {
   it('has it delivered again under the same webhook-id', async () => {
-    const database = await createTestDatabase();
-    onTestFinished(() => database.drop());
-    const settings = { DATABASE_URL: database.url, DATA_DIR: await temporaryFolder() };
-    const first = startStandalone(settings);
-    const running = { url: await first.ready, databaseUrl: database.url };
-    const reach = (url: string) => ({
-      url,
-      fetch: (path: string, init?: RequestInit) => fetch(new URL(path, url), init),
-    });
-    const admin = await signIn(reach(running.url), 'admin');
-    const endpoint = await startEndpoint();
-    endpoint.answer = () => {};
-    const webhook = await subscribe(admin, endpoint.url);
-    await createKey(reach(running.url));
-    await endpoint.called(1);
-    await first.kill();
+    const { process, settings, endpoint, webhook, running } = await startInTheMidst();
+    await process.kill();
     endpoint.answerWith(204);
     const second = startStandalone(settings);
     onTestFinished(async () => void (await second.stop()));

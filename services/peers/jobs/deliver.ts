@@ -26,7 +26,8 @@ const inAll = 64;
 const leaseSeconds = 30;
 const minPollMs = 50;
 const maxPollMs = 500;
-const graceMs = 5_000;
+/** For attempts that are being made, and again for what is written down: less than a process has for its services (stop-parts.ts). */
+const graceMs = 2_000;
 
 /**
  * Works the deliveries. A peer has so many places over all replicas; who takes one sends what is due to that peer, one delivery after the

@@ -18,7 +18,8 @@ const inAll = 64;
 const leaseSeconds = attemptMs / 1000 + 15;
 const minPollMs = 50;
 const maxPollMs = 500;
-const graceMs = 5_000;
+/** For calls that are being made, and again for writing down what became of them: less than a process has for its services (stop-parts.ts). */
+const graceMs = 2_000;
 
 /** Works the delivery table; any number of processes may do so at once. */
 export function createDeliveryJob(parts: AttemptParts): DeliveryJob {
