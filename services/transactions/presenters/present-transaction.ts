@@ -11,7 +11,8 @@ export function mintToken(
   { transaction, now }: ReadTransaction,
   principal?: Principal,
 ): string {
-  const open = !isFinal(stateAt(transaction, now));
+  // One that a leader decides over has no deadline of its own.
+  const open = !isFinal(stateAt(transaction, now)) && transaction.leader === null;
   return tokens.mint(
     { id: transaction.id, use: principal?.transaction?.use ?? 'tx', epoch: transaction.tokenEpoch },
     tokenExpiry({ open, expiresAt: transaction.expiresAt, now }),
