@@ -1,32 +1,64 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { createHash } from 'node:crypto';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { sql } from '#lib/db/sql.ts';
+import { randomId } from '#lib/ids/random-id.ts';
 import { type DeliveringInstance, startDelivering } from '../support/delivering-instance.ts';
-import { type OwnOwner, takeParts } from '../support/own-owner.ts';
+import { openGate } from '../support/gate.ts';
+import { type Came, type OwnOwner, sendReceipt, signReceipt, takeParts } from '../support/own-owner.ts';
 import { type OwnPeer, startOwnPeer } from '../support/peer-of-our-own.ts';
 
 let clinic: DeliveringInstance;
 let lab: OwnPeer;
 let owner: OwnOwner;
+beforeAll(async () => {
+  clinic = await startDelivering();
+});
+afterAll(() => clinic?.stop());
 beforeEach(async () => {
-  [clinic, lab] = await Promise.all([startDelivering(), startOwnPeer()]);
+  lab = await startOwnPeer();
   owner = takeParts(lab);
   await clinic.pairWith(lab);
 });
 afterEach(async () => {
   await lab?.close();
-  await clinic?.stop();
 });
 
-const waiting = () => clinic.db.query(sql`SELECT sid, attempts, last_error FROM deliveries`);
-const outcomeOf = (sid: string) =>
-  vi.waitFor(
-    () => {
-      const found = clinic.outcomes.filter(({ subject }) => subject === sid);
-      expect(found).toHaveLength(1);
-      return found[0]?.data;
-    },
-    { timeout: 15_000 },
+interface Waiting {
+  sid: string;
+  attempts: number;
+  error: string | null;
+}
+const waiting = () =>
+  clinic.db.query<Waiting>(
+    sql`SELECT d.sid, d.attempts, d.last_error AS error FROM deliveries AS d WHERE d.peer_url = ${lab.url}`,
   );
+const nothingWaits = () => vi.waitFor(async () => expect(await waiting()).toEqual([]));
+const told = (sid: string) => clinic.outcomes.filter(({ subject }) => subject === sid);
+const outcomeOf = (sid: string) =>
+  vi.waitFor(() => {
+    expect(told(sid)).toHaveLength(1);
+    return told(sid)[0]?.data;
+  });
+/** Waits until the delivery has failed. */
+const failed = () =>
+  vi.waitFor(async () => {
+    const [row] = await waiting();
+    expect(row?.attempts).toBeGreaterThanOrEqual(1);
+    return row as Waiting;
+  });
+/** Answers the first request like this; the next wait until the test has seen what came of it. */
+const first = (answer: OwnOwner['instead']) => {
+  const gate = openGate();
+  const before = owner.came.length;
+  owner.instead = (response, came) =>
+    owner.came.indexOf(came) === before ? answer(response, came) : gate.passed.then(() => false);
+  return gate;
+};
+/** As if the waits after failures were over. */
+const letWaitsPass = async () => {
+  await clinic.db.query(sql`UPDATE deliveries SET not_before = accord_now()`);
+  await clinic.db.query(sql`UPDATE queues SET next_at = now()`);
+};
 
 describe('a part of the answers that is released', () => {
   it('is sent to its owner, and what the owner has signed is kept and told', async () => {
@@ -37,13 +69,16 @@ describe('a part of the answers that is released', () => {
       verdict: 'committed',
       id: 'theirs',
     });
-    expect(owner.came).toHaveLength(1);
-    expect(owner.came[0]).toMatchObject({ method: 'PUT', path: `/federation/submissions/${sid}` });
+    expect(owner.came).toMatchObject([{ method: 'PUT', path: `/federation/submissions/${sid}` }]);
     expect(JSON.parse(owner.came[0]?.body as string)).toEqual(clinic.transactions.parts.get(sid)?.submission);
-    expect(await waiting()).toEqual([]);
-    expect(await clinic.db.query(sql`SELECT kind, sid, verdict FROM receipts`)).toEqual([
-      { kind: 'submit', sid, verdict: 'committed' },
-    ]);
+    await nothingWaits();
+    const [kept] = await clinic.db.query<{ receipt: string }>(
+      sql`SELECT r.kind, r.peer_url, r.verdict, r.receipt FROM receipts AS r WHERE r.sid = ${sid}`,
+    );
+    expect(kept).toMatchObject({ kind: 'submit', peer_url: lab.url, verdict: 'committed' });
+    expect(
+      JSON.parse(Buffer.from(kept?.receipt.split('.')[1] as string, 'base64url').toString()),
+    ).toMatchObject({ iss: lab.url, aud: clinic.url, sid, digest: owner.came[0]?.digest });
   });
 
   it('is sent once, however often the event comes', async () => {
@@ -51,7 +86,206 @@ describe('a part of the answers that is released', () => {
     await outcomeOf(sid);
     clinic.transactions.parts.delete(sid);
     await clinic.tell('submission.released', { submission: sid, peer: lab.url });
-    await vi.waitFor(async () => expect(await waiting()).toEqual([]));
+    await nothingWaits();
     expect(owner.came).toHaveLength(1);
+    expect(told(sid)).toHaveLength(1);
+  });
+
+  it('is not sent when there is nothing to send any more', async () => {
+    const sid = randomId();
+    await clinic.tell('submission.released', { submission: sid, peer: lab.url });
+    await nothingWaits();
+    expect(owner.came).toEqual([]);
+    expect(told(sid)).toEqual([]);
+  });
+
+  it('is always the same bytes, in whatever order its members come', async () => {
+    const gate = first((response) => response.writeHead(503).end());
+    const sid = await clinic.release(lab);
+    await failed();
+    const part = clinic.transactions.parts.get(sid);
+    const turned = Object.fromEntries(Object.entries(part?.submission as object).reverse());
+    clinic.transactions.parts.set(sid, { ...part, submission: turned } as never);
+    gate.open();
+    await letWaitsPass();
+    await outcomeOf(sid);
+    expect(new Set(owner.came.map(({ body }) => body)).size).toBe(1);
+  });
+
+  it('is refused for good only by its owner’s signature', async () => {
+    owner.verdict = () => ({ verdict: 'refused', reason: 'stale' });
+    const sid = await clinic.release(lab);
+    expect(await outcomeOf(sid)).toEqual({
+      submission: sid,
+      peer: lab.url,
+      verdict: 'refused',
+      reason: 'stale',
+    });
+  });
+
+  it('that was taken although the reply was lost gets the same verdict when it is sent again', async () => {
+    // The owner remembers what it said by sid, as every owner must.
+    const said = new Map<string, object>();
+    owner.verdict = ({ sid }) => {
+      const verdict = said.get(sid) ?? { verdict: 'committed', id: `theirs-${said.size}` };
+      said.set(sid, verdict);
+      return verdict;
+    };
+    const gate = first((response, came) => {
+      owner.verdict(came);
+      response.destroy();
+    });
+    const sid = await clinic.release(lab);
+    await failed();
+    gate.open();
+    await letWaitsPass();
+    expect(await outcomeOf(sid)).toMatchObject({ verdict: 'committed', id: 'theirs-0' });
+    expect(new Set(owner.came.map((came) => `${came.sid} ${came.digest}`)).size).toBe(1);
+  });
+
+  it('is counted in the backlog of its peer until it is taken', async () => {
+    const gate = openGate();
+    owner.instead = () => gate.passed.then(() => false);
+    const sid = await clinic.release(lab);
+    await vi.waitFor(() => expect(owner.came).toHaveLength(1));
+    const { id } = await clinic.db.one<{ id: string }>(
+      sql`SELECT p.id FROM peers AS p WHERE p.url = ${lab.url}`,
+    );
+    const backlog = async () =>
+      (await clinic.metrics()).split(`accord_peer_backlog{service="peers",peer="${id}"} `)[1]?.[0];
+    expect(await backlog()).toBe('1');
+    gate.open();
+    await outcomeOf(sid);
+    expect(await backlog()).toBe('0');
+  });
+});
+
+describe('what is no verdict of the owner is tried again, never a refusal:', () => {
+  const json = { 'Content-Type': 'application/json' };
+  it.each<[string, OwnOwner['instead']]>([
+    ...[400, 401, 403, 404, 409, 413, 422, 429, 500, 503].map((status): [string, OwnOwner['instead']] => [
+      `a ${status}`,
+      (response) => response.writeHead(status, json).end('{"verdict":"refused"}'),
+    ]),
+    ['a redirect', (response) => response.writeHead(307, { Location: lab.url }).end()],
+    ['a connection that breaks off', (response) => response.destroy()],
+    ['no body', (response) => response.writeHead(200, json).end()],
+    ['no JSON', (response) => response.writeHead(200, json).end('committed')],
+    ['a verdict that nobody has signed', (response) => response.writeHead(200, json).end('{"verdict":"refused","reason":"seal"}')],
+    ['a receipt that is none', (response) => sendReceipt(response, 'a.b.c')],
+    ['a receipt that is a number', (response) => sendReceipt(response, 7)],
+    ['an answer without end', (response) => response.writeHead(200, json).end(Buffer.alloc(2 ** 21 + 1, ' '))],
+  ])('%s', async (_name, instead) => {
+    const gate = first(instead);
+    const sid = await clinic.release(lab);
+    await failed();
+    expect(told(sid)).toEqual([]);
+    gate.open();
+    await letWaitsPass();
+    expect(await outcomeOf(sid)).toMatchObject({ verdict: 'committed' });
+  }); // biome-ignore format: one line each
+
+  it('the deadline ends it', async () => {
+    owner.instead = (response) => response.writeHead(503).end();
+    const sid = await clinic.release(lab);
+    const part = clinic.transactions.parts.get(sid);
+    clinic.transactions.parts.set(sid, {
+      ...(part as NonNullable<typeof part>),
+      deadline: new Date().toISOString(),
+    });
+    await vi.waitFor(async () => {
+      await letWaitsPass();
+      await clinic.replicas[0]?.deliveries.endOverdue();
+      expect(told(sid)).toHaveLength(1);
+    });
+    expect(told(sid)[0]?.data).toEqual({ submission: sid, peer: lab.url, verdict: 'expired' });
+    expect(await waiting()).toEqual([]);
+    expect(clinic.logs()).toContain('until the deadline');
+  });
+});
+
+describe('a receipt', () => {
+  const forged: [string, string, (came: Came) => Promise<string>][] = [
+    ['for another part', 'submission', (came) => signReceipt(lab, came, { verdict: 'committed', sid: '1'.repeat(22) })],
+    ['for another body', 'digest', (came) => signReceipt(lab, came, { verdict: 'committed', digest: digest('{}') })],
+    ['for another instance', 'audience', (came) => signReceipt(lab, came, { verdict: 'committed', aud: 'https://other.example' })],
+    ['for two instances', 'audience', (came) => signReceipt(lab, came, { verdict: 'committed', aud: [came.from, lab.url] })],
+    ['of another instance', 'issuer', (came) => signReceipt(lab, came, { verdict: 'committed', iss: 'https://other.example' })],
+    ['of our own', 'issuer', (came) => signReceipt(lab, came, { verdict: 'committed', iss: came.from })],
+    ['from before', 'clock', (came) => signReceipt(lab, came, { verdict: 'committed', iat: Math.floor(Date.now() / 1000) - 120 })],
+    ['from the future', 'clock', (came) => signReceipt(lab, came, { verdict: 'committed', iat: Math.floor(Date.now() / 1000) + 120 })],
+    ['without a time', 'claims', (came) => signReceipt(lab, came, { verdict: 'committed', iat: undefined })],
+    ['without a verdict', 'claims', (came) => signReceipt(lab, came, {})],
+    ['with a verdict that nobody knows', 'claims', (came) => signReceipt(lab, came, { verdict: 'perhaps' })],
+    ['of a refusal without a reason', 'claims', (came) => signReceipt(lab, came, { verdict: 'refused' })],
+    ['with a reason that is a text', 'claims', (came) => signReceipt(lab, came, { verdict: 'refused', reason: 'Because of Ann.' })],
+    ['with an endless id', 'claims', (came) => signReceipt(lab, came, { verdict: 'committed', id: 'x'.repeat(65) })],
+    ['with a verdict and a decision', 'claims', (came) => signReceipt(lab, came, { verdict: 'committed', decision: 'commit' })],
+    ['that is too long', 'size', (came) => signReceipt(lab, came, { verdict: 'committed', more: 'x'.repeat(9_000) })],
+    ['that is no JSON', 'claims', (came) => signReceipt(lab, came, {}, { payload: 'nope' })],
+    ['of another kind', 'algorithm', (came) => signReceipt(lab, came, { verdict: 'committed' }, { header: { typ: 'accord-peer+jwt' } })],
+    ['with an extension', 'algorithm', (came) => signReceipt(lab, came, { verdict: 'committed' }, { header: { crit: ['b64'], b64: true } })],
+    ['under a kid of the prototype', 'unknown-key', (came) => signReceipt(lab, came, { verdict: 'committed' }, { header: { kid: '__proto__' } })],
+    ['with the sealing key', 'unknown-key', (came) => signReceipt(lab, came, { verdict: 'committed' }, { key: lab.sealing })],
+    ['whose content was changed', 'signature', async (came) => {
+      const [header, , signature] = (await signReceipt(lab, came, { verdict: 'committed' })).split('.');
+      const [, claims] = (await signReceipt(lab, came, { verdict: 'refused', reason: 'seal' })).split('.');
+      return [header, claims, signature].join('.');
+    }],
+    ['with no algorithm', 'algorithm', async (came) => {
+      const [, claims] = (await signReceipt(lab, came, { verdict: 'committed' })).split('.');
+      const header = { alg: 'none', typ: 'accord-receipt+jwt', kid: lab.keys[0]?.kid };
+      return `${Buffer.from(JSON.stringify(header)).toString('base64url')}.${claims}.`;
+    }],
+  ]; // biome-ignore format: one line each
+  const digest = (body: string) => createHash('sha256').update(body).digest('base64url');
+
+  it.each(forged)('%s does not count', async (_name, fault, forge) => {
+    const gate = first(async (response, came) => sendReceipt(response, await forge(came)));
+    const sid = await clinic.release(lab);
+    expect((await failed()).error).toContain(`(${fault})`);
+    expect(told(sid)).toEqual([]);
+    gate.open();
+    await letWaitsPass();
+    expect(await outcomeOf(sid)).toMatchObject({ verdict: 'committed' });
+  });
+
+  it('of another peer does not count, although its keys are pinned, too', async () => {
+    const other = await startOwnPeer();
+    await clinic.pairWith(other);
+    for (const changes of [{}, { iss: other.url }]) {
+      const gate = first(async (response, came) => {
+        const content = { verdict: 'committed', iss: lab.url, ...changes };
+        sendReceipt(response, await signReceipt(other, came, content));
+      });
+      await clinic.release(lab);
+      expect((await failed()).error).toContain('(unknown-key)');
+      gate.open();
+      await letWaitsPass();
+      await nothingWaits();
+    }
+    await other.close();
+  });
+
+  it('for a part that was sent before does not count for this one', async () => {
+    await outcomeOf(await clinic.release(lab));
+    const old = await signReceipt(lab, owner.came[0] as Came, { verdict: 'committed' });
+    const gate = first((response) => sendReceipt(response, old));
+    const second = await clinic.release(lab);
+    expect((await failed()).error).toContain('(submission)');
+    gate.open();
+    await letWaitsPass();
+    await outcomeOf(second);
+  });
+
+  it('that answers a question is none to a part', async () => {
+    const gate = first(async (response, came) =>
+      sendReceipt(response, await signReceipt(lab, came, { decision: 'commit' })),
+    );
+    const sid = await clinic.release(lab);
+    expect((await failed()).error).toContain('none to this request');
+    gate.open();
+    await letWaitsPass();
+    await outcomeOf(sid);
   });
 });

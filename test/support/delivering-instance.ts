@@ -1,4 +1,4 @@
-import { randomInt, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { Writable } from 'node:stream';
 import { generatePrivateKey, type PrivateKey, readPrivateKey } from '#lib/config/private-key.ts';
 import type { AuthOperations } from '#lib/contracts/auth.ts';
@@ -12,6 +12,7 @@ import type { EventBus } from '#lib/events/event-bus.ts';
 import { sharedReader } from '#lib/events/reader.ts';
 import { listen } from '#lib/http/listen.ts';
 import { createMemoryRateLimiter } from '#lib/http/rate-limits.ts';
+import { randomId } from '#lib/ids/random-id.ts';
 import { createLogger } from '#lib/observability/logger.ts';
 import { createMetrics } from '#lib/observability/metrics.ts';
 import { savePeer } from '../../services/peers/commands/save-peer.ts';
@@ -66,10 +67,6 @@ const nobody = async () => ({ result: 'none' }) as const;
 const auth = { introspect: nobody } as unknown as AuthOperations;
 /** Nothing is shared here, and no copies are kept. */
 const forms = new Proxy({} as FormsOperations, { get: () => async () => ({ held: true }) });
-const alphabet = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';
-
-/** Draws the id of a submission. */
-export const drawSid = () => Array.from({ length: 22 }, () => alphabet[randomInt(58)]).join('');
 
 export async function startDelivering(replicas = 1): Promise<DeliveringInstance> {
   const database = await createTestDatabase();
@@ -131,7 +128,7 @@ export async function startDelivering(replicas = 1): Promise<DeliveringInstance>
       return id;
     },
     async release(to, changes = {}) {
-      const sid = drawSid();
+      const sid = randomId();
       transactions.parts.set(sid, samplePart(url, to.url, changes));
       await tell('submission.released', { submission: sid, peer: to.url });
       return sid;
