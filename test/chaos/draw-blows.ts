@@ -5,18 +5,33 @@ import type { Random } from './random.ts';
 export type Blow = readonly Fault[];
 
 /**
- * Draws blows without end: every kind of fault alone first, in any order, then one or two at a time. Kinds come equally often, however
- * many replicas a service has.
+ * Draws blows without end: every kind of fault first, in any order, then one or two at a time. Where something is promised meanwhile a fault comes
+ * alone at first, else nobody could tell whose fault it was; the others come in pairs. Kinds come equally often, however many replicas a service has.
  */
 export function* drawBlows(faults: readonly Fault[], random: Random): Generator<Blow, never> {
   const kinds = [...Map.groupBy(faults, ({ name }) => name).values()];
   const draw = () => random.pick(random.pick(kinds));
-  for (const kind of shuffle(kinds, random)) yield [random.pick(kind)];
+  const each = shuffle(kinds, random).map((kind) => random.pick(kind));
+  const alone = each.filter(({ promised }) => promised).map((fault): Blow => [fault]);
+  const others = each.filter(({ promised }) => !promised);
+  yield* shuffle([...alone, ...pair(others)], random);
   for (;;) {
     const one = draw();
     const other = draw();
     yield random.pick([true, false]) && one.breaks !== other.breaks ? [one, other] : [one];
   }
+}
+
+/** The faults of a pair break different things. */
+function pair(faults: readonly Fault[]): Blow[] {
+  const left = [...faults];
+  const pairs: Blow[] = [];
+  for (let one = left.shift(); one; one = left.shift()) {
+    const { breaks } = one;
+    const index = left.findIndex((other) => other.breaks !== breaks);
+    pairs.push(index < 0 ? [one] : [one, ...left.splice(index, 1)]);
+  }
+  return pairs;
 }
 
 function shuffle<T>(list: readonly T[], random: Random): T[] {

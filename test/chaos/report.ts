@@ -1,38 +1,50 @@
+import { cpus, loadavg } from 'node:os';
 import type { Line } from './load/history.ts';
 import type { Outcome, Struck } from './run-chaos.ts';
 import { nameOf } from './run-chaos.ts';
+import { countAnswers, countFaults, type Finding } from './verdict.ts';
+
+/** How a run was made. */
+export interface RunDescription {
+  /** What was typed. */
+  command: string;
+  seconds: number;
+}
 
 /** What a run has found, as Markdown (docs/reliability.md). */
-export function writeReport(outcome: Outcome, { seed, minutes }: { seed: number; minutes: number }): string {
+export function writeReport(outcome: Outcome, verdict: readonly Finding[], run: RunDescription): string {
   const { struck, history, breaches } = outcome;
-  const faults = struck.reduce((sum, { blow }) => sum + blow.length, 0);
-  const of = (invariant: string) => breaches.filter((breach) => breach.startsWith(invariant)).length;
+  const load = loadavg().map((each) => each.toFixed(1));
   return [
+    `# Fault test: ${verdict.every(({ good }) => good) ? 'passed' : 'FAILED'}`,
     '',
-    `\`npm run chaos -- --seed ${seed} --minutes ${minutes}\``,
+    `\`${run.command}\`, ${new Date().toISOString()}, ${run.seconds} s, ${cpus().length} cores, load average ${load.join(' ')}`,
+    '',
+    '| | wanted | got | |',
+    '|---|---:|---:|---|',
+    ...verdict.map(
+      ({ what, wanted, got, good }) => `| ${what} | ${wanted} | ${got} | ${good ? 'yes' : 'NO'} |`,
+    ),
     '',
     '| | |',
     '|---|---:|',
-    `| faults | ${faults}, in ${struck.length} blows |`,
+    `| faults | ${countFaults(outcome)}, in ${struck.length} blows |`,
     `| requests acknowledged | ${count(history, 'acknowledged')} |`,
-    `| of them answers | ${history.filter(isAcknowledgedAnswer).length} |`,
+    `| of them answers | ${countAnswers(history)} |`,
     `| refused, rightly | ${count(history, 'refused')} |`,
     `| attempts without an answer, sent again | ${count(history, 'unknown')} |`,
     `| replies of PostgreSQL lost | ${outcome.lostReplies} |`,
-    `| lost (I1) | ${of('I1')} |`,
-    `| doubled (I2) | ${of('I2')} |`,
-    `| breaches in all | ${breaches.length} |`,
     '',
     ...availability(outcome),
     '',
     ...breaches.slice(0, 40).map((breach) => `- ${breach}`),
     ...(breaches.length > 40 ? [`- and ${breaches.length - 40} more`] : []),
+    '',
   ].join('\n');
 }
 
 const count = (history: readonly Line[], told: Line['told']) =>
   history.filter((line) => line.told === told).length;
-const isAcknowledgedAnswer = (line: Line) => line.told === 'acknowledged' && 'answers' in line;
 
 function availability({ struck, meter }: Outcome): string[] {
   const rows = [...Map.groupBy(struck, ({ blow }) => (blow.length === 1 ? nameOf(blow) : 'two at once'))]

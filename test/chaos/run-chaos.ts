@@ -35,8 +35,8 @@ export interface ChaosOptions {
   blows: Iterable<Blow>;
   /** How many requests are answered between two blows, at least and at most. */
   between: readonly [least: number, most: number];
-  /** Whether there is a next blow. */
-  goOn?: (struck: number) => boolean;
+  /** Whether there is a next blow, by what has been done. */
+  goOn?: (done: Pick<Outcome, 'struck' | 'history'>) => boolean;
   historyFile?: string;
   /** For how long a request may go unanswered, and an instance that was struck. */
   patienceMs?: number;
@@ -74,7 +74,7 @@ export async function runChaos(options: ChaosOptions): Promise<Outcome> {
   };
   try {
     for (const blow of blows) {
-      if (!goOn(struck.length)) break;
+      if (!goOn({ struck, history: history.lines })) break;
       await answered(random.between(...between));
       const from = Date.now();
       await strike(blow, random);

@@ -1,5 +1,5 @@
 import type { ServiceProcess } from '../world/service-process.ts';
-import { atOnce, type Fault } from './fault.ts';
+import { atOnce, type Fault, formAndSubmit } from './fault.ts';
 
 const tenMinutes = 600_000;
 /** A stop with its time for routers to notice, and a start. */
@@ -8,10 +8,12 @@ const promisedOfReplicas = { perMille: 1_000 };
 /** What happens to the processes of a service. */
 export function processFaults(services: readonly ServiceProcess[]): Fault[] {
   return services.flatMap((service) => [
-    killed(service),
-    ...[awhile, longerThanALease].map((pause) => paused(service, pause)),
+    ...[
+      killed(service),
+      ...[awhile, longerThanALease].map((pause) => paused(service, pause)),
+      ...[tenMinutes, -tenMinutes].map((shiftMs) => shifted(service, shiftMs)),
+    ].map((fault) => (service.service === 'webhooks' ? { ...fault, promised: formAndSubmit } : fault)),
     restarted(service, services),
-    ...[tenMinutes, -tenMinutes].map((shiftMs) => shifted(service, shiftMs)),
   ]);
 }
 

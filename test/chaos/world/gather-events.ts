@@ -13,7 +13,7 @@ interface Options {
   receiver: WebhookReceiver;
   /** Of a superuser. */
   directUrl: string;
-  /** After which a webhook that was not called never will be: consumers come back a minute or two after Kafka has been away. */
+  /** After which a webhook that was not called never will be: consumers come back some seconds after Kafka has been away. */
   patienceMs?: number;
 }
 
@@ -24,7 +24,7 @@ export async function gatherEvents({
   log,
   receiver,
   directUrl,
-  patienceMs = 180_000,
+  patienceMs = 60_000,
 }: Options): Promise<Pick<Evidence, 'carried' | 'received' | 'poison'>> {
   let carried: CarriedEvent[] = [];
   let poison: string[] = [];
