@@ -1837,7 +1837,7 @@ export interface components {
             /** @description Id of the transaction that this one is based on */
             parent?: string;
             leader?: components["schemas"]["Leader"];
-            /** @description Parts of this transaction at peers; none yet */
+            /** @description Parts of this transaction at the peers that own them, one for each peer */
             followers: components["schemas"]["Follower"][];
             /** @description For operators and above */
             context?: components["schemas"]["StoredContext"];
@@ -1857,8 +1857,13 @@ export interface components {
             /** @description The transaction at the owner, once known */
             id?: string;
             name: string;
-            /** @enum {string} */
+            /**
+             * @description SENDING: on its way; HELD: with its owner, in force when all owners have theirs (`together`); ACCEPTED: in force there; REFUSED: not
+             *     taken; DROPPED: never sent, withdrawn, or not delivered in time (`reason: expired`).
+             * @enum {string}
+             */
             state: "WAITING" | "SENDING" | "HELD" | "ACCEPTED" | "REFUSED" | "DROPPED";
+            /** @description Why it was refused or dropped: seal, unknown-element, stale, invalid, conflict, decided, expired */
             reason?: string;
         };
         TransactionList: {
@@ -2105,6 +2110,8 @@ export interface components {
                 sha256: components["schemas"]["Sha256"];
             };
             consents: components["schemas"]["ReceiptConsent"][];
+            /** @description What was asked by peers and answered to them; the answers are on their own receipts. Absent if nothing was. */
+            peers?: components["schemas"]["ReceiptPeer"][];
             privacyPolicyUrl?: string;
             attributes?: {
                 [key: string]: string;
@@ -2129,6 +2136,27 @@ export interface components {
             answer: string[];
             /** @description Name of the instance that owns the element */
             owner: string;
+        };
+        ReceiptPeer: {
+            name: string;
+            /**
+             * Format: uri
+             * @description Address of the instance
+             */
+            location: string;
+            information: {
+                identifier: string;
+                lang: string;
+                texts: components["schemas"]["InformationContent"];
+                sha256: components["schemas"]["Sha256"];
+            };
+            elements: {
+                identifier: string;
+                lang: string;
+                /** @description The texts as they were shown */
+                texts: components["schemas"]["ProcessingContent"] | components["schemas"]["PreferenceContent"] | components["schemas"]["ConditionsContent"];
+                sha256: components["schemas"]["Sha256"];
+            }[];
         };
         /** @description Digest of the canonical JSON (RFC 8785) of `texts` */
         Sha256: string;

@@ -112,12 +112,24 @@ export interface AnsweredPage extends PageBase {
   updatable: boolean;
 }
 
-/** A final state. `child` null: not updatable; the page then says whom to ask. */
+/** What a peer was answered, and what has become of it. */
+export interface PagePart {
+  /** The peer's name. */
+  owner: string;
+  /** `late`: it was not reached in time. */
+  state: 'sending' | 'held' | 'accepted' | 'refused' | 'late' | 'dropped';
+  /** What was asked. */
+  elements: { title: string; lang: string }[];
+}
+
+/** A final state, or answers that wait for peers. `child` null: not updatable; the page then says whom to ask. */
 export interface FinalPage extends PageBase {
-  page: 'committed' | 'cancelled' | 'timeout' | 'rolledback';
+  page: 'submitted' | 'committed' | 'cancelled' | 'timeout' | 'rolledback';
   /** What was answered (committed), else empty. */
   answers: PageAnswer[];
-  /** RFC 3339: when the state was reached. */
+  /** Parts of the answers that peers own. */
+  parts: PagePart[];
+  /** RFC 3339: when the state was reached; submitted and timeout: the deadline. */
   at: string;
   /** RFC 3339: until when the answers hold (committed); null: no end, or `validityVisible` is off. */
   validUntil: string | null;
@@ -126,6 +138,10 @@ export interface FinalPage extends PageBase {
     receipt: string | null;
     /** POST: makes the child and leads to its form, in one step. */
     child: string | null;
+    /** GET: this page again (submitted). */
+    again: string | null;
+    /** POST (submitted, if the subject may). */
+    cancel: string | null;
   };
   contact: PageContact | null;
 }

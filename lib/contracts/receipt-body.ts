@@ -12,6 +12,23 @@ export interface ReceiptConsent {
   owner: string | null;
 }
 
+/** Texts as they were shown, on a receipt. */
+interface ReceiptTexts {
+  identifier: string;
+  lang: string;
+  texts: Record<string, unknown>;
+  sha256: string;
+}
+
+/** What a peer asked: the answers are on the peer's own receipt (decisions.md §14). */
+export interface ReceiptPeer {
+  name: string;
+  /** Base URL. */
+  location: string;
+  information: ReceiptTexts;
+  elements: ReceiptTexts[];
+}
+
 /** The receipt's JSON body (decisions.md §14), as far as pages show it. */
 export interface ReceiptBody {
   receiptId: string;
@@ -31,6 +48,8 @@ export interface ReceiptBody {
   confirmation: string;
   information: { identifier: string; lang?: string; texts: Record<string, unknown>; sha256: string };
   consents: ReceiptConsent[];
+  /** Absent: nothing was asked by peers. */
+  peers?: ReceiptPeer[];
   privacyPolicyUrl?: string;
   attributes?: Record<string, string>;
   updateUrl?: string;

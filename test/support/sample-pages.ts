@@ -1,5 +1,5 @@
 import type { FormElement } from '#lib/contracts/form-content.ts';
-import type { FormPage, PageAnswer, PageModel } from '#lib/contracts/pages.ts';
+import type { FormPage, PageAnswer, PageModel, PagePart } from '#lib/contracts/pages.ts';
 import type { ReceiptBody } from '#lib/contracts/receipt-body.ts';
 import type { ProblemCode } from '#lib/errors/fail.ts';
 import { problemStatus } from '#lib/http/problem-status.ts';
@@ -19,7 +19,7 @@ const contact = {
 /** What all sample pages have. @param state of the transaction, absent: there is none. */
 function base(
   language: string,
-  state?: 'CREATED' | 'COMMITTED' | 'CANCELLED' | 'TIMEOUT' | 'ROLLBACK',
+  state?: 'CREATED' | 'SUBMITTED' | 'COMMITTED' | 'CANCELLED' | 'TIMEOUT' | 'ROLLBACK',
   callback: string | null = null,
 ) {
   return {
@@ -171,8 +171,16 @@ function sampleAnswers(language: SampleLanguage): PageAnswer[] {
   ];
 }
 
+function sampleParts(language: SampleLanguage): PagePart[] {
+  const { title = '' } = sampleAnswers(language)[1] ?? {};
+  const states = ['sending', 'held', 'accepted', 'refused', 'late', 'dropped'] as const;
+  const owner = 'University Hospital';
+  return states.map((state) => ({ owner, state, elements: [{ title, lang: language }] }));
+}
+
 function finalPages(language: SampleLanguage): Record<string, PageModel> {
-  const none = { answers: [], validUntil: null, contact };
+  const none = { answers: [], parts: [], validUntil: null, contact };
+  const no = { again: null, cancel: null };
   const at = '2025-05-03T12:02:00Z';
   const created = '2025-05-03T09:12:00Z';
   const callback = 'https://www.riverside.example/welcome?step=3';
@@ -182,44 +190,56 @@ function finalPages(language: SampleLanguage): Record<string, PageModel> {
       ...{
         page: 'committed',
         answers: sampleAnswers(language),
+        parts: sampleParts(language),
         at,
         validUntil: '2025-11-03T12:02:00Z',
         contact,
       },
-      links: { receipt: `${baseUrl}/receipts/6Yd3kQ2mWzX8RtB5vNcJ1a?t=sample`, child: link('/child') },
+      links: { receipt: `${baseUrl}/receipts/6Yd3kQ2mWzX8RtB5vNcJ1a?t=sample`, child: link('/child'), ...no },
     },
     'committed-callback': {
       ...base(language, 'COMMITTED', callback),
       ...{ page: 'committed', answers: sampleAnswers(language).slice(0, 1), at, validUntil: null, contact },
-      links: { receipt: `${baseUrl}/receipts/6Yd3kQ2mWzX8RtB5vNcJ1a?t=sample`, child: null },
+      parts: [],
+      links: { receipt: `${baseUrl}/receipts/6Yd3kQ2mWzX8RtB5vNcJ1a?t=sample`, child: null, ...no },
     },
     cancelled: {
       ...base(language, 'CANCELLED'),
       ...none,
       page: 'cancelled',
       at,
-      links: { receipt: null, child: link('/child') },
+      links: { receipt: null, child: link('/child'), ...no },
     },
     timeout: {
       ...base(language, 'TIMEOUT'),
       ...none,
       page: 'timeout',
       at,
-      links: { receipt: null, child: link('/child') },
+      links: { receipt: null, child: link('/child'), ...no },
     },
     'timeout-closed': {
       ...base(language, 'TIMEOUT'),
       ...none,
       page: 'timeout',
       at,
-      links: { receipt: null, child: null },
+      links: { receipt: null, child: null, ...no },
     },
     rolledback: {
       ...base(language, 'ROLLBACK'),
       ...none,
       page: 'rolledback',
       at,
-      links: { receipt: null, child: link('/child') },
+      links: { receipt: null, child: link('/child'), ...no },
+    },
+    'rolledback-peers': {
+      ...base(language, 'ROLLBACK'),
+      ...{ ...none, page: 'rolledback', at, parts: sampleParts(language).slice(2) },
+      links: { receipt: null, child: link('/child'), ...no },
+    },
+    submitted: {
+      ...base(language, 'SUBMITTED', callback),
+      ...{ ...none, page: 'submitted', at, parts: sampleParts(language).slice(0, 2) },
+      links: { receipt: null, child: null, again: link(''), cancel: link('/cancel') },
     },
     answered: {
       ...base(language, 'CREATED'),
@@ -284,7 +304,25 @@ function sampleReceipt(language: SampleLanguage): ReceiptBody {
       consent(newsletter, ['accepted'], 'Riverside Clinic'),
       consent(research, ['refused']),
       consent(channel, channel?.answers?.slice(0, 1) ?? []),
-      consent(terms, [], 'University Hospital'),
+    ],
+    peers: [
+      {
+        ...{ name: 'University Hospital', location: 'https://hospital.example' },
+        information: {
+          identifier: 'element/information/about.us@hospital.example/1.0',
+          lang: language,
+          texts: { ...sampleInformation(language).content },
+          sha256: hash,
+        },
+        elements: [
+          {
+            identifier: 'element/conditions/terms@hospital.example/1.0',
+            lang: language,
+            texts: { ...terms?.content },
+            sha256: hash,
+          },
+        ],
+      },
     ],
     privacyPolicyUrl: 'https://riverside.example/privacy',
     attributes: { channel: 'reception', desk: '3' },

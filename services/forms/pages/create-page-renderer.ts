@@ -44,7 +44,11 @@ const templateFiles = [
 type TemplateName = (typeof templateFiles)[number];
 
 const templateOf = (page: PageModel['page']): TemplateName =>
-  page === 'committed' || page === 'cancelled' || page === 'timeout' || page === 'rolledback'
+  page === 'submitted' ||
+  page === 'committed' ||
+  page === 'cancelled' ||
+  page === 'timeout' ||
+  page === 'rolledback'
     ? 'final'
     : page;
 

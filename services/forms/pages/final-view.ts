@@ -1,8 +1,15 @@
-import type { AnsweredPage, ChildPage, ErrorPage, FinalPage, PageContact } from '#lib/contracts/pages.ts';
+import type {
+  AnsweredPage,
+  ChildPage,
+  ErrorPage,
+  FinalPage,
+  PageContact,
+  PagePart,
+} from '#lib/contracts/pages.ts';
 import { safeUrl } from '../domain/safe-url.ts';
 import { type AnswerView, answerView } from './answer-view.ts';
 import { type ControllerView, controllerView } from './controller-view.ts';
-import type { Reader } from './reader.ts';
+import type { LanguageAttributes, Reader } from './reader.ts';
 
 /** A page that says where things stand and what can be done next. */
 export interface FinalView {
@@ -11,6 +18,7 @@ export interface FinalView {
   mark: 'done' | 'neutral' | 'warning';
   texts: string[];
   answers: AnswerView[];
+  parts: PartView[];
   callback: { url: string; text: string } | null;
   /** Label of the button that makes a child. */
   childText: string;
@@ -18,25 +26,52 @@ export interface FinalView {
   contactText: string | null;
 }
 
+/** What a peer was answered, and what has become of it. */
+interface PartView {
+  title: string;
+  text: string;
+  elements: { title: string; attributes: LanguageAttributes }[];
+}
+
+const marks: Partial<Record<FinalPage['page'], FinalView['mark']>> = {
+  committed: 'done',
+  cancelled: 'neutral',
+  submitted: 'neutral',
+};
+
 export function finalView(page: FinalPage, reader: Reader): FinalView {
   const committed = page.page === 'committed';
+  const asks = page.links.child === null && page.page !== 'submitted';
   return {
     title: reader.t(`${page.page}.title`),
-    mark: committed ? 'done' : page.page === 'cancelled' ? 'neutral' : 'warning',
+    mark: marks[page.page] ?? 'warning',
     texts: committed
       ? committedTexts(page, reader)
-      : [reader.t(`${page.page}.text`, { date: reader.dateTime(page.at) })],
+      : [reader.t(otherText(page), { date: reader.dateTime(page.at) })],
     answers: page.answers.map((answer) => answerView(answer, reader)),
-    callback: callbackLink(page, reader),
+    parts: page.parts.map((part) => partView(part, reader)),
+    callback: page.page === 'submitted' ? null : callbackLink(page, reader),
     childText: reader.t(committed ? 'committed.change' : 'final.startAgain'),
-    ...contactOf(page.links.child === null ? page.contact : null, page.links.child === null, reader),
+    ...contactOf(asks ? page.contact : null, asks, reader),
+  };
+}
+
+function otherText({ page, parts }: FinalPage): string {
+  return page === 'rolledback' && parts.length > 0 ? 'rolledback.textPeers' : `${page}.text`;
+}
+
+function partView({ owner, state, elements }: PagePart, reader: Reader): PartView {
+  return {
+    title: reader.t('part.title', { owner }),
+    text: reader.t(`part.${state}`, { owner }),
+    elements: elements.map(({ title, lang }) => ({ title, attributes: reader.in(lang) })),
   };
 }
 
 function committedTexts(page: FinalPage, reader: Reader): string[] {
   return [
     reader.t('committed.at', { date: reader.dateTime(page.at) }),
-    ...(page.answers.length === 0 ? [reader.t('committed.none')] : []),
+    ...(page.answers.length === 0 && page.parts.length === 0 ? [reader.t('committed.none')] : []),
     ...(page.validUntil && page.answers.length > 0
       ? [reader.t('committed.validUntil', { date: reader.date(page.validUntil) })]
       : []),

@@ -1,5 +1,5 @@
 import type { ReceiptPage } from '#lib/contracts/pages.ts';
-import type { ReceiptConsent } from '#lib/contracts/receipt-body.ts';
+import type { ReceiptConsent, ReceiptPeer } from '#lib/contracts/receipt-body.ts';
 import { safeUrl } from '../domain/safe-url.ts';
 import { controllerView } from './controller-view.ts';
 import { processingFacts } from './processing-facts.ts';
@@ -35,6 +35,8 @@ export function receiptView(page: ReceiptPage, reader: Reader, rich: RichText) {
   const { receipt } = page;
   const texts = receipt.information.texts;
   const lang = receipt.information.lang ?? receipt.language;
+  const consents = receipt.consents.map((consent) => consentView(consent, null, reader, rich));
+  const owners = (receipt.peers ?? []).map((peer) => ownerView(peer, reader, rich));
   const qr: QrImage | null = receipt.updateUrl ? qrImage(receipt.updateUrl) : null;
   return {
     title: reader.t('receipt.title'),
@@ -50,7 +52,9 @@ export function receiptView(page: ReceiptPage, reader: Reader, rich: RichText) {
       identifier: receipt.information.identifier,
       sha256: receipt.information.sha256,
     },
-    consents: receipt.consents.map((consent) => consentView(consent, receipt.collector.name, reader, rich)),
+    consents,
+    owners,
+    answered: [...consents, ...owners.flatMap((owner) => owner.consents)],
     privacyPolicy: safeUrl(receipt.privacyPolicyUrl),
     updateUrl: safeUrl(receipt.updateUrl),
     qr,
@@ -115,13 +119,11 @@ function rows(pairs: [string, (string | undefined)[]][], reader: Reader): Row[] 
 
 function consentView(
   consent: ReceiptConsent,
-  collector: string,
+  owner: string | null,
   reader: Reader,
   rich: RichText,
 ): ReceiptConsentView {
   const { texts } = consent;
-  // Ours, or without an owner: a peer's own receipt has the answer to its element.
-  const answered = consent.owner === null || consent.owner === collector;
   const decision =
     consent.type === 'preference' ? null : consent.answer[0] === 'accepted' ? 'accepted' : 'refused';
   const options =
@@ -140,9 +142,27 @@ function consentView(
     controller: controllerView(record(texts.dataController)),
     body: consent.type === 'conditions' ? rich(text(texts.body) ?? undefined, 4) : [],
     options: options.join(' · '),
-    answers: answered ? answerTexts(consent, decision, reader) : null,
+    answers: owner === null ? answerTexts(consent, decision, reader) : null,
     answerLanguage: decision ? {} : reader.in(consent.lang),
-    owner: answered ? null : reader.t('receipt.answeredTo', { owner: consent.owner ?? '' }),
+    owner: owner === null ? null : reader.t('receipt.answeredTo', { owner }),
+  };
+}
+
+/** What a peer asked: its own receipt has the answers. */
+function ownerView({ name, information, elements }: ReceiptPeer, reader: Reader, rich: RichText) {
+  const { identifier, sha256, texts, lang } = information;
+  return {
+    title: text(texts.title) ?? name,
+    attributes: reader.in(lang),
+    header: rich(text(texts.header) ?? undefined, 4),
+    footer: rich(text(texts.footer) ?? undefined, 4),
+    controller: controllerView(record(texts.dataController)),
+    heading: reader.t('form.peer', { owner: name }),
+    ...{ identifier, sha256 },
+    consents: elements.map((element) => {
+      const type = (element.identifier.split('/')[1] ?? '') as ReceiptConsent['type'];
+      return consentView({ ...element, type, options: [], answer: [], owner: name }, name, reader, rich);
+    }),
   };
 }
 

@@ -61,10 +61,9 @@ export async function openForm(
     async describe() {
       const languages = readerLanguages(ctx, transaction.context.language, defaultLanguage);
       const description = await forms.describeForm({ layout: transaction.layout, languages });
-      return {
-        description,
-        form: fillForm(transaction.layout, description, validRecords(earlier, description.active, read.now)),
-      };
+      const valid = validRecords(earlier, description.active, read.now);
+      const form = fillForm(transaction.layout, description, valid, transaction.parent !== null);
+      return { description, form };
     },
   };
 }

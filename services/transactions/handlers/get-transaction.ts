@@ -1,14 +1,14 @@
 import type { Handler } from '#lib/http/operation.ts';
 import { noSuchTransaction, requireAccess } from '../domain/access.ts';
 import { linksOf, withToken } from '../domain/links.ts';
-import { isFinal, stateAt } from '../domain/states.ts';
+import { stateAt } from '../domain/states.ts';
 import { mintToken } from '../presenters/present-transaction.ts';
 import { readTransactionWithReceipt } from '../queries/read-transaction.ts';
 import type { Dependencies } from './dependencies.ts';
 import { sendTransaction } from './send.ts';
 import { sendFinalPage } from './send-final-page.ts';
 
-/** GET /consents/{txid}: the representation; a browser is led to the next task, or sees the final page. */
+/** GET /consents/{txid}: the representation; a browser is led to the next task, or sees where it stands. */
 export function getTransactionHandler(dependencies: Dependencies): Handler {
   const { db, tokens, instance } = dependencies;
   return async (ctx, { params, principal, mode }) => {
@@ -16,7 +16,7 @@ export function getTransactionHandler(dependencies: Dependencies): Handler {
     if (!read) throw noSuchTransaction();
     requireAccess(principal, read.transaction, 'result');
     if (mode === 'json') return sendTransaction(ctx, dependencies, read, { principal });
-    if (isFinal(stateAt(read.transaction, read.now)))
+    if (stateAt(read.transaction, read.now) !== 'CREATED')
       return sendFinalPage(ctx, dependencies, read, principal);
     ctx.status = 303;
     ctx.set(

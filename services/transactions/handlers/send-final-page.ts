@@ -1,22 +1,24 @@
 import type { Context } from 'koa';
 import type { Principal } from '#lib/auth/principal.ts';
 import type { ReceiptBody } from '#lib/contracts/receipt-body.ts';
+import { isFinal, stateAt } from '../domain/states.ts';
 import type { ReadTransaction } from '../domain/transaction.ts';
 import { finalPage } from '../presenters/final-page.ts';
 import { mintToken } from '../presenters/present-transaction.ts';
+import { readFollowers } from '../queries/followers.ts';
 import type { Dependencies } from './dependencies.ts';
 import { ownerContact } from './owner-contact.ts';
 import { readerLanguages } from './reader-languages.ts';
 import { sendTransactionPage } from './send.ts';
 
-/** Sends the page of a transaction in a final state: committed in the language of its receipt, else in the reader's. */
+/** Sends the page of a transaction that nobody answers any more: committed in the language of its receipt, else in the reader's. */
 export async function sendFinalPage(
   ctx: Context,
   dependencies: Dependencies,
   read: ReadTransaction & { receipt: string | null },
   principal: Principal,
 ): Promise<void> {
-  const { forms, tokens, instance, defaultLanguage } = dependencies;
+  const { db, forms, tokens, instance, defaultLanguage } = dependencies;
   const { transaction } = read;
   const receipt = read.receipt === null ? undefined : (JSON.parse(read.receipt) as ReceiptBody);
   const languages = readerLanguages(ctx, transaction.context.language, defaultLanguage);
@@ -24,13 +26,15 @@ export async function sendFinalPage(
   const theme = transaction.layout.theme
     ? await forms.theme({ key: transaction.layout.theme, language })
     : null;
-  const asks = receipt === undefined && !transaction.context.updatable;
+  const isOver = isFinal(stateAt(transaction, read.now));
+  const asks = isOver && receipt === undefined && !transaction.context.updatable;
   const contact = asks ? await ownerContact(forms, read, languages) : null;
+  const followers = (await readFollowers(db, [transaction])).get(transaction.id) ?? [];
   const token = mintToken(tokens, read, principal);
   await sendTransactionPage(
     ctx,
     dependencies,
     read,
-    finalPage(read, { receipt, contact, token, language, instance, theme }),
+    finalPage(read, { receipt, followers, contact, token, language, instance, theme }),
   );
 }

@@ -1,23 +1,26 @@
 import type { PageInstance, PageTheme } from '#lib/contracts/page-base.ts';
-import type { FinalPage, PageAnswer } from '#lib/contracts/pages.ts';
+import type { FinalPage, PageAnswer, PagePart } from '#lib/contracts/pages.ts';
 import type { ReceiptBody } from '#lib/contracts/receipt-body.ts';
+import type { Follower, FollowerState } from '../domain/follower.ts';
 import { linksOf, withToken } from '../domain/links.ts';
 import { stateAt } from '../domain/states.ts';
 import type { ReadTransaction } from '../domain/transaction.ts';
 import { embeddingOf } from './embedding.ts';
 
 const pages = {
+  SUBMITTED: 'submitted',
   COMMITTED: 'committed',
   CANCELLED: 'cancelled',
   TIMEOUT: 'timeout',
   ROLLBACK: 'rolledback',
 } as const;
 
-/** The page of a transaction in a final state. @param receipt of a committed one. @param contact whom to ask where there is none. */
+/** The page of a transaction that nobody answers any more. @param receipt of a committed one. @param contact whom to ask where there is none. */
 export function finalPage(
   read: ReadTransaction,
   {
     receipt,
+    followers,
     contact,
     token,
     language,
@@ -25,6 +28,7 @@ export function finalPage(
     theme,
   }: {
     receipt: ReceiptBody | undefined;
+    followers: readonly Follower[];
     contact: FinalPage['contact'];
     token: string;
     language: string;
@@ -35,6 +39,7 @@ export function finalPage(
   const { transaction, now } = read;
   const links = linksOf(instance.baseUrl, transaction.id);
   const state = stateAt(transaction, now) as keyof typeof pages;
+  const waits = state === 'SUBMITTED';
   const controller = receipt?.information.texts.dataController as FinalPage['contact'] | undefined;
   return {
     page: pages[state],
@@ -43,14 +48,38 @@ export function finalPage(
     theme,
     embedding: embeddingOf(read),
     answers: receipt ? receipt.consents.map(givenAnswer) : [],
-    at: (state === 'TIMEOUT' ? transaction.expiresAt : transaction.changedAt).toISOString(),
+    parts: followers.map(givenPart),
+    at: (state === 'TIMEOUT' || waits ? transaction.expiresAt : transaction.changedAt).toISOString(),
     validUntil: transaction.layout.validityVisible ? (receipt?.expirationTimestamp ?? null) : null,
     links: {
       receipt: state === 'COMMITTED' ? withToken(links.receipt, token) : null,
-      child: transaction.context.updatable ? withToken(links.child, token) : null,
+      child: transaction.context.updatable && !waits ? withToken(links.child, token) : null,
+      again: waits ? withToken(links.transaction, token) : null,
+      cancel: waits && transaction.context.cancellable ? withToken(links.cancel, token) : null,
     },
     contact: controller ?? contact,
   };
+}
+
+const partStates: Readonly<Record<FollowerState, PagePart['state']>> = {
+  WAITING: 'sending',
+  SENDING: 'sending',
+  HELD: 'held',
+  ACCEPTED: 'accepted',
+  REFUSED: 'refused',
+  DROPPED: 'dropped',
+};
+
+function givenPart({ name, state, reason, shown }: Follower): PagePart {
+  return {
+    owner: name,
+    state: reason === 'expired' ? 'late' : partStates[state],
+    elements: shown.elements.map(({ texts, lang }) => ({ title: titleOf(texts), lang })),
+  };
+}
+
+function titleOf(texts: Record<string, unknown>): string {
+  return String(texts.title ?? texts.label ?? '');
 }
 
 function givenAnswer(consent: ReceiptBody['consents'][number]): PageAnswer {
@@ -58,7 +87,7 @@ function givenAnswer(consent: ReceiptBody['consents'][number]): PageAnswer {
   return {
     identifier: consent.identifier,
     type,
-    title: String(texts.title ?? texts.label ?? ''),
+    title: titleOf(texts),
     lang: consent.lang,
     owner: null,
     decision: type === 'preference' ? null : consent.answer[0] === 'accepted' ? 'accepted' : 'refused',

@@ -1,5 +1,5 @@
 import type { FormElement, FormInformation, FormPeer } from '#lib/contracts/form-content.ts';
-import type { FormDescription, PinnedLayout } from '#lib/contracts/forms.ts';
+import type { DescribedElement, FormDescription, PinnedLayout } from '#lib/contracts/forms.ts';
 import { type EarlierRecord, previousAnswer } from '../domain/earlier-answers.ts';
 import { linksOf, withToken } from '../domain/links.ts';
 import type { ReadTransaction } from '../domain/transaction.ts';
@@ -16,19 +16,23 @@ export interface FilledForm {
   hidden: FormElement[];
 }
 
-/** Puts earlier valid answers beside the elements and hides what the layout hides (decisions.md §2 and §4). */
+/**
+ * Puts earlier valid answers beside the elements and hides what the layout hides (decisions.md §2 and §4).
+ * @param child peers' elements need no answer, and none is suggested: their owners have one that we do not know (decisions.md §3).
+ */
 export function fillForm(
   layout: Pick<PinnedLayout, 'existingElementsVisible'>,
   description: FormDescription,
   valid: readonly EarlierRecord[],
+  child = false,
 ): FilledForm {
+  const ofPeer = (element: DescribedElement) =>
+    ({ ...(child ? freed(element) : element), previous: null }) as FormElement;
   // Earlier answers to a peer's elements are the peer's own (decisions.md §6); ours to a key of the same name are something else.
-  const elements = description.elements.map(
-    (element) =>
-      ({
-        ...element,
-        previous: element.owner === null ? previousAnswer(element, valid) : null,
-      }) as FormElement,
+  const elements = description.elements.map((element) =>
+    element.owner === null
+      ? ({ ...element, previous: previousAnswer(element, valid) } as FormElement)
+      : ofPeer(element),
   );
   const hides = !layout.existingElementsVisible;
   return {
@@ -38,10 +42,16 @@ export function fillForm(
     peers: description.peers.map((peer) => ({
       ...peer,
       info: peer.info && { ...peer.info, previous: null },
-      elements: peer.elements.map((element) => ({ ...element, previous: null }) as FormElement),
+      elements: peer.elements.map(ofPeer),
     })),
     hidden: elements.filter(({ previous }) => hides && previous),
   };
+}
+
+function freed(element: DescribedElement): DescribedElement {
+  const { content } = element;
+  const unset = 'includeDefault' in content ? { ...content, includeDefault: false } : content;
+  return { ...element, required: false, content: unset } as DescribedElement;
 }
 
 /** The Form representation in JSON mode (decisions.md §4, "Form"). */

@@ -1,0 +1,245 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { components } from '#lib/contracts/openapi.gen.ts';
+import { openAnswers } from '#lib/federation/sealed-answers.ts';
+import { type LeadingInstance, pageOf, questionsOf, startLeading } from '../support/leader-instance.ts';
+import { rowsOf } from '../support/live-database.ts';
+import { eventsOf } from '../support/live-events.ts';
+import { letter, problemOf, subjectOf, transactionIn } from '../support/live-subject.ts';
+import { createTransaction, recordsOf } from '../support/live-transactions.ts';
+
+let here: LeadingInstance;
+beforeAll(async () => {
+  here = await startLeading();
+}, 60_000);
+afterAll(() => here?.stop());
+
+const complete = (decision = 'accepted') => ({
+  [letter]: ['accepted'],
+  [here.lab.asked('study')]: [decision],
+  [here.clinic.asked('study')]: ['refused'],
+});
+const create = (context: Record<string, unknown> = {}) =>
+  createTransaction(here.operator, { layoutData: { elements: questionsOf(here) }, ...context });
+async function submitted(context: Record<string, unknown> = {}) {
+  const made = await create(context);
+  const answer = await subjectOf(here, made).submit(complete());
+  expect(answer.status).toBe(200);
+  return { ...made, ...(await transactionIn(answer)) };
+}
+
+describe('answers to the questions of two partners and our own', () => {
+  it('are committed at once, ours are recorded, and each partner’s part is on its way', async () => {
+    const made = await submitted();
+    expect(made.state).toBe('COMMITTED');
+    expect(made.followers).toEqual([
+      { location: here.lab.url, name: 'Northern Lab', state: 'SENDING' },
+      { location: here.clinic.url, name: 'Lakeside Clinic', state: 'SENDING' },
+    ]);
+    expect(Object.keys(await recordsOf(here.operator, made.subject))).toEqual(['processing.001']);
+    const listed = await here.operator.get(`/transactions?subject=${made.subject}`);
+    expect(((await listed.json()) as { values: object[] }).values).toMatchObject([
+      { followers: made.followers },
+    ]);
+    const searched = await here.operator.send('POST', '/transactions', { subject: made.subject });
+    expect(((await searched.json()) as { values: object[] }).values).toMatchObject([
+      { followers: made.followers },
+    ]);
+  });
+
+  it('are released to each partner in the same commit, by their ids alone', async () => {
+    const made = await submitted();
+    for (const partner of [here.lab, here.clinic]) {
+      const { sid, mode, deadline } = await here.partOf(made, partner);
+      expect(await here.toldOf(sid)).toEqual([
+        { type: 'io.accord.submission.released.v1', data: { submission: sid, peer: partner.url } },
+      ]);
+      expect(mode).toBe('commit');
+      const days = (deadline.getTime() - Date.now()) / 86_400_000;
+      expect(days).toBeGreaterThan(29.9);
+      expect(days).toBeLessThan(30.1);
+    }
+  });
+
+  it('are read by their owner, and bound to this instance and what was asked', async () => {
+    const made = await submitted();
+    const { sid, sealed } = await here.partOf(made, here.lab);
+    const opened = await openAnswers(sealed ?? '', { keys: [here.lab.sealing], now: new Date() });
+    expect(opened).toMatchObject({
+      opened: true,
+      header: { sid, leader: here.url },
+      content: {
+        ...{ language: 'en', info: 'element/information/about.us/1.0' },
+        elements: ['element/processing/study/1.0'],
+        answers: { 'element/processing/study/1.0': ['accepted'] },
+      },
+    });
+  });
+
+  it('given again are the same success, and others are none', async () => {
+    const made = await create();
+    await subjectOf(here, made).submit(complete());
+    expect((await subjectOf(here, made).submit(complete())).status).toBe(200);
+    const other = await subjectOf(here, made).submit(complete('refused'));
+    expect((await problemOf(other)).said).toBe('409 wrong-state');
+    const rows = await rowsOf(here, 'SELECT sid FROM transactions.followers WHERE transaction = $1', [
+      made.id,
+    ]);
+    expect(rows).toHaveLength(2);
+  });
+
+  it('that are faulty come back on the page as they were entered, each to its own question', async () => {
+    const made = await create({
+      layoutData: { elements: ['processing.001', here.lab.named('study'), here.lab.named('wishes')] },
+    });
+    const page = await (
+      await subjectOf(here, made).submitForm({ [here.lab.asked('wishes')]: ['a quiet room'] })
+    ).text();
+    expect(page).toContain('a quiet room');
+    expect(page).toContain(`name="${here.lab.asked('study')}"`);
+    const rows = await rowsOf(here, 'SELECT sid FROM transactions.followers WHERE transaction = $1', [
+      made.id,
+    ]);
+    expect(rows).toEqual([]);
+  });
+
+  it('may all be a partner’s: there is a receipt, and nothing on record here', async () => {
+    const made = await create({ layoutData: { elements: [here.lab.named('study')] } });
+    const answer = await subjectOf(here, made).submit({ [here.lab.asked('study')]: ['accepted'] });
+    expect(await transactionIn(answer)).toMatchObject({
+      state: 'COMMITTED',
+      followers: [{ state: 'SENDING' }],
+    });
+    expect(await recordsOf(here.operator, made.subject)).toEqual({});
+    expect(await pageOf(here, made)).not.toContain('No new answer was needed');
+  });
+
+  it('can be recorded in a single step, once', async () => {
+    const context = { subject: randomUUID(), layoutData: { elements: questionsOf(here) } };
+    const send = () => here.operator.send('POST', '/consents/singlestep', { context, values: complete() });
+    const first = await send();
+    expect(first.status).toBe(201);
+    const made = await transactionIn(first);
+    expect(made.followers.map(({ state }) => state)).toEqual(['SENDING', 'SENDING']);
+    const again = await send();
+    expect([again.status, (await transactionIn(again)).id]).toEqual([200, made.id]);
+  });
+});
+
+describe('what becomes of a part', () => {
+  it('is shown to whoever asks for the transaction, told as an event, and what was sealed is gone', async () => {
+    const made = await submitted();
+    await here.say(made, here.lab, { verdict: 'committed', id: 'theirs' });
+    await here.say(made, here.clinic, { verdict: 'refused', reason: 'stale' });
+    const { state, followers } = await here.followersOf(made);
+    expect(state).toBe('COMMITTED');
+    expect(followers).toEqual([
+      { location: here.lab.url, id: 'theirs', name: 'Northern Lab', state: 'ACCEPTED' },
+      { location: here.clinic.url, name: 'Lakeside Clinic', state: 'REFUSED', reason: 'stale' },
+    ]);
+    for (const partner of [here.lab, here.clinic])
+      expect((await here.partOf(made, partner)).sealed).toBeNull();
+    const told = (await eventsOf(here, made)).filter(({ event }) => event.type.includes('.submission.'));
+    expect(told.map(({ topic, event }) => [topic, event.type, event.subject, event.data])).toEqual([
+      [
+        ...['accord.consents', 'io.accord.peer.submission.accepted.v1', made.id],
+        { transaction: made.id, peer: here.lab.url, version: 2 },
+      ],
+      [
+        ...['accord.consents', 'io.accord.peer.submission.refused.v1', made.id],
+        { transaction: made.id, peer: here.clinic.url, version: 2, reason: 'stale' },
+      ],
+    ]);
+  });
+
+  it('is settled by the first word: what comes later, or twice, changes nothing', async () => {
+    const made = await submitted();
+    const eventId = await here.say(made, here.lab, { verdict: 'committed', id: 'theirs' });
+    await here.say(made, here.lab, { verdict: 'committed', id: 'other', eventId });
+    for (const verdict of ['refused', 'held', 'rolledback', 'expired'] as const)
+      await here.say(made, here.lab, { verdict });
+    const { followers } = await here.followersOf(made);
+    expect(followers[0]).toMatchObject({ id: 'theirs', state: 'ACCEPTED' });
+    const told = (await eventsOf(here, made)).filter(({ event }) => event.type.includes('.submission.'));
+    expect(told).toHaveLength(1);
+  });
+
+  it('is not decided by another partner', async () => {
+    const made = await submitted();
+    const { sid } = await here.partOf(made, here.lab);
+    await here.say(made, { ...here.clinic, url: here.clinic.url }, {
+      verdict: 'committed',
+      submission: sid,
+    } as never);
+    expect((await here.followersOf(made)).followers[0]).toMatchObject({ state: 'SENDING' });
+    expect(here.logs()).toContain('a peer answered for a part that is not its own');
+  });
+
+  it('that could not be delivered in time is dropped', async () => {
+    const made = await submitted();
+    await here.say(made, here.lab, { verdict: 'expired' });
+    expect((await here.followersOf(made)).followers[0]).toMatchObject({
+      state: 'DROPPED',
+      reason: 'expired',
+    });
+    expect(await pageOf(here, made)).toContain('Northern Lab could not be reached in time');
+  });
+
+  it('is told to the subject on the final page, after the commitment too', async () => {
+    const made = await submitted();
+    const before = await pageOf(here, made);
+    expect(before).toContain('Your answers to Northern Lab');
+    expect(before).toContain('A study of Northern Lab');
+    expect(before).toContain('On its way to Northern Lab.');
+    await here.say(made, here.lab, { verdict: 'refused', reason: 'unknown-element' });
+    await here.say(made, here.clinic, { verdict: 'committed' });
+    const after = await pageOf(here, made);
+    expect(after).toContain('Northern Lab did not accept it');
+    expect(after).toContain('Lakeside Clinic has accepted it.');
+  });
+});
+
+describe('the receipt', () => {
+  it('tells what each partner asked, and no answer to it', async () => {
+    const made = await submitted();
+    const response = await here.operator.get(`/receipts/${made.id}`);
+    const receipt = (await response.json()) as components['schemas']['Receipt'];
+    expect(receipt.consents.map(({ identifier }) => identifier)).toEqual([letter]);
+    expect(receipt.peers).toMatchObject([
+      {
+        ...{ name: 'Northern Lab', location: here.lab.url },
+        information: { lang: 'en', texts: { title: 'About Northern Lab' } },
+        elements: [{ identifier: here.lab.asked('study'), texts: { title: 'A study of Northern Lab' } }],
+      },
+      { name: 'Lakeside Clinic', elements: [{ identifier: here.clinic.asked('study') }] },
+    ]);
+    expect(JSON.stringify(receipt.peers)).not.toMatch(/"(accepted|refused)"/);
+    const page = await (await here.operator.get(`/receipts/${made.id}`, { Accept: 'text/html' })).text();
+    expect(page).toContain('Answered to Northern Lab, on whose receipt the answer is');
+    expect(page).toContain('About Lakeside Clinic');
+  });
+
+  it('has none where no partner asked', async () => {
+    const made = await createTransaction(here.operator, { layoutData: { elements: ['processing.001'] } });
+    await subjectOf(here, made).submit({ [letter]: ['accepted'] });
+    expect(await (await here.operator.get(`/receipts/${made.id}`)).json()).not.toHaveProperty('peers');
+  });
+});
+
+describe('a child', () => {
+  it('shows a partner’s questions, and sends a part only if one of them is answered', async () => {
+    const parent = await submitted();
+    const child = await transactionIn(subjectOf(here, parent).post('/child'));
+    const form = await subjectOf(here, child).form();
+    expect(form.elements.map(({ owner, required }) => [owner, required])).toEqual([
+      [null, true],
+      ['Northern Lab', false],
+      ['Lakeside Clinic', false],
+    ]);
+    const answers = { [letter]: ['refused'], [here.clinic.asked('study')]: ['accepted'] };
+    const changed = await transactionIn(subjectOf(here, child).submit(answers));
+    expect(changed).toMatchObject({ state: 'COMMITTED', followers: [{ name: 'Lakeside Clinic' }] });
+    const receipt = await (await here.operator.get(`/receipts/${child.id}`)).json();
+    expect(receipt).toMatchObject({ peers: [{ name: 'Lakeside Clinic' }] });
+  });
+});
