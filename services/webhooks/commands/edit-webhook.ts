@@ -13,6 +13,7 @@ export async function editWebhook(
 ): Promise<Webhook> {
   const refusal = changes.targetUrl === undefined ? undefined : await refuseTarget(changes.targetUrl);
   const { name, targetUrl, subscribedActions } = readWebhook(changes, refusal);
+  let isMore = false;
   const changed = await db.withTransaction(async (tx) => {
     const before = await lockWebhook(tx, id);
     if (!before) throw noSuchWebhook();
@@ -22,9 +23,10 @@ export async function editWebhook(
       targetUrl: targetUrl ?? before.targetUrl,
       subscribedActions: subscribedActions ?? before.subscribedActions,
     });
-    if (before.targetUrl !== after.targetUrl) await restartDeliveries(tx, id);
+    isMore = before.targetUrl !== after.targetUrl && (await restartDeliveries(tx, id));
     return after;
   });
+  while (isMore) isMore = await restartDeliveries(db, id);
   wake();
   return changed;
 }

@@ -86,11 +86,31 @@ export function hastenDelivery(
     RETURNING ${columns}`);
 }
 
-/** Begins anew with everything that waits: somebody has mended the endpoint. */
-export async function restartDeliveries(db: Queries, webhook: string): Promise<void> {
-  await db.query(sql`
-    UPDATE deliveries AS d SET not_before = least(d.not_before, accord_now()), attempts = 0
-     WHERE d.webhook = ${webhook} AND d.status = 'PENDING'`);
+/** So many rows a statement: an endpoint that is away for days leaves more than one statement has time for. */
+const step = 20_000;
+
+/**
+ * Begins anew with what waits for another attempt: somebody has mended the endpoint. What has not been attempted yet is due anyway.
+ * @returns whether there may be more.
+ */
+export async function restartDeliveries(db: Queries, webhook: string): Promise<boolean> {
+  const restarted = await db.query(sql`
+    UPDATE deliveries SET not_before = least(not_before, accord_now()), attempts = 0
+     WHERE id IN (
+       SELECT d.id FROM deliveries AS d
+        WHERE d.webhook = ${webhook} AND d.status = 'PENDING' AND (d.attempts > 0 OR d.not_before > accord_now())
+        LIMIT ${step} FOR UPDATE)
+    RETURNING id`);
+  return restarted.length === step;
+}
+
+/** Removes deliveries of a webhook that is to go. @returns whether there may be more. */
+export async function dropDeliveries(db: Queries, webhook: string): Promise<boolean> {
+  const dropped = await db.query(sql`
+    DELETE FROM deliveries WHERE id IN (
+      SELECT d.id FROM deliveries AS d WHERE d.webhook = ${webhook} LIMIT ${step} FOR UPDATE SKIP LOCKED)
+    RETURNING id`);
+  return dropped.length === step;
 }
 
 /** Removes what is older than so many days, finished or not. @returns how many rows went. */

@@ -1,0 +1,57 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createDatabase, type Database } from '#lib/db/database.ts';
+import { createPool } from '#lib/db/pool.ts';
+import { sql } from '#lib/db/sql.ts';
+import { createLogger } from '#lib/observability/logger.ts';
+import type { Parts } from '../../services/webhooks/commands/dependencies.ts';
+import { resumeWebhook } from '../../services/webhooks/commands/resume-webhook.ts';
+import { dropDeliveries, restartDeliveries } from '../../services/webhooks/queries/deliveries.ts';
+import { createTestDatabase } from '../support/postgres.ts';
+
+const ends: (() => Promise<unknown>)[] = [];
+let db: Database;
+beforeAll(async () => {
+  const database = await createTestDatabase();
+  const log = createLogger({ level: 'silent' });
+  const pool = createPool({ url: database.url, schema: 'webhooks', log });
+  ends.push(database.drop, () => pool.end());
+  db = createDatabase({ pool });
+});
+afterAll(async () => {
+  for (const end of ends.reverse()) await end();
+});
+
+/** A paused webhook for which more waits than one statement takes; half of it has been attempted. */
+async function pausedWith(count: number): Promise<string> {
+  const id = randomUUID();
+  await db.query(sql`
+    INSERT INTO webhooks (id, name, target_url, subscribed_actions, secret, state, state_since, failing_since, created_at, modified_at)
+    VALUES (${id}, 'hook', 'https://hooks.example.org/', ARRAY['key.created'], '\\x00', 'PAUSED', now(), now(), now(), now())`);
+  for (let begun = 0; begun < count; begun += 2_000)
+    await db.query(sql`
+      INSERT INTO deliveries (id, webhook, message_id, event_id, action, source_id, event, redelivery, status, attempts, not_before, created_at)
+      SELECT gen_random_uuid(), ${id}, gen_random_uuid(), gen_random_uuid(), 'key.created', 'key', '{}', false, 'PENDING',
+             n.n % 2, now() + (n.n % 2) * interval '3 hours', now()
+        FROM generate_series(1, 2000) AS n`);
+  return id;
+}
+
+describe('a webhook for which more has waited than one statement has time for', () => {
+  it('is resumed: everything is due, and has all its attempts again', async () => {
+    const id = await pausedWith(44_000);
+    const parts = { db, wake: () => {} } as Parts;
+    expect(await resumeWebhook(parts, id)).toMatchObject({ state: 'ACTIVE', failingSince: null });
+    const waiting = sql`
+      SELECT count(*)::int AS count FROM deliveries AS d
+       WHERE d.webhook = ${id} AND (d.attempts > 0 OR d.not_before > now())`;
+    expect(await db.one(waiting)).toEqual({ count: 0 });
+  });
+
+  it('is gone through in steps, of which each says whether there is more', async () => {
+    const id = await pausedWith(42_000);
+    expect(await restartDeliveries(db, id)).toBe(true);
+    expect(await restartDeliveries(db, id)).toBe(false);
+    for (const isMore of [true, true, false]) expect(await dropDeliveries(db, id)).toBe(isMore);
+  });
+});
