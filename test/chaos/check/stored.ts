@@ -36,7 +36,7 @@ export async function endWaits(url: string): Promise<void> {
       await client.query(`UPDATE ${outbox} SET lease_until = NULL, not_before = now()`);
     for (const deliveries of await tablesNamed(client, 'deliveries'))
       await client.query(
-        `UPDATE ${deliveries} SET lease = NULL, lease_until = NULL, not_before = now() WHERE status = 'PENDING'`,
+        `UPDATE ${deliveries} SET lease = NULL, lease_until = NULL, not_before = now() WHERE lease IS NOT NULL OR not_before > now()`,
       );
   });
 }
