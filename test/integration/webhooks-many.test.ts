@@ -28,18 +28,18 @@ async function pausedWith(count: number): Promise<string> {
   await db.query(sql`
     INSERT INTO webhooks (id, name, target_url, subscribed_actions, secret, state, state_since, failing_since, created_at, modified_at)
     VALUES (${id}, 'hook', 'https://hooks.example.org/', ARRAY['key.created'], '\\x00', 'PAUSED', now(), now(), now(), now())`);
-  for (let begun = 0; begun < count; begun += 2_000)
+  for (let begun = 0; begun < count; begun += 500)
     await db.query(sql`
       INSERT INTO deliveries (id, webhook, message_id, event_id, action, source_id, event, redelivery, status, attempts, not_before, created_at)
       SELECT gen_random_uuid(), ${id}, gen_random_uuid(), gen_random_uuid(), 'key.created', 'key', '{}', false, 'PENDING',
              n.n % 2, now() + (n.n % 2) * interval '3 hours', now()
-        FROM generate_series(1, 2000) AS n`);
+        FROM generate_series(1, 500) AS n`);
   return id;
 }
 
 describe('a webhook for which more has waited than one statement has time for', () => {
   it('is resumed: everything is due, and has all its attempts again', async () => {
-    const id = await pausedWith(44_000);
+    const id = await pausedWith(11_000);
     const parts = { db, wake: () => {} } as Parts;
     expect(await resumeWebhook(parts, id)).toMatchObject({ state: 'ACTIVE', failingSince: null });
     const waiting = sql`
@@ -49,7 +49,7 @@ describe('a webhook for which more has waited than one statement has time for', 
   });
 
   it('is gone through in steps, of which each says whether there is more', async () => {
-    const id = await pausedWith(42_000);
+    const id = await pausedWith(10_500);
     expect(await restartDeliveries(db, id)).toBe(true);
     expect(await restartDeliveries(db, id)).toBe(false);
     for (const isMore of [true, true, false]) expect(await dropDeliveries(db, id)).toBe(isMore);

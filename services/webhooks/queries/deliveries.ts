@@ -87,7 +87,7 @@ export function hastenDelivery(
 }
 
 /** So many rows a statement: an endpoint that is away for days leaves more than one statement has time for. */
-const step = 20_000;
+const step = 5_000;
 
 /**
  * Begins anew with what waits for another attempt: somebody has mended the endpoint. What has not been attempted yet is due anyway.
