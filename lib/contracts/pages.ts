@@ -127,6 +127,8 @@ export interface FinalPage extends PageBase {
   page: 'submitted' | 'committed' | 'cancelled' | 'timeout' | 'rolledback';
   /** What was answered (committed), else empty. */
   answers: PageAnswer[];
+  /** Name of the peer that showed the form; null: we did. */
+  leader: string | null;
   /** Parts of the answers that peers own. */
   parts: PagePart[];
   /** RFC 3339: when the state was reached; submitted and timeout: the deadline. */

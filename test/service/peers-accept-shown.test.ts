@@ -97,6 +97,7 @@ describe('a transaction that a peer brought about', () => {
     const { made } = await accepted({ answers: { [letter]: ['accepted'], [often]: ['Once a month'] } });
     const shown = await page(`/consents/${made.id}`);
     expect(shown.text()).toContain('Once a month');
+    expect(shown.text()).toContain('The form was shown by Hospital.');
     expect((await lab.admin.send('POST', `/consents/${made.id}/cancel`)).status).toBe(409);
     const again = await subjectOf(lab, made).submit({ [letter]: ['accepted'], [often]: ['Once a month'] });
     expect((await problemOf(again)).said).toBe('409 wrong-state');
@@ -146,6 +147,21 @@ describe('a transaction that a peer brought about', () => {
     expect((await problemOf(await lab.admin.send('POST', '/consents', context))).said).toBe('422 invalid');
     const led = await createTransaction(lab.admin, { leader: { location: 'https://a.example', id: 'x' } });
     expect(led).not.toHaveProperty('leader');
+  });
+});
+
+describe('the page of a transaction that a peer brought about', () => {
+  it.each([
+    ['en', 'They were given at Hospital', 'Not everybody who asked'],
+    ['fr', 'Elles ont été données chez Hospital', 'Tous ceux qui vous interrogeaient'],
+    ['ar', 'قُدمت لدى', 'لم يتمكن كل من سأل'],
+  ])('says in %s for whose word it waits, and what came of it', async (language, waits, over) => {
+    const changes = { content: { language }, submission: { language, mode: 'hold' } } as const;
+    const { part, made } = await accepted(changes);
+    expect((await page(`/consents/${made.id}`)).text()).toContain(waits);
+    expect((await page(`/consents/${made.id}`)).tagged('form')).toEqual([]);
+    await lab.one.decideSubmission({ ...part, decision: 'rollback' });
+    expect((await page(`/consents/${made.id}`)).text()).toContain(over);
   });
 });
 

@@ -151,12 +151,12 @@ describe('an extraction as CSV', () => {
     const { id } = await say('gus', 'An aisle seat', { subjectInfos, object: 'Row 7', author: 'Counter 3' });
     const [header, row, end, ...more] = await rowsOf('An aisle seat');
     expect(header).toBe(
-      'subjectName,emailAddress,key,serial,value,object,creationTimestamp,expirationTimestamp,origin,author,transaction',
+      'subjectName,emailAddress,key,serial,value,object,creationTimestamp,expirationTimestamp,origin,author,transaction,leaderLocation,leaderId',
     );
     expect(row).toMatch(
       /^gus,g@example\.org,preference\.003,1\.0,An aisle seat,Row 7,\d{13},\d{13},WEBFORM,Counter 3,/,
     );
-    expect(row?.split(',').at(-1)).toBe(id);
+    expect(row?.split(',').slice(-3)).toEqual([id, '', '']);
     expect([end, ...more]).toEqual(['']);
   });
 

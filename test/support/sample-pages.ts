@@ -179,7 +179,7 @@ function sampleParts(language: SampleLanguage): PagePart[] {
 }
 
 function finalPages(language: SampleLanguage): Record<string, PageModel> {
-  const none = { answers: [], parts: [], validUntil: null, contact };
+  const none = { answers: [], leader: null, parts: [], validUntil: null, contact };
   const no = { again: null, cancel: null };
   const at = '2025-05-03T12:02:00Z';
   const created = '2025-05-03T09:12:00Z';
@@ -190,6 +190,7 @@ function finalPages(language: SampleLanguage): Record<string, PageModel> {
       ...{
         page: 'committed',
         answers: sampleAnswers(language),
+        leader: null,
         parts: sampleParts(language),
         at,
         validUntil: '2025-11-03T12:02:00Z',
@@ -200,7 +201,7 @@ function finalPages(language: SampleLanguage): Record<string, PageModel> {
     'committed-callback': {
       ...base(language, 'COMMITTED', callback),
       ...{ page: 'committed', answers: sampleAnswers(language).slice(0, 1), at, validUntil: null, contact },
-      parts: [],
+      ...{ leader: 'University Hospital', parts: [] },
       links: { receipt: `${baseUrl}/receipts/6Yd3kQ2mWzX8RtB5vNcJ1a?t=sample`, child: null, ...no },
     },
     cancelled: {
@@ -240,6 +241,11 @@ function finalPages(language: SampleLanguage): Record<string, PageModel> {
       ...base(language, 'SUBMITTED', callback),
       ...{ ...none, page: 'submitted', at, parts: sampleParts(language).slice(0, 2) },
       links: { receipt: null, child: null, again: link(''), cancel: link('/cancel') },
+    },
+    'submitted-at-peer': {
+      ...base(language, 'SUBMITTED'),
+      ...{ ...none, page: 'submitted', at, leader: 'University Hospital' },
+      links: { receipt: null, child: null, again: link(''), cancel: null },
     },
     answered: {
       ...base(language, 'CREATED'),

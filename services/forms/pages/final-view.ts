@@ -47,7 +47,7 @@ export function finalView(page: FinalPage, reader: Reader): FinalView {
     mark: marks[page.page] ?? 'warning',
     texts: committed
       ? committedTexts(page, reader)
-      : [reader.t(otherText(page), { date: reader.dateTime(page.at) })],
+      : [reader.t(otherText(page), { date: reader.dateTime(page.at), leader: page.leader ?? '' })],
     answers: page.answers.map((answer) => answerView(answer, reader)),
     parts: page.parts.map((part) => partView(part, reader)),
     callback: page.page === 'submitted' ? null : callbackLink(page, reader),
@@ -56,8 +56,12 @@ export function finalView(page: FinalPage, reader: Reader): FinalView {
   };
 }
 
-function otherText({ page, parts }: FinalPage): string {
-  return page === 'rolledback' && parts.length > 0 ? 'rolledback.textPeers' : `${page}.text`;
+/** Answers that a peer collected are in force, or not, when the peer says so. */
+function otherText({ page, parts, leader }: FinalPage): string {
+  if (page === 'submitted' && leader !== null) return 'submitted.textLeader';
+  return page === 'rolledback' && (parts.length > 0 || leader !== null)
+    ? 'rolledback.textPeers'
+    : `${page}.text`;
 }
 
 function partView({ owner, state, elements }: PagePart, reader: Reader): PartView {
@@ -71,6 +75,7 @@ function partView({ owner, state, elements }: PagePart, reader: Reader): PartVie
 function committedTexts(page: FinalPage, reader: Reader): string[] {
   return [
     reader.t('committed.at', { date: reader.dateTime(page.at) }),
+    ...(page.leader === null ? [] : [reader.t('committed.leader', { leader: page.leader })]),
     ...(page.answers.length === 0 && page.parts.length === 0 ? [reader.t('committed.none')] : []),
     ...(page.validUntil && page.answers.length > 0
       ? [reader.t('committed.validUntil', { date: reader.date(page.validUntil) })]

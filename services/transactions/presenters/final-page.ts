@@ -48,6 +48,7 @@ export function finalPage(
     theme,
     embedding: embeddingOf(read),
     answers: receipt ? receipt.consents.map(givenAnswer) : [],
+    leader: transaction.leader && transaction.author,
     parts: followers.map(givenPart),
     at: (state === 'TIMEOUT' || waits ? transaction.expiresAt : transaction.changedAt).toISOString(),
     validUntil: transaction.layout.validityVisible ? (receipt?.expirationTimestamp ?? null) : null,
