@@ -32,37 +32,51 @@ export async function holdAlone(options: Options): Promise<{ release(): Promise<
     throw new StartupError(
       `The database (DATABASE_URL) is in use by ${attempt.holder}: without KAFKA_BROKERS exactly one process may use it.`,
     );
-  let { client } = attempt;
+  let held = attempt;
   let released = false;
   const keep = async () => {
     while (!released) {
-      await ended(client);
-      const next = released ? undefined : await holdAgain(options.url, () => released);
+      await ended(held.client);
+      const next = released ? undefined : await holdAgain(options.url, held.session, () => released);
       if (next === 'lost') return options.onLost();
-      if (next) client = next;
+      if (next) held = next;
     }
   };
   const keeping = keep();
   return {
     async release() {
       released = true;
-      await client.end();
+      await held.client.end();
       await keeping;
-      await client.end(); // One that was made at this very moment.
+      await held.client.end(); // One that was made at this very moment.
     },
   };
 }
 
-async function holdAgain(url: string, cancelled: () => boolean): Promise<pg.Client | 'lost' | undefined> {
+/** Held, by a session of PostgreSQL's; or who holds it. */
+type Attempt = { client: pg.Client; session: number } | { holder: string };
+type Held = Extract<Attempt, { client: pg.Client }>;
+
+async function holdAgain(
+  url: string,
+  former: number,
+  cancelled: () => boolean,
+): Promise<Held | 'lost' | undefined> {
   while (!cancelled()) {
-    const attempt = await tryToHold(url).catch(() => undefined);
-    if (attempt) return 'holder' in attempt ? 'lost' : attempt.client;
+    const attempt = await tryToHold(url, former).catch(() => undefined);
+    if (attempt) return 'holder' in attempt ? 'lost' : attempt;
     await wait(retryMs);
   }
   return undefined;
 }
 
-async function tryToHold(url: string): Promise<{ client: pg.Client } | { holder: string }> {
+/**
+ * @param former the session that this process had. PostgreSQL may not have noticed that its connection is broken, and it would be taken for
+ * another process's: it is ended. @returns undefined if that was done.
+ */
+async function tryToHold(url: string): Promise<Attempt>;
+async function tryToHold(url: string, former: number): Promise<Attempt | undefined>;
+async function tryToHold(url: string, former?: number): Promise<Attempt | undefined> {
   const client = new pg.Client({
     connectionString: url,
     application_name: `process ${process.pid} on ${hostname()}`.slice(0, 63),
@@ -74,9 +88,15 @@ async function tryToHold(url: string): Promise<{ client: pg.Client } | { holder:
   try {
     await connectAtStart(client);
     const { rows } = await client.query(attemptLock, [lockKey]);
-    if (rows[0].held) return { client };
+    const { held, session, holder, holderSession } = rows[0];
+    if (held) {
+      await client.query(keepAlive);
+      return { client, session };
+    }
+    const isOurs = holderSession !== null && holderSession === former;
+    if (isOurs) await client.query('SELECT pg_terminate_backend($1)', [former]);
     await client.end();
-    return { holder: rows[0].holder ?? 'another process' };
+    return isOurs ? undefined : { holder: holder ?? 'another process' };
   } catch (error) {
     await client.end();
     throw error;
@@ -84,13 +104,19 @@ async function tryToHold(url: string): Promise<{ client: pg.Client } | { holder:
 }
 
 const attemptLock = `
-  SELECT pg_try_advisory_lock($1) AS held,
-         (SELECT a.application_name
-            FROM pg_locks AS l JOIN pg_stat_activity AS a ON a.pid = l.pid
-           WHERE l.locktype = 'advisory' AND l.granted AND l.pid <> pg_backend_pid()
-             AND l.database = (SELECT d.oid FROM pg_database AS d WHERE d.datname = current_database())
-             AND (l.classid::bigint << 32) + l.objid::bigint = $1
-           LIMIT 1) AS holder`;
+  SELECT pg_try_advisory_lock($1) AS held, pg_backend_pid() AS session, h.application_name AS holder, h.pid AS "holderSession"
+    FROM (SELECT) AS one
+    LEFT JOIN LATERAL (
+         SELECT a.application_name, a.pid
+           FROM pg_locks AS l JOIN pg_stat_activity AS a ON a.pid = l.pid
+          WHERE l.locktype = 'advisory' AND l.granted AND l.pid <> pg_backend_pid()
+            AND l.database = (SELECT d.oid FROM pg_database AS d WHERE d.datname = current_database())
+            AND (l.classid::bigint << 32) + l.objid::bigint = $1
+          LIMIT 1) AS h ON true`;
+
+/** By default PostgreSQL notices after two hours that the machine of a session is gone, and nobody else could take its place until then. */
+const keepAlive =
+  'SET tcp_keepalives_idle = 10; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 3';
 
 function ended(client: pg.Client): Promise<void> {
   return new Promise((done) => client.once('end', done));

@@ -1,3 +1,4 @@
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import pg from 'pg';
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { holdAlone } from '#lib/db/hold-alone.ts';
@@ -66,6 +67,52 @@ test('a process whose connection breaks holds the database again', async () => {
   expect(String(await refusal())).toContain('is in use by');
   expect(lost).not.toHaveBeenCalled();
 });
+
+test('a process whose connection breaks without PostgreSQL noticing is no other process: it holds the database again', async () => {
+  const network = await startNetwork();
+  const lost = vi.fn();
+  const held = await holdAlone({ url: network.url, onLost: lost });
+  onTestFinished(() => held.release());
+  const before = await holderSession();
+  network.breakOnOurSide();
+  await vi.waitFor(async () => {
+    const now = await holderSession();
+    expect(now).toBeDefined();
+    expect(now).not.toBe(before);
+  }, patience);
+  expect(lost).not.toHaveBeenCalled();
+});
+
+/** Between a process and PostgreSQL; when it breaks, PostgreSQL goes on waiting for what comes next. */
+async function startNetwork() {
+  const { hostname, port } = new URL(target.url);
+  const ours = new Set<Socket>();
+  const all = new Set<Socket>();
+  const server = createServer((near) => {
+    const far = connect(Number(port), hostname);
+    for (const socket of [near, far]) {
+      all.add(socket);
+      socket.on('error', () => {});
+    }
+    ours.add(near);
+    far.pipe(near);
+    near.on('data', (chunk) => far.write(chunk));
+    near.on('end', () => far.end());
+  });
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  onTestFinished(() => {
+    for (const socket of all) socket.destroy();
+    server.close();
+  });
+  const url = new URL(target.url);
+  url.host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return {
+    url: url.href,
+    breakOnOurSide() {
+      for (const socket of ours) socket.destroy();
+    },
+  };
+}
 
 test('a process that lost the database to another one is told so', async () => {
   const lost = vi.fn();
