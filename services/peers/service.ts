@@ -14,6 +14,8 @@ export const peersService = defineService({
   callers: {},
   async compose({ shared, db, settings, secrets, connect, standalone }) {
     const networks = allowedNetworks(settings, standalone);
+    // An instance that is on plain http itself is on a developer's machine; others there may be so, too, if loopback is allowed at all.
+    const isPlain = standalone || shared.instance.baseUrl.startsWith('http:');
     const peers = await composePeers({
       ...shared,
       db,
@@ -23,7 +25,7 @@ export const peersService = defineService({
       settings: {
         trustedProxies: settings.TRUSTED_PROXIES,
         allowedNetworks: networks,
-        plainLoopback: standalone && ['127.0.0.1', '::1'].some(createAddressRules(networks)),
+        plainLoopback: isPlain && ['127.0.0.1', '::1'].some(createAddressRules(networks)),
       },
       signingKeys: secrets.instanceSigning,
       sealingKeys: secrets.instanceSealing,

@@ -56,3 +56,40 @@ export async function findRaw(
   await consumer.disconnect();
   return found;
 }
+
+/** All that is in the topics, each message in one piece: headers, key and value. */
+export async function readAll(): Promise<Buffer[]> {
+  const topics = await withAdmin(async (admin) => {
+    const names = (await admin.listTopics()).filter((name) => !name.startsWith('__'));
+    return Promise.all(names.map(async (name) => ({ name, ends: await admin.fetchTopicOffsets(name) })));
+  });
+  const left = new Map<string, bigint>();
+  for (const { name, ends } of topics)
+    for (const { partition, low, high } of ends)
+      if (BigInt(high) > BigInt(low)) left.set(`${name}:${partition}`, BigInt(high));
+  const messages: Buffer[] = [];
+  if (left.size === 0) return messages;
+  const consumer = plainKafka().consumer({ groupId: `read-${crypto.randomUUID()}`, maxWaitTimeInMs: 100 });
+  await consumer.connect();
+  await consumer.subscribe({ topics: topics.map(({ name }) => name), fromBeginning: true });
+  await new Promise<void>((done) => {
+    void consumer.run({
+      eachMessage: async ({ topic, partition, message }) => {
+        const headers = JSON.stringify(message.headers, (_, value) =>
+          Buffer.isBuffer(value) ? value.toString() : value,
+        );
+        messages.push(
+          Buffer.concat([
+            Buffer.from(headers),
+            ...[message.key, message.value].filter((part) => part !== null),
+          ]),
+        );
+        const place = `${topic}:${partition}`;
+        if (BigInt(message.offset) + 1n >= (left.get(place) ?? 0n)) left.delete(place);
+        if (left.size === 0) done();
+      },
+    });
+  });
+  await consumer.disconnect();
+  return messages;
+}
