@@ -4,8 +4,7 @@ import type { EventData } from '#lib/contracts/events.gen.ts';
 export type SubmissionAnswer = EventData['io.accord.submission.answered.v1'];
 
 /** States of a part at its owner (decisions.md §15, "Peers"). */
-export const followerStates = ['WAITING', 'SENDING', 'HELD', 'ACCEPTED', 'REFUSED', 'DROPPED'] as const;
-export type FollowerState = (typeof followerStates)[number];
+export type FollowerState = 'WAITING' | 'SENDING' | 'HELD' | 'ACCEPTED' | 'REFUSED' | 'DROPPED';
 /** Those that an answer leads to. */
 export type AnsweredState = Extract<FollowerState, 'HELD' | 'ACCEPTED' | 'REFUSED' | 'DROPPED'>;
 

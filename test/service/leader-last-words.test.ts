@@ -1,0 +1,101 @@
+import { randomUUID } from 'node:crypto';
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { createDatabase } from '#lib/db/database.ts';
+import { createPool } from '#lib/db/pool.ts';
+import { createLogger } from '#lib/observability/logger.ts';
+import { applyOutcome } from '../../services/transactions/commands/apply-outcome.ts';
+import type { SubmissionAnswer } from '../../services/transactions/domain/follower.ts';
+import { type LeadingInstance, questionsOf, startLeading } from '../support/leader-instance.ts';
+import { rowsOf } from '../support/live-database.ts';
+import { eventsOf, historyOf } from '../support/live-events.ts';
+import { letter, subjectOf } from '../support/live-subject.ts';
+import { createTransaction, type LiveTransaction } from '../support/live-transactions.ts';
+
+let here: LeadingInstance;
+let pool: pg.Pool;
+beforeAll(async () => {
+  here = await startLeading();
+  pool = createPool({
+    url: here.databaseUrl,
+    schema: 'transactions',
+    log: createLogger({ level: 'silent' }),
+  });
+}, 60_000);
+afterAll(async () => {
+  await pool?.end();
+  await here?.stop();
+});
+
+async function submitted(): Promise<LiveTransaction> {
+  const layoutData = { elements: questionsOf(here) };
+  const made = await createTransaction(here.operator, { peerCommit: 'together', layoutData });
+  const answers = { [here.lab.asked('study')]: ['accepted'], [here.clinic.asked('study')]: ['accepted'] };
+  await subjectOf(here, made).submit({ [letter]: ['accepted'], ...answers });
+  return made;
+}
+
+/** Has several words arrive at replicas at the same moment: all of them wait for the transaction, and are let go at once. */
+async function atOnce(made: LiveTransaction, verdicts: SubmissionAnswer['verdict'][]): Promise<void> {
+  const partners = [here.lab, here.clinic];
+  const parts = await Promise.all(partners.map((partner) => here.partOf(made, partner)));
+  const gate = new pg.Client({ connectionString: here.databaseUrl });
+  await gate.connect();
+  await gate.query('BEGIN');
+  await gate.query('SELECT id FROM transactions.transactions WHERE id = $1 FOR UPDATE', [made.id]);
+  const log = createLogger({ level: 'silent' });
+  const words = verdicts.map((verdict, index) =>
+    applyOutcome(
+      {
+        ...{ db: createDatabase({ pool }), log, instance: { name: 'Here', baseUrl: here.url } },
+        ...{ signReceipt: () => 'signed', updateUrl: () => `${here.url}/child`, wake() {} },
+      },
+      {
+        eventId: randomUUID(),
+        answer: { submission: parts[index]?.sid ?? '', peer: partners[index]?.url ?? '', verdict },
+      },
+    ),
+  );
+  await vi.waitFor(
+    async () => {
+      const waiting = await rowsOf(
+        here,
+        `SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+      );
+      expect(waiting).toHaveLength(verdicts.length);
+    },
+    { timeout: 15_000, interval: 20 },
+  );
+  await gate.query('COMMIT');
+  await gate.end();
+  await Promise.all(words);
+}
+const statesOf = async (made: LiveTransaction) =>
+  (await historyOf(here, made)).map(({ state }) => state).slice(1);
+
+describe('the words of two owners that come at the same moment', () => {
+  it('put the answers in force once, if both hold their parts', async () => {
+    const made = await submitted();
+    await atOnce(made, ['held', 'held']);
+    expect(await statesOf(made)).toEqual(['SUBMITTED', 'COMMITTED']);
+    const committed = (await eventsOf(here, made)).filter(({ event }) => event.type.includes('.committed.'));
+    expect(committed).toHaveLength(1);
+    for (const partner of [here.lab, here.clinic]) {
+      const { sid, state } = await here.partOf(made, partner);
+      expect(state).toBe('HELD');
+      expect((await here.toldOf(sid)).map(({ data }) => data.decision)).toEqual([undefined, 'commit']);
+    }
+  });
+
+  it('put them in force nowhere, if one of them refuses', async () => {
+    for (const verdicts of [
+      ['held', 'refused'],
+      ['refused', 'held'],
+      ['refused', 'refused'],
+    ] as const) {
+      const made = await submitted();
+      await atOnce(made, [...verdicts]);
+      expect(await statesOf(made)).toEqual(['SUBMITTED', 'ROLLBACK']);
+    }
+  });
+});
