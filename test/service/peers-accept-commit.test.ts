@@ -84,6 +84,10 @@ describe('a part of the answers that a peer collected', () => {
     expect(Object.values(await recordsOf(lab.admin, part.submission.subject)).flat()).toHaveLength(1);
   });
 
+  it('may be sealed to a key that has been replaced, as long as we have it', async () => {
+    await accept(await makePart(lab, { key: lab.formerSealingKey }));
+  });
+
   it('is stored once when it arrives at two replicas at once', async () => {
     const part = await makePart(lab);
     const said = await Promise.all(

@@ -1,4 +1,5 @@
 import { Writable } from 'node:stream';
+import { generatePrivateKey, type PrivateKey, readPrivateKey } from '#lib/config/private-key.ts';
 import type { AuthOperations } from '#lib/contracts/auth.ts';
 import type { components } from '#lib/contracts/openapi.gen.ts';
 import type { TransactionsOperations } from '#lib/contracts/transactions.ts';
@@ -21,6 +22,8 @@ export interface OwnerInstance extends TestInstance {
   admin: Caller;
   /** Of transactions. */
   db: Database;
+  /** A sealing key of the replicas that is about to be replaced. */
+  formerSealingKey: PrivateKey;
   one: Operations;
   other: Operations;
   /** Shares an element with everybody, or with peers of these ids; `shared: false` takes it back. */
@@ -66,6 +69,7 @@ export async function startOwner(): Promise<OwnerInstance> {
     return createDatabase({ pool });
   };
   const db = open('transactions');
+  const formerSealingKey = readPrivateKey(generatePrivateKey());
   const replica = async (): Promise<Operations> => {
     const shared = {
       ...{ log, auth, bus: createTestBus(log), limiter: createMemoryRateLimiter('off') },
@@ -87,14 +91,14 @@ export async function startOwner(): Promise<OwnerInstance> {
       settings: { ...settings, embedOrigins: '', sweepMs: 1_000 },
       tokenSecrets: transactionToken,
       signingKey: instanceSigning[0] as (typeof instanceSigning)[number],
-      sealingKeys: instanceSealing,
+      sealingKeys: [...instanceSealing, formerSealingKey],
     });
     return transactions.operations;
   };
   const [one, other] = await Promise.all([replica(), replica()]);
   return {
     ...instance,
-    ...{ admin, db, one, other },
+    ...{ admin, db, formerSealingKey, one, other },
     async share(key, changes = {}) {
       const entry = (await (await admin.get(`/models/serials/${key}`)).json()) as Entry;
       const wanted = { name: entry.name, shared: true, sharedWith: [], ...changes };
