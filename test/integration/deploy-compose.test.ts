@@ -31,6 +31,8 @@ const services = Object.entries(compose.services);
 const programs = readdirSync(path.join(project, 'services')).filter((name) =>
   existsSync(path.join(project, 'services', name, 'main.ts')),
 );
+/** Connections at most of one process (lib/db/pool.ts). */
+const poolSize = 10;
 const router = read('deploy/nginx.conf');
 
 describe('deploy/compose.yaml', () => {
@@ -90,6 +92,12 @@ describe('deploy/compose.yaml', () => {
       }
   });
 
+  it('has a database connection for everybody who may want one, also while twice as many replicas run', () => {
+    const given = /max_connections=(\d+)/.exec(compose.services.postgres?.command?.join(' ') ?? '')?.[1];
+    const pools = programs.map((name) => (compose.services[name]?.scale ?? 1) * poolSize);
+    expect(Number(given)).toBeGreaterThanOrEqual(2 * pools.reduce((sum, each) => sum + each, 0) + 10);
+  });
+
   it('runs scripts that may be run', () => {
     for (const script of ['deploy/entrypoint.sh', 'deploy/postgres-init.sh'])
       expect(statSync(path.join(project, script)).mode & 0o111, script).toBe(0o111);
@@ -132,6 +140,11 @@ describe('the router', () => {
     expect(upstreams.map(([, name]) => name).sort()).toEqual(
       [...new Set(routes.map(({ service }) => service))].sort(),
     );
+  });
+
+  it('says nothing of single requests but what its log format has: other levels than these quote whole addresses', () => {
+    const levels = [...router.matchAll(/^\s*error_log \S+ ?(\w*);/gm)].map(([, level]) => level);
+    expect(levels).toEqual(['alert']);
   });
 
   it('repeats nothing that has been sent, and logs neither queries nor names', () => {
