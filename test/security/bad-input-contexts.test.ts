@@ -37,6 +37,7 @@ const wrong: [string, Context, string, string][] = [
   ['a language that is none', { ...good, language: 'en_<b>' }, '422 invalid', '/language invalid'],
   ['a confirmation that is none', { ...good, confirmation: 'PIGEON' }, '422 invalid', '/confirmation invalid'],
   ['a delay before the beginning', { ...good, callbackTriggerDelay: -1 }, '422 invalid', '/callbackTriggerDelay invalid'],
+  ['a validity beyond the last day there is', { ...good, validity: 'P99999999Y' }, '422 invalid', '/validity invalid'],
   ['a validity of no length', { ...good, validity: 'PT0S' }, '422 invalid', '/validity invalid'],
   ['a time-out that is too long', { ...good, timeout: 'P91D' }, '422 invalid', '/timeout invalid'],
   ['different values in two places', { ...good, object: 'a', configuration: { object: 'b' } }, '422 invalid', '/configuration/object conflict'],
