@@ -78,7 +78,7 @@ function checkJson(value: unknown, pointer: string, depth: number): void {
   for (const [key, member] of Object.entries(value)) {
     const at = `${pointer}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`;
     if (key === '__proto__' || key === 'constructor' || key === 'prototype')
-      throw malformedAt(at, 'is not an allowed name');
+      throw malformedAt(at, 'has a name that is not allowed');
     if (!Array.isArray(value)) checkText(key, at);
     checkJson(member, at, depth + 1);
   }
@@ -86,7 +86,7 @@ function checkJson(value: unknown, pointer: string, depth: number): void {
 
 function malformedAt(pointer: string, what: string) {
   const shown = pointer.toWellFormed().replaceAll('\0', '');
-  return fail('malformed', `The body ${what}.`, {
+  return fail('malformed', `The request ${what}.`, {
     errors: [{ pointer: shown.slice(0, 500), code: 'malformed', detail: `The value ${what}.` }],
   });
 }

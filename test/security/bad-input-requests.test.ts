@@ -1,3 +1,5 @@
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { gzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { LiveTransaction } from '../support/live-transactions.ts';
@@ -19,6 +21,17 @@ const post = (path: string, body: Body, headers: Record<string, string>) =>
   session.instance.fetch(path, { method: 'POST', headers, body });
 const postAsAdmin = (path: string, body: Body, headers: Record<string, string>) =>
   post(path, body, { ...session.admin.headers, ...headers });
+
+/** Sends more than any buffer holds, as a client that reads nothing before it has sent all. @returns the status line. */
+async function sendAndLeave(path: string): Promise<string> {
+  const socket = connect(Number(new URL(session.instance.url).port), '127.0.0.1').pause();
+  const body = 'x'.repeat(16 * 1_048_576);
+  const headers = `Host: a\r\nConnection: close\r\nContent-Type: ${json}\r\nContent-Length: ${body.length}`;
+  await new Promise<void>((sent, reject) => {
+    socket.once('error', reject).write(`POST ${path} HTTP/1.1\r\n${headers}\r\n\r\n${body}`, () => sent());
+  });
+  return (await text(socket)).split('\r\n', 1)[0] as string;
+}
 
 describe('a client that takes only what there is not', () => {
   it.each(['', '/submit', '/child', '/context'])(
@@ -116,6 +129,13 @@ describe('a body that is too large', () => {
       readProblem(await session.instance.fetch(submit, init)),
     );
     expect(said).toBe('413 too-large');
+  });
+
+  it('is refused, too, to a client that ends its connection with the answer', async () => {
+    await session.storingNothing(async () => {
+      expect(await sendAndLeave(submit)).toBe('HTTP/1.1 413 Payload Too Large');
+      expect(await sendAndLeave('/consents')).toBe('HTTP/1.1 401 Unauthorized');
+    });
   });
 
   it.each(['/consents', '/consents/preview', '/subjects', '/keys', '/records/extraction', '/transactions'])(
