@@ -104,6 +104,19 @@ describe('a creation', () => {
 });
 
 describe('a submission', () => {
+  it('of a form that is wrong is a page for a browser, and a problem for a program', async () => {
+    const send = (accept: string) =>
+      instance.fetch(`${transaction.task}?t=${transaction.token}`, {
+        method: 'POST',
+        headers: { Accept: accept, 'Content-Type': 'application/x-www-form-urlencoded' },
+        body: 'element/processing/processing.001/1.0=maybe',
+      });
+    const page = await send(browser);
+    expect([page.status, typeOf(page)]).toEqual([422, 'text/html']);
+    for (const accept of ['application/json', '*/*'])
+      expect((await problemOf(await send(accept))).said).toBe('422 invalid-answer');
+  });
+
   it('is JSON or a form, and nothing else', async () => {
     const answer = await instance.fetch(`${transaction.task}?t=${transaction.token}`, {
       method: 'POST',

@@ -1,5 +1,6 @@
 import type { Context } from 'koa';
 import { fail } from '#lib/errors/fail.ts';
+import { preferredMode } from '#lib/http/negotiate.ts';
 import type { Handler, OperationInput } from '#lib/http/operation.ts';
 import { type SubmitOutcome, submitAnswers } from '../commands/submit-answers.ts';
 import { linksOf, withToken } from '../domain/links.ts';
@@ -43,7 +44,7 @@ async function reject(
 ): Promise<void> {
   const { instance, tokens } = dependencies;
   const token = mintToken(tokens, read, input.principal);
-  if (!input.form) {
+  if (!input.form || preferredMode(ctx.get('accept')) !== 'html') {
     const task = withToken(linksOf(instance.baseUrl, read.transaction.id).submit, token);
     if (check.outcome === 'stale')
       throw fail(
