@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { sampleContent } from '../support/forms-models.ts';
 import { type HeldUp, holdUp } from '../support/held-up.ts';
 import { rowsOf } from '../support/live-database.ts';
+import { makeLiveModel } from '../support/live-models.ts';
 import { type OwnerInstance, startOwner } from '../support/owner-instance.ts';
 import { digestOf, makePart, type Part } from '../support/peer-parts.ts';
 
@@ -11,11 +13,11 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => lab?.stop());
 
-type Table = Parameters<typeof holdUp>[1];
+type Table = 'receipts' | 'receipt_drafts' | 'outbox' | 'records';
 
 /** Does something while nobody can write to a table. */
 async function whileHeldUp(table: Table, work: (lock: HeldUp) => Promise<void>): Promise<void> {
-  const lock = await holdUp(lab, table);
+  const lock = await holdUp(lab, `LOCK TABLE transactions.${table} IN SHARE MODE`);
   await work(lock).finally(() => lock.release());
 }
 
@@ -127,5 +129,18 @@ describe('a part that comes again while it is being stored', () => {
     });
     expect(await held).toMatchObject({ verdict: 'held' });
     expect(await decided).toEqual({ verdict: 'rolledback', id: (await held)?.id });
+  });
+});
+
+describe('a part with a question that is deleted at that moment', () => {
+  it('is not taken: nobody records an answer to nothing', async () => {
+    const { key } = await makeLiveModel(lab.admin, 'processing', { en: sampleContent.processing });
+    await lab.share(key);
+    const part = await makePart(lab, { answers: { [`element/processing/${key}/1.0`]: ['accepted'] } });
+    const lock = await holdUp(lab, `SET LOCAL search_path = forms; DELETE FROM models WHERE key = '${key}'`);
+    const said = lab.one.acceptSubmission(part);
+    await lock.waiting(1).finally(() => lock.release('COMMIT'));
+    expect(await said).toEqual({ verdict: 'refused', reason: 'unknown-element' });
+    expect(await stored(part)).toEqual({ ...nothing, submissions: 1 });
   });
 });

@@ -2,26 +2,27 @@ import pg from 'pg';
 import type { TestInstance } from './instance.ts';
 import { replicaConnections } from './owner-instance.ts';
 
-/** A lock that holds up whatever writes to a table of transactions, at a place that a test chooses. */
+/** A lock that holds up the replicas of an instance at a place that a test chooses. */
 export interface HeldUp {
-  /** Ends as soon as so many statements of replicas wait for the lock, or for one that does. @returns the backend that waits for the table itself. */
+  /** Ends as soon as so many statements of replicas wait for the lock, or for one that does. @returns the first backend that waits. */
   waiting(count: number): Promise<number>;
   /** Ends a backend in the middle of its work, as a database that crashes does. */
   kill(backend: number): Promise<void>;
-  release(): Promise<void>;
+  /** @param end whether what holds them up comes about. */
+  release(end?: 'COMMIT' | 'ROLLBACK'): Promise<void>;
 }
 
-/** Holds up every statement that writes to a table. */
+/** Holds up every statement that needs what this one locks. */
 export async function holdUp(
   { databaseUrl }: Pick<TestInstance, 'databaseUrl'>,
-  table: 'receipts' | 'receipt_drafts' | 'outbox' | 'records',
+  statement: string,
 ): Promise<HeldUp> {
   const [holder, watcher] = [1, 2].map(() => new pg.Client({ connectionString: databaseUrl })) as [
     pg.Client,
     pg.Client,
   ];
   await Promise.all([holder.connect(), watcher.connect()]);
-  await holder.query(`BEGIN; LOCK TABLE transactions.${table} IN SHARE MODE`);
+  await holder.query(`BEGIN; ${statement}`);
   return {
     async waiting(count) {
       for (;;) {
@@ -30,15 +31,15 @@ export async function holdUp(
              FROM pg_stat_activity AS a WHERE a.datname = current_database() AND a.application_name = $1 AND cardinality(pg_blocking_pids(a.pid)) > 0`,
           [replicaConnections],
         );
-        const first = rows.find((row) => row.first);
+        const first = rows.find((row) => row.first) ?? rows[0];
         if (rows.length >= count && first) return first.pid;
       }
     },
     async kill(backend) {
       await watcher.query('SELECT pg_terminate_backend($1)', [backend]);
     },
-    async release() {
-      await holder.query('ROLLBACK');
+    async release(end = 'ROLLBACK') {
+      await holder.query(end);
       await Promise.all([holder.end(), watcher.end()]);
     },
   };
