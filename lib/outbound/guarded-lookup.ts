@@ -6,9 +6,22 @@ import { OutboundFailed, OutboundRefused } from '#lib/outbound/outbound-errors.t
 /** All addresses of a name. Rejects if there is no such name, or nobody who knows. */
 export type Resolve = (hostname: string) => Promise<readonly string[]>;
 
-/** As the machine resolves names (getaddrinfo): also those of /etc/hosts and of the search domains. */
-export const resolveBySystem: Resolve = async (hostname) =>
-  (await dns.lookup(hostname, { all: true })).map(({ address }) => address);
+const underWay = new Map<string, Promise<readonly string[]>>();
+
+/**
+ * As the machine resolves names (getaddrinfo): also those of /etc/hosts and of the search domains. Each look-up takes a thread until it ends,
+ * and there are few: who asks for a name that is being looked up waits with the others.
+ */
+export const resolveBySystem: Resolve = (hostname) => {
+  const asked =
+    underWay.get(hostname) ??
+    dns
+      .lookup(hostname, { all: true })
+      .then((found) => found.map(({ address }) => address))
+      .finally(() => underWay.delete(hostname));
+  underWay.set(hostname, asked);
+  return asked;
+};
 
 /**
  * What a socket uses to resolve its host, once for each connection: it is given allowed addresses only and connects to one of

@@ -1,4 +1,6 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { promises as dns } from 'node:dns';
+import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { resolveBySystem } from '#lib/outbound/guarded-lookup.ts';
 import { createOutboundClient, type OutboundClient } from '#lib/outbound/outbound-client.ts';
 import { type LoopbackServer, startLoopbackServer } from '../support/loopback-server.ts';
 import { ask } from './outbound/ask.ts';
@@ -31,6 +33,21 @@ function clientOf(answers: string[][], allowedNetworks: string[] = []) {
   opened.push(client);
   return { client, asked };
 }
+
+describe('a name whose server does not answer', () => {
+  it('takes one thread of the machine, however many ask for it; and is asked for again when there was an answer', async () => {
+    const answer = Promise.withResolvers<{ address: string; family: number }[]>();
+    const lookup = vi.spyOn(dns, 'lookup').mockReturnValue(answer.promise as never);
+    onTestFinished(() => lookup.mockRestore());
+    const asked = Array.from({ length: 5 }, () => resolveBySystem('silent.example'));
+    expect(lookup).toHaveBeenCalledTimes(1);
+    answer.reject(new Error('EAI_AGAIN'));
+    for (const each of await Promise.allSettled(asked)) expect(each.status).toBe('rejected');
+    lookup.mockResolvedValue([{ address: '192.0.2.1', family: 4 }] as never);
+    expect(await resolveBySystem('silent.example')).toEqual(['192.0.2.1']);
+    expect(lookup).toHaveBeenCalledTimes(2);
+  });
+});
 
 describe('a name that somebody else chose', () => {
   it.each([
