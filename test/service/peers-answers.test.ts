@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { components } from '#lib/contracts/openapi.gen.ts';
 import { type Caller, signIn } from '../support/callers.ts';
 import { startTestInstance, type TestInstance } from '../support/instance.ts';
@@ -6,6 +6,7 @@ import { rowsOf, runInDatabase } from '../support/live-database.ts';
 import { type LiveForm, subjectOf, transactionIn } from '../support/live-subject.ts';
 import { createTransaction, recordsOf } from '../support/live-transactions.ts';
 import { pairInstances } from '../support/pair-instances.ts';
+import { until } from '../support/until.ts';
 
 type Entry = components['schemas']['Entry'];
 type Peer = components['schemas']['Peer'];
@@ -40,13 +41,11 @@ const theirAnswer = () => `element/processing/${theirs()}/1.0`;
 
 /** Has the clinic ask somebody, as soon as it knows what the laboratory shares. */
 const ask = (context: Record<string, unknown> = {}) =>
-  vi.waitFor(
-    () =>
-      createTransaction(clinicAdmin, {
-        layoutData: { elements: ['processing.001', theirs()] },
-        ...context,
-      }),
-    { timeout: 15_000, interval: 100 },
+  until(() =>
+    createTransaction(clinicAdmin, {
+      layoutData: { elements: ['processing.001', theirs()] },
+      ...context,
+    }),
   );
 const answer = async (made: { id: string; token: string }) => {
   const response = await subjectOf(clinic, made).submit({
@@ -59,14 +58,11 @@ const answer = async (made: { id: string; token: string }) => {
 const atClinic = async (id: string) =>
   (await (await clinicAdmin.get(`/consents/${id}`)).json()) as Transaction;
 const settled = (id: string, state: string) =>
-  vi.waitFor(
-    async () => {
-      const transaction = await atClinic(id);
-      expect(transaction.followers).toMatchObject([{ location: lab.url, state }]);
-      return transaction;
-    },
-    { timeout: 15_000, interval: 50 },
-  );
+  until(async () => {
+    const transaction = await atClinic(id);
+    expect(transaction.followers).toMatchObject([{ location: lab.url, state }]);
+    return transaction;
+  });
 
 describe('an answer to a question of a paired instance', () => {
   it('is on record there, in its words and nowhere else', async () => {
@@ -122,7 +118,7 @@ describe('an answer to a question of a paired instance', () => {
     );
     expect(kinds.map(({ kind }) => kind)).toEqual(['decide', 'submit']);
     // Nobody has to ask for what has been said.
-    await vi.waitFor(async () => expect(await rowsOf(lab, 'SELECT sid FROM peers.deliveries')).toEqual([]));
+    await until(async () => expect(await rowsOf(lab, 'SELECT sid FROM peers.deliveries')).toEqual([]));
   });
 
   it('is refused by its owner for good when the question is not shared any more', async () => {

@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { sql } from '#lib/db/sql.ts';
 import { randomId } from '#lib/ids/random-id.ts';
 import { type DeliveringInstance, startDelivering } from '../support/delivering-instance.ts';
 import { openGate } from '../support/gate.ts';
 import { type Came, type OwnOwner, sendReceipt, signReceipt, takeParts } from '../support/own-owner.ts';
 import { type OwnPeer, startOwnPeer } from '../support/peer-of-our-own.ts';
+import { until } from '../support/until.ts';
 
 let clinic: DeliveringInstance;
 let lab: OwnPeer;
@@ -32,16 +33,16 @@ const waiting = () =>
   clinic.db.query<Waiting>(
     sql`SELECT d.sid, d.attempts, d.last_error AS error FROM deliveries AS d WHERE d.peer_url = ${lab.url}`,
   );
-const nothingWaits = () => vi.waitFor(async () => expect(await waiting()).toEqual([]));
+const nothingWaits = () => until(async () => expect(await waiting()).toEqual([]));
 const told = (sid: string) => clinic.outcomes.filter(({ subject }) => subject === sid);
 const outcomeOf = (sid: string) =>
-  vi.waitFor(() => {
+  until(() => {
     expect(told(sid)).toHaveLength(1);
     return told(sid)[0]?.data;
   });
 /** Waits until the delivery has failed. */
 const failed = () =>
-  vi.waitFor(async () => {
+  until(async () => {
     const [row] = await waiting();
     expect(row?.attempts).toBeGreaterThanOrEqual(1);
     return row as Waiting;
@@ -147,7 +148,7 @@ describe('a part of the answers that is released', () => {
     const gate = openGate();
     owner.instead = () => gate.passed.then(() => false);
     const sid = await clinic.release(lab);
-    await vi.waitFor(() => expect(owner.came).toHaveLength(1));
+    await until(() => expect(owner.came).toHaveLength(1));
     const { id } = await clinic.db.one<{ id: string }>(
       sql`SELECT p.id FROM peers AS p WHERE p.url = ${lab.url}`,
     );
@@ -193,7 +194,7 @@ describe('what is no verdict of the owner is tried again, never a refusal:', () 
       ...(part as NonNullable<typeof part>),
       deadline: new Date().toISOString(),
     });
-    await vi.waitFor(async () => {
+    await until(async () => {
       await letWaitsPass();
       await clinic.replicas[0]?.deliveries.endOverdue();
       expect(told(sid)).toHaveLength(1);

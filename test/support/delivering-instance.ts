@@ -80,7 +80,9 @@ export async function startDelivering(replicas = 1): Promise<DeliveringInstance>
   const log = createLogger({ destination });
   const pool = createPool({ url: database.url, schema: 'peers', log });
   const db = createDatabase({ pool });
-  const bus = createTestBus(log);
+  // Of the replicas the first reads events; each of them works the queue and tells what came of it.
+  const buses = Array.from({ length: replicas }, () => createTestBus(log));
+  const [bus] = buses as [EventBus];
   const metrics = createMetrics();
   const transactions = standIn();
   const keys = [readPrivateKey(generatePrivateKey())];
@@ -91,11 +93,9 @@ export async function startDelivering(replicas = 1): Promise<DeliveringInstance>
   });
   const url = `http://localhost:${listener.port}`;
   const composed = await Promise.all(
-    // Of the replicas the first reads events; each of them works the queue.
-    Array.from({ length: replicas }, (_, index) =>
+    buses.map((bus) =>
       composePeers({
-        ...{ db, log, auth, transactions, metrics },
-        bus: index === 0 ? bus : createTestBus(log),
+        ...{ db, log, auth, transactions, metrics, bus },
         forms,
         document: readContract() as never,
         limiter: createMemoryRateLimiter('off'),
@@ -106,7 +106,7 @@ export async function startDelivering(replicas = 1): Promise<DeliveringInstance>
       }),
     ),
   );
-  const outcomes = gatherOutcomes(bus, db);
+  const outcomes = gatherOutcomes(buses, db);
   handle = (composed[0] as (typeof composed)[0]).app.callback();
   for (const replica of composed) await replica.start();
   const tell: DeliveringInstance['tell'] = async (type, data, time = new Date()) => {
@@ -144,11 +144,12 @@ export async function startDelivering(replicas = 1): Promise<DeliveringInstance>
   };
 }
 
-function gatherOutcomes(bus: EventBus, db: Database): AccordEvent[] {
+function gatherOutcomes(buses: readonly EventBus[], db: Database): AccordEvent[] {
   const outcomes: AccordEvent[] = [];
-  bus.subscribe('accord.peer-outcomes', sharedReader({ name: 'test', db }), async (event) => {
-    outcomes.push(event);
-  });
+  for (const bus of buses)
+    bus.subscribe('accord.peer-outcomes', sharedReader({ name: 'test', db }), async (event) => {
+      outcomes.push(event);
+    });
   return outcomes;
 }
 

@@ -10,7 +10,7 @@ export interface ClockWatch {
   note(url: string, at: Date | undefined): void;
 }
 
-/** A clock is looked at so often; one that is wrong is told of as often. */
+/** A clock is looked at so often, and at once when it is wrong, or right again. */
 const everyMs = 60_000;
 
 export function createClockWatch({
@@ -22,13 +22,13 @@ export function createClockWatch({
   log: Logger;
   metrics?: PeerMetrics | undefined;
 }): ClockWatch {
-  const noted = new Map<string, number>();
+  const noted = new Map<string, { at: number; wrong: boolean }>();
 
-  async function tell(url: string, seconds: number): Promise<void> {
+  async function tell(url: string, { seconds, wrong }: { seconds: number; wrong: boolean }): Promise<void> {
     const peer = await findPeerByUrl(db, url);
     if (!peer) return void noted.delete(url);
     metrics?.clock(peer.id, seconds);
-    if (Math.abs(seconds) > mostSkewSeconds)
+    if (wrong)
       log.error('the clock of a peer is not as ours: compare both with a time server', {
         id: peer.id,
         count: Math.round(seconds),
@@ -37,10 +37,14 @@ export function createClockWatch({
 
   return {
     note(url, at) {
+      if (!at || Number.isNaN(at.getTime())) return;
       const now = Date.now();
-      if (!at || Number.isNaN(at.getTime()) || now < (noted.get(url) ?? 0) + everyMs) return;
-      noted.set(url, now);
-      tell(url, (at.getTime() - now) / 1000).catch((error: unknown) => {
+      const seconds = (at.getTime() - now) / 1000;
+      const wrong = Math.abs(seconds) > mostSkewSeconds;
+      const last = noted.get(url);
+      if (last && last.wrong === wrong && now < last.at + everyMs) return;
+      noted.set(url, { at: now, wrong });
+      tell(url, { seconds, wrong }).catch((error: unknown) => {
         noted.delete(url);
         log.warn('the clock of a peer could not be noted', { error });
       });

@@ -1,0 +1,251 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { generatePrivateKey, readPrivateKey } from '#lib/config/private-key.ts';
+import { sql } from '#lib/db/sql.ts';
+import { type DeliveringInstance, startDelivering } from '../support/delivering-instance.ts';
+import { openGate } from '../support/gate.ts';
+import { type OwnOwner, takeParts } from '../support/own-owner.ts';
+import { type OwnPeer, startOwnPeer } from '../support/peer-of-our-own.ts';
+import { until } from '../support/until.ts';
+
+let clinic: DeliveringInstance;
+let lab: OwnPeer;
+let owner: OwnOwner;
+let labId: string;
+beforeEach(async () => {
+  [clinic, lab] = await Promise.all([startDelivering(2), startOwnPeer()]);
+  owner = takeParts(lab);
+  labId = await clinic.pairWith(lab);
+});
+afterEach(async () => {
+  await lab?.close();
+  await clinic?.stop();
+});
+
+const draw = () => readPrivateKey(generatePrivateKey());
+const waiting = () =>
+  clinic.db.query<{ sid: string; attempts: number; error: string | null; leased: boolean }>(
+    sql`SELECT d.sid, d.attempts, d.last_error AS error, d.lease IS NOT NULL AS leased FROM deliveries AS d`,
+  );
+const nothingWaits = () => until(async () => expect(await waiting()).toEqual([]));
+const isTold = (sid: string, verdict = 'committed') =>
+  until(() =>
+    expect(clinic.outcomes.filter(({ subject }) => subject === sid)).toMatchObject([{ data: { verdict } }]),
+  );
+const letWaitsPass = async () => {
+  await clinic.db.query(sql`UPDATE deliveries SET not_before = accord_now()`);
+  await clinic.db.query(sql`UPDATE queues SET next_at = now()`);
+};
+const releaseMany = (count: number, to: { url: string } = lab) =>
+  Promise.all(Array.from({ length: count }, () => clinic.release(to)));
+const isAt = (count: number) => until(() => expect(owner.came.length).toBe(count));
+
+describe('parts for a peer', () => {
+  it('go out four at a time, however many replicas there are, and none is left or sent twice', async () => {
+    const gate = openGate();
+    owner.instead = () => gate.passed.then(() => false);
+    const sids = await releaseMany(40);
+    await isAt(4);
+    // All other places are taken; whoever looks again and again finds none.
+    const { free } = await clinic.db.one<{ free: number }>(
+      sql`SELECT count(*)::int AS free FROM places WHERE lease IS NULL`,
+    );
+    expect(free).toBe(0);
+    gate.open();
+    await nothingWaits();
+    expect(owner.most).toBe(4);
+    expect(owner.came.map(({ sid }) => sid).sort()).toEqual(sids.sort());
+  });
+
+  it('go out one at a time after it has failed, and four again when it is back', async () => {
+    const gate = openGate();
+    owner.instead = () => gate.passed.then(() => false);
+    await clinic.db.query(sql`UPDATE peers SET state = 'QUARANTINED'`);
+    await releaseMany(12);
+    await clinic.db.query(sql`UPDATE queues SET failures = 3`);
+    await clinic.db.query(sql`UPDATE peers SET state = 'PAIRED'`);
+    await until(() => expect(owner.busy.size).toBe(1));
+    const taken = await clinic.db.query(sql`SELECT place FROM places WHERE lease IS NOT NULL`);
+    expect(taken).toEqual([{ place: 1 }]);
+    expect(owner.most).toBe(1);
+    gate.open();
+    await nothingWaits();
+    expect(owner.most).toBeLessThanOrEqual(4);
+    expect(await clinic.db.query(sql`SELECT failures FROM queues`)).toEqual([{ failures: 0 }]);
+  });
+
+  it('are left alone for longer the longer it fails', async () => {
+    owner.instead = (response) => response.writeHead(503).end();
+    await clinic.release(lab);
+    const queue = () =>
+      clinic.db.one<{ failures: number; wait: number }>(
+        sql`SELECT q.failures, extract(epoch FROM q.next_at - now())::float8 AS wait FROM queues AS q`,
+      );
+    for (const least of [1, 2, 3, 4]) {
+      const { failures, wait } = await until(async () => {
+        const found = await queue();
+        expect(found.failures).toBeGreaterThanOrEqual(least);
+        return found;
+      });
+      expect(wait).toBeLessThanOrEqual(0.5 * 2 ** failures);
+      await letWaitsPass();
+    }
+  });
+
+  it('wait for no other peer, however slow that is', async () => {
+    const slow = await startOwnPeer();
+    const gate = openGate();
+    const slowOwner = takeParts(slow);
+    slowOwner.instead = () => gate.passed.then(() => false);
+    await clinic.pairWith(slow);
+    await releaseMany(20, slow);
+    await until(() => expect(slowOwner.busy.size).toBe(4));
+    for (const sid of await releaseMany(5)) await isTold(sid);
+    expect(slowOwner.came).toHaveLength(4);
+    gate.open();
+    await slow.close();
+  });
+
+  it('are none that a poor one holds up: others go first after a failure', async () => {
+    owner.instead = (response, { body }) => body.includes('"poor"') && response.writeHead(500).end();
+    const poor = await clinic.release(lab, { subject: 'poor' });
+    const others = await releaseMany(5);
+    await letWaitsPass();
+    for (const sid of others) await isTold(sid);
+    await until(async () => expect((await waiting()).every(({ sid }) => sid === poor)).toBe(true));
+  });
+
+  it('are taken over from a process that was killed, when its lease is over', async () => {
+    await clinic.db.query(sql`UPDATE peers SET state = 'QUARANTINED'`);
+    const sid = await clinic.release(lab);
+    // As it leaves them: a place, and a delivery, that nobody works on.
+    await clinic.db.query(
+      sql`UPDATE deliveries SET lease = gen_random_uuid(), lease_until = now() + interval '1 hour'`,
+    );
+    await clinic.db.query(
+      sql`UPDATE places SET lease = gen_random_uuid(), lease_until = now() + interval '1 hour'`,
+    );
+    await clinic.db.query(sql`UPDATE peers SET state = 'PAIRED'`);
+    await clinic.db.query(sql`UPDATE deliveries SET lease_until = now()`);
+    await clinic.db.query(sql`UPDATE places SET lease_until = now()`);
+    await isTold(sid);
+    expect(owner.came).toHaveLength(1);
+  });
+
+  it('are given back by a process that stops, and its receipt is written down if it comes in time', async () => {
+    const gate = openGate();
+    owner.instead = () => gate.passed.then(() => false);
+    const sid = await clinic.release(lab);
+    await isAt(1);
+    const stopped = Promise.all(clinic.replicas.map(({ deliveries }) => deliveries.stop()));
+    gate.open();
+    await stopped;
+    expect(await waiting()).toEqual([]);
+    await isTold(sid);
+  });
+});
+
+describe('a peer', () => {
+  it('in quarantine is sent nothing until its keys are confirmed', async () => {
+    await clinic.db.query(sql`UPDATE peers SET state = 'QUARANTINED' WHERE id = ${labId}`);
+    const sid = await clinic.release(lab);
+    const other = await startOwnPeer();
+    takeParts(other);
+    await clinic.pairWith(other);
+    // Whatever is sent is sent before this.
+    await isTold(await clinic.release(other));
+    expect(owner.came).toEqual([]);
+    expect(await waiting()).toMatchObject([{ sid, attempts: 0 }]);
+    await clinic.db.query(sql`UPDATE peers SET state = 'PAIRED' WHERE id = ${labId}`);
+    await isTold(sid);
+    await other.close();
+  });
+
+  it('that has ended the pairing is sent nothing, and what waits for it expires at the deadline', async () => {
+    expect((await lab.send(clinic.url, 'DELETE', '/federation/pairing')).status).toBe(204);
+    const sid = await clinic.release(lab);
+    const part = clinic.transactions.parts.get(sid) as NonNullable<
+      ReturnType<typeof clinic.transactions.parts.get>
+    >;
+    const sweep = () => clinic.replicas[0]?.deliveries.endOverdue();
+    await sweep();
+    const { deadline } = await clinic.db.one<{ deadline: Date }>(sql`SELECT deadline FROM deliveries`);
+    expect(deadline.toISOString()).toBe(part.deadline);
+    await clinic.db.query(sql`UPDATE deliveries SET deadline = accord_now()`);
+    await sweep();
+    await isTold(sid, 'expired');
+    expect(owner.came).toEqual([]);
+    expect(await waiting()).toEqual([]);
+  });
+
+  it('that pairs again with the same keys is sent what waits', async () => {
+    await clinic.db.query(sql`UPDATE peers SET state = 'QUARANTINED'`);
+    const sid = await clinic.release(lab);
+    await clinic.db.query(sql`DELETE FROM peers`);
+    await clinic.pairWith(lab);
+    await isTold(sid);
+  });
+
+  it('at the same address with other keys is not the one that it waits for', async () => {
+    await clinic.db.query(sql`UPDATE peers SET state = 'QUARANTINED'`);
+    const old = await clinic.release(lab);
+    await clinic.db.query(sql`DELETE FROM peers`);
+    lab.keys = [draw()];
+    await clinic.pairWith(lab);
+    const next = await clinic.release(lab);
+    await isTold(next);
+    expect(owner.came.map(({ sid }) => sid)).toEqual([next]);
+    expect(await waiting()).toMatchObject([{ sid: old, attempts: 0 }]);
+  });
+
+  it('that changes its keys in the middle is asked for them, and what waits goes on', async () => {
+    const gate = openGate();
+    owner.instead = () => gate.passed.then(() => false);
+    const sids = await releaseMany(8);
+    await isAt(4);
+    await clinic.db.query(sql`UPDATE peers SET described_at = accord_now() - interval '61 seconds'`);
+    lab.keys = [draw(), ...lab.keys];
+    gate.open();
+    for (const sid of sids) await isTold(sid);
+    const kids = await clinic.db.query<{ kid: string }>(
+      sql`SELECT k.kid FROM peer_keys AS k WHERE k.use = 'sig' ORDER BY k.position`,
+    );
+    expect(kids.map(({ kid }) => kid)).toEqual(lab.keys.map(({ kid }) => kid));
+  });
+
+  it('whose new keys nobody vouches for is in quarantine, and what it has signed with them does not count', async () => {
+    await clinic.db.query(sql`UPDATE peers SET described_at = accord_now() - interval '61 seconds'`);
+    lab.keys = [draw()];
+    const sid = await clinic.release(lab);
+    await until(async () => {
+      const [row] = await waiting();
+      expect(row?.error).toContain('(unknown-key)');
+    });
+    expect(await clinic.db.one(sql`SELECT p.state FROM peers AS p`)).toEqual({ state: 'QUARANTINED' });
+    await letWaitsPass();
+    expect(clinic.outcomes.filter(({ subject }) => subject === sid)).toEqual([]);
+  });
+
+  it('whose clock is wrong is told of', async () => {
+    const before = lab.answer;
+    lab.answer = (request, response) => {
+      response.setHeader('Date', new Date(Date.now() + 600_000).toUTCString());
+      return before(request, response);
+    };
+    await isTold(await clinic.release(lab));
+    await until(async () => expect(clinic.logs()).toContain('the clock of a peer is not as ours'));
+    const [, seconds] =
+      new RegExp(`accord_peer_clock_skew_seconds\\{peer="${labId}"\\} (\\S+)`).exec(await clinic.metrics()) ??
+      [];
+    expect(Number(seconds)).toBeGreaterThan(590);
+    expect(Number(seconds)).toBeLessThan(610);
+  });
+
+  it('is told of when its own messages show that its clock is wrong', async () => {
+    const sent = await lab.send(clinic.url, 'POST', '/federation/ping', undefined, {
+      now: new Date(Date.now() - 600_000),
+    });
+    expect(sent.status).toBe(401);
+    await until(() => expect(clinic.logs()).toContain('the clock of a peer is not as ours'));
+    expect(await clinic.metrics()).toContain('accord_peer_refused_total{reason="clock"} 1');
+  });
+});
