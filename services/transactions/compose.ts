@@ -32,6 +32,7 @@ import { renderErrorPage } from './handlers/render-error-page.ts';
 import { submitDependencies } from './handlers/submit-dependencies.ts';
 import { createDeadlineSweeper } from './jobs/sweep-deadlines.ts';
 import { createOperations } from './operations/create-operations.ts';
+import { heldSubmissions } from './queries/submissions.ts';
 
 interface Options {
   db: Database;
@@ -68,7 +69,7 @@ export async function composeTransactions(
 ): Promise<{ app: Koa; operations: TransactionsOperations; start(): Promise<void>; stop(): Promise<void> }> {
   const { db, bus, forms, instance, limiter, settings, document } = options;
   const log = options.log.child({ service: 'transactions' });
-  options.metrics?.watchTables(eventTables('transactions', db));
+  options.metrics?.watchTables({ ...eventTables('transactions', db), held: () => heldSubmissions(db) });
   const relay = createOutboxRelay({ db, bus, log, metrics: options.metrics?.events });
   const sweeper = createDeadlineSweeper({
     db,

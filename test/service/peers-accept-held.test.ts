@@ -223,6 +223,27 @@ describe('a decision', () => {
 });
 
 describe('a part whose decision is late', () => {
+  it('is among the figures that administrators watch', async () => {
+    const figures = async () => {
+      const read = await lab.metrics();
+      const figure = (name: string) =>
+        Number(new RegExp(`^${name}{service="transactions"} (.*)$`, 'm').exec(read)?.[1]);
+      return { rows: figure('accord_submissions_held'), age: figure('accord_submissions_held_age_seconds') };
+    };
+    const before = await figures();
+    const { part } = await hold();
+    try {
+      await letTimePass(lab, '3 days');
+      const { rows, age } = await figures();
+      expect(rows).toBe(before.rows + 1);
+      expect(age).toBeGreaterThan(3 * 24 * 3600 - 60);
+      await decide(part, 'rollback');
+      expect((await figures()).rows).toBe(before.rows);
+    } finally {
+      await letTimePass(lab, '0 days');
+    }
+  });
+
   it('stays as it is, however late, until the decision is known', async () => {
     const kept = await hold();
     const lost = await hold();

@@ -13,6 +13,8 @@ export interface TableReaders {
   backlogs?: () => Promise<
     readonly { peer: string; rows: number; oldestSeconds: number; failures: number }[]
   >;
+  /** Parts of answers that wait for the decisions of peers, and the age of the oldest in seconds (0 without any). */
+  held?: () => Promise<{ rows: number; oldestSeconds: number }>;
 }
 
 export interface TableMetrics {
@@ -50,6 +52,11 @@ export function createTableMetrics(registers: Registry[]): TableMetrics {
     'peer',
   );
   const failing = gauge('accord_peer_failures', 'Attempts in vain since a peer last answered.', 'peer');
+  const held = gauge(
+    'accord_submissions_held',
+    'Parts of answers that wait for the decision of a peer (counted up to 100,000).',
+  );
+  const heldAge = gauge('accord_submissions_held_age_seconds', 'How long the oldest of them has waited.');
   const unread = new Counter({
     name: 'accord_metrics_unread_total',
     help: 'Figures that could not be read, because the database did not answer.',
@@ -59,11 +66,12 @@ export function createTableMetrics(registers: Registry[]): TableMetrics {
 
   async function readOne(readers: TableReaders): Promise<void> {
     const { service } = readers;
-    const [waiting, parked, made, peers] = await Promise.all([
+    const [waiting, parked, made, peers, undecided] = await Promise.all([
       readers.outbox?.(),
       readers.deadLetters?.(),
       readers.deliveries?.(),
       readers.backlogs?.(),
+      readers.held?.(),
     ]);
     if (waiting) {
       depth.set({ service }, waiting.rows);
@@ -79,12 +87,17 @@ export function createTableMetrics(registers: Registry[]): TableMetrics {
       backlogAge.set({ service, peer }, oldestSeconds);
       failing.set({ service, peer }, failures);
     }
+    if (undecided) {
+      held.set({ service }, undecided.rows);
+      heldAge.set({ service }, undecided.oldestSeconds);
+    }
   }
 
   return {
     watch: (readers) => void watched.push(readers),
     async collect() {
-      for (const each of [depth, age, dead, due, dueAge, backlog, backlogAge, failing]) each.reset();
+      for (const each of [depth, age, dead, due, dueAge, backlog, backlogAge, failing, held, heldAge])
+        each.reset();
       await Promise.all(
         watched.map((readers) => readOne(readers).catch(() => unread.inc({ service: readers.service }))),
       );

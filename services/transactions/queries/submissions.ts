@@ -66,3 +66,11 @@ export async function changeVerdict(
   await tx.query(sql`
     UPDATE submissions SET verdict = ${verdict}, changed_at = accord_now() WHERE peer = ${peer} AND sid = ${sid}`);
 }
+
+/** What metrics tell of parts whose leader has not decided. Nobody needs to know exactly how many very many are. */
+export function heldSubmissions(db: Queries): Promise<{ rows: number; oldestSeconds: number }> {
+  return db.one(sql`
+    SELECT (SELECT count(*)::int FROM (SELECT 1 FROM submissions WHERE verdict = 'held' LIMIT 100000) AS h) AS rows,
+           coalesce((SELECT extract(epoch FROM accord_now() - s.received_at)::float8
+                       FROM submissions AS s WHERE s.verdict = 'held' ORDER BY s.received_at LIMIT 1), 0) AS "oldestSeconds"`);
+}
