@@ -71,10 +71,18 @@ export function createSender(connect: () => KafkaConnection, topic: Topic, onLos
     }
   }
 
-  /** One of them cannot be sent, and the others must not wait for it. */
+  /**
+   * One of them cannot be sent, and the others must not wait for it. When Kafka goes away meanwhile the rest is not tried one by one: that
+   * would outlast a lease.
+   */
   async function sendEach(events: readonly OutboundEvent[]): Promise<Unsent[]> {
     const unsent: Unsent[] = [];
-    for (const event of events) unsent.push(...(await send([event])));
+    for (const [index, event] of events.entries()) {
+      const [failed] = await send([event]);
+      if (failed?.hopeless === false)
+        return [...unsent, ...events.slice(index).map((each) => ({ ...failed, id: each.event.id }))];
+      if (failed) unsent.push(failed);
+    }
     return unsent;
   }
 
