@@ -1,0 +1,240 @@
+import { decodeJwt } from 'jose';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { sql } from '#lib/db/sql.ts';
+import { randomId } from '#lib/ids/random-id.ts';
+import { type DeliveringInstance, samplePart, startDelivering } from '../support/delivering-instance.ts';
+import { openGate } from '../support/gate.ts';
+import { type OwnOwner, takeParts } from '../support/own-owner.ts';
+import { type OwnPeer, startOwnPeer } from '../support/peer-of-our-own.ts';
+import { until } from '../support/until.ts';
+
+let clinic: DeliveringInstance;
+let lab: OwnPeer;
+let owner: OwnOwner;
+let sid: string;
+beforeAll(async () => {
+  clinic = await startDelivering();
+});
+afterAll(() => clinic?.stop());
+beforeEach(async () => {
+  sid = randomId();
+  lab = await startOwnPeer();
+  owner = takeParts(lab);
+  await clinic.pairWith(lab);
+});
+afterEach(() => lab?.close());
+
+const waiting = () =>
+  clinic.db.query<{ kind: string; attempts: number }>(
+    sql`SELECT d.kind, d.attempts FROM deliveries AS d WHERE d.peer_url = ${lab.url}`,
+  );
+const nothingWaits = () => until(async () => expect(await waiting()).toEqual([]));
+const told = () => clinic.outcomes.filter(({ subject }) => subject === sid).map(({ data }) => data);
+const decided = () =>
+  clinic.transactions.decided.filter((each) => each.sid === sid).map(({ decision }) => decision);
+const letWaitsPass = async () => {
+  await clinic.db.query(sql`UPDATE deliveries SET not_before = accord_now() WHERE peer_url = ${lab.url}`);
+  await clinic.db.query(sql`UPDATE queues SET next_at = now()`);
+};
+const kept = () =>
+  clinic.db.query(sql`SELECT r.kind, r.verdict FROM receipts AS r WHERE r.sid = ${sid} ORDER BY r.kind`);
+
+describe('a decision over parts that are held', () => {
+  it.each(['commit', 'rollback'] as const)('to %s is told to their owner', async (decision) => {
+    const verdict = decision === 'commit' ? 'committed' : 'rolledback';
+    owner.verdict = () => ({ verdict, id: 'theirs' });
+    await clinic.tell('submission.decided', { submission: sid, peer: lab.url, decision });
+    await until(() => expect(told()).toEqual([{ submission: sid, peer: lab.url, verdict, id: 'theirs' }]));
+    expect(owner.came).toMatchObject([
+      {
+        method: 'POST',
+        path: `/federation/submissions/${sid}/decision`,
+        body: JSON.stringify({ decision }),
+      },
+    ]);
+    expect(await kept()).toEqual([{ kind: 'decide', verdict }]);
+  });
+
+  it('is told again until the owner has acknowledged it', async () => {
+    const gate = openGate();
+    owner.instead = (response) =>
+      owner.came.length === 1 ? response.writeHead(503).end() : gate.passed.then(() => false);
+    await clinic.tell('submission.decided', { submission: sid, peer: lab.url, decision: 'commit' });
+    await until(async () => expect((await waiting())[0]?.attempts).toBeGreaterThan(0));
+    expect(told()).toEqual([]);
+    gate.open();
+    await letWaitsPass();
+    await until(() => expect(told()).toMatchObject([{ verdict: 'committed' }]));
+  });
+
+  it('is not acknowledged by an owner who still holds its part', async () => {
+    const gate = openGate();
+    owner.instead = () => (owner.came.length === 1 ? false : gate.passed.then(() => false));
+    owner.verdict = () => ({ verdict: owner.came.length === 1 ? 'held' : 'committed' });
+    await clinic.tell('submission.decided', { submission: sid, peer: lab.url, decision: 'commit' });
+    await until(async () => expect((await waiting())[0]?.attempts).toBeGreaterThan(0));
+    expect(told()).toEqual([]);
+    gate.open();
+    await letWaitsPass();
+    await until(() => expect(told()).toMatchObject([{ verdict: 'committed' }]));
+  });
+});
+
+describe('a decision that is late', () => {
+  const held = (ago = 0) =>
+    clinic.tell('submission.held', { submission: sid, peer: lab.url }, new Date(Date.now() - ago));
+
+  it('is asked for after a minute, and carried out', async () => {
+    owner.verdict = () => ({ decision: 'commit' });
+    await held();
+    const [row] = await clinic.db.query<{ wait: number }>(
+      sql`SELECT extract(epoch FROM d.not_before - accord_now())::float8 AS wait FROM deliveries AS d WHERE d.sid = ${sid}`,
+    );
+    expect(row?.wait).toBeGreaterThan(20);
+    expect(row?.wait).toBeLessThanOrEqual(60);
+    await letWaitsPass();
+    await nothingWaits();
+    expect(owner.came).toMatchObject([{ method: 'GET', path: `/federation/decisions/${sid}`, body: '' }]);
+    expect(decided()).toEqual(['commit']);
+    expect(clinic.transactions.decided.at(-1)?.peer).toMatchObject({ url: lab.url, name: 'A partner' });
+    expect(told()).toEqual([]);
+    expect(await kept()).toEqual([{ kind: 'ask', verdict: 'commit' }]);
+  });
+
+  it('is asked for again while it is open, less and less often', async () => {
+    owner.verdict = () => ({ decision: 'open' });
+    await held(61_000);
+    await until(async () => expect((await waiting())[0]?.attempts).toBe(1));
+    const [row] = await clinic.db.query<{ wait: number; failures: number }>(
+      sql`SELECT extract(epoch FROM d.not_before - accord_now())::float8 AS wait, q.failures
+            FROM deliveries AS d JOIN queues AS q USING (peer_url) WHERE d.sid = ${sid}`,
+    );
+    expect(row?.wait).toBeGreaterThan(20);
+    expect(row?.wait).toBeLessThanOrEqual(120);
+    expect(row?.failures).toBe(0);
+    owner.verdict = () => ({ decision: 'rollback' });
+    await letWaitsPass();
+    await nothingWaits();
+    expect(decided()).toEqual(['rollback']);
+  });
+
+  it('that is still open after the deadline is a rollback', async () => {
+    owner.verdict = () => ({ decision: 'open' });
+    await held(25 * 3_600_000 + 1_000);
+    await nothingWaits();
+    expect(decided()).toEqual(['rollback']);
+  });
+
+  it('that was made in time counts, although nobody could be asked until the deadline had passed', async () => {
+    owner.verdict = () => ({ decision: 'commit' });
+    await held(25 * 3_600_000 + 1_000);
+    await nothingWaits();
+    expect(decided()).toEqual(['commit']);
+  });
+
+  it('that nobody can be asked for is a rollback in the end', async () => {
+    owner.instead = (response) => response.writeHead(503).end();
+    await held(25 * 3_600_000 + 1_000);
+    const sweep = async () => {
+      // Not while it is being asked for.
+      await clinic.db.query(sql`UPDATE peers SET state = 'QUARANTINED' WHERE url = ${lab.url}`);
+      await clinic.replicas[0]?.deliveries.endOverdue();
+    };
+    await sweep();
+    expect(decided()).toEqual([]);
+    await clinic.db.query(
+      sql`UPDATE deliveries SET deadline = deadline - interval '6 minutes' WHERE sid = ${sid}`,
+    );
+    await until(async () => {
+      await sweep();
+      expect(decided()).toEqual(['rollback']);
+    });
+    expect(await waiting()).toEqual([]);
+  });
+
+  it('is asked for no more when the leader has told it', async () => {
+    await held();
+    expect(await waiting()).toMatchObject([{ kind: 'ask' }]);
+    const reply = await lab.send(clinic.url, 'POST', `/federation/submissions/${sid}/decision`, {
+      decision: 'rollback',
+    });
+    expect(reply.status).toBe(200);
+    expect(await waiting()).toEqual([]);
+  });
+
+  it('is not taken from an answer that is a verdict', async () => {
+    const gate = openGate();
+    owner.instead = () => (owner.came.length === 1 ? false : gate.passed.then(() => false));
+    owner.verdict = () => (owner.came.length === 1 ? { verdict: 'committed' } : { decision: 'commit' });
+    await held(61_000);
+    await until(async () => expect((await waiting())[0]?.attempts).toBeGreaterThan(0));
+    expect(decided()).toEqual([]);
+    gate.open();
+    await letWaitsPass();
+    await nothingWaits();
+    expect(decided()).toEqual(['commit']);
+  });
+});
+
+describe('a peer that hands over its part', () => {
+  const put = (content: object, changes = {}) =>
+    lab.send(clinic.url, 'PUT', `/federation/submissions/${sid}`, content, changes);
+  const part = (changes = {}) => samplePart(lab.url, clinic.url, changes).submission;
+  const receiptOf = async (response: Response) =>
+    decodeJwt(((await response.json()) as { receipt: string }).receipt);
+
+  it('gets a signed receipt for exactly that part', async () => {
+    const response = await put(part());
+    expect(response.status).toBe(200);
+    const [accepted] = clinic.transactions.accepted.filter((each) => each.sid === sid);
+    expect(accepted).toMatchObject({ peer: { url: lab.url, subjectPrefix: '' }, submission: part() });
+    expect(await receiptOf(response)).toEqual({
+      ...{ iss: clinic.url, aud: lab.url, sid, digest: accepted?.digest, iat: expect.any(Number) },
+      ...{ verdict: 'committed', id: 'ours' },
+    });
+  });
+
+  it.each<[string, number, (content: Record<string, unknown>) => object]>([
+    ['in the name of another instance', 403, (content) => ({ ...content, leader: { location: 'https://other.example', id: 'x' } })],
+    ['in our own name', 403, (content) => ({ ...content, leader: { location: clinic.url, id: 'x' } })],
+    ['without a leader', 400, ({ leader: _, ...content }) => content],
+    ['without a subject', 400, (content) => ({ ...content, subject: '' })],
+    ['of an endless subject', 400, (content) => ({ ...content, subject: 'x'.repeat(1_025) })],
+    ['with an endless id', 400, (content) => ({ ...content, leader: { location: lab.url, id: 'x'.repeat(65) } })],
+    ['with an endless language', 400, (content) => ({ ...content, language: 'x'.repeat(36) })],
+    ['in a mode that nobody knows', 400, (content) => ({ ...content, mode: 'perhaps' })],
+    ['with answers that are too long', 400, (content) => ({ ...content, sealed: 'x'.repeat(2_097_153) })],
+    ['that is endless', 413, (content) => ({ ...content, more: 'x'.repeat(2_200_000) })],
+    ['that is a list', 400, () => []],
+  ])('%s gets none, and nothing is taken', async (_name, status, change) => {
+    expect((await put(change(part()))).status).toBe(status);
+    expect(clinic.transactions.accepted.filter((each) => each.sid === sid)).toEqual([]);
+  }); // biome-ignore format: one line each
+
+  it('in the name of another instance is counted and told of', async () => {
+    const before = /reason="leader"\} (\d+)/.exec(await clinic.metrics())?.[1] ?? '0';
+    await put(part({ leader: { location: 'https://other.example', id: 'x' } }));
+    expect(await clinic.metrics()).toContain(
+      `accord_peer_refused_total{reason="leader"} ${Number(before) + 1}`,
+    );
+    expect(clinic.logs()).toContain('in the name of another instance');
+  });
+
+  it('is told the verdict on a decision, and what was decided over its own', async () => {
+    const path = `/federation/submissions/${sid}/decision`;
+    const committed = await lab.send(clinic.url, 'POST', path, { decision: 'commit' });
+    expect(await receiptOf(committed)).toMatchObject({ sid, verdict: 'committed' });
+    for (const decision of ['open', 'commit', 'rollback'] as const) {
+      clinic.transactions.decision = decision;
+      const asked = await lab.send(clinic.url, 'GET', `/federation/decisions/${sid}`);
+      expect(await receiptOf(asked)).toMatchObject({ sid, decision, iss: clinic.url, aud: lab.url });
+    }
+  });
+
+  it('under an id that is none finds nothing', async () => {
+    for (const wrong of ['x', '0'.repeat(22), `${sid}1`, encodeURIComponent('../../../etc')]) {
+      const response = await lab.send(clinic.url, 'PUT', `/federation/submissions/${wrong}`, part());
+      expect(response.status).toBe(404);
+    }
+  });
+});
