@@ -1,4 +1,4 @@
-// What a page does beside showing itself: tell the page that embeds it where things stand, follow the callback, close.
+// What a page does beside showing itself: tell the page that embeds it where things stand, follow the callback, wait, close.
 // Nothing here is needed to read or answer a form. Settings are data attributes of <body>; no answer ever leaves through here.
 (() => {
   const { page, transaction, state, origin, callback, delay, resizer } = document.body.dataset;
@@ -45,6 +45,19 @@
       clearTimeout(timer);
       note.hidden = true;
     });
+  }
+
+  if (page === 'submitted') {
+    // Answers that wait for others: the page comes anew once that has an end, and stays as it is until then.
+    const look = async (pause) => {
+      const reply = await fetch(location.href, { headers: { Accept: 'application/json' } }).catch(
+        () => undefined,
+      );
+      const now = reply?.ok ? await reply.json().catch(() => ({})) : {};
+      if (now.state && now.state !== state) location.reload();
+      else setTimeout(look, pause, Math.min(2 * pause, 60_000));
+    };
+    setTimeout(look, 1_000, 2_000);
   }
 
   document.querySelector('[data-close]')?.addEventListener('click', (event) => {
