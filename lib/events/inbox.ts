@@ -20,3 +20,16 @@ export async function applyOnce(
   await effect();
   return true;
 }
+
+/** Forgets events that nobody sends again any more: topics keep them for less long, or readers pass over what is so old. @returns how many rows went. */
+export async function forgetApplied(
+  db: Queries,
+  { days, limit }: { days: number; limit: number },
+): Promise<number> {
+  const gone = await db.query(sql`
+    DELETE FROM inbox WHERE (consumer, event_id) IN (
+      SELECT i.consumer, i.event_id FROM inbox AS i WHERE i.applied_at < now() - ${days} * interval '1 day'
+       ORDER BY i.applied_at LIMIT ${limit} FOR UPDATE SKIP LOCKED)
+    RETURNING event_id`);
+  return gone.length;
+}

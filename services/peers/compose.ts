@@ -10,6 +10,7 @@ import type { TransactionsOperations } from '#lib/contracts/transactions.ts';
 import type { Database } from '#lib/db/database.ts';
 import type { EventBus } from '#lib/events/event-bus.ts';
 import { eventTables } from '#lib/events/event-tables.ts';
+import { createInboxSweeper } from '#lib/events/inbox-sweeper.ts';
 import { createOutboxRelay } from '#lib/events/outbox-relay.ts';
 import { clientAddress } from '#lib/http/client-address.ts';
 import { createApp } from '#lib/http/create-app.ts';
@@ -86,6 +87,7 @@ export async function composePeers(options: Options): Promise<ComposedPeers> {
   watchTables(db, metrics);
   const relay = createOutboxRelay({ db, bus, log, metrics: metrics?.events });
   const sweeper = createTokenSweeper({ db, log });
+  const inbox = createInboxSweeper({ db, log });
   const description = await describeInstance({ ...options, ...instance });
   const outbound = createOutboundClient({ allowedNetworks: settings.allowedNetworks });
   const clocks = createClockWatch({ db, log, metrics: metrics?.peers });
@@ -143,6 +145,7 @@ export async function composePeers(options: Options): Promise<ComposedPeers> {
     async start() {
       relay.start();
       sweeper.start();
+      inbox.start();
       catalogues.start();
       deliveries.start();
     },
@@ -152,6 +155,7 @@ export async function composePeers(options: Options): Promise<ComposedPeers> {
       await outbound.stop();
       await catalogues.stop();
       await sweeper.stop();
+      await inbox.stop();
       await relay.stop();
     },
   };

@@ -12,6 +12,7 @@ import type { TransactionsOperations } from '#lib/contracts/transactions.ts';
 import type { Database } from '#lib/db/database.ts';
 import type { EventBus } from '#lib/events/event-bus.ts';
 import { eventTables } from '#lib/events/event-tables.ts';
+import { createInboxSweeper } from '#lib/events/inbox-sweeper.ts';
 import { createOutboxRelay } from '#lib/events/outbox-relay.ts';
 import { clientAddress } from '#lib/http/client-address.ts';
 import { cors } from '#lib/http/cors.ts';
@@ -71,6 +72,7 @@ export async function composeTransactions(
   const log = options.log.child({ service: 'transactions' });
   options.metrics?.watchTables({ ...eventTables('transactions', db), held: () => heldSubmissions(db) });
   const relay = createOutboxRelay({ db, bus, log, metrics: options.metrics?.events });
+  const inbox = createInboxSweeper({ db, log });
   const sweeper = createDeadlineSweeper({
     db,
     source: instance.baseUrl,
@@ -129,9 +131,11 @@ export async function composeTransactions(
     async start() {
       relay.start();
       sweeper.start();
+      inbox.start();
     },
     async stop() {
       await sweeper.stop();
+      await inbox.stop();
       await relay.stop();
     },
   };

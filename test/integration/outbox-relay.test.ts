@@ -5,6 +5,7 @@ import { sql } from '#lib/db/sql.ts';
 import type { OutboundEvent, Topic } from '#lib/events/event.ts';
 import type { Unsent } from '#lib/events/event-bus.ts';
 import { applyOnce } from '#lib/events/inbox.ts';
+import { createInboxSweeper } from '#lib/events/inbox-sweeper.ts';
 import { addToOutbox, type NewEvent } from '#lib/events/outbox.ts';
 import { createOutboxRelay } from '#lib/events/outbox-relay.ts';
 import { forgetSent } from '#lib/events/sent-events.ts';
@@ -272,5 +273,21 @@ describe('the inbox', () => {
     expect(await effects(db)).toEqual([]);
     expect(await apply(db, id)).toBe(true);
     expect(await effects(db)).toEqual([id]);
+  });
+
+  test('forgets what is a month old, however much that is, and nothing else', async () => {
+    const db = await withInbox();
+    await db.query(sql`
+      INSERT INTO inbox (consumer, event_id, applied_at)
+      SELECT 'test', gen_random_uuid(), now() - interval '31 days' FROM generate_series(1, 1500)`);
+    const { id } = sampleEvent();
+    await apply(db, id);
+    const sweeper = createInboxSweeper({ db, log, everyMs: 10 });
+    ends.push(sweeper.stop);
+    sweeper.start();
+    await expect
+      .poll(() => db.query(sql`SELECT i.event_id FROM inbox AS i LIMIT 3`))
+      .toEqual([{ event_id: id }]);
+    expect(await apply(db, id)).toBe(false);
   });
 });

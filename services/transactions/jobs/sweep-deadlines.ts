@@ -32,7 +32,8 @@ export function createDeadlineSweeper({
       do {
         ended = await endOverdue(db, batch, source);
         if (ended.count > 0) wake();
-      } while (ended.more);
+        // Who is told to stop leaves the rest to others.
+      } while (ended.more && timer);
     } catch (error) {
       log.warn('deadlines are looked at again later', { error });
     }

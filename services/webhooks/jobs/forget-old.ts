@@ -1,7 +1,8 @@
 import type { Database } from '#lib/db/database.ts';
+import { forgetApplied } from '#lib/events/inbox.ts';
 import type { Logger } from '#lib/observability/logger.ts';
 import { keptDays } from '../domain/retention.ts';
-import { forgetDeliveries, forgetInbox } from '../queries/deliveries.ts';
+import { forgetDeliveries } from '../queries/deliveries.ts';
 
 const everyMs = 5 * 60_000;
 /** So many rows a statement, so that none takes long. */
@@ -17,7 +18,7 @@ export function createForgetter({ db, log }: { db: Database; log: Logger }): {
   let running: Promise<void> = Promise.resolve();
   const forget = async () => {
     try {
-      for (const each of [forgetDeliveries, forgetInbox])
+      for (const each of [forgetDeliveries, forgetApplied])
         while (!stopped && (await each(db, { days: keptDays, limit })) === limit);
     } catch (error) {
       log.warn('what is old could not be removed', { error });

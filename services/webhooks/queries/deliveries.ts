@@ -126,19 +126,6 @@ export async function forgetDeliveries(
   return gone.length;
 }
 
-/** Forgets events that nobody sends again any more. @returns how many rows went. */
-export async function forgetInbox(
-  db: Queries,
-  { days, limit }: { days: number; limit: number },
-): Promise<number> {
-  const gone = await db.query(sql`
-    DELETE FROM inbox WHERE (consumer, event_id) IN (
-      SELECT i.consumer, i.event_id FROM inbox AS i WHERE i.applied_at < now() - ${days} * interval '1 day'
-       ORDER BY i.applied_at LIMIT ${limit} FOR UPDATE SKIP LOCKED)
-    RETURNING event_id`);
-  return gone.length;
-}
-
 /** What metrics say of deliveries: those of endpoints in use, and the age of the oldest that is due. */
 export function waitingDeliveries(
   db: Queries,
