@@ -61,8 +61,8 @@ export async function startInstance(environment: Record<string, string | undefin
     internal.open(surroundings.shared);
     front.open(services.handle);
     probes.ready(surroundings.isReady);
-    const { authUrl } = resolveSignIn(settings, baseUrl);
-    return { baseUrl, welcome: welcomeLines(settings, baseUrl, { authUrl, notices }), stop };
+    const facts = { ...resolveSignIn(settings, baseUrl), dataDir: data.dataDir, notices };
+    return { baseUrl, welcome: welcomeLines(settings, baseUrl, facts), stop };
   } catch (error) {
     await stop().catch(() => {});
     throw error;

@@ -2,6 +2,8 @@ import type { InstanceSettings } from './settings.ts';
 
 interface Facts {
   authUrl: string;
+  /** Where what must be backed up is: as root it may be elsewhere than a newcomer looks. */
+  dataDir: string;
   /** What services have to say, such as the link that makes the first administrator. */
   notices?: readonly string[];
 }
@@ -10,12 +12,13 @@ interface Facts {
 export function welcomeLines(
   settings: InstanceSettings,
   baseUrl: string,
-  { authUrl, notices = [] }: Facts,
+  { authUrl, dataDir, notices = [] }: Facts,
 ): string {
   const lines = [
     `${settings.INSTANCE_NAME} at ${baseUrl}`,
     `  contract   ${baseUrl}/docs`,
-    `  sign-in    ${authUrl}`,
+    `  tokens     ${authUrl}`,
+    `  data       ${dataDir}`,
   ];
   lines.push(...notices.map((notice) => `  ${notice}`));
   if (settings.demo) lines.push(...demoLines(settings, baseUrl, authUrl));
