@@ -1,5 +1,8 @@
 import { connect, type Socket } from 'node:net';
 import { type ISocketFactory, Kafka, logLevel } from 'kafkajs';
+import { quietenIdleConnections } from '#lib/events/kafka/idle-connections.ts';
+
+quietenIdleConnections();
 
 /** Three attempts, then whoever asked decides: the relay sends again, a reader begins again. */
 export const retry = { initialRetryTime: 200, maxRetryTime: 2000, retries: 2 } as const;
