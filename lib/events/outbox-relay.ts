@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import type { Database } from '#lib/db/database.ts';
 import { sql } from '#lib/db/sql.ts';
 import { parkDeadLetter } from '#lib/events/dead-letters.ts';
@@ -19,7 +20,7 @@ export interface OutboxRelay {
 
 interface Parts {
   db: Database;
-  bus: Pick<EventBus, 'publish' | 'canLose' | 'onTopicLost'>;
+  bus: Pick<EventBus, 'publish' | 'canLose' | 'onTopicLost' | 'gatherMs'>;
   log: Logger;
   metrics?: EventMetrics | undefined;
 }
@@ -121,8 +122,11 @@ export function createOutboxRelay(parts: Parts): OutboxRelay {
     let pollMs = minPollMs;
     while (!stopped) {
       woken = false;
+      const next = performance.now() + bus.gatherMs;
       pollMs = (await drain()) ? minPollMs : Math.min(pollMs * 2, maxPollMs);
       if (!stopped) await pause(pollMs);
+      const early = next - performance.now();
+      if (early > 0) await wait(early);
     }
     await drain();
   }

@@ -34,6 +34,7 @@ function busOf(publish: Publish) {
   return {
     publish,
     canLose: true,
+    gatherMs: 0,
     onTopicLost: (listener: (topic: Topic) => void) => void listeners.push(listener),
     lose: (topic: Topic) => {
       for (const listener of listeners) listener(topic);
