@@ -1,6 +1,6 @@
-import type { FormElement, FormInformation } from '#lib/contracts/form-content.ts';
+import type { FormElement, FormInformation, PreviousAnswer } from '#lib/contracts/form-content.ts';
 import type { PageTheme } from '#lib/contracts/page-base.ts';
-import type { PageModel } from '#lib/contracts/pages.ts';
+import type { FormPage, PageModel } from '#lib/contracts/pages.ts';
 import type { RefusalReason, SealedPart } from '#lib/contracts/submissions.ts';
 import type { Fault } from '#lib/errors/fail.ts';
 
@@ -73,6 +73,8 @@ export interface DescribedPeer {
 
 /** What a form asks now: the ACTIVE versions of a pinned layout, in the language chosen. */
 export interface FormDescription {
+  /** Another one as soon as anything else is another. */
+  revision: string;
   language: string;
   info: DescribedInformation;
   /** All of them: own first, then peers', each in layout order. */
@@ -81,6 +83,12 @@ export interface FormDescription {
   theme: PageTheme | null;
   texts: LayoutTexts;
   active: ActiveVersions;
+}
+
+/** The page of a form without what its description says; nothing of it is a peer's. */
+export interface FormOutline extends Omit<FormPage, keyof FormDescription | 'layout'> {
+  /** Those that are shown, with the subject's earlier answers. */
+  elements: { identifier: string; previous: PreviousAnswer | null }[];
 }
 
 /** An answer that was checked, ready to be recorded. */
@@ -156,6 +164,17 @@ export interface FormsOperations {
   resolveLayout(input: LayoutReference): Promise<{ layout: PinnedLayout; active: ActiveVersions }>;
   /** @throws Failure `withdrawn` if the information or all elements have no ACTIVE version any more, `unavailable` if a peer's copy is too old. */
   describeForm(input: { layout: PinnedLayout; languages: string[] }): Promise<FormDescription>;
+  /**
+   * Renders a form that was described before. @param input.revision of that description.
+   * @returns html: null if the form is another one by now.
+   * @throws Failure as `describeForm`.
+   */
+  renderForm(input: {
+    layout: PinnedLayout;
+    languages: string[];
+    revision: string;
+    page: FormOutline;
+  }): Promise<{ html: string | null }>;
   /**
    * Checks an answers map against the layout (decisions.md §4, "Answers").
    * @param input.openedAt when the transaction was created: serials ACTIVE at or after it are accepted while their MAJOR is ACTIVE.

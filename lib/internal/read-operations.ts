@@ -9,7 +9,7 @@ export const readOperations: {
 } = {
   auth: ['introspect'],
   forms: [
-    'resolveLayout', 'describeForm', 'checkAnswers', 'checkSubmission', 'activeVersions', 'theme', 'renderPage', 'sharedEntries',
+    'resolveLayout', 'describeForm', 'renderForm', 'checkAnswers', 'checkSubmission', 'activeVersions', 'theme', 'renderPage', 'sharedEntries',
   ],
   transactions: ['readSubmission', 'readDecision'],
 }; // biome-ignore format: one glance

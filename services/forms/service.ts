@@ -21,6 +21,7 @@ export const formsService = defineService({
   callers: {
     resolveLayout: ['transactions'],
     describeForm: ['transactions'],
+    renderForm: ['transactions'],
     checkAnswers: ['transactions'],
     checkSubmission: ['transactions'],
     activeVersions: ['transactions'],

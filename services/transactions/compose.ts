@@ -24,6 +24,7 @@ import type { Logger } from '#lib/observability/logger.ts';
 import type { Metrics } from '#lib/observability/metrics.ts';
 import { followOutcomes } from './consumers/follow-outcomes.ts';
 import { createAnswersDigests } from './domain/answers-digest.ts';
+import { createKnownForms } from './domain/known-forms.ts';
 import { createReceiptSigner } from './domain/receipt-signer.ts';
 import { createTransactionTokens } from './domain/transaction-token.ts';
 import { createSubjectAuthentication } from './handlers/authenticate.ts';
@@ -90,6 +91,7 @@ export async function composeTransactions(
   const dependencies: Dependencies = {
     db,
     forms,
+    knownForms: createKnownForms(),
     tokens,
     instance,
     signReceipt: createReceiptSigner(options.signingKey),

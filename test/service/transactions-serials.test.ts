@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Caller, createKey, signIn } from '../support/callers.ts';
+import { type Caller, callerWith, createKey, signIn } from '../support/callers.ts';
 import { sampleContent } from '../support/forms-models.ts';
 import { startTestInstance, type TestInstance } from '../support/instance.ts';
-import { activateContent, type LiveModel, makeLiveModel } from '../support/live-models.ts';
+import { activateContent, type LiveModel, makeLiveModel, withdrawModel } from '../support/live-models.ts';
 import { type LiveForm, letter, problemOf, subjectOf } from '../support/live-subject.ts';
 import { createTransaction, recordsOf } from '../support/live-transactions.ts';
 import { parsePage } from '../support/parse-page.ts';
@@ -29,6 +29,25 @@ const open = async (element?: LiveModel) => {
 const answersTo = (own: LiveModel, serial: string) => ({
   [letter]: ['refused'],
   [identifier(own, serial)]: ['accepted'],
+});
+
+describe('the page of a form that was shown before', () => {
+  it('has a new MAJOR, a new MINOR and nothing that was withdrawn, at once', async () => {
+    const { own, transaction } = await open();
+    const { task, token } = transaction;
+    const page = async () =>
+      (await callerWith(instance, { Accept: 'text/html' }).get(`${task}?t=${token}`)).text();
+    expect(await page()).toContain(identifier(own, '1.0'));
+    expect(await page()).toContain(identifier(own, '1.0'));
+    await renew(own, 'MINOR');
+    expect(await page()).toContain(identifier(own, '1.1'));
+    await renew(own, 'MAJOR');
+    expect(await page()).toContain(identifier(own, '2.0'));
+    await withdrawModel(admin, own);
+    const last = await page();
+    expect(last).not.toContain(own.key);
+    expect(last).toContain(letter);
+  });
 });
 
 describe('the serial of an answer', () => {

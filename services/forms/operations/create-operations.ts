@@ -15,6 +15,7 @@ import { createFinishPeerCatalogue } from './finish-peer-catalogue.ts';
 import { createReadForm } from './read-form.ts';
 import { createReadFormerOfPeers } from './read-former-of-peers.ts';
 import { createReadPeerParts } from './read-peer-parts.ts';
+import { createRenderForm } from './render-form.ts';
 import { createResolveLayout } from './resolve-layout.ts';
 import { createSealParts } from './seal-parts.ts';
 import { createSharedEntries } from './shared-entries.ts';
@@ -48,9 +49,11 @@ export function createOperations({
   const languages = { pages: renderer.languages, instance: defaultLanguage };
   const readPeerParts = createReadPeerParts({ db, contents: peerContents, staleDays: peers.staleDays });
   const readForm = createReadForm({ db, contents, readPeerParts, languages });
+  const describeForm = createDescribeForm({ readForm });
   return {
     resolveLayout: createResolveLayout({ db, contents, peers }),
-    describeForm: createDescribeForm({ readForm }),
+    describeForm,
+    renderForm: createRenderForm({ describeForm, renderer }),
     checkAnswers: createCheckAnswers({
       ...{ db, contents, readForm },
       readFormerOfPeers: createReadFormerOfPeers({ db, contents: peerContents }),

@@ -8,6 +8,7 @@ import type {
 } from '#lib/contracts/forms.ts';
 import { lookupLanguage } from '#lib/i18n/match-language.ts';
 import { pageTheme } from '../domain/page-theme.ts';
+import { revisionOf } from './form-revision.ts';
 import type { ReadForm } from './read-form.ts';
 import type { PeerPart } from './read-peer-parts.ts';
 
@@ -20,13 +21,15 @@ export function createDescribeForm({ readForm }: { readForm: ReadForm }) {
     layout: PinnedLayout;
     languages: string[];
   }): Promise<FormDescription> => {
-    const { language, info, elements, peers, theme, active } = await readForm(layout, languages);
+    const current = await readForm(layout, languages);
+    const { language, info, elements, peers, theme, active } = current;
     const own = Array.from(
       elements.values(),
       ({ version, name }) => version.describe(language, name) as DescribedElement,
     );
     const described = peers.map((part) => describePeer(part, language));
     return {
+      revision: revisionOf(current),
       language,
       info: info.version.describe(language, info.name) as DescribedInformation,
       elements: [...own, ...inLayoutOrder(layout.elements, peers, described)],

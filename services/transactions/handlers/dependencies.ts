@@ -2,6 +2,7 @@ import type { FormsOperations } from '#lib/contracts/forms.ts';
 import type { PageInstance } from '#lib/contracts/page-base.ts';
 import type { Database } from '#lib/db/database.ts';
 import type { AnswersDigests } from '../domain/answers-digest.ts';
+import type { KnownForms } from '../domain/known-forms.ts';
 import type { ReceiptSigner } from '../domain/receipt-signer.ts';
 import type { TransactionTokens } from '../domain/transaction-token.ts';
 
@@ -9,6 +10,7 @@ import type { TransactionTokens } from '../domain/transaction-token.ts';
 export interface Dependencies {
   db: Database;
   forms: FormsOperations;
+  knownForms: KnownForms;
   tokens: TransactionTokens;
   signReceipt: ReceiptSigner;
   digests: AnswersDigests;

@@ -7,13 +7,13 @@ import { noSuchTransaction, requireAccess } from '../domain/access.ts';
 import { validRecords } from '../domain/earlier-answers.ts';
 import { stateAt } from '../domain/states.ts';
 import type { ReadTransaction } from '../domain/transaction.ts';
-import { formPage } from '../presenters/form-page.ts';
+import { formPage, outlineOf } from '../presenters/form-page.ts';
 import { type FilledForm, fillForm, presentForm } from '../presenters/present-form.ts';
 import { mintToken } from '../presenters/present-transaction.ts';
 import { readTransactionWithEarlier } from '../queries/read-transaction.ts';
 import type { Dependencies } from './dependencies.ts';
 import { readerLanguages } from './reader-languages.ts';
-import { redirectToTransaction, sendTransactionPage } from './send.ts';
+import { redirectToTransaction, sendRendered, sendTransactionPage } from './send.ts';
 
 /** GET /consents/{txid}/submit: the form, as a page or as JSON. */
 export function getFormHandler(dependencies: Dependencies): Handler {
@@ -26,44 +26,75 @@ export function getFormHandler(dependencies: Dependencies): Handler {
       // Looking is no deed: past the deadline too it is a conflict with the state (decisions.md §4 and §9).
       return requireOpen(read, instance.baseUrl, 'wrong-state');
     }
-    const { form, description } = await opened.describe();
     const token = mintToken(tokens, read, principal);
-    if (mode === 'html')
-      return sendTransactionPage(
-        ctx,
-        dependencies,
-        read,
-        formPage(read, { form, description, token, instance }),
-      );
+    if (mode === 'html') return sendForm(ctx, dependencies, opened, token);
+    const { form, description } = await opened.describe();
     ctx.body = presentForm(read, form, description.texts, token, instance.baseUrl);
   };
+}
+
+/** In one call of forms, if what it said of an equal form before is what it says now. Peers' parts are worked on here. */
+async function sendForm(
+  ctx: Context,
+  dependencies: Dependencies,
+  { read, languages, known, describe }: OpenedForm,
+  token: string,
+): Promise<void> {
+  const { forms, instance } = dependencies;
+  const { layout } = read.transaction;
+  const guess = known();
+  const page = guess && formPage(read, { ...guess, token, instance });
+  if (guess && page?.page === 'form' && page.peers.length === 0) {
+    const { revision } = guess.description;
+    const { html } = await forms.renderForm({ layout, languages, revision, page: outlineOf(page) });
+    if (html !== null) return sendRendered(ctx, dependencies, read, html);
+  }
+  const model = formPage(read, { ...(await describe()), token, instance });
+  return sendTransactionPage(ctx, dependencies, read, model);
+}
+
+interface DescribedForm {
+  description: FormDescription;
+  form: FilledForm;
 }
 
 /** A transaction that the caller may answer, and its form, described on demand. */
 export interface OpenedForm {
   read: ReadTransaction;
-  describe(): Promise<{ description: FormDescription; form: FilledForm }>;
+  languages: string[];
+  describe(): Promise<DescribedForm>;
+  /** As it was described last; undefined if it never was. */
+  known(): DescribedForm | undefined;
 }
 
 /** Reads a transaction with the subject's earlier answers. @throws Failure `not-found`; `withdrawn` when described. */
 export async function openForm(
   ctx: Context,
-  { db, forms, defaultLanguage }: Dependencies,
+  { db, forms, knownForms, defaultLanguage }: Dependencies,
   id: string,
   principal: Principal,
 ): Promise<OpenedForm> {
   const read = await readTransactionWithEarlier(db, id);
   if (!read) throw noSuchTransaction();
   const { transaction, earlier } = read;
+  const { layout } = transaction;
   requireAccess(principal, transaction);
+  const languages = readerLanguages(ctx, transaction.context.language, defaultLanguage);
+  const fill = (description: FormDescription): DescribedForm => {
+    const valid = validRecords(earlier, description.active, read.now);
+    return { description, form: fillForm(layout, description, valid, transaction.parent !== null) };
+  };
   return {
     read,
+    languages,
     async describe() {
-      const languages = readerLanguages(ctx, transaction.context.language, defaultLanguage);
-      const description = await forms.describeForm({ layout: transaction.layout, languages });
-      const valid = validRecords(earlier, description.active, read.now);
-      const form = fillForm(transaction.layout, description, valid, transaction.parent !== null);
-      return { description, form };
+      const description = await forms.describeForm({ layout, languages });
+      knownForms.keep(layout, languages, description);
+      return fill(description);
+    },
+    known() {
+      const description = knownForms.find(layout, languages);
+      return description && fill(description);
     },
   };
 }

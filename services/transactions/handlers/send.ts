@@ -12,12 +12,23 @@ import type { Dependencies } from './dependencies.ts';
 /** Renders a page about a transaction and sends it with the policy that lets its host embed it. */
 export async function sendTransactionPage(
   ctx: Context,
-  { forms, instance, embedOrigins }: Dependencies,
+  dependencies: Dependencies,
   read: ReadTransaction,
   model: PageModel,
   status = 200,
 ): Promise<void> {
-  const { html } = await forms.renderPage({ model });
+  const { html } = await dependencies.forms.renderPage({ model });
+  sendRendered(ctx, dependencies, read, html, status);
+}
+
+/** Sends a page about a transaction with the policy that lets its host embed it. */
+export function sendRendered(
+  ctx: Context,
+  { instance, embedOrigins }: Pick<Dependencies, 'instance' | 'embedOrigins'>,
+  read: ReadTransaction,
+  html: string,
+  status = 200,
+): void {
   sendPage(ctx, html, {
     status,
     frameAncestors: frameAncestors(read, embedOrigins),

@@ -1,5 +1,5 @@
 import type { FormElement } from '#lib/contracts/form-content.ts';
-import type { FormDescription } from '#lib/contracts/forms.ts';
+import type { FormDescription, FormOutline } from '#lib/contracts/forms.ts';
 import type { PageInstance } from '#lib/contracts/page-base.ts';
 import type { AnsweredPage, FormPage, PageAnswer, PageFault } from '#lib/contracts/pages.ts';
 import { linksOf, withToken } from '../domain/links.ts';
@@ -66,6 +66,19 @@ export function formPage(
     expires: transaction.expiresAt.toISOString(),
     updatable: context.updatable,
   };
+}
+
+/** A form's page as forms can make it whole again from the description that it is made of. */
+export function outlineOf({
+  info: _info,
+  peers: _peers,
+  layout: _layout,
+  language: _language,
+  theme: _theme,
+  elements,
+  ...page
+}: FormPage): FormOutline {
+  return { ...page, elements: elements.map(({ identifier, previous }) => ({ identifier, previous })) };
 }
 
 function earlierAnswer(element: FormElement): PageAnswer {
