@@ -10,9 +10,9 @@ export interface ProgressWatchdog {
  * that has nothing to do (reliability.md, "Progress watchdog").
  */
 export function createProgressWatchdog(ms: number, onStandstill: () => void): ProgressWatchdog {
-  let last = Date.now();
+  let last = performance.now();
   const timer = setInterval(() => {
-    const now = Date.now();
+    const now = performance.now();
     // A process that was itself stopped for a while has to get a chance to go on.
     const slept = now - checked > 2 * checkMs;
     checked = now;
@@ -26,7 +26,7 @@ export function createProgressWatchdog(ms: number, onStandstill: () => void): Pr
   timer.unref();
   return {
     note() {
-      last = Date.now();
+      last = performance.now();
     },
     stop: () => clearInterval(timer),
   };
