@@ -84,8 +84,9 @@ export interface paths {
         };
         /**
          * Get a transaction
-         * @description JSON: the representation. HTML: a redirection to the next task, or the final page once there is none. This is the
-         *     address to send to the subject. A transaction past its deadline is shown in state `TIMEOUT`.
+         * @description JSON: the representation. HTML: a redirection to the next task, or a page that says where it stands once there is none. This is
+         *     the address to send to the subject. A transaction past its deadline is shown in state `TIMEOUT`, one whose peers did not all hold
+         *     their parts in time in state `ROLLBACK`.
          */
         get: operations["getTransaction"];
         put?: never;
@@ -1671,7 +1672,10 @@ export interface components {
             notification?: string;
             /** @description Mail the transaction's address to the subject; false by default. Not available on this instance yet (422). */
             sendInvitation?: components["schemas"]["Flag"];
-            /** @description `independent` (default) or `together`; the latter is not available on this instance yet (422) */
+            /**
+             * @description `independent` (default): own answers are in force at once, peers' as soon as each has accepted its part. `together`: all are in force when every
+             *     peer holds its part, or none; until then the transaction is SUBMITTED, for 24 hours at most.
+             */
             peerCommit?: string;
             /** @description How long the transaction waits for the subject; ISO 8601 duration, `P7D` by default, `P90D` at most */
             timeout?: string;
@@ -3529,7 +3533,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The representation, or the final page */
+            /** @description The representation, or the page that says where it stands */
             200: {
                 headers: {
                     "API-Version": components["headers"]["API-Version"];
