@@ -1686,7 +1686,7 @@ export interface components {
             type?: string;
             /** @description Key of the information; the default one if left out */
             info?: string;
-            /** @description Keys of elements in order. `<key>@<host>`, a peer's element, is not available on this instance yet (422). */
+            /** @description Keys of elements in order. `<key>@<host[:port]>` is an element that a peer shares; what none shares is a 422 `unknown-element`. */
             elements?: string[];
             /** @description What clients of a later generation send instead of `elements` */
             blocs?: components["schemas"]["LayoutBloc"][];
