@@ -1,12 +1,6 @@
-import {
-  compactVerify,
-  decodeProtectedHeader,
-  importJWK,
-  type JWK,
-  type JWSHeaderParameters,
-  SignJWT,
-} from 'jose';
+import { compactVerify, decodeProtectedHeader, type JWK, type JWSHeaderParameters, SignJWT } from 'jose';
 import { bodyDigest } from './body-digest.ts';
+import { importKey } from './import-key.ts';
 import { algorithmOf } from './key-algorithm.ts';
 
 /** A request between instances, as far as its token vouches for it (federation.md, "Trust"). */
@@ -96,7 +90,7 @@ export async function signPeerRequest({
     .setJti(id)
     .setIssuedAt(issuedAt)
     .setExpirationTime(issuedAt + lifetimeSeconds)
-    .sign(await importJWK(key, 'ES256'));
+    .sign(await importKey(key, 'ES256'));
 }
 
 /**
@@ -144,7 +138,7 @@ function readHeader(token: string): JWSHeaderParameters | undefined {
 
 async function verifySignature(token: string, key: JWK, alg: string): Promise<Uint8Array | undefined> {
   try {
-    const { payload } = await compactVerify(token, await importJWK(key, alg), { algorithms: [alg] });
+    const { payload } = await compactVerify(token, await importKey(key, alg), { algorithms: [alg] });
     return payload;
   } catch {
     return undefined;

@@ -1,4 +1,5 @@
-import { compactVerify, decodeProtectedHeader, importJWK, type JWK, type JWSHeaderParameters } from 'jose';
+import { compactVerify, decodeProtectedHeader, type JWK, type JWSHeaderParameters } from 'jose';
+import { importKey } from './import-key.ts';
 import { algorithmOf } from './key-algorithm.ts';
 
 /** Why something signed does not count, in the order in which it is looked at. */
@@ -42,7 +43,7 @@ function readHeader(jws: string): JWSHeaderParameters | undefined {
 
 async function verify(jws: string, key: JWK, alg: string): Promise<Uint8Array | undefined> {
   try {
-    return (await compactVerify(jws, await importJWK(key, alg), { algorithms: [alg] })).payload;
+    return (await compactVerify(jws, await importKey(key, alg), { algorithms: [alg] })).payload;
   } catch {
     return undefined;
   }

@@ -1,5 +1,6 @@
-import { importJWK, type JWK, SignJWT } from 'jose';
+import { type JWK, SignJWT } from 'jose';
 import type { Decision, RefusalReason, SubmissionVerdict } from '#lib/contracts/submissions.ts';
+import { importKey } from './import-key.ts';
 import { mostSkewSeconds } from './peer-token.ts';
 import { readSigned, type SignedFault } from './read-signed.ts';
 
@@ -35,7 +36,7 @@ export function createReceiptSigner({ issuer, key }: { issuer: string; key: JWK 
       .setIssuer(issuer)
       .setAudience(audience)
       .setIssuedAt(Math.floor(now.getTime() / 1000))
-      .sign(await importJWK(key, 'ES256'));
+      .sign(await importKey(key, 'ES256'));
 }
 
 /**

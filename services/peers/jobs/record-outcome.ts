@@ -1,5 +1,4 @@
 import type { Database } from '#lib/db/database.ts';
-import { addToOutbox } from '#lib/events/outbox.ts';
 import type { Logger } from '#lib/observability/logger.ts';
 import type { DeliveryMetrics } from '#lib/observability/metrics/delivery-metrics.ts';
 import { waitAfter, waitForDecision } from '../domain/back-off.ts';
@@ -40,17 +39,18 @@ async function recordEnd(
   if (outcome.kind === 'done') return void (await endDelivery(db, claim));
   const { receipt, says, tell } = outcome;
   const { sid, url } = claim;
-  await db.withTransaction(async (tx) => {
-    // Another replica has it: this lease is over, and its word counts.
-    if (!(await endDelivery(tx, claim, { receipt, verdict: says })) || !tell) return;
-    await addToOutbox(tx, 'accord.peer-outcomes', {
+  // If another replica has it because the lease was over, its word counts.
+  await endDelivery(db, claim, {
+    receipt,
+    verdict: says,
+    tell: tell && {
       type: 'io.accord.submission.answered.v1',
       source: baseUrl,
       subject: sid,
       data: { submission: sid, peer: url, ...tell },
-    });
+    },
   });
-  wakeRelay();
+  if (tell) wakeRelay();
 }
 
 async function recordFailure(

@@ -1,17 +1,28 @@
 import type { Queries } from '#lib/db/database.ts';
 import { sql } from '#lib/db/sql.ts';
+import { type NewEvent, outboxRow } from '#lib/events/outbox.ts';
 import type { Claim } from '../domain/delivery.ts';
 
+/** What is kept of a peer's answer, and what transactions is told of it. */
+export interface Answer {
+  verdict: string;
+  receipt: string;
+  tell: NewEvent<'accord.peer-outcomes'> | undefined;
+}
+
 /**
- * It is over; a peer that has answered is one that works. @param answer what is kept of it, if there was an answer.
- * @returns false if another process has it now, and its word counts.
+ * It is over; a peer that has answered is one that works. One statement, so all of it is one COMMIT.
+ * @param answer if there was one. @returns false if another process has it now, and its word counts.
  */
 export async function endDelivery(
-  tx: Queries,
+  db: Queries,
   { kind, url, sid, lease }: Claim,
-  answer?: { verdict: string; receipt: string },
+  answer?: Answer,
 ): Promise<boolean> {
-  const ended = await tx.query(sql`
+  const tell = answer?.tell
+    ? sql`, told AS (${outboxRow('accord.peer-outcomes', answer.tell, sql`FROM ended`)})`
+    : sql``;
+  const ended = await db.query(sql`
     WITH ended AS (
            DELETE FROM deliveries AS d
             WHERE d.kind = ${kind} AND d.peer_url = ${url} AND d.sid = ${sid} AND d.lease = ${lease}
@@ -24,7 +35,7 @@ export async function endDelivery(
               SET verdict = excluded.verdict, receipt = excluded.receipt, received_at = excluded.received_at),
          well AS (
            UPDATE queues AS q SET failures = 0, next_at = now()
-            WHERE q.peer_url = ${url} AND q.failures > 0 AND ${answer !== undefined}::boolean)
+            WHERE q.peer_url = ${url} AND q.failures > 0 AND ${answer !== undefined}::boolean) ${tell}
     SELECT e.sid FROM ended AS e`);
   return ended.length > 0;
 }

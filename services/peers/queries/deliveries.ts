@@ -1,6 +1,6 @@
 import type { Decision } from '#lib/contracts/submissions.ts';
 import type { Queries } from '#lib/db/database.ts';
-import { sql } from '#lib/db/sql.ts';
+import { type Statement, sql } from '#lib/db/sql.ts';
 import type { Claim, DeliveryKind, DeliveryName } from '../domain/delivery.ts';
 
 /** At most so many attempts at once to one peer, by all replicas together (federation.md, "Answers", 7). */
@@ -66,11 +66,13 @@ export function claimDelivery(
                     FROM peer_keys AS k WHERE k.peer = p.id AND k.use = 'sig') AS k
             WHERE p.state = 'PAIRED' AND q.next_at <= now() AND (q.failures = 0 OR ${place} = 1)),
          next AS (
-           SELECT d.kind, d.peer_url, d.sid, l.peer, l.keys, l.failures
-             FROM line AS l JOIN deliveries AS d ON d.peer_url = l.url
-            WHERE ${isDue} AND d.pinned && l.kids
-            ORDER BY d.not_before
-            LIMIT 1 FOR UPDATE OF d SKIP LOCKED)
+           SELECT n.kind, n.peer_url, n.sid, l.peer, l.keys, l.failures
+             FROM line AS l
+            CROSS JOIN LATERAL (
+                  SELECT d.kind, d.peer_url, d.sid FROM deliveries AS d
+                   WHERE d.peer_url = l.url AND ${isDue(sql`l.kids`)}
+                   ORDER BY d.not_before
+                   LIMIT 1 FOR UPDATE SKIP LOCKED) AS n)
     UPDATE deliveries AS d SET lease = ${lease}, lease_until = ${until}
       FROM next AS n
      WHERE d.kind = n.kind AND d.peer_url = n.peer_url AND d.sid = n.sid
@@ -78,9 +80,12 @@ export function claimDelivery(
               n.peer, n.keys AS signing`);
 }
 
-/** What its deadline ends elsewhere is not begun any more (end-overdue.ts). */
-const isDue = sql`d.not_before <= accord_now() AND (d.lease_until IS NULL OR d.lease_until < now())
-  AND (d.kind = 'ask' OR d.deadline > accord_now())`;
+/**
+ * What may be attempted, of the peer's keys `kids`; what its deadline ends elsewhere is not begun any more (end-overdue.ts). A CASE, because
+ * PostgreSQL takes such conditions for rarely true, and would rather sort a long queue than walk along its index.
+ */
+const isDue = (kids: Statement) => sql`d.not_before <= accord_now() AND
+  CASE WHEN d.lease_until >= now() THEN false WHEN d.kind <> 'ask' AND d.deadline <= accord_now() THEN false ELSE d.pinned && ${kids} END`;
 
 /** A place in a peer's queue that this process holds. */
 export interface Place {
@@ -106,7 +111,7 @@ export function claimPlaces(
                CROSS JOIN LATERAL (
                      SELECT count(*)::int AS due
                        FROM (SELECT 1 FROM deliveries AS d
-                              WHERE d.peer_url = q.peer_url AND ${isDue} AND d.pinned && k.kids LIMIT ${placesPerPeer}) AS d) AS w
+                              WHERE d.peer_url = q.peer_url AND ${isDue(sql`k.kids`)} LIMIT ${placesPerPeer}) AS d) AS w
                WHERE p.state = 'PAIRED' AND q.next_at <= now() AND w.due > 0
                ORDER BY q.failures > 0, random()) AS q
        CROSS JOIN LATERAL (
