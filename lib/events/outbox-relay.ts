@@ -23,6 +23,8 @@ interface Parts {
   bus: Pick<EventBus, 'publish' | 'canLose' | 'onTopicLost' | 'gatherMs'>;
   log: Logger;
   metrics?: EventMetrics | undefined;
+  /** How long a topic that was lost stays as it is before it is filled again. */
+  refillMs?: number;
 }
 
 interface OutboxRow extends OutboundEvent {
@@ -34,6 +36,11 @@ const batchSize = 200;
 const leaseSeconds = 30;
 /** Of rows that could not be sent. */
 const maxBackOffSeconds = 5;
+/**
+ * A reader goes on at the number where it was, which a topic that has begun anew does not have yet: so it knows, and begins anew too. A topic that
+ * was full again before it looks would have other events under the numbers that it leaves out. Longer than readers do not look for.
+ */
+const defaultRefillMs = 20_000;
 const minPollMs = 50;
 const maxPollMs = 500;
 const flushMs = 2_000;
@@ -49,14 +56,13 @@ const tidySoonMs = 200;
  */
 export function createOutboxRelay(parts: Parts): OutboxRelay {
   const { db, bus, log } = parts;
+  const refill = createRefill(parts);
   let stopped = true;
   let running: Promise<void> | undefined;
   let wakeUp: (() => void) | undefined;
   let woken = false;
   let nextTidy = 0;
   let claimsUntil = Number.POSITIVE_INFINITY;
-  const lost = new Set<Topic>();
-  bus.onTopicLost((topic) => void lost.add(topic));
 
   /** @returns how many rows are done with. */
   async function sendBatch(): Promise<number> {
@@ -71,17 +77,6 @@ export function createOutboxRelay(parts: Parts): OutboxRelay {
     for (const row of hopeless) await putAside(parts, row, unsent.get(row.event.id) as Unsent);
     await release(parts, rows, [...unsent.values()]);
     return acknowledged.length + hopeless.length;
-  }
-
-  /** A topic that was lost is filled again; a topic is forgotten only when that has been done. */
-  async function refill(): Promise<void> {
-    for (const topic of [...lost]) {
-      lost.delete(topic);
-      await sendAgain(db, topic).catch((error) => {
-        lost.add(topic);
-        throw error;
-      });
-    }
   }
 
   async function tidy(): Promise<void> {
@@ -146,6 +141,26 @@ export function createOutboxRelay(parts: Parts): OutboxRelay {
       wakeUp?.();
       await atMost(flushMs + lastBatchMs, running);
     },
+  };
+}
+
+/** Fills topics again that were lost; what is still to be done for one is forgotten only when that has been done. */
+function createRefill({ db, bus, refillMs = defaultRefillMs }: Parts): () => Promise<void> {
+  const lost = new Map<Topic, { at: number; afterMs: number }>();
+  bus.onTopicLost((topic) => void lost.set(topic, { at: 0, afterMs: refillMs }));
+  return async () => {
+    for (const [topic, due] of [...lost]) {
+      if (due.at > performance.now()) continue;
+      lost.delete(topic);
+      try {
+        await sendAgain(db, topic, due.afterMs);
+      } catch (error) {
+        lost.set(topic, due);
+        throw error;
+      }
+      // What is sent meanwhile may be left out as well, where a reader had not read much: it goes with the rest.
+      if (due.afterMs > 0) lost.set(topic, { at: performance.now() + 0.75 * refillMs, afterMs: 0 });
+    }
   };
 }
 

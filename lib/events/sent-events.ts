@@ -20,9 +20,10 @@ export async function finishRows(db: Queries, ids: readonly string[], keep: bool
 /**
  * Puts the events of a topic that were sent within the last day back into the outbox: the topic was lost, and perhaps before everybody had
  * read them (reliability.md, "Topic lost"). Readers know again what they have applied.
+ * @param afterMs before which none of them is sent.
  * @returns how many.
  */
-export async function sendAgain(db: Queries, topic: Topic): Promise<number> {
+export async function sendAgain(db: Queries, topic: Topic, afterMs: number): Promise<number> {
   let count = 0;
   for (;;) {
     const [{ found } = { found: 0 }] = await db.query<{ found: number }>(sql`
@@ -31,8 +32,8 @@ export async function sendAgain(db: Queries, topic: Topic): Promise<number> {
           SELECT s.id FROM outbox_sent AS s WHERE s.topic = ${topic} ORDER BY s.id LIMIT ${batchSize} FOR UPDATE SKIP LOCKED)
         RETURNING id, event_id, topic, key, event
       ), put AS (
-        INSERT INTO outbox (event_id, topic, key, event)
-        SELECT a.event_id, a.topic, a.key, a.event FROM again AS a ORDER BY a.id
+        INSERT INTO outbox (event_id, topic, key, event, not_before)
+        SELECT a.event_id, a.topic, a.key, a.event, now() + ${afterMs} * interval '1 millisecond' FROM again AS a ORDER BY a.id
         ON CONFLICT (event_id) DO NOTHING
       )
       SELECT count(*)::int AS found FROM again`);

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { createDatabase, type Database } from '#lib/db/database.ts';
 import { createPool } from '#lib/db/pool.ts';
 import { sql } from '#lib/db/sql.ts';
@@ -43,9 +43,9 @@ function busOf(publish: Publish) {
 }
 
 /** A relay on a bus of the test's. */
-function startRelay(db: Database, publish: Publish) {
+function startRelay(db: Database, publish: Publish, refillMs?: number) {
   const bus = busOf(publish);
-  const relay = createOutboxRelay({ db, bus, log });
+  const relay = createOutboxRelay({ db, bus, log, ...(refillMs !== undefined && { refillMs }) });
   ends.push(relay.stop);
   relay.start();
   return { ...relay, lose: bus.lose };
@@ -138,19 +138,50 @@ describe('the outbox relay', () => {
     ]);
   });
 
-  test('fills a topic that was lost again with what was sent, and no other', async () => {
+  test('fills a topic that was lost again with what was sent, and no other, when readers have had time to notice', async () => {
     const db = await openDatabase();
     for (const subject of ['a', 'b']) await write(db, { subject });
     const sent: string[] = [];
-    const relay = startRelay(db, async (events) => {
+    const publish: Publish = async (events) => {
       sent.push(...events.map(({ event }) => event.subject));
       return [];
-    });
-    await expect.poll(() => sent).toEqual(['a', 'b']);
+    };
+    const relay = startRelay(db, publish, 60_000);
+    await expect.poll(() => countRows(db)).toBe(0);
     relay.lose('accord.models');
     relay.lose('accord.consents');
-    await expect.poll(() => sent).toEqual(['a', 'b', 'a', 'b']);
+    const waiting = async () =>
+      (
+        await db.one<{ count: number }>(
+          sql`SELECT count(*)::int AS count FROM outbox WHERE not_before > now() + interval '50 seconds'`,
+        )
+      ).count;
+    await expect.poll(waiting).toBe(2);
+    await write(db, { subject: 'new' });
+    await expect.poll(() => sent).toEqual(['a', 'b', 'new']);
+    await db.query(sql`UPDATE outbox SET not_before = now()`);
+    await expect.poll(() => sent).toEqual(['a', 'b', 'new', 'a', 'b']);
     await expect.poll(() => countRows(db)).toBe(0);
+  });
+
+  test('sends again, too, what it sent in the time that readers have to notice', async () => {
+    vi.useFakeTimers({ toFake: ['performance'] });
+    ends.push(async () => void vi.useRealTimers());
+    const db = await openDatabase();
+    const sent: string[] = [];
+    const publish: Publish = async (events) => {
+      sent.push(...events.map(({ event }) => event.subject));
+      return [];
+    };
+    await write(db, { subject: 'old' });
+    const relay = startRelay(db, publish, 60_000);
+    await expect.poll(() => countRows(db)).toBe(0);
+    relay.lose('accord.consents');
+    await expect.poll(() => countRows(db)).toBe(1);
+    await write(db, { subject: 'new' });
+    await expect.poll(() => countRows(db)).toBe(1);
+    vi.advanceTimersByTime(45_000);
+    await expect.poll(() => sent).toEqual(['old', 'new', 'new']);
   });
 
   test('forgets what was sent more than a day ago', async () => {

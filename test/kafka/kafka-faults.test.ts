@@ -6,7 +6,7 @@ import { startLocalKafka } from '../../deploy/local/kafka.ts';
 import type { LocalServer } from '../../deploy/local/local-server.ts';
 import { publishAll, testReader } from '../support/event-bus-suite.ts';
 import { brokers, makeKafkaBus, withAdmin } from '../support/kafka.ts';
-import { keyRevoked, outbound } from '../support/sample-events.ts';
+import { keyRevoked, outbound, sampleEvent } from '../support/sample-events.ts';
 
 const asyncApi = new URL('../../asyncapi.yaml', import.meta.url);
 
@@ -116,5 +116,33 @@ describe.skipIf(!brokers)('events while Kafka is in trouble', () => {
     await createTopics({ brokers: [kafka.address], wanted: readTopics(asyncApi) });
     await publishAll(bus, before);
     expect(lost).toEqual(['accord.consents', 'accord.consents']);
+  });
+
+  test('a topic that was deleted and made again while a reader was busy is read from its beginning', {
+    timeout: 180_000,
+  }, async () => {
+    const bus = makeKafkaBus({ address: kafka.address });
+    buses.push(bus);
+    const subject = randomUUID();
+    const sent = Array.from({ length: 20 }, () => outbound(sampleEvent({ subject })));
+    const [busyWith, next] = [sent.at(-1), outbound(sampleEvent({ subject }))];
+    const isBusy = Promise.withResolvers<void>();
+    const mayGoOn = Promise.withResolvers<void>();
+    const came = new Set<string>();
+    bus.subscribe('accord.consents', testReader(), async ({ id }) => {
+      came.add(id);
+      if (id !== busyWith?.event.id) return;
+      isBusy.resolve();
+      await mayGoOn.promise;
+    });
+    bus.start();
+    await bus.joined();
+    await publishAll(bus, sent);
+    await isBusy.promise;
+    await withAdmin((admin) => admin.deleteTopics({ topics: ['accord.consents'] }), kafka.address);
+    await createTopics({ brokers: [kafka.address], wanted: readTopics(asyncApi) });
+    await publishAll(bus, [next]);
+    mayGoOn.resolve();
+    await expect.poll(() => came.has(next.event.id), { timeout: 40_000 }).toBe(true);
   });
 });

@@ -24,6 +24,11 @@ export interface BatchReader {
 
 /** Where events follow closely, so many milliseconds of them are read at once: asking for each would cost more than applying it. */
 const gatherMs = 50;
+/**
+ * For so long a batch is worked at, if it has more than one message: all partitions have their turn, and the broker is asked soon again, which tells of
+ * a topic that was lost (outbox-relay.ts).
+ */
+const sliceMs = 250;
 const minPauseMs = 100;
 const maxPauseMs = 5_000;
 const beatMs = 1_000;
@@ -94,8 +99,9 @@ export function createBatchReader({ subscription, applier, metrics, onProgress }
   async function read(payload: EachBatchPayload): Promise<void> {
     const { batch, resolveOffset, heartbeat, isRunning, isStale } = payload;
     await gather();
+    const until = performance.now() + sliceMs;
     for (const [index, message] of batch.messages.entries()) {
-      if (stopped || !isRunning() || isStale()) break;
+      if (stopped || !isRunning() || isStale() || (index > 0 && performance.now() > until)) break;
       const done = await apply(payload, index);
       if (!done) {
         pauseAWhile(payload);

@@ -28,6 +28,7 @@ const minPauseMs = 200;
 const maxPauseMs = 2_000;
 /** A consumer that has lived for so long was well. */
 const steadyMs = 10_000;
+const tellAgainMs = 30_000;
 
 /**
  * Reads until it is stopped: a consumer that has crashed, for whatever reason, or that does nothing any more is replaced by a new one. Kafka in
@@ -39,6 +40,7 @@ export function createReaderLoop(options: ReaderOptions): ReaderLoop {
   const joined = Promise.withResolvers<void>();
   const stopping = Promise.withResolvers<void>();
   let stopped = false;
+  let toldAt = Number.NEGATIVE_INFINITY;
   let running: Promise<void> | undefined;
 
   function begin(): ConsumerRun {
@@ -49,13 +51,20 @@ export function createReaderLoop(options: ReaderOptions): ReaderLoop {
     return startConsumer(options, options.connect(), { groupId: options.groupId(), onReading });
   }
 
+  /** Once, and now and then while it lasts: while a broker is away each try fails. */
+  function tell(error: unknown, isNew: boolean): void {
+    if (!isNew && performance.now() - toldAt < tellAgainMs) return;
+    toldAt = performance.now();
+    log.warn('events of a topic cannot be read; a new consumer begins', { topic, error });
+  }
+
   /** @returns whether it was well for a while. */
   async function readOnce(): Promise<boolean> {
     const began = performance.now();
     const run = begin();
     const error = await Promise.race([run.failed, stopping.promise]);
     if (!stopped) {
-      log.warn('events of a topic cannot be read; a new consumer begins', { topic, error });
+      tell(error, run.hasRead());
       if (run.hasRead()) reader.onGap();
     }
     await run.end();

@@ -13,7 +13,7 @@ interface Options {
   receiver: WebhookReceiver;
   /** Of a superuser. */
   directUrl: string;
-  /** After which a webhook that was not called never will be: consumers come back some seconds after Kafka has been away. */
+  /** After which a webhook that was not called never will be: consumers come back some seconds after Kafka has been away, and a topic that was lost is filled again after 20 s. */
   patienceMs?: number;
 }
 
@@ -24,7 +24,7 @@ export async function gatherEvents({
   log,
   receiver,
   directUrl,
-  patienceMs = 60_000,
+  patienceMs = 90_000,
 }: Options): Promise<Pick<Evidence, 'carried' | 'received' | 'poison'>> {
   let carried: CarriedEvent[] = [];
   let poison: string[] = [];
