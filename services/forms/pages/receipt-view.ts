@@ -47,8 +47,8 @@ export function receiptView(page: ReceiptPage, reader: Reader, rich: RichText) {
       attributes: reader.in(lang),
       header: rich(text(texts.header) ?? undefined, 3),
       footer: rich(text(texts.footer) ?? undefined, 3),
-      scope: text(texts.scope),
-      controller: controllerView(record(texts.dataController)),
+      scope: texts.scopeVisible === true ? text(texts.scope) : null,
+      controller: shownController(texts, false),
       identifier: receipt.information.identifier,
       sha256: receipt.information.sha256,
     },
@@ -139,13 +139,19 @@ function consentView(
     sha256: consent.sha256,
     description: text(texts.usage) ?? text(texts.description),
     facts: consent.type === 'processing' ? processingFacts(processingTexts(consent), reader) : null,
-    controller: controllerView(record(texts.dataController)),
+    controller: shownController(texts, true),
     body: consent.type === 'conditions' ? rich(text(texts.body) ?? undefined, 4) : [],
     options: options.join(' · '),
     answers: owner === null ? answerTexts(consent, decision, reader) : null,
     answerLanguage: decision ? {} : reader.in(consent.lang),
     owner: owner === null ? null : reader.t('receipt.answeredTo', { owner }),
   };
+}
+
+/** Texts that the content hides were not on the page, and a receipt does not say that they were. */
+function shownController(texts: Record<string, unknown>, unlessSaid: boolean) {
+  const visible = texts.dataControllerVisible ?? unlessSaid;
+  return visible === true ? controllerView(record(texts.dataController)) : null;
 }
 
 /** What a peer asked: its own receipt has the answers. */
@@ -156,7 +162,7 @@ function ownerView({ name, information, elements }: ReceiptPeer, reader: Reader,
     attributes: reader.in(lang),
     header: rich(text(texts.header) ?? undefined, 4),
     footer: rich(text(texts.footer) ?? undefined, 4),
-    controller: controllerView(record(texts.dataController)),
+    controller: shownController(texts, false),
     heading: reader.t('form.peer', { owner: name }),
     ...{ identifier, sha256 },
     consents: elements.map((element) => {
