@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { chmod, link, mkdir, open, readFile, unlink } from 'node:fs/promises';
+import { chmod, link, mkdir, open, readFile, rename, unlink } from 'node:fs/promises';
 import path from 'node:path';
 import { StartupError } from '#lib/lifecycle/startup-error.ts';
 
@@ -43,6 +43,24 @@ export async function createSecretFile(folder: string, file: string, entry: stri
     });
   }
   return (await readSecretFile(folder, file)) ?? [];
+}
+
+/** Writes all entries of a secret anew, for the owner alone. Whoever reads it meanwhile gets the old ones or the new ones. */
+export async function replaceSecretFile(
+  folder: string,
+  file: string,
+  entries: readonly string[],
+): Promise<void> {
+  const target = path.join(folder, file);
+  const draft = `${target}.${randomUUID()}.new`;
+  try {
+    await writeDurably(draft, `${entries.join('\n')}\n`);
+    await rename(draft, target);
+    await syncFolder(folder);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new StartupError(`The secret ${target} cannot be written (${code}).`, { cause: error });
+  }
 }
 
 async function writeDurably(file: string, content: string): Promise<void> {

@@ -32,6 +32,7 @@ import type { Dependencies } from './handlers/dependencies.ts';
 import { createHandlers } from './handlers/handlers.ts';
 import { createLookAgain } from './jobs/look-again.ts';
 import { type CatalogueRefresher, createCatalogueRefresher } from './jobs/refresh-catalogues.ts';
+import { createKeyShower } from './jobs/show-keys.ts';
 import { createTokenSweeper } from './jobs/sweep-tokens.ts';
 import { createPeerTeller } from './jobs/tell-peers.ts';
 import { listBacklogs, waitingDeliveries } from './queries/deliveries.ts';
@@ -96,6 +97,7 @@ export async function composePeers(options: Options): Promise<ComposedPeers> {
   });
   const lookAgain = createLookAgain({ db, client, log });
   const catalogues = createCatalogueRefresher({ db, client, forms, lookAgain, log });
+  const keyShower = createKeyShower({ db, client, kid: signingKey.kid, log });
   const teller = createPeerTeller({ db, client, forms, log });
   const deliveries = composeDeliveries({
     ...{ db, bus, log, transactions, baseUrl, signingKey, clocks, lookAgain, metrics },
@@ -148,11 +150,13 @@ export async function composePeers(options: Options): Promise<ComposedPeers> {
       inbox.start();
       catalogues.start();
       deliveries.start();
+      keyShower.start();
     },
     async stop() {
       teller.stop();
       await deliveries.stop();
       await outbound.stop();
+      await keyShower.stop();
       await catalogues.stop();
       await sweeper.stop();
       await inbox.stop();

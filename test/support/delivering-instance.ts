@@ -46,6 +46,8 @@ export interface DeliveringInstance {
   fetch: ReturnType<typeof contractFetch>;
   /** Its signing keys: the first signs. */
   keys: PrivateKey[];
+  /** Stops all replicas and starts one with these keys, as after `npm run keys -- rotate`. */
+  restartWith(keys: PrivateKey[]): Promise<void>;
   replicas: Awaited<ReturnType<typeof composePeers>>[];
   /** Outcomes that have left the outbox. */
   outcomes: AccordEvent[];
@@ -92,23 +94,26 @@ export async function startDelivering(replicas = 1): Promise<DeliveringInstance>
     port: 0,
   });
   const url = `http://localhost:${listener.port}`;
-  const composed = await Promise.all(
-    buses.map((bus) =>
-      composePeers({
-        ...{ db, log, auth, transactions, metrics, bus },
-        forms,
-        document: readContract() as never,
-        limiter: createMemoryRateLimiter('off'),
-        instance: { name: 'Here', baseUrl: url },
-        settings: { trustedProxies: [], allowedNetworks: ['127.0.0.0/8', '::1/128'], plainLoopback: true },
-        signingKeys: keys,
-        sealingKeys: [readPrivateKey(generatePrivateKey())],
-      }),
-    ),
-  );
+  const compose = (signingKeys: PrivateKey[], bus: EventBus) =>
+    composePeers({
+      ...{ db, log, auth, transactions, metrics, bus, forms, signingKeys },
+      document: readContract() as never,
+      limiter: createMemoryRateLimiter('off'),
+      instance: { name: 'Here', baseUrl: url },
+      settings: { trustedProxies: [], allowedNetworks: ['127.0.0.0/8', '::1/128'], plainLoopback: true },
+      sealingKeys: [readPrivateKey(generatePrivateKey())],
+    });
+  const composed: DeliveringInstance['replicas'] = [];
+  const start = async (signingKeys: PrivateKey[], on: readonly EventBus[]) => {
+    for (const bus of on) composed.push(await compose(signingKeys, bus));
+    handle = (composed[0] as (typeof composed)[0]).app.callback();
+    for (const replica of composed) await replica.start();
+  };
+  const stopAll = async () => {
+    for (const replica of composed.splice(0)) await replica.stop();
+  };
   const outcomes = gatherOutcomes(buses, db);
-  handle = (composed[0] as (typeof composed)[0]).app.callback();
-  for (const replica of composed) await replica.start();
+  await start(keys, buses);
   const tell: DeliveringInstance['tell'] = async (type, data, time = new Date()) => {
     const event = {
       ...{ id: randomUUID(), type: `io.accord.${type}.v1`, source: url, subject: data.submission, data },
@@ -121,6 +126,10 @@ export async function startDelivering(replicas = 1): Promise<DeliveringInstance>
   return {
     ...{ url, db, transactions, keys, outcomes, tell, replicas: composed },
     fetch: contractFetch(url, createContractChecker(readContract())),
+    async restartWith(signingKeys) {
+      await stopAll();
+      await start(signingKeys, [createTestBus(log)]);
+    },
     async pairWith(partner) {
       const read = await readDescription(await partner.describe(), { url: partner.url, now: new Date() });
       if (!read.valid) throw new Error(`the partner cannot be paired with: ${read.fault}`);
@@ -137,7 +146,7 @@ export async function startDelivering(replicas = 1): Promise<DeliveringInstance>
     metrics: async () => (await metrics.read()).body,
     async stop() {
       await listener.close(2_000);
-      for (const replica of composed) await replica.stop();
+      await stopAll();
       await pool.end();
       await database.drop();
     },

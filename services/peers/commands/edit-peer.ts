@@ -1,10 +1,9 @@
 import { fail } from '#lib/errors/fail.ts';
 import type { Peer } from '../domain/peer.ts';
-import { signingKids } from '../domain/read-description.ts';
-import { followKeys } from '../queries/deliveries.ts';
 import { announcedKeys, describePeer } from '../queries/key-changes.ts';
 import { findPeer, lockPeer, pinKeys, setSubjectPrefix } from '../queries/peers.ts';
 import type { Parts } from './dependencies.ts';
+import { followNewKeys } from './follow-new-keys.ts';
 
 const longestPrefix = 100;
 
@@ -38,7 +37,7 @@ export async function editPeer(
           ],
         });
       if (!(await pinKeys(tx, id, keys))) throw fail('exists', 'One of these keys belongs to another peer.');
-      await followKeys(tx, peer.url, { from: peer.thumbprints, to: signingKids(keys) });
+      await followNewKeys(tx, peer, keys);
       await describePeer(tx, id, peer.name);
     }
     return (await findPeer(tx, id)) as Peer;

@@ -1,9 +1,8 @@
 import type { Peer } from '../domain/peer.ts';
-import { signingKids } from '../domain/read-description.ts';
-import { followKeys } from '../queries/deliveries.ts';
 import { describePeer, quarantinePeer } from '../queries/key-changes.ts';
 import { lockPeer, pinKeys, touchPeer } from '../queries/peers.ts';
 import type { Parts } from './dependencies.ts';
+import { followNewKeys } from './follow-new-keys.ts';
 
 /**
  * Asks a peer what it says of itself now. Keys that a pinned key vouches for are pinned; others put the peer into quarantine until
@@ -20,7 +19,7 @@ export async function refreshPeer(parts: Pick<Parts, 'db' | 'client' | 'log'>, p
       parts.log.error('a peer shows keys that none of its known keys vouches for', { id: peer.id });
       return quarantinePeer(tx, peer.id, description.keys);
     }
-    await followKeys(tx, peer.url, { from: current.thumbprints, to: signingKids(description.keys) });
+    await followNewKeys(tx, current, description.keys);
     if (current.state === 'QUARANTINED' || current.name !== description.name)
       await describePeer(tx, peer.id, description.name);
   });
