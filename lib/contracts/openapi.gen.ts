@@ -152,7 +152,7 @@ export interface paths {
         put?: never;
         /**
          * Cancel a transaction
-         * @description Ends an open transaction without answers. Its subject may do so if the context says `cancellable` (else 403). A body, if there is one, is ignored.
+         * @description Ends an open transaction without answers. Its subject may do so if the context says `cancellable` (else 403). In a final state it is a 409, also if that is CANCELLED. A body, if there is one, is ignored.
          */
         post: operations["cancelTransaction"];
         delete?: never;

@@ -8,8 +8,8 @@ import { readTransaction } from '../queries/read-transaction.ts';
 import { requireOpen } from './submit-answers.ts';
 
 /**
- * Cancels an open transaction: its subject may if it is cancellable, operators and keys always. Cancelling again is the same success.
- * @throws Failure `not-found`, `forbidden` if not cancellable, `wrong-state` in another final state.
+ * Cancels an open transaction: its subject may if it is cancellable, operators and keys always.
+ * @throws Failure `not-found`, `forbidden` if not cancellable, `wrong-state` in a final state, cancelled ones too (decisions.md §15, "Rights").
  */
 export async function cancelTransaction(
   { db, baseUrl, wake }: { db: Queries; baseUrl: string; wake: () => void },
@@ -20,15 +20,15 @@ export async function cancelTransaction(
   requireAccess(principal, read.transaction);
   if (!isPrivileged(principal) && !read.transaction.context.cancellable)
     throw fail('forbidden', 'This transaction cannot be cancelled by its subject.');
-  if (read.transaction.state === 'CANCELLED') return read;
-  if (await writeCancelled(db, id, baseUrl)) wake();
+  const isCancelled = await writeCancelled(db, id, baseUrl);
   const after = await readTransaction(db, id);
   if (!after) throw noSuchTransaction();
-  if (after.transaction.state !== 'CANCELLED') {
+  if (!isCancelled) {
     requireOpen(after, baseUrl, 'wrong-state');
     throw fail('unavailable', 'The transaction is busy. Please try again.', {
       headers: { 'Retry-After': '1' },
     });
   }
+  wake();
   return after;
 }
