@@ -9,6 +9,16 @@ export interface Target {
   client: HttpClient;
   /** A valid API key. */
   key: string;
+  /** What is asked and answered; without it, what the demonstration's `layout.001` asks for. */
+  questions?: Questions;
+}
+
+/** A form and a subject's choices in it. */
+export interface Questions {
+  /** Of the context: `layout`, or `layoutData`. */
+  layout: object;
+  /** Body of the submission. */
+  filledIn: string;
 }
 
 /** A step that was not answered as it should be. */
@@ -33,17 +43,25 @@ const browser = {
   'Sec-Fetch-Mode': 'navigate',
 };
 
-/** A subject's choices, as the demonstration's `layout.001` asks for them. */
-const answers = new URLSearchParams({
-  info: 'element/information/information.001/1.0',
-  'element/processing/processing.001/1.0': 'accepted',
-  'element/processing/processing.002/1.0': 'refused',
-  'element/preference/preference.001/1.0': 'Once a month',
-  'accord-action': 'submit',
-});
-for (const name of [...answers.keys()].filter((key) => key.startsWith('element/')))
-  answers.append('accord-shown', name);
-const filledIn = answers.toString();
+const demonstration: Questions = {
+  layout: { layout: 'layout.001' },
+  filledIn: fillIn({
+    'element/processing/processing.001/1.0': 'accepted',
+    'element/processing/processing.002/1.0': 'refused',
+    'element/preference/preference.001/1.0': 'Once a month',
+  }),
+};
+
+/** What a browser sends of a form of the demonstration's information. @param answers by identifier. */
+export function fillIn(answers: Readonly<Record<string, string>>): string {
+  const fields = new URLSearchParams({
+    info: 'element/information/information.001/1.0',
+    ...answers,
+    'accord-action': 'submit',
+  });
+  for (const identifier of Object.keys(answers)) fields.append('accord-shown', identifier);
+  return fields.toString();
+}
 
 /**
  * Walks one subject through everything, as a customer's server and then a browser would.
@@ -53,7 +71,7 @@ const filledIn = answers.toString();
  * @throws FlowEnded if a step is not answered as it should be.
  */
 export async function runFlow(
-  { client, key }: Target,
+  { client, key, questions = demonstration }: Target,
   { subject, order }: { subject: string; order: number },
   took: (step: Step, ms: number) => void,
 ): Promise<{ form: string; final: string }> {
@@ -64,7 +82,7 @@ export async function runFlow(
     took(name, performance.now() - started);
     return reply;
   }
-  const context = JSON.stringify({ subject, layout: 'layout.001', attributes: { order: String(order) } });
+  const context = JSON.stringify({ subject, ...questions.layout, attributes: { order: String(order) } });
   const created = await step('create', 201, () =>
     client.post('/consents', { CM_KEY: key, 'Content-Type': 'application/json' }, context),
   );
@@ -73,7 +91,11 @@ export async function runFlow(
   const form = await step('form', 200, () => client.get(formUrl, browser));
   const submitUrl = actionOf(form.body) ?? formUrl;
   const submitted = await step('submit', 303, () =>
-    client.post(submitUrl, { ...browser, 'Content-Type': 'application/x-www-form-urlencoded' }, filledIn),
+    client.post(
+      submitUrl,
+      { ...browser, 'Content-Type': 'application/x-www-form-urlencoded' },
+      questions.filledIn,
+    ),
   );
   const final = await step('final page', 200, () => client.get(pathOf(submitted.location), browser));
   if (!final.body.includes('data-state="COMMITTED"')) throw new Error('final page: not that of a commitment');

@@ -22,9 +22,10 @@ const largeSettings = {
   maintenance_work_mem: '256MB',
 };
 
-export async function startPostgres(): Promise<BenchPostgres> {
+/** @param more settings of this run. */
+export async function startPostgres(more: Record<string, string> = {}): Promise<BenchPostgres> {
   const prepared = await prepareTestPostgres();
-  const postmaster = await prepared.launch(largeSettings);
+  const postmaster = await prepared.launch({ ...largeSettings, ...more });
   const urlOf = (database: string, user = 'postgres') => {
     const url = new URL(prepared.url);
     url.username = user;
