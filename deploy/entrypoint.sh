@@ -1,7 +1,7 @@
 #!/bin/sh
-# Runs what the argument names: a service (auth, forms, …), a job (migrate, topics, secrets) or a command of an operator (account, client).
+# Runs what the argument names: a service (auth, forms, …), a job (migrate, topics, secrets, keys) or a command of an operator (account, client).
 set -eu
-name=${1:?'Say what to run: auth, forms, transactions, webhooks, peers, migrate, topics, secrets, account or client.'}
+name=${1:?'Say what to run: auth, forms, transactions, webhooks, peers, migrate, topics, secrets, keys, account or client.'}
 shift
 for program in "services/$name/main.ts" "services/$name.ts" "services/auth/$name.ts"; do
   if [ -f "$program" ]; then exec node --disable-warning=TimeoutNegativeWarning "$program" "$@"; fi

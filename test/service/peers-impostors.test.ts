@@ -1,0 +1,155 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { generatePrivateKey, readPrivateKey } from '#lib/config/private-key.ts';
+import { sql } from '#lib/db/sql.ts';
+import { randomId } from '#lib/ids/random-id.ts';
+import { signPeerRequest } from '../../services/peers/domain/peer-token.ts';
+import { type DeliveringInstance, samplePart, startDelivering } from '../support/delivering-instance.ts';
+import { type OwnPeer, startOwnPeer } from '../support/peer-of-our-own.ts';
+
+let lab: DeliveringInstance;
+let clinic: OwnPeer;
+let other: OwnPeer;
+let stranger: OwnPeer;
+const sid = randomId();
+beforeAll(async () => {
+  [lab, clinic, other, stranger] = await Promise.all([
+    startDelivering(),
+    startOwnPeer(),
+    startOwnPeer(),
+    startOwnPeer(),
+  ]);
+  await lab.pairWith(clinic);
+  await lab.pairWith(other);
+});
+afterAll(async () => {
+  for (const peer of [clinic, other, stranger]) await peer?.close();
+  await lab?.stop();
+});
+
+interface Message {
+  method: string;
+  path: string;
+  content?: object;
+}
+const messages: [string, () => Message][] = [
+  [
+    'a part of answers',
+    () => ({
+      method: 'PUT',
+      path: `/federation/submissions/${sid}`,
+      content: samplePart(clinic.url, lab.url).submission,
+    }),
+  ],
+  [
+    'a decision',
+    () => ({
+      method: 'POST',
+      path: `/federation/submissions/${sid}/decision`,
+      content: { decision: 'commit' },
+    }),
+  ],
+  ['a question', () => ({ method: 'GET', path: `/federation/decisions/${sid}` })],
+];
+
+const soon = (seconds: number) => ({ now: new Date(Date.now() + seconds * 1000) });
+const changes: [string, () => object][] = [
+  ['by a stranger', () => ({ issuer: stranger.url, key: stranger.keys[0] })],
+  ['with a stranger’s key, in the name of the peer', () => ({ key: stranger.keys[0] })],
+  ['with a key of nobody', () => ({ key: readPrivateKey(generatePrivateKey()) })],
+  ['with the sealing key', () => ({ key: clinic.sealing })],
+  ['with another peer’s key, in the name of this one', () => ({ key: other.keys[0] })],
+  ['in the name of another peer', () => ({ issuer: other.url })],
+  ['in our own name', () => ({ issuer: lab.url })],
+  ['for another instance', () => ({ audience: other.url })],
+  ['for itself', () => ({ audience: clinic.url })],
+  ['that is over', () => soon(-91)],
+  ['that is ten minutes old', () => soon(-600)],
+  ['from the future', () => soon(90)],
+  ['with an id that is too short', () => ({ id: 'x' })],
+  ['with no token', () => ({ token: '' })],
+  ['with a token that is none', () => ({ token: 'a.b.c' })],
+  ['with an endless token', () => ({ token: 'x'.repeat(5_000) })],
+];
+
+/** A token that the clinic has signed, for this request unless told otherwise. */
+const signed = (message: Message, otherwise: { method?: string; path?: string; body?: string } = {}) =>
+  signPeerRequest({
+    request: {
+      method: otherwise.method ?? message.method,
+      url: `${lab.url}${otherwise.path ?? message.path}`,
+      body: Buffer.from(otherwise.body ?? (message.content ? JSON.stringify(message.content) : '')),
+    },
+    ...{ issuer: clinic.url, audience: lab.url, key: clinic.keys[0] as (typeof clinic.keys)[0] },
+    ...{ id: randomUUID(), now: new Date() },
+  });
+const send = ({ method, path, content }: Message, otherwise: object) =>
+  clinic.send(lab.url, method, path, content, otherwise);
+const done = () => [...lab.transactions.accepted, ...lab.transactions.decided].length;
+
+describe.each(messages)('%s', (_name, message) => {
+  it.each(changes)('%s is refused', async (_how, otherwise) => {
+    const before = done();
+    expect((await send(message(), otherwise())).status).toBe(401);
+    expect(done()).toBe(before);
+  });
+
+  it.each<[string, () => object]>([
+    ['another method', () => ({ method: 'DELETE' })],
+    ['another submission', () => ({ path: message().path.replace(sid, randomId()) })],
+    ['another address', () => ({ path: '/federation/ping' })],
+    ['another body', () => ({ body: '{"decision":"rollback"}' })],
+  ])('with a signature that is over %s is refused', async (_what, otherwise) => {
+    const before = done();
+    const token = await signed(message(), otherwise());
+    expect((await send(message(), { token })).status).toBe(401);
+    expect(done()).toBe(before);
+  });
+
+  it('that is sent again as it was is refused, however quickly', async () => {
+    const token = await signed(message());
+    const replies = await Promise.all([1, 2, 3].map(() => send(message(), { token })));
+    expect(replies.map(({ status }) => status).sort()).toEqual([200, 401, 401]);
+  });
+
+  it('with what people and keys show is refused', async () => {
+    const { method, path, content } = message();
+    for (const headers of [{}, { CM_KEY: 'whatever' }, { Authorization: 'Bearer whatever' }]) {
+      const response = await lab.fetch(path, {
+        method,
+        headers: { ...headers, ...(content ? { 'Content-Type': 'application/json' } : {}) },
+        ...(content ? { body: JSON.stringify(content) } : {}),
+      });
+      expect(response.status).toBe(401);
+    }
+  });
+});
+
+it('every refusal is counted by its reason', async () => {
+  const metrics = await lab.metrics();
+  for (const reason of [
+    'unknown-key',
+    'issuer',
+    'audience',
+    'clock',
+    'claims',
+    'method',
+    'address',
+    'body',
+    'replay',
+  ])
+    expect(metrics).toMatch(new RegExp(`accord_peer_refused_total\\{reason="${reason}"\\} \\d+`));
+});
+
+it('a peer whose keys wait for confirmation is heard with none of them', async () => {
+  const quarantined = await startOwnPeer();
+  const id = await lab.pairWith(quarantined);
+  await lab.db.query(sql`UPDATE peers SET state = 'QUARANTINED' WHERE id = ${id}`);
+  const before = done();
+  for (const [, message] of messages) {
+    const { method, path, content } = message();
+    expect((await quarantined.send(lab.url, method, path, content)).status).toBe(403);
+  }
+  expect(done()).toBe(before);
+  await quarantined.close();
+});
