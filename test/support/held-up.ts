@@ -12,10 +12,11 @@ export interface HeldUp {
   release(end?: 'COMMIT' | 'ROLLBACK'): Promise<void>;
 }
 
-/** Holds up every statement that needs what this one locks. */
+/** Holds up every statement that needs what this one locks. @param connections whose statements are watched. */
 export async function holdUp(
   { databaseUrl }: Pick<TestInstance, 'databaseUrl'>,
   statement: string,
+  connections = replicaConnections,
 ): Promise<HeldUp> {
   const [holder, watcher] = [1, 2].map(() => new pg.Client({ connectionString: databaseUrl })) as [
     pg.Client,
@@ -29,7 +30,7 @@ export async function holdUp(
         const { rows } = await watcher.query<{ pid: number; first: boolean }>(
           `SELECT a.pid, EXISTS (SELECT 1 FROM pg_locks AS l WHERE l.pid = a.pid AND NOT l.granted AND l.locktype = 'relation') AS first
              FROM pg_stat_activity AS a WHERE a.datname = current_database() AND a.application_name = $1 AND cardinality(pg_blocking_pids(a.pid)) > 0`,
-          [replicaConnections],
+          [connections],
         );
         const first = rows.find((row) => row.first) ?? rows[0];
         if (rows.length >= count && first) return first.pid;

@@ -1,9 +1,10 @@
 import { isPrivileged, type Principal } from '#lib/auth/principal.ts';
-import type { Queries } from '#lib/db/database.ts';
+import type { Database } from '#lib/db/database.ts';
 import { fail } from '#lib/errors/fail.ts';
 import { noSuchTransaction, requireAccess } from '../domain/access.ts';
 import type { ReadTransaction } from '../domain/transaction.ts';
 import { cancelTransaction as writeCancelled } from '../queries/change-state.ts';
+import { lockTransaction } from '../queries/children.ts';
 import { readTransaction } from '../queries/read-transaction.ts';
 import { requireOpen } from './submit-answers.ts';
 
@@ -12,7 +13,7 @@ import { requireOpen } from './submit-answers.ts';
  * @throws Failure `not-found`, `forbidden` if not cancellable, `wrong-state` in a final state, cancelled ones too (decisions.md §15, "Rights").
  */
 export async function cancelTransaction(
-  { db, baseUrl, wake }: { db: Queries; baseUrl: string; wake: () => void },
+  { db, baseUrl, wake }: { db: Database; baseUrl: string; wake: () => void },
   { id, principal }: { id: string; principal: Principal },
 ): Promise<ReadTransaction> {
   const read = await readTransaction(db, id);
@@ -20,7 +21,11 @@ export async function cancelTransaction(
   requireAccess(principal, read.transaction);
   if (!isPrivileged(principal) && !read.transaction.context.cancellable)
     throw fail('forbidden', 'This transaction cannot be cancelled by its subject.');
-  const isCancelled = await writeCancelled(db, id, baseUrl);
+  const isCancelled = await db.withTransaction(async (tx) => {
+    // A submit that is being stored is waited for here: one statement would cancel its transaction and not see its parts for peers.
+    await lockTransaction(tx, id);
+    return writeCancelled(tx, id, baseUrl);
+  });
   const after = await readTransaction(db, id);
   if (!after) throw noSuchTransaction();
   if (!isCancelled) {

@@ -5,7 +5,7 @@ import { recordStateChange } from './state-event.ts';
 import { undoSubmission } from './undo-submission.ts';
 
 /**
- * Cancels a transaction; its context's claim is free again.
+ * Cancels a transaction that the caller has locked; its context's claim is free again.
  * @returns false if it is in a final state or past its deadline, or if a peer decides over it.
  */
 export async function cancelTransaction(db: Queries, id: string, source: string): Promise<boolean> {

@@ -4,7 +4,7 @@ import type { ReadTransaction, Transaction } from '../domain/transaction.ts';
 import { rollBack, timeOut } from './change-state.ts';
 import { toReadTransaction, transactionColumns } from './transaction-columns.ts';
 
-/** Waits for whoever makes a child of the same parent, until the end of the database transaction. */
+/** Waits for whoever changes the transaction or makes a child of it, until the end of the database transaction. */
 export async function lockTransaction(tx: Queries, id: string): Promise<void> {
   await tx.query(sql`SELECT t.id FROM transactions AS t WHERE t.id = ${id} FOR UPDATE`);
 }
@@ -19,9 +19,10 @@ export async function readOpenChild(db: Queries, parent: string): Promise<ReadTr
 
 /** Ends a child past its deadline that the sweeper has not reached, so that another one can be made. */
 export async function closeExpiredChild(tx: Queries, parent: string, source: string): Promise<void> {
-  const overdue = sql`
+  // By state: one that is being submitted at this moment is not rolled back without its parts.
+  const overdue = (state: string) => sql`
     SELECT o.id FROM transactions AS o
-     WHERE o.parent = ${parent} AND o.state IN ('CREATED', 'SUBMITTED') AND o.expires_at <= accord_now()`;
-  await timeOut(tx, overdue, source);
-  await rollBack(tx, overdue, source);
+     WHERE o.parent = ${parent} AND o.state IN ('CREATED', 'SUBMITTED') AND o.state = ${state} AND o.expires_at <= accord_now()`;
+  await timeOut(tx, overdue('CREATED'), source);
+  await rollBack(tx, overdue('SUBMITTED'), source);
 }

@@ -1,0 +1,42 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { holdUp } from '../support/held-up.ts';
+import { type LeadingInstance, startLeading } from '../support/leader-instance.ts';
+import { rowsOf } from '../support/live-database.ts';
+import { letter, subjectOf, transactionIn } from '../support/live-subject.ts';
+import { createTransaction, recordsOf } from '../support/live-transactions.ts';
+
+let here: LeadingInstance;
+beforeAll(async () => {
+  here = await startLeading();
+}, 60_000);
+afterAll(() => here?.stop());
+
+it('a cancellation that comes while answers are being stored takes back the parts of all owners, too', async () => {
+  const made = await createTransaction(here.operator, {
+    ...{ cancellable: true, peerCommit: 'together' },
+    layoutData: { elements: ['processing.001', here.lab.named('study')] },
+  });
+  const subject = subjectOf(here, made);
+  // The submit has the transaction, and waits for whoever writes the same line of the history.
+  const held = await holdUp(
+    here,
+    `INSERT INTO transactions.transaction_history VALUES ('${made.id}', 2, 'SUBMITTED', now())`,
+    'accord-transactions',
+  );
+  const submitted = subject.submit({ [letter]: ['accepted'], [here.lab.asked('study')]: ['accepted'] });
+  await held.waiting(1);
+  const cancelled = subject.post('/cancel');
+  await held.waiting(2);
+  await held.release();
+  expect((await submitted).status).toBe(200);
+  expect(await transactionIn(cancelled)).toMatchObject({ state: 'CANCELLED' });
+
+  const part = await here.partOf(made, here.lab);
+  expect(part).toMatchObject({ state: 'DROPPED', sealed: null });
+  expect((await here.toldOf(part.sid)).map(({ data }) => data.decision)).toEqual([undefined, 'rollback']);
+  const [record] = (await recordsOf(here.operator, made.subject))['processing.001'] ?? [];
+  expect(record).toMatchObject({ state: 'ROLLED_BACK' });
+  expect(await rowsOf(here, 'SELECT transaction FROM transactions.receipt_drafts')).toEqual([]);
+  await here.say(made, here.lab, { verdict: 'held' });
+  expect((await here.toldOf(part.sid)).map(({ data }) => data.decision)).toEqual([undefined, 'rollback']);
+});
