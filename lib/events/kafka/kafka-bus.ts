@@ -52,7 +52,7 @@ export function createKafkaBus(options: Options): EventBus {
   return {
     canLose: true,
     onTopicLost: (listener) => void losses.push(listener),
-    gatherMs: 50,
+    gatherMs: 25,
     subscribe: (topic, reader, handler) => addLoop({ topic, reader, handler }),
     async publish(events) {
       const refused: Unsent[] = [];
