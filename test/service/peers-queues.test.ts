@@ -91,6 +91,17 @@ describe('parts for a peer', () => {
     }
   });
 
+  it('are tried soon after a peer that was away is heard of, whatever wait it had come to', async () => {
+    await clinic.release(lab);
+    await nothingWaits();
+    await clinic.db.query(sql`UPDATE queues SET failures = 7, next_at = now() + interval '1 hour'`);
+    const sid = await clinic.release(lab);
+    expect((await lab.send(clinic.url, 'POST', '/federation/ping')).status).toBe(204);
+    await isTold(sid);
+    await nothingWaits();
+    expect(owner.came).toHaveLength(2);
+  });
+
   it('wait for no other peer, however slow that is', async () => {
     const slow = await startOwnPeer();
     const gate = openGate();

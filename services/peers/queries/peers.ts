@@ -1,5 +1,5 @@
 import type { Queries } from '#lib/db/database.ts';
-import { sql } from '#lib/db/sql.ts';
+import { type Statement, sql } from '#lib/db/sql.ts';
 import type { Position } from '#lib/http/cursor.ts';
 import type { Peer } from '../domain/peer.ts';
 import type { PeerKey } from '../domain/read-description.ts';
@@ -96,12 +96,23 @@ export async function setSubjectPrefix(tx: Queries, id: string, prefix: string):
 
 /** It has answered. */
 export async function touchPeerByUrl(db: Queries, url: string): Promise<void> {
-  await db.query(sql`UPDATE peers AS p SET last_contact_at = accord_now() WHERE p.url = ${url}`);
+  await db.query(sql`
+    WITH ${hurried(sql`p.url = ${url}`)}
+    UPDATE peers AS p SET last_contact_at = accord_now() WHERE p.url = ${url}`);
 }
 
 /** It has asked. */
 export async function touchPeer(db: Queries, id: string): Promise<void> {
   await db.query(sql`
+    WITH ${hurried(sql`p.id = ${id}`)}
     UPDATE peers AS p SET last_contact_at = accord_now()
      WHERE p.id = ${id} AND (p.last_contact_at IS NULL OR p.last_contact_at < accord_now() - interval '10 seconds')`);
 }
+
+/**
+ * What waits for a peer that was away is tried soon after it is heard of, and not when the longest wait is over (back-off.ts). One at a time
+ * and no oftener than after a first failure: being heard of is no proof that it takes parts.
+ */
+const hurried = (isPeer: Statement) => sql`line AS (
+      UPDATE queues AS q SET next_at = now() + interval '0.5 seconds' FROM peers AS p
+       WHERE ${isPeer} AND q.peer_url = p.url AND q.failures > 0 AND q.next_at > now() + interval '0.5 seconds')`;
