@@ -96,7 +96,7 @@ export async function runChaos(options: ChaosOptions): Promise<Outcome> {
 export const nameOf = (blow: Blow) => blow.map(({ name }) => name).join(' with ');
 
 /** All at once; each lasts as long as it lasts. */
-async function strike(blow: Blow, random: Random): Promise<void> {
+export async function strike(blow: Blow, random: Random): Promise<void> {
   await Promise.all(
     blow.map(async (fault) => {
       const heal = await fault.strike();

@@ -1,14 +1,10 @@
 import type { components } from '#lib/contracts/openapi.gen.ts';
-import { createKey, signIn } from './callers.ts';
-import type { TestInstance } from './instance.ts';
+import { createKey, type Reachable, signIn } from './callers.ts';
 
 type Peer = components['schemas']['Peer'];
 
 /** Pairs two instances as their administrators do. @returns each as the other lists it. */
-export async function pairInstances(
-  here: TestInstance,
-  there: TestInstance,
-): Promise<{ there: Peer; here: Peer }> {
+export async function pairInstances(here: Reachable, there: Reachable): Promise<{ there: Peer; here: Peer }> {
   const [hereAdmin, thereAdmin] = await Promise.all([signIn(here, 'admin'), signIn(there, 'admin')]);
   const { key } = await createKey(there, 'a partner', 'PEER');
   const paired = await hereAdmin.send('POST', '/peers', {

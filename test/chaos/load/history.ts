@@ -23,16 +23,16 @@ export type Deed =
 export type History = readonly Line[];
 
 /** A history that is being written. */
-export interface HistoryWriter {
-  lines: History;
-  add(line: Line): void;
+export interface HistoryWriter<Written = Line> {
+  lines: readonly Written[];
+  add(line: Written): void;
   /** Resolves when all of it is in the file. */
   close(): Promise<void>;
 }
 
 /** @param file where it is kept as JSON lines, for whoever looks into a breach later. */
-export function createHistory(file?: string): HistoryWriter {
-  const lines: Line[] = [];
+export function createHistory<Written = Line>(file?: string): HistoryWriter<Written> {
+  const lines: Written[] = [];
   const stream = file === undefined ? undefined : createWriteStream(file);
   return {
     lines,

@@ -1,0 +1,139 @@
+import { rm } from 'node:fs/promises';
+import path from 'node:path';
+import { createKey, signIn } from '../../support/callers.ts';
+import { contractFetch } from '../../support/contract.ts';
+import { makeLiveModel } from '../../support/live-models.ts';
+import { pairInstances } from '../../support/pair-instances.ts';
+import type { Fault } from '../faults/fault.ts';
+import { startPostgresProxy } from '../proxy/postgres-proxy.ts';
+import type { Random } from '../random.ts';
+import { waitUntil } from '../wait-until.ts';
+import { choosePorts } from '../world/choose-ports.ts';
+import { openFolder } from '../world/open-folder.ts';
+import { runTool } from '../world/run-tool.ts';
+import { createServiceProcess } from '../world/service-process.ts';
+import type { Asked } from './federated-client.ts';
+import { type OwnerProxy, startOwnerProxy } from './owner-proxy.ts';
+import { peerFaults, type Struckable } from './peer-faults.ts';
+
+/** One of the two instances: a process and a database of its own. */
+export interface Side extends Struckable {
+  /** What its partner calls it. */
+  baseUrl: string;
+  /** Of its database, not through the proxy. */
+  databaseUrl: string;
+}
+
+/** A clinic that shows forms, and a laboratory that owns one of the questions; the clinic reaches it through a proxy of ours. */
+export interface FederatedWorld {
+  leader: Side;
+  owner: Side;
+  way: OwnerProxy;
+  /** Of an API key of the leader. */
+  headers: Record<string, string>;
+  /** What forms ask. */
+  asked: Asked;
+  faults: readonly Fault[];
+  /** Where what processes say is kept. */
+  logFolder: string;
+  stop(): Promise<void>;
+}
+
+export interface FederatedOptions {
+  random: Random;
+  /** The copy of the project that is run. */
+  project: string;
+  /** Two empty or migrated databases of the run's PostgreSQL. */
+  databaseUrls: readonly [leader: string, owner: string];
+  /** Where what processes say is kept; nowhere for longer than the world if absent. */
+  logFolder?: string;
+}
+
+export async function startFederatedWorld(options: FederatedOptions): Promise<FederatedWorld> {
+  const { random, databaseUrls } = options;
+  const folder = await openFolder();
+  const { logFolder = folder } = options;
+  const ends: (() => Promise<unknown>)[] = [() => rm(folder, { recursive: true, force: true })];
+  const stop = async () => {
+    for (const end of ends.reverse()) await end();
+  };
+  try {
+    const [leaderPort, ownerPort] = (await choosePorts(2)) as [number, number];
+    const way = await startOwnerProxy({ target: ownerPort, random });
+    ends.push(way.close);
+    const start = async (name: string, port: number, baseUrl: string, databaseUrl: string) => {
+      const side = await createSide({ ...options, logFolder, name, port, baseUrl, databaseUrl, folder });
+      ends.push(side.stop);
+      await side.process.start();
+      return side;
+    };
+    const leaderUrl = `http://localhost:${leaderPort}`;
+    const [leader, owner] = await Promise.all([
+      start('leader', leaderPort, leaderUrl, databaseUrls[0]),
+      start('owner', ownerPort, way.url, databaseUrls[1]),
+    ]);
+    const { headers, asked } = await makeThemPeers(leader, owner);
+    const faults = peerFaults({ way, leader, owner });
+    return { leader, owner, way, headers, asked, faults, logFolder, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+interface SideOptions extends Required<Omit<FederatedOptions, 'databaseUrls'>> {
+  name: string;
+  port: number;
+  baseUrl: string;
+  databaseUrl: string;
+  folder: string;
+}
+
+async function createSide(options: SideOptions): Promise<Side & { stop(): Promise<void> }> {
+  const { name, port, baseUrl, databaseUrl, folder, logFolder, project, random } = options;
+  const direct = new URL(databaseUrl);
+  const proxy = await startPostgresProxy({ target: () => Number(direct.port), random });
+  const through = new URL(databaseUrl);
+  through.host = `127.0.0.1:${proxy.port}`;
+  const process = createServiceProcess({
+    ...{ name, service: name, project, program: 'services/standalone.ts', logFolder },
+    environment: {
+      ...{ PORT: String(port), BASE_URL: baseUrl, DATABASE_URL: through.href },
+      ...{ DATA_DIR: path.join(folder, name), INSTANCE_NAME: name, LOG_LEVEL: 'info' },
+      ...{ RATE_LIMITS: 'off', MAX_EVENT_LOOP_DELAY: '0' },
+    },
+    isReady: async () => (await fetch(`http://localhost:${port}/readyz`)).status === 200,
+  });
+  return {
+    ...{ process, proxy, baseUrl, databaseUrl },
+    rotateKeys: () =>
+      runTool(project, ['services/keys.ts', 'rotate', path.join(folder, name, 'secrets')], {}),
+    async stop() {
+      process.resume();
+      await process.kill();
+      await proxy.close();
+    },
+  };
+}
+
+/** The owner shares a question with free text, so that each answer can be told from all others. */
+async function makeThemPeers(leader: Side, owner: Side): Promise<Pick<FederatedWorld, 'headers' | 'asked'>> {
+  const [here, there] = [leader, owner].map(({ baseUrl: url }) => ({ url, fetch: contractFetch(url) })) as [
+    Parameters<typeof createKey>[0],
+    Parameters<typeof createKey>[0],
+  ];
+  const admin = await signIn(there, 'admin');
+  const { id, key } = await makeLiveModel(admin, 'preference', {
+    en: { label: 'What is to be known?', valueType: 'FREE_TEXT', optional: false },
+  });
+  const shared = await admin.send('PUT', `/models/${id}`, { name: 'For the owner alone', shared: true });
+  if (!shared.ok) throw new Error(`the question is not shared: ${await shared.text()}`);
+  await pairInstances(here, there);
+  const caller = await createKey(here);
+  const theirs = `${key}@${new URL(owner.baseUrl).host}`;
+  await waitUntil('the leader knows what the owner asks', async () => {
+    const layoutData = { elements: ['processing.001', theirs] };
+    return (await caller.send('POST', '/consents', { subject: 'nobody', layoutData })).status === 201;
+  });
+  return { headers: caller.headers, asked: { own: 'processing.001', theirs, key } };
+}

@@ -1,0 +1,83 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { expect, it, onTestFinished } from 'vitest';
+import { createRandom } from '../random.ts';
+import { startOwnerProxy } from './owner-proxy.ts';
+
+const sid = (letter: string) => `/federation/submissions/${letter.repeat(22)}`;
+
+/** An owner that answers each request with its number and its address. */
+async function startBoth() {
+  const heard: string[] = [];
+  const server = createServer((request, response) => {
+    heard.push(`${request.method} ${request.url}`);
+    response.end(`${heard.length} ${request.url}`);
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const target = (server.address() as AddressInfo).port;
+  const proxy = await startOwnerProxy({ target, random: createRandom(1) });
+  onTestFinished(async () => {
+    await proxy.close();
+    server.closeAllConnections();
+    server.close();
+  });
+  const put = async (path: string) => {
+    const response = await fetch(`${proxy.url}${path}`, { method: 'PUT', body: '{}' });
+    return { status: response.status, text: await response.text() };
+  };
+  return { heard, proxy, put };
+}
+
+it('a proxy before an owner carries requests and replies as they are', async () => {
+  const { heard, put } = await startBoth();
+  expect(await put(sid('a'))).toEqual({ status: 200, text: `1 ${sid('a')}` });
+  expect(heard).toEqual([`PUT ${sid('a')}`]);
+});
+
+it('the owner hears nothing while it is down, unavailable, forbidden or garbled', async () => {
+  const { heard, proxy, put } = await startBoth();
+  proxy.behave('down');
+  await expect(put(sid('a'))).rejects.toThrow();
+  const statuses: number[] = [];
+  for (const manner of ['unavailable', 'forbidden', 'garbage'] as const) {
+    proxy.behave(manner);
+    statuses.push((await put(sid('a'))).status);
+  }
+  expect(statuses).toEqual([503, 403, 200]);
+  expect(heard).toEqual([]);
+  expect(proxy.treated('forbidden')).toBe(1);
+});
+
+it('its work is done although its reply is lost, and done twice if the request arrives twice', async () => {
+  const { heard, proxy, put } = await startBoth();
+  proxy.behave('reply lost');
+  await expect(put(sid('a'))).rejects.toThrow();
+  expect(heard).toHaveLength(1);
+  proxy.behave('twice');
+  expect((await put(sid('b'))).text).toContain(sid('b'));
+  expect(heard).toHaveLength(3);
+});
+
+it('a reply is held until it is slow no more', async () => {
+  const { heard, proxy, put } = await startBoth();
+  proxy.behave('slow');
+  let isThere = false;
+  const reply = put(sid('a')).then((answered) => {
+    isThere = true;
+    return answered;
+  });
+  await expect.poll(() => heard.length).toBe(1);
+  expect(isThere).toBe(false);
+  proxy.behave('well');
+  expect((await reply).status).toBe(200);
+});
+
+it('mixed up, the answer to one request comes for another', async () => {
+  const { heard, proxy, put } = await startBoth();
+  await put(sid('a'));
+  proxy.behave('mixed up');
+  expect((await put(sid('b'))).text).toBe(`1 ${sid('a')}`);
+  expect((await put(sid('a'))).text).toBe(`2 ${sid('a')}`);
+  expect(heard).toHaveLength(2);
+});

@@ -1,0 +1,58 @@
+import { randomInt } from 'node:crypto';
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { parseArgs } from 'node:util';
+import { brokenPromises } from '../check/promises.ts';
+import { drawBlows } from '../draw-blows.ts';
+import { createRandom } from '../random.ts';
+import { startFederatedWorld } from './federated-world.ts';
+import { startOwnDatabases } from './own-databases.ts';
+import { runPeers } from './run-peers.ts';
+
+// `npm run chaos:peers -- --seed 1 --minutes 10`: two instances that are peers under load, one blow after the other to them and to what is
+// between them, and then a look at what both hold. Exit 1 on any breach. An owner that was restored from an older copy is not among the blows.
+
+const { values } = parseArgs({
+  options: {
+    seed: { type: 'string' },
+    minutes: { type: 'string', default: '2' },
+    people: { type: 'string', default: '4' },
+    only: { type: 'string', default: '' },
+  },
+});
+const seed = Number(values.seed ?? randomInt(2 ** 31));
+const random = createRandom(seed);
+const folder = await mkdtemp(path.join(tmpdir(), 'accord-chaos-peers-report-'));
+const say = (line: string) => void process.stdout.write(`${line}\n`);
+say(`seed ${seed}, ${values.minutes} minutes; history and logs in ${folder}`);
+const databases = await startOwnDatabases();
+try {
+  const world = await startFederatedWorld({
+    ...{ random, project: path.join(import.meta.dirname, '..', '..', '..'), logFolder: folder },
+    databaseUrls: databases.urls,
+  });
+  try {
+    const faults = world.faults.filter(({ name }) => new RegExp(values.only).test(name));
+    const end = Date.now() + Number(values.minutes) * 60_000;
+    const outcome = await runPeers({
+      ...{ world, random, blows: drawBlows(faults, random), between: [5, 60], say },
+      ...{ crowd: { people: Number(values.people), restMs: 100 }, goOn: () => Date.now() < end },
+      historyFile: path.join(folder, 'history.jsonl'),
+    });
+    const { history, meter, parts, struck } = outcome;
+    const breaches = [...outcome.breaches, ...brokenPromises(struck, meter)];
+    const acknowledged = history.filter(({ kind, told }) => kind === 'submit' && told === 'acknowledged');
+    say(
+      `${struck.length} blows, ${acknowledged.length} submits acknowledged; parts of answers by what became of them:`,
+    );
+    for (const [state, those] of Map.groupBy(parts, (part) => part.state)) say(`  ${state} ${those.length}`);
+    for (const breach of breaches.slice(0, 40)) say(`- ${breach}`);
+    say(breaches.length === 0 ? 'PASSED' : `FAILED: ${breaches.length} breaches`);
+    process.exitCode = breaches.length === 0 ? 0 : 1;
+  } finally {
+    await world.stop();
+  }
+} finally {
+  await databases.stop();
+}

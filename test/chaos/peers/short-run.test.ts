@@ -1,0 +1,42 @@
+import { randomInt } from 'node:crypto';
+import path from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { createTestDatabase } from '../../support/postgres.ts';
+import { findFault } from '../faults/find-fault.ts';
+import { createRandom } from '../random.ts';
+import { startFederatedWorld } from './federated-world.ts';
+import { runPeers } from './run-peers.ts';
+
+/** CHAOS_SEED=… draws the same numbers again. */
+const seed = Number(process.env.CHAOS_SEED ?? randomInt(2 ** 31));
+console.log(`CHAOS_SEED=${seed}`);
+
+/** Some of everything; `npm run chaos:peers` has all of it, in any order. */
+const blows = [
+  ['reply lost after the owner’s COMMIT'],
+  ['kill -9 of owner', 'owner answering garbage'],
+  ['answers mixed up', 'connections of owner to PostgreSQL cut'],
+  ['kill -9 of leader', 'requests arriving twice'],
+  ['keys of owner rotated', 'owner refusing everything'],
+];
+
+it('two instances lose and double nothing, and answers come into force together or not at all, whatever happens between them', async () => {
+  const random = createRandom(seed);
+  const databases = [await createTestDatabase(), await createTestDatabase()] as const;
+  onTestFinished(async () => {
+    for (const database of databases) await database.drop();
+  });
+  const world = await startFederatedWorld({
+    ...{ random, project: path.join(import.meta.dirname, '..', '..', '..') },
+    databaseUrls: [databases[0].url, databases[1].url],
+  });
+  onTestFinished(world.stop);
+  const { breaches, history, parts } = await runPeers({
+    ...{ world, random, between: [3, 8], crowd: { people: 3, restMs: 100 } },
+    patienceMs: 120_000,
+    blows: blows.map((names) => names.map((name) => findFault(world.faults, name))),
+  });
+  expect(breaches).toEqual([]);
+  expect(history.filter(({ told }) => told === 'acknowledged').length).toBeGreaterThan(50);
+  expect(parts.filter(({ state }) => state === 'ACCEPTED').length).toBeGreaterThan(10);
+}, 400_000);
