@@ -24,6 +24,8 @@ export interface Router {
 
 const probeMs = 200;
 const probePatienceMs = 1_000;
+/** One that says nothing for so long gets no more requests: on a busy machine a probe may be late. */
+const silenceMs = 3_000;
 /** Nothing was sent to a replica that did not take the connection. */
 const neverSent = new Set(['ECONNREFUSED']);
 
@@ -66,9 +68,16 @@ export async function startRouter(): Promise<Router> {
     serve(routes) {
       prefixes = Object.entries(routes).sort(([a], [b]) => b.length - a.length);
       const backends = new Set(Object.values(routes).flat());
+      const heardAt = new Map<Backend, number>();
+      const ask = async (backend: Backend) => {
+        const said = await askWhetherReady(backend);
+        if (said !== 'nothing') heardAt.set(backend, performance.now());
+        if (said === 'yes') ready.add(backend);
+        else if (said === 'no' || performance.now() - (heardAt.get(backend) ?? 0) > silenceMs)
+          ready.delete(backend);
+      };
       const probe = () => {
-        for (const backend of backends)
-          void isReady(backend).then((is) => (is ? ready.add(backend) : ready.delete(backend)));
+        for (const backend of backends) void ask(backend);
       };
       probing = setInterval(probe, probeMs);
       probe();
@@ -84,12 +93,16 @@ export async function startRouter(): Promise<Router> {
 }
 
 /** Whether a replica wants requests. */
-export async function isReady({ internalPort }: Backend): Promise<boolean> {
+export async function isReady(backend: Backend): Promise<boolean> {
+  return (await askWhetherReady(backend)) === 'yes';
+}
+
+async function askWhetherReady({ internalPort }: Backend): Promise<'yes' | 'no' | 'nothing'> {
+  const signal = AbortSignal.timeout(probePatienceMs);
   try {
-    const signal = AbortSignal.timeout(probePatienceMs);
-    return (await fetch(`http://127.0.0.1:${internalPort}/readyz`, { signal })).status === 200;
+    return (await fetch(`http://127.0.0.1:${internalPort}/readyz`, { signal })).status === 200 ? 'yes' : 'no';
   } catch {
-    return false;
+    return signal.aborted ? 'nothing' : 'no';
   }
 }
 
