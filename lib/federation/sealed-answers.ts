@@ -1,4 +1,5 @@
-import { CompactEncrypt, compactDecrypt, decodeProtectedHeader, importJWK, type JWK } from 'jose';
+import { CompactEncrypt, compactDecrypt, decodeProtectedHeader, type JWK } from 'jose';
+import { importKey } from '#lib/federation/import-key.ts';
 
 /** What everybody may read of a sealed part, and nobody may change (federation.md, "Answers"). */
 export interface SealHeader {
@@ -44,7 +45,7 @@ export async function sealAnswers(
   const { sid, leader, digest, exp } = header;
   return new CompactEncrypt(pad(JSON.stringify(content)))
     .setProtectedHeader({ alg, enc, typ: 'accord-answers', kid: key.kid, sid, leader, digest, exp })
-    .encrypt(await importJWK(key, alg));
+    .encrypt(await importKey(key, alg));
 }
 
 /**
@@ -89,7 +90,7 @@ function readHeader(sealed: string): (SealHeader & { kid: string }) | undefined 
 
 async function decrypt(sealed: string, key: JWK): Promise<Uint8Array | undefined> {
   try {
-    const { plaintext } = await compactDecrypt(sealed, await importJWK(key, alg), {
+    const { plaintext } = await compactDecrypt(sealed, await importKey(key, alg), {
       keyManagementAlgorithms: [alg],
       contentEncryptionAlgorithms: [enc],
     });

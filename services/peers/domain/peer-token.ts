@@ -1,6 +1,6 @@
 import { compactVerify, decodeProtectedHeader, type JWK, type JWSHeaderParameters, SignJWT } from 'jose';
+import { importKey } from '#lib/federation/import-key.ts';
 import { bodyDigest } from './body-digest.ts';
-import { importKey } from './import-key.ts';
 import { algorithmOf } from './key-algorithm.ts';
 
 /** A request between instances, as far as its token vouches for it (federation.md, "Trust"). */

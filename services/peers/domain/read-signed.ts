@@ -1,5 +1,5 @@
 import { compactVerify, decodeProtectedHeader, type JWK, type JWSHeaderParameters } from 'jose';
-import { importKey } from './import-key.ts';
+import { importKey } from '#lib/federation/import-key.ts';
 import { algorithmOf } from './key-algorithm.ts';
 
 /** Why something signed does not count, in the order in which it is looked at. */

@@ -1,6 +1,6 @@
 import { type JWK, SignJWT } from 'jose';
 import type { Decision, RefusalReason, SubmissionVerdict } from '#lib/contracts/submissions.ts';
-import { importKey } from './import-key.ts';
+import { importKey } from '#lib/federation/import-key.ts';
 import { mostSkewSeconds } from './peer-token.ts';
 import { readSigned, type SignedFault } from './read-signed.ts';
 

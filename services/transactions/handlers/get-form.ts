@@ -42,9 +42,9 @@ async function sendForm(
 ): Promise<void> {
   const { forms, instance } = dependencies;
   const { layout } = read.transaction;
-  const guess = known();
+  const guess = layout.elements.some((key) => key.includes('@')) ? undefined : known();
   const page = guess && formPage(read, { ...guess, token, instance });
-  if (guess && page?.page === 'form' && page.peers.length === 0) {
+  if (guess && page?.page === 'form') {
     const { revision } = guess.description;
     const { html } = await forms.renderForm({ layout, languages, revision, page: outlineOf(page) });
     if (html !== null) return sendRendered(ctx, dependencies, read, html);
