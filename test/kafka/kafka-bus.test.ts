@@ -178,6 +178,6 @@ describe.skipIf(!brokers)('on Kafka', () => {
     onTestFinished(loop.stop);
     await publishAll(await running(() => {}), [sent]);
     loop.start();
-    await expect.poll(() => applied, { timeout: 30_000 }).toBe(2);
+    await expect.poll(() => applied, { timeout: 60_000 }).toBe(2);
   });
 });

@@ -55,9 +55,9 @@ describe.skipIf(!brokers)('events while Kafka is in trouble', () => {
     await kafka.launch();
     await publishAll(bus, sent);
     await expect
-      .poll(() => sent.slice(0, 2).every(({ event }) => came.consents.has(event.id)), { timeout: 40_000 })
+      .poll(() => sent.slice(0, 2).every(({ event }) => came.consents.has(event.id)), { timeout: 60_000 })
       .toBe(true);
-    await expect.poll(() => came.gaps, { timeout: 40_000 }).toBeGreaterThan(gapsBefore);
+    await expect.poll(() => came.gaps, { timeout: 60_000 }).toBeGreaterThan(gapsBefore);
   });
 
   test('a broker that is down when a process starts: it starts, and reads when the broker is there', {
@@ -70,7 +70,7 @@ describe.skipIf(!brokers)('events while Kafka is in trouble', () => {
     await kafka.launch();
     await bus.joined();
     await publishAll(bus, sent);
-    await expect.poll(() => came.consents.has(sent[0]?.event.id ?? ''), { timeout: 40_000 }).toBe(true);
+    await expect.poll(() => came.consents.has(sent[0]?.event.id ?? ''), { timeout: 60_000 }).toBe(true);
   });
 
   test('a broker that hangs: publishing ends in time, and stopping too', { timeout: 120_000 }, async () => {
@@ -88,7 +88,7 @@ describe.skipIf(!brokers)('events while Kafka is in trouble', () => {
     const next = start(name);
     await next.bus.joined();
     await publishAll(next.bus, sent);
-    await expect.poll(() => next.came.consents.has(sent[0]?.event.id ?? ''), { timeout: 40_000 }).toBe(true);
+    await expect.poll(() => next.came.consents.has(sent[0]?.event.id ?? ''), { timeout: 60_000 }).toBe(true);
   });
 
   test('a topic that was deleted: its events wait, those of others go on, and it is read again when it is made again', {
@@ -105,7 +105,7 @@ describe.skipIf(!brokers)('events while Kafka is in trouble', () => {
     const [waiting, going] = [outbound(), keyRevoked()];
     const unsent = await bus.publish([waiting, going]);
     expect(unsent).toMatchObject([{ id: waiting.event.id, hopeless: false }]);
-    await expect.poll(() => came.keys.has(going.event.id), { timeout: 40_000 }).toBe(true);
+    await expect.poll(() => came.keys.has(going.event.id), { timeout: 60_000 }).toBe(true);
     const { created } = await createTopics({ brokers: [kafka.address], wanted: readTopics(asyncApi) });
     expect(created).toEqual(['accord.consents']);
     await publishAll(bus, [waiting]);
@@ -143,6 +143,6 @@ describe.skipIf(!brokers)('events while Kafka is in trouble', () => {
     await createTopics({ brokers: [kafka.address], wanted: readTopics(asyncApi) });
     await publishAll(bus, [next]);
     mayGoOn.resolve();
-    await expect.poll(() => came.has(next.event.id), { timeout: 40_000 }).toBe(true);
+    await expect.poll(() => came.has(next.event.id), { timeout: 60_000 }).toBe(true);
   });
 });
