@@ -1,5 +1,5 @@
 import { fail } from '#lib/errors/fail.ts';
-import type { Peer } from '../domain/peer.ts';
+import type { ListedPeer } from '../domain/peer.ts';
 import { announcedKeys, describePeer } from '../queries/key-changes.ts';
 import { findPeer, lockPeer, pinKeys, setSubjectPrefix } from '../queries/peers.ts';
 import type { Parts } from './dependencies.ts';
@@ -19,7 +19,7 @@ export async function editPeer(
   { db }: Pick<Parts, 'db'>,
   id: string,
   { subjectPrefix, thumbprints }: PeerChanges,
-): Promise<Peer> {
+): Promise<ListedPeer> {
   return db.withTransaction(async (tx) => {
     const peer = await lockPeer(tx, id);
     if (!peer) throw fail('not-found', 'There is no such peer.');
@@ -40,7 +40,7 @@ export async function editPeer(
       await followNewKeys(tx, peer, keys);
       await describePeer(tx, id, peer.name);
     }
-    return (await findPeer(tx, id)) as Peer;
+    return (await findPeer(tx, id)) as ListedPeer;
   });
 }
 

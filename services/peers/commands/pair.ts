@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { type Failure, fail } from '#lib/errors/fail.ts';
 import { newUuid } from '#lib/ids/new-uuid.ts';
 import { addressFault, type PeerReply } from '../client/peer-client.ts';
-import type { Peer } from '../domain/peer.ts';
+import type { ListedPeer } from '../domain/peer.ts';
 import { readPeerAddress } from '../domain/peer-address.ts';
 import { readDescription } from '../domain/read-description.ts';
 import { findOrBeginPairing } from '../queries/pairings.ts';
@@ -22,7 +22,10 @@ export interface Invitation {
  * The same call again is the same pairing: it completes one whose reply was lost.
  * @throws Failure `invalid`, `unavailable`, `exists`.
  */
-export async function pair(parts: Parts, invitation: Invitation): Promise<{ peer: Peer; isNew: boolean }> {
+export async function pair(
+  parts: Parts,
+  invitation: Invitation,
+): Promise<{ peer: ListedPeer; isNew: boolean }> {
   const url = readInvitation(parts, invitation);
   const { description } = await parts.client.describe(url);
   const pairing = await findOrBeginPairing(parts.db, {

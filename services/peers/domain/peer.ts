@@ -13,9 +13,13 @@ export interface Peer {
   thumbprints: string[];
   /** Thumbprints of signing keys that wait for an administrator; null when none do. */
   announced: string[] | null;
-  /** Parts and decisions that wait to be sent to it. */
-  backlog: number;
   createdAt: Date;
   modifiedAt: Date;
   lastContactAt: Date | null;
+}
+
+/** A peer as administrators see it. */
+export interface ListedPeer extends Peer {
+  /** Parts and decisions that wait to be sent to it. */
+  backlog: number;
 }

@@ -1,8 +1,8 @@
 import type { components } from '#lib/contracts/openapi.gen.ts';
-import type { Peer } from '../domain/peer.ts';
+import type { ListedPeer } from '../domain/peer.ts';
 
 /** A peer as administrators see it. */
-export function presentPeer(peer: Peer): components['schemas']['Peer'] {
+export function presentPeer(peer: ListedPeer): components['schemas']['Peer'] {
   const { id, url, name, state, thumbprints, announced, subjectPrefix, backlog } = peer;
   return {
     ...{ id, url, name, state, thumbprints, subjectPrefix, backlog },

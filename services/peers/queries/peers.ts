@@ -1,31 +1,34 @@
 import type { Queries } from '#lib/db/database.ts';
 import { type Statement, sql } from '#lib/db/sql.ts';
 import type { Position } from '#lib/http/cursor.ts';
-import type { Peer } from '../domain/peer.ts';
+import type { ListedPeer, Peer } from '../domain/peer.ts';
 import type { PeerKey } from '../domain/read-description.ts';
 
 const columns = sql`p.id, p.url, p.name, p.state, p.subject_prefix AS "subjectPrefix", p.version,
   ARRAY(SELECT k.kid FROM peer_keys AS k WHERE k.peer = p.id AND k.use = 'sig' ORDER BY k.position) AS thumbprints,
   CASE WHEN p.announced IS NOT NULL
        THEN ARRAY(SELECT a->>'kid' FROM jsonb_array_elements(p.announced) AS a WHERE a->>'use' = 'sig') END AS announced,
-  (SELECT count(*)::int FROM (SELECT 1 FROM deliveries AS d WHERE d.peer_url = p.url AND d.kind <> 'ask' LIMIT 100000) AS d) AS backlog,
   p.created_at AS "createdAt", p.modified_at AS "modifiedAt", p.last_contact_at AS "lastContactAt"`;
+
+/** For people: counting takes too long for every message of a peer. */
+const backlog = sql`
+  (SELECT count(*)::int FROM (SELECT 1 FROM deliveries AS d WHERE d.peer_url = p.url AND d.kind <> 'ask' LIMIT 100000) AS d) AS backlog`;
 
 /** Peers, newest first, after a position. */
 export function listPeers(
   db: Queries,
   { after, limit }: { after: Position | undefined; limit: number },
-): Promise<(Peer & { position: string })[]> {
+): Promise<(ListedPeer & { position: string })[]> {
   const from = after
     ? sql`WHERE (p.created_at, p.id) < (${after.createdAt}::timestamptz, ${after.id}::uuid)`
     : sql``;
   return db.query(sql`
-    SELECT ${columns}, p.created_at::text AS position FROM peers AS p ${from}
+    SELECT ${columns}, ${backlog}, p.created_at::text AS position FROM peers AS p ${from}
      ORDER BY p.created_at DESC, p.id DESC LIMIT ${limit}`);
 }
 
-export function findPeer(db: Queries, id: string): Promise<Peer | undefined> {
-  return db.maybeOne(sql`SELECT ${columns} FROM peers AS p WHERE p.id = ${id}`);
+export function findPeer(db: Queries, id: string): Promise<ListedPeer | undefined> {
+  return db.maybeOne(sql`SELECT ${columns}, ${backlog} FROM peers AS p WHERE p.id = ${id}`);
 }
 
 export function findPeerByUrl(db: Queries, url: string): Promise<Peer | undefined> {
@@ -34,8 +37,8 @@ export function findPeerByUrl(db: Queries, url: string): Promise<Peer | undefine
 
 /** Locks a peer's row until the end of the transaction. */
 export async function lockPeer(tx: Queries, id: string): Promise<Peer | undefined> {
-  const locked = await tx.maybeOne(sql`SELECT p.id FROM peers AS p WHERE p.id = ${id} FOR UPDATE`);
-  return locked ? findPeer(tx, id) : undefined;
+  const locked = await tx.maybeOne<object>(sql`SELECT p.id FROM peers AS p WHERE p.id = ${id} FOR UPDATE`);
+  return locked && tx.one<Peer>(sql`SELECT ${columns} FROM peers AS p WHERE p.id = ${id}`);
 }
 
 /** Makes the peer of an address, or renews it. @returns its id and version, and whether it is new. */
