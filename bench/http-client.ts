@@ -15,7 +15,8 @@ export interface HttpClient {
 
 /** @param connections at most. */
 export function createHttpClient({ port, connections }: { port: number; connections: number }): HttpClient {
-  const agent = new Agent({ keepAlive: true, maxSockets: connections });
+  // Idle connections end here before the server ends them: a request would meet that end.
+  const agent = new Agent({ keepAlive: true, maxSockets: connections, timeout: 2_000 });
   function send(method: string, path: string, headers: Record<string, string>, body?: string) {
     return new Promise<Reply>((resolve, reject) => {
       const sent = request({ host: '127.0.0.1', port, method, path, headers, agent }, (response) => {
