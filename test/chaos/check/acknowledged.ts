@@ -71,8 +71,7 @@ export const refusalsAreDue: Check = (evidence) => {
     });
 };
 
+/** Whoever asks again because the reply was lost is told that it is too late (decisions.md §15, "Rights"). */
 function cancelledOnce({ history }: Evidence, id: string): boolean {
-  return (
-    history.filter((line) => line.kind === 'cancel' && line.id === id && line.told !== 'unknown').length === 1
-  );
+  return history.filter((line) => line.kind === 'cancel' && line.id === id).length === 1;
 }

@@ -16,7 +16,7 @@ export type Manner =
   | 'reply lost'
   /** Everything arrives twice at the same time, and either of the answers comes back. */
   | 'twice'
-  /** What the owner has signed for another request of the same kind comes back, and the owner hears nothing. */
+  /** What the owner has signed for another request of the same kind comes back, and the owner hears nothing: always for decisions, else at times. */
   | 'mixed up';
 
 /** @param over resolves when the manner changes. @returns undefined if the connection breaks. */
@@ -24,9 +24,9 @@ export type Behaviour = (request: Passing, over: Promise<void>) => Promise<Reply
 
 export function behaviours(random: Random): Record<Manner, Behaviour> {
   const formerReplies = new Map<string, { path: string; reply: Reply }>();
-  const well: Behaviour = async ({ method, path, forward }) => {
-    const reply = await forward();
-    if (reply.status === 200) formerReplies.set(kindOf(method, path), { path, reply });
+  const well: Behaviour = async (request) => {
+    const reply = await request.forward();
+    if (reply.status === 200) formerReplies.set(kindOf(request), { path: request.path, reply });
     return reply;
   };
   return {
@@ -50,15 +50,18 @@ export function behaviours(random: Random): Record<Manner, Behaviour> {
       return random.pick(replies);
     },
     async 'mixed up'(request, over) {
-      const former = formerReplies.get(kindOf(request.method, request.path));
-      return former && former.path !== request.path ? former.reply : well(request, over);
+      const former = formerReplies.get(kindOf(request));
+      const isMixedUp =
+        former && former.path !== request.path && (request.method === 'POST' || random.between(1, 4) === 1);
+      return isMixedUp ? former.reply : well(request, over);
     },
   };
 }
 
-/** Requests for one thing each, whatever they are about. */
-function kindOf(method: string, path: string): string {
-  return `${method} ${path.replace(/\/[\w-]{22}(?=\/|$)/, '/…')}`;
+/** Requests for the same, but for what they are about; decisions have the same bytes then. */
+function kindOf({ method, path, body }: Passing): string {
+  const what = path.replace(/\/[\w-]{22}(?=\/|$)/, '/…');
+  return `${method} ${what} ${method === 'POST' ? body : ''}`;
 }
 
 function answer(status: number, text: string): Reply {

@@ -22,11 +22,11 @@ async function startBoth() {
     server.closeAllConnections();
     server.close();
   });
-  const put = async (path: string) => {
-    const response = await fetch(`${proxy.url}${path}`, { method: 'PUT', body: '{}' });
+  const send = async (method: string, path: string, body = '{}') => {
+    const response = await fetch(`${proxy.url}${path}`, { method, body });
     return { status: response.status, text: await response.text() };
   };
-  return { heard, proxy, put };
+  return { heard, proxy, send, put: (path: string) => send('PUT', path) };
 }
 
 it('a proxy before an owner carries requests and replies as they are', async () => {
@@ -73,11 +73,12 @@ it('a reply is held until it is slow no more', async () => {
   expect((await reply).status).toBe(200);
 });
 
-it('mixed up, the answer to one request comes for another', async () => {
-  const { heard, proxy, put } = await startBoth();
-  await put(sid('a'));
+it('mixed up, the answer to one decision comes for another of the same content', async () => {
+  const { heard, proxy, send } = await startBoth();
+  const decide = (letter: string, decision: string) => send('POST', `${sid(letter)}/decision`, decision);
+  await decide('a', 'commit');
   proxy.behave('mixed up');
-  expect((await put(sid('b'))).text).toBe(`1 ${sid('a')}`);
-  expect((await put(sid('a'))).text).toBe(`2 ${sid('a')}`);
+  expect((await decide('b', 'commit')).text).toBe(`1 ${sid('a')}/decision`);
+  expect((await decide('b', 'rollback')).text).toBe(`2 ${sid('b')}/decision`);
   expect(heard).toHaveLength(2);
 });

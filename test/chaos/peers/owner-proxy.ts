@@ -25,6 +25,7 @@ export interface Reply {
 export interface Passing {
   method: string;
   path: string;
+  body: Buffer;
   /** Carries it to the instance, however often. @throws Error if there was no reply. */
   forward(): Promise<Reply>;
 }
@@ -54,7 +55,7 @@ export async function startOwnerProxy({
     counts.set(manner, (counts.get(manner) ?? 0) + 1);
     const { method = 'GET', url: path = '/', headers } = request;
     const forward = () => send({ agent, port: target, method, path, headers, body });
-    const reply = await present({ method, path, forward }, over);
+    const reply = await present({ method, path, body, forward }, over);
     // Nothing at all: the connection breaks.
     if (!reply) return void response.destroy();
     const { 'transfer-encoding': _, connection: __, ...kept } = reply.headers;
