@@ -1,6 +1,8 @@
 import { expect, it } from 'vitest';
 import { breachesOf } from './breaches-of.ts';
 import { copyWithPatch } from './copy-with-patch.ts';
+import { breachesOfPeers } from './peers/breaches-of.ts';
+import { peerPlants } from './peers/plants.ts';
 import { plants } from './plants.ts';
 
 /** One for each invariant, and none that only shows by chance; `npm run chaos:planted` runs them all. */
@@ -11,7 +13,7 @@ const quick = new Set([
   'event-outside-transaction',
 ]);
 
-it.each(plants)('the code can still be broken so: $what', async ({ patch }) => {
+it.each([...plants, ...peerPlants])('the code can still be broken so: $what', async ({ patch }) => {
   const copy = await copyWithPatch(patch);
   await copy.remove();
 });
@@ -19,3 +21,11 @@ it.each(plants)('the code can still be broken so: $what', async ({ patch }) => {
 it.each(plants.filter(({ patch }) => quick.has(patch)))('it is noticed when $what', async (plant) => {
   expect((await breachesOf(plant)).join('\n')).toMatch(plant.caught);
 });
+
+it.each(peerPlants.filter(({ patch }) => patch === 'peers/answers-not-taken-out'))(
+  'it is noticed when $what',
+  async (plant) => {
+    expect((await breachesOfPeers(plant)).join('\n')).toMatch(plant.caught);
+  },
+  240_000,
+);
