@@ -1,13 +1,11 @@
-import { randomInt } from 'node:crypto';
 import path from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { createRandom } from './random.ts';
 import { runChaos } from './run-chaos.ts';
 import { startEmbeddedWorld } from './world/embedded-world.ts';
 
-/** CHAOS_SEED=… draws the same numbers again. */
-const seed = Number(process.env.CHAOS_SEED ?? randomInt(2 ** 31));
-console.log(`CHAOS_SEED=${seed}`);
+/** The same numbers each time, or those of CHAOS_SEED=…; `npm run chaos` draws others. */
+const seed = Number(process.env.CHAOS_SEED ?? 4);
 
 it('what was acknowledged is there once, whatever of one process was killed at whatever moment', async () => {
   const world = await startEmbeddedWorld({ project: path.join(import.meta.dirname, '..', '..') });

@@ -1,4 +1,3 @@
-import { randomInt } from 'node:crypto';
 import path from 'node:path';
 import { expect, it, onTestFinished, type TestContext } from 'vitest';
 import { MissingInfrastructure } from '../../deploy/local/programs.ts';
@@ -8,9 +7,8 @@ import { runChaos } from './run-chaos.ts';
 import { startDistributedWorld } from './world/distributed-world.ts';
 import type { World } from './world/world.ts';
 
-/** CHAOS_SEED=… draws the same numbers again. */
-const seed = Number(process.env.CHAOS_SEED ?? randomInt(2 ** 31));
-console.log(`CHAOS_SEED=${seed}`);
+/** The same numbers each time, or those of CHAOS_SEED=…; `npm run chaos` draws others. */
+const seed = Number(process.env.CHAOS_SEED ?? 4);
 
 /** Some of everything, in the order in which it disturbs most; `npm run chaos` has all of it. */
 const blows = [

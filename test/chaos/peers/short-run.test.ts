@@ -1,4 +1,3 @@
-import { randomInt } from 'node:crypto';
 import path from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { createTestDatabase } from '../../support/postgres.ts';
@@ -7,9 +6,8 @@ import { createRandom } from '../random.ts';
 import { startFederatedWorld } from './federated-world.ts';
 import { runPeers } from './run-peers.ts';
 
-/** CHAOS_SEED=… draws the same numbers again. */
-const seed = Number(process.env.CHAOS_SEED ?? randomInt(2 ** 31));
-console.log(`CHAOS_SEED=${seed}`);
+/** The same numbers each time, or those of CHAOS_SEED=…; `npm run chaos` draws others. */
+const seed = Number(process.env.CHAOS_SEED ?? 4);
 
 /** Some of everything; `npm run chaos:peers` has all of it, in any order. */
 const blows = [

@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest';
 import { breachesOf } from './breaches-of.ts';
 import { copyWithPatch } from './copy-with-patch.ts';
-import { breachesOfPeers } from './peers/breaches-of.ts';
 import { peerPlants } from './peers/plants.ts';
 import { plants } from './plants.ts';
 
@@ -21,11 +20,3 @@ it.each([...plants, ...peerPlants])('the code can still be broken so: $what', as
 it.each(plants.filter(({ patch }) => quick.has(patch)))('it is noticed when $what', async (plant) => {
   expect((await breachesOf(plant)).join('\n')).toMatch(plant.caught);
 });
-
-it.each(peerPlants.filter(({ patch }) => patch === 'peers/answers-not-taken-out'))(
-  'it is noticed when $what',
-  async (plant) => {
-    expect((await breachesOfPeers(plant)).join('\n')).toMatch(plant.caught);
-  },
-  240_000,
-);
