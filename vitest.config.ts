@@ -50,7 +50,7 @@ export default defineConfig({
           execArgv,
           include: ['test/chaos/**/*.test.ts'],
           ...waits,
-          testTimeout: 120_000,
+          testTimeout: 300_000,
         },
       },
     ],

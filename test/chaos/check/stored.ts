@@ -29,9 +29,15 @@ export async function keepEvents(url: string): Promise<void> {
   );
 }
 
-/** Ends the leases of processes that were killed, and waits before another attempt, as time would. */
+/**
+ * Ends the leases of processes that were killed, and waits before another attempt, as time would; and what is open stays so, so that nothing
+ * happens any more while one looks.
+ */
 export async function endWaits(url: string): Promise<void> {
   await withClient(url, async (client) => {
+    await client.query(
+      `UPDATE transactions.transactions SET expires_at = expires_at + interval '1 day' WHERE state IN ('CREATED', 'SUBMITTED')`,
+    );
     for (const outbox of await tablesNamed(client, 'outbox'))
       await client.query(`UPDATE ${outbox} SET lease_until = NULL, not_before = now()`);
     for (const deliveries of await tablesNamed(client, 'deliveries'))

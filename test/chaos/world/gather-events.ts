@@ -42,12 +42,15 @@ export async function gatherEvents({
     return stored.events.every(({ id }) => called.has(id));
   };
   // Who is missing then is told by the checker.
-  await waitUntil('the topic has every event', allWereCarried, { timeoutMs: patienceMs, everyMs: 500 }).catch(
-    () => {},
-  );
-  await waitUntil('the webhook has every event', everybodyWasCalled, { timeoutMs: patienceMs }).catch(
-    () => {},
-  );
+  // A topic that was lost late in a long run takes its time to be filled again.
+  await waitUntil('the topic has every event', allWereCarried, {
+    ...{ timeoutMs: patienceMs, everyMs: 500 },
+    progress: () => carried.length,
+  }).catch(() => {});
+  await waitUntil('the webhook has every event', everybodyWasCalled, {
+    ...{ timeoutMs: patienceMs, everyMs: 200 },
+    progress: () => receiver.calls.length,
+  }).catch(() => {});
   const allIsParked = async () => {
     const parked = new Set(await findDeadLetters(directUrl));
     return poison.every((id) => parked.has(id));

@@ -6,8 +6,15 @@ import { waitUntil } from '../wait-until.ts';
 export async function gatherStored(url: string, patienceMs = 10_000): Promise<Stored> {
   // They are over after half a minute, or up to twelve hours, otherwise.
   await endWaits(url);
-  const allSent = async () => (await countWaiting(url)) === 0;
+  let waiting = 0;
+  const allSent = async () => {
+    waiting = await countWaiting(url);
+    return waiting === 0;
+  };
   // What is left after that is a breach.
-  await waitUntil('every event is sent', allSent, { timeoutMs: patienceMs }).catch(() => {});
+  await waitUntil('every event is sent', allSent, {
+    timeoutMs: patienceMs,
+    progress: () => waiting,
+  }).catch(() => {});
   return readStored(url, subjectPrefix);
 }
