@@ -1,0 +1,18 @@
+import path from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { startStandalone } from '../support/standalone-process.ts';
+
+it('npm run demo:peers pairs three instances and prints a form with a question of each; SIGTERM ends them all', async () => {
+  const program = path.join(import.meta.dirname, '..', '..', 'deploy', 'demo-peers', 'run.ts');
+  const demo = startStandalone({}, program);
+  onTestFinished(async () => void (await demo.stop()));
+  await demo.ready;
+  const form = /^The form, with a question of each: (\S+)$/m.exec(demo.said())?.[1] as string;
+  const page = await (await fetch(form, { headers: { Accept: 'text/html' } })).text();
+  for (const title of ['Letter to your family doctor', 'A study of sleep', 'An interview about your stay'])
+    expect(page).toContain(title);
+  const urls = demo.said().match(/http:\/\/localhost:\d+$/gm) ?? [];
+  expect(new Set(urls).size).toBe(3);
+  expect((await demo.stop()).code).toBe(0);
+  for (const url of urls) await expect(fetch(url)).rejects.toThrow();
+}, 240_000);
