@@ -1,4 +1,3 @@
-import { setTimeout as wait } from 'node:timers/promises';
 import type { Blow } from '../draw-blows.ts';
 import { createHistory } from '../load/history.ts';
 import type { Crowd } from '../load/load.ts';
@@ -81,13 +80,14 @@ export async function runPeers(options: PeersOptions): Promise<PeersOutcome> {
 /** Waits until nothing is on its way any more. What still is when nothing has moved for so long is a breach. */
 async function settle(world: FederatedWorld, patienceMs: number): Promise<void> {
   await hurry(world, true);
-  let open = await countOpen(world);
-  let movedAt = Date.now();
-  while (open > 0 && Date.now() < movedAt + patienceMs) {
-    await wait(250);
+  let fewest = await countOpen(world);
+  const isNothingOpen = async () => {
     await hurry(world, false);
-    const left = await countOpen(world);
-    if (left < open) movedAt = Date.now();
-    open = Math.min(open, left);
-  }
+    fewest = Math.min(fewest, await countOpen(world));
+    return fewest === 0;
+  };
+  await waitUntil('nothing is on its way', isNothingOpen, {
+    ...{ timeoutMs: patienceMs, everyMs: 250 },
+    progress: () => fewest,
+  }).catch(() => {});
 }
