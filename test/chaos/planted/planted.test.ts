@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { breachesOf } from './breaches-of.ts';
-import { copyWithPatch } from './copy-with-patch.ts';
+import { checkPatch } from './copy-with-patch.ts';
 import { peerPlants } from './peers/plants.ts';
 import { plants } from './plants.ts';
 
@@ -12,10 +12,9 @@ const quick = new Set([
   'event-outside-transaction',
 ]);
 
-it.each([...plants, ...peerPlants])('the code can still be broken so: $what', async ({ patch }) => {
-  const copy = await copyWithPatch(patch);
-  await copy.remove();
-});
+it.each([...plants, ...peerPlants])('the code can still be broken so: $what', ({ patch }) =>
+  checkPatch(patch),
+);
 
 it.each(plants.filter(({ patch }) => quick.has(patch)))('it is noticed when $what', async (plant) => {
   expect((await breachesOf(plant)).join('\n')).toMatch(plant.caught);
