@@ -33,10 +33,10 @@ export interface ContractOperation {
   /** Request body limit in bytes; 64 KiB when absent (decisions.md §10). */
   'x-body-limit'?: number;
   /**
-   * When it is refused if there is too much to do: `first` begins something new or lists much, `last` takes the answers of a subject;
-   * everything else is between them.
+   * When it is refused if there is too much to do: `peer` is what other instances send, `first` begins something new or lists much, `last`
+   * takes the answers of a subject; everything else is between them.
    */
-  'x-shed'?: 'first' | 'last';
+  'x-shed'?: 'peer' | 'first' | 'last';
   parameters?: { name: string; in: string; schema?: { type?: string } }[];
   requestBody?: { required?: boolean; content: Record<string, unknown> };
   responses: Record<string, { content?: Record<string, unknown> }>;

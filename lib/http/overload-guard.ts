@@ -30,13 +30,15 @@ export interface OverloadGuard {
 
 /**
  * What each kind of work may use of the limits. Whoever has begun is to come to an end: a form is worth more than a new transaction,
- * and the answers of a subject more than a page that can be asked for again (reliability.md, "Overload").
+ * and the answers of a subject more than a page that can be asked for again (reliability.md, "Overload"). Other instances come again by
+ * themselves; whatever they send, most of the room is left to those who are here.
  */
-const shares = { first: 0.5, other: 0.75, last: 1 };
+const shares = { peer: 0.25, first: 0.5, other: 0.75, last: 1 };
+type Work = keyof typeof shares;
 /** What any machine can do at once without anybody waiting for long. */
 const fewRequests = 8;
 /** As metrics call them. */
-const names = { first: 'create', other: 'read', last: 'submit' };
+const names = { peer: 'peer', first: 'create', other: 'read', last: 'submit' };
 /** Clients that were refused together must not come back together. */
 const retryAfterSeconds = [1, 2, 3];
 
@@ -55,32 +57,34 @@ export function createOverloadGuard({
   metrics?: Pick<HttpMetrics, 'refused'>;
 }): OverloadGuard {
   let inFlight = 0;
+  let ofPeers = 0;
   let refusals = 0;
-  const reasonToRefuse = (share: number): string | undefined => {
-    if (limits.inFlight > 0 && inFlight >= limits.inFlight * share) return 'in-flight';
+  /** Peers stand back behind everybody's reads, and have a share of their own beside. */
+  const isFull = (work: Work): boolean =>
+    inFlight >= limits.inFlight * shares[work === 'peer' ? 'other' : work] ||
+    (work === 'peer' && ofPeers >= limits.inFlight * shares.peer);
+  const reasonToRefuse = (work: Work): string | undefined => {
+    if (limits.inFlight > 0 && isFull(work)) return 'in-flight';
     // A loop that is late with next to nothing to do has just started, or the machine is busy with others: refusing would not help.
-    if (limits.delayMs > 0 && inFlight >= fewRequests && readDelay() >= limits.delayMs * share)
+    if (limits.delayMs > 0 && inFlight >= fewRequests && readDelay() >= limits.delayMs * shares[work])
       return 'event-loop';
     return undefined;
   };
   return {
     admitFor: (service) => (operation) => {
       const work = operation['x-shed'] ?? 'other';
-      const reason = reasonToRefuse(shares[work]);
+      const reason = reasonToRefuse(work);
       if (reason) {
         refusals += 1;
         metrics?.refused({ service, work: names[work], reason });
         throw overloaded(retryAfterSeconds[refusals % retryAfterSeconds.length] as number);
       }
-      inFlight += 1;
-      return {
-        leave() {
-          inFlight -= 1;
-        },
-        enter() {
-          inFlight += 1;
-        },
+      const count = (by: 1 | -1) => {
+        inFlight += by;
+        if (work === 'peer') ofPeers += by;
       };
+      count(1);
+      return { leave: () => count(-1), enter: () => count(1) };
     },
     load: () => ({ inFlight, delayMs: readDelay() }),
   };

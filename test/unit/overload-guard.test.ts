@@ -5,6 +5,7 @@ import { createOverloadGuard, type OverloadGuard } from '#lib/http/overload-guar
 
 const operation = (more: Partial<ContractOperation> = {}) => more as ContractOperation;
 const create = operation({ 'x-shed': 'first' });
+const ofPeer = operation({ 'x-shed': 'peer' });
 const read = operation();
 const submit = operation({ 'x-shed': 'last' });
 
@@ -43,6 +44,20 @@ test('creates are refused while there is still room for reads, and reads while t
     { service: 'transactions', work: 'read', reason: 'in-flight' },
     { service: 'transactions', work: 'submit', reason: 'in-flight' },
   ]);
+});
+
+test('other instances have a quarter of the room, and leave the rest to who is here', () => {
+  expect(fill(ofPeer)).toBe(25);
+  expect(fill(create)).toBe(25);
+  expect(fill(read)).toBe(25);
+  expect(() => admit(ofPeer)).toThrow(Failure);
+  expect(fill(submit)).toBe(25);
+  expect(refused.map(({ work }) => work)).toEqual(['peer', 'create', 'read', 'peer', 'submit']);
+});
+
+test('other instances are not let in where there is no room for reads', () => {
+  fill(read);
+  expect(fill(ofPeer)).toBe(0);
 });
 
 test('submits alone may use all of the room', () => {
