@@ -1,6 +1,7 @@
+import { once } from 'node:events';
 import { Agent, get, type IncomingMessage, type ServerResponse } from 'node:http';
 import { connect, type Socket } from 'node:net';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { type Listener, listen } from '#lib/http/listen.ts';
 import { patience } from '../support/patience.ts';
 
@@ -43,6 +44,31 @@ it('takes headers of 8 KiB and no more', async () => {
   const url = `http://127.0.0.1:${listener.port}/`;
   expect((await fetch(url, { headers: { 'X-Long': 'x'.repeat(7_000) } })).status).toBe(200);
   expect((await fetch(url, { headers: { 'X-Long': 'x'.repeat(9_000) } })).status).toBe(431);
+});
+
+it.each([
+  ['5 s, unless it is told otherwise', undefined, 5],
+  ['longer than a proxy keeps it, where it is told so', 75_000, 75],
+])('keeps an idle connection for %s', async (_name, keepAliveMs, seconds) => {
+  const address = { host: '127.0.0.1', port: 0 };
+  const kept = await listen((_request, response) => void response.end('done'), {
+    ...address,
+    ...(keepAliveMs !== undefined && { keepAliveMs }),
+  });
+  onTestFinished(() => kept.close(0));
+  const opened = once(kept.server, 'connection') as Promise<[Socket]>;
+  const agent = new Agent({ keepAlive: true });
+  onTestFinished(() => agent.destroy());
+  const response = await new Promise<IncomingMessage>((done, reject) =>
+    get({ port: kept.port, host: address.host, agent }, (answer) =>
+      answer.resume().once('end', () => done(answer)),
+    ).once('error', reject),
+  );
+  expect(response.headers['keep-alive']).toBe(`timeout=${seconds}`);
+  // What the client is told is no more than what holds; the bound of a connection that is in use is another one.
+  const [{ timeout = 0 }] = await opened;
+  expect(timeout / 1000).toBeGreaterThanOrEqual(seconds);
+  expect(timeout / 1000).toBeLessThanOrEqual(seconds + 1);
 });
 
 describe('a server that is asked to close', () => {

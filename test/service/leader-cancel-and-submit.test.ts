@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { holdUp } from '../support/held-up.ts';
 import { type LeadingInstance, startLeading } from '../support/leader-instance.ts';
-import { rowsOf } from '../support/live-database.ts';
+import { letTimePass, rowsOf } from '../support/live-database.ts';
 import { letter, subjectOf, transactionIn } from '../support/live-subject.ts';
 import { createTransaction, recordsOf } from '../support/live-transactions.ts';
 
@@ -39,4 +39,41 @@ it('a cancellation that comes while answers are being stored takes back the part
   expect(await rowsOf(here, 'SELECT transaction FROM transactions.receipt_drafts')).toEqual([]);
   await here.say(made, here.lab, { verdict: 'held' });
   expect((await here.toldOf(part.sid)).map(({ data }) => data.decision)).toEqual([undefined, 'rollback']);
+});
+
+it('a child that is answered at its deadline, when another one is asked for, is undone with the parts of all owners, too', async () => {
+  const parent = await createTransaction(here.operator, {
+    ...{ cancellable: true, peerCommit: 'together' },
+    layoutData: { elements: ['processing.001', here.lab.named('study')] },
+  });
+  const askForChild = async () =>
+    (await (await here.operator.send('POST', `/consents/${parent.id}/child`)).json()) as typeof parent;
+  await here.operator.send('POST', `/consents/${parent.id}/cancel`);
+  const child = await askForChild();
+  // The submit has the transaction, and its deadline passes before it ends.
+  const held = await holdUp(
+    here,
+    `INSERT INTO transactions.transaction_history VALUES ('${child.id}', 2, 'SUBMITTED', now())`,
+    'accord-transactions',
+  );
+  const submitted = subjectOf(here, child).submit({
+    [letter]: ['accepted'],
+    [here.lab.asked('study')]: ['accepted'],
+  });
+  await held.waiting(1);
+  await letTimePass(here, '8 days');
+  const another = askForChild();
+  await held.waiting(2);
+  await held.release();
+  expect((await submitted).status).toBe(200);
+  expect((await another).id).not.toBe(child.id);
+
+  expect(await here.followersOf(child)).toMatchObject({ state: 'ROLLBACK' });
+  expect(await here.partOf(child, here.lab)).toMatchObject({ state: 'DROPPED', sealed: null });
+  const records = await rowsOf(
+    here,
+    'SELECT DISTINCT r.state FROM transactions.records AS r WHERE r.transaction = $1',
+    [child.id],
+  );
+  expect(records).toEqual([{ state: 'ROLLED_BACK' }]);
 });

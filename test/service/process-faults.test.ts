@@ -19,3 +19,8 @@ it('a process that fails while it starts says all that it knows', async () => {
   expect(code).toBe(1);
   expect(errors).toContain('Error: what somebody answered');
 });
+
+it('a process whose stop hangs is cut off after 25 s, and says by its exit that it was', async () => {
+  const { code, output } = await fail('hang');
+  expect({ code, output }).toEqual({ code: 1, output: 'stopping\n' });
+});

@@ -1,8 +1,13 @@
-import { readdir, writeFile } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { Agent, get, type IncomingMessage } from 'node:http';
 import path from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { loadSecrets } from '#lib/config/secrets.ts';
 import { freePort } from '#lib/lifecycle/free-port.ts';
+import { drawApiKey } from '../../services/auth/domain/api-key.ts';
 import { rowsOf, runInDatabase } from '../support/live-database.ts';
 import { createTestDatabase, type TestDatabase } from '../support/postgres.ts';
 import { outbound } from '../support/sample-events.ts';
@@ -111,7 +116,10 @@ describe('a service as a process of its own', () => {
     const transactions = run('transactions', settings);
     const url = await transactions.ready;
     const internal = `http://127.0.0.1:${settings.INTERNAL_PORT}`;
-    expect((await fetch(`${internal}/readyz`)).status).toBe(200);
+    const kept = await Promise.all([fetch(`${internal}/readyz`), fetch(`${url}/user`)]);
+    // Longer than routers and other services keep a connection that is idle.
+    for (const { headers } of kept) expect(headers.get('keep-alive')).toBe('timeout=75');
+    expect(kept[0]?.status).toBe(200);
     const refused = await fetch(`${url}/transactions`, { headers: { Authorization: 'Bearer x' } });
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1']);
     expect(await refused.json()).toMatchObject({ type: 'http://localhost:1/docs/problems/unavailable' });
@@ -161,6 +169,39 @@ describe('a service as a process of its own', () => {
     );
     await patient.ready;
     expect(await probe('readyz')).toBe(200);
+  });
+
+  it('refuses what has piled up while it stood still, but for what it can do at once, and then works as before', async () => {
+    const settings = { ...(await settingsFor(await makeSecrets())), MAX_EVENT_LOOP_DELAY: '100' };
+    const auth = run('auth', settings);
+    const url = await auth.ready;
+    const agent = new Agent({ keepAlive: true });
+    onTestFinished(() => agent.destroy());
+    // PostgreSQL is asked for each of these keys, and knows none.
+    const send = () => {
+      const sent = get(`${url}/user`, { agent, headers: { CM_KEY: drawApiKey(randomUUID()) } });
+      const answer = once(sent, 'response') as Promise<[IncomingMessage]>;
+      return { sent: once(sent, 'finish'), answer: answer.then(([each]) => each.resume()) };
+    };
+    const statusesOf = async (requests: ReturnType<typeof send>[]) =>
+      (await Promise.all(requests.map(({ answer }) => answer))).map(({ statusCode }) => statusCode);
+    const many = () => Array.from({ length: 40 }, send);
+    const isCalm = () => expect.poll(async () => new Set(await statusesOf(many()))).toEqual(new Set([401]));
+    await isCalm();
+    auth.child.kill('SIGSTOP');
+    await expect.poll(() => readFile(`/proc/${auth.child.pid}/stat`, 'utf8')).toMatch(/\) T /);
+    const piledUp = many();
+    await Promise.all(piledUp.map(({ sent }) => sent));
+    // How long it stands still is what it has to notice.
+    await wait(500);
+    auth.child.kill('SIGCONT');
+    const refused = (await Promise.all(piledUp.map(({ answer }) => answer))).filter(
+      ({ statusCode }) => statusCode === 503,
+    );
+    expect(await statusesOf(piledUp)).toContain(401);
+    expect(refused.length).toBeGreaterThan(20);
+    for (const { headers } of refused) expect(headers['retry-after']).toMatch(/^[123]$/);
+    await isCalm();
   });
 
   it('is not ready while PostgreSQL does not answer, and alive all the same', async () => {

@@ -1,0 +1,41 @@
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import type { Database } from '#lib/db/database.ts';
+import { createInboxSweeper } from '#lib/events/inbox-sweeper.ts';
+import { createLogger } from '#lib/observability/logger.ts';
+import { createDeadlineSweeper } from '../../services/transactions/jobs/sweep-deadlines.ts';
+import { createForgetter } from '../../services/webhooks/jobs/forget-old.ts';
+import { openGate } from '../support/gate.ts';
+
+beforeEach(() => void vi.useFakeTimers({ toFake: ['setInterval', 'setTimeout', 'clearTimeout'] }));
+afterEach(() => void vi.useRealTimers());
+
+const log = createLogger({ level: 'silent' });
+const others = { log, source: 'https://consent.example.org', wake: () => {}, everyMs: 10_000 };
+
+it.each([
+  ['that ends what is overdue', 500, (db: Database) => createDeadlineSweeper({ db, ...others })],
+  ['that forgets applied events', 1_000, (db: Database) => createInboxSweeper({ db, log })],
+  ['that forgets old deliveries', 1_000, (db: Database) => createForgetter({ db, log })],
+])('a sweep %s ends with its process, though there is more to do', async (_name, batch, make) => {
+  const gate = openGate();
+  const began = openGate();
+  let statements = 0;
+  const query = async () => {
+    statements += 1;
+    began.open();
+    await gate.passed;
+    return Array.from({ length: statements < 10 ? batch : 0 });
+  };
+  const sweeper = make({ query } as unknown as Database);
+  sweeper.start();
+  vi.advanceTimersByTime(5 * 60_000);
+  await began.passed;
+  const stopped = sweeper.stop();
+  gate.open();
+  await stopped;
+  // A round is one statement or two.
+  expect(statements).toBeLessThanOrEqual(2);
+  const then = statements;
+  vi.advanceTimersByTime(60 * 60_000);
+  expect(statements).toBe(then);
+});
