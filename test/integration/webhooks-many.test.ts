@@ -6,6 +6,7 @@ import { sql } from '#lib/db/sql.ts';
 import { createLogger } from '#lib/observability/logger.ts';
 import type { Parts } from '../../services/webhooks/commands/dependencies.ts';
 import { resumeWebhook } from '../../services/webhooks/commands/resume-webhook.ts';
+import { markDelivered } from '../../services/webhooks/queries/attempts.ts';
 import { dropDeliveries, restartDeliveries } from '../../services/webhooks/queries/deliveries.ts';
 import { createTestDatabase } from '../support/postgres.ts';
 
@@ -53,5 +54,29 @@ describe('a webhook for which more has waited than one statement has time for', 
     expect(await restartDeliveries(db, id)).toBe(true);
     expect(await restartDeliveries(db, id)).toBe(false);
     for (const isMore of [true, true, false]) expect(await dropDeliveries(db, id)).toBe(isMore);
+  });
+});
+
+describe('a delivery that got through to an endpoint that had failed', () => {
+  it('is noted with both or with neither: that it is done, and that the endpoint works', async () => {
+    const webhook = await pausedWith(500);
+    const { id } = await db.one<{ id: string }>(
+      sql`SELECT d.id FROM deliveries AS d WHERE d.webhook = ${webhook} LIMIT 1`,
+    );
+    const noted = () =>
+      db.one(sql`
+        SELECT d.status, w.failing_since IS NOT NULL AS fails
+          FROM deliveries AS d JOIN webhooks AS w ON w.id = d.webhook WHERE d.id = ${id}`);
+    const note = () => markDelivered(db, { id, webhook, statusCode: 204, ms: 5 });
+    await db.query(sql`
+      CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'cut off'; END $$`);
+    await db.query(
+      sql`CREATE TRIGGER refuse BEFORE UPDATE ON webhooks FOR EACH ROW EXECUTE FUNCTION refuse()`,
+    );
+    await expect(note()).rejects.toThrow('cut off');
+    expect(await noted()).toEqual({ status: 'PENDING', fails: true });
+    await db.query(sql`DROP TRIGGER refuse ON webhooks`);
+    await note();
+    expect(await noted()).toEqual({ status: 'DELIVERED', fails: false });
   });
 });

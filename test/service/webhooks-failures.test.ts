@@ -1,8 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import type { ServerResponse } from 'node:http';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { type Caller, createKey, signIn } from '../support/callers.ts';
 import { startTestInstance, type TestInstance } from '../support/instance.ts';
-import { letTimePass, runInDatabase } from '../support/live-database.ts';
+import { letTimePass, rowsOf, runInDatabase } from '../support/live-database.ts';
 import { problemOf } from '../support/live-subject.ts';
+import { patience } from '../support/patience.ts';
 import {
   deliveriesOf,
   deliveryThat,
@@ -60,6 +62,10 @@ describe('an endpoint', () => {
     });
     expect(instance.logs()).not.toContain('boom');
     endpoint.answerWith(200);
+    // Instead of waiting for it.
+    await runInDatabase(instance, 'UPDATE webhooks.deliveries SET not_before = now() WHERE webhook = $1', [
+      webhook.id,
+    ]);
     const [first, second] = await endpoint.called(2);
     expect(endpoint.calls.map(({ path }) => path)).toEqual(['/hook', '/hook']);
     expect(second?.message).toBe(first?.message);
@@ -76,6 +82,30 @@ describe('an endpoint', () => {
     await endpoint.called(8, 5_000);
     // At most four at a time, however many wait.
     for (const each of silent) expect(each.endpoint.calls.length).toBeLessThanOrEqual(4);
+  });
+
+  it('that begins to fail is called one at a time: what was claimed ahead for it goes back', async () => {
+    const { endpoint, webhook } = await subscribed();
+    const open: ServerResponse[] = [];
+    endpoint.answer = (_request, response) => void open.push(response);
+    for (let count = 0; count < 10; count += 1) await happen();
+    const claimed = async () =>
+      (
+        await rowsOf(
+          instance,
+          'SELECT id FROM webhooks.deliveries WHERE webhook = $1 AND lease IS NOT NULL',
+          [webhook.id],
+        )
+      ).length;
+    await endpoint.called(4);
+    await vi.waitFor(async () => expect(await claimed()).toBe(10), patience);
+    open.pop()?.writeHead(500).end();
+    await vi.waitFor(async () => expect(await claimed()).toBe(3), patience);
+    expect(endpoint.calls).toHaveLength(4);
+    endpoint.answerWith(204);
+    for (const response of open) response.writeHead(204).end();
+    // It works again, so it gets the others at once.
+    await endpoint.called(10);
   });
 
   it('that says that it is gone is paused, and gets what it missed when it is resumed', async () => {

@@ -8,7 +8,7 @@ import { writeMessage } from '../domain/message.ts';
 import { judgeAnswer, type Outcome } from '../domain/outcome.ts';
 import type { SecretBox } from '../domain/secret.ts';
 import { type Claim, markDelivered, markFailed } from '../queries/attempts.ts';
-import { lockWebhook, noteFailure, noteSuccess } from '../queries/webhooks.ts';
+import { lockWebhook, noteFailure } from '../queries/webhooks.ts';
 
 /** For everything, from the name to the end of the answer. */
 export const attemptMs = 10_000;
@@ -58,8 +58,8 @@ export async function recordOutcome(
   { outcome, ms }: { outcome: Outcome; ms: number },
 ): Promise<void> {
   if (outcome.kind === 'delivered') {
-    await markDelivered(db, { id: claim.id, statusCode: outcome.statusCode, ms });
-    await noteSuccess(db, claim.webhook);
+    const { id, webhook } = claim;
+    await markDelivered(db, { id, webhook, statusCode: outcome.statusCode, ms });
     metrics?.attempted({ kind: 'webhook', outcome: 'delivered', ms });
     return;
   }

@@ -1,6 +1,7 @@
 import { atMost } from '#lib/lifecycle/at-most.ts';
-import { type Claim, claimDeliveries, releaseClaim } from '../queries/attempts.ts';
+import { type Claim, claimDeliveries, releaseClaims } from '../queries/attempts.ts';
 import { type AttemptParts, attemptMs, callEndpoint, recordOutcome } from './attempt-delivery.ts';
+import { createLanes } from './lanes.ts';
 
 /** Calls endpoints with what is due. */
 export interface DeliveryJob {
@@ -14,8 +15,13 @@ export interface DeliveryJob {
 /** So many at once to one endpoint; one at a time while it fails. A slow one takes no more than that of what all have. */
 const perWebhook = 4;
 const inAll = 64;
-/** Longer than an attempt takes, with what is written before and after it. */
+/** So many more are claimed for an endpoint that works: its next call waits for no statement, and a statement is for many. */
+const ahead = 16;
+/** Called or to be called: enough for what {@link inAll} endpoints have claimed. */
+const heldInAll = inAll * (1 + ahead / perWebhook);
+/** Longer than an attempt takes, with what is written before and after it; and what was claimed ahead waits for {@link waitMs} at most. */
 const leaseSeconds = attemptMs / 1000 + 15;
+const waitMs = 8_000;
 const minPollMs = 50;
 const maxPollMs = 500;
 /** For calls that are being made, and again for writing down what became of them: less than a process has for its services (stop-parts.ts). */
@@ -24,7 +30,7 @@ const graceMs = 2_000;
 /** Works the delivery table; any number of processes may do so at once. */
 export function createDeliveryJob(parts: AttemptParts): DeliveryJob {
   const { db, outbound, log } = parts;
-  const busy = new Map<string, number>();
+  const lanes = createLanes({ perWebhook, inAll, waitMs });
   const running = new Set<Promise<void>>();
   const breakOff = new AbortController();
   let stopped = true;
@@ -32,37 +38,48 @@ export function createDeliveryJob(parts: AttemptParts): DeliveryJob {
   let wakeUp: (() => void) | undefined;
   let woken = false;
 
+  /** What is not written down is attempted again when the lease is over, under the same webhook-id. */
+  function keep(work: Promise<void>, id?: string): void {
+    const kept = work
+      .catch((error) => log.warn('what became of a delivery could not be noted', { id, error }))
+      .finally(() => running.delete(kept));
+    running.add(kept);
+  }
+
   async function attempt(claim: Claim): Promise<void> {
     const began = performance.now();
     const outcome = await callEndpoint(parts, claim, breakOff.signal);
     const ms = Math.round(performance.now() - began);
-    if (outcome === undefined) await releaseClaim(db, claim);
-    else await recordOutcome(parts, claim, { outcome, ms });
+    if (outcome === undefined) return releaseClaims(db, [claim]);
+    // An endpoint that fails is called one at a time: what was claimed ahead for it goes back when that is known.
+    const back = outcome.kind === 'delivered' ? [] : lanes.clear(claim.webhook);
+    await recordOutcome(parts, claim, { outcome, ms }).finally(() => releaseClaims(db, back));
   }
 
-  function begin(claim: Claim): void {
-    const { webhook, id } = claim;
-    busy.set(webhook, (busy.get(webhook) ?? 0) + 1);
-    // What is not written down is attempted again when the lease is over, under the same webhook-id.
-    const work = attempt(claim)
-      .catch((error) => log.warn('what became of a delivery could not be noted', { id, error }))
-      .finally(() => {
-        running.delete(work);
-        const left = (busy.get(webhook) as number) - 1;
-        if (left === 0) busy.delete(webhook);
-        else busy.set(webhook, left);
-        wake();
-      });
-    running.add(work);
+  function beginNext(): void {
+    const { begin, late } = lanes.next();
+    if (late.length > 0) keep(releaseClaims(db, late));
+    for (const claim of begin)
+      keep(
+        attempt(claim).finally(() => {
+          lanes.leave(claim.webhook);
+          beginNext();
+          if (lanes.waiting(claim.webhook) <= ahead / 2) wake();
+        }),
+        claim.id,
+      );
   }
 
   /** @returns whether there was something. */
   async function claimAndBegin(): Promise<boolean> {
-    const room = inAll - running.size;
-    if (room === 0) return false;
+    const held = lanes.held();
+    const room = heldInAll - [...held.values()].reduce((sum, each) => sum + each, 0);
+    if (room <= 0) return false;
     try {
-      const claims = await claimDeliveries(db, { busy, perWebhook, room, leaseSeconds });
-      for (const claim of claims) begin(claim);
+      const at = performance.now();
+      const claims = await claimDeliveries(db, { held, perWebhook: perWebhook + ahead, room, leaseSeconds });
+      lanes.add(claims, at);
+      beginNext();
       return claims.length > 0;
     } catch (error) {
       log.warn('deliveries wait for the next try', { error });
@@ -104,6 +121,7 @@ export function createDeliveryJob(parts: AttemptParts): DeliveryJob {
       stopped = true;
       wakeUp?.();
       await loop;
+      keep(releaseClaims(db, lanes.clearAll()));
       await atMost(graceMs, Promise.all(running));
       breakOff.abort();
       await outbound.stop();

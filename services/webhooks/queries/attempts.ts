@@ -24,19 +24,19 @@ export interface Claim {
 /**
  * Claims what is due: of each webhook as many as there is room for, so that none takes the room of the others. A lease and not a lock:
  * nothing is sent inside a transaction, and what a killed process has claimed is free again when the lease is over.
- * @param busy attempts that this process is making, by webhook.
+ * @param limits.held what this process has claimed already, by webhook. @param limits.perWebhook with that; of one that fails it is 1.
  */
 export function claimDeliveries(
   db: Queries,
-  limits: { busy: ReadonlyMap<string, number>; perWebhook: number; room: number; leaseSeconds: number },
+  limits: { held: ReadonlyMap<string, number>; perWebhook: number; room: number; leaseSeconds: number },
 ): Promise<Claim[]> {
-  const { busy, perWebhook, room, leaseSeconds } = limits;
+  const { held, perWebhook, room, leaseSeconds } = limits;
   return db.query(sql`
     WITH due AS MATERIALIZED (
       SELECT n.id
         FROM (SELECT w.id, CASE WHEN w.failing_since IS NOT NULL THEN 1 ELSE ${perWebhook}::int END - coalesce(b.count, 0) AS room
                 FROM webhooks AS w
-                LEFT JOIN unnest(${[...busy.keys()]}::uuid[], ${[...busy.values()]}::int[]) AS b (webhook, count) ON b.webhook = w.id
+                LEFT JOIN unnest(${[...held.keys()]}::uuid[], ${[...held.values()]}::int[]) AS b (webhook, count) ON b.webhook = w.id
                WHERE w.state = 'ACTIVE'
                -- Those that work before those that fail; and no order among them, else the last would always be the last.
                ORDER BY w.failing_since IS NOT NULL, random()) AS w
@@ -58,15 +58,20 @@ export function claimDeliveries(
               floor(extract(epoch FROM now()))::float8 AS "sentAt"`);
 }
 
-/** It got through: whoever else has claimed it meanwhile, it is done. */
+/**
+ * It got through: whoever else has claimed it meanwhile, it is done, and its endpoint works. One statement, so that both are known or neither; first
+ * the webhook, then its delivery, as all who change both.
+ */
 export async function markDelivered(
   db: Queries,
-  { id, statusCode, ms }: { id: string; statusCode: number; ms: number },
+  { id, webhook, statusCode, ms }: { id: string; webhook: string; statusCode: number; ms: number },
 ): Promise<void> {
   await db.query(sql`
+    WITH well AS (
+      UPDATE webhooks AS w SET failing_since = NULL WHERE w.id = ${webhook} AND w.failing_since IS NOT NULL RETURNING w.id)
     UPDATE deliveries AS d
        SET status = 'DELIVERED', attempts = d.attempts + 1, delivered_at = accord_now(), status_code = ${statusCode}, duration_ms = ${ms}, error = NULL, lease = NULL, lease_until = NULL
-     WHERE d.id = ${id} AND d.status <> 'DELIVERED'`);
+     WHERE (SELECT count(*) FROM well) >= 0 AND d.id = ${id} AND d.status <> 'DELIVERED'`);
 }
 
 /**
@@ -88,9 +93,15 @@ export async function markFailed(
   return found.length > 0;
 }
 
-/** Gives a claim back as if it had not been: the process ends before there was an answer. */
-export async function releaseClaim(db: Queries, { id, lease }: Pick<Claim, 'id' | 'lease'>): Promise<void> {
+/** Gives claims back as if they had not been: there will be no answer. */
+export async function releaseClaims(
+  db: Queries,
+  claims: readonly Pick<Claim, 'id' | 'lease'>[],
+): Promise<void> {
+  if (claims.length === 0) return;
+  const [ids, leases] = [claims.map(({ id }) => id), claims.map(({ lease }) => lease)];
   await db.query(sql`
     UPDATE deliveries AS d SET lease = NULL, lease_until = NULL
-     WHERE d.id = ${id} AND d.lease = ${lease} AND d.status = 'PENDING'`);
+      FROM unnest(${ids}::uuid[], ${leases}::uuid[]) AS n (id, lease)
+     WHERE d.id = n.id AND d.lease = n.lease AND d.status = 'PENDING'`);
 }

@@ -87,12 +87,6 @@ export function replaceSecret(
     RETURNING ${columns}`);
 }
 
-/** Notes that a call got through. */
-export async function noteSuccess(db: Queries, id: string): Promise<void> {
-  await db.query(sql`
-    UPDATE webhooks AS w SET failing_since = NULL WHERE w.id = ${id} AND w.failing_since IS NOT NULL`);
-}
-
 /** What went wrong with a call. */
 interface Failure {
   id: string;
