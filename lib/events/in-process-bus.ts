@@ -22,16 +22,11 @@ export function createInProcessBus(options: Options): EventBus {
   const running = new Set<Promise<unknown>>();
   let reading = true;
 
-  async function deliver({ topic, event }: OutboundEvent): Promise<Unsent | undefined> {
+  async function deliver({ topic, event }: OutboundEvent, arrivedAt: number): Promise<Unsent | undefined> {
     const refusal = contract.refusal(topic, event);
     if (refusal) return { id: event.id, hopeless: true, error: refusal };
     if (!reading) return { id: event.id, hopeless: false, error: new Error('The bus is stopped.') };
-    const arrival = {
-      read: () => event,
-      place: event.id,
-      eventId: event.id,
-      arrivedAt: performance.now(),
-    };
+    const arrival = { read: () => event, place: event.id, eventId: event.id, arrivedAt };
     const done = await Promise.all(
       subscriptions.filter((each) => each.topic === topic).map((each) => applier.apply(each, arrival)),
     );
@@ -45,12 +40,13 @@ export function createInProcessBus(options: Options): EventBus {
 
   /** Events with one key keep their order, and no others, as on Kafka. */
   async function deliverAll(events: readonly OutboundEvent[]): Promise<Unsent[]> {
+    const arrivedAt = performance.now();
     const unsent: Unsent[] = [];
     const queues = Map.groupBy(events, ({ topic, key }) => `${topic} ${key}`).values();
     const deliverQueues = async () => {
       for (const queue of queues)
         for (const each of queue) {
-          const failed = await deliver(each);
+          const failed = await deliver(each, arrivedAt);
           if (failed) unsent.push(failed);
         }
     };
@@ -62,6 +58,7 @@ export function createInProcessBus(options: Options): EventBus {
     // What is acknowledged has been applied.
     canLose: false,
     onTopicLost: () => {},
+    taken: async () => new Map(),
     gatherMs: 0,
     subscribe: (topic, reader, handler) => void subscriptions.push({ topic, reader, handler }),
     async publish(events) {

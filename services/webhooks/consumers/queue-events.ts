@@ -5,7 +5,7 @@ import { applyOnce } from '#lib/events/inbox.ts';
 import { sharedReader } from '#lib/events/reader.ts';
 import { actionOf, subscribableAs } from '../domain/actions.ts';
 import { toldWithinDays } from '../domain/retention.ts';
-import { isSubscribed, queueDeliveries } from '../queries/deliveries.ts';
+import { queueDeliveries, subscribedNames } from '../queries/deliveries.ts';
 
 const consumer = 'webhooks';
 const topics: readonly Topic[] = ['accord.consents', 'accord.models', 'accord.keys', 'accord.peers'];
@@ -31,16 +31,22 @@ export function queueEvents({ bus, db, wake }: { bus: EventBus; db: Database; wa
     });
 }
 
-/** Whoever subscribes after a look does so after all events that had come before it: those need no look of their own. */
+/** Whoever subscribes after a look does so after all events that had come before it: one look serves all of those. */
 function createLook(db: Database) {
-  const emptyAt = new Map<string, number>();
+  let latest: { at: number; subscribed: Promise<ReadonlySet<string>> } | undefined;
+  function look() {
+    const taken = { at: performance.now(), subscribed: subscribedNames(db) };
+    latest = taken;
+    // One that failed serves nobody else.
+    taken.subscribed.catch(() => {
+      if (latest === taken) latest = undefined;
+    });
+    return taken;
+  }
   return async (names: readonly string[], arrivedAt: number): Promise<boolean> => {
-    const key = names.join(' ');
-    if ((emptyAt.get(key) ?? Number.NEGATIVE_INFINITY) >= arrivedAt) return true;
-    const lookedAt = performance.now();
-    const empty = !(await isSubscribed(db, names));
-    if (empty) emptyAt.set(key, lookedAt);
-    return empty;
+    const { subscribed } = latest && latest.at >= arrivedAt ? latest : look();
+    const found = await subscribed;
+    return !names.some((name) => found.has(name));
   };
 }
 

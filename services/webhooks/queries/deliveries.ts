@@ -13,12 +13,12 @@ const columns = sql`
 /** Transactions that overlap: an event may be dated a little before a webhook that was made before it. */
 const toleranceSeconds = 60;
 
-/** Whether anybody has subscribed. @param names as for {@link queueDeliveries}. */
-export async function isSubscribed(db: Queries, names: readonly string[]): Promise<boolean> {
-  const { subscribed } = await db.one<{ subscribed: boolean }>(
-    sql`SELECT EXISTS (SELECT FROM webhooks AS w WHERE w.subscribed_actions && ${names}::text[]) AS subscribed`,
+/** What somebody has subscribed to, by the names that were given. */
+export async function subscribedNames(db: Queries): Promise<ReadonlySet<string>> {
+  const rows = await db.query<{ name: string }>(
+    sql`SELECT DISTINCT a.name FROM webhooks AS w, unnest(w.subscribed_actions) AS a (name)`,
   );
-  return subscribed;
+  return new Set(rows.map(({ name }) => name));
 }
 
 /**
