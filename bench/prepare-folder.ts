@@ -1,5 +1,5 @@
+import pg from 'pg';
 import { startEmbeddedPostgres } from '#lib/db/embedded/start-embedded-postgres.ts';
-import { createPool } from '#lib/db/pool.ts';
 import { createLogger } from '#lib/observability/logger.ts';
 import { createHttpClient } from './http-client.ts';
 import { runFlow } from './run-flow.ts';
@@ -73,11 +73,11 @@ async function writeHistory(dataDir: string, subjects: number): Promise<void> {
 
 /** {@link writeHistory} in a database. */
 export async function writeAnswers(url: string, subjects: number): Promise<void> {
-  const log = createLogger({ level: 'warn' });
-  const pool = createPool({ url, schema: 'transactions', log, max: 1 });
+  // As long as a busy machine needs: pools of the product give up after seconds.
+  const client = new pg.Client({ connectionString: url, options: '-c search_path=transactions' });
+  await client.connect();
   try {
-    await pool.query('SET statement_timeout = 0');
-    await pool.query(
+    await client.query(
       `WITH sample AS (SELECT r.*, row_number() OVER (ORDER BY r.key) - 1 AS place, count(*) OVER () AS places FROM records AS r)
        INSERT INTO records (id, transaction, subject, key, type, serial, info_key, info_serial, value, positions, state,
                             origin, author, created_at, committed_at, expires_at)
@@ -88,8 +88,8 @@ export async function writeAnswers(url: string, subjects: number): Promise<void>
         CROSS JOIN LATERAL (SELECT s.created_at - (1 + answer / s.places) * interval '1 day' AS at) AS before`,
       [subjects, answersEach],
     );
-    await pool.query('VACUUM ANALYZE');
+    await client.query('VACUUM ANALYZE');
   } finally {
-    await pool.end();
+    await client.end();
   }
 }
