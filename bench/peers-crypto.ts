@@ -49,7 +49,8 @@ export async function measureCrypto(times: number): Promise<CryptoCost> {
     );
   const sign = createReceiptSigner({ issuer: owner, key: theirs });
   const matter = { sid, digest: bodyDigest(body) };
-  const signReceipt = () => sign({ verdict: 'committed', id: sid }, { ...matter, audience: leader }, now);
+  const signReceipt = async () =>
+    sign({ verdict: 'committed', id: sid }, { ...matter, audience: leader }, now);
   const receipt = await signReceipt();
   const signing = [{ kid: theirs.kid, jwk: publicPart(theirs) }];
   const verifyReceipt = () =>

@@ -85,7 +85,7 @@ export interface FormDescription {
   active: ActiveVersions;
 }
 
-/** The page of a form without what its description says; nothing of it is a peer's. */
+/** The page of a form without what its description says. Peers' elements are asked as they are described. */
 export interface FormOutline extends Omit<FormPage, keyof FormDescription | 'layout'> {
   /** Those that are shown, with the subject's earlier answers. */
   elements: { identifier: string; previous: PreviousAnswer | null }[];

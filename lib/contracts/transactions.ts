@@ -1,5 +1,14 @@
 import type { Decision, SendingPeer, Submission, SubmissionVerdict } from '#lib/contracts/submissions.ts';
 
+/** A part that may be sent to its owner. */
+export interface ReleasedSubmission {
+  /** The peer's base URL. */
+  location: string;
+  /** RFC 3339, until when it is tried. */
+  deadline: string;
+  submission: Submission;
+}
+
 /** Internal operations of the transactions service. */
 export interface TransactionsOperations {
   /**
@@ -9,12 +18,10 @@ export interface TransactionsOperations {
    */
   createTransaction(input: { context: Record<string, unknown>; author: string }): Promise<{ url: string }>;
   /**
-   * At the leader: what is to be sent to a peer. null: there is nothing to send (any more), because it was answered, decided or dropped.
-   * @returns deadline: RFC 3339, until when it is tried.
+   * At the leader: what is to be sent to peers, as much of it as one answer may hold, and the first in any case: who misses one asks again.
+   * @param input.sids at most 200. @returns by sid; null: there is nothing to send (any more), because it was answered, decided or dropped.
    */
-  readSubmission(input: {
-    sid: string;
-  }): Promise<{ location: string; deadline: string; submission: Submission } | null>;
+  readSubmissions(input: { sids: string[] }): Promise<Record<string, ReleasedSubmission | null>>;
   /** At the leader: what was decided over a part that a peer holds. `open`: nothing yet. A part that is not this peer's: `rollback`. */
   readDecision(input: { sid: string; peer: string }): Promise<{ decision: Decision | 'open' }>;
   /**

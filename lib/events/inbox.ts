@@ -1,5 +1,5 @@
 import type { Queries } from '#lib/db/database.ts';
-import { sql } from '#lib/db/sql.ts';
+import { type Statement, sql } from '#lib/db/sql.ts';
 
 /**
  * Applies an event's effect at most once, whatever comes how often: the event is noted first, in the effect's own transaction, so a second
@@ -12,13 +12,25 @@ export async function applyOnce(
   { consumer, eventId }: { consumer: string; eventId: string },
   effect: () => Promise<void>,
 ): Promise<boolean> {
-  const noted = await tx.maybeOne(sql`
-    INSERT INTO inbox (consumer, event_id) VALUES (${consumer}, ${eventId})
-    ON CONFLICT (consumer, event_id) DO NOTHING
-    RETURNING event_id`);
+  const noted = await tx.maybeOne(noteOnce({ consumer, eventId }));
   if (noted === undefined) return false;
   await effect();
   return true;
+}
+
+/**
+ * The same for an effect that is one statement, as a part of it (`WITH noted AS (${noteOnce(…)}) INSERT … FROM noted`): it has a row the
+ * first time, and none whenever the event comes again.
+ * @param from what stands after FROM, if it depends on something: it has a row, or none.
+ */
+export function noteOnce(
+  { consumer, eventId }: { consumer: string; eventId: string },
+  from: Statement = sql`(SELECT) AS always`,
+): Statement {
+  return sql`
+    INSERT INTO inbox (consumer, event_id) SELECT ${consumer}::text, ${eventId}::uuid FROM ${from}
+    ON CONFLICT (consumer, event_id) DO NOTHING
+    RETURNING event_id`;
 }
 
 /** Forgets events that nobody sends again any more: topics keep them for less long, or readers pass over what is so old. @returns how many rows went. */

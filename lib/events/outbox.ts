@@ -15,17 +15,21 @@ export type NewEvent<T extends Topic> = {
  * (reliability.md, "Outbox, inbox"). Wake the relay after the COMMIT. The aggregate's id is the key.
  */
 export async function addToOutbox<T extends Topic>(tx: Queries, topic: T, event: NewEvent<T>): Promise<void> {
-  await tx.query(outboxRow(topic, event));
+  await tx.query(outboxRows(topic, sql`(SELECT ${newEvent(event)}::jsonb AS event)`));
+}
+
+/** An event whole but for its time, which is the database's when it is written. */
+export function newEvent<T extends Topic>(event: NewEvent<T>): object {
+  return { id: randomUUID(), ...event, ...requestExtension() };
 }
 
 /**
- * The same as a part of a statement that makes the change (`WITH changed AS (…), told AS (${outboxRow(…)})`).
- * @param from a FROM clause: the event is written if it has a row, which must be no more than one.
+ * The same as a part of a statement that makes the change (`WITH changed AS (…), told AS (${outboxRows(…)})`).
+ * @param from what stands after FROM: each of its rows has an event of the topic, made by {@link newEvent}, in its column `event`.
  */
-export function outboxRow<T extends Topic>(topic: T, event: NewEvent<T>, from = sql``): Statement {
-  const id = randomUUID();
+export function outboxRows(topic: Topic, from: Statement): Statement {
   return sql`
     INSERT INTO outbox (event_id, topic, key, event)
-    SELECT ${id}::uuid, ${topic}::text, ${event.subject}::text,
-           ${{ id, ...event, ...requestExtension() }}::jsonb || jsonb_build_object('time', to_json(accord_now())) ${from}`;
+    SELECT (n.event->>'id')::uuid, ${topic}::text, n.event->>'subject', n.event || jsonb_build_object('time', to_json(accord_now()))
+      FROM ${from} AS n`;
 }

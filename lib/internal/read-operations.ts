@@ -11,5 +11,5 @@ export const readOperations: {
   forms: [
     'resolveLayout', 'describeForm', 'renderForm', 'checkAnswers', 'checkSubmission', 'activeVersions', 'theme', 'renderPage', 'sharedEntries',
   ],
-  transactions: ['readSubmission', 'readDecision'],
+  transactions: ['readSubmissions', 'readDecision'],
 }; // biome-ignore format: one glance

@@ -16,7 +16,7 @@ interface Options {
   db: Database;
   bus: EventBus;
   log: Logger;
-  transactions: Pick<TransactionsOperations, 'readSubmission' | 'decideSubmission'>;
+  transactions: Pick<TransactionsOperations, 'readSubmissions' | 'decideSubmission'>;
   baseUrl: string;
   signingKey: JWK & { kid: string };
   /** Private networks where peers may be. */

@@ -30,6 +30,7 @@ import { describeInstance, signDescription } from './domain/self-description.ts'
 import { createPeerAuthentication } from './handlers/authenticate.ts';
 import type { Dependencies } from './handlers/dependencies.ts';
 import { createHandlers } from './handlers/handlers.ts';
+import { createLanes } from './handlers/lanes.ts';
 import { createLookAgain } from './jobs/look-again.ts';
 import { type CatalogueRefresher, createCatalogueRefresher } from './jobs/refresh-catalogues.ts';
 import { createKeyShower } from './jobs/show-keys.ts';
@@ -46,7 +47,7 @@ interface Options {
   forms: Pick<FormsOperations, 'sharedEntries' | 'storePeerEntries' | 'finishPeerCatalogue' | 'forgetPeer'>;
   transactions: Pick<
     TransactionsOperations,
-    'readSubmission' | 'readDecision' | 'acceptSubmission' | 'decideSubmission'
+    'readSubmissions' | 'readDecision' | 'acceptSubmission' | 'decideSubmission'
   >;
   limiter: RateLimiter;
   introspections?: SharedIntrospections;
@@ -118,6 +119,7 @@ export async function composePeers(options: Options): Promise<ComposedPeers> {
     ...{ db, auth, client, baseUrl, log, wake, plainLoopback: settings.plainLoopback },
     ownDescription: () => signDescription(description, vouchingKey),
   };
+  const lanes = createLanes();
   const refused = (reason: string) => metrics?.peers.refused(reason);
   const submissions = {
     ...{ db, transactions, log, refused },
@@ -131,13 +133,14 @@ export async function composePeers(options: Options): Promise<ComposedPeers> {
     }),
     authenticate: createPeerAuthentication({
       ...{ authenticator, db, baseUrl, log, countRefusal: limiter.countRefusal },
-      ...{ lookAgain, clocks, refused },
+      ...{ lookAgain, clocks, lanes, refused },
     }),
     limit: limiter.countRequest,
     admit: options.guard?.admitFor('peers'),
   });
   const app = createApp({ service: 'peers', metrics, baseUrl, apiVersion: document.info.version, log }, [
     clientAddress(settings.trustedProxies),
+    lanes.middleware,
     routes,
   ]);
   return {

@@ -13,7 +13,7 @@ export const transactionsService = defineService({
   // The first page of a demonstration makes one, and a demonstration is one process.
   callers: {
     createTransaction: [],
-    readSubmission: ['peers'],
+    readSubmissions: ['peers'],
     readDecision: ['peers'],
     acceptSubmission: ['peers'],
     decideSubmission: ['peers'],

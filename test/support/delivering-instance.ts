@@ -27,7 +27,7 @@ import { createTestDatabase } from './postgres.ts';
 export interface TransactionsStandIn
   extends Pick<
     TransactionsOperations,
-    'readSubmission' | 'readDecision' | 'acceptSubmission' | 'decideSubmission'
+    'readSubmissions' | 'readDecision' | 'acceptSubmission' | 'decideSubmission'
   > {
   /** By sid: what is to be sent. */
   parts: Map<string, { location: string; deadline: string; submission: Submission }>;
@@ -179,7 +179,8 @@ function standIn(): TransactionsStandIn {
   const held: TransactionsStandIn = {
     ...{ parts: new Map(), accepted: [], decided: [], decision: 'open' },
     verdict: { verdict: 'committed', id: 'ours' },
-    readSubmission: async ({ sid }) => held.parts.get(sid) ?? null,
+    readSubmissions: async ({ sids }) =>
+      Object.fromEntries(sids.map((sid) => [sid, held.parts.get(sid) ?? null])),
     readDecision: async () => ({ decision: held.decision }),
     async acceptSubmission(input) {
       held.accepted.push(input);

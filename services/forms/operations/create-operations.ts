@@ -47,7 +47,7 @@ export function createOperations({
   const contents = createContentCache((ids) => readContents(db, ids));
   const peerContents = createContentCache((ids) => readPeerContents(db, ids));
   const languages = { pages: renderer.languages, instance: defaultLanguage };
-  const readPeerParts = createReadPeerParts({ db, contents: peerContents, staleDays: peers.staleDays });
+  const readPeerParts = createReadPeerParts({ contents: peerContents, staleDays: peers.staleDays });
   const readForm = createReadForm({ db, contents, readPeerParts, languages });
   const describeForm = createDescribeForm({ readForm });
   return {

@@ -3,9 +3,11 @@ import type { Database } from '#lib/db/database.ts';
 import { fail } from '#lib/errors/fail.ts';
 import type { ActiveItem } from '../domain/check-answers.ts';
 import { chooseLanguage } from '../domain/choose-language.ts';
+import { parseReference } from '../domain/element-reference.ts';
 import type { ModelType } from '../domain/model.ts';
 import { isEntryId } from '../domain/model-key.ts';
-import { type ActiveRow, readActive } from '../queries/read-active.ts';
+import type { ActiveRow } from '../queries/read-active.ts';
+import { readNamed } from '../queries/read-peers.ts';
 import { presentActive } from './active-versions.ts';
 import type { ContentCache } from './content-cache.ts';
 import type { PeerPart, ReadPeerParts } from './read-peer-parts.ts';
@@ -33,7 +35,7 @@ export interface FormLanguages {
 const answerable: ReadonlySet<ModelType> = new Set(['processing', 'preference', 'conditions']);
 
 /**
- * Reads the ACTIVE versions of a layout: one query, and one for peers' if it names any; contents from the cache.
+ * Reads the ACTIVE versions of a layout: one query; contents from the cache.
  * @throws Failure `withdrawn`, `unavailable`.
  */
 export function createReadForm({
@@ -48,15 +50,20 @@ export function createReadForm({
   languages: FormLanguages;
 }) {
   return async (layout: PinnedLayout, wanted: readonly string[]): Promise<CurrentForm> => {
-    const [found, peers] = await Promise.all([
-      readActive(db, {
+    const references = layout.elements.flatMap((text) =>
+      text.includes('@') ? (parseReference(text) ?? []) : [],
+    );
+    const found = await readNamed(
+      db,
+      {
         keys: [layout.info, ...layout.elements, ...(layout.theme ? [layout.theme] : [])],
         ids: layout.theme && isEntryId(layout.theme) ? [layout.theme] : [],
-      }),
-      readPeerParts(layout.elements),
-    ]);
-    const rows = new Map(found.map((row) => [row.key, row]));
-    const theme = found.find(({ key, id }) => key === layout.theme || id === layout.theme)?.key;
+      },
+      references,
+    );
+    const peers = await readPeerParts(references, found.peers);
+    const rows = new Map(found.rows.map((row) => [row.key, row]));
+    const theme = found.rows.find(({ key, id }) => key === layout.theme || id === layout.theme)?.key;
     const versions = await contents.get([...rows.values()].flatMap(({ version }) => version ?? []));
     const find = (key: string, isRight: (type: ModelType) => boolean) => {
       const row = rows.get(key);

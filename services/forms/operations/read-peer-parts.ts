@@ -1,8 +1,7 @@
-import type { Database } from '#lib/db/database.ts';
 import type { ActiveItem } from '../domain/check-answers.ts';
-import { formatReference, parseReference } from '../domain/element-reference.ts';
+import { type ElementReference, formatReference } from '../domain/element-reference.ts';
 import { isDated, requireFresh } from '../domain/peer-copy.ts';
-import { type PeerRow, readPeerRows } from '../queries/read-peers.ts';
+import type { PeerRow } from '../queries/read-peers.ts';
 import type { ContentCache } from './content-cache.ts';
 
 /** A peer's part of a form: what it shares at this moment of what the layout names. */
@@ -18,21 +17,12 @@ export interface PeerPart {
 }
 
 /**
- * Reads peers' parts of a layout: one query if it names any, else none. Peers come in the order in which the layout first names them.
+ * Makes peers' parts of a layout out of the rows that were read for it. Peers come in the order in which the layout first names them.
  * @throws Failure `unavailable` if a copy that is needed is too old.
  */
-export function createReadPeerParts({
-  db,
-  contents,
-  staleDays,
-}: {
-  db: Database;
-  contents: ContentCache;
-  staleDays: number;
-}) {
-  return async (elements: readonly string[]): Promise<PeerPart[]> => {
-    const references = elements.flatMap((text) => (text.includes('@') ? (parseReference(text) ?? []) : []));
-    const rows = await readPeerRows(db, references);
+export function createReadPeerParts({ contents, staleDays }: { contents: ContentCache; staleDays: number }) {
+  return async (references: readonly ElementReference[], rows: readonly PeerRow[]): Promise<PeerPart[]> => {
+    if (rows.length === 0) return [];
     const versions = await contents.get(rows.map(({ version }) => version));
     const parts = new Map<string, PeerPart>();
     for (const reference of references) {

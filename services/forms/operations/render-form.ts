@@ -1,5 +1,11 @@
-import type { FormElement } from '#lib/contracts/form-content.ts';
-import type { FormDescription, FormOutline, FormsOperations, PinnedLayout } from '#lib/contracts/forms.ts';
+import type { FormElement, FormPeer } from '#lib/contracts/form-content.ts';
+import type {
+  DescribedPeer,
+  FormDescription,
+  FormOutline,
+  FormsOperations,
+  PinnedLayout,
+} from '#lib/contracts/forms.ts';
 import type { FormPage } from '#lib/contracts/pages.ts';
 import type { PageRenderer } from '../pages/create-page-renderer.ts';
 
@@ -29,7 +35,16 @@ function wholePage(page: FormOutline, layout: PinnedLayout, description: FormDes
       const element = described.get(identifier);
       return element ? [{ ...element, previous } as FormElement] : [];
     }),
-    peers: [],
+    peers: description.peers.map(presentPeer),
     layout: { ...layout, ...texts },
+  };
+}
+
+/** Nothing that was answered before is shown of a peer's (decisions.md §6). */
+function presentPeer({ info, elements, ...peer }: DescribedPeer): FormPeer {
+  return {
+    ...peer,
+    info: info && { ...info, previous: null },
+    elements: elements.map((element) => ({ ...element, previous: null }) as FormElement),
   };
 }

@@ -11,8 +11,8 @@ import { namedByPeer } from '../domain/named-by-peer.ts';
 import { requireFresh } from '../domain/peer-copy.ts';
 import { type LayoutPointers, resolveLayout, themeKey } from '../domain/resolve-layout.ts';
 import { unavailableParts } from '../domain/unavailable-parts.ts';
-import { type ActiveRow, readActive } from '../queries/read-active.ts';
-import { type PeerRow, readPeerRows } from '../queries/read-peers.ts';
+import type { ActiveRow } from '../queries/read-active.ts';
+import { type PeerRow, readNamed } from '../queries/read-peers.ts';
 import { presentActive } from './active-versions.ts';
 import type { ContentCache } from './content-cache.ts';
 
@@ -35,7 +35,7 @@ interface Found {
   peers: PeerRow[];
 }
 
-/** The internal operation `resolveLayout`: one query, a second one when a saved layout is met in a new version; one more for peers' elements. */
+/** The internal operation `resolveLayout`: one query, a second one when a saved layout is met in a new version. */
 export function createResolveLayout({
   db,
   contents,
@@ -74,10 +74,7 @@ export function createResolveLayout({
 
   async function find(content: LayoutContent | undefined, theme?: string, layout?: string): Promise<Found> {
     const references = content?.elements.flatMap((text) => parseReference(text) ?? []) ?? [];
-    const [rows, shared] = await Promise.all([
-      readActive(db, wantedBy(content, theme, layout)),
-      readPeerRows(db, references),
-    ]);
+    const { rows, peers: shared } = await readNamed(db, wantedBy(content, theme, layout), references);
     return { rows, peers: shared };
   }
 

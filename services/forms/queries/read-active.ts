@@ -1,5 +1,5 @@
 import type { Queries } from '#lib/db/database.ts';
-import { empty, sql } from '#lib/db/sql.ts';
+import { empty, type Statement, sql } from '#lib/db/sql.ts';
 import type { EntryStatus, ModelType } from '../domain/model.ts';
 
 /** An entry as forms need it at every request: one small row, its content is cached by version. */
@@ -28,16 +28,18 @@ export interface Wanted {
   withDefault?: boolean;
 }
 
-/** Entries by key, by id, and the default one: a union, because PostgreSQL plans OR over several columns badly. */
-export function readActive(
-  db: Queries,
-  { keys, ids = [], withDefault = false }: Wanted,
-): Promise<ActiveRow[]> {
+/** Entries by key, by id, and the default one. */
+export function readActive(db: Queries, wanted: Wanted): Promise<ActiveRow[]> {
+  return db.query<ActiveRow>(selectActive(wanted));
+}
+
+/** The same as a statement: a union, because PostgreSQL plans OR over several columns badly. */
+export function selectActive({ keys, ids = [], withDefault = false }: Wanted): Statement {
   const from = sql`SELECT ${activeColumns} FROM models AS m`;
-  return db.query<ActiveRow>(sql`
+  return sql`
     ${from} WHERE m.key = ANY(${keys})
     ${ids.length > 0 ? sql`UNION ${from} WHERE m.id = ANY(${ids}::uuid[])` : empty}
-    ${withDefault ? sql`UNION ${from} WHERE m.is_default` : empty}`);
+    ${withDefault ? sql`UNION ${from} WHERE m.is_default` : empty}`;
 }
 
 /** Marks entries as answered: from now on records may exist. @returns how many there still are. */

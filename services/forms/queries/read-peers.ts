@@ -1,9 +1,10 @@
 import type { AnswerableType } from '#lib/contracts/forms.ts';
 import type { Queries } from '#lib/db/database.ts';
-import { sql } from '#lib/db/sql.ts';
+import { type Statement, sql } from '#lib/db/sql.ts';
 import type { StoredVersion } from '../domain/content-version.ts';
 import type { ElementReference } from '../domain/element-reference.ts';
 import { formatSerial, type Serial } from '../domain/serial.ts';
+import { type ActiveRow, readActive, selectActive, type Wanted } from './read-active.ts';
 
 /** What a peer shares, as forms need it at every request; its content is cached by version. */
 export interface PeerRow extends Serial {
@@ -23,19 +24,42 @@ export interface PeerRow extends Serial {
 
 /** The entries named, and the information of each peer that has one of them. Without references nothing is asked. */
 export async function readPeerRows(db: Queries, references: readonly ElementReference[]): Promise<PeerRow[]> {
-  const named = references.filter(({ host }) => host !== null);
-  if (named.length === 0) return [];
+  return references.some(isOfPeer) ? db.query<PeerRow>(selectPeerRows(references)) : [];
+}
+
+/** Own entries, and what peers share of what is named: one query for both, because forms with peers' elements want both at every request. */
+export async function readNamed(
+  db: Queries,
+  wanted: Wanted,
+  references: readonly ElementReference[],
+): Promise<{ rows: ActiveRow[]; peers: PeerRow[] }> {
+  if (!references.some(isOfPeer)) return { rows: await readActive(db, wanted), peers: [] };
+  const { rows, peers } = await db.one<{
+    rows: ActiveRow[] | null;
+    peers: (Omit<PeerRow, 'asOf'> & { asOf: string })[] | null;
+  }>(sql`
+    SELECT (SELECT json_agg(o) FROM (${selectActive(wanted)}) AS o) AS rows,
+           (SELECT json_agg(s) FROM (${selectPeerRows(references)}) AS s) AS peers`);
+  return { rows: rows ?? [], peers: (peers ?? []).map((row) => ({ ...row, asOf: new Date(row.asOf) })) };
+}
+
+function isOfPeer({ host }: ElementReference): boolean {
+  return host !== null;
+}
+
+function selectPeerRows(references: readonly ElementReference[]): Statement {
+  const named = references.filter(isOfPeer);
   const from = sql`
     SELECT p.url, p.host, p.name AS owner, p.as_of AS "asOf", extract(epoch FROM accord_now() - p.as_of)::float8 AS age,
            e.id, e.key, e.type, e.name, e.active_version AS version, e.active_major AS major, e.active_minor AS minor
       FROM peers AS p JOIN peer_entries AS e ON e.peer = p.url`;
   const hosts = named.map(({ host }) => host);
-  return db.query<PeerRow>(sql`
+  return sql`
     ${from} JOIN unnest(${hosts}::text[], ${named.map(({ key }) => key)}::text[]) AS n (host, key)
               ON n.host = p.host AND n.key = e.key
     UNION
     ${from} WHERE p.host = ANY(${hosts}::text[]) AND e.type = 'information'
-    ORDER BY key`);
+    ORDER BY key`;
 }
 
 /** A former version of a peer's element, named by its serial. */

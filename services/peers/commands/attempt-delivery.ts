@@ -1,23 +1,24 @@
 import canonicalize from 'canonicalize';
 import type { TransactionsOperations } from '#lib/contracts/transactions.ts';
 import type { Claim, Outcome } from '../domain/delivery.ts';
+import type { ReadPart } from './read-ahead.ts';
 import { type ReceiptParts, type Reply, requestReceipt } from './request-receipt.ts';
 
 /** What deliveries take. */
 export interface AttemptParts extends ReceiptParts {
-  transactions: Pick<TransactionsOperations, 'readSubmission' | 'decideSubmission'>;
+  transactions: Pick<TransactionsOperations, 'readSubmissions' | 'decideSubmission'>;
 }
 
 /** Makes one attempt. @throws what transactions or the database throws. */
-export function attemptDelivery(parts: AttemptParts, claim: Claim): Promise<Outcome> {
-  const attempts = { submit: sendSubmission, decide: sendDecision, ask: askDecision };
-  return attempts[claim.kind](parts, claim);
+export function attemptDelivery(parts: AttemptParts, claim: Claim, readPart: ReadPart): Promise<Outcome> {
+  if (claim.kind === 'submit') return sendSubmission(parts, claim, readPart);
+  return claim.kind === 'decide' ? sendDecision(parts, claim) : askDecision(parts, claim);
 }
 
 /** Sends a part of the answers to its owner. */
-async function sendSubmission(parts: AttemptParts, claim: Claim): Promise<Outcome> {
+async function sendSubmission(parts: AttemptParts, claim: Claim, readPart: ReadPart): Promise<Outcome> {
   const { url, sid } = claim;
-  const found = await parts.transactions.readSubmission({ sid });
+  const found = await readPart(sid);
   if (!found) return { kind: 'done' };
   const { deadline } = found;
   if (found.location !== url)

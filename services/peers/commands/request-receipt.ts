@@ -33,7 +33,9 @@ export async function requestReceipt(
   const about = { sid, digest: bodyDigest(body ?? new Uint8Array()) };
   const from = { url, audience: parts.baseUrl, since, now: new Date() };
   let read = await readReceipt(receipt, about, { ...from, signing });
-  if (!read.valid && read.fault === 'unknown-key' && (await parts.lookAgain(url))) {
+  if (!read.valid && read.fault === 'unknown-key') {
+    // The peer, or another attempt, may have told of new ones since those of this claim were read.
+    await parts.lookAgain(url);
     const keys = await readCatalogueKeys(parts.db, url);
     read = await readReceipt(receipt, about, { ...from, signing: keys?.signing ?? [] });
   }

@@ -2,7 +2,6 @@ import type { EventData } from '#lib/contracts/events.gen.ts';
 import type { Database } from '#lib/db/database.ts';
 import type { AccordEvent } from '#lib/events/event.ts';
 import type { EventBus } from '#lib/events/event-bus.ts';
-import { applyOnce } from '#lib/events/inbox.ts';
 import { sharedReader } from '#lib/events/reader.ts';
 import { type NewDelivery, queueDelivery } from '../queries/deliveries.ts';
 
@@ -21,9 +20,7 @@ export function queueDeliveries({ bus, db, wake }: { bus: EventBus; db: Database
   bus.subscribe('accord.peer-submissions', sharedReader({ name: consumer, db }), async (event) => {
     const delivery = read(event);
     if (!delivery) return;
-    await db.withTransaction((tx) =>
-      applyOnce(tx, { consumer, eventId: event.id }, () => queueDelivery(tx, delivery)),
-    );
+    await queueDelivery(db, delivery, { consumer, eventId: event.id });
     wake();
   });
 }

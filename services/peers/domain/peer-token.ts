@@ -1,5 +1,7 @@
-import { compactVerify, decodeProtectedHeader, type JWK, type JWSHeaderParameters, SignJWT } from 'jose';
+import { compactVerify, decodeProtectedHeader, type JWK, type JWSHeaderParameters } from 'jose';
 import { importKey } from '#lib/federation/import-key.ts';
+import { createCompactJws } from '#lib/jws/compact-jws.ts';
+import { createEs256 } from '#lib/jws/es256.ts';
 import { bodyDigest } from './body-digest.ts';
 import { algorithmOf } from './key-algorithm.ts';
 
@@ -64,6 +66,9 @@ const type = 'accord-peer+jwt';
 /** ids are ours to keep until they cannot come again: long ones would fill the table. */
 const tokenId = /^[\w.~-]{16,64}$/;
 
+/** By the key, which is made ready for use once. */
+const writers = new WeakMap<JWK, (payload: string) => string>();
+
 /** Signs a request to a peer. @param audience the peer's base URL. @returns the value of `Authorization: Peer <…>`. */
 export async function signPeerRequest({
   request,
@@ -82,15 +87,15 @@ export async function signPeerRequest({
   id: string;
   now: Date;
 }): Promise<string> {
+  const write =
+    writers.get(key) ?? createCompactJws({ alg: 'ES256', typ: type, kid: key.kid }, createEs256(key));
+  writers.set(key, write);
   const issuedAt = Math.floor(now.getTime() / 1000);
-  return new SignJWT({ htm: request.method, htu: addressOf(request.url), bd: bodyDigest(request.body) })
-    .setProtectedHeader({ alg: 'ES256', typ: type, kid: key.kid })
-    .setIssuer(issuer)
-    .setAudience(audience)
-    .setJti(id)
-    .setIssuedAt(issuedAt)
-    .setExpirationTime(issuedAt + lifetimeSeconds)
-    .sign(await importKey(key, 'ES256'));
+  const claims: PeerClaims = {
+    ...{ iss: issuer, aud: audience, htm: request.method, htu: addressOf(request.url) },
+    ...{ bd: bodyDigest(request.body), jti: id, iat: issuedAt, exp: issuedAt + lifetimeSeconds },
+  };
+  return write(JSON.stringify(claims));
 }
 
 /**

@@ -1,6 +1,7 @@
-import { type JWK, SignJWT } from 'jose';
+import type { JWK } from 'jose';
 import type { Decision, RefusalReason, SubmissionVerdict } from '#lib/contracts/submissions.ts';
-import { importKey } from '#lib/federation/import-key.ts';
+import { createCompactJws } from '#lib/jws/compact-jws.ts';
+import { createEs256 } from '#lib/jws/es256.ts';
 import { mostSkewSeconds } from './peer-token.ts';
 import { readSigned, type SignedFault } from './read-signed.ts';
 
@@ -26,17 +27,18 @@ const decisions = ['commit', 'rollback', 'open'];
 
 /** Signs what became of a submission, or what was decided: the only answer that counts (federation.md, "Trust"). */
 export function createReceiptSigner({ issuer, key }: { issuer: string; key: JWK & { kid: string } }) {
-  return async (
+  const write = createCompactJws({ alg: 'ES256', typ: type, kid: key.kid }, createEs256(key));
+  return (
     content: ReceiptContent,
     { sid, digest, audience }: ReceiptMatter & { audience: string },
     now = new Date(),
-  ): Promise<string> =>
-    new SignJWT({ sid, digest, ...content })
-      .setProtectedHeader({ alg: 'ES256', typ: type, kid: key.kid })
-      .setIssuer(issuer)
-      .setAudience(audience)
-      .setIssuedAt(Math.floor(now.getTime() / 1000))
-      .sign(await importKey(key, 'ES256'));
+  ): string =>
+    write(
+      JSON.stringify({
+        ...{ sid, digest, ...content, iss: issuer, aud: audience },
+        iat: Math.floor(now.getTime() / 1000),
+      }),
+    );
 }
 
 /**

@@ -20,6 +20,6 @@ export function acceptSubmissionHandler(dependencies: SubmissionDependencies) {
     }
     const digest = bodyDigest(ctx.state.rawBody as Buffer);
     const verdict = await transactions.acceptSubmission({ peer, sid, digest, submission });
-    ctx.body = { receipt: await sign(verdict, { sid, digest, audience: peer.url }) };
+    ctx.body = { receipt: sign(verdict, { sid, digest, audience: peer.url }) };
   };
 }

@@ -8,15 +8,15 @@ import type { ContractOperation } from '#lib/http/operation.ts';
 import { readRawBody } from '#lib/http/read-input.ts';
 import type { Logger } from '#lib/observability/logger.ts';
 import type { ClockWatch } from '../client/watch-clocks.ts';
-import type { Peer } from '../domain/peer.ts';
 import {
   type IncomingPeerRequest,
   mostSkewSeconds,
   type PeerTokenVerdict,
   verifyPeerToken,
 } from '../domain/peer-token.ts';
-import { findPeerByUrl, findPinnedKey, touchPeer } from '../queries/peers.ts';
-import { useTokenId } from '../queries/seen-tokens.ts';
+import { findPinnedKey } from '../queries/peers.ts';
+import { admitToken, type Sender } from '../queries/seen-tokens.ts';
+import type { Lanes } from './lanes.ts';
 import { notePeer } from './peer-of.ts';
 
 interface Parts {
@@ -29,6 +29,7 @@ interface Parts {
   /** Asks a known peer for its keys anew, at most once a minute. @returns whether it was asked. */
   lookAgain: (url: string) => Promise<boolean>;
   clocks: ClockWatch;
+  lanes: Pick<Lanes, 'enter'>;
   /** Counts a message that is not what it says it is. */
   refused: (reason: string) => void;
 }
@@ -44,8 +45,7 @@ export function createPeerAuthentication(parts: Parts) {
     const token = peerToken(ctx);
     // Who introduces itself is judged with its introduction (accept-pairing.ts).
     if (operation['x-roles'].anonymous || token === undefined) return anonymous;
-    const request = incoming(ctx, operation, parts.baseUrl);
-    const verdict = await verify(parts, token, request);
+    const verdict = await verify(parts, token, incoming(ctx, operation, parts));
     noteClock(parts.clocks, verdict);
     if (!verdict.valid) {
       parts.refused(verdict.fault);
@@ -65,9 +65,22 @@ function noteClock(clocks: ClockWatch, verdict: PeerTokenVerdict): void {
   else if (verdict.clock) clocks.note(verdict.clock.peer, new Date(verdict.clock.issuedAt * 1000));
 }
 
-/** The request as its token must describe it: the address is built from ours, never from Host. */
-function incoming(ctx: Context, operation: ContractOperation, baseUrl: string): IncomingPeerRequest {
-  return { method: ctx.method, url: `${baseUrl}${ctx.url}`, body: () => readRawBody(ctx, operation) };
+/**
+ * The request as its token must describe it: the address is built from ours, never from Host. Whoever has signed it takes a lane before the
+ * body is read, which may take as long as they like.
+ */
+function incoming(
+  ctx: Context,
+  operation: ContractOperation,
+  { baseUrl, lanes }: Parts,
+): Omit<IncomingPeerRequest, 'body'> & { bodyOf(peer: string): Promise<Uint8Array> } {
+  return {
+    ...{ method: ctx.method, url: `${baseUrl}${ctx.url}` },
+    async bodyOf(peer) {
+      lanes.enter(ctx, peer);
+      return readRawBody(ctx, operation);
+    },
+  };
 }
 
 /** The token in `Authorization: Peer <token>`. */
@@ -75,12 +88,19 @@ export function peerToken(ctx: Context): string | undefined {
   return /^Peer (\S+)$/i.exec(ctx.get('authorization'))?.[1];
 }
 
-async function verify(parts: Parts, token: string, request: IncomingPeerRequest): Promise<PeerTokenVerdict> {
+async function verify(
+  parts: Parts,
+  token: string,
+  { bodyOf, ...described }: ReturnType<typeof incoming>,
+): Promise<PeerTokenVerdict> {
+  let signer = '';
+  const request = { ...described, body: () => bodyOf(signer) };
   const options = {
     audience: parts.baseUrl,
     now: new Date(),
     pinned: async (kid: string) => {
       const key = await findPinnedKey(parts.db, kid);
+      signer = key?.url ?? '';
       return key && { peer: key.url, key: key.jwk };
     },
   };
@@ -99,16 +119,18 @@ function issuerOf(token: string): string | undefined {
   }
 }
 
-async function admit(parts: Parts, { peer: url, claims }: PeerTokenVerdict & { valid: true }): Promise<Peer> {
-  const peer = await findPeerByUrl(parts.db, url);
-  if (!peer) throw refused('The pairing has ended.');
+async function admit(
+  parts: Parts,
+  { peer: url, claims }: PeerTokenVerdict & { valid: true },
+): Promise<Sender> {
   const expiresAt = new Date((claims.exp + mostSkewSeconds + 1) * 1000);
-  if (!(await useTokenId(parts.db, { peer: peer.id, jti: claims.jti, expiresAt }))) {
+  const peer = await admitToken(parts.db, { url, jti: claims.jti, expiresAt });
+  if (!peer) throw refused('The pairing has ended.');
+  if (!peer.isFirst) {
     parts.refused('replay');
     throw refused('The request has come before.');
   }
   if (peer.state !== 'PAIRED') throw fail('forbidden', 'The keys of this peer wait for confirmation.');
-  await touchPeer(parts.db, peer.id);
   return peer;
 }
 

@@ -18,6 +18,6 @@ export function decideSubmissionHandler({ db, transactions, sign }: SubmissionDe
     const verdict = await transactions.decideSubmission({ peer, sid, decision });
     await forgetQuestion(db, { url: peer.url, sid });
     const digest = bodyDigest(ctx.state.rawBody as Buffer);
-    ctx.body = { receipt: await sign(verdict, { sid, digest, audience: peer.url }) };
+    ctx.body = { receipt: sign(verdict, { sid, digest, audience: peer.url }) };
   };
 }

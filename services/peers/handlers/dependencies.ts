@@ -12,7 +12,7 @@ export interface SubmissionDependencies {
   db: Database;
   transactions: Pick<TransactionsOperations, 'acceptSubmission' | 'decideSubmission' | 'readDecision'>;
   /** Makes a receipt for a peer. @param about.audience the peer's base URL. */
-  sign: (content: ReceiptContent, about: ReceiptMatter & { audience: string }) => Promise<string>;
+  sign: (content: ReceiptContent, about: ReceiptMatter & { audience: string }) => string;
   log: Logger;
   /** Counts a message that a peer should not have sent. */
   refused: (reason: string) => void;

@@ -12,6 +12,6 @@ export function readDecisionHandler({ transactions, sign }: SubmissionDependenci
     const sid = params.sid as string;
     const { decision } = await transactions.readDecision({ sid, peer: url });
     ctx.set('Cache-Control', 'no-store');
-    ctx.body = { receipt: await sign({ decision }, { sid, digest: nothing, audience: url }) };
+    ctx.body = { receipt: sign({ decision }, { sid, digest: nothing, audience: url }) };
   };
 }

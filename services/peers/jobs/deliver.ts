@@ -1,10 +1,7 @@
 import { newUuid } from '#lib/ids/new-uuid.ts';
 import { atMost } from '#lib/lifecycle/at-most.ts';
-import { type AttemptParts, attemptDelivery } from '../commands/attempt-delivery.ts';
-import type { Claim, Outcome } from '../domain/delivery.ts';
-import { giveBack } from '../queries/attempts.ts';
-import { claimDelivery, claimPlaces, type Place, releasePlace } from '../queries/deliveries.ts';
-import { type RecordParts, recordOutcome } from './record-outcome.ts';
+import { claimPlaces, type Place } from '../queries/deliveries.ts';
+import { createPlaceWorker, leaseSeconds, type WorkParts } from './work-place.ts';
 
 /** Sends peers what is due to them. */
 export interface PeerDeliveryJob {
@@ -15,15 +12,13 @@ export interface PeerDeliveryJob {
   stop(): Promise<void>;
 }
 
-interface Parts extends AttemptParts, RecordParts {
+interface Parts extends Omit<WorkParts, 'isStopped' | 'isBrokenOff' | 'wake'> {
   /** Breaks off what is under way. */
   breakOff: () => Promise<void>;
 }
 
-/** Attempts by this process at once: each has at most one submission in memory. */
+/** Places that this process works at once: each has few submissions in memory. */
 const inAll = 64;
-/** Longer than an attempt takes, with what is read before it and written after it. */
-const leaseSeconds = 30;
 const minPollMs = 50;
 const maxPollMs = 500;
 /** For attempts that are being made, and again for what is written down: less than a process has for its services (stop-parts.ts). */
@@ -41,30 +36,10 @@ export function createPeerDeliveryJob(parts: Parts): PeerDeliveryJob {
   let loop: Promise<void> | undefined;
   let wakeUp: (() => void) | undefined;
   let woken = false;
-
-  /** @returns whether to go on with this peer. */
-  async function attempt(claim: Claim): Promise<boolean> {
-    const began = performance.now();
-    const outcome: Outcome = await attemptDelivery(parts, claim).catch((error: unknown) => {
-      log.warn('a delivery to a peer could not be made', { id: claim.peer.id, error });
-      return { kind: 'failed', own: true, error: 'It could not be made.' };
-    });
-    const ms = Math.round(performance.now() - began);
-    if (brokenOff && outcome.kind === 'failed') await giveBack(db, claim);
-    else await recordOutcome(parts, claim, { outcome, ms });
-    // The first that gets through opens the other places.
-    if (claim.failures > 0 && outcome.kind !== 'failed') wake();
-    return outcome.kind !== 'failed';
-  }
-
-  async function work(place: Place): Promise<void> {
-    let goesOn = true;
-    while (goesOn && !stopped) {
-      const claim = await claimDelivery(db, { ...place, leaseSeconds });
-      goesOn = claim !== undefined && (await attempt(claim));
-    }
-    await releasePlace(db, place);
-  }
+  const work = createPlaceWorker({
+    ...parts,
+    ...{ wake, isStopped: () => stopped, isBrokenOff: () => brokenOff },
+  });
 
   function begin(place: Place): void {
     // What is not written down is attempted again when the lease is over; the receiver knows it by its sid.

@@ -3,11 +3,12 @@ import type { Database } from '#lib/db/database.ts';
 import { addToOutbox } from '#lib/events/outbox.ts';
 import type { Logger } from '#lib/observability/logger.ts';
 import type { DeliveryMetrics } from '#lib/observability/metrics/delivery-metrics.ts';
+import { readAhead } from '../commands/read-ahead.ts';
 import { dateDelivery, endOverdue, forgetQuestion, listUndated, listUndecided } from '../queries/overdue.ts';
 
 interface Parts {
   db: Database;
-  transactions: Pick<TransactionsOperations, 'readSubmission' | 'decideSubmission'>;
+  transactions: Pick<TransactionsOperations, 'readSubmissions' | 'decideSubmission'>;
   baseUrl: string;
   log: Logger;
   metrics?: DeliveryMetrics | undefined;
@@ -60,8 +61,12 @@ export function createOverdueSweeper(parts: Parts): {
 /** What cannot be sent is never attempted, so nobody has asked how long it is to wait. */
 async function dateUnsendable({ db, transactions }: Parts): Promise<number> {
   const undated = await listUndated(db, limit);
+  const readPart = readAhead(
+    transactions,
+    undated.map(({ sid }) => sid),
+  );
   for (const { url, sid } of undated) {
-    const found = await transactions.readSubmission({ sid });
+    const found = await readPart(sid);
     await dateDelivery(db, { url, sid }, found?.deadline ?? null);
   }
   return undated.length;

@@ -3,7 +3,8 @@ import type { Logger } from '#lib/observability/logger.ts';
 import type { DeliveryMetrics } from '#lib/observability/metrics/delivery-metrics.ts';
 import { waitAfter, waitForDecision } from '../domain/back-off.ts';
 import type { Claim, Outcome } from '../domain/delivery.ts';
-import { endDelivery, markFailed, postponeDelivery } from '../queries/attempts.ts';
+import { type Ending, endDeliveries, markFailed, postponeDelivery } from '../queries/attempts.ts';
+import { gather } from './gather.ts';
 
 export interface RecordParts {
   db: Database;
@@ -14,43 +15,42 @@ export interface RecordParts {
   wakeRelay: () => void;
 }
 
-/** Writes down what became of an attempt: what ends a delivery and what transactions is told of it are one COMMIT. */
-export async function recordOutcome(
-  parts: RecordParts,
-  claim: Claim,
-  { outcome, ms }: { outcome: Outcome; ms: number },
-): Promise<void> {
-  const kind = `peer-${claim.kind}`;
-  if (outcome.kind === 'failed') {
-    await recordFailure(parts, claim, outcome);
-    return parts.metrics?.attempted({ kind, outcome: 'failed', ms });
-  }
-  if (outcome.kind === 'open')
-    await postponeDelivery(parts.db, claim, waitForDecision(claim.attempts + 1, Math.random()));
-  else await recordEnd(parts, claim, outcome);
-  if (outcome.kind !== 'done') parts.metrics?.attempted({ kind, outcome: 'delivered', ms });
+/** Writes down what became of an attempt, and resolves when that has been done. */
+export type RecordOutcome = (claim: Claim, attempt: { outcome: Outcome; ms: number }) => Promise<void>;
+
+/** Answers that come one soon after the other are one COMMIT: so long nobody waits for one. */
+const gatherMs = 25;
+
+/** What ends a delivery and what transactions is told of it are one COMMIT. */
+export function createOutcomeRecorder(parts: RecordParts): RecordOutcome {
+  const { db, baseUrl, metrics, wakeRelay } = parts;
+  const end = gather<Ending>(gatherMs, async (endings) => {
+    await endDeliveries(db, endings);
+    if (endings.some(({ answer }) => answer?.tell)) wakeRelay();
+  });
+
+  return async (claim, { outcome, ms }) => {
+    const kind = `peer-${claim.kind}`;
+    if (outcome.kind === 'failed') {
+      await recordFailure(parts, claim, outcome);
+      return metrics?.attempted({ kind, outcome: 'failed', ms });
+    }
+    if (outcome.kind === 'open')
+      await postponeDelivery(db, claim, waitForDecision(claim.attempts + 1, Math.random()));
+    else await end(endingOf(claim, outcome, baseUrl));
+    if (outcome.kind !== 'done') metrics?.attempted({ kind, outcome: 'delivered', ms });
+  };
 }
 
-async function recordEnd(
-  { db, baseUrl, wakeRelay }: RecordParts,
-  claim: Claim,
-  outcome: Outcome & { kind: 'answered' | 'done' },
-): Promise<void> {
-  if (outcome.kind === 'done') return void (await endDelivery(db, claim));
+function endingOf(claim: Claim, outcome: Outcome & { kind: 'answered' | 'done' }, source: string): Ending {
+  if (outcome.kind === 'done') return { claim };
   const { receipt, says, tell } = outcome;
   const { sid, url } = claim;
-  // If another replica has it because the lease was over, its word counts.
-  await endDelivery(db, claim, {
-    receipt,
-    verdict: says,
-    tell: tell && {
-      type: 'io.accord.submission.answered.v1',
-      source: baseUrl,
-      subject: sid,
-      data: { submission: sid, peer: url, ...tell },
-    },
-  });
-  if (tell) wakeRelay();
+  const told = tell && {
+    type: 'io.accord.submission.answered.v1' as const,
+    ...{ source, subject: sid, data: { submission: sid, peer: url, ...tell } },
+  };
+  return { claim, answer: { receipt, verdict: says, tell: told } };
 }
 
 async function recordFailure(

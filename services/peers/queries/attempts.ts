@@ -1,7 +1,7 @@
 import type { Queries } from '#lib/db/database.ts';
 import { sql } from '#lib/db/sql.ts';
-import { type NewEvent, outboxRow } from '#lib/events/outbox.ts';
-import type { Claim } from '../domain/delivery.ts';
+import { type NewEvent, newEvent, outboxRows } from '#lib/events/outbox.ts';
+import type { Claim, DeliveryName } from '../domain/delivery.ts';
 
 /** What is kept of a peer's answer, and what transactions is told of it. */
 export interface Answer {
@@ -10,34 +10,55 @@ export interface Answer {
   tell: NewEvent<'accord.peer-outcomes'> | undefined;
 }
 
+/** A delivery that is over. Without an answer there was nothing to be done. */
+export interface Ending {
+  claim: DeliveryName & { lease: string };
+  answer?: Answer;
+}
+
 /**
- * It is over; a peer that has answered is one that works. One statement, so all of it is one COMMIT.
- * @param answer if there was one. @returns false if another process has it now, and its word counts.
+ * They are over; a peer that has answered is one that works. One statement, so all of it is one COMMIT. What another process has now is
+ * left out: its word counts.
  */
-export async function endDelivery(
-  db: Queries,
-  { kind, url, sid, lease }: Claim,
-  answer?: Answer,
-): Promise<boolean> {
-  const tell = answer?.tell
-    ? sql`, told AS (${outboxRow('accord.peer-outcomes', answer.tell, sql`FROM ended`)})`
-    : sql``;
-  const ended = await db.query(sql`
-    WITH ended AS (
-           DELETE FROM deliveries AS d
-            WHERE d.kind = ${kind} AND d.peer_url = ${url} AND d.sid = ${sid} AND d.lease = ${lease}
-           RETURNING d.kind, d.peer_url, d.sid),
+export async function endDeliveries(db: Queries, endings: readonly Ending[]): Promise<void> {
+  const given = inOrder(endings);
+  const column = <T>(of: (ending: Ending) => T) => given.map(of);
+  await db.query(sql`
+    WITH given AS (
+           SELECT g.kind, g.url, g.sid, g.lease, g.verdict, g.receipt, g.event::jsonb AS event
+             FROM unnest(${column(({ claim }) => claim.kind)}::text[], ${column(({ claim }) => claim.url)}::text[],
+                         ${column(({ claim }) => claim.sid)}::text[], ${column(({ claim }) => claim.lease)}::uuid[],
+                         ${column(({ answer }) => answer?.verdict ?? null)}::text[],
+                         ${column(({ answer }) => answer?.receipt ?? null)}::text[],
+                         ${column(({ answer }) => (answer?.tell ? JSON.stringify(newEvent(answer.tell)) : null))}::text[])
+               AS g (kind, url, sid, lease, verdict, receipt, event)),
+         ours AS MATERIALIZED (
+           SELECT g.* FROM given AS g CROSS JOIN LATERAL (
+                  SELECT d.lease FROM deliveries AS d
+                   WHERE d.kind = g.kind AND d.peer_url = g.url AND d.sid = g.sid AND d.lease = g.lease FOR UPDATE) AS d),
+         ended AS (
+           DELETE FROM deliveries AS d USING ours AS o
+            WHERE d.kind = o.kind AND d.peer_url = o.url AND d.sid = o.sid
+           RETURNING o.*),
          kept AS (
            INSERT INTO receipts AS r (kind, peer_url, sid, verdict, receipt, received_at)
-           SELECT e.kind, e.peer_url, e.sid, ${answer?.verdict}::text, ${answer?.receipt}::text, accord_now()
-             FROM ended AS e WHERE ${answer !== undefined}::boolean
+           SELECT e.kind, e.url, e.sid, e.verdict, e.receipt, accord_now() FROM ended AS e WHERE e.verdict IS NOT NULL
            ON CONFLICT (kind, peer_url, sid) DO UPDATE
               SET verdict = excluded.verdict, receipt = excluded.receipt, received_at = excluded.received_at),
          well AS (
            UPDATE queues AS q SET failures = 0, next_at = now()
-            WHERE q.peer_url = ${url} AND q.failures > 0 AND ${answer !== undefined}::boolean) ${tell}
-    SELECT e.sid FROM ended AS e`);
-  return ended.length > 0;
+            WHERE q.peer_url IN (
+                  SELECT w.peer_url FROM queues AS w
+                   WHERE w.failures > 0 AND w.peer_url IN (SELECT g.url FROM given AS g WHERE g.verdict IS NOT NULL)
+                   ORDER BY w.peer_url FOR UPDATE)),
+         told AS (${outboxRows('accord.peer-outcomes', sql`(SELECT e.event FROM ended AS e WHERE e.event IS NOT NULL)`)})
+    SELECT`);
+}
+
+/** Always in one order, so that nobody who locks several waits for somebody who waits for them. */
+function inOrder(endings: readonly Ending[]): Ending[] {
+  const nameOf = ({ claim: { kind, url, sid } }: Ending) => `${kind} ${url} ${sid}`;
+  return [...endings].sort((one, other) => (nameOf(one) < nameOf(other) ? -1 : 1));
 }
 
 /** The peer is well and has no answer yet: it is asked again later. */
@@ -82,9 +103,12 @@ export async function markFailed(
      WHERE d.kind = ${kind} AND d.peer_url = ${url} AND d.sid = ${sid} AND d.lease = ${lease}`);
 }
 
-/** Gives a delivery back as if it had not been tried: the process ends before there was an answer. */
-export async function giveBack(db: Queries, { kind, url, sid, lease }: Claim): Promise<void> {
+/** Gives deliveries back as if they had not been tried. */
+export async function giveBack(db: Queries, claims: readonly Claim[]): Promise<void> {
+  if (claims.length === 0) return;
   await db.query(sql`
     UPDATE deliveries AS d SET lease = NULL, lease_until = NULL
-     WHERE d.kind = ${kind} AND d.peer_url = ${url} AND d.sid = ${sid} AND d.lease = ${lease}`);
+      FROM unnest(${claims.map(({ kind }) => kind)}::text[], ${claims.map(({ url }) => url)}::text[],
+                  ${claims.map(({ sid }) => sid)}::text[], ${claims.map(({ lease }) => lease)}::uuid[]) AS c (kind, url, sid, lease)
+     WHERE d.kind = c.kind AND d.peer_url = c.url AND d.sid = c.sid AND d.lease = c.lease`);
 }

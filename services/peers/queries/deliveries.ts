@@ -1,6 +1,7 @@
 import type { Decision } from '#lib/contracts/submissions.ts';
 import type { Queries } from '#lib/db/database.ts';
 import { type Statement, sql } from '#lib/db/sql.ts';
+import { noteOnce } from '#lib/events/inbox.ts';
 import type { Claim, DeliveryKind, DeliveryName } from '../domain/delivery.ts';
 
 /** At most so many attempts at once to one peer, by all replicas together (federation.md, "Answers", 7). */
@@ -16,43 +17,56 @@ export interface NewDelivery extends DeliveryName {
   hours: number;
 }
 
-/** Queues a delivery, once. The peer's keys are noted: it goes to whom it was meant for, or nowhere. */
-export async function queueDelivery(tx: Queries, delivery: NewDelivery): Promise<void> {
+/**
+ * Queues a delivery, once for an event and once at all. The peer's keys are noted: it goes to whom it was meant for, or nowhere.
+ * @param told the event by which it is known.
+ */
+export async function queueDelivery(
+  db: Queries,
+  delivery: NewDelivery,
+  told: { consumer: string; eventId: string },
+): Promise<void> {
   const { kind, url, sid, decision, time, waitSeconds, hours } = delivery;
-  await tx.query(sql`
-    WITH line AS (INSERT INTO queues (peer_url) VALUES (${url}) ON CONFLICT DO NOTHING RETURNING peer_url),
+  await db.query(sql`
+    WITH noted AS (${noteOnce(told)}),
+         line AS (INSERT INTO queues (peer_url) SELECT ${url}::text FROM noted ON CONFLICT DO NOTHING RETURNING peer_url),
          made AS (INSERT INTO places (peer_url, place)
                   SELECT line.peer_url, n FROM line, generate_series(1, ${placesPerPeer}::int) AS n)
     INSERT INTO deliveries (kind, peer_url, sid, decision, pinned, not_before, deadline, deadline_known, created_at)
-    VALUES (${kind}, ${url}, ${sid}, ${decision}, ${pinnedKeysOf(url)},
-            greatest(accord_now(), ${time}::timestamptz + ${waitSeconds} * interval '1 second'),
-            ${time}::timestamptz + ${hours} * interval '1 hour', ${kind !== 'submit'}, accord_now())
+    SELECT ${kind}, ${url}, ${sid}, ${decision}, ${pinnedKeysOf(url)},
+           greatest(accord_now(), ${time}::timestamptz + ${waitSeconds} * interval '1 second'),
+           ${time}::timestamptz + ${hours} * interval '1 hour', ${kind !== 'submit'}::boolean, accord_now()
+      FROM noted
     ON CONFLICT (kind, peer_url, sid) DO NOTHING`);
 }
 
 const pinnedKeysOf = (url: string) => sql`
   ARRAY(SELECT k.kid FROM peer_keys AS k JOIN peers AS p ON p.id = k.peer WHERE p.url = ${url} AND k.use = 'sig')`;
 
-/** What waits for a peer goes to its new keys, too: its old ones, or an administrator, have vouched for them. */
+/** What waits for a peer goes to its new keys, too: its old ones, or an administrator, have vouched for them. In the order of endDeliveries. */
 export async function followKeys(
   tx: Queries,
   url: string,
   { from, to }: { from: readonly string[]; to: readonly string[] },
 ): Promise<void> {
   await tx.query(sql`
-    UPDATE deliveries AS d SET pinned = ${to}::text[] WHERE d.peer_url = ${url} AND d.pinned && ${from}::text[]`);
+    WITH waiting AS (
+           SELECT d.kind, d.peer_url, d.sid FROM deliveries AS d WHERE d.peer_url = ${url} AND d.pinned && ${from}::text[]
+            ORDER BY d.kind, d.peer_url, d.sid FOR UPDATE)
+    UPDATE deliveries AS d SET pinned = ${to}::text[] FROM waiting AS w
+     WHERE d.kind = w.kind AND d.peer_url = w.peer_url AND d.sid = w.sid`);
 }
 
 /**
- * The next delivery for whoever has this place: a lease and not a lock, because nothing is sent inside a transaction. It also prolongs the
- * hold on the place. Undefined: there is none, the peer is to be left alone, or the place is lost.
+ * The next deliveries for whoever has this place: a lease and not a lock, because nothing is sent inside a transaction. It also prolongs the
+ * hold on the place. While the peer fails, no more than one. None: there is nothing due, the peer is to be left alone, or the place is lost.
  */
-export function claimDelivery(
+export function claimDeliveries(
   db: Queries,
-  { url, place, lease, leaseSeconds }: { url: string; place: number; lease: string; leaseSeconds: number },
-): Promise<Claim | undefined> {
+  { url, place, lease, leaseSeconds, most }: Place & { leaseSeconds: number; most: number },
+): Promise<Claim[]> {
   const until = sql`now() + ${leaseSeconds} * interval '1 second'`;
-  return db.maybeOne<Claim>(sql`
+  return db.query<Claim>(sql`
     WITH held AS (
            UPDATE places AS s SET lease_until = ${until}
             WHERE s.peer_url = ${url} AND s.place = ${place} AND s.lease = ${lease} AND s.lease_until > now()
@@ -65,14 +79,14 @@ export function claimDelivery(
                   SELECT array_agg(k.kid) AS kids, jsonb_agg(jsonb_build_object('kid', k.kid, 'jwk', k.jwk)) AS keys
                     FROM peer_keys AS k WHERE k.peer = p.id AND k.use = 'sig') AS k
             WHERE p.state = 'PAIRED' AND q.next_at <= now() AND (q.failures = 0 OR ${place} = 1)),
-         next AS (
+         next AS MATERIALIZED (
            SELECT n.kind, n.peer_url, n.sid, l.peer, l.keys, l.failures
              FROM line AS l
             CROSS JOIN LATERAL (
                   SELECT d.kind, d.peer_url, d.sid FROM deliveries AS d
                    WHERE d.peer_url = l.url AND ${isDue(sql`l.kids`)}
                    ORDER BY d.not_before
-                   LIMIT 1 FOR UPDATE SKIP LOCKED) AS n)
+                   LIMIT CASE WHEN l.failures > 0 THEN 1 ELSE ${most}::int END FOR UPDATE SKIP LOCKED) AS n)
     UPDATE deliveries AS d SET lease = ${lease}, lease_until = ${until}
       FROM next AS n
      WHERE d.kind = n.kind AND d.peer_url = n.peer_url AND d.sid = n.sid

@@ -72,9 +72,9 @@ export async function pinKeys(tx: Queries, peer: string, keys: readonly PeerKey[
 export function findPinnedKey(
   db: Queries,
   kid: string,
-): Promise<{ id: string; url: string; state: Peer['state']; jwk: PeerKey['jwk'] } | undefined> {
+): Promise<{ url: string; jwk: PeerKey['jwk'] } | undefined> {
   return db.maybeOne(sql`
-    SELECT p.id, p.url, p.state, k.jwk FROM peer_keys AS k JOIN peers AS p ON p.id = k.peer
+    SELECT p.url, k.jwk FROM peer_keys AS k JOIN peers AS p ON p.id = k.peer
      WHERE k.kid = ${kid} AND k.use = 'sig'`);
 }
 
@@ -109,13 +109,16 @@ export async function touchPeer(db: Queries, id: string): Promise<void> {
   await db.query(sql`
     WITH ${hurried(sql`p.id = ${id}`)}
     UPDATE peers AS p SET last_contact_at = accord_now()
-     WHERE p.id = ${id} AND (p.last_contact_at IS NULL OR p.last_contact_at < accord_now() - interval '10 seconds')`);
+     WHERE p.id = ${id} AND ${isQuiet}`);
 }
+
+/** It is not noted for every message when a peer was heard of. */
+export const isQuiet = sql`(p.last_contact_at IS NULL OR p.last_contact_at < accord_now() - interval '10 seconds')`;
 
 /**
  * What waits for a peer that was away is tried soon after it is heard of, and not when the longest wait is over (back-off.ts). One at a time
  * and no oftener than after a first failure: being heard of is no proof that it takes parts.
  */
-const hurried = (isPeer: Statement) => sql`line AS (
+export const hurried = (isPeer: Statement) => sql`line AS (
       UPDATE queues AS q SET next_at = now() + interval '0.5 seconds' FROM peers AS p
        WHERE ${isPeer} AND q.peer_url = p.url AND q.failures > 0 AND q.next_at > now() + interval '0.5 seconds')`;

@@ -1,15 +1,31 @@
 import type { Queries } from '#lib/db/database.ts';
 import { sql } from '#lib/db/sql.ts';
+import type { Peer } from '../domain/peer.ts';
+import { hurried, isQuiet } from './peers.ts';
 
-/** Uses up a token's id: exactly one of all who try gets true, whichever replica they ask. */
-export async function useTokenId(
+/** Who has sent a request, as far as its handler needs to know. */
+export type Sender = Pick<Peer, 'id' | 'url' | 'name' | 'state' | 'subjectPrefix'>;
+
+/**
+ * Uses up a token's id, and notes that its peer was heard of, if it is paired. One statement: each request of a peer begins with it.
+ * @returns the peer; isFirst: exactly one of all who try gets true, whichever replica they ask. Undefined if it is none any more.
+ */
+export function admitToken(
   db: Queries,
-  { peer, jti, expiresAt }: { peer: string; jti: string; expiresAt: Date },
-): Promise<boolean> {
-  const used = await db.query(sql`
-    INSERT INTO seen_tokens (peer, jti, expires_at) VALUES (${peer}, ${jti}, ${expiresAt})
-    ON CONFLICT DO NOTHING RETURNING jti`);
-  return used.length > 0;
+  { url, jti, expiresAt }: { url: string; jti: string; expiresAt: Date },
+): Promise<(Sender & { isFirst: boolean }) | undefined> {
+  return db.maybeOne(sql`
+    WITH known AS (
+           SELECT p.id, p.url, p.name, p.state, p.subject_prefix AS "subjectPrefix" FROM peers AS p WHERE p.url = ${url}),
+         used AS (
+           INSERT INTO seen_tokens (peer, jti, expires_at) SELECT k.id, ${jti}, ${expiresAt} FROM known AS k
+           ON CONFLICT DO NOTHING RETURNING peer),
+         heard AS (
+           SELECT p.id FROM used AS u JOIN peers AS p ON p.id = u.peer WHERE p.state = 'PAIRED'),
+         ${hurried(sql`p.id = (SELECT h.id FROM heard AS h)`)},
+         touched AS (
+           UPDATE peers AS p SET last_contact_at = accord_now() FROM heard AS h WHERE p.id = h.id AND ${isQuiet})
+    SELECT k.*, EXISTS (SELECT FROM used) AS "isFirst" FROM known AS k`);
 }
 
 /** Forgets ids that could not be good again. */

@@ -1,3 +1,4 @@
+import type { Principal } from '#lib/auth/principal.ts';
 import type { PrivateKey } from '#lib/config/private-key.ts';
 import type { AnswerCheck, FormsOperations } from '#lib/contracts/forms.ts';
 import type { RefusalReason, SubmissionVerdict } from '#lib/contracts/submissions.ts';
@@ -8,12 +9,18 @@ import type { SealedContent } from '#lib/federation/sealed-answers.ts';
 import type { Logger } from '#lib/observability/logger.ts';
 import type { SubmissionMetrics } from '#lib/observability/metrics/submission-metrics.ts';
 import { deliveryDeadline } from '../domain/delivery-time.ts';
-import type { NewTransaction } from '../domain/new-transaction.ts';
+import { createdTransaction, type NewTransaction } from '../domain/new-transaction.ts';
 import { openSubmission, type ReceivedSubmission } from '../domain/open-submission.ts';
 import { peerTransaction } from '../domain/peer-transaction.ts';
+import { commitSubmission } from '../queries/commit-submission.ts';
 import { insertTransaction } from '../queries/create-transaction.ts';
-import { insertSubmission, readSubmission, type StoredSubmission } from '../queries/submissions.ts';
-import { commitAnswers, type SubmitDependencies } from './submit-answers.ts';
+import {
+  insertSubmission,
+  readSubmission,
+  type StoredSubmission,
+  type SubmissionKey,
+} from '../queries/submissions.ts';
+import { commitAnswers, composeAnswers, type SubmitDependencies } from './submit-answers.ts';
 
 export interface AcceptDependencies extends SubmitDependencies {
   db: Database;
@@ -27,7 +34,12 @@ export interface AcceptDependencies extends SubmitDependencies {
 type Answered = Omit<Extract<AnswerCheck, { outcome: 'valid' }>, 'parts'>;
 
 /** What is made of a part: a transaction with these answers, or nothing, and why. */
-type Judgement = { fresh: NewTransaction; answered: Answered } | { refused: RefusalReason };
+type Judgement = Valid | { refused: RefusalReason };
+
+interface Valid {
+  fresh: NewTransaction;
+  answered: Answered;
+}
 
 /**
  * Takes a part of the answers that a peer collected (federation.md, "Answers" 4): opens it, checks it by our own rules, and stores
@@ -44,9 +56,7 @@ export async function acceptSubmission(
   const { now, known } = await readSubmission(db, key);
   if (known) return repeatVerdict(dependencies, received, known);
   const judgement = await judge(dependencies, received, now);
-  const said = await db.withTransaction((tx) =>
-    store({ ...dependencies, db: tx, wake() {} }, received, judgement),
-  );
+  const said = await store(dependencies, received, judgement, now);
   if (said) {
     metrics?.judged(said);
     wake();
@@ -99,43 +109,81 @@ function keyOf(identifier: SealedContent['elements'][number]): string {
 
 /** @returns undefined if something has been said of the part already. */
 async function store(
-  dependencies: Omit<AcceptDependencies, 'db'> & { db: Queries },
+  dependencies: AcceptDependencies,
   received: ReceivedSubmission,
   judgement: Judgement,
+  now: Date,
 ): Promise<SubmissionVerdict | undefined> {
   const { peer, sid, digest, submission } = received;
+  const { db } = dependencies;
+  const key = { peer: peer.url, sid };
   const said = { ...verdictOf(judgement, submission.mode), digest: Buffer.from(digest, 'base64url') };
-  if (!(await insertSubmission(dependencies.db, { peer: peer.url, sid }, said))) return undefined;
-  if ('fresh' in judgement) await storeAnswers(dependencies, received, judgement);
-  return presentVerdict(said);
+  const stored =
+    'refused' in judgement
+      ? await insertSubmission(db, key, said)
+      : submission.mode === 'hold'
+        ? await db.withTransaction((tx) => holdAnswers(dependencies, tx, { key, said, received, judgement }))
+        : await putInForce(dependencies, { key, said, received, judgement }, now);
+  return stored ? presentVerdict(said) : undefined;
 }
 
-async function storeAnswers(
-  dependencies: Omit<AcceptDependencies, 'db'> & { db: Queries },
-  { peer, sid, digest, submission }: ReceivedSubmission,
-  { fresh, answered }: Extract<Judgement, { fresh: unknown }>,
-): Promise<void> {
-  const { db, instance } = dependencies;
-  const made = await insertTransaction(db, fresh, instance.baseUrl);
-  const isHeld = submission.mode === 'hold';
-  const stored = await commitAnswers(
+/** A part that is taken, and what is said of it. */
+interface Taken {
+  key: SubmissionKey;
+  said: StoredSubmission & { digest: Buffer };
+  received: ReceivedSubmission;
+  judgement: Valid;
+}
+
+/** Who answers: the peer. No answers that are submitted here have the digest of its request: they are not the same. */
+function byPeer({ peer }: ReceivedSubmission) {
+  const principal: Principal = { roles: ['peer'], name: peer.name, account: `peer:${peer.id}` };
+  return { principal, comment: null };
+}
+
+async function putInForce(
+  dependencies: AcceptDependencies,
+  { key, said, received, judgement: { fresh, answered } }: Taken,
+  now: Date,
+): Promise<boolean> {
+  const { db, instance, signReceipt } = dependencies;
+  const created = createdTransaction(fresh, now);
+  const check = { ...answered, parts: [] };
+  const composed = composeAnswers(
     dependencies,
+    { transaction: created, now },
+    check,
+    byPeer(received),
+    said.digest,
+  );
+  const { body } = composed;
+  const commitment = { ...composed.commitment, receipt: { body, jws: signReceipt(body) } };
+  return commitSubmission(db, { key, said, created, commitment }, instance.baseUrl);
+}
+
+async function holdAnswers(
+  dependencies: AcceptDependencies,
+  tx: Queries,
+  { key, said, received, judgement: { fresh, answered } }: Taken,
+): Promise<boolean> {
+  if (!(await insertSubmission(tx, key, said))) return false;
+  const { baseUrl: source } = dependencies.instance;
+  const made = await insertTransaction(tx, fresh, source);
+  const stored = await commitAnswers(
+    { ...dependencies, db: tx, wake() {} },
     made,
     { ...answered, parts: [] },
-    {
-      principal: { roles: ['peer'], name: peer.name, account: `peer:${peer.id}` },
-      comment: null,
-    },
-    // No answers that are submitted here are digested to this: they are not the same.
-    Buffer.from(digest, 'base64url'),
-    isHeld ? deliveryDeadline({ peerCommit: 'together' }, made.now) : undefined,
+    byPeer(received),
+    said.digest,
+    deliveryDeadline({ peerCommit: 'together' }, made.now),
   );
   if (!stored) throw new Error('A transaction that was just made cannot be answered.');
-  if (isHeld)
-    await addToOutbox(db, 'accord.peer-submissions', {
-      ...{ type: 'io.accord.submission.held.v1', source: instance.baseUrl, subject: sid },
-      data: { submission: sid, peer: peer.url },
-    });
+  const { sid, peer } = received;
+  await addToOutbox(tx, 'accord.peer-submissions', {
+    ...{ type: 'io.accord.submission.held.v1', source, subject: sid },
+    data: { submission: sid, peer: peer.url },
+  });
+  return true;
 }
 
 function verdictOf(judgement: Judgement, mode: 'commit' | 'hold'): Omit<StoredSubmission, 'digest'> {

@@ -2,10 +2,10 @@ import type { Database, Queries } from '#lib/db/database.ts';
 import { sql } from '#lib/db/sql.ts';
 import { applyOnce } from '#lib/events/inbox.ts';
 import type { Logger } from '#lib/observability/logger.ts';
-import { moveFollower, type SubmissionAnswer } from '../domain/follower.ts';
+import { moveFollower, movesInForce, type SubmissionAnswer } from '../domain/follower.ts';
 import { stateAt } from '../domain/states.ts';
 import { rollBack } from '../queries/change-state.ts';
-import { changeFollower, lockTransactionOf, readFollower } from '../queries/followers.ts';
+import { applyLateAnswer, changeFollower, lockTransactionOf, readFollower } from '../queries/followers.ts';
 import { readTransaction } from '../queries/read-transaction.ts';
 import { readHolding } from '../queries/settle-transaction.ts';
 import { tellOfPart } from '../queries/submission-events.ts';
@@ -29,10 +29,24 @@ export async function applyOutcome(
   { eventId, answer }: { eventId: string; answer: SubmissionAnswer },
 ): Promise<void> {
   const { db, wake } = dependencies;
-  const applied = await db.withTransaction((tx) =>
-    applyOnce(tx, { consumer, eventId }, () => apply(dependencies, tx, answer)),
-  );
+  const told = { consumer, eventId };
+  const late = await applyWhenInForce(dependencies, told, answer);
+  const applied = late.known
+    ? late.changed
+    : await db.withTransaction((tx) => applyOnce(tx, told, () => apply(dependencies, tx, answer)));
   if (applied) wake();
+}
+
+/** Most words come when all is in force: nothing hangs on them but what is known of the part. One that is held waits to hear so. */
+async function applyWhenInForce(
+  { db, instance }: OutcomeDependencies,
+  told: { consumer: string; eventId: string },
+  answer: SubmissionAnswer,
+): Promise<{ known: boolean; changed: boolean }> {
+  if (answer.verdict === 'held') return { known: false, changed: false };
+  const { submission: sid, peer: location, id: remoteId } = answer;
+  const late = { sid, location, remoteId, moves: movesInForce(answer) };
+  return applyLateAnswer(db, late, { told, source: instance.baseUrl });
 }
 
 async function apply(

@@ -5,7 +5,7 @@ import { fail } from '#lib/errors/fail.ts';
 import { randomId } from '#lib/ids/random-id.ts';
 import { actorName, noSuchTransaction, requireAccess } from '../domain/access.ts';
 import type { AnswersDigests } from '../domain/answers-digest.ts';
-import { composeCommitment, recordsExpiry, waitsForPeers } from '../domain/commitment.ts';
+import { type Commitment, composeCommitment, recordsExpiry, waitsForPeers } from '../domain/commitment.ts';
 import { deliveryDeadline, sealExpiry } from '../domain/delivery-time.ts';
 import { validRecords } from '../domain/earlier-answers.ts';
 import type { ReceiptSigner } from '../domain/receipt-signer.ts';
@@ -147,13 +147,38 @@ export async function hiddenKeys(
  * @returns undefined if the transaction is not as it was read any more.
  */
 export async function commitAnswers(
-  { db, instance, signReceipt, updateUrl, wake }: SubmitDependencies,
+  dependencies: SubmitDependencies,
+  { transaction, now }: ReadTransaction,
+  check: Extract<AnswerCheck, { outcome: 'valid' }>,
+  by: Pick<Submission, 'principal' | 'comment'>,
+  digest: Buffer,
+  holdUntil?: Date,
+): Promise<Transaction | undefined> {
+  const { db, instance, signReceipt, wake } = dependencies;
+  const { commitment, body } = composeAnswers(dependencies, { transaction, now }, check, by, digest);
+  const deadline =
+    holdUntil ?? (waitsForPeers(transaction, check) ? deliveryDeadline(transaction.context, now) : undefined);
+  const after = { ...transaction, version: transaction.version + 1, answersDigest: digest, changedAt: now };
+  if (deadline) {
+    const pending = { ...commitment, deadline, draft: body };
+    if (!(await submitTransaction(db, pending, instance.baseUrl))) return undefined;
+    wake();
+    return { ...after, state: 'SUBMITTED', expiresAt: deadline };
+  }
+  const signed = { ...commitment, receipt: { body, jws: signReceipt(body) } };
+  if (!(await commitTransaction(db, signed, instance.baseUrl))) return undefined;
+  wake();
+  return { ...after, state: 'COMMITTED' };
+}
+
+/** What is stored of checked answers, and the body of their receipt. */
+export function composeAnswers(
+  { instance, updateUrl }: Pick<SubmitDependencies, 'instance' | 'updateUrl'>,
   { transaction, now }: ReadTransaction,
   check: Extract<AnswerCheck, { outcome: 'valid' }>,
   { principal, comment }: Pick<Submission, 'principal' | 'comment'>,
   digest: Buffer,
-  holdUntil?: Date,
-): Promise<Transaction | undefined> {
+): { commitment: Omit<Commitment, 'receipt'>; body: string } {
   const expiresAt = recordsExpiry(transaction, now);
   const { commitment, receipt } = composeCommitment({
     transaction,
@@ -167,18 +192,5 @@ export async function commitAnswers(
     receiptId: randomId(),
     updateUrl: transaction.context.updatable ? updateUrl(transaction, expiresAt) : undefined,
   });
-  const deadline =
-    holdUntil ?? (waitsForPeers(transaction, check) ? deliveryDeadline(transaction.context, now) : undefined);
-  const after = { ...transaction, version: transaction.version + 1, answersDigest: digest, changedAt: now };
-  const body = JSON.stringify(receipt);
-  if (deadline) {
-    const pending = { ...commitment, deadline, draft: body };
-    if (!(await submitTransaction(db, pending, instance.baseUrl))) return undefined;
-    wake();
-    return { ...after, state: 'SUBMITTED', expiresAt: deadline };
-  }
-  const signed = { ...commitment, receipt: { body, jws: signReceipt(body) } };
-  if (!(await commitTransaction(db, signed, instance.baseUrl))) return undefined;
-  wake();
-  return { ...after, state: 'COMMITTED' };
+  return { commitment, body: JSON.stringify(receipt) };
 }

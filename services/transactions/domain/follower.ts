@@ -68,3 +68,13 @@ export function moveFollower(
   if (next === 'DROPPED') return { state: next, reason: 'expired' };
   return { state: next, reason: next === 'REFUSED' ? (reason ?? 'decided') : null };
 }
+
+/** What a peer's word makes of a part whose answers were in force when it was sent, by the state in which the part is. */
+export function movesInForce(
+  answer: Pick<SubmissionAnswer, 'verdict' | 'reason'>,
+): { from: FollowerState; state: AnsweredState; reason: string | null }[] {
+  return (Object.keys(moves) as FollowerState[]).flatMap((from) => {
+    const move = moveFollower({ state: from, mode: 'commit' }, answer);
+    return move ? [{ from, ...move }] : [];
+  });
+}

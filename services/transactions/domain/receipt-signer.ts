@@ -1,38 +1,17 @@
-import { createPrivateKey, type JsonWebKeyInput, sign } from 'node:crypto';
 import type { JWK } from 'jose';
-import { createCompactJws } from './compact-jws.ts';
+import { createCompactJws } from '#lib/jws/compact-jws.ts';
+import { createEs256 } from '#lib/jws/es256.ts';
 
 /** Signs a receipt's body as it is stored. @returns a compact JWS. */
 export type ReceiptSigner = (body: string) => string;
 
 /** Receipts are signed with the instance's key, whose public part stands in `/.well-known/accord` (decisions.md §14). */
 export function createReceiptSigner(signingKey: JWK & { kid: string }): ReceiptSigner {
-  const key = createPrivateKey({ key: signingKey, format: 'jwk' } as JsonWebKeyInput);
   const header = {
     alg: 'ES256',
     kid: signingKey.kid,
     typ: 'accord-consent-receipt+jws',
     cty: 'application/json',
   };
-  return createCompactJws(header, (input) => sideBySide(sign('sha256', Buffer.from(input), key)));
-}
-
-const integerBytes = 32;
-
-/**
- * JWS has the integers r and s side by side in 32 bytes each (RFC 7518 §3.4); OpenSSL gives a DER sequence of them (RFC 3279 §2.2.3),
- * without leading zeros, and takes as long as for the signature to convert it.
- */
-function sideBySide(der: Buffer): Buffer {
-  const both = Buffer.alloc(2 * integerBytes);
-  let at = 2;
-  for (const end of [integerBytes, 2 * integerBytes]) {
-    const start = at + 2;
-    const stop = start + (der[at + 1] as number);
-    // A zero in front keeps an integer positive whose first bit is set.
-    const first = Math.max(start, stop - integerBytes);
-    der.copy(both, end - (stop - first), first, stop);
-    at = stop;
-  }
-  return both;
+  return createCompactJws(header, createEs256(signingKey));
 }

@@ -2,7 +2,7 @@ import { createHash, createHmac, createSecretKey, type KeyObject } from 'node:cr
 import { jwtVerify } from 'jose';
 import { LRUCache } from 'lru-cache';
 import { randomId } from '#lib/ids/random-id.ts';
-import { createCompactJws } from './compact-jws.ts';
+import { createCompactJws } from '#lib/jws/compact-jws.ts';
 
 const type = 'accord-tx+jwt';
 const algorithm = 'HS256';

@@ -33,7 +33,7 @@ export function getFormHandler(dependencies: Dependencies): Handler {
   };
 }
 
-/** In one call of forms, if what it said of an equal form before is what it says now. Peers' parts are worked on here. */
+/** In one call of forms, if what it said of an equal form before is what it says now. What a child asks of peers is worked on here. */
 async function sendForm(
   ctx: Context,
   dependencies: Dependencies,
@@ -41,8 +41,9 @@ async function sendForm(
   token: string,
 ): Promise<void> {
   const { forms, instance } = dependencies;
-  const { layout } = read.transaction;
-  const guess = layout.elements.some((key) => key.includes('@')) ? undefined : known();
+  const { layout, parent } = read.transaction;
+  const isFreed = parent !== null && layout.elements.some((key) => key.includes('@'));
+  const guess = isFreed ? undefined : known();
   const page = guess && formPage(read, { ...guess, token, instance });
   if (guess && page?.page === 'form') {
     const { revision } = guess.description;

@@ -12,7 +12,7 @@ import type { Dependencies } from '../handlers/dependencies.ts';
 import { submitDependencies } from '../handlers/submit-dependencies.ts';
 import { mintToken } from '../presenters/present-transaction.ts';
 import { createReadDecision } from './read-decision.ts';
-import { createReadSubmission } from './read-submission.ts';
+import { createReadSubmissions } from './read-submissions.ts';
 
 /** What operations work with, beside what handlers do. */
 interface OperationDependencies extends Dependencies {
@@ -42,7 +42,7 @@ export function createOperations(dependencies: OperationDependencies): Transacti
         ),
       };
     },
-    readSubmission: createReadSubmission({ db, baseUrl: instance.baseUrl }),
+    readSubmissions: createReadSubmissions({ db, baseUrl: instance.baseUrl }),
     readDecision: createReadDecision({ db }),
     acceptSubmission: (received) => acceptSubmission(accepting, received),
     decideSubmission: (decided) => decideSubmission(accepting, decided),

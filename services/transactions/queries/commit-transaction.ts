@@ -1,5 +1,5 @@
 import type { Queries } from '#lib/db/database.ts';
-import { sql } from '#lib/db/sql.ts';
+import { type Statement, sql } from '#lib/db/sql.ts';
 import type { Commitment } from '../domain/commitment.ts';
 import { recordStateChange } from './state-event.ts';
 import { storeFollowers } from './store-followers.ts';
@@ -15,13 +15,23 @@ export async function commitTransaction(
   commitment: Commitment,
   source: string,
 ): Promise<boolean> {
-  const { committedAt, receipt } = commitment;
+  const { committedAt } = commitment;
   const row = await db.maybeOne(sql`
     WITH t AS (
       UPDATE transactions SET state = 'COMMITTED', version = version + 1, answers_digest = ${commitment.answersDigest}, changed_at = ${committedAt}
        WHERE id = ${commitment.id} AND version = ${commitment.version} AND state = 'CREATED' AND expires_at > accord_now()
       RETURNING *
-    ), given AS (
+    ), ${recordAnswers(commitment, source)}, ${storeFollowers(commitment.followers, source)}claim AS (
+      UPDATE context_claims AS c SET transaction = t.id FROM t WHERE c.transaction = t.parent
+    ), ${recordStateChange('committed', source)}
+    SELECT t.id FROM t`);
+  return row !== undefined;
+}
+
+/** Common table expressions that put answers in force for the transaction in `t`: its records, what they supersede, and its receipt. */
+export function recordAnswers(commitment: Commitment, source: string): Statement {
+  const { committedAt, receipt } = commitment;
+  return sql`given AS (
       SELECT g.* FROM t, jsonb_to_recordset(${JSON.stringify(commitment.records)}::jsonb)
           AS g (id uuid, key text, type text, serial text, value text[], positions integer[], "expiresAt" timestamptz)
     ), superseded AS (${tellOfSuperseded({ object: sql`${commitment.object}`, committedAt, source })}
@@ -34,9 +44,5 @@ export async function commitTransaction(
         FROM given AS g CROSS JOIN t
     ), receipt AS (
       INSERT INTO receipts (transaction, body, jws) SELECT t.id, ${receipt.body}, ${receipt.jws} FROM t
-    ), ${storeFollowers(commitment.followers, source)}claim AS (
-      UPDATE context_claims AS c SET transaction = t.id FROM t WHERE c.transaction = t.parent
-    ), ${recordStateChange('committed', source)}
-    SELECT t.id FROM t`);
-  return row !== undefined;
+    )`;
 }

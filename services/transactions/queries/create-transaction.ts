@@ -1,5 +1,5 @@
 import type { Queries } from '#lib/db/database.ts';
-import { sql } from '#lib/db/sql.ts';
+import { type Statement, sql } from '#lib/db/sql.ts';
 import { newUuid } from '#lib/ids/new-uuid.ts';
 import type { NewTransaction } from '../domain/new-transaction.ts';
 import type { ReadTransaction, Transaction } from '../domain/transaction.ts';
@@ -42,16 +42,21 @@ export async function insertTransaction(
 function inserted(
   { id, context, layout, author, parent, leader }: NewTransaction,
   source: string,
-  from: ReturnType<typeof sql>,
-) {
+  from: Statement,
+): Statement {
   return sql`t AS (
       INSERT INTO transactions (id, subject, state, version, context, layout, author, parent, leader, created_at, changed_at, expires_at)
       SELECT ${id}, ${context.subject}, 'CREATED', 1, ${JSON.stringify(context)}::jsonb, ${JSON.stringify(layout)}::jsonb, ${author}, ${parent}::text, ${leader}::jsonb,
              accord_now(), accord_now(), accord_now() + ${context.timeout}::interval ${from}
       RETURNING *
-    ), subject AS (
+    ), ${knowSubject()}, ${recordStateChange('created', source)}`;
+}
+
+/** A common table expression: the subject of the transaction in `t` is known from now on. */
+export function knowSubject(): Statement {
+  return sql`subject AS (
       INSERT INTO subjects (id, name, email_address, default_language, created_at, modified_at)
       SELECT ${newUuid()}::uuid, t.subject, t.context->'subjectInfos'->>'emailAddress', t.context->>'language', t.created_at, t.created_at FROM t
       ON CONFLICT (name) DO NOTHING
-    ), ${recordStateChange('created', source)}`;
+    )`;
 }

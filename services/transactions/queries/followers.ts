@@ -1,8 +1,9 @@
 import type { Queries } from '#lib/db/database.ts';
-import { sql } from '#lib/db/sql.ts';
+import { type Statement, sql } from '#lib/db/sql.ts';
+import { noteOnce } from '#lib/events/inbox.ts';
 import { requestExtension } from '#lib/events/request-extension.ts';
 import { newUuid } from '#lib/ids/new-uuid.ts';
-import type { AnsweredState, Follower } from '../domain/follower.ts';
+import type { AnsweredState, Follower, FollowerState } from '../domain/follower.ts';
 import type { State } from '../domain/states.ts';
 import type { Transaction } from '../domain/transaction.ts';
 
@@ -39,12 +40,25 @@ export interface ReleasedPart {
   sealed: string;
 }
 
-export async function readReleased(db: Queries, sid: string): Promise<ReleasedPart | undefined> {
-  return db.maybeOne<ReleasedPart>(sql`
-    SELECT f.location, f.deadline, t.id AS transaction, t.subject, t.context->>'object' AS object, t.context->>'validity' AS validity,
-           f.language, f.mode, f.sealed
-      FROM followers AS f JOIN transactions AS t ON t.id = f.transaction
-     WHERE f.sid = ${sid} AND f.state = 'SENDING'`);
+/**
+ * Parts by sid, as many as fit in so many bytes of what is sealed, and the first in any case.
+ * @returns part: null if it may not be sent (any more).
+ */
+export async function readReleased(
+  db: Queries,
+  sids: readonly string[],
+  mostBytes: number,
+): Promise<{ sid: string; part: ReleasedPart | null }[]> {
+  const rows = await db.query<{ asked: string; sid: string | null } & ReleasedPart>(sql`
+    SELECT w.asked, w.sid, w.location, w.deadline, t.id AS transaction, t.subject, t.context->>'object' AS object, t.context->>'validity' AS validity,
+           w.language, w.mode, w.sealed
+      FROM (SELECT a.sid AS asked, f.sid, f.location, f.deadline, f.transaction, f.language, f.mode, f.sealed, a.place,
+                   sum(octet_length(f.sealed)) OVER (ORDER BY a.place) AS bytes
+              FROM unnest(${sids}::text[]) WITH ORDINALITY AS a (sid, place)
+              LEFT JOIN followers AS f ON f.sid = a.sid AND f.state = 'SENDING') AS w
+      LEFT JOIN transactions AS t ON t.id = w.transaction
+     WHERE w.place = 1 OR w.bytes IS NULL OR w.bytes <= ${mostBytes}`);
+  return rows.map(({ asked, sid, ...part }) => ({ sid: asked, part: sid === null ? null : part }));
 }
 
 /** Waits for whoever changes the transaction of a part, until the end of the database transaction. @returns its id. */
@@ -94,19 +108,62 @@ const events = {
  */
 export async function changeFollower(tx: Queries, change: FollowerChange, source: string): Promise<void> {
   const { sid, state, reason, remoteId } = change;
-  const id = newUuid();
   await tx.query(sql`
     WITH f AS (
       UPDATE followers SET state = ${state}, version = version + 1, reason = ${reason}, remote_id = coalesce(${remoteId}, remote_id),
              sealed = NULL, changed_at = accord_now()
        WHERE sid = ${sid}
-      RETURNING *
+      RETURNING *, ${events[state]}::text AS told
+    ) ${tellOfFollower(source)}`);
+}
+
+/** A peer's word that changes nothing but its part, because the transaction is in force already. */
+export interface LateAnswer {
+  sid: string;
+  /** Who says it. */
+  location: string;
+  remoteId: string | undefined;
+  /** What it makes of the part, by the state in which that is. */
+  moves: readonly { from: FollowerState; state: AnsweredState; reason: string | null }[];
+}
+
+/**
+ * Takes note of such a word in one statement; the same event again changes nothing.
+ * @param told the event.
+ * @returns known: false if it is another one, and nothing was done. changed: whether it made a difference.
+ */
+export async function applyLateAnswer(
+  db: Queries,
+  { sid, location, remoteId, moves }: LateAnswer,
+  { told, source }: { told: { consumer: string; eventId: string }; source: string },
+): Promise<{ known: boolean; changed: boolean }> {
+  return db.one(sql`
+    WITH known AS (
+      SELECT f.sid FROM followers AS f JOIN transactions AS t ON t.id = f.transaction
+       WHERE f.sid = ${sid} AND f.location = ${location} AND f.mode = 'commit' AND t.state = 'COMMITTED'
+    ), noted AS (${noteOnce(told, sql`known`)}
+    ), f AS (
+      UPDATE followers AS f SET state = m.state, version = f.version + 1, reason = m.reason, remote_id = coalesce(${remoteId}, f.remote_id),
+             sealed = NULL, changed_at = accord_now()
+        FROM noted, unnest(${moves.map(({ from }) => from)}::text[], ${moves.map(({ state }) => state)}::text[],
+                           ${moves.map(({ reason }) => reason)}::text[], ${moves.map(({ state }) => events[state])}::text[])
+                 AS m (from_state, state, reason, told)
+       WHERE f.sid = ${sid} AND f.state = m.from_state
+      RETURNING f.*, m.told
+    ), event AS (${tellOfFollower(source)}
     )
-    INSERT INTO outbox (event_id, topic, key, event)
-    SELECT ${id}::uuid, 'accord.consents', f.transaction,
-           jsonb_build_object('id', ${id}::text, 'type', ${events[state]}::text, 'source', ${source}::text, 'subject', f.transaction,
-             'time', to_json(f.changed_at), 'data',
-             jsonb_strip_nulls(jsonb_build_object('transaction', f.transaction, 'peer', f.location, 'version', f.version, 'reason', f.reason)))
-           || ${requestExtension()}::jsonb
-      FROM f`);
+    SELECT EXISTS (SELECT FROM known) AS known, EXISTS (SELECT FROM f) AS changed`);
+}
+
+/** The event of the changed part in `f`; its type is in the column `told`. */
+function tellOfFollower(source: string): Statement {
+  const id = newUuid();
+  return sql`
+      INSERT INTO outbox (event_id, topic, key, event)
+      SELECT ${id}::uuid, 'accord.consents', f.transaction,
+             jsonb_build_object('id', ${id}::text, 'type', f.told, 'source', ${source}::text, 'subject', f.transaction,
+               'time', to_json(f.changed_at), 'data',
+               jsonb_strip_nulls(jsonb_build_object('transaction', f.transaction, 'peer', f.location, 'version', f.version, 'reason', f.reason)))
+             || ${requestExtension()}::jsonb
+        FROM f`;
 }

@@ -1,6 +1,6 @@
 import type { RefusalReason, SubmissionVerdict } from '#lib/contracts/submissions.ts';
 import type { Queries } from '#lib/db/database.ts';
-import { sql } from '#lib/db/sql.ts';
+import { type Statement, sql } from '#lib/db/sql.ts';
 
 /** Which part: of which peer (base URL), and which of its. */
 export interface SubmissionKey {
@@ -47,14 +47,21 @@ export function lockSubmission(
  */
 export async function insertSubmission(
   db: Queries,
+  key: SubmissionKey,
+  said: StoredSubmission,
+): Promise<boolean> {
+  return (await db.maybeOne(insertedSubmission(key, said))) !== undefined;
+}
+
+/** The same as a part of a statement: without a row if something has been said already. */
+export function insertedSubmission(
   { peer, sid }: SubmissionKey,
   { digest, verdict, reason, transaction }: StoredSubmission,
-): Promise<boolean> {
-  const row = await db.maybeOne(sql`
+): Statement {
+  return sql`
     INSERT INTO submissions (peer, sid, digest, verdict, reason, transaction, received_at, changed_at)
     VALUES (${peer}, ${sid}, ${digest}, ${verdict}, ${reason}, ${transaction}, accord_now(), accord_now())
-    ON CONFLICT (peer, sid) DO NOTHING RETURNING sid`);
-  return row !== undefined;
+    ON CONFLICT (peer, sid) DO NOTHING RETURNING sid`;
 }
 
 /** Writes what was decided over a part that is held, and locked. */

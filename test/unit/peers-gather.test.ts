@@ -1,0 +1,33 @@
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { gather } from '../../services/peers/jobs/gather.ts';
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+it('what comes alone is written at once, and what comes soon after it is written together', async () => {
+  const write = vi.fn(async (_all: number[]) => {});
+  const give = gather(25, write);
+  await give(1);
+  const written = Promise.all([give(2), give(3)]);
+  expect(write.mock.calls).toEqual([[[1]]]);
+  await vi.advanceTimersByTimeAsync(25);
+  await written;
+  expect(write.mock.calls).toEqual([[[1]], [[2, 3]]]);
+  await vi.advanceTimersByTimeAsync(25);
+  await give(4);
+  expect(write).toHaveBeenLastCalledWith([4]);
+});
+
+it('whoever gave what could not be written is told, and nobody else', async () => {
+  const write = vi.fn(async (all: number[]) => {
+    if (all.includes(2)) throw new Error('not now');
+  });
+  const give = gather(25, write);
+  await give(1);
+  const told = Promise.allSettled([give(2), give(3)]);
+  await vi.advanceTimersByTimeAsync(25);
+  expect((await told).map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+  const next = give(4);
+  await vi.advanceTimersByTimeAsync(25);
+  await expect(next).resolves.toBeUndefined();
+});
