@@ -2777,6 +2777,11 @@ export interface components {
             breed?: string;
             /** @description With `in-use`, keys of the layouts */
             layouts?: string[];
+            /**
+             * Format: uri
+             * @description With `unavailable`, the base URL of the peer that could not be reached for too long, or cannot be answered
+             */
+            peer?: string;
         };
         Fault: {
             /** @description JSON pointer (RFC 6901) into the body; for a query parameter `/<name>` */

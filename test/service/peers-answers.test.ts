@@ -1,9 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { components } from '#lib/contracts/openapi.gen.ts';
+import { freePort } from '#lib/lifecycle/free-port.ts';
+import { type OwnerProxy, startOwnerProxy } from '../chaos/peers/owner-proxy.ts';
+import { createRandom } from '../chaos/random.ts';
 import { type Caller, signIn } from '../support/callers.ts';
 import { startTestInstance, type TestInstance } from '../support/instance.ts';
-import { rowsOf, runInDatabase } from '../support/live-database.ts';
-import { type LiveForm, subjectOf, transactionIn } from '../support/live-subject.ts';
+import { letTimePass, rowsOf, runInDatabase } from '../support/live-database.ts';
+import { type LiveForm, problemOf, subjectOf, transactionIn } from '../support/live-subject.ts';
 import { createTransaction, recordsOf } from '../support/live-transactions.ts';
 import { pairInstances } from '../support/pair-instances.ts';
 import { until } from '../support/until.ts';
@@ -14,12 +17,16 @@ type Transaction = components['schemas']['Transaction'];
 
 let clinic: TestInstance;
 let lab: TestInstance;
+/** What the clinic reaches the laboratory by. */
+let way: OwnerProxy;
 let clinicAdmin: Caller;
 let labAdmin: Caller;
 beforeAll(async () => {
+  const port = await freePort();
+  way = await startOwnerProxy({ target: port, random: createRandom(1) });
   [clinic, lab] = await Promise.all([
     startTestInstance({ INSTANCE_NAME: 'Lakeside Clinic' }),
-    startTestInstance({ INSTANCE_NAME: 'Northern Lab' }),
+    startTestInstance({ INSTANCE_NAME: 'Northern Lab', PORT: String(port), BASE_URL: way.url }),
   ]);
   [clinicAdmin, labAdmin] = await Promise.all([signIn(clinic, 'admin'), signIn(lab, 'admin')]);
   await share('processing.002');
@@ -28,6 +35,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await clinic?.stop();
   await lab?.stop();
+  await way?.close();
 });
 
 async function share(key: string): Promise<void> {
@@ -63,6 +71,23 @@ const settled = (id: string, state: string) =>
     expect(transaction.followers).toMatchObject([{ location: lab.url, state }]);
     return transaction;
   });
+
+/** On both sides, in all that happens between them. */
+const letAllPass = (interval: string) =>
+  Promise.all(
+    [clinic, lab].flatMap((instance) =>
+      (['transactions', 'peers', 'forms'] as const).map((schema) => letTimePass(instance, interval, schema)),
+    ),
+  );
+/** Ends the clinic's waits for another attempt, and for another look at what the laboratory asks. */
+const letWaitsPass = async () => {
+  await runInDatabase(clinic, 'UPDATE peers.queues SET next_at = now()');
+  await runInDatabase(
+    clinic,
+    'UPDATE peers.deliveries SET not_before = least(not_before, peers.accord_now())',
+  );
+  await runInDatabase(clinic, 'UPDATE peers.catalogues SET due_at = peers.accord_now()');
+};
 
 describe('an answer to a question of a paired instance', () => {
   it('is on record there, in its words and nowhere else', async () => {
@@ -119,6 +144,66 @@ describe('an answer to a question of a paired instance', () => {
     expect(kinds.map(({ kind }) => kind)).toEqual(['decide', 'submit']);
     // Nobody has to ask for what has been said.
     await until(async () => expect(await rowsOf(lab, 'SELECT sid FROM peers.deliveries')).toEqual([]));
+  });
+
+  it('waits while its owner is away for three days, whose questions are asked as before, and arrives once', async () => {
+    const asked = { layoutData: { elements: ['processing.001', theirs()] } };
+    const page = async () => (await clinicAdmin.send('POST', '/consents/preview', asked)).text();
+    const before = await page();
+    way.behave('down');
+    const early = [await ask(), await ask()];
+    for (const made of early) await answer(made);
+    const bound = await ask({ peerCommit: 'together' });
+    await answer(bound);
+    await letAllPass('72 hours');
+    await until(async () => {
+      const [row] = await rowsOf<{ failures: number }>(clinic, 'SELECT failures FROM peers.catalogues');
+      expect(row?.failures).toBeGreaterThan(0);
+    });
+    const after = await page();
+    expect(after).toContain('Northern Lab has not been reached since');
+    expect(after.replace(/<p class="hint">Shown as of [^<]*<\/p>/, '')).toBe(before);
+    const late = await ask();
+    const waiting = [...early, late];
+    expect((await answer(late)).state).toBe('COMMITTED');
+    for (const { id } of waiting)
+      expect(await atClinic(id)).toMatchObject({ state: 'COMMITTED', followers: [{ state: 'SENDING' }] });
+    await until(async () =>
+      expect(await atClinic(bound.id)).toMatchObject({
+        state: 'ROLLBACK',
+        followers: [{ state: 'DROPPED' }],
+      }),
+    );
+
+    // So long the copy is shown, and no longer; what is asked without it is asked.
+    await letTimePass(clinic, '31 days', 'forms');
+    const refused = await problemOf(
+      await clinicAdmin.send('POST', '/consents', { subject: 'ann', ...asked }),
+    );
+    expect(refused).toMatchObject({ said: '503 unavailable', peer: lab.url });
+    expect(refused.detail).toContain('Northern Lab');
+    await createTransaction(clinicAdmin);
+    await letTimePass(clinic, '72 hours', 'forms');
+
+    way.behave('well');
+    await letWaitsPass();
+    for (const { id, subject } of waiting) {
+      await settled(id, 'ACCEPTED');
+      expect((await recordsOf(labAdmin, subject))['processing.002']).toHaveLength(1);
+    }
+    await until(async () => {
+      await letWaitsPass();
+      expect(await rowsOf(clinic, 'SELECT sid FROM peers.deliveries')).toEqual([]);
+    });
+    expect(await recordsOf(labAdmin, bound.subject)).toEqual({});
+    const leaders = [...waiting, bound].map(({ id }) => id);
+    const taken = await rowsOf<{ id: string }>(
+      lab,
+      "SELECT t.leader->>'id' AS id FROM transactions.transactions AS t WHERE t.leader->>'id' = ANY($1)",
+      [leaders],
+    );
+    expect(taken.map(({ id }) => id).sort()).toEqual(waiting.map(({ id }) => id).sort());
+    await until(async () => expect(await page()).toBe(before));
   });
 
   it('is refused by its owner for good when the question is not shared any more', async () => {

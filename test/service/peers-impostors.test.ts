@@ -1,10 +1,13 @@
-import { randomUUID } from 'node:crypto';
+import { createSecretKey, randomUUID } from 'node:crypto';
+import { CompactSign, importJWK } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { generatePrivateKey, readPrivateKey } from '#lib/config/private-key.ts';
+import { generatePrivateKey, publicPart, readPrivateKey } from '#lib/config/private-key.ts';
 import { sql } from '#lib/db/sql.ts';
 import { randomId } from '#lib/ids/random-id.ts';
+import { bodyDigest } from '../../services/peers/domain/body-digest.ts';
 import { signPeerRequest } from '../../services/peers/domain/peer-token.ts';
 import { type DeliveringInstance, samplePart, startDelivering } from '../support/delivering-instance.ts';
+import { signReceipt } from '../support/own-owner.ts';
 import { type OwnPeer, startOwnPeer } from '../support/peer-of-our-own.ts';
 
 let lab: DeliveringInstance;
@@ -83,6 +86,55 @@ const signed = (message: Message, otherwise: { method?: string; path?: string; b
     ...{ issuer: clinic.url, audience: lab.url, key: clinic.keys[0] as (typeof clinic.keys)[0] },
     ...{ id: randomUUID(), now: new Date() },
   });
+
+/** What a good token of the clinic says of a request. */
+function claimsOf({ method, path, content }: Message) {
+  const iat = Math.floor(Date.now() / 1000);
+  return {
+    ...{ iss: clinic.url, aud: lab.url, htm: method, htu: `${lab.url}${path}`, jti: randomUUID() },
+    ...{ bd: bodyDigest(Buffer.from(content ? JSON.stringify(content) : '')), iat, exp: iat + 60 },
+  };
+}
+const header = (changes: object = {}) => ({
+  ...{ alg: 'ES256', typ: 'accord-peer+jwt', kid: clinic.keys[0]?.kid },
+  ...changes,
+});
+const encoded = (part: object) => Buffer.from(JSON.stringify(part)).toString('base64url');
+const unsigned = (message: Message, changes: object) =>
+  `${encoded(header(changes))}.${encoded(claimsOf(message))}.`;
+/** A token with a good signature over whatever it says. */
+const forge = async (message: Message, claims: object, headers = {}, key = clinic.keys[0]) =>
+  new CompactSign(Buffer.from(JSON.stringify({ ...claimsOf(message), ...claims })))
+    .setProtectedHeader(header(headers))
+    .sign(await importJWK(key as (typeof clinic.keys)[0], 'ES256'));
+const forgeries: [string, (message: Message) => string | Promise<string>][] = [
+  ['without an algorithm', (message) => unsigned(message, { alg: 'none' })],
+  ['without its signature', async (message) => (await forge(message, {})).replace(/[^.]+$/, '')],
+  ['with the algorithm of another kind of key', (message) => unsigned(message, { alg: 'EdDSA' })],
+  [
+    'with the public key for a shared secret',
+    (message) =>
+      new CompactSign(Buffer.from(JSON.stringify(claimsOf(message))))
+        .setProtectedHeader(header({ alg: 'HS256' }))
+        .sign(createSecretKey(Buffer.from(JSON.stringify(publicPart(clinic.keys[0] as (typeof clinic.keys)[0]))))),
+  ],
+  ['with a key of its own', (message) => forge(message, {}, { jwk: publicPart(stranger.keys[0] as (typeof clinic.keys)[0]) }, stranger.keys[0])],
+  ['with an extension that is to be understood', (message) => unsigned(message, { crit: ['b64'], b64: true })],
+  ['that is of the kind of a receipt', (message) => forge(message, {}, { typ: 'accord-receipt+jwt' })],
+  ['that is of no kind', (message) => forge(message, {}, { typ: undefined })],
+  ['with a self-description for a token', () => clinic.describe()],
+  ['with a receipt for a token', (message) => signReceipt(clinic, { sid, digest: claimsOf(message).bd, from: lab.url }, {})],
+  ['that is good for a year', (message) => forge(message, { exp: Math.floor(Date.now() / 1000) + 31_536_000 })],
+  ['that is good for a minute and a second', (message) => forge(message, { exp: claimsOf(message).iat + 62 })],
+  ['that is good for ever', (message) => forge(message, { exp: undefined })],
+  ['for two instances', (message) => forge(message, { aud: [lab.url, other.url] })],
+  ['of nobody', (message) => forge(message, { iss: undefined })],
+  ['whose words were changed', async (message) => {
+    const [head, , signature] = (await forge(message, {})).split('.');
+    return [head, encoded(claimsOf(message)), signature].join('.');
+  }],
+]; // biome-ignore format: one line each
+
 const send = ({ method, path, content }: Message, otherwise: object) =>
   clinic.send(lab.url, method, path, content, otherwise);
 const done = () => [...lab.transactions.accepted, ...lab.transactions.decided].length;
@@ -91,6 +143,12 @@ describe.each(messages)('%s', (_name, message) => {
   it.each(changes)('%s is refused', async (_how, otherwise) => {
     const before = done();
     expect((await send(message(), otherwise())).status).toBe(401);
+    expect(done()).toBe(before);
+  });
+
+  it.each(forgeries)('%s is refused', async (_how, token) => {
+    const before = done();
+    expect((await send(message(), { token: await token(message()) })).status).toBe(401);
     expect(done()).toBe(before);
   });
 
@@ -123,6 +181,18 @@ describe.each(messages)('%s', (_name, message) => {
       expect(response.status).toBe(401);
     }
   });
+});
+
+it.each<[string, () => OwnPeer]>([
+  ['another peer', () => other],
+  ['itself', () => ({ ...other, url: lab.url })],
+  ['a stranger', () => stranger],
+])('a part of a known peer that names %s as the one that showed the form is refused', async (_who, named) => {
+  const before = done();
+  const content = samplePart(named().url, lab.url).submission;
+  const sent = await clinic.send(lab.url, 'PUT', `/federation/submissions/${randomId()}`, content);
+  expect(sent.status).toBe(403);
+  expect(done()).toBe(before);
 });
 
 it('every refusal is counted by its reason', async () => {

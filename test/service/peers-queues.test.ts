@@ -112,6 +112,10 @@ describe('parts for a peer', () => {
     await until(() => expect(slowOwner.busy.size).toBe(4));
     for (const sid of await releaseMany(5)) await isTold(sid);
     expect(slowOwner.came).toHaveLength(4);
+    // Of what waits little is held in memory, however much it is: two for each place, before anything has got through.
+    const taken = (await waiting()).filter(({ leased }) => leased);
+    expect(taken.length).toBeLessThanOrEqual(2 * 4);
+    expect(await waiting()).toHaveLength(20);
     gate.open();
     await slow.close();
   });

@@ -6,6 +6,7 @@ import type { components } from '#lib/contracts/openapi.gen.ts';
 import { type Caller, createKey, signIn } from '../support/callers.ts';
 import { sampleContent } from '../support/forms-models.ts';
 import { startTestInstance, type TestInstance } from '../support/instance.ts';
+import { runInDatabase } from '../support/live-database.ts';
 import { makeLiveModel } from '../support/live-models.ts';
 import { type OwnPeer, startOwnPeer } from '../support/peer-of-our-own.ts';
 
@@ -95,6 +96,14 @@ describe('what a peer may show', () => {
     expect(after.unchanged).toBe(false);
     expect(after.state).not.toBe(state);
     expect(Object.keys(await all())).not.toContain('processing.001');
+  });
+
+  it('has changed, too, when it was restored from a backup and changed otherwise', async () => {
+    await share('processing.002', { shared: true, description: 'One' });
+    const { state } = await ask();
+    await runInDatabase(lab, "UPDATE forms.models SET revision = revision - 1 WHERE key = 'processing.002'");
+    await share('processing.002', { shared: true, description: 'Another' });
+    expect((await ask(`?since=${state}`)).unchanged).toBe(false);
   });
 
   it('comes in pages that hold everything once', async () => {

@@ -24,12 +24,12 @@ export async function rowsOf<Row extends object>(
 
 /**
  * Lets time pass for transactions and records, or for another service, as far as the database's clock decides.
- * @param interval from now, e.g. `7 months`.
+ * @param interval from the machine's time on, e.g. `7 months`; it replaces the one before.
  */
 export async function letTimePass(
   instance: Pick<TestInstance, 'databaseUrl'>,
   interval: string,
-  schema: 'transactions' | 'webhooks' = 'transactions',
+  schema: 'transactions' | 'webhooks' | 'peers' | 'forms' = 'transactions',
 ): Promise<void> {
   const literal = `'${interval.replaceAll("'", "''")}'`;
   await runInDatabase(

@@ -30,10 +30,13 @@ export function readSharedActive(db: Queries, peer: string, keys: readonly strin
     SELECT ${activeColumns} FROM models AS m WHERE m.key = ANY(${keys}::text[]) AND ${visibleTo(peer)}`);
 }
 
-/** A digest of all that a peer may show: another one means that something has changed. */
+/**
+ * A digest of all that a peer may show: another one means that something has changed. Revisions alone begin again at an instance that was
+ * restored from a backup, when peers have read what came after it.
+ */
 export async function readSharedState(db: Queries, peer: string): Promise<string> {
   const { state } = await db.one<{ state: string }>(sql`
-    SELECT encode(sha256(convert_to(coalesce(string_agg(m.key || ' ' || m.revision, E'\n' ORDER BY m.key), ''), 'UTF8')), 'hex') AS state
+    SELECT encode(sha256(convert_to(coalesce(string_agg(m.key || ' ' || m.revision || ' ' || extract(epoch FROM m.modified_at), E'\n' ORDER BY m.key), ''), 'UTF8')), 'hex') AS state
       FROM models AS m WHERE ${visibleTo(peer)}`);
   return state;
 }

@@ -1,0 +1,96 @@
+import { randomUUID } from 'node:crypto';
+import { request as open } from 'node:http';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { randomId } from '#lib/ids/random-id.ts';
+import { signPeerRequest } from '../../services/peers/domain/peer-token.ts';
+import { type DeliveringInstance, samplePart, startDelivering } from '../support/delivering-instance.ts';
+import { openGate } from '../support/gate.ts';
+import { type OwnPeer, startOwnPeer } from '../support/peer-of-our-own.ts';
+import { until } from '../support/until.ts';
+
+let lab: DeliveringInstance;
+let clinic: OwnPeer;
+let other: OwnPeer;
+beforeAll(async () => {
+  lab = await startDelivering();
+});
+afterAll(() => lab?.stop());
+beforeEach(async () => {
+  [clinic, other] = await Promise.all([startOwnPeer(), startOwnPeer()]);
+  for (const peer of [clinic, other]) await lab.pairWith(peer);
+});
+afterEach(async () => {
+  for (const peer of [clinic, other]) await peer?.close();
+});
+
+/** How many requests of one peer are worked on at once. */
+const lanes = 12;
+const hand = (peer: OwnPeer) =>
+  peer.send(
+    lab.url,
+    'PUT',
+    `/federation/submissions/${randomId()}`,
+    samplePart(peer.url, lab.url).submission,
+  );
+const ping = async (peer: OwnPeer) => (await peer.send(lab.url, 'POST', '/federation/ping')).status;
+
+describe('a peer that sends more than anybody can work on', () => {
+  it('is told to come again, and others are heard as ever', async () => {
+    const gate = openGate();
+    let held = 0;
+    const { acceptSubmission } = lab.transactions;
+    lab.transactions.acceptSubmission = async (input) => {
+      held += 1;
+      await gate.passed;
+      return acceptSubmission(input);
+    };
+    const turnedAway: Response[] = [];
+    const sent = Array.from({ length: 40 }, async () => {
+      const response = await hand(clinic);
+      if (response.status !== 200) turnedAway.push(response);
+      return response.status;
+    });
+    await until(() => expect(turnedAway).toHaveLength(40 - lanes));
+    expect(held).toBe(lanes);
+    expect(turnedAway.map(({ status }) => status)).toEqual(Array(40 - lanes).fill(429));
+    expect(turnedAway[0]?.headers.get('retry-after')).toBe('1');
+    expect(await ping(other)).toBe(204);
+    gate.open();
+    expect((await Promise.all(sent)).filter((status) => status === 200)).toHaveLength(lanes);
+    lab.transactions.acceptSubmission = acceptSubmission;
+    expect([await ping(clinic), (await hand(clinic)).status]).toEqual([204, 200]);
+  });
+
+  it('but does not finish sending holds no more than that, until it goes', async () => {
+    const slow: Awaited<ReturnType<typeof begin>>[] = [];
+    await until(async () => {
+      slow.push(await begin(clinic));
+      expect(await ping(clinic)).toBe(429);
+    });
+    expect(await ping(other)).toBe(204);
+    for (const request of slow) request.destroy();
+    await until(async () => expect(await ping(clinic)).toBe(204));
+  });
+});
+
+/** Sends all of a part but its body. */
+async function begin(peer: OwnPeer) {
+  const path = `/federation/submissions/${randomId()}`;
+  const body = Buffer.from(JSON.stringify(samplePart(peer.url, lab.url).submission));
+  const token = await signPeerRequest({
+    request: { method: 'PUT', url: `${lab.url}${path}`, body },
+    ...{ issuer: peer.url, audience: lab.url, key: peer.keys[0] as (typeof peer.keys)[0] },
+    ...{ id: randomUUID(), now: new Date() },
+  });
+  const request = open(`${lab.url}${path}`, {
+    method: 'PUT',
+    headers: {
+      Authorization: `Peer ${token}`,
+      'Content-Type': 'application/json',
+      'Content-Length': body.length,
+    },
+  });
+  request.on('error', () => {}); // It is broken off.
+  request.write(body.subarray(0, 1));
+  return request;
+}
