@@ -1,4 +1,5 @@
 import type { Database } from '#lib/db/database.ts';
+import { gather } from '#lib/db/gather.ts';
 import type { Logger } from '#lib/observability/logger.ts';
 import type { DeliveryMetrics } from '#lib/observability/metrics/delivery-metrics.ts';
 import type { OutboundClient } from '#lib/outbound/outbound-client.ts';
@@ -7,7 +8,7 @@ import { pauseAfterHours, waitAfter } from '../domain/back-off.ts';
 import { writeMessage } from '../domain/message.ts';
 import { judgeAnswer, type Outcome } from '../domain/outcome.ts';
 import type { SecretBox } from '../domain/secret.ts';
-import { type Claim, markDelivered, markFailed } from '../queries/attempts.ts';
+import { type Claim, type Delivered, markDelivered, markFailed } from '../queries/attempts.ts';
 import { lockWebhook, noteFailure } from '../queries/webhooks.ts';
 
 /** For everything, from the name to the end of the answer. */
@@ -51,18 +52,29 @@ export async function callEndpoint(
   }
 }
 
-/** Writes down what became of an attempt; an endpoint that is gone, or has taken nothing for a day, is paused. */
-export async function recordOutcome(
+/** Outcomes that come one soon after the other are one COMMIT: so long nobody waits for one. */
+const gatherMs = 20;
+
+/** Writes down what became of an attempt, and resolves when that has been done. */
+export type RecordOutcome = (claim: Claim, attempt: { outcome: Outcome; ms: number }) => Promise<void>;
+
+/** An endpoint that is gone, or has taken nothing for a day, is paused. */
+export function createOutcomeRecorder(parts: AttemptParts): RecordOutcome {
+  const { db, metrics } = parts;
+  const deliver = gather<Delivered>(gatherMs, (all) => markDelivered(db, all));
+  return async (claim, { outcome, ms }) => {
+    if (outcome.kind !== 'delivered') return recordFailure(parts, claim, { outcome, ms });
+    const { id, webhook } = claim;
+    await deliver({ id, webhook, statusCode: outcome.statusCode, ms });
+    metrics?.attempted({ kind: 'webhook', outcome: 'delivered', ms });
+  };
+}
+
+async function recordFailure(
   { db, log, metrics }: AttemptParts,
   claim: Claim,
-  { outcome, ms }: { outcome: Outcome; ms: number },
+  { outcome, ms }: { outcome: Exclude<Outcome, { kind: 'delivered' }>; ms: number },
 ): Promise<void> {
-  if (outcome.kind === 'delivered') {
-    const { id, webhook } = claim;
-    await markDelivered(db, { id, webhook, statusCode: outcome.statusCode, ms });
-    metrics?.attempted({ kind: 'webhook', outcome: 'delivered', ms });
-    return;
-  }
   const { statusCode, error } = outcome;
   const waitMs = waitAfter(claim.attempts + 1, Math.random());
   const noted = await db.withTransaction(async (tx) => {

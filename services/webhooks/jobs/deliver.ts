@@ -1,6 +1,6 @@
 import { atMost } from '#lib/lifecycle/at-most.ts';
 import { type Claim, claimDeliveries, releaseClaims } from '../queries/attempts.ts';
-import { type AttemptParts, attemptMs, callEndpoint, recordOutcome } from './attempt-delivery.ts';
+import { type AttemptParts, attemptMs, callEndpoint, createOutcomeRecorder } from './attempt-delivery.ts';
 import { createLanes } from './lanes.ts';
 
 /** Calls endpoints with what is due. */
@@ -17,6 +17,8 @@ const perWebhook = 4;
 const inAll = 64;
 /** So many more are claimed for an endpoint that works: its next call waits for no statement, and a statement is for many. */
 const ahead = 16;
+/** So many calls of an endpoint that works may not be written down yet while others are made: a COMMIT takes longer than most of them. */
+const unwritten = 2 * ahead;
 /** Called or to be called: enough for what {@link inAll} endpoints have claimed. */
 const heldInAll = inAll * (1 + ahead / perWebhook);
 /** Longer than an attempt takes, with what is written before and after it; and what was claimed ahead waits for {@link waitMs} at most. */
@@ -30,7 +32,8 @@ const graceMs = 2_000;
 /** Works the delivery table; any number of processes may do so at once. */
 export function createDeliveryJob(parts: AttemptParts): DeliveryJob {
   const { db, outbound, log } = parts;
-  const lanes = createLanes({ perWebhook, inAll, waitMs });
+  const recordOutcome = createOutcomeRecorder(parts);
+  const lanes = createLanes({ perWebhook, inAll, unwritten, waitMs });
   const running = new Set<Promise<void>>();
   const breakOff = new AbortController();
   let stopped = true;
@@ -46,28 +49,45 @@ export function createDeliveryJob(parts: AttemptParts): DeliveryJob {
     running.add(kept);
   }
 
-  async function attempt(claim: Claim): Promise<void> {
+  /** @param goOn its call is over, though what became of it is not written down. */
+  async function attempt(claim: Claim, goOn: () => void): Promise<void> {
     const began = performance.now();
     const outcome = await callEndpoint(parts, claim, breakOff.signal);
     const ms = Math.round(performance.now() - began);
     if (outcome === undefined) return releaseClaims(db, [claim]);
+    if (outcome.kind === 'delivered') {
+      goOn();
+      return recordOutcome(claim, { outcome, ms });
+    }
     // An endpoint that fails is called one at a time: what was claimed ahead for it goes back when that is known.
-    const back = outcome.kind === 'delivered' ? [] : lanes.clear(claim.webhook);
-    await recordOutcome(parts, claim, { outcome, ms }).finally(() => releaseClaims(db, back));
+    const back = lanes.clear(claim.webhook);
+    await recordOutcome(claim, { outcome, ms }).finally(() => releaseClaims(db, back));
+  }
+
+  function begin(claim: Claim): void {
+    const { id, webhook } = claim;
+    const goOn = once(() => {
+      lanes.leave(webhook);
+      beginNext();
+      if (lanes.waiting(webhook) <= ahead / 2) wake();
+    });
+    const work = attempt(claim, goOn).catch((error) => {
+      // Nothing more is sent that could not be written down either.
+      keep(releaseClaims(db, lanes.clear(webhook)));
+      throw error;
+    });
+    const end = () => {
+      goOn();
+      lanes.written(webhook);
+      beginNext();
+    };
+    keep(work.finally(end), id);
   }
 
   function beginNext(): void {
-    const { begin, late } = lanes.next();
+    const { next, late } = lanes.take();
     if (late.length > 0) keep(releaseClaims(db, late));
-    for (const claim of begin)
-      keep(
-        attempt(claim).finally(() => {
-          lanes.leave(claim.webhook);
-          beginNext();
-          if (lanes.waiting(claim.webhook) <= ahead / 2) wake();
-        }),
-        claim.id,
-      );
+    for (const claim of next) begin(claim);
   }
 
   /** @returns whether there was something. */
@@ -127,5 +147,13 @@ export function createDeliveryJob(parts: AttemptParts): DeliveryJob {
       await outbound.stop();
       await atMost(graceMs, Promise.all(running));
     },
+  };
+}
+
+function once(work: () => void): () => void {
+  let isDone = false;
+  return () => {
+    if (!isDone) work();
+    isDone = true;
   };
 }

@@ -1,7 +1,10 @@
 import type { Claim } from '../queries/attempts.ts';
 
 interface Lane {
+  /** Calls under way. */
   running: number;
+  /** Calls that are over, and not written down yet. */
+  over: number;
   waiting: { claim: Claim; at: number }[];
 }
 
@@ -10,6 +13,8 @@ interface Limits {
   perWebhook: number;
   /** Calls at once. */
   inAll: number;
+  /** Of so many calls to one endpoint it may not be written down yet what became of them: a crash has them made again. */
+  unwritten: number;
   /** What has waited for longer is somebody else's to attempt: its lease would be over before its call is. */
   waitMs: number;
 }
@@ -19,29 +24,31 @@ export interface Lanes {
   /** @param at when they were claimed, or before: on the clock of `performance.now()`. */
   add(claims: readonly Claim[], at: number): void;
   /** What is to be called now: those endpoints first whose turn was longest ago. `late`: what is to be given back. */
-  next(): { begin: Claim[]; late: Claim[] };
-  /** A call is over. */
+  take(): { next: Claim[]; late: Claim[] };
+  /** A call is over: another one may be made. */
   leave(webhook: string): void;
+  /** It has been written down what became of it. */
+  written(webhook: string): void;
   /** How many wait for a webhook. */
   waiting(webhook: string): number;
-  /** How many run and wait, by webhook. */
+  /** How many are called and wait to be, by webhook. */
   held(): Map<string, number>;
   /** Takes out what waits for a webhook. */
   clear(webhook: string): Claim[];
   clearAll(): Claim[];
 }
 
-export function createLanes({ perWebhook, inAll, waitMs }: Limits): Lanes {
+export function createLanes({ perWebhook, inAll, unwritten, waitMs }: Limits): Lanes {
   /** In the order of their turns. */
   const lanes = new Map<string, Lane>();
   let running = 0;
 
   function drop(webhook: string, lane: Lane): void {
-    if (lane.running === 0 && lane.waiting.length === 0) lanes.delete(webhook);
+    if (lane.running + lane.over + lane.waiting.length === 0) lanes.delete(webhook);
   }
 
-  function take(lane: Lane, late: Claim[]): Claim | undefined {
-    for (;;) {
+  function takeOf(lane: Lane, late: Claim[]): Claim | undefined {
+    while (lane.running < perWebhook && lane.over < unwritten) {
       const first = lane.waiting.shift();
       if (!first) return undefined;
       const waited = performance.now() - first.at;
@@ -49,6 +56,7 @@ export function createLanes({ perWebhook, inAll, waitMs }: Limits): Lanes {
       if (waited <= waitMs) return { ...first.claim, sentAt: first.claim.sentAt + Math.floor(waited / 1000) };
       late.push(first.claim);
     }
+    return undefined;
   }
 
   function clear(webhook: string): Claim[] {
@@ -62,19 +70,19 @@ export function createLanes({ perWebhook, inAll, waitMs }: Limits): Lanes {
   return {
     add(claims, at) {
       for (const claim of claims) {
-        const lane = lanes.get(claim.webhook) ?? { running: 0, waiting: [] };
+        const lane = lanes.get(claim.webhook) ?? { running: 0, over: 0, waiting: [] };
         lane.waiting.push({ claim, at });
         lanes.set(claim.webhook, lane);
       }
     },
-    next() {
-      const begin: Claim[] = [];
+    take() {
+      const next: Claim[] = [];
       const late: Claim[] = [];
       for (let found = true; found && running < inAll; ) {
         found = false;
         for (const [webhook, lane] of [...lanes]) {
           if (running >= inAll) break;
-          const claim = lane.running < perWebhook ? take(lane, late) : undefined;
+          const claim = takeOf(lane, late);
           if (!claim) {
             drop(webhook, lane);
             continue;
@@ -83,16 +91,21 @@ export function createLanes({ perWebhook, inAll, waitMs }: Limits): Lanes {
           running += 1;
           lanes.delete(webhook);
           lanes.set(webhook, lane);
-          begin.push(claim);
+          next.push(claim);
           found = true;
         }
       }
-      return { begin, late };
+      return { next, late };
     },
     leave(webhook) {
       const lane = lanes.get(webhook) as Lane;
       lane.running -= 1;
+      lane.over += 1;
       running -= 1;
+    },
+    written(webhook) {
+      const lane = lanes.get(webhook) as Lane;
+      lane.over -= 1;
       drop(webhook, lane);
     },
     waiting: (webhook) => lanes.get(webhook)?.waiting.length ?? 0,

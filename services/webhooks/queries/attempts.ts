@@ -58,20 +58,34 @@ export function claimDeliveries(
               floor(extract(epoch FROM now()))::float8 AS "sentAt"`);
 }
 
+/** A delivery that got through. */
+export interface Delivered {
+  id: string;
+  webhook: string;
+  statusCode: number;
+  ms: number;
+}
+
 /**
- * It got through: whoever else has claimed it meanwhile, it is done, and its endpoint works. One statement, so that both are known or neither; first
- * the webhook, then its delivery, as all who change both.
+ * They got through: whoever else has claimed them meanwhile, they are done, and their endpoints work. One statement, so that both are known or
+ * neither; first the webhooks, then their deliveries, each in the order of their ids: else two who do so could wait for each other.
  */
-export async function markDelivered(
-  db: Queries,
-  { id, webhook, statusCode, ms }: { id: string; webhook: string; statusCode: number; ms: number },
-): Promise<void> {
+export async function markDelivered(db: Queries, all: readonly Delivered[]): Promise<void> {
+  const [ids, webhooks] = [all.map(({ id }) => id), all.map(({ webhook }) => webhook)];
+  const [codes, times] = [all.map(({ statusCode }) => statusCode), all.map(({ ms }) => ms)];
   await db.query(sql`
-    WITH well AS (
-      UPDATE webhooks AS w SET failing_since = NULL WHERE w.id = ${webhook} AND w.failing_since IS NOT NULL RETURNING w.id)
+    WITH failed AS MATERIALIZED (
+      SELECT w.id FROM webhooks AS w WHERE w.id = ANY(${webhooks}::uuid[]) AND w.failing_since IS NOT NULL ORDER BY w.id FOR NO KEY UPDATE
+    ), well AS (
+      UPDATE webhooks AS w SET failing_since = NULL FROM failed AS f WHERE w.id = f.id RETURNING w.id
+    ), open AS MATERIALIZED (
+      SELECT d.id FROM deliveries AS d
+       WHERE (SELECT count(*) FROM well) >= 0 AND d.id = ANY(${ids}::uuid[]) AND d.status <> 'DELIVERED' ORDER BY d.id FOR NO KEY UPDATE
+    )
     UPDATE deliveries AS d
-       SET status = 'DELIVERED', attempts = d.attempts + 1, delivered_at = accord_now(), status_code = ${statusCode}, duration_ms = ${ms}, error = NULL, lease = NULL, lease_until = NULL
-     WHERE (SELECT count(*) FROM well) >= 0 AND d.id = ${id} AND d.status <> 'DELIVERED'`);
+       SET status = 'DELIVERED', attempts = d.attempts + 1, delivered_at = accord_now(), status_code = n.code, duration_ms = n.ms, error = NULL, lease = NULL, lease_until = NULL
+      FROM open AS o JOIN unnest(${ids}::uuid[], ${codes}::int[], ${times}::int[]) AS n (id, code, ms) ON n.id = o.id
+     WHERE d.id = o.id`);
 }
 
 /**
