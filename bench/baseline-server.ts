@@ -22,7 +22,13 @@ const pools = {
 const db = queriesOf(pools.transactions);
 const relay = createOutboxRelay({
   db: { ...db, withTransaction: async (work) => work(db) },
-  bus: { publish: async () => [], canLose: false, onTopicLost: () => {}, gatherMs: 0 },
+  bus: {
+    publish: async () => [],
+    canLose: false,
+    onTopicLost: () => {},
+    taken: async () => new Map(),
+    gatherMs: 0,
+  },
   log,
 });
 const steps = await createBaselineSteps({ db, forms: queriesOf(pools.forms), samples });

@@ -5,6 +5,7 @@ import { parkDeadLetter } from '#lib/events/dead-letters.ts';
 import type { OutboundEvent, Topic } from '#lib/events/event.ts';
 import type { EventBus, Unsent } from '#lib/events/event-bus.ts';
 import { finishRows, forgetSent, sendAgain } from '#lib/events/sent-events.ts';
+import { createTopicWatch } from '#lib/events/topic-watch.ts';
 import { atMost } from '#lib/lifecycle/at-most.ts';
 import type { Logger } from '#lib/observability/logger.ts';
 import type { EventMetrics } from '#lib/observability/metrics/event-metrics.ts';
@@ -20,7 +21,7 @@ export interface OutboxRelay {
 
 interface Parts {
   db: Database;
-  bus: Pick<EventBus, 'publish' | 'canLose' | 'onTopicLost' | 'gatherMs'>;
+  bus: Pick<EventBus, 'publish' | 'canLose' | 'onTopicLost' | 'taken' | 'gatherMs'>;
   log: Logger;
   metrics?: EventMetrics | undefined;
   /** How long a topic that was lost stays as it is before it is filled again. */
@@ -57,6 +58,8 @@ const tidySoonMs = 200;
 export function createOutboxRelay(parts: Parts): OutboxRelay {
   const { db, bus, log } = parts;
   const refill = createRefill(parts);
+  const watch = createTopicWatch({ ...parts, onLost: refill.wanted });
+  bus.onTopicLost(refill.wanted);
   let stopped = true;
   let running: Promise<void> | undefined;
   let wakeUp: (() => void) | undefined;
@@ -89,7 +92,7 @@ export function createOutboxRelay(parts: Parts): OutboxRelay {
     let sent = 0;
     try {
       while (performance.now() < claimsUntil) {
-        await refill();
+        await refill.fill();
         const done = await sendBatch();
         // Here and not at the end: while others write all the time there is none.
         await tidy();
@@ -130,6 +133,7 @@ export function createOutboxRelay(parts: Parts): OutboxRelay {
     start() {
       stopped = false;
       running = run();
+      watch.start();
     },
     wake() {
       woken = true;
@@ -139,28 +143,30 @@ export function createOutboxRelay(parts: Parts): OutboxRelay {
       stopped = true;
       claimsUntil = performance.now() + flushMs;
       wakeUp?.();
-      await atMost(flushMs + lastBatchMs, running);
+      await atMost(flushMs + lastBatchMs, Promise.all([running, watch.stop()]));
     },
   };
 }
 
 /** Fills topics again that were lost; what is still to be done for one is forgotten only when that has been done. */
-function createRefill({ db, bus, refillMs = defaultRefillMs }: Parts): () => Promise<void> {
+function createRefill({ db, refillMs = defaultRefillMs }: Parts) {
   const lost = new Map<Topic, { at: number; afterMs: number }>();
-  bus.onTopicLost((topic) => void lost.set(topic, { at: 0, afterMs: refillMs }));
-  return async () => {
-    for (const [topic, due] of [...lost]) {
-      if (due.at > performance.now()) continue;
-      lost.delete(topic);
-      try {
-        await sendAgain(db, topic, due.afterMs);
-      } catch (error) {
-        lost.set(topic, due);
-        throw error;
+  return {
+    wanted: (topic: Topic) => void lost.set(topic, { at: 0, afterMs: refillMs }),
+    async fill(): Promise<void> {
+      for (const [topic, due] of [...lost]) {
+        if (due.at > performance.now()) continue;
+        lost.delete(topic);
+        try {
+          await sendAgain(db, topic, due.afterMs);
+        } catch (error) {
+          lost.set(topic, due);
+          throw error;
+        }
+        // What is sent meanwhile may be left out as well, where a reader had not read much: it goes with the rest.
+        if (due.afterMs > 0) lost.set(topic, { at: performance.now() + 0.75 * refillMs, afterMs: 0 });
       }
-      // What is sent meanwhile may be left out as well, where a reader had not read much: it goes with the rest.
-      if (due.afterMs > 0) lost.set(topic, { at: performance.now() + 0.75 * refillMs, afterMs: 0 });
-    }
+    },
   };
 }
 

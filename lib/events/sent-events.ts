@@ -42,6 +42,24 @@ export async function sendAgain(db: Queries, topic: Topic, afterMs: number): Pro
   }
 }
 
+/** Enough to tell that a topic has begun anew: whoever has sent more than that since then has noticed by itself. */
+const countedAtMost = 10_000;
+
+/** How many events were acknowledged within the last day, by topic, counted to a bound. */
+export async function countSent(db: Queries): Promise<Map<Topic, number>> {
+  const found = await db.query<{ topic: Topic; sent: number }>(sql`
+    WITH RECURSIVE topics AS (
+      (SELECT s.topic FROM outbox_sent AS s ORDER BY s.topic LIMIT 1)
+      UNION ALL
+      SELECT (SELECT s.topic FROM outbox_sent AS s WHERE s.topic > t.topic ORDER BY s.topic LIMIT 1)
+        FROM topics AS t WHERE t.topic IS NOT NULL
+    )
+    SELECT t.topic, (SELECT count(*)::int FROM (
+             SELECT FROM outbox_sent AS s WHERE s.topic = t.topic LIMIT ${countedAtMost}) AS n) AS sent
+      FROM topics AS t WHERE t.topic IS NOT NULL`);
+  return new Map(found.map(({ topic, sent }) => [topic, sent]));
+}
+
 /** Forgets some of what was sent more than a day ago. @returns whether there may be more. */
 export async function forgetSent(db: Queries): Promise<boolean> {
   const gone = await db.query(sql`

@@ -29,12 +29,13 @@ async function openDatabase(): Promise<Database> {
 type Publish = (events: readonly OutboundEvent[]) => Promise<readonly Unsent[]>;
 
 /** A carrier of the test's, which may lose what it has, as Kafka may. */
-function busOf(publish: Publish) {
+function busOf(publish: Publish, taken: (topic: Topic) => number = () => Number.POSITIVE_INFINITY) {
   const listeners: ((topic: Topic) => void)[] = [];
   return {
     publish,
     canLose: true,
     gatherMs: 0,
+    taken: async (topics: readonly Topic[]) => new Map(topics.map((topic) => [topic, taken(topic)])),
     onTopicLost: (listener: (topic: Topic) => void) => void listeners.push(listener),
     lose: (topic: Topic) => {
       for (const listener of listeners) listener(topic);
@@ -43,8 +44,8 @@ function busOf(publish: Publish) {
 }
 
 /** A relay on a bus of the test's. */
-function startRelay(db: Database, publish: Publish, refillMs?: number) {
-  const bus = busOf(publish);
+function startRelay(db: Database, publish: Publish, refillMs?: number, taken?: (topic: Topic) => number) {
+  const bus = busOf(publish, taken);
   const relay = createOutboxRelay({ db, bus, log, ...(refillMs !== undefined && { refillMs }) });
   ends.push(relay.stop);
   relay.start();
@@ -182,6 +183,30 @@ describe('the outbox relay', () => {
     await expect.poll(() => countRows(db)).toBe(1);
     vi.advanceTimersByTime(45_000);
     await expect.poll(() => sent).toEqual(['old', 'new', 'new']);
+  });
+
+  test.each<[string, number, string[]]>([
+    ['fewer events than were sent to it was lost, and is filled again', 1, ['a', 'b']],
+    ['as many events as were sent to it is left alone', 2, []],
+  ])('that starts finds that a topic that has taken %s', async (_name, taken, again) => {
+    const db = await openDatabase();
+    const first = startRelay(db, async () => []);
+    for (const subject of ['a', 'b']) await write(db, { subject });
+    await expect.poll(() => countRows(db)).toBe(0);
+    await first.stop();
+    const sent: string[] = [];
+    const looked = vi.fn(() => taken);
+    const publish: Publish = async (events) => {
+      sent.push(...events.map(({ event }) => event.subject));
+      return [];
+    };
+    const second = startRelay(db, publish, 1, looked);
+    await expect.poll(() => looked.mock.calls).toEqual([['accord.consents']]);
+    await expect.poll(() => sent).toEqual(expect.arrayContaining(again));
+    await second.stop();
+    expect([...new Set(sent)]).toEqual(again);
+    const untouched = sql`SELECT count(*)::int AS count FROM outbox_sent AS s WHERE s.id <= 2`;
+    expect(await db.one(untouched)).toEqual({ count: 2 - again.length });
   });
 
   test('forgets what was sent more than a day ago', async () => {

@@ -1,11 +1,17 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { createDatabase } from '#lib/db/database.ts';
+import { createPool } from '#lib/db/pool.ts';
+import { sql } from '#lib/db/sql.ts';
 import type { EventBus } from '#lib/events/event-bus.ts';
 import { createTopics, readTopics } from '#lib/events/kafka/topics.ts';
+import { createOutboxRelay } from '#lib/events/outbox-relay.ts';
+import { createLogger } from '#lib/observability/logger.ts';
 import { startLocalKafka } from '../../deploy/local/kafka.ts';
 import type { LocalServer } from '../../deploy/local/local-server.ts';
 import { publishAll, testReader } from '../support/event-bus-suite.ts';
 import { brokers, makeKafkaBus, withAdmin } from '../support/kafka.ts';
+import { createTestDatabase } from '../support/postgres.ts';
 import { keyRevoked, outbound, sampleEvent } from '../support/sample-events.ts';
 
 const asyncApi = new URL('../../asyncapi.yaml', import.meta.url);
@@ -116,6 +122,36 @@ describe.skipIf(!brokers)('events while Kafka is in trouble', () => {
     await createTopics({ brokers: [kafka.address], wanted: readTopics(asyncApi) });
     await publishAll(bus, before);
     expect(lost).toEqual(['accord.consents', 'accord.consents']);
+  });
+
+  test('a topic that was lost while every process was down has its events again when they are back', {
+    timeout: 120_000,
+  }, async () => {
+    const database = await createTestDatabase();
+    const log = createLogger({ level: 'silent' });
+    const pool = createPool({ url: database.url, schema: 'transactions', log });
+    onTestFinished(() => pool.end().then(database.drop));
+    const db = createDatabase({ pool });
+    const before = makeKafkaBus({ address: kafka.address });
+    const first = createOutboxRelay({ db, bus: before, log });
+    const events = Array.from({ length: 3 }, () => sampleEvent());
+    for (const event of events)
+      await db.query(sql`
+        INSERT INTO outbox (event_id, topic, key, event) VALUES (${event.id}, 'accord.consents', ${event.subject}, ${event}::jsonb)`);
+    first.start();
+    const sent = sql`SELECT count(*)::int AS count FROM outbox_sent`;
+    await expect.poll(() => db.one(sent), { timeout: 60_000 }).toEqual({ count: 3 });
+    await first.stop();
+    await before.stop();
+    await withAdmin((admin) => admin.deleteTopics({ topics: ['accord.consents'] }), kafka.address);
+    await createTopics({ brokers: [kafka.address], wanted: readTopics(asyncApi) });
+    const { bus, came } = start();
+    await bus.joined();
+    // Nothing new happens: nobody would notice by sending.
+    const second = createOutboxRelay({ db, bus, log, refillMs: 1 });
+    second.start();
+    onTestFinished(() => second.stop());
+    await expect.poll(() => events.every(({ id }) => came.consents.has(id)), { timeout: 60_000 }).toBe(true);
   });
 
   test('a topic that was deleted and made again while a reader was busy is read from its beginning', {

@@ -3,7 +3,12 @@ import { createEventApplier, type Subscription } from '#lib/events/apply-event.t
 import type { OutboundEvent, Topic } from '#lib/events/event.ts';
 import type { EventBus, Unsent } from '#lib/events/event-bus.ts';
 import type { EventContract } from '#lib/events/event-contract.ts';
-import { createKafkaConnection, type KafkaAddress } from '#lib/events/kafka/kafka-client.ts';
+import { countTaken } from '#lib/events/kafka/count-taken.ts';
+import {
+  createKafkaConnection,
+  type KafkaAddress,
+  type KafkaConnection,
+} from '#lib/events/kafka/kafka-client.ts';
 import { createReaderLoop, type ReaderLoop } from '#lib/events/kafka/reader-loop.ts';
 import { createSender, type Sender } from '#lib/events/kafka/sender.ts';
 import type { Logger } from '#lib/observability/logger.ts';
@@ -26,6 +31,7 @@ export function createKafkaBus(options: Options): EventBus {
   const losses: ((topic: Topic) => void)[] = [];
   const applier = createEventApplier(options);
   const loops: ReaderLoop[] = [];
+  const asking = new Set<KafkaConnection>();
 
   function addLoop(subscription: Subscription): void {
     const { topic, reader } = subscription;
@@ -48,10 +54,17 @@ export function createKafkaBus(options: Options): EventBus {
     return unsent;
   }
 
+  async function taken(topics: readonly Topic[]): Promise<ReadonlyMap<Topic, number>> {
+    const connection = connect();
+    asking.add(connection);
+    return countTaken(connection, topics).finally(() => asking.delete(connection));
+  }
+
   const stopReading = async () => void (await Promise.all(loops.map((loop) => loop.stop())));
   return {
     canLose: true,
     onTopicLost: (listener) => void losses.push(listener),
+    taken,
     gatherMs: 25,
     subscribe: (topic, reader, handler) => addLoop({ topic, reader, handler }),
     async publish(events) {
@@ -72,6 +85,7 @@ export function createKafkaBus(options: Options): EventBus {
     joined: async () => void (await Promise.all(loops.map((loop) => loop.joined()))),
     stopReading,
     async stop() {
+      for (const { cut } of asking) cut();
       await stopReading();
       await Promise.all([...senders.values()].map((sender) => sender.stop()));
     },
