@@ -111,10 +111,12 @@ describe('an API key', () => {
     expect(response.status).toBe(403);
   });
 
-  it('of scope PEER calls nothing', async () => {
+  it('of scope PEER is known and may call nothing; beside a person it takes nothing away', async () => {
     const { key } = await make('partner', 'PEER');
-    expect((await callWith({ CM_KEY: key })).status).toBe(401);
-    expect((await callWith({ CM_KEY: key, ...admin })).status).toBe(401);
+    expect((await callWith({ CM_KEY: key })).status).toBe(403);
+    expect((await callWith({ CM_KEY: `${key}x` })).status).toBe(401);
+    const both = await callWith({ CM_KEY: key, ...admin });
+    expect(await both.json()).toMatchObject({ name: 'admin', roles: ['admin', 'operator', 'user'] });
   });
 
   it('may neither make nor list nor revoke keys; nor may an operator', async () => {

@@ -60,6 +60,22 @@ describe('a key of scope PEER', () => {
     expect(await reserve(key, randomUUID())).toEqual({ verdict: 'used' });
   });
 
+  it('is no valid key any more once it has paired, or is too old to', async () => {
+    const [paired, old] = [await make('PEER'), await make('PEER')];
+    const ask = ({ key }: { key: string }) =>
+      under.auth.operations.introspect({ apiKey: key, browser: false });
+    for (const key of [paired, old])
+      expect(await ask(key)).toMatchObject({ result: 'principal', principal: { roles: [] } });
+    const pairing = randomUUID();
+    await reserve(paired.key, pairing);
+    await use(paired.key, pairing);
+    await under.db.query(
+      sql`UPDATE api_keys SET created_at = now() - interval '8 days' WHERE id = ${old.id}`,
+    );
+    for (const key of [paired, old])
+      expect(await ask(key)).toMatchObject({ result: 'refused', code: 'unauthorized' });
+  });
+
   it('shows in the list when it was used', async () => {
     const { key, id } = await make('PEER');
     const pairing = randomUUID();

@@ -3,7 +3,7 @@ import type { Principal } from '#lib/auth/principal.ts';
 /** What an API key is worth. */
 export type KeyVerdict =
   | { valid: true; principal: Principal }
-  /** Unknown, revoked, or of a scope that calls nothing. */
+  /** Unknown, revoked, or meant for one pairing and used or too old. */
   | { valid: false };
 
 /** What an access token is worth. */

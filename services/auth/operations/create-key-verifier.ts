@@ -15,7 +15,7 @@ export interface KeyVerifier {
 
 const minuteMs = 60_000;
 
-/** A key of scope PEER pairs, and calls nothing: it is as good as none here (decisions.md §6). */
+/** A key of scope PEER that can still pair is known and may call nothing (decisions.md §6, §7): 403. Later it is like any that is not valid. */
 export function createKeyVerifier({
   db,
   keyedHash,
@@ -43,9 +43,14 @@ export function createKeyVerifier({
       const id = readApiKeyId(key);
       const row = id === undefined ? undefined : await findKey(db, id);
       const right = keyedHash.matches(key, row?.hash);
-      if (!row || !right || row.scope !== 'OWNER') return { valid: false };
-      noteAccess(row.id);
-      return { valid: true, principal: { roles: ['key'], name: row.name, account: `key:${row.id}` } };
+      if (!row || !right || row.spent) return { valid: false };
+      const calls = row.scope === 'OWNER';
+      // When a key of scope PEER was used is when it paired.
+      if (calls) noteAccess(row.id);
+      return {
+        valid: true,
+        principal: { roles: calls ? ['key'] : [], name: row.name, account: `key:${row.id}` },
+      };
     },
     async settle() {
       await Promise.all(noting);

@@ -2,6 +2,7 @@ import type { Queries } from '#lib/db/database.ts';
 import { sql } from '#lib/db/sql.ts';
 import type { Position } from '#lib/http/cursor.ts';
 import type { KeyScope } from '../domain/api-key.ts';
+import { canPair } from './pairing-keys.ts';
 
 /** A key as lists show it. */
 export interface ApiKey {
@@ -46,13 +47,14 @@ export function revokeKey(db: Queries, id: string): Promise<{ id: string; scope:
     RETURNING k.id, k.scope`);
 }
 
-/** What a presented key is compared with. */
+/** What a presented key is compared with. `spent`: it was for one pairing, and is used or too old. */
 export function findKey(
   db: Queries,
   id: string,
-): Promise<{ id: string; name: string; scope: KeyScope; hash: Buffer } | undefined> {
+): Promise<{ id: string; name: string; scope: KeyScope; hash: Buffer; spent: boolean } | undefined> {
   return db.maybeOne(sql`
-    SELECT k.id, k.name, k.scope, k.hash FROM api_keys AS k WHERE k.id = ${id} AND k.revoked_at IS NULL`);
+    SELECT k.id, k.name, k.scope, k.hash, k.scope = 'PEER' AND NOT ${canPair} AS spent
+      FROM api_keys AS k WHERE k.id = ${id} AND k.revoked_at IS NULL`);
 }
 
 /** Notes that a key was used; at most once a minute, whoever else notes it too. */

@@ -6,6 +6,9 @@ const goodForDays = 7;
 /** How long a pairing may take before the key is free for another one (federation.md, "Trust"). */
 const reservedForMinutes = 10;
 
+/** Whether a key of scope PEER (`api_keys AS k`) can still begin a pairing. */
+export const canPair = sql`(k.used_at IS NULL AND k.created_at > accord_now() - ${goodForDays} * interval '1 day')`;
+
 /**
  * Reserves a key of scope PEER for a pairing; again for the same pairing is the same. @returns false if it is too old, or another
  * pairing has it.
@@ -19,8 +22,7 @@ export async function reserveKey(
        SET pairing = ${pairing}, reserved_until = accord_now() + ${reservedForMinutes} * interval '1 minute'
      WHERE k.id = ${id} AND k.scope = 'PEER' AND k.revoked_at IS NULL
        AND (k.pairing = ${pairing}
-            OR (k.used_at IS NULL AND k.created_at > accord_now() - ${goodForDays} * interval '1 day'
-                AND (k.pairing IS NULL OR k.reserved_until < accord_now())))
+            OR (${canPair} AND (k.pairing IS NULL OR k.reserved_until < accord_now())))
     RETURNING k.id`);
   return reserved.length > 0;
 }

@@ -54,7 +54,7 @@ export async function makeCredentials(instance: TestInstance): Promise<Credentia
     { name: 'a malformed header', roles: [], refused: 401, headers: malformed },
     { name: 'an expired token', roles: [], refused: 401, headers: await bearer({ exp: 60 }) },
     { name: 'a revoked key', roles: [], refused: 401, headers: { CM_KEY: revoked.key } },
-    { name: 'a key of scope PEER', roles: [], refused: 401, headers: { 'CM-Key': peer.key } },
+    { name: 'a key of scope PEER', roles: [], headers: { 'CM-Key': peer.key } },
     { name: 'a revoked key beside an admin', roles: [], refused: 401, headers: { ...admin, CM_KEY: revoked.key } },
     { name: 'a key in a browser page', roles: [], refused: 403, headers: { ...key, Origin: 'https://shop.example' } },
     { name: 'somebody without a role', roles: [], headers: await bearer({ roles: ['guest'] }) },
