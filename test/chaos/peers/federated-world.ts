@@ -20,8 +20,6 @@ import { peerFaults, type Struckable } from './peer-faults.ts';
 export interface Side extends Struckable {
   /** What its partner calls it. */
   baseUrl: string;
-  /** Of its database, not through the proxy. */
-  databaseUrl: string;
 }
 
 /** A clinic that shows forms, and a laboratory that owns one of the questions; the clinic reaches it through a proxy of ours. */
@@ -105,7 +103,7 @@ async function createSide(options: SideOptions): Promise<Side & { stop(): Promis
     isReady: async () => (await fetch(`http://localhost:${port}/readyz`)).status === 200,
   });
   return {
-    ...{ process, proxy, baseUrl, databaseUrl },
+    ...{ process, proxy, baseUrl, databaseUrl, forgotten: [] },
     rotateKeys: () =>
       runTool(project, ['services/keys.ts', 'rotate', path.join(folder, name, 'secrets')], {}),
     async stop() {

@@ -49,6 +49,7 @@ function sound() {
 }
 
 type Facts = ReturnType<typeof sound>;
+const forgotten = { transactions: [] as { id: string; from: string | null; to: string }[], parts: [] as string[], submissions: [] as string[] }; // biome-ignore format: one line
 const first = (list: object[], changes: object) => Object.assign(list[0] as object, changes);
 const second = (list: object[], changes: object) => Object.assign(list[1] as object, changes);
 
@@ -77,9 +78,40 @@ describe('the checker of two instances', () => {
     ['in force here and not there', ({ owner }) => first(owner.transactions, { state: 'SUBMITTED' }), 'I8: a is COMMITTED and not in force at its owner'],
     ['a part that is held for ever', ({ owner }) => second(owner.submissions, { verdict: 'held' }), 'I8: b is CANCELLED and its owner still holds the part two'],
     ['a process that misbehaves', ({ misconduct }) => misconduct.push('it ended'), 'I9: it ended'],
+    ['a part that is held for ever, whose leader has forgotten it', ({ owner }) => owner.submissions.push({ sid: 'three', verdict: 'held', transaction: null }), 'I8: the owner still holds the part three'],
   ])('finds %s', (_what, plant, breach) => {
     const facts = sound();
     plant(facts);
     expect(findPeerBreaches(facts).join('\n')).toContain(breach);
   }); // biome-ignore format: one line each
+
+  it('excuses what an owner has forgotten in a restoration, and nothing else', () => {
+    const facts = sound();
+    for (const list of [
+      facts.owner.submissions,
+      facts.owner.transactions,
+      facts.owner.records,
+      facts.owner.receipts,
+    ])
+      list.shift();
+    const restored = { leader: [], owner: [{ ...forgotten, submissions: ['one'] }] };
+    expect(findPeerBreaches({ ...facts, forgotten: restored })).toEqual([]);
+    const other = { leader: [], owner: [{ ...forgotten, submissions: ['two'] }] };
+    expect(findPeerBreaches({ ...facts, forgotten: other }).join('\n')).toContain('I1: the part one');
+  });
+
+  it('excuses what a leader has forgotten, but not what waited for its owner in the backup', () => {
+    const facts = sound();
+    facts.leader.transactions.shift();
+    facts.leader.records.shift();
+    facts.leader.parts.shift();
+    const lost = (from: string | null) => ({
+      leader: [{ ...forgotten, transactions: [{ id: 'a', from, to: 'COMMITTED' }], parts: ['one'] }],
+      owner: [],
+    });
+    expect(findPeerBreaches({ ...facts, forgotten: lost(null) })).toEqual([]);
+    expect(findPeerBreaches({ ...facts, forgotten: lost('SUBMITTED') }).join('\n')).toContain(
+      'I1: submit of a was acknowledged and is lost',
+    );
+  });
 });

@@ -1,5 +1,6 @@
 import { findDoubles } from '../check/evidence.ts';
 import type { Given, Mode, PeerLine } from './federated-client.ts';
+import { type Lost, lostIn, type Restorations } from './lost-in-restorations.ts';
 import type { StoredAtLeader, StoredAtOwner, StoredPart } from './stored-parts.ts';
 
 /** All that the checker reads: what people were told, and what both instances hold. */
@@ -10,6 +11,8 @@ export interface PeerEvidence {
   /** Key of the question at its owner, and of the leader's own. */
   keys: { own: string; theirs: string };
   misconduct: readonly string[];
+  /** What instances knew before they were restored from a backup. */
+  forgotten?: Restorations;
 }
 
 /**
@@ -30,6 +33,7 @@ export function findPeerBreaches(evidence: PeerEvidence): string[] {
       .filter(({ state, sealed }) => sealed && isFinal(state))
       .map(({ sid, state }) => `I3: the part ${sid} is ${state} and its sealed answers are kept`),
     ...facts.flatMap(allOrNone).map((breach) => `I8: ${breach}`),
+    ...heldForEver(evidence).map((breach) => `I8: ${breach}`),
     ...misconduct.map((breach) => `I9: ${breach}`),
   ];
 }
@@ -52,6 +56,7 @@ interface Facts {
   /** By the owner, of its parts. */
   atOwner: Stored[];
   keys: PeerEvidence['keys'];
+  lost: Lost;
 }
 
 interface Stored {
@@ -65,7 +70,9 @@ interface Stored {
   hasReceipt: boolean;
 }
 
-function relate({ history, leader, owner, keys }: PeerEvidence): Facts[] {
+function relate(evidence: PeerEvidence): Facts[] {
+  const { history, leader, owner, keys } = evidence;
+  const lost = lostIn(evidence.forgotten);
   const lines = Map.groupBy(history, (line) => line.id);
   const recordsHere = Map.groupBy(leader.records, ({ transaction }) => transaction);
   const recordsThere = Map.groupBy(owner.records, ({ transaction }) => transaction);
@@ -88,7 +95,7 @@ function relate({ history, leader, owner, keys }: PeerEvidence): Facts[] {
     const submits = told.filter((line) => line.kind === 'submit');
     const ours = parts.get(id) ?? [];
     return {
-      ...{ id, subject, state, keys, parts: ours, atOwner: ours.flatMap(storedOf) },
+      ...{ id, subject, state, keys, lost, parts: ours, atOwner: ours.flatMap(storedOf) },
       mode: told.find((line) => line.kind === 'create')?.mode ?? 'independent',
       given: submits[0]?.given,
       acknowledged: submits.some((line) => line.told === 'acknowledged'),
@@ -106,7 +113,9 @@ function wasCancelled(told: readonly PeerLine[], state: string): boolean {
   return isKnown || (state === 'CANCELLED' && cancels.some((line) => line.told === 'unknown'));
 }
 
-function everybodyWasTold({ history, leader }: PeerEvidence): string[] {
+function everybodyWasTold(evidence: PeerEvidence): string[] {
+  const { history, leader } = evidence;
+  const { transactions: lost } = lostIn(evidence.forgotten);
   const known = new Set(history.filter(({ told }) => told !== 'unknown').map(({ request }) => request));
   const open = history.filter(({ request }) => !known.has(request));
   const states = new Map(leader.transactions.map(({ id, state }) => [id, state]));
@@ -114,6 +123,7 @@ function everybodyWasTold({ history, leader }: PeerEvidence): string[] {
   return [
     ...new Set(open.map(({ request, kind }) => `nobody knows what became of request ${request}, a ${kind}`)),
     ...history.flatMap((line) => {
+      if (lost.has(line.id ?? '')) return [];
       if (line.told === 'wrong') return [`a ${line.kind} of ${line.id ?? '?'} was answered ${line.why}`];
       if (line.told !== 'acknowledged') return [];
       if (!states.has(line.id ?? '')) return [`${line.kind} of ${line.id} was acknowledged and is lost`];
@@ -126,7 +136,8 @@ function everybodyWasTold({ history, leader }: PeerEvidence): string[] {
 
 /** What was acknowledged is in force at the leader, or was taken back by who gave it. */
 function acknowledgedIsKept(facts: Facts): string[] {
-  const { id, state, acknowledged, cancelled, given, ownRecords, hasReceipt, parts, keys } = facts;
+  const { id, state, acknowledged, cancelled, given, ownRecords, hasReceipt, parts, keys, lost } = facts;
+  if (lost.transactions.has(id)) return [];
   if (cancelled) return state === 'CANCELLED' ? [] : [`${id} was cancelled and is ${state}`];
   if (!acknowledged || !given) return [];
   if (state !== 'COMMITTED') return [`the answers of ${id} were acknowledged and it is ${state}`];
@@ -144,18 +155,19 @@ const describe = ({ key, value, state }: StoredAtOwner['records'][number]) =>
   `${key} ${value.join('+')} ${state}`;
 
 /** Nobody refuses here and nothing expires: every part comes into force, or was taken back. */
-function partsAreFinal({ cancelled, parts }: Facts): string[] {
+function partsAreFinal({ id, cancelled, parts, lost }: Facts): string[] {
   return parts.flatMap(({ sid, transaction, state, reason }) => {
     if (!isFinal(state)) return [`the part ${sid} of ${transaction} stays ${state}`];
     if (state === 'ACCEPTED' || (cancelled && state === 'DROPPED')) return [];
+    if (lost.transactions.has(id) || lost.taken.has(sid)) return [];
     return [`the part ${sid} of ${transaction} is ${state} (${reason ?? 'no reason'}) and nobody refused it`];
   });
 }
 
 /** I1 at the owner: what it has accepted is in force there, of the same subject, and as it was given. */
-function ownerHoldsWhatItAccepted({ id, subject, given, parts, atOwner, keys }: Facts): string[] {
+function ownerHoldsWhatItAccepted({ id, subject, given, parts, atOwner, keys, lost }: Facts): string[] {
   return parts
-    .filter(({ state }) => state === 'ACCEPTED')
+    .filter(({ sid, state }) => state === 'ACCEPTED' && !lost.taken.has(sid))
     .flatMap(({ sid, remoteId }) => {
       const stored = atOwner.find((each) => each.sid === sid);
       if (stored?.verdict !== 'committed' || stored.state !== 'COMMITTED')
@@ -177,19 +189,23 @@ function ownerHoldsWhatItAccepted({ id, subject, given, parts, atOwner, keys }: 
 }
 
 /** I2: one part, one transaction at its owner, and one record; and nothing there that nobody has sent. */
-function nothingTwice({ leader, owner }: PeerEvidence): string[] {
+function nothingTwice(evidence: PeerEvidence): string[] {
+  const { leader, owner } = evidence;
+  const lost = lostIn(evidence.forgotten);
   const twice = (where: string, names: Iterable<string>) =>
     findDoubles(names).map((name) => `${name} is there twice at the ${where}`);
   const records = ({ transaction, key }: StoredAtOwner['records'][number]) =>
     `the record of ${key} in ${transaction}`;
-  const sent = new Set(leader.parts.map(({ sid }) => sid));
+  const sent = new Set([...leader.parts.map(({ sid }) => sid), ...lost.sent]);
+  // Whoever was asked anew because their answers were forgotten has answered anew.
+  const known = owner.transactions.filter(({ leader: id }) => !lost.transactions.has(id ?? ''));
   const remembered = new Set(owner.submissions.map(({ transaction }) => transaction));
   return [
     // What was cancelled may be made anew, by a request that was late.
     ...twice('leader', leader.transactions.filter(({ state }) => state !== 'CANCELLED').map(({ subject }) => `the transaction of ${subject}`)),
     ...twice('leader', leader.records.map(records)),
-    ...twice('owner', owner.transactions.map(({ leader: id }) => `the part of ${id}`)),
-    ...twice('owner', owner.transactions.map(({ subject }) => `the transaction of ${subject}`)),
+    ...twice('owner', known.map(({ leader: id }) => `the part of ${id}`)),
+    ...twice('owner', known.map(({ subject }) => `the transaction of ${subject}`)),
     ...twice('owner', owner.records.map(records)),
     ...owner.submissions.filter(({ sid }) => !sent.has(sid)).map(({ sid }) => `nobody sent the part ${sid}`),
     ...owner.transactions.filter(({ id }) => !remembered.has(id)).map(({ id }) => `the owner has ${id} and remembers no part for it`),
@@ -197,18 +213,23 @@ function nothingTwice({ leader, owner }: PeerEvidence): string[] {
 }
 
 /** I8, and for `independent` the same of what was never acknowledged: in force on both sides, or on neither. */
-function allOrNone({ id, state, mode, ownRecords, parts, atOwner, hasReceipt }: Facts): string[] {
+function allOrNone({ id, state, mode, ownRecords, parts, atOwner, hasReceipt, lost }: Facts): string[] {
   const inForce = state === 'COMMITTED';
   const early = ownRecords.filter((record) => (record.state === 'COMMITTED') !== inForce);
   const open = atOwner.filter(({ verdict }) => verdict === 'held');
   const against = atOwner.filter(
     ({ state: there, records, hasReceipt: told }) =>
-      !inForce && (there === 'COMMITTED' || told || records.some((record) => record.state === 'COMMITTED')),
+      !inForce &&
+      !lost.commitments.has(id) &&
+      (there === 'COMMITTED' || told || records.some((record) => record.state === 'COMMITTED')),
   );
   const missing =
     inForce &&
     mode === 'together' &&
-    parts.some(({ sid }) => !atOwner.some((each) => each.sid === sid && each.state === 'COMMITTED'));
+    parts.some(
+      ({ sid }) =>
+        !lost.taken.has(sid) && !atOwner.some((each) => each.sid === sid && each.state === 'COMMITTED'),
+    );
   return [
     ...early.map((record) => `${id} is ${state} and holds ${describe(record)}`),
     ...(hasReceipt && !inForce ? [`${id} is ${state} and has a receipt`] : []),
@@ -216,4 +237,12 @@ function allOrNone({ id, state, mode, ownRecords, parts, atOwner, hasReceipt }: 
     ...against.map(({ sid }) => `${id} is ${state} and its owner has the part ${sid} in force`),
     ...(missing ? [`${id} is COMMITTED and not in force at its owner`] : []),
   ];
+}
+
+/** Of what the leader knows nothing there is a decision, too: none was made, so it is a rollback. */
+function heldForEver({ leader, owner }: PeerEvidence): string[] {
+  const known = new Set(leader.parts.map(({ sid }) => sid));
+  return owner.submissions
+    .filter(({ sid, verdict }) => verdict === 'held' && !known.has(sid))
+    .map(({ sid }) => `the owner still holds the part ${sid}, of which its leader knows nothing`);
 }

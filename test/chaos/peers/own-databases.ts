@@ -12,7 +12,7 @@ export async function startOwnDatabases(): Promise<OwnDatabases> {
   const server = await startTestPostgres();
   const client = new pg.Client({ connectionString: server.url });
   await client.connect();
-  await client.query('CREATE ROLE accord LOGIN CREATEROLE');
+  await client.query('CREATE ROLE accord LOGIN CREATEDB CREATEROLE');
   for (const name of ['leader', 'owner']) await client.query(`CREATE DATABASE ${name} OWNER accord`);
   await client.end();
   const urlOf = (name: string) => {

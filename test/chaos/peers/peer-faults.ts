@@ -2,6 +2,7 @@ import { atOnce, type Fault, formAndSubmit } from '../faults/fault.ts';
 import { processFaults } from '../faults/process-faults.ts';
 import type { PostgresProxy } from '../proxy/postgres-proxy.ts';
 import type { ServiceProcess } from '../world/service-process.ts';
+import { backUp, type Forgotten } from './back-up.ts';
 import type { Manner } from './manners.ts';
 import type { OwnerProxy } from './owner-proxy.ts';
 
@@ -9,6 +10,10 @@ import type { OwnerProxy } from './owner-proxy.ts';
 export interface Struckable {
   process: ServiceProcess;
   proxy: PostgresProxy;
+  /** Of its database, not through the proxy. */
+  databaseUrl: string;
+  /** What it has forgotten in restorations. */
+  forgotten: Forgotten[];
   /** Draws new keys for it while it is away (`npm run keys -- rotate`). */
   rotateKeys(): Promise<void>;
 }
@@ -43,14 +48,17 @@ export function peerFaults({ way, leader, owner }: Parts): Fault[] {
         },
       }),
     ),
-    ...of(leader.process, ['kill -9 of leader']),
+    ...of(leader.process, ['kill -9 of leader', 'clock of leader +10 min', 'clock of leader −10 min']),
     ...of(owner.process, [
       'kill -9 of owner',
       'SIGSTOP of owner',
       'clock of owner +10 min',
       'clock of owner −10 min',
     ]).map((fault) => ({ ...fault, promised: formAndSubmit })),
-    rotated(owner),
+    { ...rotated(owner), promised: formAndSubmit },
+    rotated(leader),
+    { ...restored(owner), promised: formAndSubmit },
+    restored(leader),
     cut('connections of owner to PostgreSQL cut', owner, formAndSubmit),
     cut('connections of leader to PostgreSQL cut', leader),
     lost('leader', leader),
@@ -65,11 +73,28 @@ function of(process: ServiceProcess, names: readonly string[]): Fault[] {
 
 function rotated({ process, rotateKeys }: Struckable): Fault {
   return {
-    ...{ name: 'keys of owner rotated', breaks: process.name, lasts: atOnce, promised: formAndSubmit },
+    ...{ name: `keys of ${process.name} rotated`, breaks: process.name, lasts: atOnce },
     async strike() {
       await process.stop();
       await rotateKeys();
       return () => process.start();
+    },
+  };
+}
+
+/** Everything that it has committed since the backup is gone, and its partner knows of it. */
+function restored({ process, databaseUrl, forgotten }: Struckable): Fault {
+  return {
+    ...{ name: `${process.name} restored from an older backup`, breaks: process.name, lasts: [500, 4_000] },
+    async strike() {
+      await process.kill();
+      const backup = await backUp(databaseUrl);
+      await process.start();
+      return async () => {
+        await process.kill();
+        forgotten.push(await backup.restore());
+        await process.start();
+      };
     },
   };
 }

@@ -10,7 +10,9 @@ import { createFederatedClient, type PeerLine } from './federated-client.ts';
 import { startFederatedLoad } from './federated-load.ts';
 import type { FederatedWorld } from './federated-world.ts';
 import { findPeerBreaches } from './find-peer-breaches.ts';
-import { countFinal, countOpen, hurry, readLeader, readOwner, type StoredAtLeader } from './stored-parts.ts';
+import {
+  countFinal, countHeld, countOpen, hurry, hurryQuestions, readLeader, readOwner, type StoredAtLeader,
+} from './stored-parts.ts'; // biome-ignore format: one glance
 
 export interface PeersOutcome {
   history: readonly PeerLine[];
@@ -73,17 +75,22 @@ export async function runPeers(options: PeersOptions): Promise<PeersOutcome> {
   const [leader, owner] = await Promise.all([readLeader(world), readOwner(world)]);
   const keys = { own: world.asked.own, theirs: world.asked.key };
   const misconduct = [world.leader, world.owner].flatMap((side) => side.process.misconduct());
-  breaches.push(...findPeerBreaches({ history: history.lines, leader, owner, keys, misconduct }));
+  const forgotten = { leader: world.leader.forgotten, owner: world.owner.forgotten };
+  breaches.push(...findPeerBreaches({ history: history.lines, leader, owner, keys, misconduct, forgotten }));
   return { history: history.lines, meter, struck, parts: leader.parts, breaches };
 }
 
 /** Waits until nothing is on its way any more. What still is when nothing has moved for so long is a breach. */
 async function settle(world: FederatedWorld, patienceMs: number): Promise<void> {
   await hurry(world, true);
-  let fewest = await countOpen(world);
+  // A leader that has forgotten a part decides nothing over it: its owner has to ask, after a minute.
+  const wasRestored = [world.leader, world.owner].some(({ forgotten }) => forgotten.length > 0);
+  const count = async () => (await countOpen(world)) + (wasRestored ? await countHeld(world) : 0);
+  let fewest = await count();
   const isNothingOpen = async () => {
     await hurry(world, false);
-    fewest = Math.min(fewest, await countOpen(world));
+    if (wasRestored) await hurryQuestions(world);
+    fewest = Math.min(fewest, await count());
     return fewest === 0;
   };
   await waitUntil('nothing is on its way', isNothingOpen, {

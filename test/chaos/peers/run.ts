@@ -11,7 +11,7 @@ import { startOwnDatabases } from './own-databases.ts';
 import { runPeers } from './run-peers.ts';
 
 // `npm run chaos:peers -- --seed 1 --minutes 10`: two instances that are peers under load, one blow after the other to them and to what is
-// between them, and then a look at what both hold. Exit 1 on any breach. An owner that was restored from an older copy is not among the blows.
+// between them, and then a look at what both hold. Exit 1 on any breach.
 
 const { values } = parseArgs({
   options: {

@@ -12,9 +12,9 @@ const seed = Number(process.env.CHAOS_SEED ?? 4);
 /** Some of everything; `npm run chaos:peers` has all of it, in any order. */
 const blows = [
   ['reply lost after the owner’s COMMIT'],
-  ['kill -9 of owner', 'owner answering garbage'],
+  ['owner restored from an older backup', 'owner answering garbage'],
   ['answers mixed up', 'connections of owner to PostgreSQL cut'],
-  ['kill -9 of leader', 'requests arriving twice'],
+  ['leader restored from an older backup', 'requests arriving twice'],
   ['keys of owner rotated', 'owner refusing everything'],
 ];
 

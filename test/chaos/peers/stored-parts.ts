@@ -121,6 +121,11 @@ export async function countOpen({ leader, owner }: FederatedWorld): Promise<numb
   return counts[0] + counts[1];
 }
 
+/** Parts that their owner holds, as long as it has not heard what was decided. */
+export function countHeld({ owner }: FederatedWorld): Promise<number> {
+  return countIn(owner.databaseUrl, "(SELECT count(*) FROM transactions.submissions WHERE verdict = 'held')");
+}
+
 /** How many parts their owner has answered. */
 export function countFinal({ leader }: FederatedWorld): Promise<number> {
   return countIn(
@@ -156,6 +161,13 @@ export async function hurry({ leader, owner }: FederatedWorld, leases: boolean):
       for (const schema of ['transactions', 'peers'])
         await client.query(`UPDATE ${schema}.outbox SET lease_until = NULL, not_before = now()`);
     });
+}
+
+/** Has the owner ask at once for decisions that do not come by themselves, as it does after a minute. */
+export function hurryQuestions({ owner }: FederatedWorld): Promise<unknown> {
+  return withClient(owner.databaseUrl, (client) =>
+    client.query("UPDATE peers.deliveries SET not_before = now() WHERE not_before > now() AND kind = 'ask'"),
+  );
 }
 
 async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
