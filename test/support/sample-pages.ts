@@ -1,4 +1,4 @@
-import type { FormElement } from '#lib/contracts/form-content.ts';
+import type { FormElement, FormInformation } from '#lib/contracts/form-content.ts';
 import type { FormPage, PageAnswer, PageModel, PagePart } from '#lib/contracts/pages.ts';
 import type { ReceiptBody } from '#lib/contracts/receipt-body.ts';
 import type { ProblemCode } from '#lib/errors/fail.ts';
@@ -86,12 +86,14 @@ function formPages(language: SampleLanguage): Record<string, PageModel> {
     ...element,
     previous: { identifier: element.identifier, answers, created: '2025-05-03T09:12:00Z' },
   });
+  const hospital = 'University Hospital';
   const peer = {
     ...research,
-    owner: 'University Hospital',
+    content: { ...research.content, dataController: { company: hospital } },
+    owner: hospital,
     identifier: 'element/processing/study@hospital.example/1.0',
     required: false,
-  };
+  } as FormElement;
   const lab = 'Northern Research Laboratory for Sleep and Dreams';
   const ofLab = [record, channel].map((element, index) => ({
     ...element,
@@ -125,11 +127,11 @@ function formPages(language: SampleLanguage): Record<string, PageModel> {
     }),
     'form-peer': sampleForm(language, [newsletter, peer, ...ofLab], {
       peers: [
-        { name: 'University Hospital', location: 'https://hospital.example', info: null, elements: [peer] },
+        { name: hospital, location: 'https://hospital.example', info: null, elements: [peer] },
         {
           name: lab,
           location: 'https://lab.example:8443',
-          info: { ...sampleInformation(language), owner: lab },
+          info: informationOf(language, lab),
           elements: ofLab,
           asOf: '2025-05-02T06:30:00Z',
         },
@@ -138,6 +140,13 @@ function formPages(language: SampleLanguage): Record<string, PageModel> {
     'form-other-language': sampleForm(language, [newsletter, other.research ?? research]),
     'form-preview': sampleForm(language, [newsletter], { actions: null, comment: '', layout }),
   };
+}
+
+/** What another organisation says of itself. */
+function informationOf(language: SampleLanguage, owner: string): FormInformation {
+  const { content, ...information } = sampleInformation(language);
+  const { header: _ours, footer: _too, ...rest } = content;
+  return { ...information, owner, content: { ...rest, dataController: { company: owner } } };
 }
 
 function sampleAnswers(language: SampleLanguage): PageAnswer[] {
@@ -172,10 +181,16 @@ function sampleAnswers(language: SampleLanguage): PageAnswer[] {
 }
 
 function sampleParts(language: SampleLanguage): PagePart[] {
-  const { title = '' } = sampleAnswers(language)[1] ?? {};
-  const states = ['sending', 'held', 'accepted', 'refused', 'late', 'dropped'] as const;
-  const owner = 'University Hospital';
-  return states.map((state) => ({ owner, state, elements: [{ title, lang: language }] }));
+  const titles = sampleAnswers(language).map(({ title }) => ({ title, lang: language }));
+  const parts = [
+    ['sending', 'University Hospital', 1],
+    ['held', 'Northern Research Laboratory for Sleep and Dreams', 2],
+    ['accepted', 'Lakeside Clinic', 1],
+    ['refused', 'University Hospital', 2],
+    ['late', 'Northern Research Laboratory for Sleep and Dreams', 1],
+    ['dropped', 'Lakeside Clinic', 1],
+  ] as const;
+  return parts.map(([state, owner, count]) => ({ owner, state, elements: titles.slice(1, 1 + count) }));
 }
 
 function finalPages(language: SampleLanguage): Record<string, PageModel> {
@@ -234,7 +249,7 @@ function finalPages(language: SampleLanguage): Record<string, PageModel> {
     },
     'rolledback-peers': {
       ...base(language, 'ROLLBACK'),
-      ...{ ...none, page: 'rolledback', at, parts: sampleParts(language).slice(2) },
+      ...{ ...none, page: 'rolledback', at, parts: sampleParts(language).slice(3) },
       links: { receipt: null, child: link('/child'), ...no },
     },
     submitted: {

@@ -28,6 +28,7 @@ export interface FinalView {
 
 /** What a peer was answered, and what has become of it. */
 interface PartView {
+  state: PagePart['state'];
   title: string;
   text: string;
   elements: { title: string; attributes: LanguageAttributes }[];
@@ -66,6 +67,7 @@ function otherText({ page, parts, leader }: FinalPage): string {
 
 function partView({ owner, state, elements }: PagePart, reader: Reader): PartView {
   return {
+    state,
     title: reader.t('part.title', { owner }),
     text: reader.t(`part.${state}`, { owner }),
     elements: elements.map(({ title, lang }) => ({ title, attributes: reader.in(lang) })),
