@@ -96,8 +96,9 @@ export function createOutboxRelay(parts: Parts): OutboxRelay {
         const done = await sendBatch();
         // Here and not at the end: while others write all the time there is none.
         await tidy();
-        if (done === 0) break;
-        sent += 1;
+        sent += done;
+        // What was written meanwhile has woken this relay, or is found soon; before the end it is looked for once more.
+        if (done === 0 || (done < batchSize && !stopped)) break;
       }
     } catch (error) {
       log.warn('outbox rows stay for the next try', { error });

@@ -9,7 +9,8 @@ const batchSize = 1_000;
 /** Takes acknowledged rows out of the outbox. @param keep whether the carrier may still lose them. */
 export async function finishRows(db: Queries, ids: readonly string[], keep: boolean): Promise<void> {
   if (ids.length === 0) return;
-  const gone = sql`DELETE FROM outbox WHERE id = ANY(${ids}::bigint[])`;
+  // A list in a list: PostgreSQL would make a plan for each length (lib/db/sql.ts, anyOf).
+  const gone = sql`DELETE FROM outbox WHERE id = ANY(ARRAY(SELECT unnest(${ids}::bigint[])))`;
   if (!keep) await db.query(gone);
   else
     await db.query(sql`

@@ -18,31 +18,30 @@ export interface Ending {
 
 /**
  * They are over; a peer that has answered is one that works. One statement, so all of it is one COMMIT. What another process has now is
- * left out: its word counts.
+ * left out: its word counts. Given as JSON and found by `ctid`, for PostgreSQL then keeps its plan, however many there are; making it takes
+ * longer than all the rest.
  */
 export async function endDeliveries(db: Queries, endings: readonly Ending[]): Promise<void> {
-  const given = inOrder(endings);
-  const column = <T>(of: (ending: Ending) => T) => given.map(of);
+  const given = inOrder(endings).map(({ claim: { kind, url, sid, lease }, answer }) => ({
+    ...{ kind, url, sid, lease, verdict: answer?.verdict, receipt: answer?.receipt },
+    event: answer?.tell && newEvent(answer.tell),
+  }));
   await db.query(sql`
-    WITH given AS (
-           SELECT g.kind, g.url, g.sid, g.lease, g.verdict, g.receipt, g.event::jsonb AS event
-             FROM unnest(${column(({ claim }) => claim.kind)}::text[], ${column(({ claim }) => claim.url)}::text[],
-                         ${column(({ claim }) => claim.sid)}::text[], ${column(({ claim }) => claim.lease)}::uuid[],
-                         ${column(({ answer }) => answer?.verdict ?? null)}::text[],
-                         ${column(({ answer }) => answer?.receipt ?? null)}::text[],
-                         ${column(({ answer }) => (answer?.tell ? JSON.stringify(newEvent(answer.tell)) : null))}::text[])
-               AS g (kind, url, sid, lease, verdict, receipt, event)),
-         ours AS MATERIALIZED (
-           SELECT g.* FROM given AS g CROSS JOIN LATERAL (
-                  SELECT d.lease FROM deliveries AS d
-                   WHERE d.kind = g.kind AND d.peer_url = g.url AND d.sid = g.sid AND d.lease = g.lease FOR UPDATE) AS d),
+    WITH given AS MATERIALIZED (
+           SELECT g.* FROM jsonb_to_recordset(${JSON.stringify(given)}::jsonb)
+               AS g (kind text, url text, sid text, lease uuid, verdict text, receipt text, event jsonb)),
          ended AS (
-           DELETE FROM deliveries AS d USING ours AS o
-            WHERE d.kind = o.kind AND d.peer_url = o.url AND d.sid = o.sid
-           RETURNING o.*),
+           DELETE FROM deliveries AS d
+            WHERE d.ctid = ANY (ARRAY(
+                  SELECT o.ctid FROM given AS g CROSS JOIN LATERAL (
+                         SELECT d.ctid FROM deliveries AS d
+                          WHERE d.kind = g.kind AND d.peer_url = g.url AND d.sid = g.sid AND d.lease = g.lease FOR UPDATE) AS o))
+           RETURNING d.kind, d.peer_url, d.sid),
+         ours AS MATERIALIZED (
+           SELECT g.* FROM ended AS e JOIN given AS g ON g.kind = e.kind AND g.url = e.peer_url AND g.sid = e.sid),
          kept AS (
            INSERT INTO receipts AS r (kind, peer_url, sid, verdict, receipt, received_at)
-           SELECT e.kind, e.url, e.sid, e.verdict, e.receipt, accord_now() FROM ended AS e WHERE e.verdict IS NOT NULL
+           SELECT o.kind, o.url, o.sid, o.verdict, o.receipt, accord_now() FROM ours AS o WHERE o.verdict IS NOT NULL
            ON CONFLICT (kind, peer_url, sid) DO UPDATE
               SET verdict = excluded.verdict, receipt = excluded.receipt, received_at = excluded.received_at),
          well AS (
@@ -51,7 +50,7 @@ export async function endDeliveries(db: Queries, endings: readonly Ending[]): Pr
                   SELECT w.peer_url FROM queues AS w
                    WHERE w.failures > 0 AND w.peer_url IN (SELECT g.url FROM given AS g WHERE g.verdict IS NOT NULL)
                    ORDER BY w.peer_url FOR UPDATE)),
-         told AS (${outboxRows('accord.peer-outcomes', sql`(SELECT e.event FROM ended AS e WHERE e.event IS NOT NULL)`)})
+         told AS (${outboxRows('accord.peer-outcomes', sql`(SELECT o.event FROM ours AS o WHERE o.event IS NOT NULL)`)})
     SELECT`);
 }
 

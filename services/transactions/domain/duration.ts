@@ -1,4 +1,5 @@
 import { Temporal } from 'temporal-polyfill';
+import { rememberByText } from '#lib/cache/remember-by-text.ts';
 
 /** Longest `validity` of answers. */
 export const longestValidity = 'P100Y';
@@ -9,16 +10,21 @@ export const longestValidity = 'P100Y';
  * @returns undefined if it is fine, else what is wrong.
  */
 export function durationFault(text: string, most: string): string | undefined {
+  return judge(`${most} ${text}`).fault;
+}
+
+const judge = rememberByText((limited): { fault?: string } => {
+  const space = limited.indexOf(' ');
+  const [most, text] = [limited.slice(0, space), limited.slice(space + 1)];
   let duration: Temporal.Duration;
   try {
     duration = Temporal.Duration.from(text);
   } catch {
-    return 'must be an ISO 8601 duration such as P6M or PT1H';
+    return { fault: 'must be an ISO 8601 duration such as P6M or PT1H' };
   }
-  if (duration.sign <= 0) return 'must be longer than nothing';
-  if (isLonger(duration, Temporal.Duration.from(most))) return `must be at most ${most}`;
-  return undefined;
-}
+  if (duration.sign <= 0) return { fault: 'must be longer than nothing' };
+  return isLonger(duration, Temporal.Duration.from(most)) ? { fault: `must be at most ${most}` } : {};
+});
 
 function isLonger(duration: Temporal.Duration, most: Temporal.Duration): boolean {
   // A fixed day makes the comparison of months and days the same on every day.
