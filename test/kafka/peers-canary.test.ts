@@ -1,6 +1,9 @@
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { Redis } from 'ioredis';
 import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { startLocalRedis } from '../../deploy/local/redis.ts';
 import { holds } from '../security/peers-canary/files-with.ts';
 import {
@@ -10,9 +13,15 @@ import {
   shareQuestion,
   startPartner,
 } from '../security/peers-canary/partners.ts';
+import { type Caller, signIn } from '../support/callers.ts';
 import { type DistributedInstance, startDistributedInstance } from '../support/distributed-instance.ts';
+import { startTestInstance } from '../support/instance.ts';
 import { brokers, readAll } from '../support/kafka.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
+import { makeLiveModel } from '../support/live-models.ts';
+import { subjectOf, transactionIn } from '../support/live-subject.ts';
+import { createTransaction, recordsOf } from '../support/live-transactions.ts';
+import { pairInstances } from '../support/pair-instances.ts';
+import { until } from '../support/until.ts';
 
 const ours = 'canary-of-the-leader-c41e07';
 const theirs = 'canary-of-the-owner-95b8d2';
@@ -20,24 +29,31 @@ const theirs = 'canary-of-the-owner-95b8d2';
 describe.runIf(brokers)('answers to a partner’s question, at a leader of separate services', () => {
   let redis: Awaited<ReturnType<typeof startLocalRedis>>;
   let leader: DistributedInstance;
+  let folder: string;
   let owner: Partner;
   beforeAll(async () => {
+    folder = await mkdtemp(path.join(tmpdir(), 'accord-test-'));
+    // As root, PostgreSQL runs as a user who must be able to enter.
+    await chmod(folder, 0o755);
     redis = await startLocalRedis();
-    leader = await startDistributedInstance({
-      replicas: 1,
-      kafkaBrokers: brokers as string,
-      redisUrl: redis.address,
-      environment: { OUTBOUND_ALLOWED_NETWORKS: '127.0.0.0/8,::1/128' },
-    });
+    [leader, owner] = await Promise.all([
+      startDistributedInstance({
+        replicas: 1,
+        kafkaBrokers: brokers as string,
+        redisUrl: redis.address,
+        environment: { OUTBOUND_ALLOWED_NETWORKS: '127.0.0.0/8,::1/128' },
+      }),
+      startPartner(folder),
+    ]);
   }, 120_000);
   afterAll(async () => {
     await leader?.stop();
     await owner?.stop();
     await redis?.stop();
+    await rm(folder, { recursive: true, force: true });
   });
 
   it('are in no table, topic, cache, log or answer', async () => {
-    owner = await startPartner(await temporaryFolder());
     const shown = await shareQuestion(leader, owner);
     const made = await answerBoth(leader, shown, { own: ours, theirs });
     // At once: what is cached lives for seconds.
@@ -56,6 +72,56 @@ describe.runIf(brokers)('answers to a partner’s question, at a leader of separ
     expect(placesOf(ours)).toEqual(['told', 'tables']);
     expect(placesOf(made.id)).toEqual(expect.arrayContaining(['told', 'tables', 'topics']));
     expect(cache.length).toBeGreaterThan(0);
+  }, 120_000);
+
+  it('of three instances come into force together, each where it belongs, whoever shows the form', async () => {
+    const council = await startTestInstance({ INSTANCE_NAME: 'City Council' });
+    onTestFinished(council.stop);
+    await pairInstances(leader, council);
+    const admins = await Promise.all([leader, owner, council].map((each) => signIn(each, 'admin')));
+    const [atLeader, atOwner, atCouncil] = admins as [Caller, Caller, Caller];
+    const share = async (admin: Caller, url: string) => {
+      const { id, key } = await makeLiveModel(admin, 'preference', {
+        en: { label: 'Wishes', valueType: 'FREE_TEXT' },
+      });
+      await admin.send('PUT', `/models/${id}`, { name: 'Wishes', shared: true });
+      return { own: key, shared: `${key}@${new URL(url).host}` };
+    };
+    const [leaders, owners, councils] = [
+      await share(atLeader, leader.url),
+      await share(atOwner, owner.url),
+      await share(atCouncil, council.url),
+    ];
+    const ask = (instance: typeof leader | typeof council, admin: Caller, elements: string[]) =>
+      until(async () => {
+        const made = await createTransaction(admin, { layoutData: { elements }, peerCommit: 'together' });
+        const answers = elements.map((name): [string, string[]] => [
+          `element/preference/${name}/1.0`,
+          [`of ${name}`],
+        ]);
+        expect((await subjectOf(instance, made).submit(Object.fromEntries(answers))).status).toBe(200);
+        return made;
+      });
+    const inForce = (admin: Caller, { id }: { id: string }, states: string[]) =>
+      until(async () => {
+        const { state, followers } = await transactionIn(admin.get(`/consents/${id}`));
+        expect([state, ...(followers ?? []).map((each) => each.state)]).toEqual(['COMMITTED', ...states]);
+      });
+    const shownByLeader = await ask(leader, atLeader, [leaders.own, owners.shared, councils.shared]);
+    const shownByCouncil = await ask(council, atCouncil, [councils.own, leaders.shared]);
+    await inForce(atLeader, shownByLeader, ['ACCEPTED', 'ACCEPTED']);
+    await inForce(atCouncil, shownByCouncil, ['ACCEPTED']);
+    for (const [admin, { subject }, expected] of [
+      [atLeader, shownByLeader, { [leaders.own]: `of ${leaders.own}` }],
+      [atOwner, shownByLeader, { [owners.own]: `of ${owners.shared}` }],
+      [atCouncil, shownByLeader, { [councils.own]: `of ${councils.shared}` }],
+      [atCouncil, shownByCouncil, { [councils.own]: `of ${councils.own}` }],
+      [atLeader, shownByCouncil, { [leaders.own]: `of ${leaders.shared}` }],
+    ] as const) {
+      const records = Object.entries(await recordsOf(admin, subject));
+      expect(Object.fromEntries(records.map(([key, [record]]) => [key, record?.value]))).toEqual(expected);
+      expect(records.every(([, all]) => all.length === 1)).toBe(true);
+    }
   }, 120_000);
 });
 
