@@ -1,4 +1,6 @@
+import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
+import { LongestFirst } from './test/support/longest-first.ts';
 import { patience } from './test/support/patience.ts';
 
 /** Conditions are waited for as long as a busy machine needs; tests that do more than others say so themselves. */
@@ -10,36 +12,43 @@ const waits = { testTimeout: 60_000, hookTimeout: 60_000, expect: { poll: patien
  */
 const execArgv = ['--disable-warning=TimeoutNegativeWarning'];
 
+/** What tests and the programs that they start load is compiled once, and kept where the product keeps it (services/standalone.ts). */
+const env = { NODE_COMPILE_CACHE: fileURLToPath(new URL('node_modules/.cache/node', import.meta.url)) };
+
 export default defineConfig({
   test: {
     globalSetup: ['test/support/postgres-setup.ts'],
+    sequence: { sequencer: LongestFirst },
     // Processes, not threads: what a test starts ends with the thread or process that started it.
     pool: 'forks',
     // A test waits for its servers half of the time; with more workers than this the servers would wait for the tests.
     // A Kafka from outside is one for all, so its tests run one after the other.
-    maxWorkers: process.env.KAFKA_BROKERS ? 1 : 2,
+    maxWorkers: process.env.KAFKA_BROKERS ? 1 : 3,
     projects: [
       {
         test: {
           name: 'fast',
           execArgv,
+          env,
           include: ['test/{unit,service,contract,integration,security}/**/*.test.ts'],
+          // One process for many files: to load the product takes as long as most of them run. What a file changes in its process it restores.
+          isolate: false,
           ...waits,
         },
       },
       {
-        // Its own Kafka starts with it, so the others do not wait for one.
         test: {
           name: 'kafka',
           execArgv,
+          env,
           include: ['test/kafka/**/*.test.ts'],
-          globalSetup: ['test/support/kafka-setup.ts'],
           ...waits,
         },
       },
       {
         test: {
           name: 'e2e',
+          env,
           include: ['test/e2e/**/*.test.ts'],
           ...waits,
         },
@@ -48,6 +57,7 @@ export default defineConfig({
         test: {
           name: 'chaos',
           execArgv,
+          env,
           include: ['test/chaos/**/*.test.ts'],
           ...waits,
           testTimeout: 300_000,

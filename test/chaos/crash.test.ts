@@ -10,11 +10,10 @@ const seed = Number(process.env.CHAOS_SEED ?? 4);
 it('what was acknowledged is there once, whatever of one process was killed at whatever moment', async () => {
   const world = await startEmbeddedWorld({ project: path.join(import.meta.dirname, '..', '..') });
   onTestFinished(world.stop);
-  const blows = [...world.faults, ...world.faults].map((fault) => [fault]);
   const { breaches, history } = await runChaos({
     world,
     random: createRandom(seed),
-    blows,
+    blows: world.faults.map((fault) => [fault]),
     between: [20, 200],
     crowd: { people: 8, restMs: 0 },
   });

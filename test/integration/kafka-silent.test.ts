@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
 import { testReader } from '../support/event-bus-suite.ts';
-import { makeKafkaBus } from '../support/kafka.ts';
+import { createTestKafkaBus } from '../support/kafka-bus.ts';
 import { keyRevoked, outbound } from '../support/sample-events.ts';
 import { startSilentBroker } from '../support/silent-broker.ts';
 
 test('a bus whose broker answers nothing stops in a few seconds, and holds no connection after that', async () => {
   const { address, connections } = await startSilentBroker();
-  const bus = makeKafkaBus({ address });
+  const bus = createTestKafkaBus({ address });
   bus.subscribe('accord.consents', testReader(), async () => {});
   bus.subscribe('accord.keys', testReader({ shared: false }), async () => {});
   bus.start();

@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Caller, signIn } from '../support/callers.ts';
 import { type DistributedInstance, startDistributedInstance } from '../support/distributed-instance.ts';
@@ -7,6 +8,8 @@ import { complete, subjectOf } from '../support/live-subject.ts';
 import { createTransaction } from '../support/live-transactions.ts';
 
 const workers = 4;
+/** Between two consents of one of them: starts, of which there are ten, take as long as the load lets them. */
+const restMs = 200;
 
 describe.runIf(brokers)('two replicas of every service', () => {
   let instance: DistributedInstance;
@@ -55,6 +58,7 @@ describe.runIf(brokers)('two replicas of every service', () => {
       while (!ending) {
         const failed = (error: unknown) => faults.push(String(error));
         await takeConsent().then((id) => submitted.push(id), failed);
+        await wait(restMs);
       }
     }
     const running = Array.from({ length: workers }, work);

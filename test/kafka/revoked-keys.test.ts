@@ -2,12 +2,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { LocalServer } from '../../deploy/local/local-server.ts';
 import { createKey, signIn } from '../support/callers.ts';
 import { type DistributedInstance, startDistributedInstance } from '../support/distributed-instance.ts';
-import { brokers } from '../support/kafka.ts';
 import { startTestRedis } from '../support/redis.ts';
 
 const maxAgeMs = 5_000;
 
-describe.runIf(brokers)('two replicas of every service while Kafka is down', () => {
+describe('two replicas of every service while Kafka is down', () => {
   let instance: DistributedInstance;
   let redis: LocalServer | null;
   beforeAll(async () => {

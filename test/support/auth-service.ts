@@ -13,7 +13,7 @@ import { createMemoryRateLimiter, defaultRateLimits, type RateLimits } from '#li
 import { createLogger } from '#lib/observability/logger.ts';
 import type { AuthOptions } from '../../services/auth/auth-options.ts';
 import { type AuthService, composeAuth } from '../../services/auth/compose.ts';
-import { contractFetch, createContractChecker, readContract } from './contract.ts';
+import { contractFetch, readContract } from './contract.ts';
 import { createTestBus } from './event-bus.ts';
 import { createTestDatabase } from './postgres.ts';
 
@@ -47,7 +47,6 @@ export interface AuthUnderTest {
 }
 
 const contract = readContract();
-const checker = createContractChecker(contract);
 
 /** What a test has otherwise than the default. */
 export interface Changes {
@@ -96,7 +95,7 @@ export async function startAuth(changes: Changes = {}): Promise<AuthUnderTest> {
     authUrl: changes.settings?.authUrl ?? `${baseUrl}/auth`,
     auth: await compose(changes),
     logged: () => logged,
-    fetch: contractFetch(baseUrl, checker),
+    fetch: contractFetch(baseUrl),
     askToken: (fields, path = '/auth', headers = {}) =>
       under.fetch(path, { method: 'POST', headers, body: new URLSearchParams(fields) }),
     async tokenOf(username, password = 'demo') {

@@ -1,7 +1,6 @@
-import { readFileSync } from 'node:fs';
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import addFormats from 'ajv-formats';
-import { parse } from 'yaml';
+import { readContract as read } from '#lib/http/read-contract.ts';
 import {
   type ContractDocument,
   createContractPaths,
@@ -26,7 +25,7 @@ export interface ContractChecker {
 
 /** openapi.yaml of this repository. */
 export function readContract(): ContractDocument {
-  return parse(readFileSync(new URL('../../openapi.yaml', import.meta.url), 'utf8')) as ContractDocument;
+  return read(new URL('../../openapi.yaml', import.meta.url)) as unknown as ContractDocument;
 }
 
 /**
@@ -59,13 +58,21 @@ export function createContractChecker(document: ContractDocument): ContractCheck
   };
 }
 
+let ourChecker: ContractChecker | undefined;
+
+/** The checker of openapi.yaml, one for all: it compiles each schema when it needs it first. */
+export function contractChecker(): ContractChecker {
+  ourChecker ??= createContractChecker(readContract());
+  return ourChecker;
+}
+
 /**
- * A `fetch` for tests: takes paths, does not follow redirections, and checks every response.
+ * A `fetch` for tests: takes paths, does not follow redirections, and checks every response against openapi.yaml.
  * @param baseUrl the instance under test.
  */
 export function contractFetch(
   baseUrl: string,
-  checker: ContractChecker = createContractChecker(readContract()),
+  checker = contractChecker(),
 ): (path: string, init?: RequestInit) => Promise<Response> {
   return async (path, init = {}) => {
     const response = await fetch(new URL(path, baseUrl), { redirect: 'manual', ...init });

@@ -18,7 +18,7 @@ import { createMetrics } from '#lib/observability/metrics.ts';
 import { savePeer } from '../../services/peers/commands/save-peer.ts';
 import { composePeers } from '../../services/peers/compose.ts';
 import { readDescription } from '../../services/peers/domain/read-description.ts';
-import { contractFetch, createContractChecker, readContract } from './contract.ts';
+import { contractFetch, readContract } from './contract.ts';
 import { createTestBus } from './event-bus.ts';
 import type { OwnPeer } from './peer-of-our-own.ts';
 import { createTestDatabase } from './postgres.ts';
@@ -125,7 +125,7 @@ export async function startDelivering(replicas = 1): Promise<DeliveringInstance>
   };
   return {
     ...{ url, db, transactions, keys, outcomes, tell, replicas: composed },
-    fetch: contractFetch(url, createContractChecker(readContract())),
+    fetch: contractFetch(url),
     async restartWith(signingKeys) {
       await stopAll();
       await start(signingKeys, [createTestBus(log)]);

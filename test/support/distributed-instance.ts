@@ -11,7 +11,7 @@ import { insertAccount } from '../../services/auth/queries/accounts.ts';
 import { composeInstance } from '../../services/compose-instance.ts';
 import { definitions } from '../../services/definitions.ts';
 import { readInstanceSettings } from '../../services/settings.ts';
-import { contractFetch, createContractChecker, readContract } from './contract.ts';
+import { contractFetch } from './contract.ts';
 import { createTestDatabase } from './postgres.ts';
 import { type PrefixRouter, startPrefixRouter } from './prefix-router.ts';
 import { startTestRedis } from './redis.ts';
@@ -97,7 +97,6 @@ export async function startDistributedInstance(options: Options): Promise<Distri
       ...{ REDIS_URL: options.redisUrl ?? redis?.address ?? nowhere, STOP_DELAY: '0.5', LOG_LEVEL: 'info' },
       // How busy the machine is decides no test.
       MAX_EVENT_LOOP_DELAY: '0',
-      NODE_COMPILE_CACHE: path.join(root, 'node_modules', '.cache', 'node'),
       ...neighbours(places),
       ...options.environment,
       ...options.environmentOf?.[place.service],
@@ -119,7 +118,7 @@ export async function startDistributedInstance(options: Options): Promise<Distri
   }
   return {
     ...{ url: router.url, databaseUrl: database.url, secrets, replicas, router, stop },
-    fetch: contractFetch(router.url, createContractChecker(readContract())),
+    fetch: contractFetch(router.url),
     logs: () => replicas.map((replica) => replica.said()).join(''),
   };
 }

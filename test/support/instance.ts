@@ -7,7 +7,7 @@ import { listen } from '#lib/http/listen.ts';
 import { createLogger } from '#lib/observability/logger.ts';
 import { composeInstance } from '../../services/compose-instance.ts';
 import { readInstanceSettings } from '../../services/settings.ts';
-import { contractFetch, createContractChecker, readContract } from './contract.ts';
+import { contractFetch } from './contract.ts';
 import { createTestDatabase } from './postgres.ts';
 
 /** Real secrets, an instance's own. */
@@ -76,7 +76,7 @@ export async function startTestInstance(environment: Record<string, string> = {}
     url,
     databaseUrl: database.url,
     secrets,
-    fetch: contractFetch(url, createContractChecker(readContract())),
+    fetch: contractFetch(url),
     logs: () => lines.join(''),
     metrics: async () => (await services.surroundings.shared.metrics.read()).body,
     async stop() {

@@ -1,20 +1,43 @@
 import { Kafka, type KafkaMessage, logLevel } from 'kafkajs';
-import { inject } from 'vitest';
-import { createKafkaBus } from '#lib/events/kafka/kafka-bus.ts';
-import { createLogger } from '#lib/observability/logger.ts';
-import { eventContract } from './event-bus.ts';
+import { afterAll } from 'vitest';
+import { createTopics, readTopics } from '#lib/events/kafka/topics.ts';
+import { startLocalKafka } from '../../deploy/local/kafka.ts';
+import type { LocalServer } from '../../deploy/local/local-server.ts';
+import { MissingInfrastructure } from '../../deploy/local/programs.ts';
+import { createTestKafkaBus, type TestKafkaBus } from './kafka-bus.ts';
 
-/** The Kafka of this worker; null if it cannot be had here. */
-export const brokers = inject('kafkaBrokers')?.[Number(process.env.VITEST_POOL_ID) - 1] ?? null;
+const given = process.env.KAFKA_BROKERS;
 
-/** A bus on Kafka. @param address another than the worker's. */
-export function makeKafkaBus({ address = brokers ?? '', log = createLogger({ level: 'silent' }) } = {}) {
-  return createKafkaBus({
-    brokers: address.split(','),
-    clientId: 'test',
-    contract: eventContract,
-    log,
+/**
+ * The Kafka of the test file that loads this, which it may do faults to; it ends with the file, because a broker is busy even when nobody
+ * asks anything of it. Null if there is another one (`KAFKA_BROKERS`), or none can be had here.
+ */
+export const ownKafka = given ? null : await startOrTell();
+
+/** Where the test file's Kafka is, with the topics of asyncapi.yaml; null if none can be had here: then tests that need it are left out. */
+export const brokers = given ?? ownKafka?.address ?? null;
+
+afterAll(() => ownKafka?.stop());
+if (brokers)
+  await createTopics({
+    brokers: brokers.split(','),
+    wanted: readTopics(new URL('../../asyncapi.yaml', import.meta.url)),
   });
+
+/** On a person's machine the other tests still run; in CI what is missing is a failure. */
+async function startOrTell(): Promise<LocalServer | null> {
+  try {
+    return await startLocalKafka();
+  } catch (error) {
+    if (!(error instanceof MissingInfrastructure) || process.env.CI === 'true') throw error;
+    process.stderr.write(`\n!!! TESTS ON KAFKA ARE LEFT OUT !!!\n${error.message}\n\n`);
+    return null;
+  }
+}
+
+/** A bus on Kafka. @param address another than the test file's. */
+export function makeKafkaBus({ address = brokers ?? '', ...options }: Partial<TestKafkaBus> = {}) {
+  return createTestKafkaBus({ address, ...options });
 }
 
 /** Kafka without anything of ours in between. */

@@ -4,6 +4,7 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { onTestFinished } from 'vitest';
+import { programEnvironment } from './program-environment.ts';
 
 /** How a program is started that holds the embedded PostgreSQL. */
 export interface ProgramOptions {
@@ -73,7 +74,7 @@ export function startProgram(options: ProgramOptions): Program {
   const script = path.join(project ?? ourProject, 'test', 'support', 'postgres-program.ts');
   const child = spawn(process.execPath, [script, dataDir, named ? 'named' : 'default', rootDataDir], {
     cwd: cwd ?? '/',
-    env: { PATH: process.env.PATH, ...env },
+    env: { ...programEnvironment, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
     ...(uid === undefined ? {} : { uid, gid: uid }),
   });

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
+import { programEnvironment } from './program-environment.ts';
 
 const project = path.join(import.meta.dirname, '..', '..');
 
@@ -12,7 +13,7 @@ export async function runCommand(
 ): Promise<{ code: number | null; output: string; errors: string }> {
   const child = spawn(process.execPath, [path.join(project, script), ...args], {
     cwd: '/',
-    env: { PATH: process.env.PATH, ...env },
+    env: { ...programEnvironment, ...env },
   });
   child.stdin.on('error', () => {}); // It may end without reading.
   child.stdin.end(input);

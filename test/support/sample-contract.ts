@@ -1,7 +1,4 @@
-import { readFileSync } from 'node:fs';
-import { parse } from 'yaml';
+import { readContract } from './contract.ts';
 
 /** The product's own contract, parsed. */
-export const sampleContract: Record<string, unknown> = parse(
-  readFileSync(new URL('../../openapi.yaml', import.meta.url), 'utf8'),
-);
+export const sampleContract = readContract() as unknown as Record<string, unknown>;

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import path from 'node:path';
+import { programEnvironment } from './program-environment.ts';
 
 /** How a process ended, and all that it said. */
 export interface Ended {
@@ -31,7 +32,7 @@ const ours = path.join(import.meta.dirname, '..', '..', 'services', 'standalone.
 export function startStandalone(settings: Record<string, string>, program = ours): StandaloneProcess {
   const child = spawn(process.execPath, [program], {
     cwd: '/',
-    env: { PATH: process.env.PATH, PORT: '0', RATE_LIMITS: 'off', MAX_EVENT_LOOP_DELAY: '0', ...settings },
+    env: { ...programEnvironment, PORT: '0', RATE_LIMITS: 'off', MAX_EVENT_LOOP_DELAY: '0', ...settings },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const killAtExit = () => child.kill('SIGKILL');

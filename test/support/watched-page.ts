@@ -1,5 +1,5 @@
 import type { Browser, BrowserContextOptions, Page, Request, Response } from 'playwright-core';
-import { createContractChecker, readContract } from './contract.ts';
+import { contractChecker } from './contract.ts';
 
 /** A page as a subject opens it, with everything noted that no page of ours may do. */
 export interface WatchedPage {
@@ -15,7 +15,7 @@ export interface WatchedPage {
  */
 const expected = /^(Failed to load resource: the server responded|Blocked autofocusing)/;
 
-const checker = createContractChecker(readContract());
+const checker = contractChecker();
 
 /** Opens an empty page in a browser profile of its own. @param origins whose pages may be fetched: the instance's, and the host's if there is one. */
 export async function openWatchedPage(

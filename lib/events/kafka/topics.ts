@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import kafkajs, { type Admin, type ITopicConfig } from 'kafkajs';
 import { readAsyncApi } from '#lib/events/async-api.ts';
 import { createKafkaClient } from '#lib/events/kafka/kafka-client.ts';
@@ -19,6 +20,9 @@ export interface TopicsReport {
 
 /** Of each event there are so many copies, or as many as there are brokers. */
 const maxReplication = 3;
+/** For so long brokers may choose the leaders of new topics. */
+const leadersMs = 30_000;
+const askAgainMs = 100;
 
 /** The topics of asyncapi.yaml, from the bindings of its channels. */
 export function readTopics(file: URL): WantedTopic[] {
@@ -49,15 +53,27 @@ export async function createTopics({
     const replication = Math.min(maxReplication, (await admin.describeCluster()).brokers.length);
     const present = new Set(await admin.listTopics());
     const missing = wanted.filter(({ topic }) => !present.has(topic));
-    if (missing.length > 0)
-      await admin.createTopics({
-        waitForLeaders: true,
-        topics: missing.map((each) => toKafka(each, replication)),
-      });
+    if (missing.length > 0) await makeTopics(admin, missing, replication);
     const old = wanted.filter(({ topic }) => present.has(topic));
     return { created: missing.map(({ topic }) => topic), differences: await findDifferences(admin, old) };
   } finally {
     await admin.disconnect();
+  }
+}
+
+/** A broker that does not know of a topic yet, or not of its leaders, is asked again: kafkajs itself gives up at the former. */
+async function makeTopics(admin: Admin, wanted: readonly WantedTopic[], replication: number): Promise<void> {
+  const topics = wanted.map((each) => toKafka(each, replication));
+  await admin.createTopics({ waitForLeaders: false, topics });
+  const deadline = performance.now() + leadersMs;
+  for (;;) {
+    try {
+      await admin.fetchTopicMetadata({ topics: wanted.map(({ topic }) => topic) });
+      return;
+    } catch (error) {
+      if (performance.now() > deadline) throw error;
+    }
+    await wait(askAgainMs);
   }
 }
 

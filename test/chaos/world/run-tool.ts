@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import path from 'node:path';
 import { promisify } from 'node:util';
+import { programEnvironment } from '../../support/program-environment.ts';
 
 /** Runs one of the project's commands until it ends. @throws Error with what it said unless it ends with 0. */
 export async function runTool(
@@ -8,6 +9,6 @@ export async function runTool(
   [program, ...args]: readonly [program: string, ...args: string[]],
   environment: Record<string, string>,
 ): Promise<void> {
-  const env = { PATH: process.env.PATH, ...environment };
+  const env = { ...programEnvironment, ...environment };
   await promisify(execFile)(process.execPath, [path.join(project, program), ...args], { cwd: '/', env });
 }

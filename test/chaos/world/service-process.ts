@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { appendFileSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
+import { programEnvironment } from '../../support/program-environment.ts';
 import { waitUntil } from '../wait-until.ts';
 
 /** One process of Accord that one may be cruel to. It is started again when it ends by itself, as in a cluster. */
@@ -73,7 +74,7 @@ export function createServiceProcess(options: ServiceProgram): ServiceProcess {
   function launch(): void {
     const started = spawn(process.execPath, [...serviceOptions, path.join(project, program)], {
       cwd: '/',
-      env: { PATH: process.env.PATH, ...environment, ...shiftSettings(shift) },
+      env: { ...programEnvironment, ...environment, ...shiftSettings(shift) },
       stdio: ['ignore', 'ignore', 'pipe'],
     });
     child = started;
