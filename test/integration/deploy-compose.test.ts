@@ -3,29 +3,16 @@ import path from 'node:path';
 import { Ajv } from 'ajv';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
+import { neighbourSetting, serviceSpecs } from '#lib/config/process-specs.ts';
+import { readServiceSettings } from '#lib/config/read-service-settings.ts';
+import { definitions } from '../../services/definitions.ts';
+import { type ComposeService, environmentIn, readCompose } from '../support/compose-file.ts';
 import { composeSchema } from '../support/compose-schema.ts';
 
 const project = path.join(import.meta.dirname, '..', '..');
 const read = (file: string) => readFileSync(path.join(project, file), 'utf8');
 
-interface Service {
-  image: string;
-  build?: unknown;
-  command?: string[];
-  environment?: Record<string, string>;
-  volumes?: { type: string; source: string }[];
-  networks?: string[];
-  ports?: string[];
-  depends_on?: Record<string, { condition: string }>;
-  healthcheck?: unknown;
-  scale?: number;
-}
-
-const compose = parse(read('deploy/compose.yaml'), { merge: true }) as {
-  services: Record<string, Service>;
-  networks: Record<string, unknown>;
-  volumes: Record<string, unknown>;
-};
+const compose = readCompose();
 const services = Object.entries(compose.services);
 /** Every service that can run as a process of its own. */
 const programs = readdirSync(path.join(project, 'services')).filter((name) =>
@@ -45,7 +32,7 @@ describe('deploy/compose.yaml', () => {
   it('has two of every service, which wait for migrations and topics and tell whether they are ready', () => {
     expect(programs.length).toBeGreaterThan(3);
     for (const name of programs) {
-      const service = compose.services[name] as Service;
+      const service = compose.services[name] as ComposeService;
       expect(service, name).toMatchObject({ scale: 2, command: [name] });
       expect(service.healthcheck, name).toBeDefined();
       for (const job of ['migrate', 'topics'])
@@ -86,7 +73,7 @@ describe('deploy/compose.yaml', () => {
   it('lets what is waited for end or be healthy', () => {
     for (const [name, { depends_on = {} }] of services)
       for (const [other, { condition }] of Object.entries(depends_on)) {
-        const { healthcheck } = compose.services[other] as Service;
+        const { healthcheck } = compose.services[other] as ComposeService;
         if (condition === 'service_healthy') expect(healthcheck, `${name} waits for ${other}`).toBeDefined();
         if (condition === 'service_completed_successfully') expect(healthcheck, other).toBeUndefined();
       }
@@ -96,6 +83,58 @@ describe('deploy/compose.yaml', () => {
     const given = /max_connections=(\d+)/.exec(compose.services.postgres?.command?.join(' ') ?? '')?.[1];
     const pools = programs.map((name) => (compose.services[name]?.scale ?? 1) * poolSize);
     expect(Number(given)).toBeGreaterThanOrEqual(2 * pools.reduce((sum, each) => sum + each, 0) + 10);
+  });
+
+  it.each(definitions.map((definition) => [definition.name, definition] as const))(
+    'gives %s settings that it takes, and addresses at which the others are',
+    (name, definition) => {
+      const service = compose.services[name] as ComposeService;
+      const { settings, addressesOf } = readServiceSettings(definition, environmentIn(service));
+      expect(settings).toMatchObject({ HOST: '0.0.0.0', PORT: 8080, INTERNAL_PORT: 8081, DEMO: undefined });
+      for (const other of definition.calls)
+        expect(addressesOf(other), other).toEqual([`http://${other}:${settings.INTERNAL_PORT}`]);
+      const [, , , program] = service.healthcheck?.test ?? [];
+      expect(program).toContain(`http://127.0.0.1:${settings.INTERNAL_PORT}/readyz`);
+      expect(router).toContain(`server ${name}:${settings.PORT} resolve`);
+    },
+  );
+
+  it('sets nothing that nobody reads', () => {
+    const specs = [serviceSpecs, ...definitions.map((definition) => definition.specs)];
+    const read = new Set([
+      ...specs.flatMap((each) => Object.keys(each)),
+      ...definitions.map(({ name }) => neighbourSetting(name)),
+    ]);
+    for (const [name, { environment = {} }] of services.filter(([, { build }]) => build))
+      expect(
+        Object.keys(environment).filter((setting) => !read.has(setting)),
+        name,
+      ).toEqual([]);
+  });
+
+  it('runs what the image can run', () => {
+    for (const [name, { command = [] }] of services.filter(([, { build }]) => build)) {
+      const programs = [`services/${command[0]}/main.ts`, `services/${command[0]}.ts`];
+      expect(
+        programs.some((program) => existsSync(path.join(project, program))),
+        name,
+      ).toBe(true);
+    }
+  });
+
+  it('finds database, broker and cache where they listen, and the contract’s open page when it asks the router', () => {
+    const { DATABASE_URL, KAFKA_BROKERS, REDIS_URL } = environmentIn(compose.services.auth as ComposeService);
+    expect([DATABASE_URL, REDIS_URL]).toEqual(['postgresql://postgres:5432/accord', 'redis://redis:6379']);
+    expect(read('deploy/kafka.properties')).toContain(`advertised.listeners=PLAINTEXT://${KAFKA_BROKERS}`);
+    expect(read('deploy/postgres-init.sh')).toContain('CREATE DATABASE accord OWNER accord');
+    const [asked] = /http:\/\/127\.0\.0\.1:8080\S*/.exec(
+      compose.services.router?.healthcheck?.test.join(' ') ?? '',
+    ) ?? [''];
+    const { paths } = parse(read('openapi.yaml')) as {
+      paths: Record<string, { get?: { 'x-roles': object } }>;
+    };
+    expect(paths[new URL(asked).pathname]?.get?.['x-roles']).toHaveProperty('anonymous');
+    expect(router).toMatch(/^\s*listen 8080 /m);
   });
 
   it('runs scripts that may be run', () => {

