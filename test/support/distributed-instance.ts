@@ -13,24 +13,13 @@ import { definitions } from '../../services/definitions.ts';
 import { readInstanceSettings } from '../../services/settings.ts';
 import { contractFetch } from './contract.ts';
 import { createTestDatabase } from './postgres.ts';
-import { type PrefixRouter, startPrefixRouter } from './prefix-router.ts';
+import { type PrefixRouter, routesTo, startPrefixRouter } from './prefix-router.ts';
 import { startTestRedis } from './redis.ts';
 import { type StandaloneProcess, startStandalone } from './standalone-process.ts';
 
 /** Redis is only missed where it is. */
 const nowhere = 'redis://127.0.0.1:9';
 const root = path.join(import.meta.dirname, '..', '..');
-
-/** Public paths of each service, as any Ingress is given them (docs/architecture.md). */
-const prefixes: Record<string, readonly string[]> = {
-  auth: ['/auth', '/keys', '/user'],
-  forms: ['/'],
-  transactions: [
-    ...['/consents', '/transactions', '/records', '/subjects', '/receipts', '/stats', '/user/records'],
-  ],
-  peers: ['/peers', '/federation', '/.well-known/accord'],
-  webhooks: ['/webhooks'],
-};
 
 /** One process of one service. */
 export interface Replica {
@@ -84,11 +73,12 @@ export async function startDistributedInstance(options: Options): Promise<Distri
   const redis = options.redisUrl ? null : await startTestRedis();
   const folder = await mkdtemp(path.join(tmpdir(), 'accord-test-secrets-'));
   const services = definitions.map(({ name }) => name);
-  const secrets = await loadSecrets({ folder, callers: Object.keys(prefixes), generate: true });
+  const secrets = await loadSecrets({ folder, callers: services, generate: true });
   const places = await Promise.all(
     services.flatMap((service) => Array.from({ length: count }, () => findPlace(service))),
   );
-  const router = await startPrefixRouter(routesTo(places));
+  const router = await startPrefixRouter();
+  router.serve(routesTo((service) => places.filter((place) => place.service === service)));
   await seedInstance({ url: router.url, databaseUrl: database.url, secrets });
   const replicas = places.map((place) =>
     createReplica(place, {
@@ -103,7 +93,7 @@ export async function startDistributedInstance(options: Options): Promise<Distri
     }),
   );
   const stop = async () => {
-    await router.close();
+    await router.stop();
     const ended = await Promise.all(replicas.map((replica) => replica.process().stop()));
     await Promise.all([database.drop(), redis?.stop()]);
     await rm(folder, { recursive: true, force: true });
@@ -138,13 +128,6 @@ async function findPlace(service: string): Promise<Place> {
     url: `http://127.0.0.1:${port}`,
     internalUrl: `http://127.0.0.1:${internalPort}`,
   };
-}
-
-function routesTo(places: readonly Place[]): Record<string, Place[]> {
-  const routes: Record<string, Place[]> = {};
-  for (const [service, paths] of Object.entries(prefixes))
-    for (const prefix of paths) routes[prefix] = places.filter((place) => place.service === service);
-  return routes;
 }
 
 /** AUTH_INTERNAL_URL, … */

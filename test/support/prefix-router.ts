@@ -1,125 +1,179 @@
-import { Agent, createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
+import {
+  Agent,
+  createServer,
+  type IncomingMessage,
+  type ServerResponse,
+  request as sendRequest,
+} from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A replica as the router sees it. */
+/** One replica of a service, as the router sees it. */
 export interface RoutedReplica {
-  /** Its public address. */
-  url: string;
-  /** Where its `/readyz` is. */
-  internalUrl: string;
+  /** The public port. */
+  port: number;
+  internalPort: number;
 }
 
-/** A plain prefix router such as an Ingress is: longest prefix first, replicas in turn, those that are not ready left out. */
+/** What stands in front of replicas: knows prefixes, and asks each replica whether it is ready. */
 export interface PrefixRouter {
   url: string;
+  /** Until it is called nothing is there. @param routes replicas by path prefix. */
+  serve(routes: Readonly<Record<string, readonly RoutedReplica[]>>): void;
   /** Waits until the router sends requests to so many replicas. */
   seen(count: number): Promise<void>;
-  close(): Promise<void>;
+  stop(): Promise<void>;
 }
 
-const probeEveryMs = 100;
-const probeTimeoutMs = 1_000;
+/** Public paths of each service, as any Ingress is given them (docs/architecture.md). */
+const publicPaths: Readonly<Record<string, readonly string[]>> = {
+  auth: ['/auth', '/keys', '/user'],
+  forms: ['/'],
+  transactions: [
+    ...['/consents', '/transactions', '/records', '/subjects', '/receipts', '/stats', '/user/records'],
+  ],
+  peers: ['/peers', '/federation', '/.well-known/accord'],
+  webhooks: ['/webhooks'],
+};
+
+/** Routes to Accord's services. @param replicasOf those of one; there may be none. */
+export function routesTo<R extends RoutedReplica>(
+  replicasOf: (service: string) => readonly R[],
+): Record<string, readonly R[]> {
+  const routes = Object.entries(publicPaths).flatMap(([service, paths]) => {
+    const replicas = replicasOf(service);
+    return replicas.length > 0 ? paths.map((prefix) => [prefix, replicas] as const) : [];
+  });
+  return Object.fromEntries(routes);
+}
+
+const probeMs = 200;
+const probePatienceMs = 1_000;
+/** One that says nothing for so long gets no more requests: on a busy machine a probe may be late. */
+const silenceMs = 3_000;
+/** Nothing was sent to a replica that did not take the connection. */
+const neverSent = new Set(['ECONNREFUSED']);
 /** More than any body may have (decisions.md §10). */
 const mostBytes = 4 * 2 ** 20;
 
-/** @param routes replicas by path prefix. */
-export async function startPrefixRouter(
-  routes: Readonly<Record<string, readonly RoutedReplica[]>>,
-): Promise<PrefixRouter> {
-  const agent = new Agent({ keepAlive: true, maxFreeSockets: 64 });
-  const replicas = [...new Set(Object.values(routes).flat())];
+/** A plain prefix router, as an Ingress is: longest prefix first, round robin over replicas whose /readyz says 200. */
+export async function startPrefixRouter(): Promise<PrefixRouter> {
+  const agent = new Agent({ keepAlive: true, maxSockets: 256 });
   const ready = new Set<RoutedReplica>();
-  const prefixes = Object.keys(routes).sort((a, b) => b.length - a.length);
+  let prefixes: (readonly [string, readonly RoutedReplica[]])[] = [];
   let turn = 0;
 
-  async function probe(replica: RoutedReplica): Promise<void> {
-    const signal = AbortSignal.timeout(probeTimeoutMs);
-    const answered = await fetch(`${replica.internalUrl}/readyz`, { signal }).catch(() => undefined);
-    if (answered?.ok) ready.add(replica);
-    else ready.delete(replica);
-    await answered?.arrayBuffer().catch(() => {});
-  }
-
-  function candidates(path: string): RoutedReplica[] {
-    const prefix = prefixes.find((each) => each === '/' || path === each || path.startsWith(`${each}/`));
-    const all = prefix === undefined ? [] : (routes[prefix] ?? []);
-    const good = all.filter((replica) => ready.has(replica));
-    const chosen = good.length > 0 ? good : all;
+  function choose(path: string): RoutedReplica[] {
+    const found = prefixes.find(
+      ([prefix]) => prefix === '/' || path === prefix || path.startsWith(`${prefix}/`),
+    );
+    const able = (found?.[1] ?? []).filter((replica) => ready.has(replica));
     turn += 1;
-    return chosen.map((_, index) => chosen[(turn + index) % chosen.length] as RoutedReplica);
+    return able.map((_, index) => able[(turn + index) % able.length] as RoutedReplica);
   }
 
-  async function route(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
-    const body = await readBody(incoming);
-    let last: unknown = 'nobody serves it';
-    for (const replica of candidates((incoming.url ?? '/').split('?', 1)[0] as string)) {
-      try {
-        return await forward(replica, { incoming, response, body, agent });
-      } catch (error) {
-        last = error;
-        if (!maySendAgain(incoming.method, error)) break;
-      }
+  async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const body = await readBody(request);
+    for (const replica of choose((request.url ?? '/').split('?', 1)[0] as string)) {
+      const outcome = await forward(agent, replica, { request, response, body });
+      if (outcome === 'answered') return;
+      ready.delete(replica);
+      if (outcome === 'unknown') break;
     }
-    response.writeHead(502, { 'Content-Type': 'text/plain' }).end(`no replica: ${String(last)}`);
+    response.writeHead(response.headersSent ? 200 : 502).end();
   }
 
-  const server = createServer((incoming, response) => {
-    route(incoming, response).catch(() => response.destroy());
+  const server = createServer((request, response) => {
+    handle(request, response).catch(() => response.destroy());
   });
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
-  const timer = setInterval(() => replicas.forEach((replica) => void probe(replica)), probeEveryMs);
+  let probing: NodeJS.Timeout | undefined;
   return {
     url: `http://localhost:${(server.address() as AddressInfo).port}`,
-    async seen(count) {
-      while (ready.size !== count) await new Promise((done) => setTimeout(done, probeEveryMs));
+    serve(routes) {
+      prefixes = Object.entries(routes).sort(([a], [b]) => b.length - a.length);
+      const replicas = new Set(Object.values(routes).flat());
+      const heardAt = new Map<RoutedReplica, number>();
+      const ask = async (replica: RoutedReplica) => {
+        const said = await askWhetherReady(replica);
+        if (said !== 'nothing') heardAt.set(replica, performance.now());
+        if (said === 'yes') ready.add(replica);
+        else if (said === 'no' || performance.now() - (heardAt.get(replica) ?? 0) > silenceMs)
+          ready.delete(replica);
+      };
+      const probe = () => {
+        for (const replica of replicas) void ask(replica);
+      };
+      probing = setInterval(probe, probeMs);
+      probe();
     },
-    async close() {
-      clearInterval(timer);
+    async seen(count) {
+      while (ready.size !== count) await new Promise((done) => setTimeout(done, probeMs));
+    },
+    async stop() {
+      clearInterval(probing);
       agent.destroy();
+      const closed = new Promise<void>((done) => server.close(() => done()));
       server.closeAllConnections();
-      await new Promise((done) => server.close(done));
+      await closed;
     },
   };
 }
 
-interface Exchange {
-  incoming: IncomingMessage;
-  response: ServerResponse;
-  body: Buffer;
-  agent: Agent;
+/** Whether a replica wants requests. */
+export async function isReady(replica: RoutedReplica): Promise<boolean> {
+  return (await askWhetherReady(replica)) === 'yes';
 }
 
-/** Rejects as long as nothing of an answer has come. */
-function forward(replica: RoutedReplica, { incoming, response, body, agent }: Exchange): Promise<void> {
-  return new Promise((done, reject) => {
-    const { connection: _, ...headers } = incoming.headers;
-    const upstream = request(
-      new URL(incoming.url ?? '/', replica.url),
-      { method: incoming.method, agent, headers: { ...headers, 'x-forwarded-for': '127.0.0.1' } },
-      (answer) => {
-        const { connection: _hop, 'keep-alive': _kept, ...rest } = answer.headers;
-        response.writeHead(answer.statusCode ?? 502, rest);
-        answer.pipe(response);
-        answer.once('error', () => response.destroy());
-        done();
-      },
-    );
-    upstream.once('error', reject);
-    upstream.end(body);
-  });
+async function askWhetherReady({ internalPort }: RoutedReplica): Promise<'yes' | 'no' | 'nothing'> {
+  const signal = AbortSignal.timeout(probePatienceMs);
+  try {
+    return (await fetch(`http://127.0.0.1:${internalPort}/readyz`, { signal })).status === 200 ? 'yes' : 'no';
+  } catch {
+    return signal.aborted ? 'nothing' : 'no';
+  }
 }
 
-/** A request that was not sent, or that changes nothing, may go to another replica; no other may (RFC 9110 §9.2.2). */
-function maySendAgain(method: string | undefined, error: unknown): boolean {
-  return method === 'GET' || method === 'HEAD' || (error as { code?: string }).code === 'ECONNREFUSED';
-}
-
-async function readBody(incoming: IncomingMessage): Promise<Buffer> {
+async function readBody(request: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let bytes = 0;
-  for await (const chunk of incoming as AsyncIterable<Buffer>) {
+  for await (const chunk of request as AsyncIterable<Buffer>) {
     bytes += chunk.length;
     if (bytes <= mostBytes) chunks.push(chunk);
   }
   return Buffer.concat(chunks);
+}
+
+interface Exchange {
+  request: IncomingMessage;
+  response: ServerResponse;
+  body: Buffer;
+}
+
+/** @returns `unknown` if nobody can tell whether the replica has done what was asked: then it must not be asked of another one. */
+function forward(
+  agent: Agent,
+  { port }: RoutedReplica,
+  { request, response, body }: Exchange,
+): Promise<'answered' | 'never sent' | 'unknown'> {
+  return new Promise((done) => {
+    const { method, url: path } = request;
+    const { connection: _, ...given } = request.headers;
+    const headers = { ...given, 'x-forwarded-for': '127.0.0.1' };
+    const sent = sendRequest({ host: '127.0.0.1', port, method, path, headers, agent }, (answer) => {
+      const { connection: _hop, 'keep-alive': _kept, ...rest } = answer.headers;
+      response.writeHead(answer.statusCode ?? 502, rest);
+      answer.pipe(response);
+      answer.once('end', () => done('answered'));
+      answer.once('error', () => {
+        response.destroy();
+        done('answered');
+      });
+    });
+    sent.once('error', (error: NodeJS.ErrnoException) =>
+      done(neverSent.has(error.code ?? '') ? 'never sent' : 'unknown'),
+    );
+    // Who has gone away waits for nothing.
+    response.once('close', () => response.writableFinished || sent.destroy());
+    sent.end(body);
+  });
 }

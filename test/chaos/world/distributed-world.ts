@@ -4,6 +4,7 @@ import { startLocalKafka } from '../../../deploy/local/kafka.ts';
 import { startLocalRedis } from '../../../deploy/local/redis.ts';
 import { createKey } from '../../support/callers.ts';
 import { contractFetch } from '../../support/contract.ts';
+import { routesTo, startPrefixRouter } from '../../support/prefix-router.ts';
 import { findDeadLetters, keepEvents } from '../check/stored.ts';
 import { eventFaults, type TopicDeeds } from '../faults/event-faults.ts';
 import { postgresFaults } from '../faults/postgres-faults.ts';
@@ -19,8 +20,7 @@ import { findLeaks } from './find-leaks.ts';
 import { gatherEvents } from './gather-events.ts';
 import { gatherStored } from './gather-stored.ts';
 import { openFolder } from './open-folder.ts';
-import { createReplicas, type Replica } from './replicas.ts';
-import { type Router, startRouter } from './router.ts';
+import { createReplicas } from './replicas.ts';
 import { runTool } from './run-tool.ts';
 import { createServiceProcess } from './service-process.ts';
 import { startWebhookReceiver } from './webhook-receiver.ts';
@@ -62,8 +62,8 @@ async function buildWorld(
     startLocalRedis(),
   ]);
   for (const part of [database, kafka, redis]) keep(part);
-  const router = keep(await startRouter());
-  const baseUrl = `http://localhost:${router.port}`;
+  const router = keep(await startPrefixRouter());
+  const baseUrl = router.url;
   const environment = {
     BASE_URL: baseUrl,
     DATABASE_URL: database.url.replace('accord@', ''),
@@ -79,7 +79,7 @@ async function buildWorld(
   const replicas = await createReplicas({ project, environment, counts, logFolder });
   keep({ stop: () => Promise.all(replicas.map(({ process }) => process.kill())) });
   await Promise.all(replicas.map(({ process }) => process.start()));
-  openRouter(router, replicas);
+  router.serve(routesTo((service) => replicas.filter(({ process }) => process.service === service)));
   await waitUntil('the router finds replicas', async () => (await fetch(`${baseUrl}/system/config`)).ok);
   await keepEvents(database.directUrl);
   const receiver = keep(await startWebhookReceiver(random));
@@ -150,32 +150,6 @@ async function prepare({
     await runTool(project, ['services/migrate.ts'], environment);
     await runTool(project, ['services/topics.ts'], environment);
   }
-}
-
-/** The public paths of architecture.md. */
-function openRouter(router: Router, replicas: readonly Replica[]): void {
-  const of = (service: string) => replicas.filter(({ process }) => process.service === service);
-  const paths: Record<string, readonly string[]> = {
-    auth: ['/auth', '/keys', '/user'],
-    transactions: [
-      '/consents',
-      '/transactions',
-      '/records',
-      '/subjects',
-      '/receipts',
-      '/stats',
-      '/user/records',
-    ],
-    webhooks: ['/webhooks'],
-    forms: ['/'],
-  };
-  router.serve(
-    Object.fromEntries(
-      Object.entries(paths).flatMap(([service, prefixes]) =>
-        prefixes.map((prefix) => [prefix, of(service)] as const),
-      ),
-    ),
-  );
 }
 
 /** Makes a webhook for everything that happens to transactions. @returns its secret. */

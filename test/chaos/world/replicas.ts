@@ -1,9 +1,9 @@
+import { isReady, type RoutedReplica } from '../../support/prefix-router.ts';
 import { choosePorts } from './choose-ports.ts';
-import { type Backend, isReady } from './router.ts';
 import { createServiceProcess, type ServiceProcess } from './service-process.ts';
 
 /** A replica of a service, and where it is. */
-export interface Replica extends Backend {
+export interface Replica extends RoutedReplica {
   process: ServiceProcess;
 }
 
