@@ -1,10 +1,10 @@
 import type { Database } from '#lib/db/database.ts';
+import { gather } from '#lib/db/gather.ts';
 import type { Logger } from '#lib/observability/logger.ts';
 import type { DeliveryMetrics } from '#lib/observability/metrics/delivery-metrics.ts';
 import { waitAfter, waitForDecision } from '../domain/back-off.ts';
 import type { Claim, Outcome } from '../domain/delivery.ts';
 import { type Ending, endDeliveries, markFailed, postponeDelivery } from '../queries/attempts.ts';
-import { gather } from './gather.ts';
 
 export interface RecordParts {
   db: Database;
