@@ -48,6 +48,8 @@ export function writePeersReport(results: PeersResults): string {
     '',
     ...backlog(results),
     '',
+    'What a peer in trouble costs the others: [results-peers-trouble.md](results-peers-trouble.md).',
+    '',
     `To reproduce: \`${command}\` (Linux).`,
     '',
   ].join('\n');

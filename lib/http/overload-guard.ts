@@ -24,8 +24,8 @@ export type Admit = (operation: Pick<ContractOperation, 'x-shed'>) => Place;
 /** Keeps a process from taking on more than it can finish; its services share it. */
 export interface OverloadGuard {
   admitFor(service: string): Admit;
-  /** What is going on, for metrics. */
-  load(): { inFlight: number; delayMs: number };
+  /** What is going on; `others`: requests that do not come from peers. */
+  load(): { inFlight: number; others: number; delayMs: number };
 }
 
 /**
@@ -86,7 +86,7 @@ export function createOverloadGuard({
       count(1);
       return { leave: () => count(-1), enter: () => count(1) };
     },
-    load: () => ({ inFlight, delayMs: readDelay() }),
+    load: () => ({ inFlight, others: inFlight - ofPeers, delayMs: readDelay() }),
   };
 }
 

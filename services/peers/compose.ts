@@ -119,7 +119,9 @@ export async function composePeers(options: Options): Promise<ComposedPeers> {
     ...{ db, auth, client, baseUrl, log, wake, plainLoopback: settings.plainLoopback },
     ownDescription: () => signDescription(description, vouchingKey),
   };
-  const lanes = createLanes();
+  const lanes = createLanes({
+    isServing: () => (options.guard ? options.guard.load().others > 0 : false),
+  });
   const refused = (reason: string) => metrics?.peers.refused(reason);
   const submissions = {
     ...{ db, transactions, log, refused },

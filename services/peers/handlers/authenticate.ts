@@ -29,7 +29,7 @@ interface Parts {
   /** Asks a known peer for its keys anew, at most once a minute. @returns whether it was asked. */
   lookAgain: (url: string) => Promise<boolean>;
   clocks: ClockWatch;
-  lanes: Pick<Lanes, 'enter'>;
+  lanes: Pick<Lanes, 'check' | 'enter' | 'turn'>;
   /** Counts a message that is not what it says it is. */
   refused: (reason: string) => void;
 }
@@ -45,7 +45,9 @@ export function createPeerAuthentication(parts: Parts) {
     const token = peerToken(ctx);
     // Who introduces itself is judged with its introduction (accept-pairing.ts).
     if (operation['x-roles'].anonymous || token === undefined) return anonymous;
-    const verdict = await verify(parts, token, incoming(ctx, operation, parts));
+    const caller = callerOf(ctx, token);
+    parts.lanes.check(caller);
+    const verdict = await verify(parts, token, incoming(ctx, operation, { ...parts, caller }));
     noteClock(parts.clocks, verdict);
     if (!verdict.valid) {
       parts.refused(verdict.fault);
@@ -53,6 +55,7 @@ export function createPeerAuthentication(parts: Parts) {
       parts.log.warn('a message in the name of a peer was refused', { code: verdict.fault });
       throw refused(`The request is not signed as it should be (${verdict.fault}).`);
     }
+    await parts.lanes.turn(ctx);
     const peer = await admit(parts, verdict);
     notePeer(ctx, peer);
     return { roles: ['peer'], name: peer.url, account: `peer:${peer.id}` };
@@ -72,15 +75,20 @@ function noteClock(clocks: ClockWatch, verdict: PeerTokenVerdict): void {
 function incoming(
   ctx: Context,
   operation: ContractOperation,
-  { baseUrl, lanes }: Parts,
+  { baseUrl, lanes, caller }: Parts & { caller: string },
 ): Omit<IncomingPeerRequest, 'body'> & { bodyOf(peer: string): Promise<Uint8Array> } {
   return {
     ...{ method: ctx.method, url: `${baseUrl}${ctx.url}` },
     async bodyOf(peer) {
-      lanes.enter(ctx, peer);
+      lanes.enter(ctx, { peer, caller });
       return readRawBody(ctx, operation);
     },
   };
+}
+
+/** Address and header of the token, which names the key: whoever else uses that has another address. */
+function callerOf(ctx: Context, token: string): string {
+  return `${ctx.state.address ?? ctx.ip} ${token.split('.', 1)[0]}`;
 }
 
 /** The token in `Authorization: Peer <token>`. */

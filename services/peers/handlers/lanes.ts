@@ -1,40 +1,91 @@
 import type { Context, Middleware } from 'koa';
+import { LRUCache } from 'lru-cache';
 import { fail } from '#lib/errors/fail.ts';
 
-/** Bounds what each peer has this process do at the same time, so that one that sends without end leaves room for everybody else. */
+/**
+ * Bounds what each peer has this process do, so that one that sends without end leaves room for everybody else: so many of its requests are
+ * taken at once, and while people and keys are being served, they are worked on one after the other. No peer waits for another.
+ */
 export interface Lanes {
+  /** Costs next to nothing. @param caller address and unproved key. @throws Failure `too-many-requests` if that one was just told to wait. */
+  check(caller: string): void;
   /** Takes a lane of a peer for a request, once. @throws Failure `too-many-requests` if it has none left. */
-  enter(ctx: Context, peer: string): void;
-  /** Gives the lane free when the request is over. */
+  enter(ctx: Context, who: { peer: string; caller: string }): void;
+  /** Resolves when it is the turn of a request that has a lane. */
+  turn(ctx: Context): Promise<void>;
+  /** Gives lane and turn free when the request is over. */
   middleware: Middleware;
 }
 
 /** Four parts, as the protocol has it; the same again, whose sender has not waited for the first answer; and what else there is to ask. */
 const lanesPerPeer = 12;
+/** Of a peer at once, while others are served. */
+const turnsBesideOthers = 1;
+const retryAfterSeconds = 1;
 
-export function createLanes(): Lanes {
-  const busy = new Map<string, number>();
-  const change = (peer: string, by: number) => {
-    const left = (busy.get(peer) ?? 0) + by;
-    if (left > 0) busy.set(peer, left);
-    else busy.delete(peer);
-  };
+interface Line {
+  /** Requests that have a lane, and those of them that have their turn. */
+  taken: number;
+  running: number;
+  waiting: (() => void)[];
+}
+
+/** @param isServing whether this process is working for anybody but peers. */
+export function createLanes({ isServing }: { isServing: () => boolean }): Lanes {
+  const lines = new Map<string, Line>();
+  /** Until when, by performance.now(); whoever is not among so many is looked at again. */
+  const toldToWait = new LRUCache<string, number>({ max: 1_000 });
+
+  function begin(line: Line): void {
+    while (line.waiting.length > 0 && line.running < (isServing() ? turnsBesideOthers : lanesPerPeer)) {
+      line.running += 1;
+      line.waiting.shift()?.();
+    }
+  }
+
   return {
-    enter(ctx, peer) {
+    check(caller) {
+      if (performance.now() < (toldToWait.get(caller) ?? 0)) throw tooMany();
+    },
+    enter(ctx, { peer, caller }) {
       if (ctx.state.lane !== undefined) return;
-      if ((busy.get(peer) ?? 0) >= lanesPerPeer)
-        throw fail('too-many-requests', 'There are too many requests of this peer at the same time.', {
-          headers: { 'Retry-After': '1' },
-        });
+      const line = lines.get(peer) ?? { taken: 0, running: 0, waiting: [] };
+      if (line.taken >= lanesPerPeer) {
+        toldToWait.set(caller, performance.now() + retryAfterSeconds * 1_000);
+        throw tooMany();
+      }
+      line.taken += 1;
+      lines.set(peer, line);
       ctx.state.lane = peer;
-      change(peer, 1);
+    },
+    turn(ctx) {
+      const line = lines.get(ctx.state.lane as string) as Line;
+      return new Promise((resolve) => {
+        line.waiting.push(() => {
+          ctx.state.turn = true;
+          resolve();
+        });
+        begin(line);
+      });
     },
     async middleware(ctx, next) {
       try {
         await next();
       } finally {
-        if (ctx.state.lane !== undefined) change(ctx.state.lane as string, -1);
+        const line = lines.get(ctx.state.lane as string);
+        if (line) {
+          line.taken -= 1;
+          if (ctx.state.turn) line.running -= 1;
+          if (line.taken === 0) lines.delete(ctx.state.lane as string);
+          begin(line);
+        }
       }
     },
   };
+}
+
+function tooMany() {
+  return fail('too-many-requests', 'There are too many requests of this peer at the same time.', {
+    headers: { 'Retry-After': String(retryAfterSeconds) },
+  });
 }

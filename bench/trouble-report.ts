@@ -1,0 +1,83 @@
+import { machine, spread } from './report.ts';
+import { percentile } from './run-phase.ts';
+import { type Trouble, troubles } from './trouble-maker.ts';
+import type { Neighbours } from './trouble-neighbours.ts';
+
+type Seen = Neighbours & { most?: number; sent?: number; refused?: number };
+
+/** All that was measured, round by round. */
+interface TroubleResults {
+  seen: Record<Trouble, Seen[]>;
+  rate: number;
+  seconds: number;
+  rounds: number;
+  /** Load average of the machine over a minute, before and afterwards. */
+  loads: readonly number[];
+  command: string;
+}
+
+const what: Record<Trouble, string> = {
+  none: 'nobody has to do with it',
+  slow: 'it answers after 30 s',
+  failing: 'it answers 500',
+  refusing: 'it answers 403',
+  flooding: 'it answers 503, and sends 200 signed requests a second',
+};
+/** Of others' submits and deliveries. */
+const target = 1.2;
+
+/** The report as Markdown, for the terminal and for the file. */
+export function writeTroubleReport({ seen, rate, seconds, rounds, loads, command }: TroubleResults): string {
+  return [
+    '# What a peer in trouble costs the others',
+    '',
+    'An instance with two peers, each a process and a database of its own on one PostgreSQL. Flows begin at an even rate, of three kinds in turn:',
+    "own questions, one of the peer that is well, and one of the peer in trouble; without it the third kind is like the first. What is measured is everybody else's.",
+    `${rounds} rounds of ${seconds} s each with ${rate} flows a second, every trouble in each round; the peer's own way with requests is played by the driver.`,
+    '',
+    `Machine: ${machine()}. Load average before the run ${loads[0]?.toFixed(1)}, after it ${loads[1]?.toFixed(1)} (a quiet machine begins below 1).`,
+    '',
+    '| the peer in trouble | submits of others, p50 | p99 | beside none | their parts at the peer that is well, p50 | p99 | beside none |',
+    '|---|---|---|---|---|---|---|',
+    ...troubles.map((trouble) => row(trouble, seen)),
+    '',
+    `The target is at most ${target} at p99. Milliseconds; p99 of all rounds together, and in brackets the ratios round by round.`,
+    '',
+    '| the peer in trouble | flows of others that failed | parts missing | held for it in the end | of them taken to be sent | under way to it at once, at most | its own requests | of them turned away |',
+    '|---|---|---|---|---|---|---|---|',
+    ...troubles.map((trouble) => facts(trouble, seen[trouble])),
+    '',
+    `To reproduce: \`${command}\` (Linux).`,
+    '',
+  ].join('\n');
+}
+
+function row(trouble: Trouble, seen: TroubleResults['seen']): string {
+  const cells = [submits, delays].flatMap((of) => {
+    const values = seen[trouble].flatMap(of);
+    const ratio = (one: Seen[], other: Seen[]) =>
+      percentile(one.flatMap(of), 0.99) / percentile(other.flatMap(of), 0.99);
+    const byRound = seen[trouble].map((each, round) => ratio([each], seen.none.slice(round, round + 1)));
+    return [
+      percentile(values, 0.5).toFixed(0),
+      percentile(values, 0.99).toFixed(0),
+      trouble === 'none' ? '' : `${ratio(seen[trouble], seen.none).toFixed(2)} (${spread(byRound)})`,
+    ];
+  });
+  return `| ${what[trouble]} | ${cells.join(' | ')} |`;
+}
+
+const submits = ({ own, shared }: Seen) => [...own, ...shared];
+const delays = (seen: Seen) => seen.delays;
+
+function facts(trouble: Trouble, rounds: Seen[]): string {
+  const sum = (of: (seen: Seen) => number | undefined) =>
+    rounds.reduce((total, each) => total + (of(each) ?? 0), 0);
+  const most = (of: (seen: Seen) => number | undefined) => Math.max(...rounds.map((each) => of(each) ?? 0));
+  const cells = [
+    ...[sum(({ failed }) => failed), sum(({ missing }) => missing), most(({ queued }) => queued)],
+    ...[most(({ leased }) => leased), most((each) => each.most)],
+    ...[sum(({ sent }) => sent), sum(({ refused }) => refused)],
+  ];
+  return `| ${what[trouble]} | ${cells.join(' | ')} |`;
+}

@@ -1,0 +1,73 @@
+import type { Context } from 'koa';
+import { beforeEach, expect, it, vi } from 'vitest';
+import { createLanes, type Lanes } from '../../services/peers/handlers/lanes.ts';
+import { openGate } from '../support/gate.ts';
+
+let isServing: boolean;
+let lanes: Lanes;
+/** Requests that have their turn, in the order in which they got it. */
+let begun: string[];
+beforeEach(() => {
+  isServing = false;
+  begun = [];
+  lanes = createLanes({ isServing: () => isServing });
+});
+
+/** A request that is worked on until it is ended. @throws Failure if it is turned away. */
+function send(peer: string) {
+  const ctx = { state: {} } as Context;
+  const gate = openGate();
+  lanes.check(peer);
+  lanes.enter(ctx, { peer, caller: peer });
+  const over = lanes.middleware(ctx, async () => {
+    await lanes.turn(ctx);
+    begun.push(peer);
+    await gate.passed;
+  });
+  return {
+    async end() {
+      gate.open();
+      await over;
+    },
+  };
+}
+const settled = () => new Promise((resolve) => setImmediate(resolve));
+
+it('while nobody else is served, all that is taken of a peer is worked on at once', async () => {
+  for (let count = 0; count < 12; count += 1) send('lab');
+  await settled();
+  expect(begun).toHaveLength(12);
+  expect(() => send('lab')).toThrow('too many requests');
+});
+
+it('while others are served, those of a peer are worked on one after the other, and no peer waits for another', async () => {
+  isServing = true;
+  const first = send('lab');
+  const second = send('lab');
+  for (let count = 0; count < 2; count += 1) send('lab');
+  send('clinic');
+  await settled();
+  expect(begun).toEqual(['lab', 'clinic']);
+  await first.end();
+  await settled();
+  expect(begun).toEqual(['lab', 'clinic', 'lab']);
+  // Nobody is served any more: all that wait begin.
+  isServing = false;
+  await second.end();
+  await settled();
+  expect(begun).toEqual(['lab', 'clinic', 'lab', 'lab', 'lab']);
+});
+
+it('whoever was told to wait is told so for a second, before anything is looked at', () => {
+  vi.useFakeTimers({ toFake: ['performance'] });
+  try {
+    for (let count = 0; count < 12; count += 1) send('lab');
+    expect(() => send('lab')).toThrow('too many requests');
+    expect(() => lanes.check('lab')).toThrow('too many requests');
+    lanes.check('clinic');
+    vi.advanceTimersByTime(1_001);
+    lanes.check('lab');
+  } finally {
+    vi.useRealTimers();
+  }
+});
