@@ -14,8 +14,7 @@ import type { SealParts } from './seal-parts.ts';
 type Input = Parameters<FormsOperations['checkAnswers']>[0];
 
 /**
- * The internal operation `checkAnswers`: one query, a second one only for answers to other than the ACTIVE serials, and one for the keys of
- * peers whose elements are answered.
+ * The internal operation `checkAnswers`: one query, a second one only for answers to other than the ACTIVE serials.
  */
 export function createCheckAnswers({
   db,

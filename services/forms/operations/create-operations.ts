@@ -57,7 +57,7 @@ export function createOperations({
     checkAnswers: createCheckAnswers({
       ...{ db, contents, readForm },
       readFormerOfPeers: createReadFormerOfPeers({ db, contents: peerContents }),
-      sealParts: createSealParts({ db, leader: baseUrl }),
+      sealParts: createSealParts({ leader: baseUrl }),
     }),
     checkSubmission: createCheckSubmission({ db, contents }),
     activeVersions: createActiveVersions({ db }),

@@ -1,3 +1,4 @@
+import type { JWK } from 'jose';
 import type { ActiveItem } from '../domain/check-answers.ts';
 import { type ElementReference, formatReference } from '../domain/element-reference.ts';
 import { isDated, requireFresh } from '../domain/peer-copy.ts';
@@ -10,6 +11,8 @@ export interface PeerPart {
   url: string;
   name: string;
   info: ActiveItem | undefined;
+  /** What answers are sealed to: a public JWK. */
+  sealingKey: JWK | undefined;
   /** Elements by reference (`<key>@<host>`), in layout order. */
   elements: Map<string, ActiveItem & { row: PeerRow }>;
   /** When the copy was known to be as the peer's own, if that was long ago. */
@@ -52,6 +55,7 @@ function partOf(
     url: peer.url,
     name: peer.owner,
     info: info && version ? { version, name: info.name, owner: info.owner } : undefined,
+    sealingKey: info?.sealingKey ?? undefined,
     elements: new Map(),
     asOf: isDated(peer) ? peer.asOf : undefined,
   };

@@ -1,11 +1,9 @@
 import type { DescribedInformation } from '#lib/contracts/forms.ts';
 import type { SealedPart } from '#lib/contracts/submissions.ts';
-import type { Database } from '#lib/db/database.ts';
 import { type Failure, fail } from '#lib/errors/fail.ts';
 import type { Checked } from '../domain/check-answers.ts';
 import { parseIdentifier } from '../domain/identifier.ts';
 import { type OpenPart, sealPart } from '../domain/seal-part.ts';
-import { readSealingKeys } from '../queries/sealing-keys.ts';
 import type { PeerPart } from './read-peer-parts.ts';
 
 type Valid = Extract<Checked, { outcome: 'valid' }>;
@@ -15,20 +13,16 @@ type Valid = Extract<Checked, { outcome: 'valid' }>;
  * gets nothing.
  * @param leader BASE_URL.
  */
-export function createSealParts({ db, leader }: { db: Database; leader: string }) {
-  return async (checked: Valid, peers: readonly PeerPart[], until: Date): Promise<SealedPart[]> => {
-    const open = peers.flatMap((peer) => openPart(checked, peer) ?? []);
-    if (open.length === 0) return [];
-    const keys = await readSealingKeys(
-      db,
-      open.map(({ location }) => location),
-    );
+export function createSealParts({ leader }: { leader: string }) {
+  return (checked: Valid, peers: readonly PeerPart[], until: Date): Promise<SealedPart[]> => {
     const { language } = checked;
     return Promise.all(
-      open.map((part) => {
-        const key = keys.get(part.location);
-        if (!key) throw unsealable(part);
-        return sealPart(part, { key, leader, language, until });
+      peers.flatMap((peer) => {
+        const open = openPart(checked, peer);
+        const { sealingKey: key } = peer;
+        if (!open) return [];
+        if (!key) throw unsealable(open);
+        return [sealPart(open, { key, leader, language, until })];
       }),
     );
   };

@@ -1,3 +1,4 @@
+import type { JWK } from 'jose';
 import type { AnswerableType } from '#lib/contracts/forms.ts';
 import type { Queries } from '#lib/db/database.ts';
 import { type Statement, sql } from '#lib/db/sql.ts';
@@ -20,6 +21,8 @@ export interface PeerRow extends Serial {
   type: 'information' | AnswerableType;
   name: string;
   version: string;
+  /** Of its owner: what answers are sealed to, a public JWK. With the information alone, without which nothing can be answered. */
+  sealingKey: JWK | null;
 }
 
 /** The entries named, and the information of each peer that has one of them. Without references nothing is asked. */
@@ -51,7 +54,8 @@ function selectPeerRows(references: readonly ElementReference[]): Statement {
   const named = references.filter(isOfPeer);
   const from = sql`
     SELECT p.url, p.host, p.name AS owner, p.as_of AS "asOf", extract(epoch FROM accord_now() - p.as_of)::float8 AS age,
-           e.id, e.key, e.type, e.name, e.active_version AS version, e.active_major AS major, e.active_minor AS minor
+           e.id, e.key, e.type, e.name, e.active_version AS version, e.active_major AS major, e.active_minor AS minor,
+           CASE WHEN e.type = 'information' THEN p.sealing_key END AS "sealingKey"
       FROM peers AS p JOIN peer_entries AS e ON e.peer = p.url`;
   const hosts = named.map(({ host }) => host);
   return sql`

@@ -1,6 +1,6 @@
 import { newUuid } from '#lib/ids/new-uuid.ts';
 import { atMost } from '#lib/lifecycle/at-most.ts';
-import { claimPlaces, type Place } from '../queries/deliveries.ts';
+import { claimPlaces, type TakenPlace } from '../queries/deliveries.ts';
 import { createPlaceWorker, leaseSeconds, type WorkParts } from './work-place.ts';
 
 /** Sends peers what is due to them. */
@@ -41,16 +41,16 @@ export function createPeerDeliveryJob(parts: Parts): PeerDeliveryJob {
     ...{ wake, isStopped: () => stopped, isBrokenOff: () => brokenOff },
   });
 
-  function begin(place: Place): void {
+  function begin(place: TakenPlace): void {
     // What is not written down is attempted again when the lease is over; the receiver knows it by its sid.
     const run = work(place)
       .catch((error: unknown) =>
         log.warn('a place in a queue stays taken until its lease is over', { error }),
       )
       .finally(() => {
+        const wasFull = running.size >= inAll;
         running.delete(run);
-        // Something may have come while the place was still taken.
-        wake();
+        if (wasFull) wake();
       });
     running.add(run);
   }

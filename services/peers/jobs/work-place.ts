@@ -2,7 +2,7 @@ import { type AttemptParts, attemptDelivery } from '../commands/attempt-delivery
 import { type ReadPart, readAhead } from '../commands/read-ahead.ts';
 import type { Claim, Outcome } from '../domain/delivery.ts';
 import { giveBack } from '../queries/attempts.ts';
-import { claimDeliveries, type Place, releasePlace } from '../queries/deliveries.ts';
+import { claimDeliveries, releasePlace, type TakenPlace } from '../queries/deliveries.ts';
 import { createOutcomeRecorder, type RecordParts } from './record-outcome.ts';
 
 export interface WorkParts extends AttemptParts, RecordParts {
@@ -16,8 +16,7 @@ export interface WorkParts extends AttemptParts, RecordParts {
 
 /** Longer than a batch takes, with what is read before it and written after it. */
 export const leaseSeconds = 30;
-/** Deliveries that are claimed and read together: few at first, so that all places have something to do. */
-const firstBatch = 2;
+/** Deliveries that are claimed and read together: one at first, then twice as many each time, so that all places have something to do. */
 const largestBatch = 16;
 /** So long claimed ones are begun: what becomes of the peer meanwhile, elsewhere, is looked at when the next are claimed. */
 const batchMs = 1_000;
@@ -33,7 +32,7 @@ interface Batch {
 }
 
 /** Works places: sends what is due to their peer, one delivery after the other, until there is nothing, or one fails. */
-export function createPlaceWorker(parts: WorkParts): (place: Place) => Promise<void> {
+export function createPlaceWorker(parts: WorkParts): (place: TakenPlace) => Promise<void> {
   const { db, transactions, log, isStopped, isBrokenOff, wake } = parts;
   const record = createOutcomeRecorder(parts);
   const batches = new Set<Batch>();
@@ -47,12 +46,19 @@ export function createPlaceWorker(parts: WorkParts): (place: Place) => Promise<v
     return { outcome, ms: Math.round(performance.now() - began) };
   }
 
+  /** Never rejects. What cannot be written down is made again when its lease is over; nothing more is sent meanwhile. */
   async function write(claim: Claim, made: { outcome: Outcome; ms: number }): Promise<void> {
+    const { peer, url, failures } = claim;
     const failed = made.outcome.kind === 'failed';
-    if (failed && isBrokenOff()) return giveBack(db, [claim]);
-    await record(claim, made);
-    // The first that gets through opens the other places.
-    if (claim.failures > 0 && !failed) wake();
+    try {
+      if (failed && isBrokenOff()) return await giveBack(db, [claim]);
+      await record(claim, made);
+      // The first that gets through opens the other places.
+      if (failures > 0 && !failed) wake();
+    } catch (error) {
+      log.warn('what became of a delivery to a peer could not be noted', { id: peer.id, error });
+      endBatches(url);
+    }
   }
 
   /** What one place learns of its peer counts for the others of this process at once. */
@@ -61,41 +67,47 @@ export function createPlaceWorker(parts: WorkParts): (place: Place) => Promise<v
   }
 
   /** What becomes of one is written while the next is sent. @returns how many were sent; the others are given back. */
-  async function send(batch: Batch): Promise<number> {
+  async function send(batch: Batch, writing: Set<Promise<void>>): Promise<number> {
     const { url, claims } = batch;
     const readPart = readAhead(
       transactions,
       claims.filter(({ kind }) => kind === 'submit').map(({ sid }) => sid),
     );
-    const writing: Promise<void>[] = [];
-    const isOver = () => isStopped() || batch.failed || performance.now() > batch.until;
+    let sent = 0;
     for (const claim of claims) {
       // The first has been claimed this moment.
-      if (writing.length > 0 && isOver()) break;
+      if (sent > 0 && (isStopped() || batch.failed || performance.now() > batch.until)) break;
       const made = await attempt(claim, readPart);
+      sent += 1;
       if (made.outcome.kind === 'failed') endBatches(url);
       const written = write(claim, made);
-      // One that fails before the last is sent is told of below.
-      written.catch(() => {});
-      writing.push(written);
+      writing.add(written);
+      void written.then(() => writing.delete(written));
     }
-    await giveBack(db, claims.slice(writing.length));
-    await Promise.all(writing);
-    return writing.length;
+    await giveBack(db, claims.slice(sent));
+    return sent;
   }
 
-  return async (place) => {
-    let most = firstBatch;
+  return async ({ isMore, ...place }) => {
+    const writing = new Set<Promise<void>>();
+    let most = 1;
     let goesOn = true;
+    let failed = false;
     while (goesOn && !isStopped()) {
       const claims = await claimDeliveries(db, { ...place, leaseSeconds, most });
       const batch = { url: place.url, claims, until: performance.now() + batchMs, failed: false };
       batches.add(batch);
-      const sent = await send(batch).finally(() => batches.delete(batch));
+      const sent = await send(batch, writing).finally(() => batches.delete(batch));
+      failed = batch.failed;
       // Fewer than were asked for: there are no more, or they are to be sent one at a time.
-      goesOn = !batch.failed && claims.length === most;
+      goesOn = isMore && !failed && claims.length === most;
       most = Math.min(2 * sent, largestBatch);
     }
+    // That it fails is written down before this place is free: whoever takes it is to leave the peer alone.
+    if (failed) await Promise.all(writing);
     await releasePlace(db, place);
+    // Something may have come while it was still taken.
+    wake();
+    await Promise.all(writing);
   };
 }

@@ -108,17 +108,23 @@ export interface Place {
   lease: string;
 }
 
+/** One that was taken just now. */
+export interface TakenPlace extends Place {
+  /** More was due than places were taken for. */
+  isMore: boolean;
+}
+
 /**
  * Takes places where something is due: no more of a peer than there is due to it, one while it fails, and those that work before those that
  * fail. A place that another process is about to take is skipped, so there are never more than there are places.
  */
-export function claimPlaces(
+export async function claimPlaces(
   db: Queries,
   { lease, leaseSeconds, most }: { lease: string; leaseSeconds: number; most: number },
-): Promise<Place[]> {
-  return db.query<Place>(sql`
+): Promise<TakenPlace[]> {
+  const places = await db.query<Place & { due: number }>(sql`
     WITH free AS MATERIALIZED (
-      SELECT f.peer_url, f.place
+      SELECT f.peer_url, f.place, q.due
         FROM (SELECT q.peer_url, q.failures, w.due
                 FROM queues AS q JOIN peers AS p ON p.url = q.peer_url
                CROSS JOIN LATERAL (SELECT ARRAY(SELECT k.kid FROM peer_keys AS k WHERE k.peer = p.id AND k.use = 'sig') AS kids) AS k
@@ -136,7 +142,12 @@ export function claimPlaces(
        LIMIT ${most})
     UPDATE places AS s SET lease = ${lease}, lease_until = now() + ${leaseSeconds} * interval '1 second'
       FROM free AS f WHERE s.peer_url = f.peer_url AND s.place = f.place
-    RETURNING s.peer_url AS url, s.place, s.lease`);
+    RETURNING s.peer_url AS url, s.place, s.lease, f.due`);
+  const taken = (url: string) => places.filter((place) => place.url === url).length;
+  return places.map(({ due, ...place }) => ({
+    ...place,
+    isMore: due === placesPerPeer || due > taken(place.url),
+  }));
 }
 
 export async function releasePlace(db: Queries, { url, place, lease }: Place): Promise<void> {

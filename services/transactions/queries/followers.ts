@@ -1,5 +1,5 @@
 import type { Queries } from '#lib/db/database.ts';
-import { type Statement, sql } from '#lib/db/sql.ts';
+import { anyOf, type Statement, sql } from '#lib/db/sql.ts';
 import { noteOnce } from '#lib/events/inbox.ts';
 import { requestExtension } from '#lib/events/request-extension.ts';
 import { newUuid } from '#lib/ids/new-uuid.ts';
@@ -7,17 +7,19 @@ import type { AnsweredState, Follower, FollowerState } from '../domain/follower.
 import type { State } from '../domain/states.ts';
 import type { Transaction } from '../domain/transaction.ts';
 
-/** Peers' parts of transactions, by transaction, in the order of the form. Transactions that name no peer are not asked for. */
+/** Peers' parts of transactions, by transaction, in the order of the form. Those that name no peer, or are not answered, are not asked for. */
 export async function readFollowers(
   db: Queries,
-  transactions: readonly Pick<Transaction, 'id' | 'layout'>[],
+  transactions: readonly Pick<Transaction, 'id' | 'layout' | 'state'>[],
 ): Promise<Map<string, Follower[]>> {
   const byTransaction = new Map<string, Follower[]>();
-  const asked = transactions.filter(({ layout }) => layout.elements.some((key) => key.includes('@')));
+  const asked = transactions.filter(
+    ({ layout, state }) => state !== 'CREATED' && layout.elements.some((key) => key.includes('@')),
+  );
   if (asked.length === 0) return byTransaction;
   const rows = await db.query<Follower & { transaction: string }>(sql`
     SELECT f.transaction, f.sid, f.location, f.name, f.state, f.reason, f.remote_id AS "remoteId", f.mode, f.shown
-      FROM followers AS f WHERE f.transaction = ANY(${asked.map(({ id }) => id)}::text[])
+      FROM followers AS f WHERE f.transaction = ANY(${anyOf(asked.map(({ id }) => id))})
      ORDER BY f.transaction, f.place`);
   for (const { transaction, ...follower } of rows) {
     const known = byTransaction.get(transaction);
