@@ -1,5 +1,5 @@
 import Negotiator from 'negotiator';
-import { rememberByText } from '#lib/cache/remember-by-text.ts';
+import { rememberByText } from '#lib/memo/remember-by-text.ts';
 
 /** How a reply is represented: a page for a browser, or a document for a client. */
 export type Mode = 'html' | 'json';

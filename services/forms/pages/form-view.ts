@@ -1,6 +1,6 @@
-import { rememberByIdentity } from '#lib/cache/remember-by-identity.ts';
 import type { FormInformation } from '#lib/contracts/form-content.ts';
 import type { FormPage } from '#lib/contracts/pages.ts';
+import { rememberByIdentity } from '#lib/memo/remember-by-identity.ts';
 import { safeUrl } from '../domain/safe-url.ts';
 import { type ControllerView, controllerView } from './controller-view.ts';
 import { type QuestionView, questionView } from './question-view.ts';

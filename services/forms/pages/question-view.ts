@@ -1,4 +1,3 @@
-import { rememberByIdentity } from '#lib/cache/remember-by-identity.ts';
 import type {
   ConditionsElement,
   FormElement,
@@ -6,6 +5,7 @@ import type {
   ProcessingElement,
 } from '#lib/contracts/form-content.ts';
 import type { FormPage } from '#lib/contracts/pages.ts';
+import { rememberByIdentity } from '#lib/memo/remember-by-identity.ts';
 import { type ControllerView, controllerView } from './controller-view.ts';
 import { type ProcessingFacts, processingFacts } from './processing-facts.ts';
 import type { LanguageAttributes, Reader } from './reader.ts';

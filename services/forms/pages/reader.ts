@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import { rememberByText } from '#lib/cache/remember-by-text.ts';
+import { rememberByText } from '#lib/memo/remember-by-text.ts';
 import type { Catalogue, MessageValues } from './catalogues.ts';
 import { isLanguageTag, textDirection } from './text-direction.ts';
 

@@ -1,5 +1,5 @@
 import { Temporal } from 'temporal-polyfill';
-import { rememberByText } from '#lib/cache/remember-by-text.ts';
+import { rememberByText } from '#lib/memo/remember-by-text.ts';
 
 /** Longest `validity` of answers. */
 export const longestValidity = 'P100Y';
