@@ -56,6 +56,30 @@ describe('parts for a peer', () => {
     expect(owner.came.map(({ sid }) => sid).sort()).toEqual(sids.sort());
   });
 
+  it('of a long queue are read several at a time, and those that were not begun when the peer fails are free for others', async () => {
+    const reads: number[] = [];
+    const { readSubmissions } = clinic.transactions;
+    clinic.transactions.readSubmissions = (input) => {
+      reads.push(input.sids.length);
+      return readSubmissions(input);
+    };
+    await clinic.db.query(sql`UPDATE peers SET state = 'QUARANTINED'`);
+    const sids = await releaseMany(60);
+    owner.instead = (response) => owner.came.length > 30 && response.writeHead(503).end();
+    await clinic.db.query(sql`UPDATE peers SET state = 'PAIRED'`);
+    await until(async () => {
+      const left = await waiting();
+      expect(left.some(({ attempts }) => attempts > 0)).toBe(true);
+      expect(left.filter(({ leased }) => leased)).toEqual([]);
+    });
+    expect(Math.max(...reads)).toBeGreaterThan(1);
+    owner.instead = () => false;
+    await letWaitsPass();
+    await nothingWaits();
+    expect(clinic.outcomes.map(({ subject }) => subject).sort()).toEqual(sids.sort());
+    expect(owner.most).toBeLessThanOrEqual(4);
+  });
+
   it('go out one at a time after it has failed, and four again when it is back', async () => {
     const gate = openGate();
     owner.instead = () => gate.passed.then(() => false);
