@@ -1,7 +1,6 @@
 import type { Database } from '#lib/db/database.ts';
 import type { Topic } from '#lib/events/event.ts';
 import type { EventBus } from '#lib/events/event-bus.ts';
-import { applyOnce } from '#lib/events/inbox.ts';
 import { sharedReader } from '#lib/events/reader.ts';
 import { actionOf, subscribableAs } from '../domain/actions.ts';
 import { toldWithinDays } from '../domain/retention.ts';
@@ -19,15 +18,9 @@ export function queueEvents({ bus, db, wake }: { bus: EventBus; db: Database; wa
       const action = actionOf(event.type);
       if (action === undefined || isOld(event.time)) return;
       const names = subscribableAs(action);
-      // Most events concern nobody: a look instead of a transaction, and nothing to note, because nothing is done.
+      // Most events concern nobody: a look instead of a COMMIT, and nothing to note, because nothing is done.
       if (await concernsNobody(names, arrivedAt)) return;
-      let queued = 0;
-      await db.withTransaction((tx) =>
-        applyOnce(tx, { consumer, eventId: event.id }, async () => {
-          queued = await queueDeliveries(tx, { event, action, names });
-        }),
-      );
-      if (queued > 0) wake();
+      if ((await queueDeliveries(db, { event, action, names, consumer })) > 0) wake();
     });
 }
 

@@ -1,5 +1,6 @@
 import type { Queries } from '#lib/db/database.ts';
 import { sql } from '#lib/db/sql.ts';
+import { noteOnce } from '#lib/events/inbox.ts';
 import type { Position } from '#lib/http/cursor.ts';
 import { newUuid } from '#lib/ids/new-uuid.ts';
 import type { CarriedEvent } from '../domain/message.ts';
@@ -22,31 +23,36 @@ export async function subscribedNames(db: Queries): Promise<ReadonlySet<string>>
 }
 
 /**
- * Makes a delivery of an event for every webhook that has subscribed to it, paused or not. What happened before a webhook was made is not
- * for it: some topics keep events for ever.
- * @param names those by which one may have subscribed. @returns how many.
+ * Makes a delivery of an event for every webhook that has subscribed to it, paused or not, and notes the event in the same statement: one that
+ * comes again makes none. What happened before a webhook was made is not for it: some topics keep events for ever.
+ * @param names those by which one may have subscribed. @param consumer who notes it. @returns how many.
  */
 export async function queueDeliveries(
-  tx: Queries,
-  { event, action, names }: { event: CarriedEvent; action: string; names: readonly string[] },
+  db: Queries,
+  {
+    event,
+    action,
+    names,
+    consumer,
+  }: { event: CarriedEvent; action: string; names: readonly string[]; consumer: string },
 ): Promise<number> {
-  // Locked, so that none is deleted before its delivery is there.
-  const found = await tx.query<{ id: string }>(
-    sql`
-      SELECT w.id FROM webhooks AS w
+  // Ids are those of this moment, so that neighbours in time are neighbours in the index; what tells them apart is drawn for each.
+  const moment = newUuid().slice(0, 18);
+  const queued = await db.query(sql`
+    WITH noted AS (${noteOnce({ consumer, eventId: event.id })}
+    ), wanted AS MATERIALIZED (
+      -- Locked, so that none is deleted before its delivery is there.
+      SELECT w.id AS webhook, overlay(gen_random_uuid()::text placing ${moment} from 1)::uuid AS id FROM webhooks AS w
        WHERE w.subscribed_actions && ${names}::text[]
          AND w.created_at <= ${event.time}::timestamptz + ${toleranceSeconds} * interval '1 second'
-         FOR KEY SHARE`,
-  );
-  if (found.length === 0) return 0;
-  const webhooks = found.map(({ id }) => id);
-  const ids = webhooks.map(() => newUuid());
-  await tx.query(sql`
+         FOR KEY SHARE
+    )
     INSERT INTO deliveries (id, webhook, message_id, event_id, action, source_id, event, redelivery, status, not_before, created_at)
     SELECT n.id, n.webhook, n.id, ${event.id}, ${action}, ${event.subject}, ${event}::jsonb, false, 'PENDING', accord_now(), accord_now()
-      FROM unnest(${ids}::uuid[], ${webhooks}::uuid[]) AS n (id, webhook)
-    ON CONFLICT (webhook, event_id) WHERE NOT redelivery DO NOTHING`);
-  return webhooks.length;
+      FROM noted, wanted AS n
+    ON CONFLICT (webhook, event_id) WHERE NOT redelivery DO NOTHING
+    RETURNING id`);
+  return queued.length;
 }
 
 /** Newest first, after a position. */
