@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { type Caller, createKey, signIn } from '../support/callers.ts';
+import { holdUp } from '../support/held-up.ts';
 import { startTestInstance, type TestInstance } from '../support/instance.ts';
 import { letTimePass, rowsOf, runInDatabase } from '../support/live-database.ts';
 import { problemOf } from '../support/live-subject.ts';
@@ -106,6 +107,26 @@ describe('an endpoint', () => {
     for (const response of open) response.writeHead(204).end();
     // It works again, so it gets the others at once.
     await endpoint.called(10);
+  });
+
+  it('that works gets the next message before it is written down that it got the last', async () => {
+    const { endpoint, webhook } = await subscribed();
+    const open: ServerResponse[] = [];
+    endpoint.answer = (_request, response) => void open.push(response);
+    for (let count = 0; count < 10; count += 1) await happen();
+    const rows = (condition: string) =>
+      rowsOf(instance, `SELECT id FROM webhooks.deliveries WHERE webhook = $1 AND ${condition}`, [
+        webhook.id,
+      ]);
+    await endpoint.called(4);
+    await vi.waitFor(async () => expect(await rows('lease IS NOT NULL')).toHaveLength(10), patience);
+    const held = await holdUp(instance, 'LOCK TABLE webhooks.deliveries IN SHARE MODE', 'accord-webhooks');
+    endpoint.answerWith(204);
+    for (const response of open) response.writeHead(204).end();
+    await endpoint.called(10);
+    await held.release();
+    await vi.waitFor(async () => expect(await rows("status = 'DELIVERED'")).toHaveLength(10), patience);
+    expect(endpoint.calls).toHaveLength(10);
   });
 
   it('that says that it is gone is paused, and gets what it missed when it is resumed', async () => {
