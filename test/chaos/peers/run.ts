@@ -6,6 +6,7 @@ import { parseArgs } from 'node:util';
 import { brokenPromises } from '../check/promises.ts';
 import { drawBlows } from '../draw-blows.ts';
 import { createRandom } from '../random.ts';
+import type { Forgotten } from './back-up.ts';
 import { startFederatedWorld } from './federated-world.ts';
 import { startOwnDatabases } from './own-databases.ts';
 import { runPeers } from './run-peers.ts';
@@ -45,6 +46,11 @@ try {
     const acknowledged = history.filter(({ kind, told }) => kind === 'submit' && told === 'acknowledged');
     say(
       `${struck.length} blows, ${acknowledged.length} submits acknowledged; parts of answers by what became of them:`,
+    );
+    const forgotten = [world.leader, world.owner].flatMap((side) => side.forgotten);
+    const count = (of: keyof Forgotten) => forgotten.reduce((sum, each) => sum + each[of].length, 0);
+    say(
+      `forgotten in ${forgotten.length} restorations: ${count('transactions')} states, ${count('parts')} parts sent, ${count('submissions')} taken`,
     );
     for (const [state, those] of Map.groupBy(parts, (part) => part.state)) say(`  ${state} ${those.length}`);
     for (const breach of breaches.slice(0, 40)) say(`- ${breach}`);
