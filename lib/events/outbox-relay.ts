@@ -1,4 +1,3 @@
-import { setTimeout as wait } from 'node:timers/promises';
 import type { Database } from '#lib/db/database.ts';
 import { sql } from '#lib/db/sql.ts';
 import { parkDeadLetter } from '#lib/events/dead-letters.ts';
@@ -7,6 +6,7 @@ import type { EventBus, Unsent } from '#lib/events/event-bus.ts';
 import { finishRows, forgetSent, sendAgain } from '#lib/events/sent-events.ts';
 import { createTopicWatch } from '#lib/events/topic-watch.ts';
 import { atMost } from '#lib/lifecycle/at-most.ts';
+import { createPollLoop } from '#lib/lifecycle/poll-loop.ts';
 import type { Logger } from '#lib/observability/logger.ts';
 import type { EventMetrics } from '#lib/observability/metrics/event-metrics.ts';
 
@@ -42,8 +42,6 @@ const maxBackOffSeconds = 5;
  * was full again before it looks would have other events under the numbers that it leaves out. Longer than readers do not look for.
  */
 const defaultRefillMs = 20_000;
-const minPollMs = 50;
-const maxPollMs = 500;
 const flushMs = 2_000;
 /** For the batch that is under way then. */
 const lastBatchMs = 1_000;
@@ -60,10 +58,8 @@ export function createOutboxRelay(parts: Parts): OutboxRelay {
   const refill = createRefill(parts);
   const watch = createTopicWatch({ ...parts, onLost: refill.wanted });
   bus.onTopicLost(refill.wanted);
+  const loop = createPollLoop({ look: drain, gatherMs: bus.gatherMs });
   let stopped = true;
-  let running: Promise<void> | undefined;
-  let wakeUp: (() => void) | undefined;
-  let woken = false;
   let nextTidy = 0;
   let claimsUntil = Number.POSITIVE_INFINITY;
 
@@ -106,45 +102,18 @@ export function createOutboxRelay(parts: Parts): OutboxRelay {
     return sent > 0;
   }
 
-  function pause(ms: number): Promise<void> {
-    if (woken) return Promise.resolve();
-    return new Promise((resolve) => {
-      const timer = setTimeout(resolve, ms);
-      wakeUp = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-    });
-  }
-
-  async function run(): Promise<void> {
-    let pollMs = minPollMs;
-    while (!stopped) {
-      woken = false;
-      const next = performance.now() + bus.gatherMs;
-      pollMs = (await drain()) ? minPollMs : Math.min(pollMs * 2, maxPollMs);
-      if (!stopped) await pause(pollMs);
-      const early = next - performance.now();
-      if (early > 0) await wait(early);
-    }
-    await drain();
-  }
-
   return {
     start() {
       stopped = false;
-      running = run();
+      loop.start();
       watch.start();
     },
-    wake() {
-      woken = true;
-      wakeUp?.();
-    },
+    wake: loop.wake,
     async stop() {
+      if (stopped) return;
       stopped = true;
       claimsUntil = performance.now() + flushMs;
-      wakeUp?.();
-      await atMost(flushMs + lastBatchMs, Promise.all([running, watch.stop()]));
+      await atMost(flushMs + lastBatchMs, Promise.all([loop.stop().then(drain), watch.stop()]));
     },
   };
 }

@@ -1,5 +1,6 @@
 import { newUuid } from '#lib/ids/new-uuid.ts';
 import { atMost } from '#lib/lifecycle/at-most.ts';
+import { createPollLoop } from '#lib/lifecycle/poll-loop.ts';
 import { claimPlaces, type TakenPlace } from '../queries/deliveries.ts';
 import { createPlaceWorker, leaseSeconds, type WorkParts } from './work-place.ts';
 
@@ -19,8 +20,6 @@ interface Parts extends Omit<WorkParts, 'isStopped' | 'isBrokenOff' | 'wake'> {
 
 /** Places that this process works at once: each has few submissions in memory. */
 const inAll = 64;
-const minPollMs = 50;
-const maxPollMs = 500;
 /** For attempts that are being made, and again for what is written down: less than a process has for its services (stop-parts.ts). */
 const graceMs = 2_000;
 
@@ -33,12 +32,10 @@ export function createPeerDeliveryJob(parts: Parts): PeerDeliveryJob {
   const running = new Set<Promise<void>>();
   let stopped = true;
   let brokenOff = false;
-  let loop: Promise<void> | undefined;
-  let wakeUp: (() => void) | undefined;
-  let woken = false;
+  const loop = createPollLoop({ look: claimAndBegin });
   const work = createPlaceWorker({
     ...parts,
-    ...{ wake, isStopped: () => stopped, isBrokenOff: () => brokenOff },
+    ...{ wake: loop.wake, isStopped: () => stopped, isBrokenOff: () => brokenOff },
   });
 
   function begin(place: TakenPlace): void {
@@ -50,7 +47,7 @@ export function createPeerDeliveryJob(parts: Parts): PeerDeliveryJob {
       .finally(() => {
         const wasFull = running.size >= inAll;
         running.delete(run);
-        if (wasFull) wake();
+        if (wasFull) loop.wake();
       });
     running.add(run);
   }
@@ -69,40 +66,15 @@ export function createPeerDeliveryJob(parts: Parts): PeerDeliveryJob {
     }
   }
 
-  function wake(): void {
-    woken = true;
-    wakeUp?.();
-  }
-
-  function pause(ms: number): Promise<void> {
-    return new Promise((resolve) => {
-      const timer = setTimeout(resolve, ms);
-      wakeUp = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-    });
-  }
-
-  async function run(): Promise<void> {
-    let pollMs = minPollMs;
-    while (!stopped) {
-      woken = false;
-      pollMs = (await claimAndBegin()) ? minPollMs : Math.min(pollMs * 2, maxPollMs);
-      if (!stopped && !woken) await pause(pollMs);
-    }
-  }
-
   return {
     start() {
       stopped = false;
-      loop = run();
+      loop.start();
     },
-    wake,
+    wake: loop.wake,
     async stop() {
       stopped = true;
-      wakeUp?.();
-      await loop;
+      await loop.stop();
       await atMost(graceMs, Promise.all(running));
       brokenOff = true;
       await breakOff();

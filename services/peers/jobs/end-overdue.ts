@@ -1,6 +1,7 @@
 import type { TransactionsOperations } from '#lib/contracts/transactions.ts';
 import type { Database } from '#lib/db/database.ts';
 import { addToOutbox } from '#lib/events/outbox.ts';
+import { createRepeatedWork, type RepeatedWork } from '#lib/lifecycle/repeated-work.ts';
 import type { Logger } from '#lib/observability/logger.ts';
 import type { DeliveryMetrics } from '#lib/observability/metrics/delivery-metrics.ts';
 import { readAhead } from '../commands/read-ahead.ts';
@@ -22,40 +23,15 @@ const limit = 200;
 const lastChanceMinutes = 5;
 
 /** Ends deliveries whose time is over, whatever state their peer is in. */
-export function createOverdueSweeper(parts: Parts): {
-  start(): void;
-  runOnce(): Promise<void>;
-  stop(): Promise<void>;
-} {
-  const { log } = parts;
-  let timer: NodeJS.Timeout | undefined;
-  let stopped = false;
-  let running: Promise<void> = Promise.resolve();
-
-  async function sweep(): Promise<void> {
-    for (const each of [dateUnsendable, endParts, rollBackUndecided])
-      while (!stopped && (await each(parts)) === limit);
-  }
-
-  async function runOnce(): Promise<void> {
-    running = running
-      .then(sweep)
-      .catch((error: unknown) => log.warn('deliveries whose time is over are ended later', { error }));
-    await running;
-  }
-
-  return {
-    start() {
-      timer = setInterval(() => void runOnce(), everyMs);
-      timer.unref();
+export function createOverdueSweeper(parts: Parts): RepeatedWork {
+  return createRepeatedWork({
+    everyMs,
+    async work(isStopped) {
+      for (const each of [dateUnsendable, endParts, rollBackUndecided])
+        while (!isStopped() && (await each(parts)) === limit);
     },
-    runOnce,
-    async stop() {
-      stopped = true;
-      clearInterval(timer);
-      await running;
-    },
-  };
+    onError: (error) => parts.log.warn('deliveries whose time is over are ended later', { error }),
+  });
 }
 
 /** What cannot be sent is never attempted, so nobody has asked how long it is to wait. */

@@ -1,4 +1,5 @@
 import type { Database } from '#lib/db/database.ts';
+import { createRepeatedWork, type RepeatedWork } from '#lib/lifecycle/repeated-work.ts';
 import type { Logger } from '#lib/observability/logger.ts';
 import type { PeerClient } from '../client/peer-client.ts';
 import { listBehind, markKnown } from '../queries/known-keys.ts';
@@ -20,10 +21,7 @@ export function createKeyShower({
   /** The thumbprint of the key that signs. */
   kid: string;
   log: Logger;
-}): { start(): void; runOnce(): Promise<void>; stop(): Promise<void> } {
-  let timer: NodeJS.Timeout | undefined;
-  let running: Promise<unknown> = Promise.resolve();
-
+}): RepeatedWork {
   async function show({ id, url }: { id: string; url: string }): Promise<void> {
     try {
       const { status } = await client.send({ method: 'POST', url, path: '/federation/ping' });
@@ -34,23 +32,16 @@ export function createKeyShower({
     }
   }
 
-  async function runOnce(): Promise<void> {
-    running = running
-      .then(async () => Promise.all((await listBehind(db, kid)).map(show)))
-      .catch((error: unknown) => log.warn('peers are shown our newest key later', { error }));
-    await running;
-  }
-
+  const showing = createRepeatedWork({
+    everyMs,
+    work: async () => Promise.all((await listBehind(db, kid)).map(show)),
+    onError: (error) => log.warn('peers are shown our newest key later', { error }),
+  });
   return {
+    ...showing,
     start() {
-      timer = setInterval(() => void runOnce(), everyMs);
-      timer.unref();
-      void runOnce();
-    },
-    runOnce,
-    async stop() {
-      clearInterval(timer);
-      await running;
+      showing.start();
+      void showing.runOnce();
     },
   };
 }

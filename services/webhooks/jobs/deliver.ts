@@ -1,4 +1,5 @@
 import { atMost } from '#lib/lifecycle/at-most.ts';
+import { createPollLoop } from '#lib/lifecycle/poll-loop.ts';
 import { type Claim, claimDeliveries, releaseClaims } from '../queries/attempts.ts';
 import { type AttemptParts, attemptMs, callEndpoint, createOutcomeRecorder } from './attempt-delivery.ts';
 import { createLanes } from './lanes.ts';
@@ -24,8 +25,6 @@ const heldInAll = inAll * (1 + ahead / perWebhook);
 /** Longer than an attempt takes, with what is written before and after it; and what was claimed ahead waits for {@link waitMs} at most. */
 const leaseSeconds = attemptMs / 1000 + 15;
 const waitMs = 8_000;
-const minPollMs = 50;
-const maxPollMs = 500;
 /** For calls that are being made, and again for writing down what became of them: less than a process has for its services (stop-parts.ts). */
 const graceMs = 2_000;
 
@@ -36,10 +35,7 @@ export function createDeliveryJob(parts: AttemptParts): DeliveryJob {
   const lanes = createLanes({ perWebhook, inAll, unwritten, waitMs });
   const running = new Set<Promise<void>>();
   const breakOff = new AbortController();
-  let stopped = true;
-  let loop: Promise<void> | undefined;
-  let wakeUp: (() => void) | undefined;
-  let woken = false;
+  const loop = createPollLoop({ look: claimAndBegin });
 
   /** What is not written down is attempted again when the lease is over, under the same webhook-id. */
   function keep(work: Promise<void>, id?: string): void {
@@ -69,7 +65,7 @@ export function createDeliveryJob(parts: AttemptParts): DeliveryJob {
     const goOn = once(() => {
       lanes.leave(webhook);
       beginNext();
-      if (lanes.waiting(webhook) <= ahead / 2) wake();
+      if (lanes.waiting(webhook) <= ahead / 2) loop.wake();
     });
     const work = attempt(claim, goOn).catch((error) => {
       // Nothing more is sent that could not be written down either.
@@ -107,40 +103,11 @@ export function createDeliveryJob(parts: AttemptParts): DeliveryJob {
     }
   }
 
-  function wake(): void {
-    woken = true;
-    wakeUp?.();
-  }
-
-  function pause(ms: number): Promise<void> {
-    return new Promise((resolve) => {
-      const timer = setTimeout(resolve, ms);
-      wakeUp = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-    });
-  }
-
-  async function run(): Promise<void> {
-    let pollMs = minPollMs;
-    while (!stopped) {
-      woken = false;
-      pollMs = (await claimAndBegin()) ? minPollMs : Math.min(pollMs * 2, maxPollMs);
-      if (!stopped && !woken) await pause(pollMs);
-    }
-  }
-
   return {
-    start() {
-      stopped = false;
-      loop = run();
-    },
-    wake,
+    start: loop.start,
+    wake: loop.wake,
     async stop() {
-      stopped = true;
-      wakeUp?.();
-      await loop;
+      await loop.stop();
       keep(releaseClaims(db, lanes.clearAll()));
       await atMost(graceMs, Promise.all(running));
       breakOff.abort();
