@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { at, type Organisation } from './peers-world.ts';
+import { cpuSeconds } from './process-usage.ts';
 import { FlowEnded, fillIn, type Questions, runFlow } from './run-flow.ts';
 import type { BenchPostgres } from './start-postgres.ts';
 
@@ -21,6 +22,8 @@ export interface Neighbours {
   /** Flows that were not answered as they should be, and parts that were not there a minute after the last click. */
   failed: number;
   missing: number;
+  /** CPU milliseconds of the leader for each flow begun. */
+  cpuMs: number;
   /** What the leader holds for the peer in trouble in the end, and how much of it has been taken to be sent. */
   queued: number;
   leased: number;
@@ -56,9 +59,11 @@ export async function measureNeighbours(
       clicks.set(subject, Date.now() - ms);
     }).catch((error: unknown) => {
       if (!(error instanceof FlowEnded)) throw error;
+      process.stderr.write(`${name}: ${error.message.slice(0, 120)}\n`);
       failed += 1;
     });
   };
+  const cpuBefore = cpuSeconds(leader.pid());
   const started = performance.now();
   const walks: Promise<void>[] = [];
   for (let order = 0; order < rate * seconds; order += 1) {
@@ -66,6 +71,7 @@ export async function measureNeighbours(
     walks.push(begin(order));
   }
   await Promise.all(walks);
+  const cpuMs = ((cpuSeconds(leader.pid()) - cpuBefore) * 1000) / walks.length;
   const [held] = await postgres.run<{ queued: number; leased: number }>(
     leader.name,
     `SELECT count(*)::int AS queued, count(*) FILTER (WHERE lease_until > now())::int AS leased FROM peers.deliveries WHERE peer_url = $1`,
@@ -75,7 +81,7 @@ export async function measureNeighbours(
   return {
     ...took,
     delays,
-    failed,
+    ...{ failed, cpuMs },
     missing: clicks.size - delays.length,
     ...{ queued: held?.queued ?? 0, leased: held?.leased ?? 0 },
   };

@@ -43,8 +43,8 @@ export function writeTroubleReport({ seen, rate, seconds, rounds, loads, command
     '',
     `The target is at most ${target} at p99. Milliseconds; p99 of all rounds together, and in brackets the ratios round by round.`,
     '',
-    '| the peer in trouble | flows of others that failed | parts missing | held for it in the end | of them taken to be sent | under way to it at once, at most | its own requests | of them turned away |',
-    '|---|---|---|---|---|---|---|---|',
+    '| the peer in trouble | CPU ms of the leader for a flow | flows of others that failed | parts missing | held for it in the end | of them taken to be sent | under way to it at once, at most | its own requests | of them turned away |',
+    '|---|---|---|---|---|---|---|---|---|',
     ...troubles.map((trouble) => facts(trouble, seen[trouble])),
     '',
     `To reproduce: \`${command}\` (Linux).`,
@@ -74,7 +74,9 @@ function facts(trouble: Trouble, rounds: Seen[]): string {
   const sum = (of: (seen: Seen) => number | undefined) =>
     rounds.reduce((total, each) => total + (of(each) ?? 0), 0);
   const most = (of: (seen: Seen) => number | undefined) => Math.max(...rounds.map((each) => of(each) ?? 0));
+  const cpu = rounds.map(({ cpuMs }) => cpuMs.toFixed(1)).join(', ');
   const cells = [
+    cpu,
     ...[sum(({ failed }) => failed), sum(({ missing }) => missing), most(({ queued }) => queued)],
     ...[most(({ leased }) => leased), most((each) => each.most)],
     ...[sum(({ sent }) => sent), sum(({ refused }) => refused)],

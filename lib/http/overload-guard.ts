@@ -31,7 +31,7 @@ export interface OverloadGuard {
 /**
  * What each kind of work may use of the limits. Whoever has begun is to come to an end: a form is worth more than a new transaction,
  * and the answers of a subject more than a page that can be asked for again (reliability.md, "Overload"). Other instances come again by
- * themselves; whatever they send, most of the room is left to those who are here.
+ * themselves; whatever they send, the room of those who are here is left to them.
  */
 const shares = { peer: 0.25, first: 0.5, other: 0.75, last: 1 };
 type Work = keyof typeof shares;
@@ -59,9 +59,9 @@ export function createOverloadGuard({
   let inFlight = 0;
   let ofPeers = 0;
   let refusals = 0;
-  /** Peers stand back behind everybody's reads, and have a share of their own beside. */
+  /** Peers stand back behind everybody's reads. What they have taken is beside the room of all others, so that it costs those none. */
   const isFull = (work: Work): boolean =>
-    inFlight >= limits.inFlight * shares[work === 'peer' ? 'other' : work] ||
+    inFlight - ofPeers >= limits.inFlight * shares[work === 'peer' ? 'other' : work] ||
     (work === 'peer' && ofPeers >= limits.inFlight * shares.peer);
   const reasonToRefuse = (work: Work): string | undefined => {
     if (limits.inFlight > 0 && isFull(work)) return 'in-flight';

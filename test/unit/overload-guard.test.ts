@@ -46,9 +46,9 @@ test('creates are refused while there is still room for reads, and reads while t
   ]);
 });
 
-test('other instances have a quarter of the room, and leave the rest to who is here', () => {
+test('other instances have a quarter of the room beside, and leave all of it to who is here', () => {
   expect(fill(ofPeer)).toBe(25);
-  expect(fill(create)).toBe(25);
+  expect(fill(create)).toBe(50);
   expect(fill(read)).toBe(25);
   expect(() => admit(ofPeer)).toThrow(Failure);
   expect(fill(submit)).toBe(25);
