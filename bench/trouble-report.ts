@@ -35,7 +35,7 @@ export function writeTroubleReport({ seen, rate, seconds, rounds, loads, command
     "own questions, one of the peer that is well, and one of the peer in trouble; without it the third kind is like the first. What is measured is everybody else's.",
     `${rounds} rounds of ${seconds} s each with ${rate} flows a second, every trouble in each round; the peer's own way with requests is played by the driver.`,
     '',
-    `Machine: ${machine()}. Load average before the run ${loads[0]?.toFixed(1)}, after it ${loads[1]?.toFixed(1)} (a quiet machine begins below 1).`,
+    `Machine: ${machine()}. Load average before the run ${loads[0]?.toFixed(1)}, after it ${loads[1]?.toFixed(1)} (a quiet machine begins below 1; on a busy one look at the CPU, and not at latencies).`,
     '',
     '| the peer in trouble | submits of others, p50 | p99 | beside none | their parts at the peer that is well, p50 | p99 | beside none |',
     '|---|---|---|---|---|---|---|',
