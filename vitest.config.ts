@@ -15,13 +15,16 @@ const execArgv = ['--disable-warning=TimeoutNegativeWarning'];
 /** What tests and the programs that they start load is compiled once, and kept where the product keeps it (services/standalone.ts). */
 const env = { NODE_COMPILE_CACHE: fileURLToPath(new URL('node_modules/.cache/node', import.meta.url)) };
 
+/** One process for many files: to load the product takes as long as most of them run. What a file changes in its process it restores. */
+const isolate = false;
+
 export default defineConfig({
   test: {
     globalSetup: ['test/support/postgres-setup.ts'],
     sequence: { sequencer: LongestFirst },
     // Processes, not threads: what a test starts ends with the thread or process that started it.
     pool: 'forks',
-    // A test waits for its servers half of the time; with more workers than this the servers would wait for the tests.
+    // Two processors are busy with three: a test waits for its servers a third of the time. With more the servers would wait for the tests.
     // A Kafka from outside is one for all, so its tests run one after the other.
     maxWorkers: process.env.KAFKA_BROKERS ? 1 : 3,
     projects: [
@@ -31,8 +34,7 @@ export default defineConfig({
           execArgv,
           env,
           include: ['test/{unit,service,contract,integration,security}/**/*.test.ts'],
-          // One process for many files: to load the product takes as long as most of them run. What a file changes in its process it restores.
-          isolate: false,
+          isolate,
           ...waits,
         },
       },
@@ -49,6 +51,7 @@ export default defineConfig({
         test: {
           name: 'e2e',
           env,
+          isolate,
           include: ['test/e2e/**/*.test.ts'],
           ...waits,
         },

@@ -20,7 +20,7 @@ const fastSettings = {
   fsync: 'off',
   synchronous_commit: 'off',
   full_page_writes: 'off',
-  max_connections: '200',
+  max_connections: '300',
   max_wal_size: '1GB',
   autovacuum: 'off',
 };

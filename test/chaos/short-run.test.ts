@@ -42,7 +42,7 @@ it('separate services lose and double nothing, whatever happens to them and what
     random,
     blows: blows.map((names) => names.map((name) => findFault(world.faults, name))),
     between: [20, 100],
-    crowd: { people: 6, restMs: 200 },
+    crowd: { people: 4, restMs: 300 },
   });
   expect(breaches).toEqual([]);
   expect(history.filter(({ told }) => told === 'acknowledged').length).toBeGreaterThan(200);

@@ -9,7 +9,7 @@ import { createTransaction } from '../support/live-transactions.ts';
 
 const workers = 4;
 /** Between two consents of one of them: starts, of which there are ten, take as long as the load lets them. */
-const restMs = 200;
+const restMs = 400;
 
 describe.runIf(brokers)('two replicas of every service', () => {
   let instance: DistributedInstance;
