@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import pg from 'pg';
-import { beforeAll, expect, onTestFinished, test, vi } from 'vitest';
+import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { chooseAccount } from '#lib/db/embedded/account.ts';
 import { findBinaries } from '#lib/db/embedded/binaries.ts';
 import { launch } from '#lib/db/embedded/postmaster.ts';
@@ -78,43 +78,8 @@ test('a first start makes a database that is there again at the second', async (
   expect(await run((await second.ready).url, 'SELECT id FROM things')).toEqual([{ id: 7 }]);
 });
 
-test('nothing acknowledged is lost: the settings of durability are on', async () => {
-  const { url } = await start({ dataDir: await filledDataDir() }).ready;
-  const settings = await run(
-    url,
-    `SELECT s.name, s.setting FROM pg_settings AS s WHERE s.name IN ('fsync', 'full_page_writes', 'synchronous_commit')`,
-  );
-  expect(settings.map(({ setting }) => setting)).toEqual(['on', 'on', 'on']);
-  expect(await run(url, 'SHOW data_checksums')).toEqual([{ data_checksums: 'on' }]);
-});
-
-test('the text of every language is kept, folded and sorted', async () => {
-  const { url } = await start({ dataDir: await filledDataDir() }).ready;
-  expect(await run(url, `SELECT lower('ÉÀ') AS latin, upper('я') AS cyrillic, 'موافقة' AS arabic`)).toEqual([
-    { latin: 'éà', cyrillic: 'Я', arabic: 'موافقة' },
-  ]);
-  expect(await run(url, 'SHOW server_encoding')).toEqual([{ server_encoding: 'UTF8' }]);
-});
-
-test('Accord is no superuser, and the superuser cannot connect, nor anybody without the password', async () => {
-  const { url } = await start({ dataDir: await filledDataDir() }).ready;
-  expect(await run(url, 'SELECT rolsuper FROM pg_roles WHERE rolname = current_user')).toEqual([
-    { rolsuper: false },
-  ]);
-  const wrong = new URL(url);
-  wrong.password = 'guessed';
-  await expect(run(wrong.href, 'SELECT 1')).rejects.toMatchObject({ code: '28P01' });
-  for (const database of ['postgres', 'accord']) {
-    const superuser = new URL(url);
-    superuser.username = 'postgres';
-    superuser.pathname = `/${database}`;
-    await expect(run(superuser.href, 'SELECT 1')).rejects.toMatchObject({ code: '28000' });
-  }
-});
-
 test('nobody else may read the password or the data', async () => {
-  const dataDir = await newDataDir();
-  await start({ dataDir }).ready;
+  const dataDir = await filledDataDir();
   const { stdout } = await execute('stat', [
     '-c',
     '%a',
@@ -125,13 +90,58 @@ test('nobody else may read the password or the data', async () => {
   expect(stdout.trim().split('\n')).toEqual(['700', '600', '700']);
 });
 
-test.runIf(linux)('PostgreSQL gets none of our environment', async () => {
-  const dataDir = await filledDataDir();
-  const env = { KEY_PEPPER: 'a-secret', PGOPTIONS: '-c work_mem=1GB', PGPORT: '1', LC_ALL: 'nowhere' };
-  await start({ dataDir, env }).ready;
-  expect(await readFile(`/proc/${await postmasterPid(dataDir)}/environ`, 'utf8')).not.toMatch(
-    /a-secret|PG|LC_/,
-  );
+describe('a database that runs', () => {
+  let dataDir: string;
+  let url: string;
+  beforeAll(async () => {
+    dataDir = await mkdtemp(path.join(tmpdir(), 'accord-test-'));
+    await chmod(dataDir, 0o755);
+    await execute('cp', ['-a', `${filled}/.`, dataDir]);
+    const env = { KEY_PEPPER: 'a-secret', PGOPTIONS: '-c work_mem=1GB', PGPORT: '1', LC_ALL: 'nowhere' };
+    const program = startProgram({ dataDir, env });
+    ({ url } = await program.ready);
+    return async () => {
+      await program.stop();
+      await rm(dataDir, { recursive: true, force: true });
+    };
+  });
+
+  test('nothing acknowledged is lost: the settings of durability are on', async () => {
+    const settings = await run(
+      url,
+      `SELECT s.name, s.setting FROM pg_settings AS s WHERE s.name IN ('fsync', 'full_page_writes', 'synchronous_commit')`,
+    );
+    expect(settings.map(({ setting }) => setting)).toEqual(['on', 'on', 'on']);
+    expect(await run(url, 'SHOW data_checksums')).toEqual([{ data_checksums: 'on' }]);
+  });
+
+  test('the text of every language is kept, folded and sorted', async () => {
+    expect(await run(url, `SELECT lower('ÉÀ') AS latin, upper('я') AS cyrillic, 'موافقة' AS arabic`)).toEqual(
+      [{ latin: 'éà', cyrillic: 'Я', arabic: 'موافقة' }],
+    );
+    expect(await run(url, 'SHOW server_encoding')).toEqual([{ server_encoding: 'UTF8' }]);
+  });
+
+  test('Accord is no superuser, and the superuser cannot connect, nor anybody without the password', async () => {
+    expect(await run(url, 'SELECT rolsuper FROM pg_roles WHERE rolname = current_user')).toEqual([
+      { rolsuper: false },
+    ]);
+    const wrong = new URL(url);
+    wrong.password = 'guessed';
+    await expect(run(wrong.href, 'SELECT 1')).rejects.toMatchObject({ code: '28P01' });
+    for (const database of ['postgres', 'accord']) {
+      const superuser = new URL(url);
+      superuser.username = 'postgres';
+      superuser.pathname = `/${database}`;
+      await expect(run(superuser.href, 'SELECT 1')).rejects.toMatchObject({ code: '28000' });
+    }
+  });
+
+  test.runIf(linux)('PostgreSQL gets none of our environment', async () => {
+    expect(await readFile(`/proc/${await postmasterPid(dataDir)}/environ`, 'utf8')).not.toMatch(
+      /a-secret|PG|LC_/,
+    );
+  });
 });
 
 test('a second process on the same folder says who has it, and the first goes on', async () => {
