@@ -21,6 +21,16 @@ async function whileHeldUp(table: Table, work: (lock: HeldUp) => Promise<void>):
   await work(lock).finally(() => lock.release());
 }
 
+/** Holds up what stores a part after it has written what is said of it: its subject is being made by somebody else. */
+async function whileStoring({ submission }: Part, work: (lock: HeldUp) => Promise<void>): Promise<void> {
+  const lock = await holdUp(
+    lab,
+    `INSERT INTO transactions.subjects (id, name, created_at, modified_at)
+     VALUES (gen_random_uuid(), '${submission.subject}', now(), now())`,
+  );
+  await work(lock).finally(() => lock.release());
+}
+
 /** How much of a part is stored. */
 async function stored({ sid, submission }: Part): Promise<Record<string, number>> {
   const [counts] = await rowsOf<Record<string, number>>(
@@ -56,7 +66,7 @@ describe('a part that is being stored when the database breaks off', () => {
   it('is stored by the replica that got it too and waited', async () => {
     const part = await makePart(lab);
     let second: ReturnType<typeof lab.other.acceptSubmission> | undefined;
-    await whileHeldUp('receipts', async (lock) => {
+    await whileStoring(part, async (lock) => {
       const first = expect(lab.one.acceptSubmission(part)).rejects.toMatchObject({ code: 'unavailable' });
       const backend = await lock.waiting(1);
       second = lab.other.acceptSubmission(part);
@@ -88,7 +98,7 @@ describe('a part that comes again while it is being stored', () => {
   it('gets the verdict of the first', async () => {
     const part = await makePart(lab);
     const said: ReturnType<typeof lab.other.acceptSubmission>[] = [];
-    await whileHeldUp('receipts', async (lock) => {
+    await whileStoring(part, async (lock) => {
       said.push(lab.one.acceptSubmission(part));
       await lock.waiting(1);
       said.push(lab.other.acceptSubmission(part), lab.one.acceptSubmission(part));
@@ -106,7 +116,7 @@ describe('a part that comes again while it is being stored', () => {
     const changed = { ...part, submission, digest: digestOf(submission) };
     let second: ReturnType<typeof lab.other.acceptSubmission> | undefined;
     let first: typeof second;
-    await whileHeldUp('receipts', async (lock) => {
+    await whileStoring(part, async (lock) => {
       first = lab.one.acceptSubmission(part);
       await lock.waiting(1);
       second = lab.other.acceptSubmission(changed);
