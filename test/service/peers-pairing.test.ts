@@ -158,5 +158,5 @@ describe('what cannot be paired with', () => {
 
 it('The key for pairing is good for pairing alone', async () => {
   const { key } = await createKey(lab, 'for the clinic', 'PEER');
-  expect((await lab.fetch('/records', { headers: { CM_KEY: key } })).status).toBe(401);
+  expect((await lab.fetch('/records', { headers: { CM_KEY: key } })).status).toBe(403);
 });
