@@ -1,6 +1,6 @@
-import { calculateJwkThumbprint } from 'jose';
 import { generatePrivateKey, publicPart, readPrivateKey } from '#lib/config/private-key.ts';
 import { askedDigest } from '#lib/federation/asked-digest.ts';
+import { keyThumbprint } from '#lib/federation/key-thumbprint.ts';
 import { openAnswers, sealAnswers } from '#lib/federation/sealed-answers.ts';
 import { randomId } from '#lib/ids/random-id.ts';
 import { bodyDigest } from '../services/peers/domain/body-digest.ts';
@@ -33,7 +33,7 @@ export async function measureCrypto(times: number): Promise<CryptoCost> {
   const seal = async () => {
     const header = { sid, leader, digest: askedDigest(asked), exp: Math.ceil(now.getTime() / 1000) + 3_600 };
     const key = publicPart(sealing);
-    return sealAnswers(content, { key: { ...key, kid: await calculateJwkThumbprint(key) }, header });
+    return sealAnswers(content, { key: { ...key, kid: await keyThumbprint(key) }, header });
   };
   const sealed = await seal();
   const body = Buffer.from(JSON.stringify({ leader: { location: leader, id: sid }, subject: 'ann', sealed }));

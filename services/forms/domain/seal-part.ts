@@ -1,7 +1,8 @@
-import { calculateJwkThumbprint, type JWK } from 'jose';
+import type { JWK } from 'jose';
 import type { CheckedAnswer, DescribedElement, DescribedInformation } from '#lib/contracts/forms.ts';
 import type { SealedPart } from '#lib/contracts/submissions.ts';
 import { askedDigest } from '#lib/federation/asked-digest.ts';
+import { keyThumbprint } from '#lib/federation/key-thumbprint.ts';
 import { sealAnswers } from '#lib/federation/sealed-answers.ts';
 import { randomId } from '#lib/ids/random-id.ts';
 import { parseReference } from './element-reference.ts';
@@ -38,7 +39,7 @@ export async function sealPart(
       answers: Object.fromEntries(answers.map(({ identifier, value }) => [ownIdentifier(identifier), value])),
     },
     {
-      key: { ...key, kid: await calculateJwkThumbprint(key) },
+      key: { ...key, kid: await keyThumbprint(key) },
       header: { sid, leader, digest: askedDigest(questions), exp: Math.ceil(until.getTime() / 1000) },
     },
   );
