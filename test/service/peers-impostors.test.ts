@@ -116,24 +116,45 @@ const forgeries: [string, (message: Message) => string | Promise<string>][] = [
     (message) =>
       new CompactSign(Buffer.from(JSON.stringify(claimsOf(message))))
         .setProtectedHeader(header({ alg: 'HS256' }))
-        .sign(createSecretKey(Buffer.from(JSON.stringify(publicPart(clinic.keys[0] as (typeof clinic.keys)[0]))))),
+        .sign(
+          createSecretKey(Buffer.from(JSON.stringify(publicPart(clinic.keys[0] as (typeof clinic.keys)[0])))),
+        ),
   ],
-  ['with a key of its own', (message) => forge(message, {}, { jwk: publicPart(stranger.keys[0] as (typeof clinic.keys)[0]) }, stranger.keys[0])],
-  ['with an extension that is to be understood', (message) => unsigned(message, { crit: ['b64'], b64: true })],
+  [
+    'with a key of its own',
+    (message) =>
+      forge(message, {}, { jwk: publicPart(stranger.keys[0] as (typeof clinic.keys)[0]) }, stranger.keys[0]),
+  ],
+  [
+    'with an extension that is to be understood',
+    (message) => unsigned(message, { crit: ['b64'], b64: true }),
+  ],
   ['that is of the kind of a receipt', (message) => forge(message, {}, { typ: 'accord-receipt+jwt' })],
   ['that is of no kind', (message) => forge(message, {}, { typ: undefined })],
   ['with a self-description for a token', () => clinic.describe()],
-  ['with a receipt for a token', (message) => signReceipt(clinic, { sid, digest: claimsOf(message).bd, from: lab.url }, {})],
-  ['that is good for a year', (message) => forge(message, { exp: Math.floor(Date.now() / 1000) + 31_536_000 })],
-  ['that is good for a minute and a second', (message) => forge(message, { exp: claimsOf(message).iat + 62 })],
+  [
+    'with a receipt for a token',
+    (message) => signReceipt(clinic, { sid, digest: claimsOf(message).bd, from: lab.url }, {}),
+  ],
+  [
+    'that is good for a year',
+    (message) => forge(message, { exp: Math.floor(Date.now() / 1000) + 31_536_000 }),
+  ],
+  [
+    'that is good for a minute and a second',
+    (message) => forge(message, { exp: claimsOf(message).iat + 62 }),
+  ],
   ['that is good for ever', (message) => forge(message, { exp: undefined })],
   ['for two instances', (message) => forge(message, { aud: [lab.url, other.url] })],
   ['of nobody', (message) => forge(message, { iss: undefined })],
-  ['whose words were changed', async (message) => {
-    const [head, , signature] = (await forge(message, {})).split('.');
-    return [head, encoded(claimsOf(message)), signature].join('.');
-  }],
-]; // biome-ignore format: one line each
+  [
+    'whose words were changed',
+    async (message) => {
+      const [head, , signature] = (await forge(message, {})).split('.');
+      return [head, encoded(claimsOf(message)), signature].join('.');
+    },
+  ],
+];
 
 const send = ({ method, path, content }: Message, otherwise: object) =>
   clinic.send(lab.url, method, path, content, otherwise);

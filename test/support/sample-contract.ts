@@ -1,4 +1,4 @@
 import { readContract } from './contract.ts';
 
 /** The product's own contract, parsed. */
-export const sampleContract = readContract() as unknown as Record<string, unknown>;
+export const sampleContract = { ...readContract() } satisfies Record<string, unknown>;

@@ -8,10 +8,16 @@ it('work is looked for ever more rarely while there is none, and often again as 
   const look = vi.fn(async () => false);
   const loop = createPollLoop({ look, minMs: 50, maxMs: 200 });
   loop.start();
-  for (const [ms, looks] of [[99, 1], [1, 2], [199, 2], [1, 3], [200, 4]] as const) {
+  for (const [ms, looks] of [
+    [99, 1],
+    [1, 2],
+    [199, 2],
+    [1, 3],
+    [200, 4],
+  ] as const) {
     await vi.advanceTimersByTimeAsync(ms);
     expect(look).toHaveBeenCalledTimes(looks);
-  } // biome-ignore format: one glance
+  }
   look.mockResolvedValueOnce(true);
   await vi.advanceTimersByTimeAsync(200);
   await vi.advanceTimersByTimeAsync(50);

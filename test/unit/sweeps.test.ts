@@ -9,6 +9,9 @@ import { openGate } from '../support/gate.ts';
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setInterval', 'setTimeout', 'clearTimeout'] }));
 afterEach(() => void vi.useRealTimers());
 
+const notAsked = async () => {
+  throw new Error('A sweep asks for rows.');
+};
 const log = createLogger({ level: 'silent' });
 const others = { log, source: 'https://consent.example.org', wake: () => {}, everyMs: 10_000 };
 
@@ -20,13 +23,13 @@ it.each([
   const gate = openGate();
   const began = openGate();
   let statements = 0;
-  const query = async () => {
+  const query = async <T>(): Promise<T[]> => {
     statements += 1;
     began.open();
     await gate.passed;
-    return Array.from({ length: statements < 10 ? batch : 0 });
+    return new Array<T>(statements < 10 ? batch : 0);
   };
-  const sweeper = make({ query } as unknown as Database);
+  const sweeper = make({ query, one: notAsked, maybeOne: notAsked, withTransaction: notAsked });
   sweeper.start();
   vi.advanceTimersByTime(5 * 60_000);
   await began.passed;

@@ -49,7 +49,11 @@ function sound() {
 }
 
 type Facts = ReturnType<typeof sound>;
-const forgotten = { transactions: [] as { id: string; from: string | null; to: string }[], parts: [] as string[], submissions: [] as string[] }; // biome-ignore format: one line
+const forgotten = {
+  transactions: [] as { id: string; from: string | null; to: string }[],
+  parts: [] as string[],
+  submissions: [] as string[],
+};
 const first = (list: object[], changes: object) => Object.assign(list[0] as object, changes);
 const second = (list: object[], changes: object) => Object.assign(list[1] as object, changes);
 

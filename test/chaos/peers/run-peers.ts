@@ -11,8 +11,15 @@ import { startFederatedLoad } from './federated-load.ts';
 import type { FederatedWorld } from './federated-world.ts';
 import { findPeerBreaches } from './find-peer-breaches.ts';
 import {
-  countFinal, countHeld, countOpen, hurry, hurryQuestions, readLeader, readOwner, type StoredAtLeader,
-} from './stored-parts.ts'; // biome-ignore format: one glance
+  countFinal,
+  countHeld,
+  countOpen,
+  hurry,
+  hurryQuestions,
+  readLeader,
+  readOwner,
+  type StoredAtLeader,
+} from './stored-parts.ts';
 
 export interface PeersOutcome {
   history: readonly PeerLine[];
