@@ -194,8 +194,8 @@ describe('what becomes of a part', () => {
     await here.say(made, here.lab, { verdict: 'refused', reason: 'unknown-element' });
     await here.say(made, here.clinic, { verdict: 'committed' });
     const after = await pageOf(here, made);
-    expect(after).toContain('Northern Lab did not accept it');
-    expect(after).toContain('Lakeside Clinic has accepted it.');
+    expect(after).toContain('Northern Lab did not accept them');
+    expect(after).toContain('Lakeside Clinic has accepted them.');
   });
 });
 

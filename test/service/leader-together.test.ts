@@ -115,7 +115,7 @@ describe('answers that all owners are to hold first', () => {
     await here.say(made, here.lab, { verdict: 'held', id: 'at-the-lab' });
     expect(await statesOf(made)).toEqual(['SUBMITTED', 'HELD', 'SENDING']);
     expect(await decided(made, here.lab)).toEqual([]);
-    expect(await pageOf(here, made)).toContain('Northern Lab has it and waits for the others.');
+    expect(await pageOf(here, made)).toContain('Northern Lab has them and waits for the others.');
 
     await here.say(made, here.clinic, { verdict: 'held' });
     expect(await statesOf(made)).toEqual(['COMMITTED', 'HELD', 'HELD']);
@@ -221,7 +221,7 @@ describe('answers that come into force nowhere', () => {
     expect(await namesOf(made)).toEqual(['created', 'submitted', 'submission.refused', 'rolledback']);
     const page = await pageOf(here, made);
     expect(page).toContain('Not everybody who asked could take the answers');
-    expect(page).toContain('Northern Lab did not accept it');
+    expect(page).toContain('Northern Lab did not accept them');
     // The other part may have arrived meanwhile: its owner says so, and nothing changes.
     await here.say(made, here.clinic, { verdict: 'held' });
     await here.say(made, here.clinic, { verdict: 'rolledback' });
