@@ -76,7 +76,7 @@ describe('parts for a peer', () => {
     owner.instead = () => false;
     await letWaitsPass();
     await nothingWaits();
-    expect(clinic.outcomes.map(({ subject }) => subject).sort()).toEqual(sids.sort());
+    await until(() => expect(clinic.outcomes.map(({ subject }) => subject).sort()).toEqual(sids.sort()));
     expect(owner.most).toBeLessThanOrEqual(4);
   });
 
