@@ -35,14 +35,20 @@ export async function mountContract(
   const { operations, validate } = await createRequestValidator(document);
   // An address is what the contract writes, to the letter: neither in capitals nor with a slash at its end.
   const router = new Router({ strict: true, sensitive: true });
+  // The router tries all that it has for every request, so each path is there once, with all of its methods.
   for (const [path, served] of groupByPath(operations)) {
-    const pattern = path.replaceAll(/\{(\w+)\}/g, ':$1');
+    const byMethod = new Map<string, Middleware>();
     for (const operation of served) {
       const handler = options.handlers[operation.operationId];
       if (!handler) throw new Error(`${options.tag} has no handler for ${operation.operationId}`);
-      router.register(pattern, [operation.method], serve(operation, handler, validate, options));
+      byMethod.set(operation.method.toUpperCase(), serve(operation, handler, validate, options));
     }
-    router.all(pattern, refuseMethod(served));
+    const get = byMethod.get('GET');
+    if (get) byMethod.set('HEAD', get);
+    const refuse = refuseMethod([...byMethod.keys()]);
+    router.all(path.replaceAll(/\{(\w+)\}/g, ':$1'), (ctx, next) =>
+      (byMethod.get(ctx.method) ?? refuse)(ctx, next),
+    );
   }
   const dispatch = router.routes() as unknown as Middleware;
   return {
@@ -118,9 +124,8 @@ function groupByPath(operations: ContractOperation[]): [string, ContractOperatio
 }
 
 /** Answers every method that a path does not take. */
-function refuseMethod(served: ContractOperation[]): Middleware {
-  const methods = served.map(({ method }) => method.toUpperCase());
-  const allowed = [...methods, ...(methods.includes('GET') ? ['HEAD'] : []), 'OPTIONS'].join(', ');
+function refuseMethod(methods: readonly string[]): Middleware {
+  const allowed = [...methods, 'OPTIONS'].join(', ');
   return async (ctx) => {
     if (ctx.method !== 'OPTIONS')
       throw fail('method-not-allowed', `This address takes ${allowed}.`, { headers: { Allow: allowed } });

@@ -50,8 +50,11 @@ function parseForm(raw: Buffer): Record<string, string[]> {
   return Object.assign(Object.create(null), Object.fromEntries(fields)) as Record<string, string[]>;
 }
 
+const notAscii = /%[89a-f]/i;
+
 /** URLSearchParams puts U+FFFD in the place of bytes that are no text, and something else than was sent would be stored. */
 function checkEscapes(text: string): void {
+  if (!notAscii.test(text)) return;
   for (const [bytes] of text.matchAll(/(?:%[\da-f]{2})+/gi)) {
     try {
       decodeURIComponent(bytes);

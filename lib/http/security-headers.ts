@@ -60,5 +60,5 @@ export function sendPage(
   ctx.type = 'text/html; charset=utf-8';
   ctx.set('Content-Security-Policy', contentSecurityPolicy(frameAncestors, formTargets, frameSources));
   if (frameAncestors !== noAncestors) ctx.set('Cross-Origin-Resource-Policy', 'cross-origin');
-  ctx.body = html;
+  ctx.body = Buffer.from(html);
 }

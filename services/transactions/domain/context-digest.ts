@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import canonicalize from 'canonicalize';
 import type { ActiveVersions, PinnedLayout } from '#lib/contracts/forms.ts';
 import type { ConsentContext } from './context.ts';
@@ -18,7 +18,5 @@ export function contextDigest(context: ConsentContext, layout: PinnedLayout, act
 
 /** SHA-256 over the canonical JSON (RFC 8785) of a value. Members that are undefined are left out. */
 export function sha256Canonical(value: unknown): Buffer {
-  return createHash('sha256')
-    .update(canonicalize(value) as string)
-    .digest();
+  return hash('sha256', canonicalize(value) as string, 'buffer');
 }

@@ -1,7 +1,7 @@
 import { createHash, createHmac, createSecretKey, type KeyObject } from 'node:crypto';
 import { jwtVerify } from 'jose';
 import { LRUCache } from 'lru-cache';
-import { randomId } from '#lib/ids/random-id.ts';
+import { drawBytes } from '#lib/ids/draw-bytes.ts';
 import { createCompactJws } from '#lib/jws/compact-jws.ts';
 
 const type = 'accord-tx+jwt';
@@ -53,7 +53,8 @@ export function createTransactionTokens({
     mint({ id, use, epoch }, expiresAt) {
       const exp = Math.ceil(expiresAt.getTime() / 1000);
       const times = { iat: Math.floor(now() / 1000), exp };
-      const token = write({ use, ep: epoch, iss: baseUrl, aud: baseUrl, sub: id, jti: randomId(), ...times });
+      const jti = drawBytes().toString('base64url');
+      const token = write({ use, ep: epoch, iss: baseUrl, aud: baseUrl, sub: id, jti, ...times });
       known.set(token, { id, use, epoch, exp });
       return token;
     },
