@@ -12,7 +12,7 @@ const waits = { testTimeout: 60_000, hookTimeout: 60_000, expect: { poll: patien
  */
 const execArgv = ['--disable-warning=TimeoutNegativeWarning'];
 
-/** What tests and the programs that they start load is compiled once, and kept where the product keeps it (services/standalone.ts). */
+/** What tests and the programs that they start load is compiled once, and kept where `npm start` keeps it. */
 const env = { NODE_COMPILE_CACHE: fileURLToPath(new URL('node_modules/.cache/node', import.meta.url)) };
 
 /** One process for many files: to load the product takes as long as most of them run. What a file changes in its process it restores. */

@@ -84,7 +84,8 @@ export async function createBaselineSteps({
         infoKey: layout.info,
         infoSerial: '1.0',
       };
-      await commitTransaction(db, { ...facts, records, receipt }, source);
+      if (!(await commitTransaction(db, { ...facts, records, receipt }, source)))
+        throw new Error('The answers were not stored.');
     },
   };
 }

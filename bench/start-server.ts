@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /** A server under measurement, in a process of its own. */
@@ -13,12 +14,16 @@ export interface ServerProcess {
   stop(): Promise<void>;
 }
 
-/** Both servers get the options of Node.js that `npm start` gives. */
-const nodeOptions = (
-  JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')).scripts.start as string
-)
-  .split(' ')
-  .filter((word) => word.startsWith('--'));
+const project = fileURLToPath(new URL('..', import.meta.url));
+const words = (
+  JSON.parse(readFileSync(path.join(project, 'package.json'), 'utf8')).scripts.start as string
+).split(' ');
+
+/** All servers get the options of Node.js that `npm start` gives, and what it puts into the environment. */
+const nodeOptions = words.filter((word) => word.startsWith('--'));
+const surroundings = Object.fromEntries(
+  words.filter((word) => /^[A-Z_]+=/.test(word)).map((word) => word.split('=', 2) as [string, string]),
+);
 
 /**
  * Starts a program of this project and waits until it prints `… is ready: <URL>`.
@@ -32,14 +37,12 @@ export async function startServer(
   options: readonly string[] = nodeOptions,
 ): Promise<ServerProcess> {
   const started = performance.now();
-  const child = spawn(
-    process.execPath,
-    [...options, fileURLToPath(new URL(`../${program}`, import.meta.url))],
-    {
-      env: { PATH: process.env.PATH, HOME: process.env.HOME, TMPDIR: process.env.TMPDIR, ...environment },
-      stdio: ['ignore', 'pipe', 'inherit'],
-    },
-  );
+  const { PATH, HOME, TMPDIR } = process.env;
+  const child = spawn(process.execPath, [...options, path.join(project, program)], {
+    cwd: project,
+    env: { PATH, HOME, TMPDIR, ...surroundings, ...environment },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   const ended = once(child, 'exit');
   let said = '';
   const port = await new Promise<number>((resolve, reject) => {

@@ -31,7 +31,8 @@ export async function startInstance({
     LOG_LEVEL: 'warn',
   };
   // No setting of the environment: it would be one for all three.
-  const env = { PATH: process.env.PATH, HOME: process.env.HOME, ...settings };
+  const { PATH, HOME, NODE_COMPILE_CACHE } = process.env;
+  const env = { PATH, HOME, NODE_COMPILE_CACHE, ...settings };
   const child = spawn(process.execPath, [program], { env, stdio: ['ignore', 'pipe', 'pipe'] });
   child.stderr.pipe(process.stderr);
   const ended = new Promise<void>((done) => child.once('close', () => done()));
