@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { Context } from 'koa';
 import { LRUCache } from 'lru-cache';
 import { anonymous, type Principal } from '#lib/auth/principal.ts';
@@ -45,7 +45,7 @@ export function createAuthenticator({
     if (ttl > 0) known.set(digest, found, { ttl });
   }
   async function introspect(credentials: Credentials): Promise<Introspection> {
-    const digest = createHash('sha256').update(JSON.stringify(credentials)).digest('base64');
+    const digest = hash('sha256', JSON.stringify(credentials), 'base64');
     const cached = known.get(digest);
     if (cached) return cached;
     const elsewhere = await shared?.get(digest);

@@ -16,7 +16,7 @@ export function cors({
   return async (ctx, next) => {
     const origin = ctx.get('origin');
     // What is kept for one origin, or for none, is not the answer for another.
-    ctx.vary('Origin');
+    ctx.res.appendHeader('Vary', 'Origin');
     if (origin === '') return next();
     const asked = ctx.method === 'OPTIONS' ? ctx.get('access-control-request-method') : '';
     const method = asked || ctx.method;

@@ -46,8 +46,8 @@ function observe({ service, log, apiVersion, metrics }: Observation): Middleware
     const started = performance.now();
     const requestId = acceptRequestId(ctx.get('x-request-id'));
     ctx.state.requestId = requestId;
-    ctx.set('X-Request-Id', requestId);
-    ctx.set('API-Version', apiVersion);
+    ctx.res.setHeader('X-Request-Id', requestId);
+    ctx.res.setHeader('API-Version', apiVersion);
     await runWithRequestId(requestId, next);
     await letBodyEnd(ctx.req, ctx.res);
     const ms = performance.now() - started;

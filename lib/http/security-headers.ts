@@ -32,13 +32,12 @@ const closedPolicy = "default-src 'none'; frame-ancestors 'none'";
 
 /** Headers of every reply that is not a page. */
 export function setCommonHeaders(ctx: Context, secure: boolean): void {
-  ctx.set({
-    'X-Content-Type-Options': 'nosniff',
-    'Referrer-Policy': 'no-referrer',
-    'Cache-Control': 'no-store',
-    'Content-Security-Policy': closedPolicy,
-  });
-  if (secure) ctx.set('Strict-Transport-Security', 'max-age=31536000');
+  const { res } = ctx;
+  res.setHeader('X-Content-Type-Options', 'nosniff');
+  res.setHeader('Referrer-Policy', 'no-referrer');
+  res.setHeader('Cache-Control', 'no-store');
+  res.setHeader('Content-Security-Policy', closedPolicy);
+  if (secure) res.setHeader('Strict-Transport-Security', 'max-age=31536000');
 }
 
 /**

@@ -54,19 +54,17 @@ export function createPoolMetrics(registers: Registry[]): {
 /** pg tells when a connection is given out, and not since when it was waited for: `query` goes through `connect`, too. */
 function measureWaits(pool: MeasuredPool, waited: (ms: number) => void): void {
   type Callback = (...results: unknown[]) => void;
-  const connect = pool.connect.bind(pool) as (done: Callback) => void;
+  const connect = pool.connect.bind(pool) as (done?: Callback) => unknown;
   const measured = (done?: Callback): unknown => {
-    const mustWait = pool.idleCount === 0 && pool.totalCount >= pool.options.max;
+    if (pool.idleCount > 0 || pool.totalCount < pool.options.max) return connect(done);
     const started = performance.now();
-    const finish = () => {
-      if (mustWait) waited(performance.now() - started);
-    };
+    const finish = () => waited(performance.now() - started);
     if (done)
       return connect((...results) => {
         finish();
         done(...results);
       });
-    const connected = (connect as unknown as () => Promise<unknown>)();
+    const connected = connect() as Promise<unknown>;
     connected.then(finish, finish);
     return connected;
   };
