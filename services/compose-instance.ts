@@ -30,7 +30,7 @@ export interface ComposedInstance {
 /** Composes all services of one process: each has its own pool, what they ask of each other is handed to them. */
 export async function composeInstance(options: Options): Promise<ComposedInstance> {
   const { settings, databaseUrl, secrets } = options;
-  const surroundings = createSurroundings({ ...options, name: 'accord' });
+  const surroundings = await createSurroundings({ ...options, name: 'accord' });
   const composed = new Map<string, ComposedService>();
   for (const definition of definitions) {
     const { name } = definition;

@@ -1,7 +1,6 @@
 import type { EventBus } from '#lib/events/event-bus.ts';
 import { readEventContract } from '#lib/events/event-contract.ts';
 import { createInProcessBus } from '#lib/events/in-process-bus.ts';
-import { createKafkaBus } from '#lib/events/kafka/kafka-bus.ts';
 import type { Logger } from '#lib/observability/logger.ts';
 import type { EventMetrics } from '#lib/observability/metrics/event-metrics.ts';
 
@@ -13,9 +12,10 @@ interface Options {
   metrics: EventMetrics;
 }
 
-/** The bus that the settings ask for. */
-export function createBus({ brokers, clientId, log, metrics }: Options): EventBus {
+/** The bus that the settings ask for. What speaks to Kafka is loaded only where there is one. */
+export async function createBus({ brokers, clientId, log, metrics }: Options): Promise<EventBus> {
   const contract = readEventContract(new URL('../../asyncapi.yaml', import.meta.url));
   if (!brokers) return createInProcessBus({ contract, log, metrics });
+  const { createKafkaBus } = await import('#lib/events/kafka/kafka-bus.ts');
   return createKafkaBus({ brokers, clientId, contract, log, metrics });
 }

@@ -3,7 +3,7 @@ import { introspectionMaxAgeMs } from '#lib/auth/authenticate.ts';
 import { createSharedIntrospections, type SharedIntrospections } from '#lib/auth/shared-introspections.ts';
 import { createRedisCache } from '#lib/cache/cache.ts';
 import { createMemoryCounters, createRedisCounters } from '#lib/cache/counters.ts';
-import { createRedisLink, type RedisLink } from '#lib/cache/redis-link.ts';
+import type { RedisLink } from '#lib/cache/redis-link.ts';
 import type { ProcessSettings } from '#lib/config/process-specs.ts';
 import type { PageInstance } from '#lib/contracts/page-base.ts';
 import { createDatabase, type Database } from '#lib/db/database.ts';
@@ -55,7 +55,7 @@ interface Options {
 }
 
 /** Chooses and makes the adapters of a process by its settings: the one place that knows which ones run. */
-export function createSurroundings(options: Options): OwnedSurroundings {
+export async function createSurroundings(options: Options): Promise<OwnedSurroundings> {
   const { settings, baseUrl, name, log } = options;
   const metrics = createMetrics();
   const loop = watchEventLoop();
@@ -65,8 +65,8 @@ export function createSurroundings(options: Options): OwnedSurroundings {
     metrics: metrics.http,
   });
   metrics.watchLoad(guard.load);
-  const bus = createBus({ brokers: settings.KAFKA_BROKERS, clientId: name, log, metrics: metrics.events });
-  const link = settings.REDIS_URL ? createRedisLink({ url: settings.REDIS_URL, log }) : undefined;
+  const bus = await createBus({ brokers: settings.KAFKA_BROKERS, clientId: name, log, metrics: metrics.events });
+  const link = await openRedis(settings.REDIS_URL, log);
   const counters = link ? createRedisCounters({ link, replicas: settings.REPLICAS }) : createMemoryCounters();
   const pools: ReturnType<typeof createPool>[] = [];
   const answering: (() => Promise<boolean>)[] = [];
@@ -96,6 +96,13 @@ export function createSurroundings(options: Options): OwnedSurroundings {
       await Promise.all(pools.map((pool) => pool.end()));
     },
   };
+}
+
+/** @returns undefined without a Redis: then what speaks to it is not loaded either. */
+async function openRedis(url: string | undefined, log: Logger): Promise<RedisLink | undefined> {
+  if (!url) return undefined;
+  const { createRedisLink } = await import('#lib/cache/redis-link.ts');
+  return createRedisLink({ url, log });
 }
 
 /** Replicas of one service share what they know of credentials, and no other service can make it up. */

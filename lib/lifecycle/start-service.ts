@@ -81,7 +81,7 @@ async function startParts<S extends Specs, Name extends keyof Secrets>(
   const setting = 'INTERNAL_PORT';
   parts.internal = await listen(internal.handle, { host, port: INTERNAL_PORT, setting, keepAliveMs });
   const replicaSecrets = callers[name] ?? [];
-  const surroundings = createSurroundings({
+  const surroundings = await createSurroundings({
     settings,
     baseUrl: settings.BASE_URL,
     name,

@@ -1,4 +1,9 @@
-import { type CssNode, generate, parse, walk } from 'css-tree';
+import { createRequire } from 'node:module';
+import type { CssNode } from 'css-tree';
+
+const require = createRequire(import.meta.url);
+/** Loaded when the first style sheet is read, which for most processes never comes. */
+const cssTree = () => require('css-tree') as typeof import('css-tree');
 
 /** The element under which a theme applies: the root of every page. */
 const themeRoot = '.accord';
@@ -36,6 +41,7 @@ export function checkThemeCss(css: string): string[] {
 export function scopeThemeCss(css: string): string {
   const { sheet, faults } = parseTheme(css);
   if (!sheet || faults.length > 0) return '';
+  const { generate, walk } = cssTree();
   walk(sheet, {
     visit: 'Rule',
     enter(rule) {
@@ -59,6 +65,7 @@ function parseTheme(css: string): { sheet: CssNode | undefined; faults: string[]
   if (/<[/!?]/.test(css)) return { sheet: undefined, faults: ['must not contain HTML'] };
   if (depthOf(css) > maxDepth) return { sheet: undefined, faults: ['is nested too deeply'] };
   const faults = new Set<string>();
+  const { parse, walk } = cssTree();
   const sheet = parse(css, {
     parseCustomProperty: true,
     onParseError: ({ message }) => faults.add(`cannot be understood: ${message.slice(0, 120)}`),
