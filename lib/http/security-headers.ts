@@ -3,6 +3,17 @@ import type { Context } from 'koa';
 /** `frame-ancestors` of pages that nobody may embed. */
 const noAncestors = "'none'";
 
+/** What is the same for all pages. */
+const pagePolicy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "font-src 'self'",
+  "connect-src 'self'",
+  "base-uri 'none'",
+].join('; ');
+
 /**
  * The content security policy of every page: our own origin and nothing inline (security.md, "Pages").
  * @param frameAncestors who may embed the page, as CSP sources.
@@ -14,18 +25,9 @@ export function contentSecurityPolicy(
   formTargets: readonly string[] = [],
   frameSources: readonly string[] = [],
 ): string {
-  return [
-    "default-src 'none'",
-    "script-src 'self'",
-    "style-src 'self'",
-    "img-src 'self' data:",
-    "font-src 'self'",
-    "connect-src 'self'",
-    ["frame-src 'self'", ...frameSources].join(' '),
-    ["form-action 'self'", ...formTargets].join(' '),
-    "base-uri 'none'",
-    `frame-ancestors ${frameAncestors}`,
-  ].join('; ');
+  const frames = ["frame-src 'self'", ...frameSources].join(' ');
+  const targets = ["form-action 'self'", ...formTargets].join(' ');
+  return `${pagePolicy}; ${frames}; ${targets}; frame-ancestors ${frameAncestors}`;
 }
 
 const closedPolicy = "default-src 'none'; frame-ancestors 'none'";

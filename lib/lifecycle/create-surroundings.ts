@@ -65,7 +65,12 @@ export async function createSurroundings(options: Options): Promise<OwnedSurroun
     metrics: metrics.http,
   });
   metrics.watchLoad(guard.load);
-  const bus = await createBus({ brokers: settings.KAFKA_BROKERS, clientId: name, log, metrics: metrics.events });
+  const bus = await createBus({
+    brokers: settings.KAFKA_BROKERS,
+    clientId: name,
+    log,
+    metrics: metrics.events,
+  });
   const link = await openRedis(settings.REDIS_URL, log);
   const counters = link ? createRedisCounters({ link, replicas: settings.REPLICAS }) : createMemoryCounters();
   const pools: ReturnType<typeof createPool>[] = [];
