@@ -32,7 +32,8 @@ function base(
           state,
           iframeOrigin: 'https://www.riverside.example',
           callback,
-          callbackTriggerDelay: 4000,
+          // Long enough for whoever looks at the page: it goes to its callback when that is over.
+          callbackTriggerDelay: 600_000,
           includeIFrameResizer: true,
         }
       : null,

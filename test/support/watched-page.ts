@@ -1,5 +1,6 @@
 import type { Browser, BrowserContextOptions, Page, Request, Response } from 'playwright-core';
 import { contractChecker } from './contract.ts';
+import { patience } from './patience.ts';
 
 /** A page as a subject opens it, with everything noted that no page of ours may do. */
 export interface WatchedPage {
@@ -24,7 +25,7 @@ export async function openWatchedPage(
   options: BrowserContextOptions = {},
 ): Promise<WatchedPage> {
   const context = await browser.newContext({ viewport: { width: 800, height: 900 }, ...options });
-  context.setDefaultTimeout(10_000);
+  context.setDefaultTimeout(patience.timeout);
   const page = await context.newPage();
   const heard: string[] = [];
   const checks: Promise<void>[] = [];
