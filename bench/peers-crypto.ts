@@ -55,7 +55,7 @@ export async function measureCrypto(times: number): Promise<CryptoCost> {
   const signing = [{ kid: theirs.kid, jwk: publicPart(theirs) }];
   const verifyReceipt = () =>
     readReceipt(receipt, matter, { url: owner, audience: leader, signing, since: now, now });
-  const open = () => openAnswers(sealed, { keys: [sealing], now });
+  const open = async () => openAnswers(sealed, { keys: [sealing], now });
   const isSound = (await verifyRequest()).valid && (await verifyReceipt()).valid && (await open()).opened;
   if (!isSound) throw new Error('What was sealed and signed cannot be read.');
   return measureEach(times, { seal, signRequest, verifyRequest, open, signReceipt, verifyReceipt });

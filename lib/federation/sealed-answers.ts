@@ -1,5 +1,6 @@
-import { CompactEncrypt, compactDecrypt, decodeProtectedHeader, type JWK } from 'jose';
-import { importKey } from '#lib/federation/import-key.ts';
+import type { JWK } from 'jose';
+import { type CompactJwe, decryptCompact, encryptCompact, readCompact } from '#lib/jwe/compact-jwe.ts';
+import { privateKeyOf, publicKeyOf } from '#lib/jwe/p256-keys.ts';
 
 /** What everybody may read of a sealed part, and nobody may change (federation.md, "Answers"). */
 export interface SealHeader {
@@ -28,8 +29,6 @@ export type Opened =
   | { opened: true; header: SealHeader; content: SealedContent }
   | { opened: false; fault: 'form' | 'unknown-key' | 'not-authentic' | 'content' | 'expired' };
 
-const alg = 'ECDH-ES';
-const enc = 'A256GCM';
 const stepBytes = 1_024;
 /** 200 answers of 4,000 characters, with room; base64 adds a third. */
 const longestSeal = 2 * 1024 * 1024;
@@ -38,29 +37,29 @@ const longestSeal = 2 * 1024 * 1024;
  * Seals answers to their owner's key: from here on only the owner can read them. The length tells no more than how many kilobytes.
  * @param key the owner's public sealing key (P-256) with its thumbprint. @returns a compact JWE.
  */
-export async function sealAnswers(
+export function sealAnswers(
   content: SealedContent,
   { key, header }: { key: JWK & { kid: string }; header: SealHeader },
-): Promise<string> {
+): string {
   const { sid, leader, digest, exp } = header;
-  return new CompactEncrypt(pad(JSON.stringify(content)))
-    .setProtectedHeader({ alg, enc, typ: 'accord-answers', kid: key.kid, sid, leader, digest, exp })
-    .encrypt(await importKey(key, alg));
+  const more = { typ: 'accord-answers', kid: key.kid, sid, leader, digest, exp };
+  return encryptCompact(pad(JSON.stringify(content)), { key: publicKeyOf(key), more });
 }
 
 /**
  * Opens a sealed part with one of the owner's keys. Its header is compared with what the submission says by the caller.
  * @param now judged against `exp`.
  */
-export async function openAnswers(
+export function openAnswers(
   sealed: string,
   { keys, now }: { keys: readonly (JWK & { kid: string })[]; now: Date },
-): Promise<Opened> {
-  const header = sealed.length <= longestSeal ? readHeader(sealed) : undefined;
+): Opened {
+  const jwe = sealed.length <= longestSeal ? readCompact(sealed) : undefined;
+  const header = jwe && readHeader(jwe);
   if (!header) return { opened: false, fault: 'form' };
   const key = keys.find(({ kid }) => kid === header.kid);
   if (!key) return { opened: false, fault: 'unknown-key' };
-  const plaintext = await decrypt(sealed, key);
+  const plaintext = decryptCompact(jwe, privateKeyOf(key));
   if (!plaintext) return { opened: false, fault: 'not-authentic' };
   if (header.exp * 1000 < now.getTime()) return { opened: false, fault: 'expired' };
   const content = readContent(plaintext);
@@ -75,29 +74,11 @@ function pad(json: string): Uint8Array {
   return Buffer.concat([bytes, Buffer.alloc(stepBytes - (bytes.length % stepBytes), ' ')]);
 }
 
-function readHeader(sealed: string): (SealHeader & { kid: string }) | undefined {
-  try {
-    const header = decodeProtectedHeader(sealed) as Record<string, unknown>;
-    const texts = [header.kid, header.sid, header.leader, header.digest];
-    const known = header.alg === alg && header.enc === enc && header.zip === undefined;
-    return known && texts.every((text) => typeof text === 'string') && Number.isSafeInteger(header.exp)
-      ? (header as unknown as SealHeader & { kid: string })
-      : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-async function decrypt(sealed: string, key: JWK): Promise<Uint8Array | undefined> {
-  try {
-    const { plaintext } = await compactDecrypt(sealed, await importKey(key, alg), {
-      keyManagementAlgorithms: [alg],
-      contentEncryptionAlgorithms: [enc],
-    });
-    return plaintext;
-  } catch {
-    return undefined;
-  }
+function readHeader({ header }: CompactJwe): (SealHeader & { kid: string }) | undefined {
+  const texts = [header.kid, header.sid, header.leader, header.digest];
+  return texts.every((text) => typeof text === 'string') && Number.isSafeInteger(header.exp)
+    ? (header as unknown as SealHeader & { kid: string })
+    : undefined;
 }
 
 function readContent(plaintext: Uint8Array): SealedContent | undefined {

@@ -78,7 +78,7 @@ async function partsOf(work: Promise<AnswerCheck>): Promise<SealedPart[]> {
 }
 /** What the peer reads. */
 async function read(part: SealedPart | undefined, key = labKey): Promise<SealedContent> {
-  const opened = await openAnswers(part?.sealed ?? '', { keys: [key], now: new Date('2026-12-01') });
+  const opened = openAnswers(part?.sealed ?? '', { keys: [key], now: new Date('2026-12-01') });
   if (!opened.opened) throw new Error(`it does not open: ${opened.fault}`);
   return opened.content;
 }

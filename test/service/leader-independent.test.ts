@@ -64,7 +64,7 @@ describe('answers to the questions of two partners and our own', () => {
   it('are read by their owner, and bound to this instance and what was asked', async () => {
     const made = await submitted();
     const { sid, sealed } = await here.partOf(made, here.lab);
-    const opened = await openAnswers(sealed ?? '', { keys: [here.lab.sealing], now: new Date() });
+    const opened = openAnswers(sealed ?? '', { keys: [here.lab.sealing], now: new Date() });
     expect(opened).toMatchObject({
       opened: true,
       header: { sid, leader: here.url },

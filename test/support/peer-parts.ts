@@ -57,7 +57,7 @@ export async function makePart(
   const submission: Submission = {
     leader: { location: peer.url, id: randomId() },
     ...{ subject: `subject-${randomUUID()}`, language: 'en', validity: 'P6M', mode: 'commit' },
-    sealed: await sealAnswers(content, {
+    sealed: sealAnswers(content, {
       key: key as typeof key & { kid: string },
       header: { sid, leader: peer.url, digest, exp, ...changes.header },
     }),

@@ -47,7 +47,7 @@ it('a sealed part opens to what was asked and answered, under the owner’s own 
         info: `element/information/${info}/${infoSerial}`,
         elements: all.map(own).sort(),
       };
-      expect(await openAnswers(part.sealed, { keys: [owner], now })).toEqual({
+      expect(openAnswers(part.sealed, { keys: [owner], now })).toEqual({
         opened: true,
         header: { sid: part.sid, leader, digest: askedDigest(asked), exp: Math.ceil(until.getTime() / 1000) },
         content: {

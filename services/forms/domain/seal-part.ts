@@ -32,7 +32,7 @@ export async function sealPart(
     info: ownIdentifier(info.identifier),
     elements: asked.map(({ identifier }) => ownIdentifier(identifier)).sort(),
   };
-  const sealed = await sealAnswers(
+  const sealed = sealAnswers(
     {
       language,
       ...questions,

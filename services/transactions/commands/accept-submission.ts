@@ -93,7 +93,7 @@ async function judge(
   received: ReceivedSubmission,
   now: Date,
 ): Promise<Judgement> {
-  const content = await openSubmission(received, { keys: sealingKeys, now });
+  const content = openSubmission(received, { keys: sealingKeys, now });
   if (!content) return { refused: 'seal' };
   const { language, info, elements, answers } = content;
   const check = await forms.checkSubmission({ peer: received.peer.id, language, info, elements, answers });

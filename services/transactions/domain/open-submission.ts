@@ -16,11 +16,11 @@ export interface ReceivedSubmission {
  * Opens a peer's part. What everybody could read of it must be what is in it: the submission, who showed the form, what was asked, and in
  * which language. @returns undefined if it cannot be opened, or is something else.
  */
-export async function openSubmission(
+export function openSubmission(
   { peer, sid, submission }: ReceivedSubmission,
   { keys, now }: { keys: readonly PrivateKey[]; now: Date },
-): Promise<SealedContent | undefined> {
-  const opened = await openAnswers(submission.sealed, { keys, now });
+): SealedContent | undefined {
+  const opened = openAnswers(submission.sealed, { keys, now });
   if (!opened.opened) return undefined;
   const { header, content } = opened;
   const ofThisPeer = header.leader === peer.url && submission.leader.location === peer.url;
