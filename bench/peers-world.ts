@@ -1,4 +1,4 @@
-import { createServer, request } from 'node:http';
+import { connect, createServer, type Socket } from 'node:net';
 import path from 'node:path';
 import { freePort } from '#lib/lifecycle/free-port.ts';
 import { signIn } from '../deploy/demo-peers/administrator.ts';
@@ -109,32 +109,48 @@ export interface Watch {
   stop(): Promise<void>;
 }
 
-/** Passes requests from the port of an instance's address on to where it listens. */
+const aboutPart = /^(PUT|POST) \/federation\/submissions\//;
+const longestStart = 32;
+
+/**
+ * Passes what comes to the port of an instance's address on to where it listens. A connection has one request at a time, which its first bytes
+ * name, and which is under way until the first byte of the answer.
+ */
 export async function watchParts({ port, target }: { port: number; target: number }): Promise<Watch> {
   let underWay = 0;
   let most = 0;
-  const front = createServer((incoming, outgoing) => {
-    const { method, url, headers } = incoming;
-    const counted = url?.startsWith('/federation/submissions/') ? 1 : 0;
-    underWay += counted;
-    most = Math.max(most, underWay);
-    outgoing.once('close', () => {
-      underWay -= counted;
+  const open = new Set<Socket>();
+  const front = createServer((client) => {
+    const server = connect(target, '127.0.0.1');
+    let counted = 0;
+    const count = (change: number) => {
+      underWay += change - counted;
+      counted = change;
+      most = Math.max(most, underWay);
+    };
+    client.on('data', (chunk) => {
+      if (counted === 0 && aboutPart.test(chunk.toString('latin1', 0, longestStart))) count(1);
     });
-    const onward = request({ host: '127.0.0.1', port: target, method, path: url, headers }, (answer) => {
-      outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
-      answer.pipe(outgoing);
-    });
+    server.on('data', () => count(0));
     // Nobody there yet: as if nothing stood before it.
-    onward.on('error', () => outgoing.destroy());
-    incoming.pipe(onward);
+    for (const [one, other] of [[client, server] as const, [server, client] as const]) {
+      open.add(one);
+      one.setNoDelay().on('error', () => {});
+      one.pipe(other);
+      one.once('close', () => {
+        open.delete(one);
+        other.destroy();
+        count(0);
+      });
+    }
   });
   await new Promise<void>((ready) => front.listen(port, '127.0.0.1', ready));
   return {
     most: () => most,
     async stop() {
-      front.closeAllConnections();
-      await new Promise((closed) => front.close(closed));
+      const closed = new Promise((done) => front.close(done));
+      for (const socket of open) socket.destroy();
+      await closed;
     },
   };
 }

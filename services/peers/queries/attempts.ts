@@ -19,7 +19,8 @@ export interface Ending {
 /**
  * They are over; a peer that has answered is one that works. One statement, so all of it is one COMMIT. What another process has now is
  * left out: its word counts. Given as JSON and found by `ctid`, for PostgreSQL then keeps its plan, however many there are; making it takes
- * longer than all the rest.
+ * longer than all the rest. Names are compared as a whole, because only the primary key can do that: while there are no deliveries, the index
+ * by peer seems as good, and later that means to read all of a peer's.
  */
 export async function endDeliveries(db: Queries, endings: readonly Ending[]): Promise<void> {
   const given = inOrder(endings).map(({ claim: { kind, url, sid, lease }, answer }) => ({
@@ -35,7 +36,8 @@ export async function endDeliveries(db: Queries, endings: readonly Ending[]): Pr
             WHERE d.ctid = ANY (ARRAY(
                   SELECT o.ctid FROM given AS g CROSS JOIN LATERAL (
                          SELECT d.ctid FROM deliveries AS d
-                          WHERE d.kind = g.kind AND d.peer_url = g.url AND d.sid = g.sid AND d.lease = g.lease FOR UPDATE) AS o))
+                          WHERE (d.kind, d.peer_url, d.sid) >= (g.kind, g.url, g.sid) AND (d.kind, d.peer_url, d.sid) <= (g.kind, g.url, g.sid)
+                            AND d.lease = g.lease FOR UPDATE) AS o))
            RETURNING d.kind, d.peer_url, d.sid),
          ours AS MATERIALIZED (
            SELECT g.* FROM ended AS e JOIN given AS g ON g.kind = e.kind AND g.url = e.peer_url AND g.sid = e.sid),
