@@ -10,7 +10,7 @@ import {
 import { type PublicJwk, readPublicKey } from '#lib/jwe/p256-keys.ts';
 
 /** How every JWE here is made: one key for one message, agreed with P-256, for AES-GCM (RFC 7518 §4.6 in direct mode, and §5.3). */
-export const sealing = { alg: 'ECDH-ES', enc: 'A256GCM' } as const;
+const sealing = { alg: 'ECDH-ES', enc: 'A256GCM' } as const;
 
 /** Parameters of a protected header, whoever wrote it. */
 export type JweHeader = Record<string, unknown>;
