@@ -1,6 +1,6 @@
 import type { JWK } from 'jose';
 import { type CompactJwe, decryptCompact, encryptCompact, readCompact } from '#lib/jwe/compact-jwe.ts';
-import { privateKeyOf, publicKeyOf } from '#lib/jwe/p256-keys.ts';
+import { privateKeyOf, publicKeyOf } from '#lib/jwk/key-objects.ts';
 
 /** What everybody may read of a sealed part, and nobody may change (federation.md, "Answers"). */
 export interface SealHeader {

@@ -7,7 +7,8 @@ import {
   type KeyObject,
   randomBytes,
 } from 'node:crypto';
-import { type PublicJwk, readPublicKey } from '#lib/jwe/p256-keys.ts';
+import { type PublicJwk, readPublicKey } from '#lib/jwk/key-objects.ts';
+import { parseObject } from '#lib/jws/read-compact.ts';
 
 /** How every JWE here is made: one key for one message, agreed with P-256, for AES-GCM (RFC 7518 §4.6 in direct mode, and §5.3). */
 const sealing = { alg: 'ECDH-ES', enc: 'A256GCM' } as const;
@@ -59,7 +60,7 @@ export function readCompact(jwe: string): CompactJwe | undefined {
   const [protectedHeader, , ...others] = parts as [string, string, string, string, string];
   const [iv, ciphertext, tag] = others.map(decode) as [Buffer, Buffer, Buffer];
   if (iv.length !== ivBytes || tag.length !== tagBytes) return undefined;
-  const header = readHeader(protectedHeader);
+  const header = parseObject(decode(protectedHeader));
   if (header?.alg !== sealing.alg || header.enc !== sealing.enc) return undefined;
   if (header.zip !== undefined || header.crit !== undefined) return undefined;
   return { header, protectedHeader, iv, ciphertext, tag };
@@ -73,8 +74,8 @@ export function decryptCompact(
   const { apu, apv, epk } = header;
   if (!isInfo(apu) || !isInfo(apv)) return undefined;
   const theirs = readPublicKey(epk as PublicJwk);
-  if (!theirs) return undefined;
-  const secret = diffieHellman({ privateKey: key, publicKey: theirs });
+  if (theirs?.asymmetricKeyType !== key.asymmetricKeyType) return undefined;
+  const secret = diffieHellman({ privateKey: key, publicKey: theirs as KeyObject });
   const decipher = createDecipheriv(cipherName, deriveKey(secret, { apu, apv }), iv, {
     authTagLength: tagBytes,
   });
@@ -111,15 +112,6 @@ function number(value: number): Buffer {
 /** What either side may say of itself (RFC 7518 §4.6.1.2). */
 function isInfo(value: unknown): value is string | undefined {
   return value === undefined || (typeof value === 'string' && base64url.test(value));
-}
-
-function readHeader(text: string): JweHeader | undefined {
-  try {
-    const header: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(decode(text)));
-    return typeof header === 'object' && header !== null ? (header as JweHeader) : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 function encode(bytes: string | Uint8Array): string {

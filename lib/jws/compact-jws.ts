@@ -3,7 +3,7 @@ export type Sign = (input: string) => Buffer;
 
 /**
  * Makes JWS in compact serialisation (RFC 7515 §3.1) under one protected header. jose does the same on the thread pool of
- * WebCrypto, at ten times the cost of the HMAC; reading, where there is something to get wrong, stays with jose.
+ * WebCrypto, at ten times the cost of the HMAC.
  */
 export function createCompactJws(header: Readonly<Record<string, string>>, sign: Sign) {
   const head = encode(JSON.stringify(header));

@@ -1,10 +1,11 @@
-import { createPrivateKey, type JsonWebKeyInput, sign } from 'node:crypto';
+import { sign } from 'node:crypto';
 import type { JWK } from 'jose';
+import { privateKeyOf } from '#lib/jwk/key-objects.ts';
 import type { Sign } from '#lib/jws/compact-jws.ts';
 
 /** Signs with a private key on P-256 (RFC 7518 §3.4), in this thread: the way to another one and back takes longer than the signature. */
 export function createEs256(privateKey: JWK): Sign {
-  const key = createPrivateKey({ key: privateKey, format: 'jwk' } as JsonWebKeyInput);
+  const key = privateKeyOf(privateKey);
   return (input) => sideBySide(sign('sha256', Buffer.from(input), key));
 }
 

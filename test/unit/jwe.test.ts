@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { base64url, CompactEncrypt, compactDecrypt, importJWK, type JWK } from 'jose';
 import { describe, expect, it } from 'vitest';
 import { decryptCompact, encryptCompact, readCompact } from '#lib/jwe/compact-jwe.ts';
-import { publicKeyOf, readPublicKey } from '#lib/jwe/p256-keys.ts';
+import { publicKeyOf, readPublicKey } from '#lib/jwk/key-objects.ts';
 
 const drawn = generateKeyPairSync('ec', { namedCurve: 'P-256' });
 const jwk = drawn.publicKey.export({ format: 'jwk' }) as JWK;

@@ -1,7 +1,7 @@
-import { compactVerify, decodeProtectedHeader, type JWK, type JWSHeaderParameters } from 'jose';
-import { importKey } from '#lib/federation/import-key.ts';
+import type { JWK } from 'jose';
 import { createCompactJws } from '#lib/jws/compact-jws.ts';
 import { createEs256 } from '#lib/jws/es256.ts';
+import { parseObject, provePayload, readCompactJws, type SignatureAlgorithm } from '#lib/jws/read-compact.ts';
 import { bodyDigest } from './body-digest.ts';
 import { algorithmOf } from './key-algorithm.ts';
 
@@ -61,7 +61,7 @@ const longestToken = 4_096;
 const lifetimeSeconds = 60;
 /** Two clocks may differ by this much; more is an alert on both sides. */
 export const mostSkewSeconds = 30;
-const algorithms = ['ES256', 'EdDSA'];
+const algorithms: readonly SignatureAlgorithm[] = ['ES256', 'EdDSA'];
 const type = 'accord-peer+jwt';
 /** ids are ours to keep until they cannot come again: long ones would fill the table. */
 const tokenId = /^[\w.~-]{16,64}$/;
@@ -109,15 +109,14 @@ export async function verifyPeerToken(
   options: { audience: string; pinned: (kid: string) => Promise<PinnedKey | undefined>; now: Date },
 ): Promise<PeerTokenVerdict> {
   if (token.length > longestToken) return refuse('size');
-  const header = readHeader(token);
-  if (!header) return refuse('form');
-  const { alg, kid } = header;
-  if (header.typ !== type || header.crit !== undefined || !alg || !algorithms.includes(alg))
-    return refuse('algorithm');
+  const jws = readCompactJws(token);
+  if (!jws) return refuse('form');
+  const { alg, crit, kid, typ } = jws.header;
+  if (typ !== type || crit !== undefined || !isKnown(alg)) return refuse('algorithm');
   const pinned = typeof kid === 'string' ? await options.pinned(kid) : undefined;
   if (!pinned) return refuse('unknown-key');
   if (algorithmOf(pinned.key) !== alg) return refuse('algorithm');
-  const payload = await verifySignature(token, pinned.key, alg);
+  const payload = provePayload(jws, pinned.key, alg);
   if (!payload) return refuse('signature');
   const claims = readClaims(payload);
   if (!claims) return refuse('claims');
@@ -133,35 +132,17 @@ function refuse(fault: PeerTokenFault): PeerTokenVerdict & { valid: false } {
   return { valid: false, fault };
 }
 
-function readHeader(token: string): JWSHeaderParameters | undefined {
-  try {
-    return token.split('.').length === 3 ? (decodeProtectedHeader(token) as JWSHeaderParameters) : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-async function verifySignature(token: string, key: JWK, alg: string): Promise<Uint8Array | undefined> {
-  try {
-    const { payload } = await compactVerify(token, await importKey(key, alg), { algorithms: [alg] });
-    return payload;
-  } catch {
-    return undefined;
-  }
+function isKnown(alg: unknown): alg is SignatureAlgorithm {
+  return algorithms.some((each) => each === alg);
 }
 
 function readClaims(payload: Uint8Array): PeerClaims | undefined {
-  let claims: Partial<PeerClaims>;
-  try {
-    claims = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(payload)) as Partial<PeerClaims>;
-  } catch {
-    return undefined;
-  }
+  const claims = parseObject(payload) as Partial<PeerClaims> | undefined;
   const texts = [claims?.iss, claims?.aud, claims?.htm, claims?.htu, claims?.bd, claims?.jti];
   const times = [claims?.iat, claims?.exp];
   const whole =
     texts.every((text) => typeof text === 'string') && times.every((time) => Number.isSafeInteger(time));
-  return whole && tokenId.test(claims.jti as string) ? (claims as PeerClaims) : undefined;
+  return whole && tokenId.test(claims?.jti as string) ? (claims as PeerClaims) : undefined;
 }
 
 function faultOf(

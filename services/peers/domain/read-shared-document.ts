@@ -18,7 +18,7 @@ export async function readSharedDocument(
   jws: string,
   { url, signing }: { url: string; signing: readonly { kid: string; jwk: JWK }[] },
 ): Promise<ReadDocument> {
-  const read = await readSigned(jws, { type: 'accord-model+jwt', longest, signing });
+  const read = readSigned(jws, { type: 'accord-model+jwt', longest, signing });
   if ('fault' in read) return { valid: false, fault: read.fault };
   const { iss, key, type, name, serial, defaultLanguage, data } = read.claims;
   if (iss !== url) return { valid: false, fault: 'issuer' };

@@ -56,7 +56,7 @@ export async function readReceipt(
     now: Date;
   },
 ): Promise<ReadReceipt> {
-  const read = await readSigned(jws, { type, longest, signing: from.signing });
+  const read = readSigned(jws, { type, longest, signing: from.signing });
   if ('fault' in read) return refuse(read.fault);
   const content = readContent(read.claims);
   if (!content) return refuse('claims');

@@ -1,6 +1,6 @@
 import { type JWK, SignJWT } from 'jose';
 import type { SharedEntry } from '#lib/contracts/forms.ts';
-import { importKey } from '#lib/federation/import-key.ts';
+import { privateKeyOf } from '#lib/jwk/key-objects.ts';
 
 /** Signs an entry for partner instances: a JWS of typ `accord-model+jwt`. It says what was true at `iat`; it does not end. */
 export async function signSharedEntry(
@@ -11,5 +11,5 @@ export async function signSharedEntry(
     .setProtectedHeader({ alg: 'ES256', typ: 'accord-model+jwt', kid: key.kid })
     .setIssuer(issuer)
     .setIssuedAt(Math.floor(now.getTime() / 1000))
-    .sign(await importKey(key, 'ES256'));
+    .sign(privateKeyOf(key));
 }
