@@ -70,6 +70,8 @@ export async function runChaos(options: ChaosOptions): Promise<Outcome> {
     const before = meter.answered();
     return waitUntil(`${count} more requests are answered`, () => meter.answered() >= before + count, {
       timeoutMs: patienceMs,
+      // On a slow machine it takes longer; what hangs answers nothing.
+      progress: meter.answered,
     });
   };
   try {
