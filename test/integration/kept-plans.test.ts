@@ -26,13 +26,29 @@ const untilKept = 8;
 const many = 600;
 const often = { ...patience, interval: 5 };
 
+/** As many as a pool has. */
+const connections = 10;
+
+/** Has every connection tell what it has counted, which each does late by itself: all are held until all are there. */
+async function tellCounts(db: Database): Promise<void> {
+  const { promise: allAreHeld, resolve } = Promise.withResolvers<void>();
+  let held = 0;
+  await Promise.all(
+    Array.from({ length: connections }, () =>
+      db.withTransaction(async (tx) => {
+        held += 1;
+        if (held === connections) resolve();
+        await allAreHeld;
+        await tx.query(sql`SELECT pg_stat_force_next_flush()`);
+      }),
+    ),
+  );
+}
+
 /** What has been read of a table since it was made, as soon as `deleted` rows are known to have gone. */
 async function readsOf(db: Database, table: string, deleted: number) {
   const read = async () => {
-    // By each connection of the pool: what it has counted is told late, unless it is asked for.
-    await Promise.all(
-      Array.from({ length: 10 }, () => db.query(sql`SELECT pg_stat_force_next_flush(), pg_sleep(0.05)`)),
-    );
+    await tellCounts(db);
     return db.one<{ deleted: number; whole: number; rows: number }>(sql`
       SELECT s.n_tup_del AS deleted, s.seq_tup_read AS whole, s.idx_tup_fetch AS rows
         FROM pg_stat_user_tables AS s WHERE s.relid = ${table}::regclass`);
@@ -103,7 +119,9 @@ describe('what is planned while a table is empty does not read all of it when th
     await expect.poll(() => owner.came.length, patience).toBe(4 * untilKept + many);
     const { rows, whole } = await readsOf(db, 'deliveries', 4 * untilKept + many);
     // As it is, 25 for each part, because others hold some of them; to read all that is queued for each part would be a hundred thousand rows and more.
-    expect({ rows, whole, isFew: rows + whole < 40 * many }).toMatchObject({ isFew: true });
+    expect({ rows, whole, isFew: rows < 40 * many && whole < many }).toMatchObject({
+      isFew: true,
+    });
   });
 
   it('of the deliveries to a webhook', async () => {
@@ -139,6 +157,8 @@ describe('what is planned while a table is empty does not read all of it when th
     await add(many, 'PENDING');
     while ((await deliver()) > 0);
     const { rows, whole } = await readsOf(db, 'deliveries', 0);
-    expect({ rows, whole, isFew: rows + whole < 40 * many }).toMatchObject({ isFew: true });
+    expect({ rows, whole, isFew: rows < 40 * many && whole < many }).toMatchObject({
+      isFew: true,
+    });
   });
 });
