@@ -21,10 +21,10 @@ export async function applyOnce(
 /**
  * The same for an effect that is one statement, as a part of it (`WITH noted AS (${noteOnce(…)}) INSERT … FROM noted`): it has a row the
  * first time, and none whenever the event comes again.
- * @param from what stands after FROM, if it depends on something: it has a row, or none.
+ * @param from what stands after FROM, if it depends on something: it has a row, or none; or one for each of several events.
  */
 export function noteOnce(
-  { consumer, eventId }: { consumer: string; eventId: string },
+  { consumer, eventId }: { consumer: string; eventId: string | Statement },
   from: Statement = sql`(SELECT) AS always`,
 ): Statement {
   return sql`

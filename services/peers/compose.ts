@@ -31,6 +31,7 @@ import { createPeerAuthentication } from './handlers/authenticate.ts';
 import type { Dependencies } from './handlers/dependencies.ts';
 import { createHandlers } from './handlers/handlers.ts';
 import { createLanes } from './handlers/lanes.ts';
+import { createPinnedKeys } from './handlers/pinned-keys.ts';
 import { createLookAgain } from './jobs/look-again.ts';
 import { type CatalogueRefresher, createCatalogueRefresher } from './jobs/refresh-catalogues.ts';
 import { createKeyShower } from './jobs/show-keys.ts';
@@ -135,7 +136,7 @@ export async function composePeers(options: Options): Promise<ComposedPeers> {
     }),
     authenticate: createPeerAuthentication({
       ...{ authenticator, db, baseUrl, log, countRefusal: limiter.countRefusal },
-      ...{ lookAgain, clocks, lanes, refused },
+      ...{ lookAgain, clocks, lanes, refused, pinnedKeys: createPinnedKeys(db) },
     }),
     limit: limiter.countRequest,
     admit: options.guard?.admitFor('peers'),

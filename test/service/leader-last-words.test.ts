@@ -6,6 +6,7 @@ import { createPool } from '#lib/db/pool.ts';
 import { createLogger } from '#lib/observability/logger.ts';
 import { applyOutcome } from '../../services/transactions/commands/apply-outcome.ts';
 import type { SubmissionAnswer } from '../../services/transactions/domain/follower.ts';
+import { createLateAnswers } from '../../services/transactions/queries/late-answers.ts';
 import { type LeadingInstance, questionsOf, startLeading } from '../support/leader-instance.ts';
 import { rowsOf } from '../support/live-database.ts';
 import { eventsOf, historyOf } from '../support/live-events.ts';
@@ -44,10 +45,12 @@ async function atOnce(made: LiveTransaction, verdicts: SubmissionAnswer['verdict
   await gate.query('BEGIN');
   await gate.query('SELECT id FROM transactions.transactions WHERE id = $1 FOR UPDATE', [made.id]);
   const log = createLogger({ level: 'silent' });
+  const db = createDatabase({ pool });
+  const applyLate = createLateAnswers(db, { consumer: 'test', source: here.url });
   const words = verdicts.map((verdict, index) =>
     applyOutcome(
       {
-        ...{ db: createDatabase({ pool }), log, instance: { name: 'Here', baseUrl: here.url } },
+        ...{ db, log, consumer: 'test', applyLate, instance: { name: 'Here', baseUrl: here.url } },
         ...{ signReceipt: () => 'signed', updateUrl: () => `${here.url}/child`, wake() {} },
       },
       {

@@ -217,8 +217,9 @@ describe('a message of a peer', () => {
       expect((await peer.send(lab.url, 'GET', path)).status).toBe(401);
   });
 
-  it('is refused once the pairing has ended', async () => {
+  it('is refused once the pairing has ended, also by who has just heard its key', async () => {
     const ended = await known();
+    expect((await peer.send(lab.url, 'GET', '/federation/models')).status).toBe(200);
     expect((await admin.send('DELETE', `/peers/${ended?.id}`)).status).toBe(204);
     expect((await endIt()).status).toBe(401);
   });
@@ -241,6 +242,20 @@ describe('new keys of a peer', () => {
     expect((await endIt()).status).toBe(204);
     expect(old).toBeDefined();
     expect(await known()).toMatchObject({ state: 'ENDED' });
+  });
+
+  it('take the place of the old ones, also for who has just heard one of those', async () => {
+    const old = peer.keys[0] as OwnPeer['keys'][number];
+    const asked = (key: typeof old) => peer.send(lab.url, 'GET', '/federation/models', undefined, { key });
+    expect((await asked(old)).status).toBe(200);
+    const drawn = draw();
+    peer.keys = [drawn, ...peer.keys];
+    expect((await asked(drawn)).status).toBe(200);
+    peer.keys = [drawn];
+    await passMinute();
+    expect((await asked(draw())).status).toBe(401);
+    expect((await asked(old)).status).toBe(401);
+    expect((await asked(drawn)).status).toBe(200);
   });
 
   it('that nobody vouches for wait for an administrator, and all messages with them', async () => {

@@ -31,3 +31,20 @@ it('whoever gave what could not be written is told, and nobody else', async () =
   await vi.advanceTimersByTimeAsync(25);
   await expect(next).resolves.toBeUndefined();
 });
+
+it('what comes while something is being written is written together afterwards, and each gets its own result', async () => {
+  const gates = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const write = vi.fn(async (all: number[]) => {
+    await gates[write.mock.calls.length - 1]?.promise;
+    return all.map((each) => each * 10);
+  });
+  const give = gather(0, write);
+  const first = Promise.all([give(1), give(2)]);
+  await vi.waitFor(() => expect(write.mock.calls).toEqual([[[1, 2]]]));
+  const second = Promise.all([give(3), give(4)]);
+  gates[0]?.resolve();
+  expect(await first).toEqual([10, 20]);
+  gates[1]?.resolve();
+  expect(await second).toEqual([30, 40]);
+  expect(write.mock.calls).toEqual([[[1, 2]], [[3, 4]]]);
+});

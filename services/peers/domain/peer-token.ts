@@ -53,7 +53,7 @@ export type PeerTokenFault =
   | 'body';
 
 export type PeerTokenVerdict =
-  | { valid: true; peer: string; claims: PeerClaims }
+  | { valid: true; peer: string; kid: string; claims: PeerClaims }
   /** @param clock with `clock`: who has signed it, and when by its own. */
   | { valid: false; fault: PeerTokenFault; clock?: { peer: string; issuedAt: number } };
 
@@ -113,7 +113,8 @@ export async function verifyPeerToken(
   if (!jws) return refuse('form');
   const { alg, crit, kid, typ } = jws.header;
   if (typ !== type || crit !== undefined || !isKnown(alg)) return refuse('algorithm');
-  const pinned = typeof kid === 'string' ? await options.pinned(kid) : undefined;
+  if (typeof kid !== 'string') return refuse('unknown-key');
+  const pinned = await options.pinned(kid);
   if (!pinned) return refuse('unknown-key');
   if (algorithmOf(pinned.key) !== alg) return refuse('algorithm');
   const payload = provePayload(jws, pinned.key, alg);
@@ -123,7 +124,7 @@ export async function verifyPeerToken(
   const fault =
     faultOf(claims, { ...options, request, peer: pinned.peer }) ??
     (claims.bd === bodyDigest(await request.body()) ? undefined : 'body');
-  if (!fault) return { valid: true, peer: pinned.peer, claims };
+  if (!fault) return { valid: true, peer: pinned.peer, kid, claims };
   const clock = { peer: pinned.peer, issuedAt: claims.iat };
   return { ...refuse(fault), ...(fault === 'clock' ? { clock } : {}) };
 }

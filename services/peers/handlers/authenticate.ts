@@ -14,14 +14,16 @@ import {
   type PeerTokenVerdict,
   verifyPeerToken,
 } from '../domain/peer-token.ts';
-import { findPinnedKey } from '../queries/peers.ts';
-import { admitToken, type Sender } from '../queries/seen-tokens.ts';
+import { type Admission, admitToken, type Sender } from '../queries/seen-tokens.ts';
 import type { Lanes } from './lanes.ts';
 import { notePeer } from './peer-of.ts';
+import type { PinnedKeys } from './pinned-keys.ts';
 
 interface Parts {
   authenticator: Authenticator;
   db: Database;
+  /** What they say is confirmed with each request (seen-tokens.ts). */
+  pinnedKeys: PinnedKeys;
   baseUrl: string;
   log: Logger;
   /** Counts refused messages of an address. @throws Failure `too-many-requests`. */
@@ -47,19 +49,32 @@ export function createPeerAuthentication(parts: Parts) {
     if (operation['x-roles'].anonymous || token === undefined) return anonymous;
     const caller = callerOf(ctx, token);
     parts.lanes.check(caller);
-    const verdict = await verify(parts, token, incoming(ctx, operation, { ...parts, caller }));
-    noteClock(parts.clocks, verdict);
-    if (!verdict.valid) {
-      parts.refused(verdict.fault);
-      await parts.countRefusal(ctx);
-      parts.log.warn('a message in the name of a peer was refused', { code: verdict.fault });
-      throw refused(`The request is not signed as it should be (${verdict.fault}).`);
-    }
+    const request = incoming(ctx, operation, { ...parts, caller });
+    const proved = await prove(parts, ctx, { token, request });
     await parts.lanes.turn(ctx);
-    const peer = await admit(parts, verdict);
+    // A key that is not pinned any more is looked for once again.
+    const sender =
+      (await admit(parts, proved)) ?? (await admit(parts, await prove(parts, ctx, { token, request })));
+    if (!sender) throw refused('The pairing has ended.');
+    const peer = allow(parts, sender);
     notePeer(ctx, peer);
     return { roles: ['peer'], name: peer.url, account: `peer:${peer.id}` };
   };
+}
+
+/** @throws Failure `unauthorized` if the token does not prove who has sent the request. */
+async function prove(
+  parts: Parts,
+  ctx: Context,
+  { token, request }: { token: string; request: ReturnType<typeof incoming> },
+): Promise<PeerTokenVerdict & { valid: true }> {
+  const verdict = await verify(parts, token, request);
+  noteClock(parts.clocks, verdict);
+  if (verdict.valid) return verdict;
+  parts.refused(verdict.fault);
+  await parts.countRefusal(ctx);
+  parts.log.warn('a message in the name of a peer was refused', { code: verdict.fault });
+  throw refused(`The request is not signed as it should be (${verdict.fault}).`);
 }
 
 /** A clock that is wrong makes messages look too old or too new: whoever looks for the reason finds it in the log and in the metrics. */
@@ -107,9 +122,9 @@ async function verify(
     audience: parts.baseUrl,
     now: new Date(),
     pinned: async (kid: string) => {
-      const key = await findPinnedKey(parts.db, kid);
-      signer = key?.url ?? '';
-      return key && { peer: key.url, key: key.jwk };
+      const key = await parts.pinnedKeys.find(kid);
+      signer = key?.peer ?? '';
+      return key;
     },
   };
   const verdict = await verifyPeerToken(token, request, options);
@@ -127,14 +142,19 @@ function issuerOf(token: string): string | undefined {
   }
 }
 
+/** @returns undefined if the key is not pinned any more: it was trusted for what was known of it before. */
 async function admit(
-  parts: Parts,
-  { peer: url, claims }: PeerTokenVerdict & { valid: true },
-): Promise<Sender> {
+  { db, pinnedKeys }: Parts,
+  { peer: url, kid, claims }: PeerTokenVerdict & { valid: true },
+): Promise<Admission | undefined> {
   const expiresAt = new Date((claims.exp + mostSkewSeconds + 1) * 1000);
-  const peer = await admitToken(parts.db, { url, jti: claims.jti, expiresAt });
-  if (!peer) throw refused('The pairing has ended.');
-  if (!peer.isFirst) {
+  const admission = await admitToken(db, { url, kid, jti: claims.jti, expiresAt });
+  if (!admission) pinnedKeys.forget(kid);
+  return admission;
+}
+
+function allow(parts: Parts, { isFirst, ...peer }: Admission): Sender {
+  if (!isFirst) {
     parts.refused('replay');
     throw refused('The request has come before.');
   }

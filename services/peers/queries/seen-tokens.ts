@@ -6,17 +6,23 @@ import { hurried, isQuiet } from './peers.ts';
 /** Who has sent a request, as far as its handler needs to know. */
 export type Sender = Pick<Peer, 'id' | 'url' | 'name' | 'state' | 'subjectPrefix'>;
 
+/** isFirst: exactly one of all who try gets true, whichever replica they ask. */
+export type Admission = Sender & { isFirst: boolean };
+
 /**
  * Uses up a token's id, and notes that its peer was heard of, if it is paired. One statement: each request of a peer begins with it.
- * @returns the peer; isFirst: exactly one of all who try gets true, whichever replica they ask. Undefined if it is none any more.
+ * @param kid of the key that has signed it.
+ * @returns the peer; undefined if the key is not pinned for it any more.
  */
 export function admitToken(
   db: Queries,
-  { url, jti, expiresAt }: { url: string; jti: string; expiresAt: Date },
-): Promise<(Sender & { isFirst: boolean }) | undefined> {
+  { url, kid, jti, expiresAt }: { url: string; kid: string; jti: string; expiresAt: Date },
+): Promise<Admission | undefined> {
   return db.maybeOne(sql`
     WITH known AS (
-           SELECT p.id, p.url, p.name, p.state, p.subject_prefix AS "subjectPrefix" FROM peers AS p WHERE p.url = ${url}),
+           SELECT p.id, p.url, p.name, p.state, p.subject_prefix AS "subjectPrefix"
+             FROM peers AS p JOIN peer_keys AS k ON k.peer = p.id
+            WHERE p.url = ${url} AND k.kid = ${kid} AND k.use = 'sig'),
          used AS (
            INSERT INTO seen_tokens (peer, jti, expires_at) SELECT k.id, ${jti}, ${expiresAt} FROM known AS k
            ON CONFLICT DO NOTHING RETURNING peer),

@@ -5,7 +5,8 @@ import type { Logger } from '#lib/observability/logger.ts';
 import { moveFollower, movesInForce, type SubmissionAnswer } from '../domain/follower.ts';
 import { stateAt } from '../domain/states.ts';
 import { rollBack } from '../queries/change-state.ts';
-import { applyLateAnswer, changeFollower, lockTransactionOf, readFollower } from '../queries/followers.ts';
+import { changeFollower, lockTransactionOf, readFollower } from '../queries/followers.ts';
+import type { LateAnswer, LateOutcome } from '../queries/late-answers.ts';
 import { readTransaction } from '../queries/read-transaction.ts';
 import { readHolding } from '../queries/settle-transaction.ts';
 import { tellOfPart } from '../queries/submission-events.ts';
@@ -15,10 +16,13 @@ import type { SubmitDependencies } from './submit-answers.ts';
 export type OutcomeDependencies = Pick<
   SubmitDependencies,
   'instance' | 'signReceipt' | 'updateUrl' | 'wake'
-> & { db: Database; log: Logger };
-
-/** What peers said is applied under this name. */
-const consumer = 'transactions';
+> & {
+  db: Database;
+  log: Logger;
+  /** What peers said is applied under this name. */
+  consumer: string;
+  applyLate: (answer: LateAnswer) => Promise<LateOutcome>;
+};
 
 /**
  * Applies what a peer said of its part: the part's state and, under `together`, what follows from it for the whole transaction, in one COMMIT.
@@ -28,9 +32,9 @@ export async function applyOutcome(
   dependencies: OutcomeDependencies,
   { eventId, answer }: { eventId: string; answer: SubmissionAnswer },
 ): Promise<void> {
-  const { db, wake } = dependencies;
+  const { db, wake, consumer } = dependencies;
   const told = { consumer, eventId };
-  const late = await applyWhenInForce(dependencies, told, answer);
+  const late = await applyWhenInForce(dependencies, eventId, answer);
   const applied = late.known
     ? late.changed
     : await db.withTransaction((tx) => applyOnce(tx, told, () => apply(dependencies, tx, answer)));
@@ -39,14 +43,13 @@ export async function applyOutcome(
 
 /** Most words come when all is in force: nothing hangs on them but what is known of the part. One that is held waits to hear so. */
 async function applyWhenInForce(
-  { db, instance }: OutcomeDependencies,
-  told: { consumer: string; eventId: string },
+  { applyLate }: OutcomeDependencies,
+  eventId: string,
   answer: SubmissionAnswer,
-): Promise<{ known: boolean; changed: boolean }> {
+): Promise<LateOutcome> {
   if (answer.verdict === 'held') return { known: false, changed: false };
   const { submission: sid, peer: location, id: remoteId } = answer;
-  const late = { sid, location, remoteId, moves: movesInForce(answer) };
-  return applyLateAnswer(db, late, { told, source: instance.baseUrl });
+  return applyLate({ eventId, sid, location, remoteId, moves: movesInForce(answer) });
 }
 
 async function apply(

@@ -1,9 +1,7 @@
 import type { Queries } from '#lib/db/database.ts';
 import { anyOf, type Statement, sql } from '#lib/db/sql.ts';
-import { noteOnce } from '#lib/events/inbox.ts';
 import { requestExtension } from '#lib/events/request-extension.ts';
-import { newUuid } from '#lib/ids/new-uuid.ts';
-import type { AnsweredState, Follower, FollowerState } from '../domain/follower.ts';
+import type { AnsweredState, Follower } from '../domain/follower.ts';
 import type { State } from '../domain/states.ts';
 import type { Transaction } from '../domain/transaction.ts';
 
@@ -97,7 +95,8 @@ export interface FollowerChange {
   remoteId: string | undefined;
 }
 
-const events = {
+/** What is told of a part that has come into a state. */
+export const followerEvents = {
   HELD: 'io.accord.peer.submission.delivered.v1',
   ACCEPTED: 'io.accord.peer.submission.accepted.v1',
   REFUSED: 'io.accord.peer.submission.refused.v1',
@@ -115,57 +114,21 @@ export async function changeFollower(tx: Queries, change: FollowerChange, source
       UPDATE followers SET state = ${state}, version = version + 1, reason = ${reason}, remote_id = coalesce(${remoteId}, remote_id),
              sealed = NULL, changed_at = accord_now()
        WHERE sid = ${sid}
-      RETURNING *, ${events[state]}::text AS told
-    ) ${tellOfFollower(source)}`);
-}
-
-/** A peer's word that changes nothing but its part, because the transaction is in force already. */
-export interface LateAnswer {
-  sid: string;
-  /** Who says it. */
-  location: string;
-  remoteId: string | undefined;
-  /** What it makes of the part, by the state in which that is. */
-  moves: readonly { from: FollowerState; state: AnsweredState; reason: string | null }[];
+      RETURNING *, ${followerEvents[state]}::text AS told, ${requestExtension()}::jsonb AS extension
+    ) ${tellOfFollowers(source)}`);
 }
 
 /**
- * Takes note of such a word in one statement; the same event again changes nothing.
- * @param told the event.
- * @returns known: false if it is another one, and nothing was done. changed: whether it made a difference.
+ * The events of the changed parts in `f`; their types are in the column `told`, and what they say of the request that led to them in
+ * `extension`.
  */
-export async function applyLateAnswer(
-  db: Queries,
-  { sid, location, remoteId, moves }: LateAnswer,
-  { told, source }: { told: { consumer: string; eventId: string }; source: string },
-): Promise<{ known: boolean; changed: boolean }> {
-  return db.one(sql`
-    WITH known AS (
-      SELECT f.sid FROM followers AS f JOIN transactions AS t ON t.id = f.transaction
-       WHERE f.sid = ${sid} AND f.location = ${location} AND f.mode = 'commit' AND t.state = 'COMMITTED'
-    ), noted AS (${noteOnce(told, sql`known`)}
-    ), f AS (
-      UPDATE followers AS f SET state = m.state, version = f.version + 1, reason = m.reason, remote_id = coalesce(${remoteId}, f.remote_id),
-             sealed = NULL, changed_at = accord_now()
-        FROM noted, unnest(${moves.map(({ from }) => from)}::text[], ${moves.map(({ state }) => state)}::text[],
-                           ${moves.map(({ reason }) => reason)}::text[], ${moves.map(({ state }) => events[state])}::text[])
-                 AS m (from_state, state, reason, told)
-       WHERE f.sid = ${sid} AND f.state = m.from_state
-      RETURNING f.*, m.told
-    ), event AS (${tellOfFollower(source)}
-    )
-    SELECT EXISTS (SELECT FROM known) AS known, EXISTS (SELECT FROM f) AS changed`);
-}
-
-/** The event of the changed part in `f`; its type is in the column `told`. */
-function tellOfFollower(source: string): Statement {
-  const id = newUuid();
+export function tellOfFollowers(source: string): Statement {
   return sql`
       INSERT INTO outbox (event_id, topic, key, event)
-      SELECT ${id}::uuid, 'accord.consents', f.transaction,
-             jsonb_build_object('id', ${id}::text, 'type', f.told, 'source', ${source}::text, 'subject', f.transaction,
+      SELECT f.event_id, 'accord.consents', f.transaction,
+             jsonb_build_object('id', f.event_id, 'type', f.told, 'source', ${source}::text, 'subject', f.transaction,
                'time', to_json(f.changed_at), 'data',
                jsonb_strip_nulls(jsonb_build_object('transaction', f.transaction, 'peer', f.location, 'version', f.version, 'reason', f.reason)))
-             || ${requestExtension()}::jsonb
-        FROM f`;
+             || f.extension
+        FROM (SELECT gen_random_uuid() AS event_id, f.* FROM f) AS f`;
 }

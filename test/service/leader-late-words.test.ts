@@ -1,0 +1,110 @@
+import { randomUUID } from 'node:crypto';
+import type pg from 'pg';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createDatabase } from '#lib/db/database.ts';
+import { createPool } from '#lib/db/pool.ts';
+import { createLogger } from '#lib/observability/logger.ts';
+import { movesInForce, type SubmissionAnswer } from '../../services/transactions/domain/follower.ts';
+import { createLateAnswers, type LateOutcome } from '../../services/transactions/queries/late-answers.ts';
+import { type LeadingInstance, questionsOf, startLeading } from '../support/leader-instance.ts';
+import { eventsOf } from '../support/live-events.ts';
+import { letter, subjectOf } from '../support/live-subject.ts';
+import { createTransaction, type LiveTransaction } from '../support/live-transactions.ts';
+
+let here: LeadingInstance;
+let pool: pg.Pool;
+beforeAll(async () => {
+  here = await startLeading();
+  pool = createPool({
+    url: here.databaseUrl,
+    schema: 'transactions',
+    log: createLogger({ level: 'silent' }),
+  });
+}, 60_000);
+afterAll(async () => {
+  await pool?.end();
+  await here?.stop();
+});
+
+async function committed(): Promise<LiveTransaction> {
+  const made = await createTransaction(here.operator, { layoutData: { elements: questionsOf(here) } });
+  const answers = { [here.lab.asked('study')]: ['accepted'], [here.clinic.asked('study')]: ['accepted'] };
+  await subjectOf(here, made).submit({ [letter]: ['accepted'], ...answers });
+  return made;
+}
+
+interface Word {
+  of: LiveTransaction;
+  verdict: SubmissionAnswer['verdict'];
+  /** Whose part it is about, and who says it. */
+  part?: 'lab' | 'clinic';
+  from?: 'lab' | 'clinic';
+  eventId?: string;
+}
+
+/** Has words come in one turn of the event loop. */
+async function hear(words: readonly Word[]): Promise<LateOutcome[]> {
+  const source = here.url;
+  const apply = createLateAnswers(createDatabase({ pool }), { consumer: 'test', source });
+  const read = await Promise.all(
+    words.map(async ({ of, verdict, part = 'lab', from = part, eventId = randomUUID() }) => {
+      const { sid } = await here.partOf(of, here[part]);
+      const moves = movesInForce({ verdict, ...(verdict === 'refused' && { reason: 'invalid' }) });
+      return { eventId, sid, location: here[from].url, remoteId: undefined, moves };
+    }),
+  );
+  return Promise.all(read.map(apply));
+}
+const stateOf = async (made: LiveTransaction, part: 'lab' | 'clinic' = 'lab') =>
+  (await here.partOf(made, here[part])).state;
+const made = { known: true, changed: true };
+const without = { known: true, changed: false };
+const another = { known: false, changed: false };
+
+describe('words about answers in force that come at the same moment', () => {
+  it('each settle their own part, and are told as events of their own', async () => {
+    const [one, other] = [await committed(), await committed()];
+    expect(
+      await hear([
+        { of: one, verdict: 'committed' },
+        { of: other, verdict: 'refused' },
+        { of: one, part: 'clinic', verdict: 'refused' },
+      ]),
+    ).toEqual([made, made, made]);
+    expect([await stateOf(one), await stateOf(other), await stateOf(one, 'clinic')]).toEqual([
+      'ACCEPTED',
+      'REFUSED',
+      'REFUSED',
+    ]);
+    const told = (await eventsOf(here, one)).filter(({ event }) => event.type.includes('.peer.submission.'));
+    expect(told.map(({ event }) => event.type.split('.').at(-2)).sort()).toEqual(['accepted', 'refused']);
+    expect(new Set(told.map(({ event }) => event.id)).size).toBe(2);
+  });
+
+  it('are one word if they are the same event, and change nothing when it comes again', async () => {
+    const [transaction, eventId] = [await committed(), randomUUID()];
+    const word: Word = { of: transaction, verdict: 'committed', eventId };
+    expect(await hear([word, word])).toEqual([made, another]);
+    expect(await hear([word])).toEqual([without]);
+  });
+
+  it('about one part are heard one after the other, so the first counts', async () => {
+    const transaction = await committed();
+    const words = await hear([
+      { of: transaction, verdict: 'refused' },
+      { of: transaction, verdict: 'committed' },
+    ]);
+    expect(words).toEqual([made, another]);
+    expect(await stateOf(transaction)).toBe('REFUSED');
+  });
+
+  it('do nothing for a part that is not of who says them, and do not keep the others', async () => {
+    const transaction = await committed();
+    const words = await hear([
+      { of: transaction, part: 'clinic', from: 'lab', verdict: 'refused' },
+      { of: transaction, verdict: 'committed' },
+    ]);
+    expect(words).toEqual([another, made]);
+    expect(await stateOf(transaction, 'clinic')).toBe('SENDING');
+  });
+});
