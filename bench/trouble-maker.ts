@@ -1,13 +1,16 @@
-import { randomUUID } from 'node:crypto';
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
-import { loadSecrets } from '#lib/config/secrets.ts';
-import { randomId } from '#lib/ids/random-id.ts';
-import { signPeerRequest } from '../services/peers/domain/peer-token.ts';
+import type { Flood } from './flooding-peer.ts';
 import type { Organisation } from './peers-world.ts';
 
-/** What a peer can do to others. `none`: forms do not ask for it. */
-export const troubles = ['none', 'slow', 'failing', 'refusing', 'flooding'] as const;
+/**
+ * What a peer can do to others. `none`: forms do not ask for it. `elsewhere`: it floods somebody who has nothing to do with the leader, but
+ * shares the machine.
+ */
+export const troubles = ['none', 'slow', 'failing', 'refusing', 'elsewhere', 'flooding'] as const;
 export type Trouble = (typeof troubles)[number];
 
 /** A peer in trouble, or one that makes it. */
@@ -18,8 +21,6 @@ export interface TroubleMaker {
 }
 
 const slowMs = 30_000;
-/** Requests that a flooding peer sends in a second, each signed as it should be, by so many at once. */
-const flood = { perSecond: 200, atOnce: 32 };
 
 const answers: Record<Trouble, (response: ServerResponse) => Promise<unknown> | unknown> = {
   none: (response) => response.writeHead(503).end(),
@@ -29,6 +30,7 @@ const answers: Record<Trouble, (response: ServerResponse) => Promise<unknown> | 
   },
   failing: (response) => response.writeHead(500).end(),
   refusing: (response) => response.writeHead(403).end(),
+  elsewhere: (response) => response.writeHead(503).end(),
   flooding: (response) => response.writeHead(503).end(),
 };
 
@@ -51,76 +53,48 @@ export async function startTrouble(
     void answers[trouble](response);
   });
   await new Promise<void>((ready) => server.listen(ill.port, '127.0.0.1', ready));
-  const flooding = trouble === 'flooding' ? await startFlood({ leader, ill, secrets }) : undefined;
+  const sink = trouble === 'elsewhere' ? await startSink() : undefined;
+  const port = trouble === 'flooding' ? leader.port : sink?.port;
+  const flood = port && (await startFlood({ port, audience: leader.url, peer: ill.url, secrets }));
   return {
-    seen: () => ({ most, sent: flooding?.sent() ?? 0, refused: flooding?.refused() ?? 0 }),
+    seen: () => ({ most, ...(flood ? flood.told() : { sent: 0, refused: 0 }) }),
     async stop() {
-      await flooding?.stop();
+      if (flood) await flood.stop();
+      await sink?.stop();
       server.closeAllConnections();
       await new Promise((closed) => server.close(closed));
     },
   };
 }
 
-async function startFlood({
-  leader,
-  ill,
-  secrets,
-}: {
-  leader: Organisation;
-  ill: Organisation;
-  secrets: string;
-}) {
-  const { instanceSigning } = await loadSecrets({
-    ...{ folder: secrets, names: ['instanceSigning'], generate: false },
+async function startFlood(flood: Flood) {
+  const child = fork(new URL('flooding-peer.ts', import.meta.url), [JSON.stringify(flood)], { execArgv: [] });
+  const ended = once(child, 'exit');
+  let told = { sent: 0, refused: 0 };
+  child.on('message', (counts: typeof told) => {
+    told = counts;
   });
-  const key = instanceSigning[0] as (typeof instanceSigning)[0];
-  let [sent, refused, ended] = [0, 0, false];
-  /** A question about the catalogue, an announcement, and a part that cannot be opened, in turn. */
-  const send = async () => {
-    const [method, path, content] = [
-      ['GET', '/federation/models', undefined],
-      ['POST', '/federation/ping', undefined],
-      ['PUT', `/federation/submissions/${randomId()}`, sealedNonsense(ill.url)],
-    ][sent % 3] as [string, string, object | undefined];
-    sent += 1;
-    const body = content === undefined ? '' : JSON.stringify(content);
-    const token = await signPeerRequest({
-      request: { method, url: `${leader.url}${path}`, body: Buffer.from(body) },
-      ...{ issuer: ill.url, audience: leader.url, key, id: randomUUID(), now: new Date() },
-    });
-    const response = await fetch(`${leader.url}${path}`, {
-      method,
-      headers: { Authorization: `Peer ${token}`, ...(body ? { 'Content-Type': 'application/json' } : {}) },
-      ...(body ? { body } : {}),
-    });
-    if (response.status === 429 || response.status === 503) refused += 1;
-    await response.arrayBuffer();
-  };
-  const started = performance.now();
-  let begun = 0;
-  const walk = async () => {
-    while (!ended) {
-      const due = started + (begun / flood.perSecond) * 1000;
-      begun += 1;
-      await wait(Math.max(0, due - performance.now()));
-      await send().catch(() => {});
-    }
-  };
-  const walks = Array.from({ length: flood.atOnce }, walk);
   return {
-    sent: () => sent,
-    refused: () => refused,
+    told: () => told,
     async stop() {
-      ended = true;
-      await Promise.all(walks);
+      child.disconnect();
+      await ended;
     },
   };
 }
 
-function sealedNonsense(location: string): object {
+/** Takes all requests and does nothing: whoever floods it takes as much of the machine, and nothing of the leader. */
+async function startSink(): Promise<{ port: number; stop(): Promise<unknown> }> {
+  const sink = createServer((request, response) => {
+    request.resume();
+    response.writeHead(204).end();
+  });
+  await new Promise<void>((ready) => sink.listen(0, '127.0.0.1', ready));
   return {
-    leader: { location, id: randomId() },
-    ...{ subject: 'flood', language: 'en', validity: 'P6M', mode: 'commit', sealed: 'a..b.c.d' },
+    port: (sink.address() as AddressInfo).port,
+    async stop() {
+      sink.closeAllConnections();
+      await new Promise((closed) => sink.close(closed));
+    },
   };
 }

@@ -21,6 +21,7 @@ const what: Record<Trouble, string> = {
   slow: 'it answers after 30 s',
   failing: 'it answers 500',
   refusing: 'it answers 403',
+  elsewhere: 'it answers 503, and sends 200 signed requests a second to somebody else on the machine',
   flooding: 'it answers 503, and sends 200 signed requests a second',
 };
 /** Of others' submits and deliveries. */
