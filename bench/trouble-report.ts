@@ -34,7 +34,7 @@ export function writeTroubleReport({ seen, rate, seconds, rounds, loads, command
     '',
     'An instance with two peers, each a process and a database of its own on one PostgreSQL. Flows begin at an even rate, of three kinds in turn:',
     "own questions, one of the peer that is well, and one of the peer in trouble; without it the third kind is like the first. What is measured is everybody else's.",
-    `${rounds} rounds of ${seconds} s each with ${rate} flows a second, every trouble in each round; the peer's own way with requests is played by the driver.`,
+    `${rounds} rounds of ${seconds} s each with ${rate} flows a second, every trouble in each round; who floods is a process of its own, and all else the peer in trouble does is played by the driver.`,
     '',
     `Machine: ${machine()}. Load average before the run ${loads[0]?.toFixed(1)}, after it ${loads[1]?.toFixed(1)} (a quiet machine begins below 1; on a busy one look at the CPU, and not at latencies).`,
     '',
@@ -42,7 +42,7 @@ export function writeTroubleReport({ seen, rate, seconds, rounds, loads, command
     '|---|---|---|---|---|---|---|',
     ...troubles.map((trouble) => row(trouble, seen)),
     '',
-    `The target is at most ${target} at p99. Milliseconds; p99 of all rounds together, and in brackets the ratios round by round.`,
+    `The target is at most ${target} at p99. Milliseconds, of all rounds together; beside none: the ratio of both p99 of a round, its median and in brackets from which to which.`,
     '',
     '| the peer in trouble | CPU ms of the leader for a flow | flows of others that failed | parts missing | held for it in the end | of them taken to be sent | under way to it at once, at most | its own requests | of them turned away |',
     '|---|---|---|---|---|---|---|---|---|',
@@ -56,13 +56,14 @@ export function writeTroubleReport({ seen, rate, seconds, rounds, loads, command
 function row(trouble: Trouble, seen: TroubleResults['seen']): string {
   const cells = [submits, delays].flatMap((of) => {
     const values = seen[trouble].flatMap(of);
-    const ratio = (one: Seen[], other: Seen[]) =>
-      percentile(one.flatMap(of), 0.99) / percentile(other.flatMap(of), 0.99);
-    const byRound = seen[trouble].map((each, round) => ratio([each], seen.none.slice(round, round + 1)));
+    const ratios = seen[trouble].map(
+      (each, round) =>
+        percentile(of(each), 0.99) / percentile(seen.none.slice(round, round + 1).flatMap(of), 0.99),
+    );
     return [
       percentile(values, 0.5).toFixed(0),
       percentile(values, 0.99).toFixed(0),
-      trouble === 'none' ? '' : `${ratio(seen[trouble], seen.none).toFixed(2)} (${spread(byRound)})`,
+      trouble === 'none' ? '' : `${percentile(ratios, 0.5).toFixed(2)} (${spread(ratios)})`,
     ];
   });
   return `| ${what[trouble]} | ${cells.join(' | ')} |`;

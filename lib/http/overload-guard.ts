@@ -24,8 +24,8 @@ export type Admit = (operation: Pick<ContractOperation, 'x-shed'>) => Place;
 /** Keeps a process from taking on more than it can finish; its services share it. */
 export interface OverloadGuard {
   admitFor(service: string): Admit;
-  /** What is going on; `others`: requests that do not come from peers. */
-  load(): { inFlight: number; others: number; delayMs: number };
+  /** What is going on; sinceOthersMs: how long no request has been worked on that does not come from a peer, 0 while there is one. */
+  load(): { inFlight: number; sinceOthersMs: number; delayMs: number };
 }
 
 /**
@@ -58,6 +58,7 @@ export function createOverloadGuard({
 }): OverloadGuard {
   let inFlight = 0;
   let ofPeers = 0;
+  let othersUntil = Number.NEGATIVE_INFINITY;
   let refusals = 0;
   /** Peers stand back behind everybody's reads. What they have taken is beside the room of all others, so that it costs those none. */
   const isFull = (work: Work): boolean =>
@@ -82,11 +83,16 @@ export function createOverloadGuard({
       const count = (by: 1 | -1) => {
         inFlight += by;
         if (work === 'peer') ofPeers += by;
+        else othersUntil = performance.now();
       };
       count(1);
       return { leave: () => count(-1), enter: () => count(1) };
     },
-    load: () => ({ inFlight, others: inFlight - ofPeers, delayMs: readDelay() }),
+    load: () => ({
+      inFlight,
+      sinceOthersMs: inFlight > ofPeers ? 0 : performance.now() - othersUntil,
+      delayMs: readDelay(),
+    }),
   };
 }
 

@@ -121,7 +121,7 @@ export async function composePeers(options: Options): Promise<ComposedPeers> {
     ownDescription: () => signDescription(description, vouchingKey),
   };
   const lanes = createLanes({
-    isServing: () => (options.guard ? options.guard.load().others > 0 : false),
+    sinceOthersMs: () => options.guard?.load().sinceOthersMs ?? Number.POSITIVE_INFINITY,
   });
   const refused = (reason: string) => metrics?.peers.refused(reason);
   const submissions = {

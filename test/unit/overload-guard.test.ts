@@ -1,4 +1,4 @@
-import { beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test, vi } from 'vitest';
 import { Failure } from '#lib/errors/fail.ts';
 import type { ContractOperation } from '#lib/http/operation.ts';
 import { createOverloadGuard, type OverloadGuard } from '#lib/http/overload-guard.ts';
@@ -53,6 +53,22 @@ test('other instances have a quarter of the room beside, and leave all of it to 
   expect(() => admit(ofPeer)).toThrow(Failure);
   expect(fill(submit)).toBe(25);
   expect(refused.map(({ work }) => work)).toEqual(['peer', 'create', 'read', 'peer', 'submit']);
+});
+
+test('it says how long nobody but other instances has been worked for', () => {
+  vi.useFakeTimers({ toFake: ['performance'] });
+  try {
+    expect(guard.load().sinceOthersMs).toBe(Number.POSITIVE_INFINITY);
+    admit(ofPeer);
+    const place = admit(read);
+    vi.advanceTimersByTime(100);
+    expect(guard.load().sinceOthersMs).toBe(0);
+    place.leave();
+    vi.advanceTimersByTime(100);
+    expect(guard.load().sinceOthersMs).toBe(100);
+  } finally {
+    vi.useRealTimers();
+  }
 });
 
 test('other instances are not let in where there is no room for reads', () => {

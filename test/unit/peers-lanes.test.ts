@@ -1,17 +1,19 @@
 import type { Context } from 'koa';
-import { beforeEach, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { createLanes, type Lanes } from '../../services/peers/handlers/lanes.ts';
 import { openGate } from '../support/gate.ts';
 
-let isServing: boolean;
+let sinceOthersMs: number;
 let lanes: Lanes;
 /** Requests that have their turn, in the order in which they got it. */
 let begun: string[];
 beforeEach(() => {
-  isServing = false;
+  vi.useFakeTimers({ toFake: ['performance', 'setTimeout'] });
+  sinceOthersMs = Number.POSITIVE_INFINITY;
   begun = [];
-  lanes = createLanes({ isServing: () => isServing });
+  lanes = createLanes({ sinceOthersMs: () => sinceOthersMs });
 });
+afterEach(() => void vi.useRealTimers());
 
 /** A request that is worked on until it is ended. @throws Failure if it is turned away. */
 function send(peer: string) {
@@ -40,8 +42,8 @@ it('while nobody else is served, all that is taken of a peer is worked on at onc
   expect(() => send('lab')).toThrow('too many requests');
 });
 
-it('while others are served, those of a peer are worked on one after the other, and no peer waits for another', async () => {
-  isServing = true;
+it('where others are served, those of a peer are worked on one after the other, and no peer waits for another', async () => {
+  sinceOthersMs = 249;
   const first = send('lab');
   const second = send('lab');
   for (let count = 0; count < 2; count += 1) send('lab');
@@ -51,23 +53,36 @@ it('while others are served, those of a peer are worked on one after the other, 
   await first.end();
   await settled();
   expect(begun).toEqual(['lab', 'clinic', 'lab']);
-  // Nobody is served any more: all that wait begin.
-  isServing = false;
+  // Nobody has been served for a while: all that wait begin.
+  sinceOthersMs = 250;
   await second.end();
   await settled();
   expect(begun).toEqual(['lab', 'clinic', 'lab', 'lab', 'lab']);
 });
 
+it('while somebody else waits, turns of a peer begin at a pace, whether they come together or one by one', async () => {
+  sinceOthersMs = 0;
+  const turnsAfter = async (ms: number) => {
+    await vi.advanceTimersByTimeAsync(ms);
+    await settled();
+    return begun.length;
+  };
+  const [first, second] = [send('lab'), send('lab')];
+  expect(await turnsAfter(0)).toBe(1);
+  await first.end();
+  expect(await turnsAfter(19)).toBe(1);
+  expect(await turnsAfter(1)).toBe(2);
+  await second.end();
+  send('lab');
+  expect(await turnsAfter(19)).toBe(2);
+  expect(await turnsAfter(1)).toBe(3);
+});
+
 it('whoever was told to wait is told so for a second, before anything is looked at', () => {
-  vi.useFakeTimers({ toFake: ['performance'] });
-  try {
-    for (let count = 0; count < 12; count += 1) send('lab');
-    expect(() => send('lab')).toThrow('too many requests');
-    expect(() => lanes.check('lab')).toThrow('too many requests');
-    lanes.check('clinic');
-    vi.advanceTimersByTime(1_001);
-    lanes.check('lab');
-  } finally {
-    vi.useRealTimers();
-  }
+  for (let count = 0; count < 12; count += 1) send('lab');
+  expect(() => send('lab')).toThrow('too many requests');
+  expect(() => lanes.check('lab')).toThrow('too many requests');
+  lanes.check('clinic');
+  vi.advanceTimersByTime(1_001);
+  lanes.check('lab');
 });
