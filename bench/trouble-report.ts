@@ -38,11 +38,11 @@ export function writeTroubleReport({ seen, rate, seconds, rounds, loads, command
     '',
     `Machine: ${machine()}. Load average before the run ${loads[0]?.toFixed(1)}, after it ${loads[1]?.toFixed(1)} (a quiet machine begins below 1; on a busy one look at the CPU, and not at latencies).`,
     '',
-    '| the peer in trouble | submits of others, p50 | p99 | beside none | their parts at the peer that is well, p50 | p99 | beside none |',
+    '| the peer in trouble | submits of others, p50 | p99 | ratio | their parts at the peer that is well, p50 | p99 | ratio |',
     '|---|---|---|---|---|---|---|',
     ...troubles.map((trouble) => row(trouble, seen)),
     '',
-    `The target is at most ${target} at p99. Milliseconds, of all rounds together; beside none: the ratio of both p99 of a round, its median and in brackets from which to which.`,
+    `The target is at most ${target} at p99. Milliseconds, of all rounds together, and in brackets the ratios round by round: their median, from which to which. Who floods takes its share of this one machine; the last line is therefore told beside the one before it, whose flood is not for the leader.`,
     '',
     '| the peer in trouble | CPU ms of the leader for a flow | flows of others that failed | parts missing | held for it in the end | of them taken to be sent | under way to it at once, at most | its own requests | of them turned away |',
     '|---|---|---|---|---|---|---|---|---|',
@@ -53,17 +53,24 @@ export function writeTroubleReport({ seen, rate, seconds, rounds, loads, command
   ].join('\n');
 }
 
+/** Who floods takes a share of the machine that all stand on here: what the leader has to bear is told beside a flood that is not for it. */
+const besideWhom = (trouble: Trouble): Trouble => (trouble === 'flooding' ? 'elsewhere' : 'none');
+
 function row(trouble: Trouble, seen: TroubleResults['seen']): string {
+  const calm = seen[besideWhom(trouble)];
   const cells = [submits, delays].flatMap((of) => {
     const values = seen[trouble].flatMap(of);
     const ratios = seen[trouble].map(
       (each, round) =>
-        percentile(of(each), 0.99) / percentile(seen.none.slice(round, round + 1).flatMap(of), 0.99),
+        percentile(of(each), 0.99) / percentile(calm.slice(round, round + 1).flatMap(of), 0.99),
     );
+    const ofAll = percentile(values, 0.99) / percentile(calm.flatMap(of), 0.99);
     return [
       percentile(values, 0.5).toFixed(0),
       percentile(values, 0.99).toFixed(0),
-      trouble === 'none' ? '' : `${percentile(ratios, 0.5).toFixed(2)} (${spread(ratios)})`,
+      trouble === 'none'
+        ? ''
+        : `${ofAll.toFixed(2)} (${percentile(ratios, 0.5).toFixed(2)}, ${spread(ratios)})`,
     ];
   });
   return `| ${what[trouble]} | ${cells.join(' | ')} |`;
