@@ -19,7 +19,7 @@ export interface RecordParts {
 export type RecordOutcome = (claim: Claim, attempt: { outcome: Outcome; ms: number }) => Promise<void>;
 
 /** Answers that come one soon after the other are one COMMIT: so long nobody waits for one. */
-const gatherMs = 100;
+const gatherMs = 50;
 
 /** What ends a delivery and what transactions is told of it are one COMMIT. */
 export function createOutcomeRecorder(parts: RecordParts): RecordOutcome {
