@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { components } from '#lib/contracts/openapi.gen.ts';
-import { rowsOf } from '../support/live-database.ts';
+import { letTimePass, rowsOf } from '../support/live-database.ts';
 import { eventsOf, historyOf, keepEvents } from '../support/live-events.ts';
 import { recordsOf } from '../support/live-transactions.ts';
 import { type OwnerInstance, startOwner } from '../support/owner-instance.ts';
@@ -30,6 +30,23 @@ async function accept(part: Part): Promise<string> {
 }
 
 describe('a part of the answers that a peer collected', () => {
+  it('has the time of the database, also when that has jumped since the one before', async () => {
+    const dated = async () => {
+      const part = await makePart(lab, { peer: newPeer({}), answers: { [letter]: ['accepted'] } });
+      const [row] = await rowsOf<{ off: number }>(
+        lab,
+        `SELECT extract(epoch FROM now() - changed_at)::float8 AS off FROM transactions.transactions WHERE id = '${await accept(part)}'`,
+      );
+      return row?.off;
+    };
+    expect(await dated()).toBeLessThan(60);
+    await letTimePass(lab, '-10 minutes');
+    expect(await dated()).toBeGreaterThanOrEqual(600);
+    expect(await dated()).toBeGreaterThanOrEqual(600);
+    await letTimePass(lab, '0');
+    expect(await dated()).toBeLessThan(60);
+  });
+
   it('is a committed transaction here, with records, a receipt, and who showed the form', async () => {
     const peer = newPeer({ name: 'St. Mary Hospital' });
     const answers = { [letter]: ['accepted'], [often]: ['Once a month'] };

@@ -12,6 +12,7 @@ import { deliveryDeadline } from '../domain/delivery-time.ts';
 import { createdTransaction, type NewTransaction } from '../domain/new-transaction.ts';
 import { openSubmission, type ReceivedSubmission } from '../domain/open-submission.ts';
 import { peerTransaction } from '../domain/peer-transaction.ts';
+import type { ToldTime } from '../domain/told-time.ts';
 import { commitSubmission } from '../queries/commit-submission.ts';
 import { insertTransaction } from '../queries/create-transaction.ts';
 import {
@@ -27,6 +28,7 @@ export interface AcceptDependencies extends SubmitDependencies {
   forms: FormsOperations;
   /** Private keys that parts may be sealed to. */
   sealingKeys: readonly PrivateKey[];
+  time: ToldTime;
   log: Logger;
   metrics?: SubmissionMetrics;
 }
@@ -51,20 +53,38 @@ export async function acceptSubmission(
   dependencies: AcceptDependencies,
   received: ReceivedSubmission,
 ): Promise<SubmissionVerdict> {
-  const { db, metrics, wake } = dependencies;
+  const { db, time, metrics, wake } = dependencies;
   const key = { peer: received.peer.url, sid: received.sid };
-  const { now, known } = await readSubmission(db, key);
-  if (known) return repeatVerdict(dependencies, received, known);
-  const judgement = await judge(dependencies, received, now);
-  const said = await store(dependencies, received, judgement, now);
-  if (said) {
+  const done = (said: SubmissionVerdict) => {
     metrics?.judged(said);
     wake();
     return said;
-  }
+  };
+  const atOnce = await storeAtOnce(dependencies, received);
+  if (atOnce) return done(atOnce);
+  const { now, known } = await readSubmission(db, key);
+  if (known) return repeatVerdict(dependencies, received, known);
+  time.tell(now);
+  const said = await store(dependencies, received, await judge(dependencies, received, now), { now });
+  if (said) return done(said);
   const { known: first } = await readSubmission(db, key);
   if (!first) throw fail('unavailable', 'The part is being stored by somebody else. Please try again.');
   return repeatVerdict(dependencies, received, first);
+}
+
+/**
+ * Most parts follow closely on another one, have not come before, and come into force: what is known of the time then is good enough to store
+ * them without having asked for anything. @returns undefined if it is another one, or the time is not what it was taken for.
+ */
+async function storeAtOnce(
+  dependencies: AcceptDependencies,
+  received: ReceivedSubmission,
+): Promise<SubmissionVerdict | undefined> {
+  const now = dependencies.time.now();
+  if (!now || received.submission.mode === 'hold') return undefined;
+  const judgement = await judge(dependencies, received, now);
+  if ('refused' in judgement) return undefined;
+  return store(dependencies, received, judgement, { now, mostSecondsOff: 1 });
 }
 
 /** What was said stands, if it is about the same content. */
@@ -107,12 +127,18 @@ function keyOf(identifier: SealedContent['elements'][number]): string {
   return identifier.split('/')[2] as string;
 }
 
-/** @returns undefined if something has been said of the part already. */
+interface StoringTime {
+  now: Date;
+  /** By how much it may differ from the database's, if that was not asked. */
+  mostSecondsOff?: number;
+}
+
+/** @returns undefined if something has been said of the part already, or the time is not right. */
 async function store(
   dependencies: AcceptDependencies,
   received: ReceivedSubmission,
   judgement: Judgement,
-  now: Date,
+  at: StoringTime,
 ): Promise<SubmissionVerdict | undefined> {
   const { peer, sid, digest, submission } = received;
   const { db } = dependencies;
@@ -123,7 +149,7 @@ async function store(
       ? await insertSubmission(db, key, said)
       : submission.mode === 'hold'
         ? await db.withTransaction((tx) => holdAnswers(dependencies, tx, { key, said, received, judgement }))
-        : await putInForce(dependencies, { key, said, received, judgement }, now);
+        : await putInForce(dependencies, { key, said, received, judgement }, at);
   return stored ? presentVerdict(said) : undefined;
 }
 
@@ -144,9 +170,9 @@ function byPeer({ peer }: ReceivedSubmission) {
 async function putInForce(
   dependencies: AcceptDependencies,
   { key, said, received, judgement: { fresh, answered } }: Taken,
-  now: Date,
+  { now, mostSecondsOff }: StoringTime,
 ): Promise<boolean> {
-  const { db, instance, signReceipt } = dependencies;
+  const { db, time, instance, signReceipt } = dependencies;
   const created = createdTransaction(fresh, now);
   const check = { ...answered, parts: [] };
   const composed = composeAnswers(
@@ -158,7 +184,13 @@ async function putInForce(
   );
   const { body } = composed;
   const commitment = { ...composed.commitment, receipt: { body, jws: signReceipt(body) } };
-  return commitSubmission(db, { key, said, created, commitment }, instance.baseUrl);
+  const stored = await commitSubmission(
+    db,
+    { key, said, created, commitment, mostSecondsOff },
+    instance.baseUrl,
+  );
+  if (stored) time.tell(stored);
+  return stored !== undefined;
 }
 
 async function holdAnswers(

@@ -8,6 +8,7 @@ import { createTransaction } from '../commands/create-transaction.ts';
 import { decideSubmission } from '../commands/decide-submission.ts';
 import { readContext } from '../commands/read-context.ts';
 import { linksOf, withToken } from '../domain/links.ts';
+import { createToldTime } from '../domain/told-time.ts';
 import type { Dependencies } from '../handlers/dependencies.ts';
 import { submitDependencies } from '../handlers/submit-dependencies.ts';
 import { mintToken } from '../presenters/present-transaction.ts';
@@ -26,7 +27,10 @@ interface OperationDependencies extends Dependencies {
 export function createOperations(dependencies: OperationDependencies): TransactionsOperations {
   const { db, forms, tokens, instance, wake } = dependencies;
   const { log, sealingKeys, metrics } = dependencies;
-  const accepting = { ...submitDependencies(dependencies), db, forms, log, sealingKeys, metrics };
+  const accepting = {
+    ...submitDependencies(dependencies),
+    ...{ db, forms, log, sealingKeys, metrics, time: createToldTime() },
+  };
   return {
     async createTransaction({ context, author }) {
       const principal: Principal = { roles: ['operator'], name: author, account: `user:${author}` };

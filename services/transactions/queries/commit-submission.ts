@@ -11,16 +11,16 @@ import { insertedSubmission, type StoredSubmission, type SubmissionKey } from '.
  * Stores a peer's part whose answers are in force at once, in one statement: what is said of it, and its transaction as if that had been made
  * and committed one after the other, with records, receipt, history and outbox rows.
  * @param created as it is when it is made.
- * @returns false if something has been said of the part already: it stands, and nothing is stored.
+ * @returns the time; undefined if something has been said of the part already, or the time is not right: nothing is stored.
  */
 export async function commitSubmission(
   db: Queries,
-  { key, said, created, commitment }: CommittedSubmission,
+  { key, said, created, commitment, mostSecondsOff }: CommittedSubmission,
   source: string,
-): Promise<boolean> {
+): Promise<Date | undefined> {
   const { id, subject, context, layout, author, leader, createdAt, expiresAt } = created;
-  const row = await db.maybeOne(sql`
-    WITH said AS (${insertedSubmission(key, said)}
+  const row = await db.maybeOne<{ now: Date }>(sql`
+    WITH said AS (${insertedSubmission(key, said, { at: createdAt, mostSecondsOff })}
     ), t AS (
       INSERT INTO transactions (id, subject, state, version, context, layout, author, leader, answers_digest, created_at, changed_at, expires_at)
       SELECT ${id}, ${subject}, 'COMMITTED', ${commitment.version + 1}::int, ${JSON.stringify(context)}::jsonb, ${JSON.stringify(layout)}::jsonb,
@@ -29,8 +29,8 @@ export async function commitSubmission(
         FROM said
       RETURNING *
     ), ${knowSubject()}, ${recordAnswers(commitment, source)}, ${recordTwoSteps(['created', 'committed'], source)}
-    SELECT t.id FROM t`);
-  return row !== undefined;
+    SELECT accord_now() AS now FROM t`);
+  return row?.now;
 }
 
 interface CommittedSubmission {
@@ -38,4 +38,6 @@ interface CommittedSubmission {
   said: StoredSubmission;
   created: Transaction;
   commitment: Commitment;
+  /** By how much the time may differ at which it is stored. */
+  mostSecondsOff: number | undefined;
 }

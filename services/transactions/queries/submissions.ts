@@ -53,14 +53,16 @@ export async function insertSubmission(
   return (await db.maybeOne(insertedSubmission(key, said))) !== undefined;
 }
 
-/** The same as a part of a statement: without a row if something has been said already. */
+/** The same as a part of a statement: without a row if something has been said already, or it is not about the time that it should be. */
 export function insertedSubmission(
   { peer, sid }: SubmissionKey,
   { digest, verdict, reason, transaction }: StoredSubmission,
+  { at, mostSecondsOff }: { at?: Date; mostSecondsOff?: number | undefined } = {},
 ): Statement {
   return sql`
     INSERT INTO submissions (peer, sid, digest, verdict, reason, transaction, received_at, changed_at)
-    VALUES (${peer}, ${sid}, ${digest}, ${verdict}, ${reason}, ${transaction}, accord_now(), accord_now())
+    SELECT ${peer}, ${sid}, ${digest}, ${verdict}, ${reason}, ${transaction}, accord_now(), accord_now()
+     WHERE coalesce(abs(extract(epoch FROM accord_now() - ${at}::timestamptz)) <= ${mostSecondsOff}::float8, true)
     ON CONFLICT (peer, sid) DO NOTHING RETURNING sid`;
 }
 
