@@ -1,4 +1,5 @@
 import type { Database } from '#lib/db/database.ts';
+import { mayBeLost } from '#lib/db/may-be-lost.ts';
 import { sql } from '#lib/db/sql.ts';
 import { parkDeadLetter } from '#lib/events/dead-letters.ts';
 import type { OutboundEvent, Topic } from '#lib/events/event.ts';
@@ -149,6 +150,7 @@ const claim = sql`
             ORDER BY c.id
             LIMIT ${batchSize}
               FOR UPDATE SKIP LOCKED)
+     AND ${mayBeLost}
   RETURNING o.id, o.topic, o.key, o.event`;
 
 const idsOf = (rows: readonly OutboxRow[]) => rows.map((row) => row.id);

@@ -1,4 +1,5 @@
 import type { Queries } from '#lib/db/database.ts';
+import { mayBeLost } from '#lib/db/may-be-lost.ts';
 import { sql } from '#lib/db/sql.ts';
 import type { Topic } from '#lib/events/event.ts';
 
@@ -10,7 +11,7 @@ const batchSize = 1_000;
 export async function finishRows(db: Queries, ids: readonly string[], keep: boolean): Promise<void> {
   if (ids.length === 0) return;
   // A list in a list: PostgreSQL would make a plan for each length (lib/db/sql.ts, anyOf).
-  const gone = sql`DELETE FROM outbox WHERE id = ANY(ARRAY(SELECT unnest(${ids}::bigint[])))`;
+  const gone = sql`DELETE FROM outbox WHERE id = ANY(ARRAY(SELECT unnest(${ids}::bigint[]))) AND ${mayBeLost}`;
   if (!keep) await db.query(gone);
   else
     await db.query(sql`

@@ -1,11 +1,13 @@
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { createDatabase, type Database } from '#lib/db/database.ts';
+import { mayBeLost } from '#lib/db/may-be-lost.ts';
 import { createPool } from '#lib/db/pool.ts';
-import { sql } from '#lib/db/sql.ts';
+import { type Statement, sql } from '#lib/db/sql.ts';
 import { createLogger } from '#lib/observability/logger.ts';
 import { patience } from '../support/patience.ts';
 import { createTestDatabase, type TestDatabase } from '../support/postgres.ts';
+import { until } from '../support/until.ts';
 
 const log = createLogger({ level: 'silent' });
 let target: TestDatabase;
@@ -221,4 +223,30 @@ test('a database that is not there is not available', async () => {
     code: 'unavailable',
   });
   await nowhere.end();
+});
+
+test('what may be lost does not wait for the disk, and everything else on the same connection does', async () => {
+  await db.query(add(1));
+  const client = await pool.connect();
+  const single = createDatabase({ pool: { query: client.query.bind(client) } as unknown as pg.Pool });
+  /** @returns whether all that had been written before it was on disk afterwards. */
+  async function waits(statement: Statement): Promise<boolean> {
+    const { at } = await single.one<{ at: string }>(sql`SELECT pg_current_wal_insert_lsn()::text AS at`);
+    await single.query(statement);
+    const { done } = await single.one<{ done: boolean }>(
+      sql`SELECT pg_current_wal_flush_lsn() >= ${at}::pg_lsn AS done`,
+    );
+    return done;
+  }
+  const change = sql`UPDATE things SET id = id + 1`;
+  try {
+    await single.query(sql`SET synchronous_commit = on`);
+    await until(async () => expect(await waits(sql`${change} WHERE ${mayBeLost}`)).toBe(false));
+    for (let count = 0; count < 20; count += 1) {
+      await single.query(sql`${change} WHERE ${mayBeLost}`);
+      expect(await waits(change)).toBe(true);
+    }
+  } finally {
+    client.release(true);
+  }
 });

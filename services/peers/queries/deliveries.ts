@@ -1,5 +1,6 @@
 import type { Decision } from '#lib/contracts/submissions.ts';
 import type { Queries } from '#lib/db/database.ts';
+import { mayBeLost } from '#lib/db/may-be-lost.ts';
 import { type Statement, sql } from '#lib/db/sql.ts';
 import { noteOnce } from '#lib/events/inbox.ts';
 import type { Claim, DeliveryKind, DeliveryName } from '../domain/delivery.ts';
@@ -89,7 +90,7 @@ export function claimDeliveries(
                    LIMIT CASE WHEN l.failures > 0 THEN 1 ELSE ${most}::int END FOR UPDATE SKIP LOCKED) AS n)
     UPDATE deliveries AS d SET lease = ${lease}, lease_until = ${until}
       FROM next AS n
-     WHERE d.kind = n.kind AND d.peer_url = n.peer_url AND d.sid = n.sid
+     WHERE d.kind = n.kind AND d.peer_url = n.peer_url AND d.sid = n.sid AND ${mayBeLost}
     RETURNING d.kind, d.peer_url AS url, d.sid, d.lease, d.decision, d.attempts, n.failures, d.deadline <= accord_now() AS overdue,
               n.peer, n.keys AS signing`);
 }
