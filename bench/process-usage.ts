@@ -11,6 +11,34 @@ export function cpuSeconds(pid: number): number {
   return (Number(fields[11]) + Number(fields[12])) / ticksPerSecond;
 }
 
+/**
+ * Of the time in which the machine had something to do, the share that its host gave to others; call again at the end. On such a machine CPU
+ * seconds are comparable, and latencies are not. @returns undefined where the kernel does not count it.
+ */
+export function watchStolen(): () => number | undefined {
+  const before = readTimes();
+  return () => {
+    const after = readTimes();
+    if (!before || !after) return undefined;
+    const [stolen, busy] = [after.stolen - before.stolen, after.busy - before.busy];
+    return stolen / Math.max(1, busy + stolen);
+  };
+}
+
+/** In ticks (proc_stat(5)). */
+function readTimes(): { busy: number; stolen: number } | undefined {
+  try {
+    const [line = ''] = readFileSync('/proc/stat', 'utf8').split('\n', 1);
+    const [user = 0, nice = 0, system = 0, , , irq = 0, softirq = 0, stolen = 0] = line
+      .split(/\s+/)
+      .slice(1)
+      .map(Number);
+    return { busy: user + nice + system + irq + softirq, stolen };
+  } catch {
+    return undefined;
+  }
+}
+
 /** Memory that a process alone holds now, in MB (10⁶ bytes). */
 export function residentMegabytes(pid: number): number {
   const kibibytes = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];

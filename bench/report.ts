@@ -1,4 +1,5 @@
 import { arch, availableParallelism, cpus, release, totalmem, type } from 'node:os';
+import { watchStolen } from './process-usage.ts';
 import { steps } from './run-flow.ts';
 import { addPhases, type Phase, percentile } from './run-phase.ts';
 
@@ -154,9 +155,12 @@ function seconds(ms: number): string {
   return `${(ms / 1000).toFixed(1)} s`;
 }
 
-/** What it ran on. */
+const stolenSinceStart = watchStolen();
+
+/** What it ran on, and how much of that others had in the meantime. */
 export function machine(): string {
   const model = cpus()[0]?.model.trim() ?? 'unknown processor';
+  const stolen = stolenSinceStart();
   const gigabytes = (totalmem() / 2 ** 30).toFixed(0);
-  return `${availableParallelism()} cores (${model}), ${gigabytes} GiB, ${type()} ${release()} ${arch()}, Node.js ${process.versions.node}`;
+  return `${availableParallelism()} cores (${model}), ${gigabytes} GiB, ${type()} ${release()} ${arch()}, Node.js ${process.versions.node}${stolen === undefined ? '' : `; its host gave ${(stolen * 100).toFixed(0)} % of the time that it needed to others`}`;
 }
