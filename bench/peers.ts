@@ -21,7 +21,7 @@ const { values: options } = parseArgs({
     seconds: { type: 'string', default: '30' },
     flows: { type: 'string', default: '1000' },
     rounds: { type: 'string', default: '3' },
-    forms: { type: 'string', default: '300' },
+    forms: { type: 'string', default: '1200' },
     parts: { type: 'string', default: '10000' },
     seals: { type: 'string', default: '1000' },
     concurrency: { type: 'string', default: '16' },
