@@ -10,6 +10,7 @@ import { type LeadingInstance, questionsOf, startLeading } from '../support/lead
 import { eventsOf } from '../support/live-events.ts';
 import { letter, subjectOf } from '../support/live-subject.ts';
 import { createTransaction, type LiveTransaction } from '../support/live-transactions.ts';
+import { until } from '../support/until.ts';
 
 let here: LeadingInstance;
 let pool: pg.Pool;
@@ -39,6 +40,7 @@ interface Word {
   /** Whose part it is about, and who says it. */
   part?: 'lab' | 'clinic';
   from?: 'lab' | 'clinic';
+  reason?: string;
   eventId?: string;
 }
 
@@ -47,11 +49,13 @@ async function hear(words: readonly Word[]): Promise<LateOutcome[]> {
   const source = here.url;
   const apply = createLateAnswers(createDatabase({ pool }), { consumer: 'test', source });
   const read = await Promise.all(
-    words.map(async ({ of, verdict, part = 'lab', from = part, eventId = randomUUID() }) => {
-      const { sid } = await here.partOf(of, here[part]);
-      const moves = movesInForce({ verdict, ...(verdict === 'refused' && { reason: 'invalid' }) });
-      return { eventId, sid, location: here[from].url, remoteId: undefined, moves };
-    }),
+    words.map(
+      async ({ of, verdict, part = 'lab', from = part, reason = 'invalid', eventId = randomUUID() }) => {
+        const { sid } = await here.partOf(of, here[part]);
+        const moves = movesInForce({ verdict, ...(verdict === 'refused' && { reason }) });
+        return { eventId, sid, location: here[from].url, remoteId: undefined, moves };
+      },
+    ),
   );
   return Promise.all(read.map(apply));
 }
@@ -96,6 +100,20 @@ describe('words about answers in force that come at the same moment', () => {
     ]);
     expect(words).toEqual([made, another]);
     expect(await stateOf(transaction)).toBe('REFUSED');
+  });
+
+  it('are kept from nothing by one that the database does not take', async () => {
+    const [one, other] = [await committed(), await committed()];
+    const words = hear([
+      { of: one, verdict: 'committed' },
+      { of: one, part: 'clinic', verdict: 'refused', reason: 'a\u0000b' },
+      { of: other, verdict: 'committed' },
+    ]);
+    await expect(words).rejects.toMatchObject({ code: '22P05' });
+    await until(async () =>
+      expect([await stateOf(one), await stateOf(other)]).toEqual(['ACCEPTED', 'ACCEPTED']),
+    );
+    expect(await stateOf(one, 'clinic')).toBe('SENDING');
   });
 
   it('do nothing for a part that is not of who says them, and do not keep the others', async () => {

@@ -82,8 +82,9 @@ async function storeAtOnce(
 ): Promise<SubmissionVerdict | undefined> {
   const now = dependencies.time.now();
   if (!now || received.submission.mode === 'hold') return undefined;
-  const judgement = await judge(dependencies, received, now);
-  if ('refused' in judgement) return undefined;
+  // One that has come before has its verdict even while nothing can be judged.
+  const judgement = await judge(dependencies, received, now).catch(() => undefined);
+  if (!judgement || 'refused' in judgement) return undefined;
   return store(dependencies, received, judgement, { now, mostSecondsOff: 1 });
 }
 

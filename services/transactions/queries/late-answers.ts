@@ -35,7 +35,14 @@ export function createLateAnswers(
   const apply = gather(0, (answers: readonly (LateAnswer & { extension: object })[]) =>
     applyLateAnswers(db, answers, { consumer, source }),
   );
-  return (answer) => apply({ ...answer, extension: requestExtension() });
+  return async (answer) => {
+    const given = { ...answer, extension: requestExtension() };
+    return apply(given).catch(async () => {
+      // What the database does not take of one is not the fault of the others: each is tried by itself.
+      const [outcome] = await applyLateAnswers(db, [given], { consumer, source });
+      return outcome as LateOutcome;
+    });
+  };
 }
 
 /** Of several about one part the first counts as known. @returns in the order given. */
