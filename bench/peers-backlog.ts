@@ -3,7 +3,8 @@ import { freePort } from '#lib/lifecycle/free-port.ts';
 import { inTurn } from './peers-forms.ts';
 import type { Pair } from './peers-latency.ts';
 import { at, type Organisation, watchParts } from './peers-world.ts';
-import { cpuSeconds, residentMegabytes } from './process-usage.ts';
+import { cpuSeconds, residentMegabytes, watchStolen } from './process-usage.ts';
+import { rest } from './rest.ts';
 
 /** What became of parts that waited for a peer that was away. */
 export interface Backlog {
@@ -21,6 +22,8 @@ export interface Backlog {
   cpuMs: { leader: number; owner: number };
   /** Stored at the owner in the end. */
   stored: number;
+  /** While it drained, see {@link watchStolen}. */
+  stolen: number | undefined;
 }
 
 const sampleMs = 200;
@@ -39,11 +42,13 @@ export async function measureBacklog(
   await answerAll(leader, owner, { parts, concurrency });
   await until(async () => (await countQueued(pair)) === parts);
   const whole = residentMegabytes(leader.pid());
+  await rest();
   const target = await freePort();
   const watch = await watchParts({ port: owner.port, target });
   await owner.start(target);
   try {
     const awaySeconds = (performance.now() - left) / 1000;
+    const stolen = watchStolen();
     const drain = await watchDrain(pair, parts);
     const stored = (await countStored(pair)) - storedBefore;
     const { mostMemory, ...times } = drain;
@@ -52,6 +57,7 @@ export async function measureBacklog(
       awaySeconds,
       ...times,
       most: watch.most(),
+      stolen: stolen(),
       memory: { before, whole, most: mostMemory },
       stored,
     };

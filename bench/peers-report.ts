@@ -125,13 +125,14 @@ function forms({ forms: { own, peers, forms: shown } }: PeersResults): string[] 
 }
 
 function backlog({
-  backlog: { awaySeconds, firstSeconds, memory, cpuMs, stored, parts },
+  backlog: { awaySeconds, firstSeconds, memory, cpuMs, stored, parts, stolen = 0 },
 }: PeersResults): string[] {
   return [
     `**A peer that was away** for ${awaySeconds.toFixed(0)} s while ${parts} parts queued up: the first was done ${firstSeconds.toFixed(1)} s after it was ready again; ${stored} parts were`,
     'stored there in the end. A server before it counted what was under way. Memory of the leader (resident): ' +
       `${memory.before.toFixed(0)} MB before, ${memory.whole.toFixed(0)} MB`,
     `when all were queued, ${memory.most.toFixed(0)} MB at most while they drained. CPU for a part: leader ${cpuMs.leader.toFixed(1)} ms, owner ${cpuMs.owner.toFixed(1)} ms.`,
+    `The host gave ${(stolen * 100).toFixed(0)} % of the time that was needed then to others.`,
   ];
 }
 

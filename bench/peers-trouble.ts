@@ -4,6 +4,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { pair, startOrganisation } from './peers-world.ts';
+import { rest } from './rest.ts';
 import { startPostgres } from './start-postgres.ts';
 import { startTrouble, type Trouble, troubles } from './trouble-maker.ts';
 import { measureNeighbours, type Neighbours, type Square } from './trouble-neighbours.ts';
@@ -68,6 +69,7 @@ async function measure(square: Square, secrets: string): Promise<Record<Trouble,
   for (let round = 0; round <= rounds; round += 1) {
     const order = troubles.map((_, index) => troubles[(index + round) % troubles.length] as Trouble);
     for (const trouble of order) {
+      await rest();
       const maker = await startTrouble(trouble, { ...square, secrets });
       try {
         const measured = await measureNeighbours(square, {

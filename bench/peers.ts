@@ -9,6 +9,7 @@ import { measureForms } from './peers-forms.ts';
 import { measureCpu, measureLatency, type Pair } from './peers-latency.ts';
 import { type PeersResults, writePeersReport } from './peers-report.ts';
 import { at, type Organisation, pair, startOrganisation } from './peers-world.ts';
+import { rest } from './rest.ts';
 import { fillIn, type Questions } from './run-flow.ts';
 import { startPostgres } from './start-postgres.ts';
 
@@ -59,6 +60,7 @@ async function measure(): Promise<PeersResults> {
   const cpu = await compareCpu(hospital);
   const carried = Math.max(...cpu.peers.map(({ flowsPerSecond }) => flowsPerSecond));
   const rate = Math.min(Number(options.rate), Math.floor(carried / 2));
+  await rest();
   say(`answers to the peer at ${rate} flows per second`);
   const latency = await measureLatency(hospital, {
     ...{ questions: askBoth(hospital), rate, seconds: Number(options.seconds) },

@@ -37,7 +37,7 @@ export interface EventBus {
   onTopicLost(listener: (topic: Topic) => void): void;
   /** How many events topics have taken since they began; those of which the carrier cannot say it now are left out. @throws if it cannot be asked. */
   taken(topics: readonly Topic[]): Promise<ReadonlyMap<Topic, number>>;
-  /** What one event costs more than to be sent with others: where they follow closely, those of so many milliseconds should go together. */
+  /** What one event costs more than to be sent with others: where they follow closely, those of so many milliseconds should go together, and of more where they are many. */
   readonly gatherMs: number;
   /** Begins to read. Does not wait for the carrier, which may be down for as long as it likes. */
   start(): void;

@@ -34,6 +34,9 @@ interface OutboxRow extends OutboundEvent {
 }
 
 const batchSize = 200;
+/** So many rows together let the next ones wait for as long as the bus says once more: the more come, the more go together, up to so many times. */
+const crowd = 5;
+const mostTimes = 4;
 /** Longer than the bus takes at most, else two relays would send the same rows all the time. */
 const leaseSeconds = 30;
 /** Of rows that could not be sent. */
@@ -59,10 +62,15 @@ export function createOutboxRelay(parts: Parts): OutboxRelay {
   const refill = createRefill(parts);
   const watch = createTopicWatch({ ...parts, onLost: refill.wanted });
   bus.onTopicLost(refill.wanted);
-  const loop = createPollLoop({ look: drain, gatherMs: bus.gatherMs });
+  const loop = createPollLoop({
+    look: drain,
+    gatherMs: () => bus.gatherMs * Math.min(mostTimes, 1 + sent / crowd),
+  });
   let stopped = true;
   let nextTidy = 0;
   let claimsUntil = Number.POSITIVE_INFINITY;
+  /** With the last look. */
+  let sent = 0;
 
   /** @returns how many rows are done with. */
   async function sendBatch(): Promise<number> {
@@ -86,7 +94,7 @@ export function createOutboxRelay(parts: Parts): OutboxRelay {
   }
 
   async function drain(): Promise<boolean> {
-    let sent = 0;
+    sent = 0;
     try {
       while (performance.now() < claimsUntil) {
         await refill.fill();

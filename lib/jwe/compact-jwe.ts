@@ -2,6 +2,7 @@ import {
   createCipheriv,
   createDecipheriv,
   createHash,
+  createSecretKey,
   diffieHellman,
   generateKeyPairSync,
   type KeyObject,
@@ -88,8 +89,8 @@ export function decryptCompact(
 }
 
 /** Concatenation key derivation in one round (RFC 7518 §4.6.2): SHA-256 gives as many bits as are wanted. */
-function deriveKey(secret: Buffer, { apu = '', apv = '' }: { apu?: string; apv?: string }): Buffer {
-  return createHash('sha256')
+function deriveKey(secret: Buffer, { apu = '', apv = '' }: { apu?: string; apv?: string }): KeyObject {
+  const key = createHash('sha256')
     .update(number(1))
     .update(secret)
     .update(withLength(Buffer.from(sealing.enc, 'ascii')))
@@ -97,6 +98,7 @@ function deriveKey(secret: Buffer, { apu = '', apv = '' }: { apu?: string; apv?:
     .update(withLength(decode(apv)))
     .update(number(keyBytes * 8))
     .digest();
+  return createSecretKey(key);
 }
 
 function withLength(bytes: Buffer): Buffer {

@@ -44,8 +44,7 @@ export function provePayload(
   const signature = Buffer.from(parts[2], 'base64url');
   if (key.asymmetricKeyType !== type || signature.length !== signatureBytes) return undefined;
   const signed = Buffer.from(`${parts[0]}.${parts[1]}`, 'ascii');
-  const isRight = verify(hash, signed, { key, dsaEncoding: 'ieee-p1363' }, signature);
-  return isRight ? Buffer.from(parts[1], 'base64url') : undefined;
+  return verify(hash, signed, key, signature) ? Buffer.from(parts[1], 'base64url') : undefined;
 }
 
 /** @returns undefined unless it is a JSON object in UTF-8. */

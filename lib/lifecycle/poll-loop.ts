@@ -9,18 +9,18 @@ export interface PollLoop {
 
 /**
  * @param look does what there is to do, or begins it. Never rejects. @returns whether there was something.
- * @param gatherMs so long at least from the beginning of one look to the next: what comes meanwhile is found together.
+ * @param gatherMs asked after each look: so long at least from its beginning to the next one, and what comes meanwhile is found together.
  */
 export function createPollLoop({
   look,
   minMs = 50,
   maxMs = 500,
-  gatherMs = 0,
+  gatherMs = () => 0,
 }: {
   look: () => Promise<boolean>;
   minMs?: number;
   maxMs?: number;
-  gatherMs?: number;
+  gatherMs?: () => number;
 }): PollLoop {
   let stopped = true;
   let woken = false;
@@ -42,10 +42,10 @@ export function createPollLoop({
     while (!stopped) {
       // Whoever wakes the loop from here on may have come too late for this look.
       woken = false;
-      const next = performance.now() + gatherMs;
+      const began = performance.now();
       pauseMs = (await look()) ? minMs : Math.min(pauseMs * 2, maxMs);
       if (!stopped && !woken) await pause(pauseMs);
-      const early = next - performance.now();
+      const early = began + gatherMs() - performance.now();
       if (!stopped && early > 0) await new Promise((resolve) => setTimeout(resolve, early));
     }
   }

@@ -17,7 +17,7 @@ export interface WorkParts extends AttemptParts, RecordParts {
 /** Longer than a batch takes, with what is read before it and written after it. */
 export const leaseSeconds = 30;
 /** Deliveries that are claimed and read together: one at first, then twice as many each time, so that all places have something to do. */
-const largestBatch = 16;
+const largestBatch = 32;
 /** So long claimed ones are begun: what becomes of the peer meanwhile, elsewhere, is looked at when the next are claimed. */
 const batchMs = 1_000;
 

@@ -1,4 +1,4 @@
-import { createHmac, hkdfSync } from 'node:crypto';
+import { createHmac, createSecretKey, hkdfSync, type KeyObject } from 'node:crypto';
 import canonicalize from 'canonicalize';
 import { sha256Canonical } from './context-digest.ts';
 import { normaliseText } from './parse-values.ts';
@@ -16,10 +16,10 @@ export interface AnswersDigests {
 /** @param secrets of transaction tokens: the first keys digests, all are tried. */
 export function createAnswersDigests(secrets: readonly Uint8Array[]): AnswersDigests {
   const [key, ...former] = secrets.map((secret) =>
-    Buffer.from(hkdfSync('sha256', secret, '', 'answers-digest', 32)),
+    createSecretKey(Buffer.from(hkdfSync('sha256', secret, '', 'answers-digest', 32))),
   );
   if (!key) throw new Error('a digest of answers needs a secret');
-  const keyed = (given: Buffer, said: object) =>
+  const keyed = (given: KeyObject, said: object) =>
     createHmac('sha256', given)
       .update(canonicalize(said) as string)
       .digest();
