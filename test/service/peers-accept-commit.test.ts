@@ -101,6 +101,16 @@ describe('a part of the answers that a peer collected', () => {
     expect(Object.values(await recordsOf(lab.admin, part.submission.subject)).flat()).toHaveLength(1);
   });
 
+  it('has its verdict also while nothing can be judged, and a new one waits until it can', async () => {
+    const [part, next] = [await makePart(lab), await makePart(lab)];
+    const id = await accept(part);
+    await lab.withoutForms(async () => {
+      expect(await lab.one.acceptSubmission(part)).toEqual({ verdict: 'committed', id });
+      await expect(lab.one.acceptSubmission(next)).rejects.toMatchObject({ code: 'unavailable' });
+    });
+    await accept(next);
+  });
+
   it('may be sealed to a key that has been replaced, as long as we have it', async () => {
     await accept(await makePart(lab, { key: lab.formerSealingKey }));
   });

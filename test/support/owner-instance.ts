@@ -5,6 +5,7 @@ import type { components } from '#lib/contracts/openapi.gen.ts';
 import type { TransactionsOperations } from '#lib/contracts/transactions.ts';
 import { createDatabase, type Database } from '#lib/db/database.ts';
 import { createPool } from '#lib/db/pool.ts';
+import { fail } from '#lib/errors/fail.ts';
 import { createMemoryRateLimiter } from '#lib/http/rate-limits.ts';
 import { createLogger } from '#lib/observability/logger.ts';
 import { createMetrics } from '#lib/observability/metrics.ts';
@@ -28,6 +29,8 @@ export interface OwnerInstance extends TestInstance {
   other: Operations;
   /** Shares an element with everybody, or with peers of these ids; `shared: false` takes it back. */
   share(key: string, changes?: { shared?: boolean; sharedWith?: string[] }): Promise<void>;
+  /** Does something while the replicas cannot ask forms about answers. */
+  withoutForms(work: () => Promise<void>): Promise<void>;
   /** What the replicas have logged. */
   logs(): string;
   /** What `/metrics` of the replicas says. */
@@ -70,6 +73,7 @@ export async function startOwner(): Promise<OwnerInstance> {
   };
   const db = open('transactions');
   const formerSealingKey = readPrivateKey(generatePrivateKey());
+  let isFormsAway = false;
   const replica = async (): Promise<Operations> => {
     const shared = {
       ...{ log, auth, bus: createTestBus(log), limiter: createMemoryRateLimiter('off') },
@@ -83,11 +87,15 @@ export async function startOwner(): Promise<OwnerInstance> {
       settings: { ...settings, authUrl: '', publicClient: null, peers: { staleDays: 30 } as never },
       demo: null,
     });
+    const checkSubmission: typeof forms.operations.checkSubmission = async (input) => {
+      if (isFormsAway) throw fail('unavailable', 'Forms cannot be asked.');
+      return forms.operations.checkSubmission(input);
+    };
     const { transactionToken, instanceSigning, instanceSealing } = instance.secrets;
     const transactions = await composeTransactions({
       ...shared,
       db,
-      forms: forms.operations,
+      forms: { ...forms.operations, checkSubmission },
       settings: { ...settings, embedOrigins: '', sweepMs: 1_000 },
       tokenSecrets: transactionToken,
       signingKey: instanceSigning[0] as (typeof instanceSigning)[number],
@@ -104,6 +112,12 @@ export async function startOwner(): Promise<OwnerInstance> {
       const wanted = { name: entry.name, shared: true, sharedWith: [], ...changes };
       const changed = await admin.send('PUT', `/models/${entry.id}`, wanted);
       if (!changed.ok) throw new Error(`${key} is not shared: ${await changed.text()}`);
+    },
+    async withoutForms(work) {
+      isFormsAway = true;
+      await work().finally(() => {
+        isFormsAway = false;
+      });
     },
     logs: () => lines.join(''),
     metrics: async () => (await metrics.read()).body,
