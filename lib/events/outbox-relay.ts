@@ -34,9 +34,9 @@ interface OutboxRow extends OutboundEvent {
 }
 
 const batchSize = 200;
-/** So many rows together let the next ones wait for as long as the bus says once more: the more come, the more go together, up to so many times. */
+/** So many rows together let the next ones wait twice as long as the bus says; fewer, for less: the more come, the more go together. */
 const crowd = 5;
-const mostTimes = 4;
+const mostTimes = 2;
 /** Longer than the bus takes at most, else two relays would send the same rows all the time. */
 const leaseSeconds = 30;
 /** Of rows that could not be sent. */

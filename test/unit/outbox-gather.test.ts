@@ -45,8 +45,8 @@ function startRelay(found: number) {
 
 it.each([
   { what: 'a few', found: 1, most: 35, least: 30 },
-  { what: 'some', found: 5, most: 21, least: 19 },
-  { what: 'many', found: 50, most: 11, least: 10 },
+  { what: 'some', found: 2, most: 29, least: 27 },
+  { what: 'many', found: 50, most: 21, least: 19 },
 ])(
   'the more events come together, the longer the next wait for each other: $what',
   async ({ found, most, least }) => {
