@@ -1,40 +1,22 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { createDatabase } from '#lib/db/database.ts';
-import { createPool } from '#lib/db/pool.ts';
 import { createLogger } from '#lib/observability/logger.ts';
 import { applyOutcome } from '../../services/transactions/commands/apply-outcome.ts';
 import type { SubmissionAnswer } from '../../services/transactions/domain/follower.ts';
 import { createLateAnswers } from '../../services/transactions/queries/late-answers.ts';
-import { type LeadingInstance, questionsOf, startLeading } from '../support/leader-instance.ts';
+import { answered, type LeadingInstance, startLeading } from '../support/leader-instance.ts';
 import { rowsOf } from '../support/live-database.ts';
 import { eventsOf, historyOf } from '../support/live-events.ts';
-import { letter, subjectOf } from '../support/live-subject.ts';
-import { createTransaction, type LiveTransaction } from '../support/live-transactions.ts';
+import type { LiveTransaction } from '../support/live-transactions.ts';
 
 let here: LeadingInstance;
-let pool: pg.Pool;
 beforeAll(async () => {
   here = await startLeading();
-  pool = createPool({
-    url: here.databaseUrl,
-    schema: 'transactions',
-    log: createLogger({ level: 'silent' }),
-  });
 }, 60_000);
-afterAll(async () => {
-  await pool?.end();
-  await here?.stop();
-});
+afterAll(() => here?.stop());
 
-async function submitted(): Promise<LiveTransaction> {
-  const layoutData = { elements: questionsOf(here) };
-  const made = await createTransaction(here.operator, { peerCommit: 'together', layoutData });
-  const answers = { [here.lab.asked('study')]: ['accepted'], [here.clinic.asked('study')]: ['accepted'] };
-  await subjectOf(here, made).submit({ [letter]: ['accepted'], ...answers });
-  return made;
-}
+const submitted = () => answered(here, { peerCommit: 'together' });
 
 /** Has several words arrive at replicas at the same moment: all of them wait for the transaction, and are let go at once. */
 async function atOnce(made: LiveTransaction, verdicts: SubmissionAnswer['verdict'][]): Promise<void> {
@@ -45,7 +27,7 @@ async function atOnce(made: LiveTransaction, verdicts: SubmissionAnswer['verdict
   await gate.query('BEGIN');
   await gate.query('SELECT id FROM transactions.transactions WHERE id = $1 FOR UPDATE', [made.id]);
   const log = createLogger({ level: 'silent' });
-  const db = createDatabase({ pool });
+  const { db } = here;
   const applyLate = createLateAnswers(db, { consumer: 'test', source: here.url });
   const words = verdicts.map((verdict, index) =>
     applyOutcome(

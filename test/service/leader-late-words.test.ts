@@ -1,38 +1,19 @@
 import { randomUUID } from 'node:crypto';
-import type pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createDatabase } from '#lib/db/database.ts';
-import { createPool } from '#lib/db/pool.ts';
-import { createLogger } from '#lib/observability/logger.ts';
 import { movesInForce, type SubmissionAnswer } from '../../services/transactions/domain/follower.ts';
 import { createLateAnswers, type LateOutcome } from '../../services/transactions/queries/late-answers.ts';
-import { type LeadingInstance, questionsOf, startLeading } from '../support/leader-instance.ts';
+import { answered, type LeadingInstance, startLeading } from '../support/leader-instance.ts';
 import { eventsOf } from '../support/live-events.ts';
-import { letter, subjectOf } from '../support/live-subject.ts';
-import { createTransaction, type LiveTransaction } from '../support/live-transactions.ts';
+import type { LiveTransaction } from '../support/live-transactions.ts';
 import { until } from '../support/until.ts';
 
 let here: LeadingInstance;
-let pool: pg.Pool;
 beforeAll(async () => {
   here = await startLeading();
-  pool = createPool({
-    url: here.databaseUrl,
-    schema: 'transactions',
-    log: createLogger({ level: 'silent' }),
-  });
 }, 60_000);
-afterAll(async () => {
-  await pool?.end();
-  await here?.stop();
-});
+afterAll(() => here?.stop());
 
-async function committed(): Promise<LiveTransaction> {
-  const made = await createTransaction(here.operator, { layoutData: { elements: questionsOf(here) } });
-  const answers = { [here.lab.asked('study')]: ['accepted'], [here.clinic.asked('study')]: ['accepted'] };
-  await subjectOf(here, made).submit({ [letter]: ['accepted'], ...answers });
-  return made;
-}
+const committed = () => answered(here);
 
 interface Word {
   of: LiveTransaction;
@@ -47,7 +28,7 @@ interface Word {
 /** Has words come in one turn of the event loop. */
 async function hear(words: readonly Word[]): Promise<LateOutcome[]> {
   const source = here.url;
-  const apply = createLateAnswers(createDatabase({ pool }), { consumer: 'test', source });
+  const apply = createLateAnswers(here.db, { consumer: 'test', source });
   const read = await Promise.all(
     words.map(
       async ({ of, verdict, part = 'lab', from = part, reason = 'invalid', eventId = randomUUID() }) => {

@@ -1,12 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { vi } from 'vitest';
 import type { components } from '#lib/contracts/openapi.gen.ts';
+import { createDatabase, type Database } from '#lib/db/database.ts';
+import { createPool } from '#lib/db/pool.ts';
+import { createLogger } from '#lib/observability/logger.ts';
 import { type Caller, signIn } from './callers.ts';
 import { sampleContent } from './forms-models.ts';
 import { startTestInstance, type TestInstance } from './instance.ts';
 import { rowsOf, runInDatabase } from './live-database.ts';
 import { keepEvents } from './live-events.ts';
-import type { LiveTransaction } from './live-transactions.ts';
+import { letter, subjectOf } from './live-subject.ts';
+import { createTransaction, type LiveTransaction } from './live-transactions.ts';
 import { showCatalogue, signEntry } from './own-catalogue.ts';
 import { type OwnPeer, startOwnPeer } from './peer-of-our-own.ts';
 
@@ -34,6 +38,8 @@ export interface Outcome {
 /** An instance that shows the form, and two partners that answers go to. */
 export interface LeadingInstance extends TestInstance {
   operator: Caller;
+  /** Of the service transactions. */
+  db: Database;
   lab: LedPartner;
   clinic: LedPartner;
   /** The part of a transaction that a partner owns, as it is stored. */
@@ -85,9 +91,11 @@ export async function startLeading(environment: Record<string, string> = {}): Pr
     if (!part) throw new Error('the partner has no part');
     return part;
   };
+  const log = createLogger({ level: 'silent' });
+  const pool = createPool({ url: instance.databaseUrl, schema: 'transactions', log });
   return {
     ...instance,
-    ...{ operator, lab, clinic, partOf },
+    ...{ operator, lab, clinic, partOf, db: createDatabase({ pool }) },
     async say(transaction, partner, { eventId = randomUUID(), ...outcome }) {
       const { sid } = await partOf(transaction, partner);
       await tell(instance, eventId, { submission: sid, peer: partner.url, ...outcome });
@@ -103,7 +111,7 @@ export async function startLeading(environment: Record<string, string> = {}): Pr
       return rows.map(({ event: { type, data } }) => ({ type, data }));
     },
     async stop() {
-      await Promise.all([lab.close(), clinic.close()]);
+      await Promise.all([lab.close(), clinic.close(), pool.end()]);
       await instance.stop();
     },
   };
@@ -153,6 +161,17 @@ async function newPartner(name: string): Promise<LedPartner> {
 /** What a layout with a question of our own and of each partner names. */
 export function questionsOf({ lab, clinic }: LeadingInstance): string[] {
   return ['processing.001', lab.named('study'), clinic.named('study')];
+}
+
+/** A transaction in which somebody has said yes to all of {@link questionsOf}. */
+export async function answered(here: LeadingInstance, context: object = {}): Promise<LiveTransaction> {
+  const made = await createTransaction(here.operator, {
+    ...context,
+    layoutData: { elements: questionsOf(here) },
+  });
+  const theirs = [here.lab, here.clinic].map((partner) => [partner.asked('study'), ['accepted']] as const);
+  await subjectOf(here, made).submit({ [letter]: ['accepted'], ...Object.fromEntries(theirs) });
+  return made;
 }
 
 /** The page of a transaction as its subject sees it. */
