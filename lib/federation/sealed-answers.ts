@@ -29,6 +29,7 @@ export type Opened =
   | { opened: true; header: SealHeader; content: SealedContent }
   | { opened: false; fault: 'form' | 'unknown-key' | 'not-authentic' | 'content' | 'expired' };
 
+const type = 'accord-answers';
 const stepBytes = 1_024;
 /** 200 answers of 4,000 characters, with room; base64 adds a third. */
 const longestSeal = 2 * 1024 * 1024;
@@ -42,7 +43,7 @@ export function sealAnswers(
   { key, header }: { key: JWK & { kid: string }; header: SealHeader },
 ): string {
   const { sid, leader, digest, exp } = header;
-  const more = { typ: 'accord-answers', kid: key.kid, sid, leader, digest, exp };
+  const more = { typ: type, kid: key.kid, sid, leader, digest, exp };
   return encryptCompact(pad(JSON.stringify(content)), { key: publicKeyOf(key), more });
 }
 
@@ -76,9 +77,8 @@ function pad(json: string): Uint8Array {
 
 function readHeader({ header }: CompactJwe): (SealHeader & { kid: string }) | undefined {
   const texts = [header.kid, header.sid, header.leader, header.digest];
-  return texts.every((text) => typeof text === 'string') && Number.isSafeInteger(header.exp)
-    ? (header as unknown as SealHeader & { kid: string })
-    : undefined;
+  const isWhole = texts.every((text) => typeof text === 'string') && Number.isSafeInteger(header.exp);
+  return header.typ === type && isWhole ? (header as unknown as SealHeader & { kid: string }) : undefined;
 }
 
 function readContent(plaintext: Uint8Array): SealedContent | undefined {

@@ -1,7 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { fail } from '#lib/errors/fail.ts';
-
-const maxDepth = 16;
+import { checkJson } from '#lib/json/check-json.ts';
 
 /**
  * Reads a request body of at most `limit` bytes. What comes beyond is let go by unread, so that the client gets its answer
@@ -50,7 +49,7 @@ export function parseJson(body: Buffer): unknown {
   } catch {
     throw fail('malformed', 'The body is not valid JSON.');
   }
-  checkJson(value, '', 0);
+  checkJson(value);
   return value;
 }
 
@@ -63,30 +62,4 @@ export function decodeUtf8(body: Buffer): string {
   } catch {
     throw fail('malformed', 'The body is not valid UTF-8.');
   }
-}
-
-/** @throws Failure `malformed` if a text cannot be stored as it was written. */
-export function checkText(text: string, pointer: string): void {
-  if (!text.isWellFormed()) throw malformedAt(pointer, 'has a lone surrogate');
-  if (text.includes('\0')) throw malformedAt(pointer, 'has a NUL character');
-}
-
-function checkJson(value: unknown, pointer: string, depth: number): void {
-  if (typeof value === 'string') checkText(value, pointer);
-  if (typeof value !== 'object' || value === null) return;
-  if (depth >= maxDepth) throw malformedAt(pointer, `is nested more than ${maxDepth} levels deep`);
-  for (const [key, member] of Object.entries(value)) {
-    const at = `${pointer}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`;
-    if (key === '__proto__' || key === 'constructor' || key === 'prototype')
-      throw malformedAt(at, 'has a name that is not allowed');
-    if (!Array.isArray(value)) checkText(key, at);
-    checkJson(member, at, depth + 1);
-  }
-}
-
-function malformedAt(pointer: string, what: string) {
-  const shown = pointer.toWellFormed().replaceAll('\0', '');
-  return fail('malformed', `The request ${what}.`, {
-    errors: [{ pointer: shown.slice(0, 500), code: 'malformed', detail: `The value ${what}.` }],
-  });
 }

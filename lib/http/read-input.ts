@@ -1,7 +1,8 @@
 import type { Context } from 'koa';
 import { fail } from '#lib/errors/fail.ts';
 import type { ContractOperation } from '#lib/http/operation.ts';
-import { checkText, decodeUtf8, parseJson, readBody } from '#lib/http/read-body.ts';
+import { decodeUtf8, parseJson, readBody } from '#lib/http/read-body.ts';
+import { checkText } from '#lib/json/check-json.ts';
 
 const defaultLimit = 64 * 1024;
 const formType = 'application/x-www-form-urlencoded';
@@ -31,7 +32,6 @@ export async function readInput(
 
 /** The body as it came; read once, whoever asks first: a signature may be over it. @throws Failure as {@link readBody}. */
 export async function readRawBody(ctx: Context, operation: ContractOperation): Promise<Buffer> {
-  if (!operation.requestBody) return Buffer.alloc(0);
   ctx.state.rawBody ??= await readBody(ctx.req, operation['x-body-limit'] ?? defaultLimit);
   return ctx.state.rawBody as Buffer;
 }

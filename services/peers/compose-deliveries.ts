@@ -22,6 +22,7 @@ interface Options {
   /** Private networks where peers may be. */
   allowedNetworks: readonly string[];
   clocks: ClockWatch;
+  ownKids: ReadonlySet<string>;
   lookAgain: (url: string) => Promise<boolean>;
   wakeRelay: () => void;
   metrics?: Metrics | undefined;
@@ -39,9 +40,11 @@ export interface Deliveries {
 }
 
 export function composeDeliveries(options: Options): Deliveries {
-  const { db, bus, log, baseUrl, signingKey, allowedNetworks, clocks } = options;
+  const { db, bus, log, baseUrl, signingKey, ownKids, allowedNetworks, clocks } = options;
   const outbound = createOutboundClient({ allowedNetworks, limits: outboundLimits });
-  const client = createPeerClient({ ask: createAsk(outbound), baseUrl, signingKey, onDate: clocks.note });
+  const client = createPeerClient({
+    ...{ ask: createAsk(outbound), baseUrl, signingKey, ownKids, onDate: clocks.note },
+  });
   const { transactions, lookAgain, wakeRelay, metrics } = options;
   const parts = {
     db,

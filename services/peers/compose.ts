@@ -92,17 +92,19 @@ export async function composePeers(options: Options): Promise<ComposedPeers> {
   const sweeper = createTokenSweeper({ db, log });
   const inbox = createInboxSweeper({ db, log });
   const description = await describeInstance({ ...options, ...instance });
+  const ownKids = new Set(description.jwks.keys.map(({ kid = '' }) => kid));
   const outbound = createOutboundClient({ allowedNetworks: settings.allowedNetworks });
   const clocks = createClockWatch({ db, log, metrics: metrics?.peers });
   const client = createPeerClient({
-    ...{ ask: createAsk(outbound), baseUrl, signingKey, onDate: clocks.note },
+    ...{ ask: createAsk(outbound), baseUrl, signingKey, ownKids, onDate: clocks.note },
   });
-  const lookAgain = createLookAgain({ db, client, log });
-  const catalogues = createCatalogueRefresher({ db, client, forms, lookAgain, log });
+  const lookAgain = createLookAgain({ db, client, log, atMostEverySeconds: 60 });
+  const lookNowAndThen = createLookAgain({ db, client, log, atMostEverySeconds: 600 });
+  const catalogues = createCatalogueRefresher({ db, client, forms, lookAgain, lookNowAndThen, log });
   const keyShower = createKeyShower({ db, client, kid: signingKey.kid, log });
   const teller = createPeerTeller({ db, client, forms, log });
   const deliveries = composeDeliveries({
-    ...{ db, bus, log, transactions, baseUrl, signingKey, clocks, lookAgain, metrics },
+    ...{ db, bus, log, transactions, baseUrl, signingKey, ownKids, clocks, lookAgain, metrics },
     ...{ allowedNetworks: settings.allowedNetworks, wakeRelay: relay.wake },
   });
   followModels({ bus, db, teller });
@@ -117,7 +119,7 @@ export async function composePeers(options: Options): Promise<ComposedPeers> {
   });
   forgetRevokedKeys({ bus, service: 'peers', authenticator });
   const dependencies: Dependencies = {
-    ...{ db, auth, client, baseUrl, log, wake, plainLoopback: settings.plainLoopback },
+    ...{ db, auth, client, baseUrl, ownKids, log, wake, plainLoopback: settings.plainLoopback },
     ownDescription: () => signDescription(description, vouchingKey),
   };
   const lanes = createLanes({

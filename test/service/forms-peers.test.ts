@@ -28,7 +28,10 @@ async function keep(entries: PeerEntry[], peer: CataloguePeer = lab): Promise<st
   expect(await forms.operations.finishPeerCatalogue({ url: peer.url, state, asOf })).toEqual({ held: true });
   return refused;
 }
-beforeEach(() => keep([sharedInformation, sharedEntry()]));
+beforeEach(async () => {
+  await forms.operations.forgetPeer({ url: lab.url });
+  await keep([sharedInformation, sharedEntry()]);
+});
 
 const at = 'lab.example:8443';
 const resolve = (elements: string[], more: object = {}) =>
@@ -102,7 +105,7 @@ describe("a form with a peer's elements", () => {
   it('is in the language of the form where the peer has it, else in the peer’s own', async () => {
     const { processing } = sampleContent;
     const data = { de: processing, fr: { ...processing, title: 'Lettre' } };
-    await keep([sharedEntry({ defaultLanguage: 'de', data })]);
+    await keep([sharedEntry({ serial: '1.1', defaultLanguage: 'de', data })]);
     const [french] = (await formOf([`study@${at}`], ['fr-CA'])).elements;
     expect(french?.content).toMatchObject({ lang: 'fr', title: 'Lettre' });
     const english = await formOf([`study@${at}`], ['en']);
@@ -158,7 +161,7 @@ describe('what a layout may not name of peers', () => {
   });
 
   it('are conditions beside other questions, whoever asks them', async () => {
-    await keep([sharedEntry({ type: 'conditions', data: { en: sampleContent.conditions } })]);
+    await keep([sharedEntry({ serial: '2.0', type: 'conditions', data: { en: sampleContent.conditions } })]);
     expect(await failureOf(resolve(['study', `study@${at}`]))).toMatchObject({ code: 'layout-conflict' });
     expect((await resolve(['own.conditions', `study@${at}`])).layout.elements).toHaveLength(2);
   });
@@ -191,10 +194,22 @@ describe('a peer’s catalogue', () => {
     expect((await resolve([`study@${at}`])).active[`study@${at}`]?.major).toBe(2);
   });
 
-  it('that shows something else under a known serial is believed: it is the peer’s to answer for', async () => {
-    await formOf([`study@${at}`]);
-    await keep([sharedEntry({ data: { en: { ...sampleContent.processing, title: 'Restored' } } })]);
-    expect((await formOf([`study@${at}`])).elements[0]?.content).toMatchObject({ title: 'Restored' });
+  it('that shows something else under a known serial is not shown, so that nobody answers what they have not read', async () => {
+    const changed = sharedEntry({ data: { en: { ...sampleContent.processing, title: 'Substituted' } } });
+    expect(await keep([sharedInformation, changed])).toEqual(['study']);
+    expect(await failureOf(resolve([`study@${at}`]))).toMatchObject({ code: 'unknown-element' });
+    // Nor after it was withdrawn; what was there before may come back, and another serial may have other content.
+    await keep([sharedInformation]);
+    expect(await keep([sharedInformation, changed])).toEqual(['study']);
+    expect(await keep([sharedInformation, sharedEntry()])).toEqual([]);
+    expect((await formOf([`study@${at}`])).elements[0]?.content).toMatchObject(sampleContent.processing);
+    expect(await keep([sharedInformation, { ...changed, serial: '1.1' }])).toEqual([]);
+    expect((await formOf([`study@${at}`])).elements[0]?.content).toMatchObject({ title: 'Substituted' });
+  });
+
+  it('may have the members of a content in another order', async () => {
+    const data = { en: Object.fromEntries(Object.entries(sampleContent.processing).reverse()) };
+    expect(await keep([sharedInformation, sharedEntry({ data })])).toEqual([]);
   });
 
   it('withdraws what it does not have any more, when it is whole and not before', async () => {
@@ -239,13 +254,19 @@ describe('a peer’s catalogue', () => {
       await forms.operations.finishPeerCatalogue({ url: lab.url, state, asOf: new Date().toISOString() });
     };
     const check = async (before: Drawn[], last: Drawn) => {
+      await forms.operations.forgetPeer({ url: lab.url });
+      // A serial keeps the content that it had first.
+      const first = new Map<string, string>();
+      for (const { key, serial, title } of [...before, last].flatMap(({ versions }) => versions))
+        if (!first.has(`${key} ${serial}`)) first.set(`${key} ${serial}`, title);
       for (const each of before) await store(each);
       await store({ ...last, finished: true });
       const copy = await forms.db.query(sql`
         SELECT e.key, v.major || '.' || v.minor AS serial, v.data -> 'en' ->> 'title' AS title
           FROM peer_entries AS e JOIN peer_versions AS v ON v.id = e.active_version
          WHERE e.peer = ${lab.url} AND v.archived_at IS NULL ORDER BY e.key`);
-      expect(copy).toEqual(last.versions.toSorted((a, b) => (a.key < b.key ? -1 : 1)));
+      const kept = last.versions.filter(({ key, serial, title }) => first.get(`${key} ${serial}`) === title);
+      expect(copy).toEqual(kept.toSorted((a, b) => (a.key < b.key ? -1 : 1)));
     };
     await fc.assert(fc.asyncProperty(fc.array(catalogue, { maxLength: 3 }), catalogue, check), {
       numRuns: 25,
@@ -317,8 +338,17 @@ describe('what breaks a rule', () => {
 
   it('scripts do not get into what is stored, nor into what is shown', async () => {
     await keep([
-      sharedEntry({ key: 'about.us', type: 'information', data: { en: { title: html, header: html } } }),
-      sharedEntry({ type: 'conditions', data: { en: { ...conditions, title: html, body: html } } }),
+      sharedEntry({
+        key: 'about.us',
+        type: 'information',
+        serial: '1.1',
+        data: { en: { title: html, header: html } },
+      }),
+      sharedEntry({
+        serial: '2.0',
+        type: 'conditions',
+        data: { en: { ...conditions, title: html, body: html } },
+      }),
     ]);
     const [stored] = await forms.db.query<{ text: string }>(
       sql`SELECT string_agg(v.data -> 'en' ->> 'body', '') AS text FROM peer_versions AS v`,

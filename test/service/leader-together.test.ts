@@ -228,6 +228,18 @@ describe('answers that come into force nowhere', () => {
     expect(await statesOf(made)).toEqual(['ROLLBACK', 'REFUSED', 'DROPPED']);
   });
 
+  it('are in force at an owner that says so nevertheless: the subject is not told otherwise', async () => {
+    const made = await submitted();
+    await here.say(made, here.lab, { verdict: 'committed' });
+    await here.say(made, here.clinic, { verdict: 'refused', reason: 'stale' });
+    expect(await statesOf(made)).toEqual(['ROLLBACK', 'DROPPED', 'REFUSED']);
+    expect(await decided(made, here.lab)).toEqual(['rollback']);
+    await here.say(made, here.lab, { verdict: 'committed' });
+    expect(await statesOf(made)).toEqual(['ROLLBACK', 'ACCEPTED', 'REFUSED']);
+    expect(await pageOf(here, made)).not.toContain('not in force at Northern Lab');
+    await nothingLeft(made);
+  });
+
   it('are those of which one part is held and the other one refused', async () => {
     const made = await submitted();
     await here.say(made, here.lab, { verdict: 'held' });

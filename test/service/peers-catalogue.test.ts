@@ -188,6 +188,16 @@ describe('documents that are not what they should be', () => {
         (await signEntry(lab.peer, { key: 'bad' })).replace(/\.(.)/, (_, c) => `.${c === 'e' ? 'f' : 'e'}`),
       'signature',
     ],
+    ...Object.entries({
+      'a NUL in a text': { data: { en: { ...sampleContent.processing, title: 'a\0b' } } },
+      'half a character in a text': { data: { en: { ...sampleContent.processing, title: 'a\ud800b' } } },
+      'a NUL in its name': { name: 'a\0b' },
+      'half a character in the name of a member': { data: { en: { 'a\udc00b': 'x' } } },
+    }).map(([what, content]): (typeof cases)[number] => [
+      what,
+      () => signEntry(lab.peer, { key: 'bad', ...content }),
+      'content',
+    ]),
     ['no JSON', () => signEntry(lab.peer, {}, { payload: 'no JSON' }), 'claims'],
     ['null', () => signEntry(lab.peer, {}, { payload: 'null' }), 'claims'],
     ['no JWS', () => 'no JWS', 'form'],

@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto';
+import { decodeJwt } from 'jose';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { generatePrivateKey, readPrivateKey } from '#lib/config/private-key.ts';
 import type { components } from '#lib/contracts/openapi.gen.ts';
+import { signPeerRequest } from '../../services/peers/domain/peer-token.ts';
 import { type Caller, createKey, signIn } from '../support/callers.ts';
 import { startTestInstance, type TestInstance } from '../support/instance.ts';
 import { type OwnPeer, startOwnPeer } from '../support/peer-of-our-own.ts';
@@ -112,7 +114,23 @@ describe('an instance that introduces itself', () => {
       422,
       async () => ({ description: await peer.describe({ name: 'a\nb' }) }),
     ],
-    ['a description with no name', 422, async () => ({ description: await peer.describe({ name: ' ' }) })],
+    ...[' ', '\u200b', '\u202eLab', 'Lab\u2066'].map(
+      (name): [string, number, () => Promise<Record<string, unknown>>] => [
+        `a description with a name that cannot be read as it stands (${JSON.stringify(name)}, ${name.length})`,
+        422,
+        async () => ({ description: await peer.describe({ name }) }),
+      ],
+    ),
+    [
+      'a key of this instance among its own',
+      422,
+      async () => {
+        const shown = await lab.fetch('/.well-known/accord', { headers: { Accept: 'application/jose' } });
+        const { jwks } = decodeJwt<{ jwks: { keys: object[] } }>(await shown.text());
+        const own = decodeJwt<{ jwks: typeof jwks }>(await peer.describe()).jwks;
+        return { description: await peer.describe({ jwks: { keys: [...own.keys, jwks.keys[0]] } }) };
+      },
+    ],
     [
       'another version of the protocol',
       422,
@@ -212,6 +230,19 @@ describe('a message of a peer', () => {
     await other.close();
   });
 
+  it('with a body that it does not vouch for is refused, also where none is expected', async () => {
+    const sign = () =>
+      signPeerRequest({
+        request: { method: 'POST', url: `${lab.url}/federation/ping`, body: Buffer.alloc(0) },
+        ...{ issuer: peer.url, audience: lab.url, key: peer.keys[0] as OwnPeer['keys'][number] },
+        ...{ id: randomUUID(), now: new Date() },
+      });
+    const ping = async (content?: string) =>
+      (await peer.send(lab.url, 'POST', '/federation/ping', content, { token: await sign() })).status;
+    expect(await ping('more')).toBe(401);
+    expect(await ping()).toBe(204);
+  });
+
   it('does not open what people and keys open', async () => {
     for (const path of ['/records', '/peers', '/transactions'])
       expect((await peer.send(lab.url, 'GET', path)).status).toBe(401);
@@ -256,6 +287,20 @@ describe('new keys of a peer', () => {
     expect((await asked(draw())).status).toBe(401);
     expect((await asked(old)).status).toBe(401);
     expect((await asked(drawn)).status).toBe(200);
+  });
+
+  it('mean that those it has no more are trusted for ten minutes at most, also if nobody speaks with others', async () => {
+    const old = peer.keys[0] as OwnPeer['keys'][number];
+    const drawn = draw();
+    peer.keys = [drawn, old];
+    const asked = async (key: typeof old) =>
+      (await peer.send(lab.url, 'GET', '/federation/models', undefined, { key })).status;
+    expect([await asked(drawn), await asked(old)]).toEqual([200, 200]);
+    peer.keys = [drawn];
+    await database.query("UPDATE peers.peers SET described_at = described_at - interval '10 minutes'");
+    await database.query('UPDATE peers.catalogues SET due_at = now()');
+    await expect.poll(() => asked(old), { timeout: 20_000 }).toBe(401);
+    expect(await asked(drawn)).toBe(200);
   });
 
   it('that nobody vouches for wait for an administrator, and all messages with them', async () => {

@@ -131,7 +131,11 @@ export async function startDelivering(replicas = 1): Promise<DeliveringInstance>
       await start(signingKeys, [createTestBus(log)]);
     },
     async pairWith(partner) {
-      const read = await readDescription(await partner.describe(), { url: partner.url, now: new Date() });
+      const read = await readDescription(await partner.describe(), {
+        url: partner.url,
+        now: new Date(),
+        ownKids: new Set(),
+      });
       if (!read.valid) throw new Error(`the partner cannot be paired with: ${read.fault}`);
       const { id } = await db.withTransaction((tx) => savePeer(tx, { baseUrl: url }, read.description));
       return id;

@@ -61,7 +61,11 @@ export async function startPeers(): Promise<PeersService> {
   return {
     ...{ db, forms, catalogues: one.catalogues, otherReplica: other.catalogues },
     async pairWith(partner) {
-      const read = await readDescription(await partner.describe(), { url: partner.url, now: new Date() });
+      const read = await readDescription(await partner.describe(), {
+        url: partner.url,
+        now: new Date(),
+        ownKids: new Set(),
+      });
       if (!read.valid) throw new Error(`the partner cannot be paired with: ${read.fault}`);
       const { id } = await db.withTransaction((tx) => savePeer(tx, { baseUrl }, read.description));
       return id;

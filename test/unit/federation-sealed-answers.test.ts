@@ -115,10 +115,13 @@ describe('answers sealed to their owner', () => {
   it.each([
     ['compressed', { zip: 'DEF' }, 'form'],
     ['of another algorithm', { enc: 'A128GCM' }, 'form'],
+    ['of another type', { typ: 'JWT' }, 'form'],
+    ['of no type', { typ: undefined }, 'form'],
     ['without a submission', { sid: undefined }, 'form'],
     ['with an end that is no time', { exp: 'tomorrow' }, 'form'],
   ])('%s are refused', async (_name, changes, fault) => {
-    const protectedHeader = { alg: 'ECDH-ES', enc: 'A256GCM', kid: owner.kid, ...header, ...changes };
+    const always = { alg: 'ECDH-ES', enc: 'A256GCM', typ: 'accord-answers', kid: owner.kid };
+    const protectedHeader = { ...always, ...header, ...changes };
     const bytes = new TextEncoder().encode(JSON.stringify(content));
     const sealed = await new CompactEncrypt(bytes)
       .setProtectedHeader({ alg: 'ECDH-ES', enc: 'A256GCM' })
@@ -146,7 +149,11 @@ describe('answers sealed to their owner', () => {
     ].map((change) => JSON.stringify({ ...content, ...change })),
   ])('that hold %s are refused', async (plaintext) => {
     const sealed = await new CompactEncrypt(new TextEncoder().encode(plaintext))
-      .setProtectedHeader({ alg: 'ECDH-ES', enc: 'A256GCM', kid: owner.kid, ...header })
+      .setProtectedHeader({
+        ...{ alg: 'ECDH-ES', enc: 'A256GCM', typ: 'accord-answers' },
+        kid: owner.kid,
+        ...header,
+      })
       .encrypt(await importJWK(publicKey(), 'ECDH-ES'));
     expect(openAnswers(sealed, { keys: [owner], now })).toEqual({ opened: false, fault: 'content' });
   });

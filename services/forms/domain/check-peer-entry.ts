@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import canonicalize from 'canonicalize';
 import type { AnswerableType, PeerEntry } from '#lib/contracts/forms.ts';
 import { checkContent } from './check-content.ts';
 import { line } from './content/fields.ts';
@@ -11,7 +12,7 @@ export interface PeerVersionHead extends Serial {
   key: string;
   type: 'information' | AnswerableType;
   name: string;
-  /** Of the content as it came: what was checked once need not be checked again. */
+  /** Of the content as it came, in whatever order its members are: what was checked once need not be checked again. */
   digest: Buffer;
 }
 
@@ -36,7 +37,7 @@ export function readPeerHead({
   const title = line(255)(name, '/name', []);
   if (!numbers || !title || typeof key !== 'string' || !isModelKey(key) || !types.has(type)) return undefined;
   const digest = createHash('sha256')
-    .update(JSON.stringify([type, defaultLanguage, data]))
+    .update(canonicalize([type, defaultLanguage, data]) as string)
     .digest();
   return { ...numbers, key, type: type as PeerVersionHead['type'], name: title, digest };
 }

@@ -12,8 +12,10 @@ import {
 import {
   boundEntries,
   markSeen,
+  readChangedSerials,
   readKnownVersions,
   receivePeer,
+  rememberSerials,
   storeVersion,
 } from '../queries/store-peers.ts';
 
@@ -22,6 +24,8 @@ interface Sorted {
   known: PeerVersionHead[];
   fresh: PeerVersion[];
   refused: string[];
+  /** Their serial had another content before. */
+  changed: string[];
 }
 
 /**
@@ -36,24 +40,29 @@ export function createStorePeerEntries({
   log: Logger;
 }): FormsOperations['storePeerEntries'] {
   return async ({ peer, state, entries }) => {
-    const { known, fresh, refused } = await sort(peer, entries);
+    const { known, fresh, refused, changed } = await sort(peer, entries);
+    const named = (key: string) => ({ id: `${key}@${new URL(peer.url).host}` });
     for (const key of refused)
-      log.warn('an entry of a peer breaks the rules for contents and is left out', {
-        id: `${key}@${new URL(peer.url).host}`,
-      });
+      log.warn('an entry of a peer breaks the rules for contents and is left out', named(key));
+    for (const key of changed)
+      log.warn(
+        'an entry of a peer has another content than before under its serial and is left out',
+        named(key),
+      );
     await db.withTransaction(async (tx) => {
       if (!(await receivePeer(tx, peer, state)))
         throw fail('exists', 'Another peer has the host of this one, so its elements cannot be named.');
       const place = { peer: peer.url, state };
       if (known.length > 0) await markSeen(tx, place, known);
       for (const version of fresh) await storeVersion(tx, place, version);
+      await rememberSerials(tx, peer.url, [...known, ...fresh]);
       if (fresh.length > 0) await boundEntries(tx, peer.url);
     });
-    return { refused };
+    return { refused: [...refused, ...changed] };
   };
 
   async function sort(peer: CataloguePeer, entries: readonly PeerEntry[]): Promise<Sorted> {
-    const sorted: Sorted = { known: [], fresh: [], refused: [] };
+    const sorted: Sorted = { known: [], fresh: [], refused: [], changed: [] };
     const heads = new Map<string, { head: PeerVersionHead; entry: PeerEntry }>();
     for (const entry of entries) {
       const head = readPeerHead(entry);
@@ -61,14 +70,16 @@ export function createStorePeerEntries({
       if (!head || heads.has(head.key)) sorted.refused.push(String(entry.key).slice(0, 255));
       else heads.set(head.key, { head, entry });
     }
-    const stored = await readKnownVersions(
-      db,
-      peer.url,
-      Array.from(heads.values(), ({ head }) => head),
-    );
+    const all = Array.from(heads.values(), ({ head }) => head);
+    const stored = await readKnownVersions(db, peer.url, all);
+    const changed = await readChangedSerials(db, peer.url, all);
     for (const { head, entry } of heads.values()) {
       if (stored.has(head.key)) {
         sorted.known.push(head);
+        continue;
+      }
+      if (changed.has(head.key)) {
+        sorted.changed.push(head.key);
         continue;
       }
       const content = readPeerContent(head, entry);

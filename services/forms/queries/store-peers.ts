@@ -8,6 +8,8 @@ import type { PeerVersion, PeerVersionHead } from '../domain/check-peer-entry.ts
 const mostVersions = 20;
 /** Twice what a catalogue may hold: a peer whose catalogue is never whole does not fill our disk. */
 const mostEntries = 4_000;
+/** Serials whose content is remembered of a peer. */
+const mostSerials = 20_000;
 
 /**
  * Makes or renews a peer and locks its row, so that what is stored of it is stored by one at a time.
@@ -39,6 +41,37 @@ export async function readKnownVersions(
   return new Set(rows.map(({ key }) => key));
 }
 
+/** Those among these whose serial a peer has given to another content before. @returns their keys. */
+export async function readChangedSerials(
+  db: Queries,
+  peer: string,
+  heads: readonly PeerVersionHead[],
+): Promise<Set<string>> {
+  const rows = await db.query<{ key: string }>(sql`
+    SELECT g.key FROM ${given(heads)}
+      JOIN peer_serials AS s ON s.peer = ${peer} AND s.key = g.key AND s.major = g.major AND s.minor = g.minor
+     WHERE s.digest <> g.digest`);
+  return new Set(rows.map(({ key }) => key));
+}
+
+/** Remembers which content each serial has; of a peer who has very many, the oldest are forgotten. */
+export async function rememberSerials(
+  tx: Queries,
+  peer: string,
+  heads: readonly PeerVersionHead[],
+): Promise<void> {
+  const added = await tx.query(sql`
+    INSERT INTO peer_serials (peer, key, major, minor, digest, known_at)
+    SELECT ${peer}, g.key, g.major, g.minor, g.digest, accord_now() FROM ${given(heads)}
+    ON CONFLICT DO NOTHING
+    RETURNING key`);
+  if (added.length === 0) return;
+  await tx.query(sql`
+    DELETE FROM peer_serials AS s
+     WHERE s.peer = ${peer} AND s.known_at < (
+       SELECT o.known_at FROM peer_serials AS o WHERE o.peer = ${peer} ORDER BY o.known_at DESC OFFSET ${mostSerials - 1} LIMIT 1)`);
+}
+
 /** Makes versions whose content is stored the ACTIVE ones of their entries, as a state of the catalogue has them. */
 export async function markSeen(
   tx: Queries,
@@ -59,8 +92,7 @@ export async function markSeen(
 }
 
 /**
- * Stores a version and makes it the ACTIVE one of its entry. Other content under the same serial replaces it; former MAJORs are forgotten, for
- * nobody may answer them any more.
+ * Stores a version and makes it the ACTIVE one of its entry; former MAJORs are forgotten, for nobody may answer them any more.
  */
 export async function storeVersion(
   tx: Queries,

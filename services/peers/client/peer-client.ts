@@ -63,12 +63,15 @@ export function createPeerClient({
   ask,
   baseUrl,
   signingKey,
+  ownKids,
   now = () => new Date(),
   onDate = () => {},
 }: {
   ask: Ask;
   baseUrl: string;
   signingKey: JWK & { kid: string };
+  /** Of all keys of this instance. */
+  ownKids: ReadonlySet<string>;
   now?: () => Date;
   /** Told what time it is at a peer, by what it answers to a signed request. */
   onDate?: (url: string, at: Date | undefined) => void;
@@ -83,7 +86,7 @@ export function createPeerClient({
       if (reply.status !== 200)
         throw addressFault(`There is no instance at this address: it answered ${reply.status}.`);
       const jws = Buffer.from(reply.body).toString('utf8').trim();
-      const read = await readDescription(jws, { url, now: now() });
+      const read = await readDescription(jws, { url, now: now(), ownKids });
       if (!read.valid) throw addressFault(explanations[read.fault] as string);
       return { jws, description: read.description };
     },

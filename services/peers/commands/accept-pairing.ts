@@ -49,7 +49,7 @@ async function readIntroduction(parts: Parts, jws: string, now: Date): Promise<P
   const address = readPeerAddress(claimed, { own: parts.baseUrl, plainLoopback: parts.plainLoopback });
   if ('fault' in address || address.origin !== claimed)
     throw introductionFault('fault' in address ? address.fault : 'The address must be written as an origin.');
-  const read = await readDescription(jws, { url: claimed, now });
+  const read = await readDescription(jws, { url: claimed, now, ownKids: parts.ownKids });
   if (!read.valid) throw introductionFault(`The self-description cannot be used (${read.fault}).`);
   return read.description;
 }

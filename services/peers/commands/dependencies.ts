@@ -12,6 +12,8 @@ export interface Parts {
   baseUrl: string;
   /** Whether http is good for peers on this machine (standalone). */
   plainLoopback: boolean;
+  /** Thumbprints of all keys of this instance. */
+  ownKids: ReadonlySet<string>;
   /** What this instance says of itself, signed. */
   ownDescription: () => Promise<string>;
   wake: () => void;

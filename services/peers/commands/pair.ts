@@ -39,7 +39,7 @@ export async function pair(
     path: '/federation/pairing',
     content: { pairing, apiKey: invitation.apiKey, description: await parts.ownDescription() },
   });
-  const confirmed = await readReply(reply, url);
+  const confirmed = await readReply(reply, { url, ownKids: parts.ownKids });
   if (confirmed.signedBy !== description.signedBy)
     throw addressFault('The instance at this address has shown two different keys.');
   const { id, isNew } = await parts.db.withTransaction((tx) => savePeer(tx, parts, confirmed));
@@ -59,12 +59,15 @@ function readInvitation(parts: Parts, { url, withCounterPart }: Invitation): str
   return read.origin;
 }
 
-async function readReply({ status, content }: PeerReply, url: string) {
+async function readReply(
+  { status, content }: PeerReply,
+  { url, ownKids }: { url: string; ownKids: ReadonlySet<string> },
+) {
   if (status !== 200) throw refusalOf(status, content);
   const { description } = (content ?? {}) as { description?: unknown };
   const read =
     typeof description === 'string'
-      ? await readDescription(description, { url, now: new Date() })
+      ? await readDescription(description, { url, now: new Date(), ownKids })
       : undefined;
   if (!read?.valid) throw addressFault('The instance at this address gave a reply that cannot be read.');
   return read.description;

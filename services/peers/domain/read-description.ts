@@ -34,6 +34,7 @@ export type DescriptionFault =
   | 'form'
   | 'algorithm'
   | 'keys'
+  | 'own-keys'
   | 'signature'
   | 'instance'
   | 'lifetime'
@@ -47,6 +48,9 @@ export type ReadDescription =
 const longest = 64 * 1024;
 const mostKeys = 16;
 const longestName = 255;
+/** A name stands in sentences of ours: it must not turn them round (UAX #9), and must be seen. */
+const unfit = /[\p{Cc}\p{Bidi_Control}]/u;
+const visible = /[\p{L}\p{N}\p{P}\p{S}]/u;
 const mostSkewSeconds = 30;
 const longestLifeSeconds = 7 * 24 * 60 * 60;
 /** The version of the protocol that this instance speaks. */
@@ -55,11 +59,11 @@ export const protocolVersion = '1';
 /**
  * Reads a self-description (a JWS of typ `accord-instance+jwt`). That it is signed by one of its own keys proves that whoever made it has
  * that key, and no more: whether the key is to be trusted is another question.
- * @param url where it came from, or who is said to have sent it.
+ * @param url where it came from, or who is said to have sent it. @param ownKids of this instance's keys: nobody else has them.
  */
 export async function readDescription(
   jws: string,
-  { url, now }: { url: string; now: Date },
+  { url, now, ownKids }: { url: string; now: Date; ownKids: ReadonlySet<string> },
 ): Promise<ReadDescription> {
   const parts = jws.length <= longest ? decode(jws) : undefined;
   if (!parts) return refuse('form');
@@ -67,6 +71,7 @@ export async function readDescription(
   if (header.typ !== 'accord-instance+jwt' || header.crit !== undefined) return refuse('algorithm');
   const keys = await readKeys(payload.jwks);
   if (!keys) return refuse('keys');
+  if (keys.some(({ kid }) => ownKids.has(kid))) return refuse('own-keys');
   const signer = keys.find(({ kid, use }) => kid === header.kid && use === 'sig');
   if (!signer || algorithmOf(signer.jwk) !== header.alg) return refuse('algorithm');
   if (!(await isSignedBy(jws, signer))) return refuse('signature');
@@ -142,5 +147,7 @@ function faultOf(
 
 function isName(name: string): boolean {
   const length = [...name.trim()].length;
-  return length >= 1 && length <= longestName && name.isWellFormed() && !/\p{Cc}/u.test(name);
+  return (
+    length >= 1 && length <= longestName && name.isWellFormed() && !unfit.test(name) && visible.test(name)
+  );
 }

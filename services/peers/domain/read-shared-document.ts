@@ -1,9 +1,10 @@
 import type { JWK } from 'jose';
 import type { PeerEntry } from '#lib/contracts/forms.ts';
+import { isStorable } from '#lib/json/check-json.ts';
 import { readSigned, type SignedFault } from './read-signed.ts';
 
 /** Why a document is left out, in the order in which it is looked at. */
-export type DocumentFault = SignedFault | 'issuer';
+export type DocumentFault = SignedFault | 'issuer' | 'content';
 
 export type ReadDocument = { valid: true; entry: PeerEntry } | { valid: false; fault: DocumentFault };
 
@@ -22,5 +23,7 @@ export async function readSharedDocument(
   if ('fault' in read) return { valid: false, fault: read.fault };
   const { iss, key, type, name, serial, defaultLanguage, data } = read.claims;
   if (iss !== url) return { valid: false, fault: 'issuer' };
-  return { valid: true, entry: { key, type, name, serial, defaultLanguage, data } as PeerEntry };
+  const entry = { key, type, name, serial, defaultLanguage, data } as PeerEntry;
+  // What PostgreSQL cannot store would keep all that comes with it from being stored.
+  return isStorable(entry) ? { valid: true, entry } : { valid: false, fault: 'content' };
 }

@@ -5,14 +5,19 @@ import { refreshPeer } from '../commands/refresh-peer.ts';
 import { claimDescription } from '../queries/key-changes.ts';
 import { findPeerByUrl } from '../queries/peers.ts';
 
-const atMostEverySeconds = 60;
+interface Parts {
+  db: Database;
+  client: PeerClient;
+  log: Logger;
+  atMostEverySeconds: number;
+}
 
 /**
- * Asks a known peer for its keys anew because a message came with one that is not known: at most once a minute, so that nobody can have
- * us ask it more often (federation.md, "Trust").
+ * Asks a known peer for its keys anew, because a message came with one that is not known, or because one that is known may be none any more:
+ * only if nobody has asked it lately, so that nobody can have us ask it more often (federation.md, "Trust").
  * @returns whether it was asked and answered.
  */
-export function createLookAgain(parts: { db: Database; client: PeerClient; log: Logger }) {
+export function createLookAgain({ atMostEverySeconds, ...parts }: Parts) {
   return async (url: string): Promise<boolean> => {
     const peer = await findPeerByUrl(parts.db, url);
     if (!peer || peer.state === 'ENDED') return false;

@@ -8,6 +8,11 @@ import {
 } from '../queries/catalogues.ts';
 import { touchPeerByUrl } from '../queries/peers.ts';
 
+interface RefresherParts extends CatalogueParts {
+  /** Asks a peer for its keys: those that it has no more are not to be trusted for longer than until then. */
+  lookNowAndThen: (url: string) => Promise<boolean>;
+}
+
 /** Keeps our copies of peers' catalogues as they are there. */
 export interface CatalogueRefresher {
   start(): void;
@@ -28,7 +33,7 @@ const mostMs = 45_000;
  * Reads each paired peer's catalogue about once a minute, and at once when it is wanted; forgets the copies of former peers. Replicas share
  * the work by leases.
  */
-export function createCatalogueRefresher(parts: CatalogueParts): CatalogueRefresher {
+export function createCatalogueRefresher(parts: RefresherParts): CatalogueRefresher {
   const { db, forms, log } = parts;
   const running = new Set<Promise<void>>();
   const stopping = new AbortController();
@@ -42,6 +47,7 @@ export function createCatalogueRefresher(parts: CatalogueParts): CatalogueRefres
         await forms.forgetPeer({ url });
         return await releaseForgotten(db, claimed);
       }
+      await parts.lookNowAndThen(url);
       const signal = AbortSignal.any([stopping.signal, AbortSignal.timeout(mostMs)]);
       const read = await refreshCatalogue(parts, { url, known: state, asOf: beganAt, signal });
       await releaseRead(db, claimed, read);

@@ -68,6 +68,8 @@ async function apply(
   }
   const move = moveFollower(follower, answer);
   if (!move) return;
+  if (follower.state === 'DROPPED')
+    log.error('a peer has put in force what was taken back', { id: sid, address: peer });
   await changeFollower(tx, { sid, ...move, remoteId: answer.id }, instance.baseUrl);
   await settle(dependencies, tx, { id: transaction, sid, peer, isHeld: move.state === 'HELD' });
 }

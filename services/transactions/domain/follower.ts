@@ -55,7 +55,8 @@ const moves: Readonly<Record<FollowerState, Partial<Record<SubmissionAnswer['ver
 };
 
 /**
- * What becomes of a part when its owner has answered. What was to be held is not in force before it is decided, whatever its owner says.
+ * What becomes of a part when its owner has answered. What was to be held is not in force before it is decided, whatever its owner says; one that
+ * was taken back is in force all the same if its owner says so then: nobody is told otherwise.
  * @returns undefined if nothing changes.
  */
 export function moveFollower(
@@ -63,7 +64,8 @@ export function moveFollower(
   { verdict, reason }: Pick<SubmissionAnswer, 'verdict' | 'reason'>,
 ): { state: AnsweredState; reason: string | null } | undefined {
   const early = state === 'SENDING' && mode === 'hold' && verdict === 'committed';
-  const next = early ? 'HELD' : moves[state][verdict];
+  const against = state === 'DROPPED' && mode === 'hold' && verdict === 'committed';
+  const next = early ? 'HELD' : against ? 'ACCEPTED' : moves[state][verdict];
   if (!next) return undefined;
   if (next === 'DROPPED') return { state: next, reason: 'expired' };
   return { state: next, reason: next === 'REFUSED' ? (reason ?? 'decided') : null };
