@@ -75,8 +75,8 @@ describe("a form with a peer's elements", () => {
 
   it('mixes the elements of several peers as the layout does, and groups them by peer', async () => {
     const clinic = samplePeer('https://clinic.example', 'Lakeside Clinic');
-    await keep([sharedEntry({ key: 'care' }), sharedEntry({ key: 'food' })], clinic);
-    await keep([sharedEntry(), sharedEntry({ key: 'trial' })]);
+    await keep([sharedInformation, sharedEntry({ key: 'care' }), sharedEntry({ key: 'food' })], clinic);
+    await keep([sharedInformation, sharedEntry(), sharedEntry({ key: 'trial' })]);
     const form = await formOf([
       'care@clinic.example',
       `study@${at}`,
@@ -91,9 +91,9 @@ describe("a form with a peer's elements", () => {
       'food@clinic.example',
       `trial@${at}`,
     ]);
-    expect(form.peers.map(({ name, info, elements }) => [name, info, elements.length])).toEqual([
-      ['Lakeside Clinic', null, 2],
-      ['Northern Lab', null, 2],
+    expect(form.peers.map(({ name, info, elements }) => [name, info?.owner, elements.length])).toEqual([
+      ['Lakeside Clinic', 'Lakeside Clinic', 2],
+      ['Northern Lab', 'Northern Lab', 2],
     ]);
     await forms.operations.forgetPeer({ url: clinic.url });
   });
@@ -105,7 +105,7 @@ describe("a form with a peer's elements", () => {
   it('is in the language of the form where the peer has it, else in the peer’s own', async () => {
     const { processing } = sampleContent;
     const data = { de: processing, fr: { ...processing, title: 'Lettre' } };
-    await keep([sharedEntry({ serial: '1.1', defaultLanguage: 'de', data })]);
+    await keep([sharedInformation, sharedEntry({ serial: '1.1', defaultLanguage: 'de', data })]);
     const [french] = (await formOf([`study@${at}`], ['fr-CA'])).elements;
     expect(french?.content).toMatchObject({ lang: 'fr', title: 'Lettre' });
     const english = await formOf([`study@${at}`], ['en']);
@@ -161,9 +161,20 @@ describe('what a layout may not name of peers', () => {
   });
 
   it('are conditions beside other questions, whoever asks them', async () => {
-    await keep([sharedEntry({ serial: '2.0', type: 'conditions', data: { en: sampleContent.conditions } })]);
+    await keep([
+      sharedInformation,
+      sharedEntry({ serial: '2.0', type: 'conditions', data: { en: sampleContent.conditions } }),
+    ]);
     expect(await failureOf(resolve(['study', `study@${at}`]))).toMatchObject({ code: 'layout-conflict' });
     expect((await resolve(['own.conditions', `study@${at}`])).layout.elements).toHaveLength(2);
+  });
+
+  it('is asked by nobody who does not say who they are: already the form tells whose information is missing', async () => {
+    const { layout } = await resolve(['study', `study@${at}`]);
+    await keep([sharedEntry()]);
+    for (const asked of [resolve([`study@${at}`]), forms.operations.describeForm({ layout, languages: [] })])
+      expect(await failureOf(asked)).toMatchObject({ code: 'unavailable', members: { peer: lab.url } });
+    expect((await formOf(['study'])).elements).toHaveLength(1);
   });
 
   it('a saved layout is not activated with what no peer shares', async () => {
@@ -221,7 +232,7 @@ describe('a peer’s catalogue', () => {
     const form = await forms.operations.describeForm({ layout, languages: [] });
     expect([form.elements.length, form.peers]).toEqual([1, []]);
     expect(await failureOf(resolve([`study@${at}`]))).toMatchObject({ code: 'unknown-element' });
-    await keep([sharedEntry()]);
+    await keep([sharedInformation, sharedEntry()]);
     expect((await forms.operations.describeForm({ layout, languages: [] })).elements).toHaveLength(2);
   });
 
@@ -319,20 +330,20 @@ describe('what breaks a rule', () => {
   ];
   it.each(cases)('%s is left out, and what is right is kept', async (_what, changes) => {
     const wrong = { ...sharedEntry({ key: 'wrong' }), ...changes } as PeerEntry;
-    expect(await keep([wrong, sharedEntry()])).toHaveLength(1);
+    expect(await keep([sharedInformation, wrong, sharedEntry()])).toHaveLength(1);
     expect((await formOf([`study@${at}`])).elements).toHaveLength(1);
     expect(await failureOf(resolve([`wrong@${at}`]))).toMatchObject({ code: 'unknown-element' });
   });
 
   it('an entry that was right and is wrong now is not shown any more', async () => {
-    expect(await keep([sharedEntry({ serial: '1.1', data: { en: { title: 'No more' } } })])).toEqual([
-      'study',
-    ]);
+    expect(
+      await keep([sharedInformation, sharedEntry({ serial: '1.1', data: { en: { title: 'No more' } } })]),
+    ).toEqual(['study']);
     expect(await failureOf(resolve([`study@${at}`]))).toMatchObject({ code: 'unknown-element' });
   });
 
   it('the second of two entries of one key is left out', async () => {
-    expect(await keep([sharedEntry(), sharedEntry({ serial: '9.0' })])).toEqual(['study']);
+    expect(await keep([sharedInformation, sharedEntry(), sharedEntry({ serial: '9.0' })])).toEqual(['study']);
     expect((await formOf([`study@${at}`])).elements[0]?.serial).toBe('1.0');
   });
 
@@ -376,7 +387,7 @@ describe('a copy that grows old', () => {
     }
     // Who does not need it is not concerned.
     expect((await formOf(['study'])).elements).toHaveLength(1);
-    await keep([sharedEntry()]);
+    await keep([sharedInformation, sharedEntry()]);
     expect((await describeIt()).elements).toHaveLength(2);
   });
 });

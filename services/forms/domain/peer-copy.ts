@@ -22,6 +22,22 @@ export function requireFresh(copies: Iterable<PeerCopy>, staleDays: number): voi
   for (const copy of copies) if (copy.age > staleDays * daySeconds) throw tooOld(copy);
 }
 
+/** Nobody is asked without being told who asks. @param all what there is of these peers. @throws Failure `unavailable` naming the first that does not say it. */
+export function requireInformation(
+  copies: Iterable<PeerCopy>,
+  all: readonly (Pick<PeerCopy, 'url'> & { type: string })[],
+): void {
+  const introduced = new Set(all.filter(({ type }) => type === 'information').map(({ url }) => url));
+  for (const copy of copies) if (!introduced.has(copy.url)) throw unanswerable(copy);
+}
+
+export function unanswerable({ owner, url }: Pick<PeerCopy, 'owner' | 'url'>): Failure {
+  return fail('unavailable', `Answers cannot be sent to ${owner} (${url}) at this moment.`, {
+    headers: { 'Retry-After': '60' },
+    members: { peer: url },
+  });
+}
+
 function tooOld({ owner, url }: PeerCopy): Failure {
   return fail(
     'unavailable',

@@ -45,7 +45,7 @@ function describePeer({ url, name: owner, info, elements, asOf }: PeerPart, lang
   return {
     name: owner,
     location: url,
-    info: info ? (info.version.describe(language, info.name, owner) as DescribedInformation) : null,
+    info: info.version.describe(language, info.name, owner) as DescribedInformation,
     elements: Array.from(
       elements.values(),
       ({ version, name }) => version.describe(language, name, owner) as DescribedElement,

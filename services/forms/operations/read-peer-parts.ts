@@ -1,7 +1,7 @@
 import type { JWK } from 'jose';
 import type { ActiveItem } from '../domain/check-answers.ts';
 import { type ElementReference, formatReference } from '../domain/element-reference.ts';
-import { isDated, requireFresh } from '../domain/peer-copy.ts';
+import { isDated, requireFresh, unanswerable } from '../domain/peer-copy.ts';
 import type { PeerRow } from '../queries/read-peers.ts';
 import type { ContentCache } from './content-cache.ts';
 
@@ -10,9 +10,9 @@ export interface PeerPart {
   /** Base URL. */
   url: string;
   name: string;
-  info: ActiveItem | undefined;
+  info: ActiveItem;
   /** What answers are sealed to: a public JWK. */
-  sealingKey: JWK | undefined;
+  sealingKey: JWK;
   /** Elements by reference (`<key>@<host>`), in layout order. */
   elements: Map<string, ActiveItem & { row: PeerRow }>;
   /** When the copy was known to be as the peer's own, if that was long ago. */
@@ -21,7 +21,7 @@ export interface PeerPart {
 
 /**
  * Makes peers' parts of a layout out of the rows that were read for it. Peers come in the order in which the layout first names them.
- * @throws Failure `unavailable` if a copy that is needed is too old.
+ * @throws Failure `unavailable` if a copy that is needed is too old, or does not say who asks.
  */
 export function createReadPeerParts({ contents, staleDays }: { contents: ContentCache; staleDays: number }) {
   return async (references: readonly ElementReference[], rows: readonly PeerRow[]): Promise<PeerPart[]> => {
@@ -51,11 +51,13 @@ function partOf(
 ): PeerPart {
   const info = rows.find(({ url, type }) => url === peer.url && type === 'information');
   const version = info && versions.get(info.version);
+  // Nobody may be asked without being told who asks, and for what; and not before all is filled in.
+  if (!info?.sealingKey || !version) throw unanswerable(peer);
   return {
     url: peer.url,
     name: peer.owner,
-    info: info && version ? { version, name: info.name, owner: info.owner } : undefined,
-    sealingKey: info?.sealingKey ?? undefined,
+    info: { version, name: info.name, owner: info.owner },
+    sealingKey: info.sealingKey,
     elements: new Map(),
     asOf: isDated(peer) ? peer.asOf : undefined,
   };

@@ -8,7 +8,7 @@ import { formatReference, parseReference } from '../domain/element-reference.ts'
 import { type LayoutContent, layoutTexts } from '../domain/layout-content.ts';
 import { isEntryId } from '../domain/model-key.ts';
 import { namedByPeer } from '../domain/named-by-peer.ts';
-import { requireFresh } from '../domain/peer-copy.ts';
+import { requireFresh, requireInformation } from '../domain/peer-copy.ts';
 import { type LayoutPointers, resolveLayout, themeKey } from '../domain/resolve-layout.ts';
 import { unavailableParts } from '../domain/unavailable-parts.ts';
 import type { ActiveRow } from '../queries/read-active.ts';
@@ -97,6 +97,7 @@ export function createResolveLayout({
     const used = new Set([layout.info, ...layout.elements]);
     const needed = found.peers.filter((row) => used.has(formatReference(row)));
     requireFresh(needed, peers.staleDays);
+    requireInformation(needed, found.peers);
     const wantedTheme = theme === undefined ? undefined : themeKey(theme, found.rows);
     return {
       layout: { ...(id && { id }), ...layout, ...(wantedTheme && { theme: wantedTheme }), texts },

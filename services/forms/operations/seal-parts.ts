@@ -1,6 +1,5 @@
 import type { DescribedInformation } from '#lib/contracts/forms.ts';
 import type { SealedPart } from '#lib/contracts/submissions.ts';
-import { type Failure, fail } from '#lib/errors/fail.ts';
 import type { Checked } from '../domain/check-answers.ts';
 import { parseIdentifier } from '../domain/identifier.ts';
 import { type OpenPart, sealPart } from '../domain/seal-part.ts';
@@ -19,10 +18,7 @@ export function createSealParts({ leader }: { leader: string }) {
     return Promise.all(
       peers.flatMap((peer) => {
         const open = openPart(checked, peer);
-        const { sealingKey: key } = peer;
-        if (!open) return [];
-        if (!key) throw unsealable(open);
-        return [sealPart(open, { key, leader, language, until })];
+        return open ? [sealPart(open, { key: peer.sealingKey, leader, language, until })] : [];
       }),
     );
   };
@@ -38,16 +34,6 @@ function openPart(
     elements.has(parseIdentifier(identifier)?.key ?? '');
   const theirs = asked.filter(isTheirs);
   if (theirs.length === 0) return undefined;
-  const part = { location: url, name };
-  // Nobody may be asked without being told who asks, and for what.
-  if (!info) throw unsealable(part);
   const shown = info.version.describe(language, info.name, name) as DescribedInformation;
-  return { ...part, info: shown, asked: theirs, answers: answers.filter(isTheirs) };
-}
-
-function unsealable({ name, location }: Pick<OpenPart, 'name' | 'location'>): Failure {
-  return fail('unavailable', `Answers cannot be sent to ${name} (${location}) at this moment.`, {
-    headers: { 'Retry-After': '60' },
-    members: { peer: location },
-  });
+  return { location: url, name, info: shown, asked: theirs, answers: answers.filter(isTheirs) };
 }
