@@ -59,16 +59,22 @@ async function measure(): Promise<PeersResults> {
   await council.stop();
   const cpu = await compareCpu(hospital);
   const carried = Math.max(...cpu.peers.map(({ flowsPerSecond }) => flowsPerSecond));
-  const rate = Math.min(Number(options.rate), Math.floor(carried / 2));
+  const wanted = Number(options.rate);
+  const rate = Math.min(wanted, Math.floor(carried / 2));
   await rest();
   say(`answers to the peer at ${rate} flows per second`);
   const latency = await measureLatency(hospital, {
     ...{ questions: askBoth(hospital), rate, seconds: Number(options.seconds) },
   });
+  await rest();
+  say(`and at ${wanted}`);
+  const wantedLatency = await measureLatency(hospital, {
+    ...{ questions: askBoth(hospital), rate: wanted, seconds: Number(options.seconds) },
+  });
   say(`${options.parts} parts for a peer that is away`);
   const backlog = await measureBacklog(hospital, { parts: Number(options.parts), concurrency });
   return {
-    ...{ crypto, forms, cpu, carried, latency, backlog, concurrency },
+    ...{ crypto, forms, cpu, carried, latency, wantedLatency, backlog, concurrency },
     loads: [loadBefore, loadavg()[0] ?? 0],
     command: ['npm run bench:peers --', ...process.argv.slice(2)].join(' '),
   };
