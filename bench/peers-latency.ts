@@ -47,7 +47,7 @@ export async function measureLatency(
     await wait(Math.max(0, started + (order / rate) * 1000 - performance.now()));
     const walk = runFlow(
       { client, key: leader.key, questions },
-      { subject: `latency-${order}`, order },
+      { subject: `latency-${rate}-${order}`, order },
       () => {},
     );
     // One that fails before the last has begun is told of below.
