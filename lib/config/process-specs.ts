@@ -9,7 +9,7 @@ import {
 import { overloadSpecs } from '#lib/config/overload-specs.ts';
 import type { Settings } from '#lib/config/read-settings.ts';
 import {
-  databaseUrl, flag, languageTag, logLevel, networkList, originList, originUrl, rateLimits, tcpPort, timeZone,
+  databaseUrl, flag, instanceName, languageTag, logLevel, networkList, originList, originUrl, rateLimits, tcpPort, timeZone,
 } from '#lib/config/validators.ts'; // biome-ignore format: one glance
 import { defaultRateLimits } from '#lib/http/rate-limits.ts';
 
@@ -18,7 +18,7 @@ const commonSpecs = {
   HOST: str({ default: '127.0.0.1' }),
   PORT: tcpPort({ default: 8080 }),
   DEMO: flag({ default: undefined }),
-  INSTANCE_NAME: str({ default: 'Accord' }),
+  INSTANCE_NAME: instanceName({ default: 'Accord' }),
   INSTANCE_LANGUAGE: languageTag({ default: 'en' }),
   INSTANCE_TIME_ZONE: timeZone({ default: 'UTC' }),
   CORS_ORIGINS: originList({ default: [] }),

@@ -2,6 +2,7 @@ import { makeValidator } from 'envalid';
 import ipaddr from 'ipaddr.js';
 import { maskCredentials } from '#lib/config/mask-credentials.ts';
 import { connectionStringFault } from '#lib/db/connection-string-fault.ts';
+import { isInstanceName } from '#lib/federation/instance-name.ts';
 import { defaultRateLimits, type LimitKind, type RateLimits } from '#lib/http/rate-limits.ts';
 
 /** An http(s) URL with neither path, query, fragment nor credentials, written without a slash at its end. */
@@ -89,6 +90,14 @@ export const languageTag = makeValidator<string>((text) => {
   } catch {
     throw new Error(`must be a language such as en or fr-CA (it is "${text}")`);
   }
+});
+
+/** What subjects and peers read. */
+export const instanceName = makeValidator<string>((text) => {
+  if (isInstanceName(text)) return text;
+  throw new Error(
+    'must be 1 to 255 characters that can be seen, without control characters and none that turn text round',
+  );
 });
 
 /** An IANA time zone. */

@@ -218,6 +218,32 @@ describe('a peer’s catalogue', () => {
     expect((await formOf([`study@${at}`])).elements[0]?.content).toMatchObject({ title: 'Substituted' });
   });
 
+  it('that comes twice at once with two contents under one serial is believed once', async () => {
+    const titled = (title: string) =>
+      sharedEntry({ serial: '1.1', data: { en: { ...sampleContent.processing, title } } });
+    const refused = await Promise.all(
+      ['One', 'Other', 'One', 'Other'].map((title) =>
+        forms.operations.storePeerEntries({ peer: lab, state: 'both', entries: [titled(title)] }),
+      ),
+    );
+    expect(refused.map((each) => each.refused.length).sort()).toEqual([0, 0, 1, 1]);
+    const stored = sql`SELECT FROM peer_versions AS v JOIN peer_entries AS e ON e.id = v.entry
+      WHERE e.peer = ${lab.url} AND e.key = 'study' AND v.minor = 1`;
+    expect(await forms.db.query(stored)).toHaveLength(1);
+  });
+
+  it('is remembered by its serials, so many and no more', async () => {
+    await forms.db.query(sql`
+      INSERT INTO peer_serials (peer, key, major, minor, digest, known_at)
+      SELECT ${lab.url}, 'old', 1, n, '', accord_now() - n * interval '1 second' FROM generate_series(1, 20000) AS n`);
+    await keep([sharedInformation, sharedEntry({ serial: '1.1' })]);
+    const [kept] = await forms.db.query<{ all: number; oldest: number; study: number }>(sql`
+      SELECT count(*)::int AS all, max(s.minor) FILTER (WHERE s.key = 'old')::int AS oldest,
+             count(*) FILTER (WHERE s.key = 'study')::int AS study
+        FROM peer_serials AS s WHERE s.peer = ${lab.url}`);
+    expect(kept).toEqual({ all: 20_000, oldest: 19_997, study: 2 });
+  });
+
   it('may have the members of a content in another order', async () => {
     const data = { en: Object.fromEntries(Object.entries(sampleContent.processing).reverse()) };
     expect(await keep([sharedInformation, sharedEntry({ data })])).toEqual([]);

@@ -236,7 +236,11 @@ describe('answers that come into force nowhere', () => {
     expect(await decided(made, here.lab)).toEqual(['rollback']);
     await here.say(made, here.lab, { verdict: 'committed' });
     expect(await statesOf(made)).toEqual(['ROLLBACK', 'ACCEPTED', 'REFUSED']);
-    expect(await pageOf(here, made)).not.toContain('not in force at Northern Lab');
+    const page = await pageOf(here, made);
+    expect(page).toContain('Somebody who asked has put them in force all the same');
+    expect(page).toContain('Northern Lab has accepted them');
+    for (const untrue of ['stored nowhere', 'Nothing was stored', 'not in force at Northern Lab'])
+      expect(page).not.toContain(untrue);
     await nothingLeft(made);
   });
 

@@ -1,7 +1,9 @@
+import { decodeJwt } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { components } from '#lib/contracts/openapi.gen.ts';
 import { type Caller, createKey, signIn } from '../support/callers.ts';
 import { startTestInstance, type TestInstance } from '../support/instance.ts';
+import { startOwnPeer } from '../support/peer-of-our-own.ts';
 
 type Peer = components['schemas']['Peer'];
 
@@ -128,6 +130,20 @@ describe('what cannot be paired with', () => {
     const response = await clinicAdmin.send('POST', '/peers', { url: clinic.url, apiKey: key });
     expect(response.status).toBe(422);
     expect((await errorsOf(response))[0]?.detail).toContain('own peer');
+  });
+
+  it('is who shows a key of this instance as its own', async () => {
+    const peer = await startOwnPeer();
+    const shown = await clinic.fetch('/.well-known/accord', { headers: { Accept: 'application/jose' } });
+    const [[ours], theirs] = [await shown.text(), await peer.describe()].map(
+      (jws) => decodeJwt<{ jwks: { keys: object[] } }>(jws).jwks.keys,
+    ) as [object[], object[]];
+    const describe = peer.describe;
+    peer.describe = () => describe({ jwks: { keys: [...theirs, ours] } });
+    const response = await clinicAdmin.send('POST', '/peers', await invite(peer.url));
+    expect(response.status).toBe(422);
+    expect((await errorsOf(response))[0]?.detail).toContain('a key of this instance');
+    await peer.close();
   });
 
   it('is a partner whose key is unknown, one of scope OWNER, or was used by somebody else', async () => {

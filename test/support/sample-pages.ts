@@ -253,6 +253,11 @@ function finalPages(language: SampleLanguage): Record<string, PageModel> {
       ...{ ...none, page: 'rolledback', at, parts: sampleParts(language).slice(3) },
       links: { receipt: null, child: link('/child'), ...no },
     },
+    'rolledback-against': {
+      ...base(language, 'ROLLBACK'),
+      ...{ ...none, page: 'rolledback', at, parts: sampleParts(language).slice(2, 4) },
+      links: { receipt: null, child: link('/child'), ...no },
+    },
     submitted: {
       ...base(language, 'SUBMITTED', callback),
       ...{ ...none, page: 'submitted', at, parts: sampleParts(language).slice(0, 2) },

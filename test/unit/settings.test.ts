@@ -41,6 +41,17 @@ describe('settings of an instance', () => {
     expect(faultsOf(environment)).toEqual([]);
   });
 
+  it.each([' ', '\u200b', 'a\nb', '\u202eClinic', 'x'.repeat(256)])(
+    'have no name that peers would not show (%j)',
+    (name) => {
+      expect(faultsOf({ INSTANCE_NAME: name })).toEqual([expect.stringMatching(/^INSTANCE_NAME: must be/)]);
+    },
+  );
+
+  it.each(['Accord', 'مستشفى المدينة', '東京病院', 'Clinic 4'])('may have the name %s', (name) => {
+    expect(faultsOf({ INSTANCE_NAME: name })).toEqual([]);
+  });
+
   it('send no mail in the name of a text that begins a header of its own', () => {
     expect(faultsOf({ MAIL_FROM: 'a@b.org\r\nBcc: all@b.org' })).toHaveLength(1);
     expect(faultsOf({ MAIL_FROM: 'Accord\n <a@b.org>' })).toHaveLength(1);

@@ -12,7 +12,6 @@ import {
 import {
   boundEntries,
   markSeen,
-  readChangedSerials,
   readKnownVersions,
   receivePeer,
   rememberSerials,
@@ -24,8 +23,6 @@ interface Sorted {
   known: PeerVersionHead[];
   fresh: PeerVersion[];
   refused: string[];
-  /** Their serial had another content before. */
-  changed: string[];
 }
 
 /**
@@ -40,29 +37,31 @@ export function createStorePeerEntries({
   log: Logger;
 }): FormsOperations['storePeerEntries'] {
   return async ({ peer, state, entries }) => {
-    const { known, fresh, refused, changed } = await sort(peer, entries);
+    const { known, fresh, refused } = await sort(peer, entries);
     const named = (key: string) => ({ id: `${key}@${new URL(peer.url).host}` });
     for (const key of refused)
       log.warn('an entry of a peer breaks the rules for contents and is left out', named(key));
-    for (const key of changed)
+    const left = await db.withTransaction(async (tx) => {
+      if (!(await receivePeer(tx, peer, state)))
+        throw fail('exists', 'Another peer has the host of this one, so its elements cannot be named.');
+      const place = { peer: peer.url, state };
+      const changed = await rememberSerials(tx, peer.url, [...known, ...fresh]);
+      const isSame = ({ key }: PeerVersionHead) => !changed.has(key);
+      if (known.length > 0) await markSeen(tx, place, known.filter(isSame));
+      for (const version of fresh.filter(isSame)) await storeVersion(tx, place, version);
+      if (fresh.length > 0) await boundEntries(tx, peer.url);
+      return [...changed];
+    });
+    for (const key of left)
       log.warn(
         'an entry of a peer has another content than before under its serial and is left out',
         named(key),
       );
-    await db.withTransaction(async (tx) => {
-      if (!(await receivePeer(tx, peer, state)))
-        throw fail('exists', 'Another peer has the host of this one, so its elements cannot be named.');
-      const place = { peer: peer.url, state };
-      if (known.length > 0) await markSeen(tx, place, known);
-      for (const version of fresh) await storeVersion(tx, place, version);
-      await rememberSerials(tx, peer.url, [...known, ...fresh]);
-      if (fresh.length > 0) await boundEntries(tx, peer.url);
-    });
-    return { refused: [...refused, ...changed] };
+    return { refused: [...refused, ...left] };
   };
 
   async function sort(peer: CataloguePeer, entries: readonly PeerEntry[]): Promise<Sorted> {
-    const sorted: Sorted = { known: [], fresh: [], refused: [], changed: [] };
+    const sorted: Sorted = { known: [], fresh: [], refused: [] };
     const heads = new Map<string, { head: PeerVersionHead; entry: PeerEntry }>();
     for (const entry of entries) {
       const head = readPeerHead(entry);
@@ -72,14 +71,9 @@ export function createStorePeerEntries({
     }
     const all = Array.from(heads.values(), ({ head }) => head);
     const stored = await readKnownVersions(db, peer.url, all);
-    const changed = await readChangedSerials(db, peer.url, all);
     for (const { head, entry } of heads.values()) {
       if (stored.has(head.key)) {
         sorted.known.push(head);
-        continue;
-      }
-      if (changed.has(head.key)) {
-        sorted.changed.push(head.key);
         continue;
       }
       const content = readPeerContent(head, entry);

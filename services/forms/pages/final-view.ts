@@ -57,8 +57,10 @@ export function finalView(page: FinalPage, reader: Reader): FinalView {
   };
 }
 
-/** Answers that a peer collected are in force, or not, when the peer says so. */
+/** Answers that a peer collected are in force, or not, when the peer says so; also against what became of the others. */
 function otherText({ page, parts, leader }: FinalPage): string {
+  const isOver = page === 'rolledback' || page === 'cancelled';
+  if (isOver && parts.some(({ state }) => state === 'accepted')) return 'final.textAgainst';
   if (page === 'submitted' && leader !== null) return 'submitted.textLeader';
   return page === 'rolledback' && (parts.length > 0 || leader !== null)
     ? 'rolledback.textPeers'

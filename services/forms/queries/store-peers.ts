@@ -41,35 +41,31 @@ export async function readKnownVersions(
   return new Set(rows.map(({ key }) => key));
 }
 
-/** Those among these whose serial a peer has given to another content before. @returns their keys. */
-export async function readChangedSerials(
-  db: Queries,
-  peer: string,
-  heads: readonly PeerVersionHead[],
-): Promise<Set<string>> {
-  const rows = await db.query<{ key: string }>(sql`
-    SELECT g.key FROM ${given(heads)}
-      JOIN peer_serials AS s ON s.peer = ${peer} AND s.key = g.key AND s.major = g.major AND s.minor = g.minor
-     WHERE s.digest <> g.digest`);
-  return new Set(rows.map(({ key }) => key));
-}
-
-/** Remembers which content each serial has; of a peer who has very many, the oldest are forgotten. */
+/**
+ * Remembers which content each serial has: the first one that it was given. Of a peer who has very many, the oldest are forgotten.
+ * @returns keys of those among these that have another content than is remembered.
+ */
 export async function rememberSerials(
   tx: Queries,
   peer: string,
   heads: readonly PeerVersionHead[],
-): Promise<void> {
+): Promise<Set<string>> {
+  if (heads.length === 0) return new Set();
   const added = await tx.query(sql`
     INSERT INTO peer_serials (peer, key, major, minor, digest, known_at)
     SELECT ${peer}, g.key, g.major, g.minor, g.digest, accord_now() FROM ${given(heads)}
     ON CONFLICT DO NOTHING
     RETURNING key`);
-  if (added.length === 0) return;
-  await tx.query(sql`
-    DELETE FROM peer_serials AS s
-     WHERE s.peer = ${peer} AND s.known_at < (
-       SELECT o.known_at FROM peer_serials AS o WHERE o.peer = ${peer} ORDER BY o.known_at DESC OFFSET ${mostSerials - 1} LIMIT 1)`);
+  if (added.length > 0)
+    await tx.query(sql`
+      DELETE FROM peer_serials AS s
+       WHERE s.peer = ${peer} AND s.known_at < (
+         SELECT o.known_at FROM peer_serials AS o WHERE o.peer = ${peer} ORDER BY o.known_at DESC OFFSET ${mostSerials - 1} LIMIT 1)`);
+  const others = await tx.query<{ key: string }>(sql`
+    SELECT g.key FROM ${given(heads)}
+      JOIN peer_serials AS s ON s.peer = ${peer} AND s.key = g.key AND s.major = g.major AND s.minor = g.minor
+     WHERE s.digest <> g.digest`);
+  return new Set(others.map(({ key }) => key));
 }
 
 /** Makes versions whose content is stored the ACTIVE ones of their entries, as a state of the catalogue has them. */

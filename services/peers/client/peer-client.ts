@@ -2,7 +2,7 @@ import type { JWK } from 'jose';
 import { type Failure, fail } from '#lib/errors/fail.ts';
 import { newUuid } from '#lib/ids/new-uuid.ts';
 import { signPeerRequest } from '../domain/peer-token.ts';
-import { type PeerDescription, readDescription } from '../domain/read-description.ts';
+import { type DescriptionFault, type PeerDescription, readDescription } from '../domain/read-description.ts';
 
 /** A request to a peer's address, and what came back, within the bounds of the guarded outbound client (security.md, "Outbound"). */
 export type Ask = (request: {
@@ -40,10 +40,11 @@ export interface PeerClient {
 }
 
 /** Why a description is not one to pair with, as an administrator reads it. */
-const explanations: Record<string, string> = {
+const explanations: Readonly<Record<DescriptionFault, string>> = {
   form: 'What is at this address is no self-description of an instance.',
   algorithm: 'The self-description at this address is not signed as it should be.',
   keys: 'The self-description at this address lacks keys, or has ones that are not what they are called.',
+  'own-keys': 'The self-description at this address has a key of this instance, which nobody else has.',
   signature: 'The signature of the self-description at this address is not right.',
   instance: 'The instance at this address says that it has another address; use that one.',
   lifetime: 'The self-description at this address is out of date; compare the clocks of both machines.',
@@ -87,7 +88,7 @@ export function createPeerClient({
         throw addressFault(`There is no instance at this address: it answered ${reply.status}.`);
       const jws = Buffer.from(reply.body).toString('utf8').trim();
       const read = await readDescription(jws, { url, now: now(), ownKids });
-      if (!read.valid) throw addressFault(explanations[read.fault] as string);
+      if (!read.valid) throw addressFault(explanations[read.fault]);
       return { jws, description: read.description };
     },
     async send({ method, url, path, content, body: raw, maxBytes }) {

@@ -6,6 +6,7 @@ import {
   importJWK,
   type JWK,
 } from 'jose';
+import { isInstanceName } from '#lib/federation/instance-name.ts';
 import { algorithmOf } from './key-algorithm.ts';
 
 /** A public key of a peer, by its RFC 7638 thumbprint. */
@@ -47,10 +48,6 @@ export type ReadDescription =
 
 const longest = 64 * 1024;
 const mostKeys = 16;
-const longestName = 255;
-/** A name stands in sentences of ours: it must not turn them round (UAX #9), and must be seen. */
-const unfit = /[\p{Cc}\p{Bidi_Control}]/u;
-const visible = /[\p{L}\p{N}\p{P}\p{S}]/u;
 const mostSkewSeconds = 30;
 const longestLifeSeconds = 7 * 24 * 60 * 60;
 /** The version of the protocol that this instance speaks. */
@@ -141,13 +138,6 @@ function faultOf(
   if (iss !== url || instance !== url) return 'instance';
   if (typeof iat !== 'number' || typeof exp !== 'number' || exp - iat > longestLifeSeconds) return 'lifetime';
   if (iat > seconds + mostSkewSeconds || exp < seconds - mostSkewSeconds) return 'lifetime';
-  if (typeof name !== 'string' || !isName(name)) return 'name';
+  if (typeof name !== 'string' || !isInstanceName(name)) return 'name';
   return Array.isArray(versions) && versions.includes(protocolVersion) ? undefined : 'version';
-}
-
-function isName(name: string): boolean {
-  const length = [...name.trim()].length;
-  return (
-    length >= 1 && length <= longestName && name.isWellFormed() && !unfit.test(name) && visible.test(name)
-  );
 }
