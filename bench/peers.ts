@@ -60,21 +60,21 @@ async function measure(): Promise<PeersResults> {
   const cpu = await compareCpu(hospital);
   const carried = Math.max(...cpu.peers.map(({ flowsPerSecond }) => flowsPerSecond));
   const wanted = Number(options.rate);
-  const rate = Math.min(wanted, Math.floor(carried / 2));
-  await rest();
-  say(`answers to the peer at ${rate} flows per second`);
-  const latency = await measureLatency(hospital, {
-    ...{ questions: askBoth(hospital), rate, seconds: Number(options.seconds) },
-  });
-  await rest();
-  say(`and at ${wanted}`);
-  const wantedLatency = await measureLatency(hospital, {
-    ...{ questions: askBoth(hospital), rate: wanted, seconds: Number(options.seconds) },
-  });
+  // A machine that does not do twice the wanted rate is asked for half of what it does, too.
+  const latencies: PeersResults['latencies'] = [];
+  for (const rate of new Set([Math.min(wanted, Math.floor(carried / 2)), wanted])) {
+    await rest();
+    say(`answers to the peer at ${rate} flows per second`);
+    latencies.push(
+      await measureLatency(hospital, {
+        ...{ questions: askBoth(hospital), rate, seconds: Number(options.seconds) },
+      }),
+    );
+  }
   say(`${options.parts} parts for a peer that is away`);
   const backlog = await measureBacklog(hospital, { parts: Number(options.parts), concurrency });
   return {
-    ...{ crypto, forms, cpu, carried, latency, wantedLatency, backlog, concurrency },
+    ...{ crypto, forms, cpu, carried, latencies, backlog, concurrency },
     loads: [loadBefore, loadavg()[0] ?? 0],
     command: ['npm run bench:peers --', ...process.argv.slice(2)].join(' '),
   };
