@@ -20,9 +20,9 @@ const { values: options } = parseArgs({
   options: {
     rate: { type: 'string', default: '50' },
     seconds: { type: 'string', default: '30' },
-    flows: { type: 'string', default: '1000' },
-    rounds: { type: 'string', default: '3' },
-    forms: { type: 'string', default: '1200' },
+    flows: { type: 'string', default: '1500' },
+    rounds: { type: 'string', default: '5' },
+    forms: { type: 'string', default: '4000' },
     parts: { type: 'string', default: '10000' },
     seals: { type: 'string', default: '1000' },
     concurrency: { type: 'string', default: '16' },

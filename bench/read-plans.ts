@@ -14,7 +14,6 @@ export interface ReadPlan {
 interface Captured {
   schema: string;
   text: string;
-  values: unknown[];
 }
 
 interface PlanNode {
@@ -25,8 +24,8 @@ interface PlanNode {
 }
 
 /**
- * Runs `walk` against an instance in this process and asks PostgreSQL for the plan of every statement that its services sent meanwhile, with
- * the values that they sent.
+ * Runs `walk` against an instance in this process and asks PostgreSQL for the plan of every statement that its services sent meanwhile: the
+ * one for any values, which is what they take (lib/db/pool.ts).
  * @param url of the schemas' owner.
  */
 export async function readPlans(url: string, walk: () => Promise<void>): Promise<ReadPlan[]> {
@@ -35,9 +34,9 @@ export async function readPlans(url: string, walk: () => Promise<void>): Promise
   await client.connect();
   try {
     const plans: ReadPlan[] = [];
-    for (const { schema, text, values } of captured) {
+    for (const { schema, text } of captured) {
       await client.query(`SET search_path = ${pg.escapeIdentifier(schema)}`);
-      const { rows } = await client.query(`EXPLAIN (FORMAT JSON) ${text}`, values);
+      const { rows } = await client.query(`EXPLAIN (GENERIC_PLAN, FORMAT JSON) ${text}`);
       const nodes = flatten(rows[0]['QUERY PLAN'][0].Plan as PlanNode);
       plans.push({
         schema,
@@ -60,23 +59,20 @@ function flatten(node: PlanNode): PlanNode[] {
   return [node, ...(node.Plans ?? []).flatMap(flatten)];
 }
 
-/** Each text once, with the values of its first time. Pools send through this method of pg's clients. */
+/** Each text once. Pools send through this method of pg's clients. */
 async function captureStatements(walk: () => Promise<void>): Promise<Captured[]> {
   const captured = new Map<string, Captured>();
   const { prototype } = pg.Client;
   const original = prototype.query;
   const watching = function query(this: pg.Client, ...given: unknown[]) {
-    const [config] = given as [{ text?: string; values?: unknown[] }];
+    const [config] = given as [{ text?: string }];
     const schema = schemaOf(this);
     if (
       schema &&
       typeof config?.text === 'string' &&
       /^\s*(SELECT|INSERT|UPDATE|DELETE|WITH)\b/i.test(config.text)
     )
-      captured.set(`${schema} ${config.text}`, {
-        ...{ schema, text: config.text.trim(), values: [...(config.values ?? [])] },
-        ...captured.get(`${schema} ${config.text}`),
-      });
+      captured.set(`${schema} ${config.text}`, { schema, text: config.text.trim() });
     return Reflect.apply(original, this, given);
   };
   Object.assign(prototype, { query: watching });

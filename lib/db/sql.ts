@@ -87,14 +87,6 @@ export function join(parts: readonly Statement[], separator = ', '): Statement {
   return sql(template as unknown as TemplateStringsArray, ...(parts.length > 0 ? parts : [empty]));
 }
 
-/**
- * A list of texts to compare with: `= ANY(${anyOf(keys)})`. As a parameter alone PostgreSQL looks at how long it is, and makes the plan anew
- * at each call, which takes longer than to look up a few rows.
- */
-export function anyOf(texts: readonly string[]): Statement {
-  return sql`ARRAY(SELECT unnest(${texts}::text[]))`;
-}
-
 /** Nothing, for the branch that adds no SQL. */
 export const empty: Statement = sql``;
 

@@ -10,8 +10,7 @@ const batchSize = 1_000;
 /** Takes acknowledged rows out of the outbox. @param keep whether the carrier may still lose them. */
 export async function finishRows(db: Queries, ids: readonly string[], keep: boolean): Promise<void> {
   if (ids.length === 0) return;
-  // A list in a list: PostgreSQL would make a plan for each length (lib/db/sql.ts, anyOf).
-  const gone = sql`DELETE FROM outbox WHERE id = ANY(ARRAY(SELECT unnest(${ids}::bigint[]))) AND ${mayBeLost}`;
+  const gone = sql`DELETE FROM outbox WHERE id = ANY(${ids}::bigint[]) AND ${mayBeLost}`;
   if (!keep) await db.query(gone);
   else
     await db.query(sql`

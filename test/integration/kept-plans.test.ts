@@ -7,6 +7,7 @@ import { addToOutbox } from '#lib/events/outbox.ts';
 import { createOutboxRelay } from '#lib/events/outbox-relay.ts';
 import { randomId } from '#lib/ids/random-id.ts';
 import { createLogger } from '#lib/observability/logger.ts';
+import { readNamed } from '../../services/forms/queries/read-peers.ts';
 import { claimDeliveries, markDelivered } from '../../services/webhooks/queries/attempts.ts';
 import { samplePart, startDelivering } from '../support/delivering-instance.ts';
 import { takeParts } from '../support/own-owner.ts';
@@ -160,5 +161,19 @@ describe('what is planned while a table is empty does not read all of it when th
     expect({ rows, whole, isFew: rows < 100 * many && whole < many }).toMatchObject({
       isFew: true,
     });
+  });
+});
+
+describe('a statement', () => {
+  it('is planned once for a connection, however few the values at hand seem to be', async () => {
+    const database = await createTestDatabase();
+    const pool = createPool({ url: database.url, schema: 'forms', log, max: 1 });
+    ends.push(database.drop, () => pool.end());
+    const db = createDatabase({ pool });
+    for (let asked = 0; asked < 2 * untilKept; asked += 1)
+      await readNamed(db, { keys: ['information.001'] }, [{ key: 'research', host: 'laboratory.example' }]);
+    const plans = await db.query<{ kept: number; anew: number }>(sql`
+      SELECT s.generic_plans::int AS kept, s.custom_plans::int AS anew FROM pg_prepared_statements AS s WHERE s.generic_plans + s.custom_plans > 1`);
+    expect(plans).toEqual([{ kept: 2 * untilKept, anew: 0 }]);
   });
 });

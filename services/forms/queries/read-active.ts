@@ -1,5 +1,5 @@
 import type { Queries } from '#lib/db/database.ts';
-import { anyOf, empty, type Statement, sql } from '#lib/db/sql.ts';
+import { empty, type Statement, sql } from '#lib/db/sql.ts';
 import type { EntryStatus, ModelType } from '../domain/model.ts';
 
 /** An entry as forms need it at every request: one small row, its content is cached by version. */
@@ -37,7 +37,7 @@ export function readActive(db: Queries, wanted: Wanted): Promise<ActiveRow[]> {
 export function selectActive({ keys, ids = [], withDefault = false }: Wanted): Statement {
   const from = sql`SELECT ${activeColumns} FROM models AS m`;
   return sql`
-    ${from} WHERE m.key = ANY(${anyOf(keys)})
+    ${from} WHERE m.key = ANY(${keys}::text[])
     ${ids.length > 0 ? sql`UNION ${from} WHERE m.id = ANY(${ids}::uuid[])` : empty}
     ${withDefault ? sql`UNION ${from} WHERE m.is_default` : empty}`;
 }

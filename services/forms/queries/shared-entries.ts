@@ -1,6 +1,6 @@
 import type { SharedEntry } from '#lib/contracts/forms.ts';
 import type { Queries } from '#lib/db/database.ts';
-import { anyOf, sql } from '#lib/db/sql.ts';
+import { sql } from '#lib/db/sql.ts';
 import { formatSerial, type Serial } from '../domain/serial.ts';
 import { type ActiveRow, activeColumns } from './read-active.ts';
 
@@ -27,7 +27,7 @@ export async function readSharedEntries(
 /** Which of these keys a peer may show. */
 export function readSharedActive(db: Queries, peer: string, keys: readonly string[]): Promise<ActiveRow[]> {
   return db.query<ActiveRow>(sql`
-    SELECT ${activeColumns} FROM models AS m WHERE m.key = ANY(${anyOf(keys)}) AND ${visibleTo(peer)}`);
+    SELECT ${activeColumns} FROM models AS m WHERE m.key = ANY(${keys}::text[]) AND ${visibleTo(peer)}`);
 }
 
 /**

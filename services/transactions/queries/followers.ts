@@ -1,5 +1,5 @@
 import type { Queries } from '#lib/db/database.ts';
-import { anyOf, type Statement, sql } from '#lib/db/sql.ts';
+import { type Statement, sql } from '#lib/db/sql.ts';
 import { requestExtension } from '#lib/events/request-extension.ts';
 import type { AnsweredState, Follower } from '../domain/follower.ts';
 import type { State } from '../domain/states.ts';
@@ -17,7 +17,7 @@ export async function readFollowers(
   if (asked.length === 0) return byTransaction;
   const rows = await db.query<Follower & { transaction: string }>(sql`
     SELECT f.transaction, f.sid, f.location, f.name, f.state, f.reason, f.remote_id AS "remoteId", f.mode, f.shown
-      FROM followers AS f WHERE f.transaction = ANY(${anyOf(asked.map(({ id }) => id))})
+      FROM followers AS f WHERE f.transaction = ANY(${asked.map(({ id }) => id)}::text[])
      ORDER BY f.transaction, f.place`);
   for (const { transaction, ...follower } of rows) {
     const known = byTransaction.get(transaction);
