@@ -8,6 +8,8 @@ it('npm run demo:peers pairs three instances and prints a form with a question o
   const demo = startStandalone({}, program);
   onTestFinished(async () => void (await demo.stop()));
   await demo.ready;
+  // Nothing that looks like trouble greets whoever tries it.
+  expect(demo.said()).not.toContain('"level"');
   const form = /^The form, with a question of each: (\S+)$/m.exec(demo.said())?.[1] as string;
   const page = await (await fetch(form, { headers: { Accept: 'text/html' } })).text();
   for (const title of ['Letter to your family doctor', 'A study of sleep', 'An interview about your stay'])

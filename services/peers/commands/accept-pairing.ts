@@ -17,6 +17,9 @@ export interface Introduction {
   description: string;
 }
 
+/** The partner pins our keys when it has our answer; before that it would refuse us. */
+const partnerPinsWithinSeconds = 1;
+
 /**
  * Accepts another instance as peer: the one-time key first, so that a stranger costs no signature check; then who it is.
  * @param token of the request. @returns this instance's own description. @throws Failure `unauthorized`, `invalid`, `forbidden`, `exists`.
@@ -37,7 +40,7 @@ export async function acceptPairing(
   if (!judged.valid)
     throw fail('unauthorized', `The request is not signed as it should be (${judged.fault}).`);
   await refuseTakeover(parts, description);
-  await parts.db.withTransaction((tx) => savePeer(tx, parts, description));
+  await parts.db.withTransaction((tx) => savePeer(tx, parts, description, partnerPinsWithinSeconds));
   parts.wake();
   // After the COMMIT: a crash in between leaves a key that the same pairing can use again.
   await parts.auth.usePairingKey({ apiKey, pairing });

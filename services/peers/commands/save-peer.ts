@@ -8,17 +8,19 @@ import { tellPeerAdded } from './announce.ts';
 
 /**
  * Makes or renews the peer of a description, pins its keys, and has its catalogue read.
+ * @param readInSeconds when its catalogue may be read: who is being answered has not pinned our keys yet.
  * @throws Failure `exists` if a key is another peer's: then whoever sent it does not have it.
  */
 export async function savePeer(
   tx: Queries,
   { baseUrl }: { baseUrl: string },
   { instance, name, keys }: PeerDescription,
+  readInSeconds = 0,
 ): Promise<{ id: string; isNew: boolean }> {
   const { id, version, isNew } = await savePairedPeer(tx, { id: newUuid(), url: instance, name });
   if (!(await pinKeys(tx, id, keys)))
     throw fail('exists', 'One of the keys of this instance belongs to another peer.');
-  await wantCatalogue(tx, instance);
+  await wantCatalogue(tx, instance, readInSeconds);
   await tellPeerAdded(tx, { baseUrl, id, version });
   return { id, isNew };
 }

@@ -26,11 +26,14 @@ const leaseSeconds = 90;
 /** Each is read about once a minute, not all of them at the same second. */
 const nextTime = sql`accord_now() + (45 + 15 * random()) * interval '1 second'`;
 
-/** Has a catalogue read at once, from the beginning: after pairing. Or, if its peer is gone, its copy forgotten. */
-export async function wantCatalogue(tx: Queries, url: string): Promise<void> {
+/**
+ * Has a catalogue read from the beginning: after pairing. Or, if its peer is gone, its copy forgotten.
+ * @param inSeconds at once if left out.
+ */
+export async function wantCatalogue(tx: Queries, url: string, inSeconds = 0): Promise<void> {
   await tx.query(sql`
-    INSERT INTO catalogues AS c (url, due_at) VALUES (${url}, accord_now())
-    ON CONFLICT (url) DO UPDATE SET state = NULL, due_at = accord_now(), asked_again = true, failures = 0`);
+    INSERT INTO catalogues AS c (url, due_at) VALUES (${url}, accord_now() + ${inSeconds} * interval '1 second')
+    ON CONFLICT (url) DO UPDATE SET state = NULL, due_at = excluded.due_at, asked_again = true, failures = 0`);
 }
 
 /** Has a catalogue looked at soon: its peer says that it has changed. At most once a second, however often it says so. */
