@@ -1,5 +1,6 @@
 import http, { type ClientRequest, type IncomingMessage } from 'node:http';
 import https from 'node:https';
+import type { Socket } from 'node:net';
 import type { OutboundRequest, OutboundResponse } from '#lib/outbound/outbound-client.ts';
 import { OutboundFailed, OutboundRefused } from '#lib/outbound/outbound-errors.ts';
 import type { Target } from '#lib/outbound/read-target.ts';
@@ -60,22 +61,26 @@ function open({ secure, hostname, port, path }: Target, request: OutboundRequest
   return (secure ? https : http).request({ ...options, ...(port ? { port } : {}) });
 }
 
+/** Connections that have come about: Node says so of those that were idle only, and not of one that a request has waited for. */
+const opened = new WeakSet<Socket>();
+
 /** Follows how far a connection has come: what goes wrong is named by it. */
 function watchStage(outgoing: ClientRequest, secure: boolean, connectMs: number) {
   const stage: { failure: 'connect' | 'tls' | 'closed' } = { failure: 'connect' };
   outgoing.once('socket', (socket) => {
-    const opened = () => {
+    const proceed = () => {
+      opened.add(socket);
       stage.failure = 'closed';
       clearTimeout(timer);
     };
     const timer = setTimeout(() => outgoing.destroy(new OutboundFailed('timeout')), connectMs);
     outgoing.once('close', () => clearTimeout(timer));
-    if (outgoing.reusedSocket) return opened();
+    if (opened.has(socket)) return proceed();
     socket.once('connect', () => {
       if (secure) stage.failure = 'tls';
-      else opened();
+      else proceed();
     });
-    socket.once('secureConnect', opened);
+    socket.once('secureConnect', proceed);
   });
   return stage;
 }
