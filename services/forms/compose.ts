@@ -73,9 +73,8 @@ export async function composeForms(options: Options): Promise<{
   const assets = createAssets();
   const renderer = createPageRenderer({ assets, sanitiseRichText });
   const { defaultLanguage, authUrl, publicClient } = settings;
-  const { baseUrl } = instance;
   const operations = createOperations({
-    ...{ db, log, renderer, baseUrl, defaultLanguage },
+    ...{ db, log, renderer, instance, defaultLanguage },
     peers: settings.peers,
   });
   const dependencies: Dependencies = {

@@ -8,7 +8,7 @@ import { askedDigest } from '#lib/federation/asked-digest.ts';
 import { openAnswers, type SealedContent } from '#lib/federation/sealed-answers.ts';
 import { makeActive, sampleContent } from '../support/forms-models.ts';
 import { type FormsService, formsBaseUrl, startForms } from '../support/forms-service.ts';
-import { samplePeer, sharedEntry, sharedInformation } from '../support/peer-entries.ts';
+import { keepCatalogue, samplePeer, sharedEntry, sharedInformation } from '../support/peer-entries.ts';
 
 const drawKey = () => readPrivateKey(generatePrivateKey());
 /** As pairing keeps it: without its name, which follows from it. */
@@ -23,13 +23,7 @@ const clinic = { ...samplePeer('https://clinic.example', 'Clinic'), sealingKey: 
 const at = 'lab.example:8443';
 
 let forms: FormsService;
-let states = 0;
-async function keep(entries: PeerEntry[], peer = lab): Promise<void> {
-  states += 1;
-  const state = `state ${states}`;
-  await forms.operations.storePeerEntries({ peer, state, entries });
-  await forms.operations.finishPeerCatalogue({ url: peer.url, state, asOf: new Date().toISOString() });
-}
+const keep = (entries: PeerEntry[], peer = lab) => keepCatalogue(forms, peer, entries);
 beforeAll(async () => {
   forms = await startForms();
   const { id } = await makeActive(forms, 'information', sampleContent.information, 'own.information');

@@ -5,7 +5,7 @@ import { sql } from '#lib/db/sql.ts';
 import { Failure } from '#lib/errors/fail.ts';
 import { makeActive, sampleContent } from '../support/forms-models.ts';
 import { type FormsService, startForms } from '../support/forms-service.ts';
-import { samplePeer, sharedEntry, sharedInformation } from '../support/peer-entries.ts';
+import { keepCatalogue, samplePeer, sharedEntry, sharedInformation } from '../support/peer-entries.ts';
 
 let forms: FormsService;
 beforeAll(async () => {
@@ -18,16 +18,7 @@ beforeAll(async () => {
 afterAll(() => forms?.stop());
 
 const lab = samplePeer();
-let states = 0;
-/** Has the forms service keep a whole catalogue. */
-async function keep(entries: PeerEntry[], peer: CataloguePeer = lab): Promise<string[]> {
-  states += 1;
-  const state = `state ${states}`;
-  const { refused } = await forms.operations.storePeerEntries({ peer, state, entries });
-  const asOf = new Date().toISOString();
-  expect(await forms.operations.finishPeerCatalogue({ url: peer.url, state, asOf })).toEqual({ held: true });
-  return refused;
-}
+const keep = (entries: PeerEntry[], peer: CataloguePeer = lab) => keepCatalogue(forms, peer, entries);
 beforeEach(async () => {
   await forms.operations.forgetPeer({ url: lab.url });
   await keep([sharedInformation, sharedEntry()]);
@@ -315,7 +306,12 @@ describe('a peer’s catalogue', () => {
       forms.operations.finishPeerCatalogue({ url, state, asOf: new Date().toISOString() });
     expect(await finish('never seen')).toEqual({ held: false });
     expect(await finish('x', 'https://nobody.example')).toEqual({ held: false });
-    const held = `state ${states}`;
+    const held = 'the last one';
+    await forms.operations.storePeerEntries({
+      peer: lab,
+      state: held,
+      entries: [sharedInformation, sharedEntry()],
+    });
     expect(await finish(held)).toEqual({ held: true });
     await forms.operations.storePeerEntries({ peer: lab, state: 'half', entries: [] });
     expect(await finish(held)).toEqual({ held: false });

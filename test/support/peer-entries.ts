@@ -1,5 +1,6 @@
 import type { CataloguePeer, PeerEntry } from '#lib/contracts/forms.ts';
 import { sampleContent } from './forms-models.ts';
+import type { FormsService } from './forms-service.ts';
 
 /** A partner instance as its catalogue is stored under. */
 export function samplePeer(url = 'https://lab.example:8443', name = 'Northern Lab'): CataloguePeer {
@@ -18,3 +19,20 @@ export function sharedEntry(changes: Partial<PeerEntry> = {}): PeerEntry {
 
 /** The information under which a partner's elements are shown. */
 export const sharedInformation = sharedEntry({ key: 'about.us', type: 'information', name: 'Lab' });
+
+let states = 0;
+
+/** Has the forms service keep a peer's whole catalogue. @returns what it did not take. */
+export async function keepCatalogue(
+  { operations }: Pick<FormsService, 'operations'>,
+  peer: CataloguePeer,
+  entries: PeerEntry[],
+): Promise<string[]> {
+  states += 1;
+  const state = `state ${states}`;
+  const { refused } = await operations.storePeerEntries({ peer, state, entries });
+  const asOf = new Date().toISOString();
+  const { held } = await operations.finishPeerCatalogue({ url: peer.url, state, asOf });
+  if (!held) throw new Error('The catalogue was not kept.');
+  return refused;
+}

@@ -32,14 +32,14 @@ export function createOperations({
   db,
   log,
   renderer,
-  baseUrl,
+  instance,
   defaultLanguage,
   peers,
 }: {
   db: Database;
   log: Logger;
   renderer: PageRenderer;
-  baseUrl: string;
+  instance: { name: string; baseUrl: string };
   /** INSTANCE_LANGUAGE */
   defaultLanguage: string;
   peers: PeerRules;
@@ -47,7 +47,9 @@ export function createOperations({
   const contents = createContentCache((ids) => readContents(db, ids));
   const peerContents = createContentCache((ids) => readPeerContents(db, ids));
   const languages = { pages: renderer.languages, instance: defaultLanguage };
-  const readPeerParts = createReadPeerParts({ contents: peerContents, staleDays: peers.staleDays });
+  const readPeerParts = createReadPeerParts({
+    ...{ contents: peerContents, staleDays: peers.staleDays, ownName: instance.name },
+  });
   const readForm = createReadForm({ db, contents, readPeerParts, languages });
   const describeForm = createDescribeForm({ readForm });
   return {
@@ -57,7 +59,7 @@ export function createOperations({
     checkAnswers: createCheckAnswers({
       ...{ db, contents, readForm },
       readFormerOfPeers: createReadFormerOfPeers({ db, contents: peerContents }),
-      sealParts: createSealParts({ leader: baseUrl }),
+      sealParts: createSealParts({ leader: instance.baseUrl }),
     }),
     checkSubmission: createCheckSubmission({ db, contents }),
     activeVersions: createActiveVersions({ db }),

@@ -1,6 +1,7 @@
 import type { JWK } from 'jose';
 import type { ActiveItem } from '../domain/check-answers.ts';
 import { type ElementReference, formatReference } from '../domain/element-reference.ts';
+import { ownerName } from '../domain/owner-name.ts';
 import { isDated, requireFresh, unanswerable } from '../domain/peer-copy.ts';
 import type { PeerRow } from '../queries/read-peers.ts';
 import type { ContentCache } from './content-cache.ts';
@@ -9,6 +10,7 @@ import type { ContentCache } from './content-cache.ts';
 export interface PeerPart {
   /** Base URL. */
   url: string;
+  /** As people are told it. */
   name: string;
   info: ActiveItem;
   /** What answers are sealed to: a public JWK. */
@@ -23,9 +25,19 @@ export interface PeerPart {
  * Makes peers' parts of a layout out of the rows that were read for it. Peers come in the order in which the layout first names them.
  * @throws Failure `unavailable` if a copy that is needed is too old, or does not say who asks.
  */
-export function createReadPeerParts({ contents, staleDays }: { contents: ContentCache; staleDays: number }) {
-  return async (references: readonly ElementReference[], rows: readonly PeerRow[]): Promise<PeerPart[]> => {
-    if (rows.length === 0) return [];
+export function createReadPeerParts({
+  contents,
+  staleDays,
+  ownName,
+}: {
+  contents: ContentCache;
+  staleDays: number;
+  /** INSTANCE_NAME */
+  ownName: string;
+}) {
+  return async (references: readonly ElementReference[], found: readonly PeerRow[]): Promise<PeerPart[]> => {
+    if (found.length === 0) return [];
+    const rows = found.map((row) => ({ ...row, owner: ownerName(row, ownName) }));
     const versions = await contents.get(rows.map(({ version }) => version));
     const parts = new Map<string, PeerPart>();
     for (const reference of references) {

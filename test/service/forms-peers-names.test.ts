@@ -1,0 +1,64 @@
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { makeActive, sampleContent } from '../support/forms-models.ts';
+import { type FormsService, startForms } from '../support/forms-service.ts';
+import { keepCatalogue, samplePeer, sharedEntry, sharedInformation } from '../support/peer-entries.ts';
+
+let forms: FormsService;
+beforeAll(async () => {
+  forms = await startForms();
+  const { id } = await makeActive(forms, 'information', sampleContent.information, 'own.information');
+  await forms.send(`/models/${id}`, { method: 'PUT', json: { name: 'Own', default: true } });
+}, 60_000);
+afterAll(() => forms?.stop());
+
+async function pairWith(host: string, name: string): Promise<() => Promise<unknown>> {
+  const peer = samplePeer(`https://${host}`, name);
+  await keepCatalogue(forms, peer, [sharedInformation, sharedEntry()]);
+  const end = () => forms.operations.forgetPeer({ url: peer.url });
+  onTestFinished(async () => void (await end()));
+  return end;
+}
+
+/** A form with a question of each. */
+async function describeForm(hosts: string[]) {
+  const elements = hosts.map((host) => `study@${host}`);
+  const { layout } = await forms.operations.resolveLayout({ layoutData: { type: 'layout', elements } });
+  return forms.operations.describeForm({ layout, languages: ['en'] });
+}
+
+/** Who asks, as the form says it above the questions and with each. */
+async function namesIn(hosts: string[]): Promise<string[]> {
+  const { peers } = await describeForm(hosts);
+  for (const { name, info, elements } of peers)
+    for (const shown of [info, ...elements]) expect(shown?.owner).toBe(name);
+  return peers.map(({ name }) => name);
+}
+
+describe('who asks', () => {
+  it('is told by name alone where one owner has it', async () => {
+    await pairWith('north.example', 'Northern Clinic');
+    await pairWith('south.example', 'Southern Clinic');
+    expect(await namesIn(['north.example', 'south.example'])).toEqual(['Northern Clinic', 'Southern Clinic']);
+  });
+
+  it('is told with the address where two peers have one name, however it is written, whether both are asked for or not', async () => {
+    await pairWith('north.example', 'The Clinic');
+    const before = await describeForm(['north.example']);
+    const end = await pairWith('south.example:8443', 'the clinic');
+    const after = await describeForm(['north.example']);
+    expect(after.peers.map(({ name }) => name)).toEqual(['The Clinic (north.example)']);
+    // What was described before is not shown any more.
+    expect(after.revision).not.toBe(before.revision);
+    expect(await namesIn(['south.example:8443', 'north.example'])).toEqual([
+      'the clinic (south.example:8443)',
+      'The Clinic (north.example)',
+    ]);
+    await end();
+    expect(await namesIn(['north.example'])).toEqual(['The Clinic']);
+  });
+
+  it('is told with the address where a peer has the name of this instance', async () => {
+    await pairWith('north.example', 'ACCORD');
+    expect(await namesIn(['north.example'])).toEqual(['ACCORD (north.example)']);
+  });
+});
