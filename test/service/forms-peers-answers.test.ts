@@ -120,6 +120,16 @@ describe('answers to a peer’s elements', () => {
     expect(JSON.stringify(result)).not.toContain('"accepted"]');
   });
 
+  it('are told of with the address of their owner where another peer has its name, and sealed the same', async () => {
+    const namesake = { ...lab, url: 'https://namesake.example' };
+    await keep([sharedInformation], namesake);
+    const [part] = await partsOf(check({ [own]: ['refused'], [theirs()]: ['accepted'] }));
+    await forms.operations.forgetPeer({ url: namesake.url });
+    const name = `${lab.name} (${at})`;
+    expect(part).toMatchObject({ name, location: lab.url, info: { owner: name } });
+    expect((await read(part)).answers).toEqual({ 'element/processing/study/1.0': ['accepted'] });
+  });
+
   it('of two peers are two parts, each for its owner alone, never twice under one name', async () => {
     const answers = {
       [theirs()]: ['accepted'],

@@ -4,8 +4,7 @@ import type { ServiceProcess } from './service-process.ts';
 
 /** More than a process ever needs that has nothing to do: its pool, its neighbours, Kafka, and connections that are kept for the next request. */
 const mostOpenFiles = 128;
-/** What deploy/compose.yaml gives a container. After a burst V8 gives back what it does not use, but the system takes its time to count it out. */
-const mostMegabytes = 512;
+const mostMegabytes = 400;
 /** Connections and memory are given back in a while. */
 const patienceMs = 15_000;
 
