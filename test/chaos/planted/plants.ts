@@ -60,6 +60,8 @@ export const plants: readonly Plant[] = [
     patch: 'commit-without-condition',
     what: 'a submit commits whatever has become of the transaction meanwhile',
     faults: [],
+    // Somebody must have cancelled at the very moment.
+    between: [800, 1_000],
     caught: /^I4: \S+ went CREATED → CANCELLED → COMMITTED/m,
   },
   {
