@@ -4,6 +4,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { createTopics, readTopics } from '#lib/events/kafka/topics.ts';
+import { imageOptions } from '../deploy/local/image-options.ts';
 import { startLocalKafka } from '../deploy/local/kafka.ts';
 import { startLocalRedis } from '../deploy/local/redis.ts';
 import { type DistributedResults, writeDistributedReport } from './distributed-report.ts';
@@ -17,7 +18,7 @@ import type { Target } from './run-flow.ts';
 import { addPhases, type Phase, runPhase } from './run-phase.ts';
 import { startPostgres } from './start-postgres.ts';
 import { startServer } from './start-server.ts';
-import { serviceOptions, startServices } from './start-services.ts';
+import { startServices } from './start-services.ts';
 
 // Separate services on PostgreSQL, Kafka and Redis beside a bare server on the same PostgreSQL, in one run. It asserts
 // nothing: figures are for reading.
@@ -81,7 +82,7 @@ async function measure(): Promise<DistributedResults> {
     await startServer(
       'bench/baseline-server.ts',
       { DATABASE_URL: prepared.bareUrl, SAMPLES: prepared.samples },
-      serviceOptions,
+      imageOptions,
     ),
   );
   const { key } = prepared;

@@ -1,4 +1,5 @@
 import { freePort } from '#lib/lifecycle/free-port.ts';
+import { imageOptions } from '../deploy/local/image-options.ts';
 import { type ServerProcess, startServer } from './start-server.ts';
 
 /** One process of each service. */
@@ -10,8 +11,6 @@ export interface Services {
 }
 
 const names = ['auth', 'forms', 'transactions', 'peers', 'webhooks'] as const;
-/** As in the container image (deploy/entrypoint.sh). */
-export const serviceOptions = ['--disable-warning=TimeoutNegativeWarning'];
 
 /**
  * Starts every service as a process of its own. Every request of the flow goes to `transactions` (its prefix is /consents), so a router
@@ -46,7 +45,7 @@ export async function startServices(
           PORT: String(port),
           INTERNAL_PORT: String(internalPort),
         },
-        [...serviceOptions, ...profiling(name)],
+        [...imageOptions, ...profiling(name)],
       ),
     ),
   );

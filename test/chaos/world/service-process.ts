@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { appendFileSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
+import { imageMemory, imageOptions } from '../../../deploy/local/image-options.ts';
 import { programEnvironment } from '../../support/program-environment.ts';
 import { waitUntil } from '../wait-until.ts';
 
@@ -42,8 +43,6 @@ export interface ServiceProgram {
   logFolder?: string;
 }
 
-/** As deploy/entrypoint.sh. */
-const serviceOptions = ['--disable-warning=TimeoutNegativeWarning'];
 const shiftModule = path.join(import.meta.dirname, 'shift-clock.ts');
 /** What a process says when something was forgotten in the code. */
 const faultWords = /a fault of its own|unhandledRejection|UnhandledPromise|MaxListenersExceeded/;
@@ -72,9 +71,9 @@ export function createServiceProcess(options: ServiceProgram): ServiceProcess {
   let ended: Promise<number | null> = Promise.resolve(null);
 
   function launch(): void {
-    const started = spawn(process.execPath, [...serviceOptions, path.join(project, program)], {
+    const started = spawn(process.execPath, [...imageOptions, path.join(project, program)], {
       cwd: '/',
-      env: { ...programEnvironment, ...environment, ...shiftSettings(shift) },
+      env: { ...programEnvironment, ...imageMemory, ...environment, ...shiftSettings(shift) },
       stdio: ['ignore', 'ignore', 'pipe'],
     });
     child = started;
