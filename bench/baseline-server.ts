@@ -1,20 +1,25 @@
-import { readFileSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
 import Koa from 'koa';
-import type { Queries } from '#lib/db/database.ts';
 import { startEmbeddedPostgres } from '#lib/db/embedded/start-embedded-postgres.ts';
 import { createPool } from '#lib/db/pool.ts';
-import { compile, type Statement } from '#lib/db/sql.ts';
+import { createBus } from '#lib/events/create-bus.ts';
 import { createOutboxRelay } from '#lib/events/outbox-relay.ts';
+import { createCallerTokens } from '#lib/internal/caller-tokens.ts';
+import { createInternalClient } from '#lib/internal/create-internal-client.ts';
+import { readOperations } from '#lib/internal/read-operations.ts';
 import { createLogger } from '#lib/observability/logger.ts';
-import { type BaselineSamples, createBaselineSteps } from './baseline-steps.ts';
+import { createMetrics } from '#lib/observability/metrics.ts';
+import { type BaselineForms, createBaselineForms } from './baseline-forms.ts';
+import { queriesOf, readSamples } from './baseline-parts.ts';
+import { createBaselineSteps } from './baseline-steps.ts';
 
 // What a flow costs without Accord: Koa, pg, Accord's SQL statements with the same parameters, and constant strings for pages.
 // No validation, no rights, no tokens, no negotiation, no rendering, no signature.
 
-const { form, final } = JSON.parse(readFileSync(process.env.SAMPLES as string, 'utf8')) as BaselineSamples;
-// The form is posted to the address that it was had from, not to that of the sample, which is answered already.
-const samples = { form: form.replace('method="post" action=', 'method="post" not-to='), final };
+// With FORMS_URL and KAFKA_BROKERS it is divided as Accord is: what is of forms is another process (baseline-forms-server.ts), which it
+// calls as Accord's services call each other, and events go to Kafka.
+
+const { FORMS_URL: formsUrl, KAFKA_BROKERS: brokers, CALLER_SECRET: callerSecret = '' } = process.env;
 const log = createLogger({ level: 'warn' });
 const postgres = await openPostgres();
 const pools = {
@@ -22,18 +27,28 @@ const pools = {
   transactions: createPool({ url: postgres.connectionString, schema: 'transactions', log }),
 };
 const db = queriesOf(pools.transactions);
+const bus = brokers
+  ? await createBus({ brokers: brokers.split(','), clientId: 'bare', log, metrics: createMetrics().events })
+  : undefined;
+const nowhere = {
+  publish: async () => [],
+  canLose: false,
+  onTopicLost: () => {},
+  taken: async () => new Map(),
+  gatherMs: 0,
+};
 const relay = createOutboxRelay({
   db: { ...db, withTransaction: async (work) => work(db) },
-  bus: {
-    publish: async () => [],
-    canLose: false,
-    onTopicLost: () => {},
-    taken: async () => new Map(),
-    gatherMs: 0,
-  },
+  bus: bus ?? nowhere,
   log,
 });
-const steps = await createBaselineSteps({ db, forms: queriesOf(pools.forms), samples });
+const forms = formsUrl
+  ? createInternalClient<BaselineForms>({
+      ...{ service: 'forms', addresses: [formsUrl], reads: readOperations.forms },
+      tokens: createCallerTokens('transactions', [Buffer.from(callerSecret)]),
+    })
+  : createBaselineForms({ db: queriesOf(pools.forms), samples: readSamples() });
+const steps = await createBaselineSteps({ db, forms });
 
 const app = new Koa();
 app.use(async (ctx) => {
@@ -82,6 +97,7 @@ process.once('SIGTERM', async () => {
   server.close();
   server.closeAllConnections();
   await relay.stop();
+  await bus?.stop();
   await Promise.all(Object.values(pools).map((pool) => pool.end()));
   await postgres.stop();
   process.exit(0);
@@ -98,14 +114,4 @@ async function readText(request: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk);
   return Buffer.concat(chunks).toString();
-}
-
-/** Statements as they are, on any connection that is free. */
-function queriesOf(pool: ReturnType<typeof createPool>): Queries {
-  const query = async <T>(statement: Statement) => (await pool.query(compile(statement))).rows as T[];
-  return {
-    query,
-    maybeOne: async <T>(statement: Statement) => (await query<T>(statement))[0],
-    one: async <T>(statement: Statement) => (await query<T>(statement))[0] as T,
-  };
 }

@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { Queries } from '#lib/db/database.ts';
 import { sql } from '#lib/db/sql.ts';
-import { readActive } from '../services/forms/queries/read-active.ts';
+import { randomId } from '#lib/ids/random-id.ts';
 import { commitTransaction } from '../services/transactions/queries/commit-transaction.ts';
 import { insertClaiming } from '../services/transactions/queries/create-transaction.ts';
 import {
@@ -10,12 +10,7 @@ import {
   readTransactionWithReceipt,
 } from '../services/transactions/queries/read-transaction.ts';
 import { readReceipt } from '../services/transactions/queries/receipts.ts';
-
-/** Pages of Accord, which the bare server sends as they are. */
-export interface BaselineSamples {
-  form: string;
-  final: string;
-}
+import type { BaselineForms } from './baseline-forms.ts';
 
 const source = 'http://localhost';
 
@@ -23,15 +18,7 @@ const source = 'http://localhost';
  * Each step with Accord's statements and parameters like Accord's; what Accord works out (layout, records, receipt) is taken
  * from the sample transaction that the folder holds.
  */
-export async function createBaselineSteps({
-  db,
-  forms,
-  samples,
-}: {
-  db: Queries;
-  forms: Queries;
-  samples: BaselineSamples;
-}) {
+export async function createBaselineSteps({ db, forms }: { db: Queries; forms: BaselineForms }) {
   const { id: sampleId } = await db.one<{ id: string }>(
     sql`SELECT t.id FROM transactions AS t WHERE t.subject = 'sample'`,
   );
@@ -39,13 +26,12 @@ export async function createBaselineSteps({
   const receipt = await readReceipt(db, sampleId);
   if (!sample || !receipt) throw new Error('The folder has no sample transaction.');
   const { context: defaults, layout } = sample;
-  const asked = [layout.info, ...layout.elements];
   const expiresAt = new Date(Date.now() + 180 * 24 * 3600 * 1000).toISOString();
 
   return {
     async create(body: { subject: string; attributes: Record<string, string> }) {
-      await readActive(forms, { keys: ['layout.001', ...asked], withDefault: false });
-      const id = randomBytes(11).toString('hex');
+      await forms.resolveLayout({ layout: 'layout.001', pinned: layout });
+      const id = randomId();
       const context = { ...defaults, ...body };
       const created = { id, context, layout, author: 'bench', parent: null };
       const made = await insertClaiming(db, randomBytes(32), created, source);
@@ -54,19 +40,19 @@ export async function createBaselineSteps({
 
     async open(id: string) {
       const read = await readTransactionWithReceipt(db, id);
-      return read?.transaction.state === 'COMMITTED' ? samples.final : undefined;
+      if (read?.transaction.state !== 'COMMITTED') return undefined;
+      return (await forms.renderPage({ model: JSON.parse(read.receipt ?? '') })).html;
     },
 
     async form(id: string) {
-      await readTransactionWithEarlier(db, id);
-      await readActive(forms, { keys: asked });
-      return samples.form;
+      const read = await readTransactionWithEarlier(db, id);
+      return (await forms.renderForm({ layout, page: { context: read?.transaction.context } })).html;
     },
 
     async submit(id: string, fields: URLSearchParams) {
       const read = await readTransaction(db, id);
-      await readActive(forms, { keys: asked });
-      const records = [...fields]
+      const { answers } = await forms.checkAnswers({ layout, answers: [...fields] });
+      const records = answers
         .filter(([name]) => name.startsWith('element/'))
         .map(([name, value]) => {
           const [, type = '', key = '', serial = ''] = name.split('/');

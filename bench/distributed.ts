@@ -13,9 +13,10 @@ import { createHttpClient } from './http-client.ts';
 import { prepareDatabases } from './prepare-databases.ts';
 import { returningSubject } from './prepare-folder.ts';
 import { cpuSeconds } from './process-usage.ts';
-import { type Kind, kinds, type System, systems } from './report.ts';
+import { type Kind, kinds, systems } from './report.ts';
 import type { Target } from './run-flow.ts';
 import { addPhases, type Phase, runPhase } from './run-phase.ts';
+import { startDivided } from './start-divided.ts';
 import { startPostgres } from './start-postgres.ts';
 import { startServer } from './start-server.ts';
 import { startServices } from './start-services.ts';
@@ -39,6 +40,10 @@ const concurrency = Number(options.concurrency);
 const flowsEach = Math.ceil(Number(options.flows) / kinds.length / (rounds + 1));
 const returningSubjects = Math.min(flowsEach, 1_000);
 
+/** Beside Accord and the bare server the latter once more, divided as Accord is: what it costs to be several, whatever they do. */
+const contenders = [...systems, 'divided'] as const;
+type Contender = (typeof contenders)[number];
+type Measured = Omit<DistributedResults['phases'][number], 'system'> & { system: Contender };
 type Contestant = Target & { pids: readonly number[] };
 
 const parts: { stop(): Promise<unknown> }[] = [];
@@ -85,13 +90,18 @@ async function measure(): Promise<DistributedResults> {
       imageOptions,
     ),
   );
+  const divided = keep(
+    await startDivided({ databaseUrl: prepared.dividedUrl, samples: prepared.samples, wanted }),
+  );
   const { key } = prepared;
-  const contestants: Record<System, Contestant> = {
+  const contestants: Record<Contender, Contestant> = {
     Accord: { key, client: connect(services.ports.transactions ?? 0), pids: Object.values(services.pids) },
     bare: { key, client: connect(bare.port), pids: [bare.pid] },
+    divided: { key, client: connect(divided.port), pids: divided.pids },
   };
   const before = cpuByService(services.pids);
-  const phases = await compare(contestants);
+  const all = await compare(contestants);
+  const phases = all.flatMap(({ system, ...phase }) => (system === 'divided' ? [] : [{ ...phase, system }]));
   const after = cpuByService(services.pids);
   const own = addPhases(phases.filter(({ system }) => system === 'Accord').map(({ phase }) => phase));
   const rate = own.flows / own.seconds / 2;
@@ -100,6 +110,7 @@ async function measure(): Promise<DistributedResults> {
     ...{ brokers: [kafka.address], rate, seconds: Number(options.seconds), firstOrder: orders },
   });
   return {
+    divided: all.filter(({ system }) => system === 'divided').map(({ phase }) => phase),
     ...{ phases, events, concurrency, loads: [loadBefore, loadavg()[0] ?? 0] },
     flows: rounds * kinds.length * flowsEach,
     shares: Object.fromEntries(
@@ -110,11 +121,11 @@ async function measure(): Promise<DistributedResults> {
 }
 
 /** In turn, and each first as often as second. */
-async function compare(contestants: Record<System, Contestant>): Promise<DistributedResults['phases']> {
-  const phases: DistributedResults['phases'] = [];
+async function compare(contestants: Record<Contender, Contestant>): Promise<Measured[]> {
+  const phases: Measured[] = [];
   for (let round = 0; round <= rounds; round += 1)
     for (const kind of kinds)
-      for (const system of round % 2 === 0 ? systems : systems.toReversed()) {
+      for (const system of round % 2 === 0 ? contenders : contenders.toReversed()) {
         const phase = await run(contestants[system], kind);
         if (round > 0) phases.push({ system, kind, round, phase });
         const cost = ((phase.cpuSeconds / phase.flows) * 1000).toFixed(2);

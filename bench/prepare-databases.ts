@@ -8,10 +8,11 @@ import { runFlow } from './run-flow.ts';
 import type { BenchPostgres } from './start-postgres.ts';
 import { startServer } from './start-server.ts';
 
-/** Two equal databases on one PostgreSQL, for Accord's services and for the bare server. */
+/** Equal databases on one PostgreSQL, for Accord's services and for the bare server, whole and divided. */
 export interface PreparedDatabases {
   accordUrl: string;
   bareUrl: string;
+  dividedUrl: string;
   secretsDir: string;
   /** An API key of scope OWNER. */
   key: string;
@@ -40,7 +41,8 @@ export async function prepareDatabases({
   const samples = path.join(folder, 'samples.json');
   await writeFile(samples, JSON.stringify(pages));
   const bareUrl = await postgres.createDatabase('bare', 'accord');
-  return { accordUrl, bareUrl, secretsDir, key, samples };
+  const dividedUrl = await postgres.createDatabase('divided', 'accord');
+  return { accordUrl, bareUrl, dividedUrl, secretsDir, key, samples };
 }
 
 /** Lets a single process make schemas, the demonstration's models and a key, and walks one subject through everything. */
