@@ -26,7 +26,7 @@ import { startServices } from './start-services.ts';
 
 const { values: options } = parseArgs({
   options: {
-    flows: { type: 'string', default: '6000' },
+    flows: { type: 'string', default: '15000' },
     rounds: { type: 'string', default: '4' },
     concurrency: { type: 'string', default: '16' },
     seconds: { type: 'string', default: '20' },

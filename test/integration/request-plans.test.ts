@@ -38,6 +38,17 @@ describe('with thousands of records, requests', () => {
     expect(plans.filter(({ readWhole }) => readWhole.length > 0)).toEqual([]);
   });
 
+  it('for what was not committed look among that alone', async () => {
+    const list = async () => {
+      const { status } = await target.client.get('/transactions?states=CANCELLED', { CM_KEY: target.key });
+      expect(status).toBe(200);
+    };
+    const plans = await readPlans(instance.databaseUrl, list);
+    expect(plans.find(({ text }) => text.includes('FROM transactions'))?.indexes).toEqual([
+      'transactions_not_committed',
+    ]);
+  });
+
   it('are seen to do so as soon as an index is missing', async () => {
     const client = new pg.Client({ connectionString: instance.databaseUrl });
     await client.connect();

@@ -42,6 +42,15 @@ it('A period without anything has its days all the same', async () => {
   expect(Object.values(states)).toEqual([0, 0, 0, 0, 0, 0]);
 });
 
+it('A year, which is counted in parts, has each of its days once', async () => {
+  const after = '2025-03-01T12:00:00Z';
+  const { days } = await readStats(`?after=${after}&before=2026-03-01T12:00:00Z`);
+  expect(days).toHaveLength(366);
+  expect([days[0]?.date, days.at(-1)?.date]).toEqual(['2025-03-02', '2026-03-02']);
+  const dates = days.map(({ date }) => date);
+  expect(dates).toEqual([...new Set(dates)].sort());
+});
+
 it('A period that is none, or longer than a year, is refused', async () => {
   for (const query of [
     '?after=2026-02-01&before=2026-01-01',

@@ -28,7 +28,7 @@ export interface Stats {
   days: ({ date: string; created: number; committed: number } & Decisions)[];
 }
 
-/** Adds counts up. Every day of the period is there, also one on which nothing happened: a chart needs no more. */
+/** Adds counts up; a day may be there several times, in parts. Every day of the period is there, also one on which nothing happened: a chart needs no more. */
 export function composeStats(counted: readonly StateCount[], decided: readonly DecisionCount[]): Stats {
   const byState = Object.fromEntries(states.map((state) => [state, 0])) as Stats['states'];
   const days = new Map<string, Stats['days'][number]>();
@@ -48,5 +48,6 @@ export function composeStats(counted: readonly StateCount[], decided: readonly D
     const day = days.get(date);
     if (day) day[decision] += count;
   }
-  return { states: byState, elements: [...elements.values()], days: [...days.values()] };
+  const byKey = [...elements.values()].sort((one, other) => (one.key < other.key ? -1 : 1));
+  return { states: byState, elements: byKey, days: [...days.values()] };
 }

@@ -1,23 +1,25 @@
+import type { Queries } from '#lib/db/database.ts';
 import type { Fault } from '#lib/errors/fail.ts';
 import { fail } from '#lib/errors/fail.ts';
 import type { Handler, OperationInput } from '#lib/http/operation.ts';
-import { composeStats } from '../domain/compose-stats.ts';
+import { composeStats, type DecisionCount, type StateCount } from '../domain/compose-stats.ts';
+import { splitPeriod } from '../domain/split-period.ts';
 import { readNow } from '../queries/read-now.ts';
-import { countDecisions, countStates } from '../queries/read-stats.ts';
+import { countDecisions, countStates, type StatsPeriod } from '../queries/read-stats.ts';
 import type { Dependencies } from './dependencies.ts';
 import { readTime } from './read-filters.ts';
 
 const dayMs = 24 * 60 * 60 * 1000;
 const defaultDays = 30;
 const maxDays = 366;
+const partDays = 7;
 
 /** GET /stats: counts and acceptance over time (decisions.md §4). */
 export function getStatsHandler({ db, instance }: Dependencies): Handler {
   const { timeZone } = instance;
   return async (ctx, { query }) => {
     const { after, before } = readPeriod(query, await readNow(db));
-    const period = { after, before, timeZone };
-    const [counted, decided] = await Promise.all([countStates(db, period), countDecisions(db, period)]);
+    const { counted, decided } = await countAll(db, { after, before, timeZone });
     ctx.body = {
       after: after.toISOString(),
       before: before.toISOString(),
@@ -25,6 +27,21 @@ export function getStatsHandler({ db, instance }: Dependencies): Handler {
       ...composeStats(counted, decided),
     };
   };
+}
+
+/** A year of a large instance takes longer than one statement may, so it is counted in parts, one after the other. */
+async function countAll(db: Queries, { timeZone, ...period }: StatsPeriod) {
+  const counted: StateCount[] = [];
+  const decided: DecisionCount[] = [];
+  for (const part of splitPeriod(period, partDays)) {
+    const found = await Promise.all([
+      countStates(db, { ...part, timeZone }),
+      countDecisions(db, { ...part, timeZone }),
+    ]);
+    counted.push(...found[0]);
+    decided.push(...found[1]);
+  }
+  return { counted, decided };
 }
 
 /** @throws Failure `invalid` for a period that is none, or longer than a year. */

@@ -34,5 +34,5 @@ export async function countDecisions(
     SELECT to_char(t.created_at AT TIME ZONE ${timeZone}, 'YYYY-MM-DD') AS date, r.key, r.type, r.value[1] AS decision, count(*) AS count
       FROM transactions AS t JOIN records AS r ON r.transaction = t.id
      WHERE t.created_at >= ${after} AND t.created_at < ${before} AND r.state = 'COMMITTED' AND r.type IN ('processing', 'conditions')
-     GROUP BY 1, r.key, r.type, r.value[1] ORDER BY r.key`);
+     GROUP BY 1, r.key, r.type, r.value[1]`);
 }
