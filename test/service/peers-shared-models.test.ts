@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { decodeJwt, importJWK, jwtVerify } from 'jose';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { publicPart } from '#lib/config/private-key.ts';
 import type { components } from '#lib/contracts/openapi.gen.ts';
 import { type Caller, createKey, signIn } from '../support/callers.ts';
@@ -21,20 +21,21 @@ beforeAll(async () => {
   lab = await startTestInstance();
   admin = await signIn(lab, 'admin');
   [clinic, stranger] = await Promise.all([startOwnPeer(), startOwnPeer()]);
-  for (const peer of [clinic, stranger]) {
-    const content = {
-      pairing: randomUUID(),
-      apiKey: (await createKey(lab, 'partner', 'PEER')).key,
-      description: await peer.describe(),
-    };
-    await peer.send(lab.url, 'POST', '/federation/pairing', content);
-  }
+  for (const peer of [clinic, stranger]) await introduce(peer);
 });
 afterAll(async () => {
   await Promise.all([clinic?.close(), stranger?.close()]);
   await lab?.stop();
 });
 
+async function introduce(peer: OwnPeer): Promise<void> {
+  const content = {
+    pairing: randomUUID(),
+    apiKey: (await createKey(lab, 'partner', 'PEER')).key,
+    description: await peer.describe(),
+  };
+  await peer.send(lab.url, 'POST', '/federation/pairing', content);
+}
 const ask = async (query = '', peer = clinic) =>
   (await (await peer.send(lab.url, 'GET', `/federation/models${query}`)).json()) as Page;
 async function all(peer = clinic): Promise<Record<string, Record<string, unknown>>> {
@@ -54,6 +55,22 @@ async function share(key: string, changes: Partial<Entry>): Promise<void> {
   const changed = await admin.send('PUT', `/models/${entry.id}`, { name: entry.name, ...changes });
   expect(changed.status).toBe(200);
 }
+
+it('A new partner is asked for what it shares when it asks for ours: before, it may not have pinned our keys', async () => {
+  const partner = await startOwnPeer();
+  const asked: unknown[] = [];
+  partner.answer = (request, response) => {
+    asked.push(request.url);
+    response.writeHead(503).end();
+  };
+  await introduce(partner);
+  expect(asked).toEqual([]);
+  // So that it is for no other reason.
+  await runInDatabase(lab, `UPDATE peers.catalogues SET due_at = 'infinity' WHERE url = '${partner.url}'`);
+  await ask('', partner);
+  await vi.waitFor(() => expect(asked).not.toEqual([]), 10_000);
+  await partner.close();
+});
 
 describe('what a peer may show', () => {
   it('is the default information at first, and every ACTIVE element that is shared', async () => {

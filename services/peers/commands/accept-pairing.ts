@@ -17,8 +17,8 @@ export interface Introduction {
   description: string;
 }
 
-/** The partner pins our keys when it has our answer; before that it would refuse us. */
-const partnerPinsWithinSeconds = 1;
+/** The partner pins our keys when it has our answer, and would refuse us before. Then it asks for our catalogue, and is asked for its own; or at the latest then. */
+const partnerPinsWithinSeconds = 5;
 
 /**
  * Accepts another instance as peer: the one-time key first, so that a stranger costs no signature check; then who it is.

@@ -44,6 +44,6 @@ export function createHandlers(dependencies: Dependencies, own: Own): Handlers {
     decideSubmission: decideSubmissionHandler(submissions),
     readDecision: readDecisionHandler(submissions),
     announceChange: announceChangeHandler(dependencies),
-    listSharedModels: listSharedModelsHandler({ ...own, db: dependencies.db, baseUrl: dependencies.baseUrl }),
+    listSharedModels: listSharedModelsHandler({ ...own, ...dependencies }),
   };
 }

@@ -5,13 +5,15 @@ import type { Database } from '#lib/db/database.ts';
 import { fail } from '#lib/errors/fail.ts';
 import type { Handler } from '#lib/http/operation.ts';
 import { signSharedEntry } from '../domain/shared-document.ts';
-import { markShown } from '../queries/catalogues.ts';
+import { hurryUnread, markShown } from '../queries/catalogues.ts';
 import { peerIdOf } from './dependencies.ts';
 
 interface Options {
   db: Database;
   forms: Pick<FormsOperations, 'sharedEntries'>;
   baseUrl: string;
+  /** There is a catalogue to read. */
+  wake: () => void;
   signingKey: JWK & { kid: string };
 }
 
@@ -21,7 +23,7 @@ const pageCharacters = 2 ** 20;
 const cacheBytes = 32 * 2 ** 20;
 
 /** GET /federation/models: what the peer that asks may show, as a whole, in pages (docs/federation.md, "Catalogue"). */
-export function listSharedModelsHandler({ db, forms, baseUrl, signingKey }: Options): Handler {
+export function listSharedModelsHandler({ db, forms, baseUrl, wake, signingKey }: Options): Handler {
   // Signing costs more than all else here, and an entry is the same for every peer.
   const signed = new LRUCache<string, string>({ maxSize: cacheBytes, sizeCalculation: (jws) => jws.length });
 
@@ -50,6 +52,8 @@ export function listSharedModelsHandler({ db, forms, baseUrl, signingKey }: Opti
   return async (ctx, { query, principal }) => {
     const now = new Date();
     const peer = peerIdOf(principal.account);
+    // Who asks knows our keys: a new partner has pinned them, and will answer us.
+    if (await hurryUnread(db, peer)) wake();
     const known = query.since === undefined ? null : String(query.since);
     const found = await forms.sharedEntries({ peer, after: readAfter(query.cursor), known, limit: pageSize });
     await markShown(db, peer, found.state);

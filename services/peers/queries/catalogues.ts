@@ -45,6 +45,16 @@ export async function hurryCatalogue(db: Queries, peer: string): Promise<void> {
       FROM peers AS p WHERE p.id = ${peer} AND c.url = p.url`);
 }
 
+/** Has a catalogue read now that was never read. @returns whether there is anything to do. */
+export async function hurryUnread(db: Queries, peer: string): Promise<boolean> {
+  const rows = await db.query(sql`
+    UPDATE catalogues AS c SET due_at = accord_now()
+      FROM peers AS p
+     WHERE p.id = ${peer} AND c.url = p.url AND c.state IS NULL AND c.failures = 0 AND c.due_at > accord_now()
+    RETURNING c.url`);
+  return rows.length > 0;
+}
+
 /** Leases catalogues that are due. Rows that another replica is about to lease are skipped, so that replicas share the work. */
 export function claimCatalogues(db: Queries, most: number): Promise<ClaimedCatalogue[]> {
   return db.query<ClaimedCatalogue>(sql`
