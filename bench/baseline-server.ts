@@ -36,6 +36,7 @@ const nowhere = {
   onTopicLost: () => {},
   taken: async () => new Map(),
   gatherMs: 0,
+  resting: () => [],
 };
 const relay = createOutboxRelay({
   db: { ...db, withTransaction: async (work) => work(db) },

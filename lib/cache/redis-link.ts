@@ -24,6 +24,8 @@ export function createRedisLink({ url, log }: { url: string; log: Logger }): Red
     // Both or neither: what was sent again after a time-out would be counted twice, and kept for that it would never be rejected.
     commandTimeout: 200,
     autoResendUnfulfilledCommands: false,
+    // One that has become a replica of another keeps its connections, and takes nothing any more.
+    reconnectOnError: (error) => error.message.startsWith('READONLY'),
     retryStrategy: (attempt) => Math.min(attempt * 100, maxReconnectMs),
   });
   let restsUntil = 0;

@@ -15,6 +15,8 @@ const lockKey = 7_205_759_404;
 /** A killed process's session may be there for a moment. */
 const patienceMs = 2_000;
 const retryMs = 250;
+/** Nothing is ever asked over the connection: a network that drops it without a word has to be noticed, as PostgreSQL notices it. */
+const keepAliveMs = 10_000;
 
 /**
  * Holds a database for this one process, with a lock of PostgreSQL's that ends with the process: events that travel inside a
@@ -83,6 +85,7 @@ async function tryToHold(url: string, former?: number): Promise<Attempt | undefi
     connectionTimeoutMillis: 5_000,
     query_timeout: 5_000,
     keepAlive: true,
+    keepAliveInitialDelayMillis: keepAliveMs,
   });
   client.on('error', () => {}); // `end` follows.
   try {

@@ -27,6 +27,8 @@ export interface EventBus {
    * unless they are `hopeless`. Never rejects.
    */
   publish(events: readonly OutboundEvent[]): Promise<readonly Unsent[]>;
+  /** Topics of which nothing came through just now: for a little while nothing should be sent to them. What is for others does not wait for that. */
+  resting(): readonly Topic[];
   /** Registers a handler; before {@link start}. A reader's name is its service's: its replicas share it. */
   subscribe(topic: Topic, reader: Reader, handler: EventHandler): void;
   /**

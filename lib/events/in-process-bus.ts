@@ -62,6 +62,7 @@ export function createInProcessBus(options: Options): EventBus {
     canLose: false,
     onTopicLost: () => {},
     taken: async () => new Map(),
+    resting: () => [],
     gatherMs,
     subscribe: (topic, reader, handler) => void subscriptions.push({ topic, reader, handler }),
     async publish(events) {

@@ -22,7 +22,7 @@ export interface OutboxRelay {
 
 interface Parts {
   db: Database;
-  bus: Pick<EventBus, 'publish' | 'canLose' | 'onTopicLost' | 'taken' | 'gatherMs'>;
+  bus: Pick<EventBus, 'publish' | 'canLose' | 'onTopicLost' | 'taken' | 'gatherMs' | 'resting'>;
   log: Logger;
   metrics?: EventMetrics | undefined;
   /** How long a topic that was lost stays as it is before it is filled again. */
@@ -74,7 +74,7 @@ export function createOutboxRelay(parts: Parts): OutboxRelay {
 
   /** @returns how many rows are done with. */
   async function sendBatch(): Promise<number> {
-    const rows = await db.query<OutboxRow>(claim);
+    const rows = await db.query<OutboxRow>(claim(bus.resting()));
     if (rows.length === 0) return 0;
     // RETURNING has no order, and events that need not come out of order should not.
     rows.sort((one, other) => (BigInt(one.id) < BigInt(other.id) ? -1 : 1));
@@ -149,12 +149,13 @@ function createRefill({ db, refillMs = defaultRefillMs }: Parts) {
   };
 }
 
-const claim = sql`
+/** @param resting topics that are left alone: rows that cannot go must not take the place of those that can, however many they are. */
+const claim = (resting: readonly Topic[]) => sql`
   UPDATE outbox AS o
      SET lease_until = now() + ${leaseSeconds} * interval '1 second', attempts = o.attempts + 1
    WHERE o.id IN (
            SELECT c.id FROM outbox AS c
-            WHERE c.not_before <= now() AND (c.lease_until IS NULL OR c.lease_until < now())
+            WHERE c.topic <> ALL(${resting}::text[]) AND c.not_before <= now() AND (c.lease_until IS NULL OR c.lease_until < now())
             ORDER BY c.id
             LIMIT ${batchSize}
               FOR UPDATE SKIP LOCKED)

@@ -72,7 +72,13 @@ describe('what is planned while a table is empty does not read all of it when th
           told += events.length;
           return [];
         },
-        ...{ canLose: false, gatherMs: 0, onTopicLost: () => {}, taken: async () => new Map() },
+        ...{
+          canLose: false,
+          gatherMs: 0,
+          onTopicLost: () => {},
+          taken: async () => new Map(),
+          resting: () => [],
+        },
       },
     });
     relay.start();

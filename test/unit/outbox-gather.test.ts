@@ -21,7 +21,13 @@ function startRelay(found: number) {
     log: createLogger({ level: 'silent' }),
     bus: {
       publish,
-      ...{ canLose: false, gatherMs: 25, onTopicLost: () => {}, taken: async () => new Map() },
+      ...{
+        canLose: false,
+        gatherMs: 25,
+        onTopicLost: () => {},
+        taken: async () => new Map(),
+        resting: () => [],
+      },
     },
   });
   relay.start();

@@ -38,7 +38,8 @@ export function createReaderLoop(options: ReaderOptions): ReaderLoop {
   const { subscription, log } = options;
   const { topic, reader } = subscription;
   const joined = Promise.withResolvers<void>();
-  const stopping = Promise.withResolvers<void>();
+  /** Ends the wait that is under way. A promise for all of them would hold on to what each has ended with. */
+  let interrupt = () => {};
   let stopped = false;
   let toldAt = Number.NEGATIVE_INFINITY;
   let running: Promise<void> | undefined;
@@ -62,7 +63,7 @@ export function createReaderLoop(options: ReaderOptions): ReaderLoop {
   async function readOnce(): Promise<boolean> {
     const began = performance.now();
     const run = begin();
-    const error = await Promise.race([run.failed, stopping.promise]);
+    const error = await Promise.race([run.failed, interruption()]);
     if (!stopped) {
       tell(error, run.hasRead());
       if (run.hasRead()) reader.onGap();
@@ -79,10 +80,17 @@ export function createReaderLoop(options: ReaderOptions): ReaderLoop {
     }
   }
 
+  function interruption(): Promise<void> {
+    return new Promise((resolve) => {
+      interrupt = resolve;
+    });
+  }
+
   function pause(ms: number): Promise<void> {
     const over = Promise.withResolvers<void>();
     const timer = setTimeout(over.resolve, ms);
-    return Promise.race([over.promise, stopping.promise]).finally(() => clearTimeout(timer));
+    interrupt = over.resolve;
+    return over.promise.finally(() => clearTimeout(timer));
   }
 
   return {
@@ -92,7 +100,7 @@ export function createReaderLoop(options: ReaderOptions): ReaderLoop {
     joined: () => joined.promise,
     async stop() {
       stopped = true;
-      stopping.resolve();
+      interrupt();
       await running;
     },
   };

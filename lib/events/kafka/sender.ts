@@ -141,12 +141,7 @@ function isMissing(error: unknown): boolean {
 }
 
 /** What the broker refuses for good (Kafka protocol, "Error Codes"), and what it refuses to a batch that has one such record. */
-const hopelessTypes = new Set([
-  'MESSAGE_TOO_LARGE',
-  'RECORD_LIST_TOO_LARGE',
-  'INVALID_RECORD',
-  'INVALID_TIMESTAMP',
-]);
+const hopelessTypes = new Set(['MESSAGE_TOO_LARGE', 'RECORD_LIST_TOO_LARGE', 'INVALID_RECORD']);
 
 function isHopeless(error: unknown): boolean {
   if (!(error instanceof Error)) return false;

@@ -18,13 +18,19 @@ export interface TopicsReport {
   differences: string[];
 }
 
+/**
+ * What every topic has beside that. The broker's clock dates events: a producer's may be wrong by so much that they are refused, or gone before
+ * they were read. And events lie there as they are read: kafkajs cannot open what others compress, nor ends where that becomes endless.
+ */
+const settingsOfAll = { 'message.timestamp.type': 'LogAppendTime', 'compression.type': 'uncompressed' };
+
 /** Of each event there are so many copies, or as many as there are brokers. */
 const maxReplication = 3;
 /** For so long brokers may choose the leaders of new topics. */
 const leadersMs = 30_000;
 const askAgainMs = 100;
 
-/** The topics of asyncapi.yaml, from the bindings of its channels. */
+/** The topics of asyncapi.yaml, from the bindings of its channels; with what all of them have. */
 export function readTopics(file: URL): WantedTopic[] {
   return Object.values(readAsyncApi(file).channels).map(({ address, bindings }) => {
     const { partitions, topicConfiguration } = bindings.kafka;
@@ -32,7 +38,7 @@ export function readTopics(file: URL): WantedTopic[] {
       name,
       [value].flat().join(','),
     ]);
-    return { topic: address, partitions, settings: Object.fromEntries(settings) };
+    return { topic: address, partitions, settings: { ...settingsOfAll, ...Object.fromEntries(settings) } };
   });
 }
 

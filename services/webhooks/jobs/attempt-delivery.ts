@@ -8,7 +8,7 @@ import { pauseAfterHours, waitAfter } from '../domain/back-off.ts';
 import { writeMessage } from '../domain/message.ts';
 import { judgeAnswer, type Outcome } from '../domain/outcome.ts';
 import type { SecretBox } from '../domain/secret.ts';
-import { type Claim, type Delivered, markDelivered, markFailed } from '../queries/attempts.ts';
+import { type Claim, type Delivered, markDelivered, markFailed, releaseClaims } from '../queries/attempts.ts';
 import { lockWebhook, noteFailure } from '../queries/webhooks.ts';
 
 /** For everything, from the name to the end of the answer. */
@@ -30,12 +30,12 @@ export async function callEndpoint(
   claim: Claim,
   signal: AbortSignal,
 ): Promise<Outcome | undefined> {
-  const sealed = claim.formerSecret ? [claim.secret, claim.formerSecret] : [claim.secret];
+  const former = openFormer(secrets, claim);
   try {
     const { headers, body } = writeMessage(claim.event, {
       id: claim.messageId,
       sentAt: claim.sentAt,
-      secrets: sealed.map((each) => secrets.open(claim.webhook, each)),
+      secrets: [secrets.open(claim.webhook, claim.secret), ...former],
     });
     const answer = await outbound.request({
       ...{ method: 'POST', url: claim.targetUrl, headers, body },
@@ -49,6 +49,15 @@ export async function callEndpoint(
       return { kind: 'failed', statusCode: null, error: error.message };
     log.error('a webhook could not be called', { id: claim.webhook, error });
     return { kind: 'failed', statusCode: null, error: 'The call could not be made.' };
+  }
+}
+
+/** Who renews a secret that nobody can open any more is helped at once: the former one then signs nothing. */
+function openFormer(secrets: SecretBox, { webhook, formerSecret }: Claim): string[] {
+  try {
+    return formerSecret ? [secrets.open(webhook, formerSecret)] : [];
+  } catch {
+    return [];
   }
 }
 
@@ -79,7 +88,13 @@ async function recordFailure(
   const waitMs = waitAfter(claim.attempts + 1, Math.random());
   const noted = await db.withTransaction(async (tx) => {
     // First the webhook, then its deliveries, as all who change both: else two could wait for each other.
-    if (!(await lockWebhook(tx, claim.webhook))) return undefined;
+    const webhook = await lockWebhook(tx, claim.webhook);
+    if (!webhook) return undefined;
+    // It has another address by now, which has done nothing wrong, and is to be tried.
+    if (webhook.targetUrl !== claim.targetUrl) {
+      await releaseClaims(tx, [claim]);
+      return undefined;
+    }
     if (!(await markFailed(tx, claim, { statusCode, ms, error, waitMs }))) return undefined;
     const gone = outcome.kind === 'gone';
     return noteFailure(tx, { id: claim.webhook, error, statusCode, gone, pauseAfterHours });
