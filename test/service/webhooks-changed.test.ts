@@ -1,0 +1,53 @@
+import type { ServerResponse } from 'node:http';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Caller, createKey, signIn } from '../support/callers.ts';
+import { startTestInstance, type TestInstance } from '../support/instance.ts';
+import { runInDatabase } from '../support/live-database.ts';
+import { deliveryThat, startEndpoint, subscribe, verify, webhookOf } from '../support/webhook-endpoint.ts';
+
+let instance: TestInstance;
+let admin: Caller;
+beforeAll(async () => {
+  instance = await startTestInstance();
+  admin = await signIn(instance, 'admin');
+});
+afterAll(() => instance?.stop());
+
+/** Something that happens, and is told as `key.created`. */
+const happen = () => createKey(instance, 'something that happens');
+
+describe('a webhook', () => {
+  it('that has got another address while the old one was called is not held to what that one says', async () => {
+    const [former, next] = [await startEndpoint(), await startEndpoint()];
+    const open: ServerResponse[] = [];
+    former.answer = (_request, response) => void open.push(response);
+    const webhook = await subscribe(admin, former.url);
+    await happen();
+    const [first] = await former.called(1);
+    const changed = await admin.send('PUT', `/webhooks/${webhook.id}`, { targetUrl: next.url });
+    expect(changed.status).toBe(200);
+    open[0]?.writeHead(410).end();
+    const [second] = await next.called(1);
+    expect(second?.message).toBe(first?.message);
+    const delivered = await deliveryThat(admin, webhook, ({ status }) => status === 'DELIVERED');
+    expect(delivered).toMatchObject({ attempts: 1, statusCode: 204 });
+    const now = await webhookOf(admin, webhook);
+    expect(now).toMatchObject({ state: 'ACTIVE' });
+    expect(now).not.toHaveProperty('lastError');
+  });
+
+  it('whose secret nobody can open any more is called again as soon as it has a new one', async () => {
+    const endpoint = await startEndpoint();
+    const webhook = await subscribe(admin, endpoint.url);
+    await runInDatabase(instance, `UPDATE webhooks.webhooks SET secret = '\\x00' WHERE id = $1`, [
+      webhook.id,
+    ]);
+    await happen();
+    await deliveryThat(admin, webhook, ({ error }) => error === 'The call could not be made.');
+    expect(endpoint.calls).toEqual([]);
+    const renewed = await admin.send('POST', `/webhooks/${webhook.id}/secret`);
+    await happen();
+    const [call] = await endpoint.called(1);
+    expect(verify((await renewed.json()) as { secret: string }, call as never)).toBeTruthy();
+  });
+});
