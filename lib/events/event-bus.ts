@@ -12,7 +12,7 @@ export type EventHandler = (event: AccordEvent, arrivedAt: number) => Promise<vo
 export interface Unsent {
   /** The event's id. */
   id: string;
-  /** True if no repetition can help: it breaks the contract or is larger than the carrier takes. */
+  /** True if no repetition can help: it breaks the contract, also of any newer release, or is larger than the carrier takes. */
   hopeless: boolean;
   error: unknown;
 }

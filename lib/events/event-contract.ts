@@ -6,16 +6,25 @@ import type { AccordEvent, Topic } from '#lib/events/event.ts';
 
 const require = createRequire(import.meta.url);
 
+/** Why an event must not be sent. */
+export interface Refusal {
+  error: Error;
+  /** False while it may be of a newer release, whose processes send it: two releases have one outbox during a rolling restart. */
+  hopeless: boolean;
+}
+
 /** What asyncapi.yaml says of events; each is held against it when it is written and when it is read. */
 export interface EventContract {
-  /** @throws PoisonError unless the contract knows the event in this topic. */
+  /** What a newer release says beside is passed over. @throws PoisonError unless the contract knows the event in this topic. */
   check(topic: Topic, event: AccordEvent): void;
-  /** Why an event must not be sent; undefined if it may. */
-  refusal(topic: Topic, event: AccordEvent): Error | undefined;
+  /** Undefined if it may be sent. */
+  refusal(topic: Topic, event: AccordEvent): Refusal | undefined;
 }
 
 /** decisions.md §8. */
 const maxBytes = 16 * 1024;
+/** Longer than two releases work side by side. */
+const otherReleaseMs = 86_400_000;
 
 /** Reads asyncapi.yaml and makes its checks; a schema is compiled when its first event comes. */
 export function readEventContract(file: URL): EventContract {
@@ -26,8 +35,9 @@ export function readEventContract(file: URL): EventContract {
       new Map(Object.values(messages).map(({ $ref }) => messageOf(document, $ref))),
     ]),
   );
-  const compile = createCompiler(document);
-  function fault(topic: Topic, event: AccordEvent): string | undefined {
+  const written = createCompiler(document.components.schemas);
+  const read = createCompiler(withoutClosing(document.components.schemas));
+  function fault(topic: Topic, event: AccordEvent, compile: Compile): string | undefined {
     const payload = typesOf.get(topic)?.get(event.type);
     if (!payload) return 'asyncapi.yaml knows no such event in this topic';
     const { data, ...attributes } = event;
@@ -38,16 +48,19 @@ export function readEventContract(file: URL): EventContract {
   }
   return {
     check(topic, event) {
-      const found = fault(topic, event);
+      const found = fault(topic, event, read);
       if (found) throw new PoisonError(found);
     },
     refusal(topic, event) {
-      const found = fault(topic, event);
-      if (found) return new PoisonError(found);
       const size = Buffer.byteLength(JSON.stringify(event));
-      return size > maxBytes
-        ? new PoisonError(`It has ${size} bytes, and ${maxBytes} are the most`)
-        : undefined;
+      if (size > maxBytes)
+        return {
+          error: new PoisonError(`It has ${size} bytes, and ${maxBytes} are the most`),
+          hopeless: true,
+        };
+      const found = fault(topic, event, written);
+      const isRecent = Date.parse(event.time) > Date.now() - otherReleaseMs;
+      return found === undefined ? undefined : { error: new PoisonError(found), hopeless: !isRecent };
     },
   };
 }
@@ -59,13 +72,23 @@ function messageOf(document: AsyncApi, channelRef: string): [string, string] {
   return [message.name, message.payload.$ref];
 }
 
-function createCompiler(document: AsyncApi): (ref: string) => ValidateFunction {
+type Schemas = AsyncApi['components']['schemas'];
+type Compile = (ref: string) => ValidateFunction;
+
+/** The same schemas, which take members that they do not know. */
+function withoutClosing(schemas: Schemas): Schemas {
+  return JSON.parse(JSON.stringify(schemas), (name, value) =>
+    name === 'additionalProperties' && value === false ? undefined : value,
+  );
+}
+
+function createCompiler(schemas: Schemas): Compile {
   let ajv: AjvInstance | undefined;
   const made = new Map<string, ValidateFunction>();
   return (ref) => {
     let validate = made.get(ref);
     if (!validate) {
-      ajv ??= createAjv(document);
+      ajv ??= createAjv(schemas);
       validate = ajv.compile({ $ref: `asyncapi${ref}` });
       made.set(ref, validate);
     }
@@ -73,12 +96,12 @@ function createCompiler(document: AsyncApi): (ref: string) => ValidateFunction {
   };
 }
 
-function createAjv(document: AsyncApi): AjvInstance {
+function createAjv(schemas: Schemas): AjvInstance {
   const { Ajv } = require('ajv') as typeof import('ajv');
   const addFormats = require('ajv-formats') as typeof import('ajv-formats').default;
   const ajv = new Ajv({ strict: false, allErrors: false });
   addFormats(ajv);
-  ajv.addSchema({ $id: 'asyncapi', components: { schemas: document.components.schemas } });
+  ajv.addSchema({ $id: 'asyncapi', components: { schemas } });
   return ajv;
 }
 

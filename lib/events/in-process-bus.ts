@@ -27,7 +27,7 @@ export function createInProcessBus(options: Options): EventBus {
 
   async function deliver({ topic, event }: OutboundEvent, arrivedAt: number): Promise<Unsent | undefined> {
     const refusal = contract.refusal(topic, event);
-    if (refusal) return { id: event.id, hopeless: true, error: refusal };
+    if (refusal) return { id: event.id, ...refusal };
     if (!reading) return { id: event.id, hopeless: false, error: new Error('The bus is stopped.') };
     const arrival = { read: () => event, place: event.id, eventId: event.id, arrivedAt };
     const done = await Promise.all(

@@ -136,12 +136,35 @@ export function describeEventBus(carrier: string, makeBus: () => EventBus): void
       await expect.poll(() => reader.parked.length, { timeout: 10_000 }).toBe(1);
     });
 
+    const yesterday = new Date(Date.now() - 25 * 3_600_000).toISOString();
     test.each([
-      ['of a type that the contract does not know', sampleEvent({ type: 'io.accord.consent.created.v9' })],
-      ['with more than the contract allows', sampleEvent({ data: { ...sampleEvent().data, answer: 'yes' } })],
-      ['without a subject', sampleEvent({ subject: '' })],
-      ['larger than 16 KiB', sampleEvent({ source: `https://consent.example.org/${'x'.repeat(17_000)}` })],
-    ])('are refused for good %s, and the others go', async (_what, broken) => {
+      ['of a type that the contract does not know', { type: 'io.accord.consent.created.v9' }],
+      ['with more than the contract allows', { data: { ...sampleEvent().data, answer: 'yes' } }],
+      ['without a subject', { subject: '' }],
+    ])(
+      'are refused %s, for good when no newer release can be at work any more, and the others go',
+      async (_what, changes) => {
+        const [young, old] = [sampleEvent(changes), sampleEvent({ ...changes, time: yesterday })];
+        const sent = [outbound(), outbound(young), outbound(old), outbound()];
+        const applied: AccordEvent[] = [];
+        const bus = await running((made) =>
+          made.subscribe('accord.consents', testReader(), collect(applied, sent)),
+        );
+        const unsent = await bus.publish(sent);
+        expect(new Map(unsent.map(({ id, hopeless }) => [id, hopeless]))).toEqual(
+          new Map([
+            [young.id, false],
+            [old.id, true],
+          ]),
+        );
+        expect(bus.resting()).toEqual([]);
+        await expect.poll(() => applied.length).toBe(2);
+        expect(applied.map(({ id }) => id)).not.toContain(young.id);
+      },
+    );
+
+    test('are refused for good larger than 16 KiB, and the others go', async () => {
+      const broken = sampleEvent({ source: `https://consent.example.org/${'x'.repeat(17_000)}` });
       const sent = [outbound(), outbound(broken), outbound()];
       const applied: AccordEvent[] = [];
       const bus = await running((made) =>

@@ -76,8 +76,8 @@ export function createKafkaBus(options: Options): EventBus {
       const refused: Unsent[] = [];
       const byTopic = new Map<Topic, OutboundEvent[]>();
       for (const each of events) {
-        const error = contract.refusal(each.topic, each.event);
-        if (error) refused.push({ id: each.event.id, hopeless: true, error });
+        const refusal = contract.refusal(each.topic, each.event);
+        if (refusal) refused.push({ id: each.event.id, ...refusal });
         else byTopic.set(each.topic, [...(byTopic.get(each.topic) ?? []), each]);
       }
       // One topic that is missing must not have the events of the others sent again and again.

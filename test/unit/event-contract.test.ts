@@ -1,0 +1,26 @@
+import { expect, it } from 'vitest';
+import { PoisonError } from '#lib/events/dead-letters.ts';
+import { eventContract } from '../support/event-bus.ts';
+import { sampleEvent } from '../support/sample-events.ts';
+
+const { data } = sampleEvent();
+const check = (changes: object) => () => eventContract.check('accord.consents', sampleEvent(changes));
+
+it('A reader passes over what a newer release says beside, and takes nothing less than the contract', () => {
+  expect(check({ data: { ...data, added: 'later' } })).not.toThrow();
+  expect(check({ addedlater: 'x' })).not.toThrow();
+  for (const changes of [
+    { data: { ...data, state: 'UNHEARD' } },
+    { data: { state: 'CREATED', version: 1 } },
+    { subject: '' },
+    { type: 'io.accord.consent.created.v2' },
+  ])
+    expect(check(changes)).toThrow(PoisonError);
+});
+
+it('What is written is held to the letter of the contract', () => {
+  const refusal = (changes: object) => eventContract.refusal('accord.consents', sampleEvent(changes));
+  expect(refusal({})).toBeUndefined();
+  expect(refusal({ data: { ...data, answer: 'yes' } })).toMatchObject({ hopeless: false });
+  expect(refusal({ data: { ...data, answer: 'yes' }, time: 'when?' })).toMatchObject({ hopeless: true });
+});
