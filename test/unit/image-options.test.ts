@@ -1,0 +1,8 @@
+import { expect, it } from 'vitest';
+import { imageMemory, imageOptions } from '../../deploy/local/image-options.ts';
+
+it('Tests and benches start services with what the image gives them', () => {
+  expect(imageOptions).toContain('--disable-warning=TimeoutNegativeWarning');
+  expect(imageOptions.some((option) => option.startsWith('--heap-growing-percent='))).toBe(true);
+  expect(imageMemory).toHaveProperty('MALLOC_ARENA_MAX');
+});
