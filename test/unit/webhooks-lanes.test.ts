@@ -2,7 +2,8 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createLanes } from '../../services/webhooks/jobs/lanes.ts';
 import type { Claim } from '../../services/webhooks/queries/attempts.ts';
 
-const limits = { perWebhook: 2, inAll: 5, unwritten: 2, waitMs: 8_000 };
+const limits = { perWebhook: 2, inAll: 5, slowMs: 2_000, unwritten: 2, waitMs: 8_000 };
+const quick = 50;
 /** Claims `a1`, `a2`, … of the webhook `a`. */
 const claims = (webhook: string, count: number) =>
   Array.from({ length: count }, (_, index) => ({
@@ -19,7 +20,7 @@ describe('what a process has claimed for endpoints', () => {
     lanes.add(claims('a', 4), performance.now());
     expect(idsOf(lanes.take().next)).toBe('a1 a2');
     expect(idsOf(lanes.take().next)).toBe('');
-    lanes.leave('a');
+    lanes.leave('a', quick);
     expect(idsOf(lanes.take().next)).toBe('a3');
     expect(lanes.waiting('a')).toBe(1);
     expect(lanes.held()).toEqual(new Map([['a', 3]]));
@@ -29,20 +30,37 @@ describe('what a process has claimed for endpoints', () => {
     const lanes = createLanes(limits);
     for (const webhook of ['a', 'b', 'c']) lanes.add(claims(webhook, 4), performance.now());
     expect(idsOf(lanes.take().next)).toBe('a1 b1 c1 a2 b2');
-    lanes.leave('a');
+    lanes.leave('a', quick);
     // It has had its turn, and the third has one call under way.
     expect(idsOf(lanes.take().next)).toBe('c2');
-    lanes.leave('b');
+    lanes.leave('b', quick);
     expect(idsOf(lanes.take().next)).toBe('a3');
+  });
+
+  it('is sent one at a time to those that are slow once half of the places are taken, and to the others as ever', () => {
+    const lanes = createLanes(limits);
+    const slow = ['a', 'b'];
+    for (const webhook of slow) lanes.add(claims(webhook, 4), performance.now());
+    expect(idsOf(lanes.take().next)).toBe('a1 b1 a2 b2');
+    for (const webhook of slow) lanes.leave(webhook, 9_000);
+    for (const webhook of slow) lanes.written(webhook);
+    lanes.add(claims('c', 3), performance.now());
+    expect(idsOf(lanes.take().next)).toBe('a3 c1 c2');
+    lanes.leave('b', 9_000);
+    expect(idsOf(lanes.take().next)).toBe('b3');
+    lanes.leave('b', 9_000);
+    lanes.written('b');
+    lanes.leave('c', quick);
+    expect(idsOf(lanes.take().next)).toBe('c3 b4');
   });
 
   it('waits while too many calls are over and not written down yet', () => {
     const lanes = createLanes(limits);
     lanes.add(claims('a', 5), performance.now());
     expect(idsOf(lanes.take().next)).toBe('a1 a2');
-    lanes.leave('a');
+    lanes.leave('a', quick);
     expect(idsOf(lanes.take().next)).toBe('a3');
-    lanes.leave('a');
+    lanes.leave('a', quick);
     expect(idsOf(lanes.take().next)).toBe('');
     lanes.written('a');
     expect(idsOf(lanes.take().next)).toBe('a4');
@@ -58,7 +76,7 @@ describe('what a process has claimed for endpoints', () => {
     lanes.add(claims('c', 1), performance.now() - 2_000);
     expect(lanes.take().next).toMatchObject([{ id: 'c1', sentAt: 102 }]);
     vi.advanceTimersByTime(6_000);
-    lanes.leave('a');
+    lanes.leave('a', quick);
     const { next, late } = lanes.take();
     expect([idsOf(next), idsOf(late)]).toEqual(['', 'a3']);
   });
@@ -70,7 +88,7 @@ describe('what a process has claimed for endpoints', () => {
     expect(idsOf(lanes.clear('a'))).toBe('a3');
     expect(idsOf(lanes.clear('b'))).toBe('');
     for (let call = 0; call < 2; call += 1) {
-      lanes.leave('a');
+      lanes.leave('a', quick);
       lanes.written('a');
     }
     expect(lanes.held()).toEqual(new Map());

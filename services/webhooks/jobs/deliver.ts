@@ -16,12 +16,13 @@ export interface DeliveryJob {
 /** So many at once to one endpoint; one at a time while it fails. A slow one takes no more than that of what all have. */
 const perWebhook = 4;
 const inAll = 64;
+const slowMs = 2_000;
 /** So many more are claimed for an endpoint that works: its next call waits for no statement, and a statement is for many. */
 const ahead = 16;
 /** So many calls of an endpoint that works may not be written down yet while others are made: a COMMIT takes longer than most of them. */
 const unwritten = 2 * ahead;
-/** Called or to be called: enough for what {@link inAll} endpoints have claimed. */
-const heldInAll = inAll * (1 + ahead / perWebhook);
+/** Called or to be called: enough for {@link inAll} endpoints, however slow they all are. */
+const heldInAll = inAll * (1 + ahead);
 /** Longer than an attempt takes, with what is written before and after it; and what was claimed ahead waits for {@link waitMs} at most. */
 const leaseSeconds = attemptMs / 1000 + 15;
 const waitMs = 8_000;
@@ -32,7 +33,7 @@ const graceMs = 2_000;
 export function createDeliveryJob(parts: AttemptParts): DeliveryJob {
   const { db, outbound, log } = parts;
   const recordOutcome = createOutcomeRecorder(parts);
-  const lanes = createLanes({ perWebhook, inAll, unwritten, waitMs });
+  const lanes = createLanes({ perWebhook, inAll, slowMs, unwritten, waitMs });
   const running = new Set<Promise<void>>();
   const breakOff = new AbortController();
   const loop = createPollLoop({ look: claimAndBegin });
@@ -62,8 +63,9 @@ export function createDeliveryJob(parts: AttemptParts): DeliveryJob {
 
   function begin(claim: Claim): void {
     const { id, webhook } = claim;
+    const began = performance.now();
     const goOn = once(() => {
-      lanes.leave(webhook);
+      lanes.leave(webhook, performance.now() - began);
       beginNext();
       if (lanes.waiting(webhook) <= ahead / 2) loop.wake();
     });

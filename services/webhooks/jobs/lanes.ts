@@ -5,14 +5,18 @@ interface Lane {
   running: number;
   /** Calls that are over, and not written down yet. */
   over: number;
+  /** Its last call took long. */
+  slow: boolean;
   waiting: { claim: Claim; at: number }[];
 }
 
 interface Limits {
   /** Calls at once to one endpoint. */
   perWebhook: number;
-  /** Calls at once. */
+  /** Calls at once. Once half of these places are taken, slow endpoints get one at a time: they would have all of them before long. */
   inAll: number;
+  /** What takes longer is slow. */
+  slowMs: number;
   /** Of so many calls to one endpoint it may not be written down yet what became of them: a crash has them made again. */
   unwritten: number;
   /** What has waited for longer is somebody else's to attempt: its lease would be over before its call is. */
@@ -25,8 +29,8 @@ export interface Lanes {
   add(claims: readonly Claim[], at: number): void;
   /** What is to be called now: those endpoints first whose turn was longest ago. `late`: what is to be given back. */
   take(): { next: Claim[]; late: Claim[] };
-  /** A call is over: another one may be made. */
-  leave(webhook: string): void;
+  /** A call is over: another one may be made. @param ms how long it took. */
+  leave(webhook: string, ms: number): void;
   /** It has been written down what became of it. */
   written(webhook: string): void;
   /** How many wait for a webhook. */
@@ -38,7 +42,7 @@ export interface Lanes {
   clearAll(): Claim[];
 }
 
-export function createLanes({ perWebhook, inAll, unwritten, waitMs }: Limits): Lanes {
+export function createLanes({ perWebhook, inAll, slowMs, unwritten, waitMs }: Limits): Lanes {
   /** In the order of their turns. */
   const lanes = new Map<string, Lane>();
   let running = 0;
@@ -48,7 +52,8 @@ export function createLanes({ perWebhook, inAll, unwritten, waitMs }: Limits): L
   }
 
   function takeOf(lane: Lane, late: Claim[]): Claim | undefined {
-    while (lane.running < perWebhook && lane.over < unwritten) {
+    const most = lane.slow && running >= inAll / 2 ? 1 : perWebhook;
+    while (lane.running < most && lane.over < unwritten) {
       const first = lane.waiting.shift();
       if (!first) return undefined;
       const waited = performance.now() - first.at;
@@ -70,7 +75,7 @@ export function createLanes({ perWebhook, inAll, unwritten, waitMs }: Limits): L
   return {
     add(claims, at) {
       for (const claim of claims) {
-        const lane = lanes.get(claim.webhook) ?? { running: 0, over: 0, waiting: [] };
+        const lane = lanes.get(claim.webhook) ?? { running: 0, over: 0, slow: false, waiting: [] };
         lane.waiting.push({ claim, at });
         lanes.set(claim.webhook, lane);
       }
@@ -97,8 +102,9 @@ export function createLanes({ perWebhook, inAll, unwritten, waitMs }: Limits): L
       }
       return { next, late };
     },
-    leave(webhook) {
+    leave(webhook, ms) {
       const lane = lanes.get(webhook) as Lane;
+      lane.slow = ms > slowMs;
       lane.running -= 1;
       lane.over += 1;
       running -= 1;
