@@ -65,6 +65,17 @@ describe.skipIf(!server)('on Redis', async () => {
     await expect.poll(works).toBe('again');
   });
 
+  test('a Redis that has become the replica of another one is connected to anew: its name may lead to that one by now', async () => {
+    const connection = () => link.client.client('ID').catch(() => undefined);
+    const before = await connection();
+    await link.client.replicaof('127.0.0.1', 1);
+    expect(await works()).toBeUndefined();
+    await expect.poll(async () => (await connection()) ?? before).not.toBe(before);
+    const release = () => link.client.replicaof('NO', 'ONE').catch(() => undefined);
+    await expect.poll(release).toBe('OK');
+    await expect.poll(works).toBe('again');
+  });
+
   test('a Redis that was killed costs nothing, each replica counts up to its part, and it is used again when it is back', async () => {
     await redis.kill();
     await slowest(1);

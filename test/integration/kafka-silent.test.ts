@@ -4,6 +4,14 @@ import { createTestKafkaBus } from '../support/kafka-bus.ts';
 import { keyRevoked, outbound } from '../support/sample-events.ts';
 import { startSilentBroker } from '../support/silent-broker.ts';
 
+test('a topic of which nothing gets through rests, and no other', async () => {
+  const bus = createTestKafkaBus({ address: '127.0.0.1:1' });
+  expect(bus.resting()).toEqual([]);
+  expect(await bus.publish([outbound()])).toMatchObject([{ hopeless: false }]);
+  expect(bus.resting()).toEqual(['accord.consents']);
+  await bus.stop();
+});
+
 test('a bus whose broker answers nothing stops in a few seconds, and holds no connection after that', async () => {
   const { address, connections } = await startSilentBroker();
   const bus = createTestKafkaBus({ address });

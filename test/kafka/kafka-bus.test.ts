@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterEach, describe, expect, onTestFinished, test } from 'vitest';
+import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { EventApplier } from '#lib/events/apply-event.ts';
 import type { EventBus } from '#lib/events/event-bus.ts';
 import { createKafkaConnection } from '#lib/events/kafka/kafka-client.ts';
@@ -22,6 +22,14 @@ describe.skipIf(!brokers)('on Kafka', () => {
     await bus.joined();
     return bus;
   }
+
+  test('events of a host whose clock is hours ahead are taken as those of any other', async () => {
+    const bus = await running(() => {});
+    const now = Date.now.bind(Date);
+    const clock = vi.spyOn(Date, 'now').mockImplementation(() => now() + 2 * 3_600_000);
+    onTestFinished(() => void clock.mockRestore());
+    expect(await bus.publish([outbound()])).toEqual([]);
+  });
 
   test('replicas share the events of their service: each is applied by one of them', async () => {
     const sent = Array.from({ length: 60 }, (_, index) => outbound(sampleEvent({ subject: `t${index}` })));

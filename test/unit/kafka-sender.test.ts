@@ -59,6 +59,12 @@ test('of a batch that is refused for one event the others are sent one by one', 
   expect(asked).toEqual([['a', 'b', 'c'], ['a'], ['b'], ['c']]);
 });
 
+test('what is refused for its time waits: the clock of another process is right', async () => {
+  const misdated = () => Object.assign(new Error('out of range'), { type: 'INVALID_TIMESTAMP' });
+  const { sender } = brokerThat(misdated);
+  expect(await sender.send(batchOf('a', 'b'))).toMatchObject([{ hopeless: false }, { hopeless: false }]);
+});
+
 test('when the broker goes away meanwhile the rest waits for it together: one by one it would outlast the lease', async () => {
   const { asked, sender } = brokerThat((subjects) => {
     if (subjects.length > 1) return tooLarge();

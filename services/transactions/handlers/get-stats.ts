@@ -19,7 +19,7 @@ export function getStatsHandler({ db, instance }: Dependencies): Handler {
   const { timeZone } = instance;
   return async (ctx, { query }) => {
     const { after, before } = readPeriod(query, await readNow(db));
-    const { counted, decided } = await countAll(db, { after, before, timeZone });
+    const { counted, decided } = await countAll(db, { after, before, timeZone }, () => ctx.res.destroyed);
     ctx.body = {
       after: after.toISOString(),
       before: before.toISOString(),
@@ -29,11 +29,15 @@ export function getStatsHandler({ db, instance }: Dependencies): Handler {
   };
 }
 
-/** A year of a large instance takes longer than one statement may, so it is counted in parts, one after the other. */
-async function countAll(db: Queries, { timeZone, ...period }: StatsPeriod) {
+/**
+ * A year of a large instance takes longer than one statement may, so it is counted in parts, one after the other.
+ * @param isGone whoever asked does not wait any more: the rest is not counted.
+ */
+async function countAll(db: Queries, { timeZone, ...period }: StatsPeriod, isGone: () => boolean) {
   const counted: StateCount[] = [];
   const decided: DecisionCount[] = [];
   for (const part of splitPeriod(period, partDays)) {
+    if (isGone()) break;
     const found = await Promise.all([
       countStates(db, { ...part, timeZone }),
       countDecisions(db, { ...part, timeZone }),

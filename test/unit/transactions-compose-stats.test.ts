@@ -1,0 +1,27 @@
+import { expect, it } from 'vitest';
+import { composeStats } from '../../services/transactions/domain/compose-stats.ts';
+
+it('A day that is counted in two parts is one day, and elements come in the order of their keys', () => {
+  const day = { date: '2026-01-02', state: 'COMMITTED' as const };
+  const counted = [
+    { date: '2026-01-01', state: null, count: 0 },
+    { ...day, count: 2 },
+    { ...day, count: 3 },
+  ];
+  const decision = { date: day.date, type: 'processing' as const, decision: 'accepted' as const };
+  const decided = [
+    { ...decision, key: 'b', count: 1 },
+    { ...decision, key: 'a', count: 4 },
+    { ...decision, key: 'b', count: 2 },
+  ];
+  const { states, elements, days } = composeStats(counted, decided);
+  expect(states.COMMITTED).toBe(5);
+  expect(elements).toEqual([
+    { key: 'a', type: 'processing', accepted: 4, refused: 0 },
+    { key: 'b', type: 'processing', accepted: 3, refused: 0 },
+  ]);
+  expect(days).toEqual([
+    { date: '2026-01-01', created: 0, committed: 0, accepted: 0, refused: 0 },
+    { date: '2026-01-02', created: 5, committed: 5, accepted: 7, refused: 0 },
+  ]);
+});
