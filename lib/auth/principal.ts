@@ -15,7 +15,13 @@ export interface Principal {
   /** What requests are counted by: `key:<id>`, `user:<issuer subject>`, `transaction:<txid>`, `peer:<id>`. */
   account: string;
   /** For a transaction token: the transaction, and what the token may do. */
-  transaction?: { id: string; use: 'tx' | 'receipt'; epoch: number };
+  transaction?: {
+    id: string;
+    use: 'tx' | 'receipt';
+    epoch: number;
+    /** Past its life: good for the result of a committed transaction alone, while its receipt is valid. */
+    isExpired?: boolean;
+  };
 }
 
 /** A request without credentials. */

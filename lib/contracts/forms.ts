@@ -99,9 +99,9 @@ export interface CheckedAnswer {
   serial: string;
   /** Texts as the subject gave them (options: in the language shown). */
   value: string[];
-  /** Positions among the options; null for free text. */
+  /** Positions among the options; null where there are none. */
   positions: number[] | null;
-  /** Options offered in the language shown; null for free text. */
+  /** Options offered in the language shown; null for free text and notices. */
   options: string[] | null;
   /** The texts shown, for the receipt. */
   content: DescribedElement['content'];
@@ -115,6 +115,8 @@ export type AnswerCheck =
       info: DescribedInformation;
       /** To our own elements. */
       answers: CheckedAnswer[];
+      /** Our own elements that were shown and left without an answer, which they do not need; absent: none. */
+      unanswered?: DescribedElement[];
       /** Those to peers' elements, sealed: one for each peer that was answered. */
       parts: SealedPart[];
     }
@@ -205,7 +207,13 @@ export interface FormsOperations {
     elements: string[];
     answers: Record<string, string[]>;
   }): Promise<
-    | { outcome: 'valid'; language: string; info: DescribedInformation; answers: CheckedAnswer[] }
+    | {
+        outcome: 'valid';
+        language: string;
+        info: DescribedInformation;
+        answers: CheckedAnswer[];
+        unanswered?: DescribedElement[];
+      }
     | { outcome: 'refused'; reason: Extract<RefusalReason, 'unknown-element' | 'stale' | 'invalid'> }
   >;
   activeVersions(input: { keys: string[] }): Promise<ActiveVersions>;

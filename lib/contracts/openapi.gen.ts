@@ -114,6 +114,9 @@ export interface paths {
          * Get the form
          * @description What the subject is asked, with the subject's valid earlier answers beside it. JSON clients build the answers map from
          *     the identifiers. In another state than CREATED: JSON 409, HTML a redirection to the transaction.
+         *
+         *     If the layout hides elements that have a valid answer, and all have one, the page says so and leads to the whole form
+         *     (`?existingElementsVisible=true`), where answers can be changed or withdrawn.
          */
         get: operations["getForm"];
         put?: never;
@@ -123,6 +126,14 @@ export interface paths {
          *     preferences. `info` names the information that was shown and may be left out in JSON. Every required element must be
          *     answered. Form posts carry the same names; there, a multiple choice that is absent means that nothing was chosen, in
          *     JSON write `[]`.
+         *
+         *     A processing with `refusable: false` is a notice. It is shown without a choice, its answer may be left out, and it is
+         *     recorded as `accepted` with every submission; `refused` is a 422. Naming it tells which version was shown, else the
+         *     ACTIVE one is recorded.
+         *
+         *     Form posts may carry `accord-action`: `submit` (default), `accept-all` or `refuse-all`. The last two answer every
+         *     processing and conditions that can be refused and every TOGGLE (the first option refuses, the second accepts), and count
+         *     everything else as it was entered, so that both lead to the same state.
          *
          *     The same answers again are the same success. Other answers to a transaction that is past CREATED are a 409
          *     `wrong-state`. Answers to versions that have been replaced by a new MAJOR are a 409 `stale-serial`: read the form again.
@@ -1696,7 +1707,7 @@ export interface components {
             theme?: string;
             /** @description Key or id of an email. Not available on this instance yet (422). */
             notification?: string;
-            /** @description Show elements that have a valid answer; true by default. Hidden ones are not asked. */
+            /** @description Show elements that have a valid answer; true by default. Hidden ones are not asked. A child shows everything. */
             existingElementsVisible?: components["schemas"]["Flag"];
             /** @description Say how long the answers hold; true by default */
             validityVisible?: components["schemas"]["Flag"];
@@ -1926,7 +1937,7 @@ export interface components {
                 created: number;
                 /** @description Those of them that are COMMITTED */
                 committed: number;
-                /** @description What was accepted in them */
+                /** @description What was accepted in them; notices are not counted */
                 accepted: number;
                 /** @description What was refused in them */
                 refused: number;
@@ -1977,8 +1988,9 @@ export interface components {
             /** @description Name of the peer that owns it; null for own elements */
             owner: string | null;
             content: components["schemas"]["ShownContent"];
-            /** @description The allowed answers; null for free text */
+            /** @description The allowed answers; null for free text; `accepted` alone for a notice, which may be left out */
             answers: string[] | null;
+            /** @description Whether an answer must be given; false for a notice */
             required: boolean;
             multiple: boolean;
             /** @description The subject's valid earlier answer */
@@ -2114,6 +2126,8 @@ export interface components {
                 sha256: components["schemas"]["Sha256"];
             };
             consents: components["schemas"]["ReceiptConsent"][];
+            /** @description Elements that were shown and left without an answer, which they do not need. Absent if there are none. */
+            unanswered?: components["schemas"]["ReceiptUnanswered"][];
             /** @description What was asked by peers and answered to them; the answers are on their own receipts. Absent if nothing was. */
             peers?: components["schemas"]["ReceiptPeer"][];
             privacyPolicyUrl?: string;
@@ -2135,9 +2149,21 @@ export interface components {
             /** @description The texts as they were shown */
             texts: components["schemas"]["ProcessingContent"] | components["schemas"]["PreferenceContent"] | components["schemas"]["ConditionsContent"];
             sha256: components["schemas"]["Sha256"];
-            /** @description The options offered; none for free text */
+            /** @description The options offered; none for free text and for a notice */
             options: string[];
             answer: string[];
+            /** @description Name of the instance that owns the element */
+            owner: string;
+        };
+        ReceiptUnanswered: {
+            identifier: string;
+            /** @enum {string} */
+            type: "processing" | "preference" | "conditions";
+            lang: string;
+            texts: components["schemas"]["PreferenceContent"];
+            sha256: components["schemas"]["Sha256"];
+            /** @description The options offered; none for free text */
+            options: string[];
             /** @description Name of the instance that owns the element */
             owner: string;
         };
@@ -2356,7 +2382,10 @@ export interface components {
                 name: string;
                 value?: string;
             }[];
-            /** @default true */
+            /**
+             * @description false: a notice, shown without a choice
+             * @default true
+             */
             refusable: boolean;
         };
         /** @description A question with options, or with free text */
@@ -2385,7 +2414,10 @@ export interface components {
             body: string;
             acceptLabel?: string;
             rejectLabel?: string;
-            /** @default true */
+            /**
+             * @description false: accepting is the only answer, and has to be ticked
+             * @default true
+             */
             refusable: boolean;
         };
         /** @description A mail to subjects */
@@ -3561,7 +3593,10 @@ export interface operations {
     };
     getForm: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description `true` also shows the elements that the layout hides because they have a valid answer; a child always does */
+                existingElementsVisible?: boolean;
+            };
             header?: {
                 /**
                  * @description Language of the form or page, if the context names none (RFC 4647 lookup)

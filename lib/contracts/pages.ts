@@ -27,9 +27,8 @@ export interface FormFields {
   /** Text, only if {@link FormPage.comment} is not null. */
   comment: 'comment';
   /**
-   * Which button was pressed: `submit`, `accept-all` or `refuse-all`. The last two answer every processing and conditions at once
-   * (where refusing is not possible, refuse-all sends no answer to it, which is a fault only if it is required) and
-   * count whatever radio buttons were also sent for them as not sent. Absent means `submit`.
+   * Which button was pressed: `submit`, `accept-all` or `refuse-all`. The last two answer every element that can be accepted and refused at
+   * once, TOGGLEs too (element-rules.ts), whatever was also sent for them; everything else counts as entered. Absent means `submit`.
    */
   action: 'accord-action';
   /**
@@ -83,6 +82,8 @@ export interface FormPage extends PageBase {
   expires: string | null;
   /** Whether answers can be changed later; the page promises only what is so. */
   updatable: boolean;
+  /** Based on an earlier transaction: peers keep the earlier answers to their questions unless they are answered again. */
+  isChild: boolean;
 }
 
 /** One answer, as it is told back to the subject. */
@@ -93,23 +94,27 @@ export interface PageAnswer {
   /** Language of `title` and `values`. */
   lang: string;
   owner: string | null;
-  /** For processing and conditions; null for preferences. */
-  decision: 'accepted' | 'refused' | null;
+  /** For processing and conditions; `shown` for a notice, null for preferences. */
+  decision: 'accepted' | 'refused' | 'shown' | null;
   /** For a preference the texts chosen or entered; may be empty. */
   values: string[];
   /** RFC 3339, for answers that were given earlier and still hold. */
   created?: string;
 }
 
-/** All elements are hidden, because each has a valid answer: one button sends the empty submit (decisions.md §2, §15). */
+/** All elements are hidden, because each has a valid answer: one button sends the empty submit. */
 export interface AnsweredPage extends PageBase {
   page: 'answered';
   /** Identifier of the information, for the hidden field. */
   info: string;
   /** The answers that hold; may be empty. */
   answers: PageAnswer[];
-  actions: { submit: string; cancel: string | null } | null;
-  updatable: boolean;
+  actions: {
+    submit: string;
+    cancel: string | null;
+    /** GET: the form with all elements and their answers. */
+    change: string;
+  } | null;
 }
 
 /** What a peer was answered, and what has become of it. */
@@ -135,12 +140,14 @@ export interface FinalPage extends PageBase {
   at: string;
   /** RFC 3339: until when the answers hold (committed); null: no end, or `validityVisible` is off. */
   validUntil: string | null;
+  /** RFC 3339: until when links open the receipt (committed). */
+  receiptUntil: string | null;
   links: {
     /** GET, HTML receipt (committed). */
     receipt: string | null;
     /** POST: makes the child and leads to its form, in one step. */
     child: string | null;
-    /** GET: this page again (submitted). */
+    /** GET: this page again (submitted, or parts under way). */
     again: string | null;
     /** POST (submitted, if the subject may). */
     cancel: string | null;

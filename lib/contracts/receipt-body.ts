@@ -6,11 +6,14 @@ export interface ReceiptConsent {
   /** The texts shown, by field name of §13 (`title`, `data`, `usage`, `body`, `label`…). */
   texts: Record<string, unknown>;
   sha256: string;
-  /** Options offered; `accepted` and `refused` for processing and conditions. */
+  /** Options offered; `accepted` and `refused` for processing and conditions, none for notices. */
   options: string[];
   answer: string[];
   owner: string | null;
 }
+
+/** An element that was shown and left without an answer. */
+export type ReceiptUnanswered = Omit<ReceiptConsent, 'answer'>;
 
 /** Texts as they were shown, on a receipt. */
 interface ReceiptTexts {
@@ -48,6 +51,8 @@ export interface ReceiptBody {
   confirmation: string;
   information: { identifier: string; lang?: string; texts: Record<string, unknown>; sha256: string };
   consents: ReceiptConsent[];
+  /** Absent: every element has an answer. */
+  unanswered?: ReceiptUnanswered[];
   /** Absent: nothing was asked by peers. */
   peers?: ReceiptPeer[];
   privacyPolicyUrl?: string;

@@ -267,6 +267,7 @@ export function sampleElements(lang: SampleLanguage): Record<string, FormElement
         refusable: false,
       },
       ['accepted'],
+      { required: false },
     ),
     channel: element('preference.001', channel[lang], channel[lang].options ?? []),
     topics: element('preference.002', topics[lang], topics[lang].options ?? [], { multiple: true }),

@@ -69,6 +69,7 @@ export function sampleForm(
     validity: 'P6M',
     expires: '2025-05-10T08:30:00Z',
     updatable: true,
+    isChild: false,
     ...more,
   };
 }
@@ -117,7 +118,7 @@ function formPages(language: SampleLanguage): Record<string, PageModel> {
     'form-faults': sampleForm(language, [newsletter, record, channel, remarks], {
       values: { [newsletter.identifier]: ['accepted'], [remarks.identifier]: ['…'] },
       faults: [
-        { identifier: record.identifier, code: 'required' },
+        { identifier: record.identifier, code: 'not-refusable' },
         { identifier: channel.identifier, code: 'required' },
         { identifier: remarks.identifier, code: 'too-long' },
       ],
@@ -138,6 +139,27 @@ function formPages(language: SampleLanguage): Record<string, PageModel> {
         },
       ],
     }),
+    'form-child': sampleForm(
+      language,
+      [
+        earlier(newsletter, ['accepted']),
+        peer,
+        ...ofLab.map((element) => ({ ...element, required: false }) as FormElement),
+      ],
+      {
+        isChild: true,
+        peers: [
+          { name: hospital, location: 'https://hospital.example', info: null, elements: [peer] },
+          {
+            name: lab,
+            location: 'https://lab.example:8443',
+            info: informationOf(language, lab),
+            elements: ofLab,
+          },
+        ],
+      },
+    ),
+    'form-notices': sampleForm(language, [record], { layout }),
     'form-other-language': sampleForm(language, [newsletter, other.research ?? research]),
     'form-preview': sampleForm(language, [newsletter], { actions: null, comment: '', layout }),
   };
@@ -151,7 +173,7 @@ function informationOf(language: SampleLanguage, owner: string): FormInformation
 }
 
 function sampleAnswers(language: SampleLanguage): PageAnswer[] {
-  const { newsletter, research, channel, topics } = sampleElements(language);
+  const { newsletter, research, record, channel, topics } = sampleElements(language);
   const title = (element: FormElement | undefined) => {
     const content = element?.content as { title?: string; label?: string; options?: string[] } | undefined;
     return {
@@ -176,6 +198,7 @@ function sampleAnswers(language: SampleLanguage): PageAnswer[] {
   return [
     answer(newsletter, { decision: 'accepted' }),
     answer(research, { decision: 'refused' }),
+    answer(record, { decision: 'shown' }),
     answer(channel, { type: 'preference', values: title(channel).options.slice(0, 1) }),
     answer(topics, { type: 'preference', values: title(topics).options.slice(0, 2) }),
   ];
@@ -195,7 +218,7 @@ function sampleParts(language: SampleLanguage): PagePart[] {
 }
 
 function finalPages(language: SampleLanguage): Record<string, PageModel> {
-  const none = { answers: [], leader: null, parts: [], validUntil: null, contact };
+  const none = { answers: [], leader: null, parts: [], validUntil: null, receiptUntil: null, contact };
   const no = { again: null, cancel: null };
   const at = '2025-05-03T12:02:00Z';
   const created = '2025-05-03T09:12:00Z';
@@ -210,13 +233,20 @@ function finalPages(language: SampleLanguage): Record<string, PageModel> {
         parts: sampleParts(language),
         at,
         validUntil: '2025-11-03T12:02:00Z',
+        receiptUntil: '2025-11-03T12:02:00Z',
         contact,
       },
-      links: { receipt: `${baseUrl}/receipts/6Yd3kQ2mWzX8RtB5vNcJ1a?t=sample`, child: link('/child'), ...no },
+      links: {
+        receipt: `${baseUrl}/receipts/6Yd3kQ2mWzX8RtB5vNcJ1a?t=sample`,
+        child: link('/child'),
+        again: link(''),
+        cancel: null,
+      },
     },
     'committed-callback': {
       ...base(language, 'COMMITTED', callback),
       ...{ page: 'committed', answers: sampleAnswers(language).slice(0, 1), at, validUntil: null, contact },
+      receiptUntil: '2025-11-03T12:02:00Z',
       ...{ leader: 'University Hospital', parts: [] },
       links: { receipt: `${baseUrl}/receipts/6Yd3kQ2mWzX8RtB5vNcJ1a?t=sample`, child: null, ...no },
     },
@@ -270,9 +300,13 @@ function finalPages(language: SampleLanguage): Record<string, PageModel> {
     },
     answered: {
       ...base(language, 'CREATED'),
-      ...{ page: 'answered', info: 'element/information/information.001/1.0', updatable: true },
+      ...{ page: 'answered', info: 'element/information/information.001/1.0' },
       answers: sampleAnswers(language).map((answer) => ({ ...answer, created })),
-      actions: { submit: link('/submit'), cancel: null },
+      actions: {
+        submit: link('/submit'),
+        cancel: null,
+        change: `${link('/submit')}&existingElementsVisible=true`,
+      },
     },
     child: {
       ...base(language, 'COMMITTED'),
@@ -297,7 +331,7 @@ function sampleError(language: string, code: ProblemCode, more: object = {}): Pa
 }
 
 function sampleReceipt(language: SampleLanguage): ReceiptBody {
-  const { newsletter, research, channel, terms } = sampleElements(language);
+  const { newsletter, research, record, channel, remarks, terms } = sampleElements(language);
   const consent = (element: FormElement | undefined, answer: string[], owner: string | null = null) => ({
     identifier: element?.identifier ?? '',
     type: element?.entry.type ?? 'processing',
@@ -308,6 +342,7 @@ function sampleReceipt(language: SampleLanguage): ReceiptBody {
     answer,
     owner,
   });
+  const { answer: _none, ...unanswered } = consent(remarks, []);
   return {
     receiptId: '01969a5e-6d3c-7b0a-9a57-2f4f0f8f3c11',
     transaction: '6Yd3kQ2mWzX8RtB5vNcJ1a',
@@ -330,8 +365,10 @@ function sampleReceipt(language: SampleLanguage): ReceiptBody {
     consents: [
       consent(newsletter, ['accepted'], 'Riverside Clinic'),
       consent(research, ['refused']),
+      { ...consent(record, ['accepted']), options: [] },
       consent(channel, channel?.answers?.slice(0, 1) ?? []),
     ],
+    unanswered: [unanswered],
     peers: [
       {
         ...{ name: 'University Hospital', location: 'https://hospital.example' },

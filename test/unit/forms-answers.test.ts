@@ -174,8 +174,9 @@ describe('checking answers', () => {
             hidden: new Set(elements.flatMap((_, index) => (hide[index] ? [`key.${index}`] : []))),
           });
           const wanted = elements.flatMap((each, index) => {
-            const { optional } = (each as Element).contents.en;
-            return optional || hide[index]
+            const { type, contents } = each as Element;
+            const isNotice = type === 'processing' && contents.en.refusable === false;
+            return isNotice || contents.en.optional || hide[index]
               ? []
               : [`/${nameOf(each as Element, index).replaceAll('/', '~1')}`];
           });

@@ -26,12 +26,13 @@ const given = (element: FormElement | undefined, answers: string[]) =>
 describe('a form', () => {
   it('names its fields by the identifiers of the elements, inside a named group each', () => {
     const page = form(all);
-    for (const { identifier } of all) {
+    const asked = all.filter((element) => element !== record);
+    for (const { identifier } of asked) {
       const control = page.elements.find(({ attribs }) => attribs.name === identifier);
       expect(control?.name).toMatch(/^(input|select|textarea)$/);
     }
-    expect(page.tagged('fieldset')).toHaveLength(all.length);
-    expect(page.tagged('legend')).toHaveLength(all.length);
+    expect(page.tagged('fieldset')).toHaveLength(asked.length);
+    expect(page.tagged('legend')).toHaveLength(asked.length);
     expect(fields(page.tagged('input'), 'info')[0]?.attribs.value).toBe(
       'element/information/information.001/1.0',
     );
@@ -72,12 +73,36 @@ describe('a form', () => {
     expect([accept?.attribs.value, refuse?.attribs.value]).toEqual(['accepted', 'refused']);
   });
 
-  it('offers no refusal where none is possible, and says so', () => {
+  it('shows what cannot be refused as a notice without a control, and says why there is no choice', () => {
     const page = form([record]);
-    expect(fields(page.tagged('input'), record?.identifier).map(({ attribs }) => attribs.value)).toEqual([
-      'accepted',
-    ]);
-    expect(page.text()).toContain('cannot be refused');
+    expect(fields(page.tagged('input'), record?.identifier)).toEqual([]);
+    expect(page.text()).toContain('No choice is offered here, because the law requires it.');
+    expect(page.text()).not.toContain('optional');
+    const bases = ['LEGAL_BASIS_CONTRACT', 'LEGAL_BASIS_CONSENT', 'LEGAL_BASIS_PUBLIC_INTEREST'];
+    const several = { ...record, content: { ...record?.content, legalBases: bases } } as FormElement;
+    expect(form([several]).text()).toContain(
+      'because it is needed for a contract with you and it is in the public interest.',
+    );
+    const without = { ...record, content: { ...record?.content, legalBases: [] } } as FormElement;
+    expect(form([without]).text()).toContain('This is for your information.');
+  });
+
+  it('has neither buttons for all answers nor choices to send where nothing is asked', () => {
+    const buttons = form([record], { layout }).tagged('button');
+    expect(buttons.map(({ attribs }) => attribs.value)).not.toContain('refuse-all');
+    expect(form([record], { layout }).text()).toContain('Continue');
+  });
+
+  it('tells whoever changes answers that a peer keeps the one it has', () => {
+    const owner = 'University Hospital';
+    const peer = { ...newsletter, owner, identifier: 'element/processing/study@hospital.example/1.0' };
+    const peers = [{ name: owner, location: 'https://hospital.example', info: null, elements: [peer] }];
+    const shown = (isChild: boolean) =>
+      form([newsletter, peer] as FormElement[], { isChild, peers } as Partial<FormPage>).text();
+    const note =
+      'University Hospital keeps your earlier answer, if you gave one. Leave this empty to keep it.';
+    expect(shown(true).split(note)).toHaveLength(2);
+    expect(shown(false)).not.toContain(note);
   });
 
   it('comes with refuse-all wherever accept-all is, after the button that sends the choices made', () => {

@@ -37,15 +37,18 @@ describe('a transaction token', () => {
     for (const tokens of [maker, other, other]) expect(await tokens.verify(token)).toEqual(claims);
   });
 
-  it('ends at its time, whoever has seen it before', async () => {
+  it('counts as an expired receipt token past its time, and a receipt token as none, in every process', async () => {
     let now = Date.now();
     const maker = tokensOf([secret], () => now);
     const reader = tokensOf([secret], () => now);
     const token = maker.mint(claims, new Date(now + 60_000));
+    const ofReceipt = maker.mint({ ...claims, use: 'receipt' }, new Date(now + 60_000));
     expect(await reader.verify(token)).toEqual(claims);
     now += 61_000;
-    for (const tokens of [maker, reader, tokensOf([secret], () => now)])
-      expect(await tokens.verify(token)).toBeUndefined();
+    for (const tokens of [maker, reader, tokensOf([secret], () => now)]) {
+      expect(await tokens.verify(token)).toEqual({ ...claims, use: 'receipt', isExpired: true });
+      expect(await tokens.verify(ofReceipt)).toBeUndefined();
+    }
   });
 
   it('outlives the rotation of its secret, while the old one is kept', async () => {

@@ -1,7 +1,7 @@
 // What a page does beside showing itself: tell the page that embeds it where things stand, follow the callback, wait, close.
 // Nothing here is needed to read or answer a form. Settings are data attributes of <body>; no answer ever leaves through here.
 (() => {
-  const { page, transaction, state, origin, callback, delay, resizer } = document.body.dataset;
+  const { page, transaction, state, origin, callback, delay, resizer, underWay } = document.body.dataset;
   const embedded = window.parent !== window;
   // Errors tell nothing: a host page learns of states, not of mishaps.
   const telling = embedded && page !== 'error';
@@ -47,17 +47,32 @@
     });
   }
 
-  if (page === 'submitted') {
-    // Answers that wait for others: the page comes anew once that has an end, and stays as it is until then.
+  if (underWay !== undefined) {
+    // Some peers have not answered yet. A part that has changed is put in place of the old one; another state is another page.
     const look = async (pause) => {
-      const reply = await fetch(location.href, { headers: { Accept: 'application/json' } }).catch(
-        () => undefined,
-      );
-      const now = reply?.ok ? await reply.json().catch(() => ({})) : {};
-      if (now.state && now.state !== state) location.reload();
+      const reply = await fetch(location.href, { headers: { Accept: 'text/html' } }).catch(() => undefined);
+      const html = reply?.ok ? await reply.text().catch(() => '') : '';
+      const fresh = new DOMParser().parseFromString(html, 'text/html');
+      const now = fresh.body.dataset;
+      if (now.state && now.state !== state) return location.reload();
+      if (now.state) renewParts(fresh);
+      if (now.state && now.underWay === undefined) document.querySelector('[data-again]')?.remove();
       else setTimeout(look, pause, Math.min(2 * pause, 60_000));
     };
     setTimeout(look, 1_000, 2_000);
+  }
+
+  function renewParts(fresh) {
+    const shown = document.querySelectorAll('[data-parts] > *');
+    const parts = fresh.querySelectorAll('[data-parts] > *');
+    shown.forEach((part, index) => {
+      if (parts[index] && !part.isEqualNode(parts[index])) part.replaceWith(parts[index]);
+    });
+  }
+
+  for (const button of document.querySelectorAll('[data-print]')) {
+    button.hidden = false;
+    button.addEventListener('click', () => window.print());
   }
 
   document.querySelector('[data-close]')?.addEventListener('click', (event) => {

@@ -1,3 +1,4 @@
+import { isNotice } from '#lib/contracts/element-rules.ts';
 import type { CheckedAnswer, DescribedElement } from '#lib/contracts/forms.ts';
 import { isStorable, isTooLong, normaliseAnswer } from './answer-text.ts';
 import type { ContentVersion } from './content-version.ts';
@@ -16,6 +17,7 @@ export function checkAnswer(
   item: DescribedElement,
   values: readonly unknown[] | undefined,
 ): AnswerResult {
+  if (isNotice(item.identifier, item.content) && isLeftOut(values)) return noticed(version, item);
   if (values === undefined) return item.required ? missing : none;
   const texts: string[] = [];
   for (const value of values) {
@@ -33,6 +35,20 @@ export function checkAnswer(
     : checkDecision(version, item, texts);
 }
 
+/** A notice may be left out of the answers, or named without a value. */
+function isLeftOut(values: readonly unknown[] | undefined): boolean {
+  return values === undefined || values.every(isBlank);
+}
+
+export function isBlank(value: unknown): boolean {
+  return typeof value === 'string' && value.trim() === '';
+}
+
+/** Recorded as accepted, without options: none were offered. */
+function noticed(version: ContentVersion, item: DescribedElement): AnswerResult {
+  return answerOf(version, { ...item, answers: null }, ['accepted'], null);
+}
+
 const missing: AnswerResult = { fault: 'required', detail: 'must be answered' };
 
 function checkDecision(version: ContentVersion, item: DescribedElement, texts: string[]): AnswerResult {
@@ -41,6 +57,7 @@ function checkDecision(version: ContentVersion, item: DescribedElement, texts: s
     return { fault: 'not-an-option', detail: 'must be accepted or refused' };
   const position = item.answers?.indexOf(decision) ?? -1;
   if (position < 0) return { fault: 'not-refusable', detail: 'cannot be refused' };
+  if (isNotice(item.identifier, item.content)) return noticed(version, item);
   return answerOf(version, item, texts, [position]);
 }
 

@@ -1,3 +1,4 @@
+import { bulkAnswer, isNotice } from '#lib/contracts/element-rules.ts';
 import type {
   AnswerCheck,
   CheckedAnswer,
@@ -6,7 +7,7 @@ import type {
 } from '#lib/contracts/forms.ts';
 import type { FormAction } from '#lib/contracts/pages.ts';
 import type { Fault } from '#lib/errors/fail.ts';
-import { checkAnswer } from './check-answer.ts';
+import { checkAnswer, isBlank } from './check-answer.ts';
 import type { ContentVersion } from './content-version.ts';
 import { formatIdentifier, type Identifier } from './identifier.ts';
 import { type GivenAnswer, type GivenAnswers, pointerTo } from './read-answers.ts';
@@ -30,6 +31,8 @@ export type Checked =
       answers: CheckedAnswer[];
       /** Elements that an answer was looked for, in the version that the subject saw. */
       asked: DescribedElement[];
+      /** Elements that were shown and left without an answer, which they do not need. */
+      unanswered: DescribedElement[];
     };
 
 /** What answers are compared with. */
@@ -58,55 +61,90 @@ interface Sorted {
   faults: Fault[];
 }
 
-/** Checks an answers map against a form (decisions.md §4, "Answers"). Stale serials come before faults, which they cause. */
+/** Checks an answers map against a form (openapi.yaml, submitAnswers). Stale serials come before faults, which they cause. */
 export function checkAnswers(given: GivenAnswers, form: AnswerableForm): Checked {
   const sorted = sortAnswers(given, form);
   const { stale, faults } = sorted;
   if (stale.length > 0) return { outcome: 'stale', stale };
   const answers: CheckedAnswer[] = [];
   const asked: DescribedElement[] = [];
-  for (const key of form.keys) {
-    const active = form.elements.get(key);
-    if (!active) continue;
-    const answer = sorted.answered.get(key);
-    const version = answer?.version ?? sorted.shown.get(key) ?? active.version;
-    const item = version.describe(form.language, active.name, active.owner) as DescribedElement;
-    const values = valuesOf(key, item, answer?.given, { action: given.action, shown: sorted.shown, form });
-    if (values === undefined && form.hidden.has(key)) continue;
+  const unanswered: DescribedElement[] = [];
+  for (const { key, item, version, values, name } of questionsOf(given.action, sorted, form)) {
     const isFree = form.free?.has(key) ?? false;
     const result = checkAnswer(version, isFree ? { ...item, required: false } : item, values);
     if ('answer' in result || !isFree) asked.push(item);
     if ('answer' in result) answers.push(result.answer);
     else if ('fault' in result)
-      faults.push({
-        pointer: pointerTo(answer?.given.name ?? item.identifier),
-        code: result.fault,
-        detail: result.detail,
-      });
+      faults.push({ pointer: pointerTo(name), code: result.fault, detail: result.detail });
+    else if (!isFree && wasShown(key, sorted, form)) unanswered.push(item);
   }
   if (faults.length > 0) return { outcome: 'invalid', faults };
   const info = sorted.info.describe(form.language, form.info.name) as DescribedInformation;
-  return { outcome: 'valid', language: form.language, info, answers, asked };
+  return { outcome: 'valid', language: form.language, info, answers, asked, unanswered };
+}
+
+/** An element that an answer is looked for. */
+interface Question {
+  key: string;
+  version: ContentVersion;
+  item: DescribedElement;
+  /** undefined: not answered. */
+  values: readonly unknown[] | undefined;
+  /** What its entry in the answers map is called. */
+  name: string;
+}
+
+function questionsOf(action: FormAction, sorted: Sorted, form: AnswerableForm): Question[] {
+  const questions = form.keys.flatMap((key) => {
+    const active = form.elements.get(key);
+    if (!active) return [];
+    const answer = sorted.answered.get(key);
+    const version = answer?.version ?? sorted.shown.get(key) ?? active.version;
+    const item = version.describe(form.language, active.name, active.owner) as DescribedElement;
+    const values = valuesOf(key, item, action, sorted, form);
+    const isNeeded = values !== undefined || !form.hidden.has(key) || isShownNotice(key, item, sorted);
+    return isNeeded ? [{ key, version, item, values, name: answer?.given.name ?? item.identifier }] : [];
+  });
+  const isAnswered = ({ values }: Question) => values?.some((value) => !isBlank(value)) ?? false;
+  const answeredHosts = new Set(questions.filter(isAnswered).map(({ key }) => hostOf(key)));
+  // Where a peer keeps its earlier answers, its notices go with a new answer to it, and never alone.
+  return questions.filter(
+    ({ key, item, values }) =>
+      values !== undefined ||
+      !form.free?.has(key) ||
+      !isNotice(item.identifier, item.content) ||
+      answeredHosts.has(hostOf(key)),
+  );
+}
+
+function isShownNotice(key: string, { identifier, content }: DescribedElement, { shown }: Sorted): boolean {
+  return shown.has(key) && isNotice(identifier, content);
+}
+
+function hostOf(key: string): string {
+  return key.split('@')[1] ?? '';
+}
+
+/** Whether the subject saw an element, as far as the page told. */
+function wasShown(key: string, { shown, answered }: Sorted, { hidden }: AnswerableForm): boolean {
+  return shown.has(key) || answered.has(key) || (shown.size === 0 && !hidden.has(key));
 }
 
 /** The values that count for an element; undefined: not answered. */
 function valuesOf(
   key: string,
-  { entry, answers, multiple }: DescribedElement,
-  answer: GivenAnswer | undefined,
-  post: { action: FormAction; shown: Sorted['shown']; form: AnswerableForm },
+  item: DescribedElement,
+  action: FormAction,
+  sorted: Sorted,
+  form: AnswerableForm,
 ): readonly unknown[] | undefined {
-  const { action, shown, form } = post;
-  const { type } = entry;
-  const wasShown = shown.size === 0 || shown.has(key) || answer !== undefined;
-  if (action !== 'submit' && type !== 'preference') {
-    if (form.hidden.has(key) || !wasShown) return undefined;
-    const decision = action === 'accept-all' ? 'accepted' : 'refused';
-    return answers?.includes(decision) ? [decision] : undefined;
-  }
-  if (answer) return answer.values;
+  const isShown = wasShown(key, sorted, form);
+  const forAll = isShown ? bulkAnswer(item, action) : undefined;
+  if (forAll !== undefined) return [forAll];
+  const answer = sorted.answered.get(key);
+  if (answer) return answer.given.values;
   // A browser sends nothing for boxes that are all empty, if it showed them.
-  return form.form && multiple && wasShown && !form.hidden.has(key) && !form.free?.has(key) ? [] : undefined;
+  return form.form && item.multiple && isShown && !form.free?.has(key) ? [] : undefined;
 }
 
 /** Finds out which version every answer is about. */
@@ -133,8 +171,20 @@ function sortAnswers(given: GivenAnswers, form: AnswerableForm): Sorted {
     if (version === 'stale') sorted.stale.push(textOf(identifier));
     else if (version !== 'unknown') sorted.shown.set(identifier.key, version);
   }
-  sorted.stale = [...new Set(sorted.stale)];
+  sorted.stale = [...new Set([...sorted.stale, ...unseenNotices(sorted, form)])];
   return sorted;
+}
+
+/** Notices that were added after the page was made: nothing is recorded of what the subject did not see. */
+function unseenNotices(sorted: Sorted, { keys, elements, hidden, free }: AnswerableForm): string[] {
+  if (sorted.shown.size === 0) return [];
+  return keys.flatMap((key) => {
+    const version = elements.get(key)?.version;
+    if (!version || hidden.has(key) || free?.has(key)) return [];
+    if (sorted.shown.has(key) || sorted.answered.has(key)) return [];
+    const content = version.data[version.defaultLanguage] ?? {};
+    return isNotice(version.identifier, content) ? [version.identifier] : [];
+  });
 }
 
 function sortInformation(given: Identifier | undefined, form: AnswerableForm, sorted: Sorted): void {

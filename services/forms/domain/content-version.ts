@@ -1,3 +1,4 @@
+import { isNotice } from '#lib/contracts/element-rules.ts';
 import type { DescribedElement, DescribedInformation } from '#lib/contracts/forms.ts';
 import { lookupLanguage } from '#lib/i18n/match-language.ts';
 import { formatReference } from './element-reference.ts';
@@ -82,7 +83,7 @@ function describeItem(
     entry: { key, type, name },
     content,
     answers: allowedAnswers(type, content),
-    required: type !== 'information' && content.optional !== true,
+    required: type !== 'information' && content.optional !== true && !isNotice(identifier, content),
     multiple: content.valueType === 'CHECKBOXES' || content.valueType === 'LIST_MULTI',
   } as unknown as DescribedItem;
 }

@@ -47,10 +47,11 @@ export function createCheckAnswers({
     if (result.outcome !== 'valid') return result;
     const { language, info } = result;
     const answers = result.answers.filter((answer) => !isOfPeer(answer));
+    const unanswered = result.unanswered.filter((element) => !isOfPeer(element));
     // An entry that nobody had answered was removed meanwhile: look again.
     if (!(await markRows(rowsOf(answers, current)))) return check(input);
     const parts = await sealParts(result, current.peers, new Date(input.sealUntil));
-    return { outcome: 'valid', language, info, answers, parts };
+    return { outcome: 'valid', language, info, answers, unanswered, parts };
   };
 
   /** @returns whether all of them are still there. */
@@ -80,7 +81,7 @@ export function createCheckAnswers({
 }
 
 /** The key in an identifier is a peer's if it has a host. */
-function isOfPeer({ identifier }: CheckedAnswer): boolean {
+function isOfPeer({ identifier }: { identifier: string }): boolean {
   return identifier.includes('@');
 }
 

@@ -42,7 +42,8 @@ export function createCheckSubmission({ db, contents }: { db: Database; contents
     const ids = unmarked.map(({ id }) => id);
     // An entry that nobody had answered was removed meanwhile: look again.
     if (ids.length > 0 && (await markAnswered(db, ids)) < ids.length) return check(input);
-    return { outcome: 'valid', language: result.language, info: result.info, answers: result.answers };
+    const { language, answers, unanswered } = result;
+    return { outcome: 'valid', language, info: result.info, answers, unanswered };
   };
 
   /** @returns by key, or why a part with these is not taken. */

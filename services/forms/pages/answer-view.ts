@@ -5,7 +5,7 @@ import type { LanguageAttributes, Reader } from './reader.ts';
 export interface AnswerView {
   title: string;
   attributes: LanguageAttributes;
-  decision: 'accepted' | 'refused' | null;
+  decision: PageAnswer['decision'];
   /** One text or several; never empty. */
   values: { text: string; attributes: LanguageAttributes }[];
   owner: string | null;

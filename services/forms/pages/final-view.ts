@@ -19,6 +19,10 @@ export interface FinalView {
   texts: string[];
   answers: AnswerView[];
   parts: PartView[];
+  /** Until when the receipt's link works; null: there is no receipt. */
+  keep: string | null;
+  /** Some peers have not answered yet: the page looks again by itself. */
+  isUnderWay: boolean;
   callback: { url: string; text: string } | null;
   /** Label of the button that makes a child. */
   childText: string;
@@ -51,6 +55,9 @@ export function finalView(page: FinalPage, reader: Reader): FinalView {
       : [reader.t(otherText(page), { date: reader.dateTime(page.at), leader: page.leader ?? '' })],
     answers: page.answers.map((answer) => answerView(answer, reader)),
     parts: page.parts.map((part) => partView(part, reader)),
+    keep: page.receiptUntil ? reader.t('committed.keep', { date: reader.date(page.receiptUntil) }) : null,
+    isUnderWay:
+      page.page === 'submitted' || page.parts.some(({ state }) => state === 'sending' || state === 'held'),
     callback: page.page === 'submitted' ? null : callbackLink(page, reader),
     childText: reader.t(committed ? 'committed.change' : 'final.startAgain'),
     ...contactOf(asks ? page.contact : null, asks, reader),

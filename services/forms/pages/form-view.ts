@@ -1,3 +1,4 @@
+import { bulkAnswer } from '#lib/contracts/element-rules.ts';
 import type { FormInformation } from '#lib/contracts/form-content.ts';
 import type { FormPage } from '#lib/contracts/pages.ts';
 import { rememberByIdentity } from '#lib/memo/remember-by-identity.ts';
@@ -82,12 +83,18 @@ export function formView(page: FormPage, reader: Reader, rich: RichText): FormVi
     commentError: hasCommentFault(page) ? reader.t('fault.too-long') : null,
     validity: validityText(page, reader),
     rights: rightsTexts(page, reader),
-    submitText: layout.submitText || reader.t('form.submit'),
+    submitText: layout.submitText || reader.t(asksNothing(all) ? 'form.continue' : 'form.submit'),
     acceptAllText: layout.acceptAllText || reader.t('form.acceptAll'),
     cancelText: layout.cancelText || reader.t('form.cancel'),
-    bulk: layout.acceptAllVisible && all.some(({ type }) => type !== 'preference'),
+    bulk:
+      layout.acceptAllVisible &&
+      page.elements.some((element) => bulkAnswer(element, 'refuse-all') !== undefined),
     cancel: layout.cancelVisible ? (page.actions?.cancel ?? null) : null,
   };
+}
+
+function asksNothing(questions: readonly QuestionView[]): boolean {
+  return questions.length > 0 && questions.every(({ control }) => control === 'notice');
 }
 
 /** Contents of activated versions are shared between requests: what is shown of one is the same each time. */
@@ -131,8 +138,7 @@ function contentView(
 function faultLinks(page: FormPage, questions: QuestionView[], reader: Reader): FaultView[] {
   const faulty = questions.filter(({ error }) => error !== null);
   const links: FaultView[] = faulty.map((question) => ({
-    field:
-      question.control === 'select' || !question.options[0] ? `${question.id}-field` : question.options[0].id,
+    field: fieldOf(question),
     question: question.title,
     text: question.error ?? '',
     attributes: question.attributes,
@@ -151,6 +157,11 @@ function faultLinks(page: FormPage, questions: QuestionView[], reader: Reader): 
     links.push({ field: null, question: null, text: reader.t('fault.page'), attributes: {} });
   }
   return links;
+}
+
+function fieldOf({ id, control, options }: QuestionView): string {
+  if (control === 'notice') return id;
+  return control === 'select' || !options[0] ? `${id}-field` : options[0].id;
 }
 
 function hasCommentFault(page: FormPage): boolean {

@@ -1,3 +1,4 @@
+import { isNotice } from '#lib/contracts/element-rules.ts';
 import type {
   ConditionsElement,
   FormElement,
@@ -11,8 +12,8 @@ import { type ProcessingFacts, processingFacts } from './processing-facts.ts';
 import type { LanguageAttributes, Reader } from './reader.ts';
 import type { RichNode, RichText } from './rich-text-tree.ts';
 
-/** Which native control asks a question. `pair`: two radio buttons of the same size side by side. */
-export type Control = 'pair' | 'radios' | 'checkboxes' | 'check' | 'select' | 'text';
+/** Which native control asks a question. `pair`: two radio buttons of the same size side by side; `notice`: none, nothing is asked. */
+export type Control = 'pair' | 'radios' | 'checkboxes' | 'check' | 'select' | 'text' | 'notice';
 
 export interface OptionView {
   id: string;
@@ -34,7 +35,7 @@ export interface QuestionView {
   changed: boolean;
   /** What is wrong with the answer, null if nothing. */
   error: string | null;
-  /** "Your answer of 3 May", only when what is preselected is that answer. */
+  /** "Your answer of 3 May", only when what is preselected is that answer; or that a peer keeps its answer. */
   note: string | null;
   hint: string | null;
   description: string | null;
@@ -71,10 +72,7 @@ export function questionView(
   const chosen = entered ?? element.previous?.answers ?? defaults;
   const attributes = reader.in(element.content.lang);
   const error = faultText(element, view.control, page, reader);
-  const note =
-    !entered && element.previous
-      ? reader.t('previous.note', { date: reader.date(element.previous.created) })
-      : null;
+  const note = view.control === 'notice' ? null : noteText(element, entered !== undefined, page, reader);
   const described = [error && 'error', note && 'note', view.hint && 'hint']
     .filter(Boolean)
     .map((part) => `${id}-${part}`);
@@ -101,9 +99,20 @@ export function questionView(
   };
 }
 
-/** Boxes may all stay empty, so nothing has to be said about them. */
+/** Which earlier answer there is to a question. A peer's is known to the peer alone. */
+function noteText(element: FormElement, isEntered: boolean, page: FormPage, reader: Reader): string | null {
+  const { owner, previous } = element;
+  if (owner !== null && page.isChild) return reader.t('previous.ofPeer', { owner });
+  return !isEntered && previous ? reader.t('previous.note', { date: reader.date(previous.created) }) : null;
+}
+
+/** Boxes may all stay empty, so nothing has to be said about them; a notice asks nothing. */
 function isOptional({ content, required }: FormElement, control: Control): boolean {
-  return control !== 'checkboxes' && (!required || ('optional' in content && content.optional === true));
+  return (
+    control !== 'checkboxes' &&
+    control !== 'notice' &&
+    (!required || ('optional' in content && content.optional === true))
+  );
 }
 
 /** Contents of activated versions are shared between requests: what is shown of one is the same each time. */
@@ -125,22 +134,25 @@ const nothing = {
   defaults: [],
 };
 
-function processingSpecifics({ content }: ProcessingElement, reader: Reader): Specifics {
-  const refusable = content.refusable !== false;
+function processingSpecifics({ identifier, content }: ProcessingElement, reader: Reader): Specifics {
+  const notice = isNotice(identifier, content);
   return {
     ...nothing,
     title: content.title,
     description: content.usage,
     facts: processingFacts(content, reader),
     controller: controllerView(content.dataControllerVisible !== false ? content.dataController : undefined),
-    control: refusable ? 'pair' : 'check',
-    hint: refusable ? null : reader.t('processing.notRefusable'),
-    choices: decisions(
-      refusable,
-      reader.t(refusable ? 'processing.accept' : 'processing.acceptOnly'),
-      reader.t('processing.refuse'),
-    ),
+    control: notice ? 'notice' : 'pair',
+    hint: notice ? noticeText(content, reader) : null,
+    choices: notice ? [] : decisions(true, reader.t('processing.accept'), reader.t('processing.refuse')),
   };
+}
+
+/** Why a notice offers no choice: its legal bases. Consent is none of them, since it is not asked for. */
+function noticeText({ legalBases = [] }: ProcessingElement['content'], reader: Reader): string {
+  const reasons = legalBases.map((basis) => `notice.${basis}`).filter(reader.has);
+  if (reasons.length === 0) return reader.t('notice.withoutBasis');
+  return reader.t('notice.text', { reasons: reader.list(reasons.map((key) => reader.t(key))) });
 }
 
 function conditionsSpecifics({ content }: ConditionsElement, reader: Reader, rich: RichText): Specifics {

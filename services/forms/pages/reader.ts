@@ -21,6 +21,8 @@ export interface Reader {
   dateTime(time: string): string;
   /** ISO 8601 `P6M` → `6 months`. */
   duration(duration: string): string;
+  /** `a contract, a legal obligation and public interest`. */
+  list(texts: readonly string[]): string;
   languageName(tag: string): string;
   /** Attributes for a text in `lang`. */
   in(lang: string): LanguageAttributes;
@@ -53,6 +55,7 @@ export function createReader(
     timeZone,
   });
   const list = new Intl.ListFormat(language, { type: 'unit', style: 'long' });
+  const conjunction = new Intl.ListFormat(language, { type: 'conjunction' });
   const names = new Intl.DisplayNames(language, { type: 'language', fallback: 'code' });
   return {
     language,
@@ -69,6 +72,7 @@ export function createReader(
       );
       return list.format(parts);
     }),
+    list: (texts) => conjunction.format(texts),
     languageName: (tag) => (isLanguageTag(tag) ? (names.of(tag) ?? tag) : tag),
     in: (lang) => (lang === language || !isLanguageTag(lang) ? {} : { lang, dir: textDirection(lang) }),
   };

@@ -1,5 +1,6 @@
+import { isNotice } from '#lib/contracts/element-rules.ts';
 import type { ReceiptPage } from '#lib/contracts/pages.ts';
-import type { ReceiptConsent, ReceiptPeer } from '#lib/contracts/receipt-body.ts';
+import type { ReceiptConsent, ReceiptPeer, ReceiptUnanswered } from '#lib/contracts/receipt-body.ts';
 import { safeUrl } from '../domain/safe-url.ts';
 import { controllerView } from './controller-view.ts';
 import { processingFacts } from './processing-facts.ts';
@@ -35,7 +36,9 @@ export function receiptView(page: ReceiptPage, reader: Reader, rich: RichText) {
   const { receipt } = page;
   const texts = receipt.information.texts;
   const lang = receipt.information.lang ?? receipt.language;
-  const consents = receipt.consents.map((consent) => consentView(consent, null, reader, rich));
+  const consents = [...receipt.consents, ...(receipt.unanswered ?? [])].map((consent) =>
+    consentView(consent, null, reader, rich),
+  );
   const owners = (receipt.peers ?? []).map((peer) => ownerView(peer, reader, rich));
   const qr: QrImage | null = receipt.updateUrl ? qrImage(receipt.updateUrl) : null;
   return {
@@ -118,18 +121,17 @@ function rows(pairs: [string, (string | undefined)[]][], reader: Reader): Row[] 
 }
 
 function consentView(
-  consent: ReceiptConsent,
+  consent: ReceiptConsent | ReceiptUnanswered,
   owner: string | null,
   reader: Reader,
   rich: RichText,
 ): ReceiptConsentView {
   const { texts } = consent;
-  const decision =
-    consent.type === 'preference' ? null : consent.answer[0] === 'accepted' ? 'accepted' : 'refused';
+  const isShownAlone = isNotice(consent.identifier, texts);
   const options =
     consent.type === 'preference'
       ? consent.options
-      : consent.options.map((option) =>
+      : (isShownAlone ? [] : consent.options).map((option) =>
           reader.t(option === 'accepted' ? 'processing.accept' : 'processing.refuse'),
         );
   return {
@@ -142,8 +144,11 @@ function consentView(
     controller: shownController(texts, true),
     body: consent.type === 'conditions' ? rich(text(texts.body) ?? undefined, 4) : [],
     options: options.join(' · '),
-    answers: owner === null ? answerTexts(consent, decision, reader) : null,
-    answerLanguage: decision ? {} : reader.in(consent.lang),
+    answers: owner === null ? answerTexts(consent, reader) : null,
+    answerLanguage:
+      consent.type === 'preference' && 'answer' in consent && consent.answer.length > 0
+        ? reader.in(consent.lang)
+        : {},
     owner: owner === null ? null : reader.t('receipt.answeredTo', { owner }),
   };
 }
@@ -167,22 +172,21 @@ function ownerView({ name, information, elements }: ReceiptPeer, reader: Reader,
     ...{ identifier, sha256 },
     consents: elements.map((element) => {
       const type = (element.identifier.split('/')[1] ?? '') as ReceiptConsent['type'];
-      return consentView({ ...element, type, options: [], answer: [], owner: name }, name, reader, rich);
+      return consentView({ ...element, type, options: [], owner: name }, name, reader, rich);
     }),
   };
 }
 
-function answerTexts(
-  consent: ReceiptConsent,
-  decision: 'accepted' | 'refused' | null,
-  reader: Reader,
-): string[] {
-  if (decision) return [reader.t(`answer.${decision}`)];
-  return consent.answer.length > 0 ? consent.answer : [reader.t('preference.none')];
+function answerTexts(consent: ReceiptConsent | ReceiptUnanswered, reader: Reader): string[] {
+  if (!('answer' in consent)) return [reader.t('answer.none')];
+  const { type, identifier, texts, answer } = consent;
+  if (type === 'preference') return answer.length > 0 ? answer : [reader.t('preference.none')];
+  if (isNotice(identifier, texts)) return [reader.t('answer.shown')];
+  return [reader.t(answer[0] === 'accepted' ? 'answer.accepted' : 'answer.refused')];
 }
 
 /** The texts of a processing as a receipt stores them: whatever is missing is left out. */
-function processingTexts({ texts, lang }: ReceiptConsent): Parameters<typeof processingFacts>[0] {
+function processingTexts({ texts, lang }: ReceiptUnanswered): Parameters<typeof processingFacts>[0] {
   return {
     ...(texts as object),
     lang,

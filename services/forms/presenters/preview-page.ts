@@ -78,6 +78,7 @@ function formPage(
     validity: 'P6M',
     expires: null,
     updatable: true,
+    isChild: false,
   };
 }
 

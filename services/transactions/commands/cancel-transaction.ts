@@ -18,7 +18,7 @@ export async function cancelTransaction(
 ): Promise<ReadTransaction> {
   const read = await readTransaction(db, id);
   if (!read) throw noSuchTransaction();
-  requireAccess(principal, read.transaction);
+  requireAccess(principal, read);
   if (!isPrivileged(principal) && !read.transaction.context.cancellable)
     throw fail('forbidden', 'This transaction cannot be cancelled by its subject.');
   const isCancelled = await db.withTransaction(async (tx) => {

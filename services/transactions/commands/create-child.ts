@@ -28,7 +28,7 @@ export async function createChild(
 ): Promise<ReadTransaction & { created: boolean }> {
   const parent = await readTransaction(db, id);
   if (!parent) throw noSuchTransaction();
-  requireAccess(principal, parent.transaction, 'result');
+  requireAccess(principal, parent, 'result');
   requireUpdatable(parent);
   const made = await db.withTransaction(async (tx) => {
     // The parent's row lock: of several who ask at once, one makes the child and the others find it.

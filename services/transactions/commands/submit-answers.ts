@@ -1,4 +1,5 @@
 import type { Principal } from '#lib/auth/principal.ts';
+import { isNotice } from '#lib/contracts/element-rules.ts';
 import type { AnswerCheck, FormsOperations } from '#lib/contracts/forms.ts';
 import type { Queries } from '#lib/db/database.ts';
 import { fail } from '#lib/errors/fail.ts';
@@ -8,12 +9,14 @@ import type { AnswersDigests } from '../domain/answers-digest.ts';
 import { type Commitment, composeCommitment, recordsExpiry, waitsForPeers } from '../domain/commitment.ts';
 import { deliveryDeadline, sealExpiry } from '../domain/delivery-time.ts';
 import { validRecords } from '../domain/earlier-answers.ts';
+import { noticesOn, type Receipt } from '../domain/receipt.ts';
 import type { ReceiptSigner } from '../domain/receipt-signer.ts';
 import { stateAt } from '../domain/states.ts';
-import type { ReadTransaction, Transaction } from '../domain/transaction.ts';
+import { hidesAnswered, type ReadTransaction, type Transaction } from '../domain/transaction.ts';
 import { commitTransaction } from '../queries/commit-transaction.ts';
 import { readEarlier } from '../queries/read-earlier.ts';
 import { readTransaction } from '../queries/read-transaction.ts';
+import { readReceiptBody } from '../queries/receipts.ts';
 import { submitTransaction } from '../queries/submit-transaction.ts';
 
 export interface SubmitDependencies {
@@ -60,12 +63,12 @@ export async function submitAnswers(
   for (let attempt = 0; attempt < attempts; attempt += 1) {
     const read = await readTransaction(dependencies.db, submission.id);
     if (!read) throw noSuchTransaction();
-    requireAccess(submission.principal, read.transaction);
-    if (isAnsweredAlike(read, answers, digests)) return { outcome: 'stored', read };
+    requireAccess(submission.principal, read);
+    if (await isAnsweredAlike(dependencies, read, answers)) return { outcome: 'stored', read };
     requireOpen(read, dependencies.instance.baseUrl);
     const check = await checkSubmission(dependencies, read, submission);
     if (check.outcome !== 'valid') return { outcome: 'rejected', read, check };
-    const digest = digests.of(answers, check.parts.length > 0);
+    const digest = digests.of(answers, check.parts.length > 0, noticesIn(check));
     const stored = await commitAnswers(dependencies, read, check, submission, digest);
     if (stored) return { outcome: 'stored', read: { transaction: stored, now: read.now } };
   }
@@ -82,16 +85,25 @@ export function withComment({
   return comment === null ? answers : { ...answers, comment: [comment] };
 }
 
-function isAnsweredAlike(
+/** Whether a transaction has these answers already. Notices may be named or left out: what was recorded tells which they are. */
+async function isAnsweredAlike(
+  { db, digests }: Pick<SubmitDependencies, 'db' | 'digests'>,
   { transaction, now }: ReadTransaction,
   answers: Record<string, string[]>,
-  digests: AnswersDigests,
-): boolean {
+): Promise<boolean> {
   const state = stateAt(transaction, now);
-  return (
-    (state === 'COMMITTED' || state === 'SUBMITTED') &&
-    transaction.answersDigest !== null &&
-    digests.isOf(transaction.answersDigest, answers)
+  const digest = transaction.answersDigest;
+  if ((state !== 'COMMITTED' && state !== 'SUBMITTED') || digest === null) return false;
+  if (digests.isOf(digest, answers)) return true;
+  const body = await readReceiptBody(db, transaction.id);
+  const notices = body === undefined ? [] : noticesOn(JSON.parse(body) as Receipt);
+  return notices.length > 0 && digests.isOf(digest, answers, notices);
+}
+
+/** Identifiers of the notices among checked answers. */
+export function noticesIn({ answers, parts }: Extract<AnswerCheck, { outcome: 'valid' }>): string[] {
+  return [...answers, ...parts.flatMap(({ elements }) => elements)].flatMap(({ identifier, content }) =>
+    isNotice(identifier, content) ? identifier : [],
   );
 }
 
@@ -126,14 +138,14 @@ async function checkSubmission(
   });
 }
 
-/** Keys that are not asked because they have a valid answer (decisions.md §2, `existingElementsVisible`). */
+/** Keys that are not asked because they have a valid answer (openapi.yaml, `existingElementsVisible`). */
 export async function hiddenKeys(
   db: Queries,
   forms: FormsOperations,
-  { layout, context }: Pick<Transaction, 'layout' | 'context'>,
+  { layout, context, parent }: Pick<Transaction, 'layout' | 'context' | 'parent'>,
   now: Date,
 ): Promise<string[]> {
-  if (layout.existingElementsVisible || context.silent) return [];
+  if (!hidesAnswered({ layout, parent }) || context.silent) return [];
   const earlier = await readEarlier(db, context.subject, context.object ?? '', layout.elements);
   if (earlier.length === 0) return [];
   const keys = earlier.flatMap((record) => [record.key, record.infoKey]);

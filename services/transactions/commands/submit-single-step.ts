@@ -14,7 +14,13 @@ import { lockClaim, readClaimed, repointClaim } from '../queries/context-claims.
 import { insertClaiming, insertTransaction } from '../queries/create-transaction.ts';
 import { readNow } from '../queries/read-now.ts';
 import { isReusable } from './create-transaction.ts';
-import { commitAnswers, hiddenKeys, type SubmitDependencies, withComment } from './submit-answers.ts';
+import {
+  commitAnswers,
+  hiddenKeys,
+  noticesIn,
+  type SubmitDependencies,
+  withComment,
+} from './submit-answers.ts';
 
 interface SingleStep {
   context: ConsentContext;
@@ -38,7 +44,7 @@ export async function submitSingleStep(
     forms.resolveLayout(layoutReference(context)),
   );
   const openedAt = await readNow(db);
-  const hidden = await hiddenKeys(db, forms, { layout, context }, openedAt);
+  const hidden = await hiddenKeys(db, forms, { layout, context, parent: null }, openedAt);
   const wanted = context.language ? [context.language, ...languages] : languages;
   const check = await forms.checkAnswers({
     layout,
@@ -51,11 +57,12 @@ export async function submitSingleStep(
   });
   const valid = requireValid(check);
   const said = withComment({ answers, comment });
-  const digest = digests.of(said, valid.parts.length > 0);
+  const notices = noticesIn(valid);
+  const digest = digests.of(said, valid.parts.length > 0, notices);
   const fresh = newTransaction(context, layout, principal);
   const claim = contextDigest(context, layout, active);
   const made = await db.withTransaction(async (tx) => {
-    const isSame = (given: Buffer) => digests.isOf(given, said);
+    const isSame = (given: Buffer) => digests.isOf(given, said) || digests.isOf(given, said, notices);
     const target = await claimTarget(tx, claim, fresh, isSame, active, instance.baseUrl);
     if (target.transaction.state !== 'CREATED') return { ...target, created: false };
     const inTransaction = { ...dependencies, db: tx, wake: () => {} };

@@ -7,10 +7,13 @@ type Answers = Record<string, readonly string[]>;
 
 /** Tells whether two submissions are the same (decisions.md §4). */
 export interface AnswersDigests {
-  /** @param sealed some of the answers are a peer's: then nobody may find out from the digest what they were. */
-  of(answers: Answers, sealed: boolean): Buffer;
+  /**
+   * @param sealed some of the answers are a peer's: then nobody may find out from the digest what they were.
+   * @param notices identifiers of notices: whether they were named makes no difference.
+   */
+  of(answers: Answers, sealed: boolean, notices?: readonly string[]): Buffer;
   /** Whether a digest is one of these answers, in whichever way it was made. */
-  isOf(digest: Buffer, answers: Answers): boolean;
+  isOf(digest: Buffer, answers: Answers, notices?: readonly string[]): boolean;
 }
 
 /** @param secrets of transaction tokens: the first keys digests, all are tried. */
@@ -24,13 +27,13 @@ export function createAnswersDigests(secrets: readonly Uint8Array[]): AnswersDig
       .update(canonicalize(said) as string)
       .digest();
   return {
-    of(answers, sealed) {
-      const said = answersSaid(answers);
+    of(answers, sealed, notices) {
+      const said = answersSaid(answers, notices);
       // A yes or no is guessed by trying: without the key there is nothing to compare a guess with.
       return sealed ? keyed(key, said) : sha256Canonical(said);
     },
-    isOf(digest, answers) {
-      const said = answersSaid(answers);
+    isOf(digest, answers, notices) {
+      const said = answersSaid(answers, notices);
       return (
         digest.equals(sha256Canonical(said)) ||
         [key, ...former].some((each) => digest.equals(keyed(each, said)))
@@ -40,10 +43,10 @@ export function createAnswersDigests(secrets: readonly Uint8Array[]): AnswersDig
 }
 
 /**
- * What counts of an answers map: without `info`, without empty answers, prefixes of later clients cut, texts normalised and values in
- * any order.
+ * What counts of an answers map: without `info`, without empty answers and notices, prefixes of later clients cut, texts normalised and
+ * values in any order.
  */
-function answersSaid(answers: Answers): Record<string, string[]> {
+function answersSaid(answers: Answers, notices: readonly string[] = []): Record<string, string[]> {
   const said = Object.entries(answers)
     .filter(([name]) => name !== 'info')
     .map(
@@ -56,7 +59,7 @@ function answersSaid(answers: Answers): Record<string, string[]> {
             .sort(),
         ] as const,
     )
-    .filter(([, values]) => values.length > 0);
+    .filter(([name, values]) => values.length > 0 && !(notices.includes(name) && values[0] === 'accepted'));
   return Object.fromEntries(said);
 }
 

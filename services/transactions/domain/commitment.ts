@@ -73,6 +73,7 @@ export function composeCommitment(facts: CommitmentFacts): {
     language: check.language,
     information: check.info,
     answers: check.answers,
+    unanswered: check.unanswered ?? [],
     peers: followers.map(({ name, location, shown }) => ({ name, location, ...shown })),
     committedAt,
     expiresAt: allLast ? null : expiresAt,

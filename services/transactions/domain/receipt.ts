@@ -1,4 +1,5 @@
-import type { CheckedAnswer, DescribedInformation } from '#lib/contracts/forms.ts';
+import { isNotice } from '#lib/contracts/element-rules.ts';
+import type { CheckedAnswer, DescribedElement, DescribedInformation } from '#lib/contracts/forms.ts';
 import { sha256Canonical } from './context-digest.ts';
 import type { ShownPart, ShownTexts } from './follower.ts';
 import type { Transaction } from './transaction.ts';
@@ -9,6 +10,8 @@ export type Receipt = Readonly<Record<string, unknown>> & {
   transaction: string;
   timestamp: string;
   language: string;
+  consents?: readonly Pick<ShownTexts, 'identifier' | 'texts'>[];
+  peers?: readonly ReceiptPeer[];
 };
 
 /** What a peer asked; the answers to it are in the peer's own receipt. */
@@ -25,6 +28,8 @@ interface ReceiptFacts {
   language: string;
   information: DescribedInformation;
   answers: readonly CheckedAnswer[];
+  /** Asked, and left without an answer. */
+  unanswered: readonly DescribedElement[];
   peers: readonly ReceiptPeer[];
   committedAt: Date;
   expiresAt: Date | null;
@@ -52,6 +57,10 @@ export function composeReceipt(facts: ReceiptFacts): Receipt {
     confirmation: context.confirmation,
     information: shownTexts(information),
     consents: facts.answers.map((answer) => composeConsent(answer, instance.name)),
+    unanswered:
+      facts.unanswered.length > 0
+        ? facts.unanswered.map((element) => composeUnanswered(element, instance.name))
+        : undefined,
     peers: facts.peers.length > 0 ? facts.peers : undefined,
     privacyPolicyUrl: information.content.privacyPolicyUrl,
     attributes: context.attributes,
@@ -84,6 +93,20 @@ function composeConsent(answer: CheckedAnswer, owner: string) {
     answer: answer.value,
     owner,
   };
+}
+
+function composeUnanswered({ identifier, entry, content, answers }: DescribedElement, owner: string) {
+  return {
+    ...{ identifier, type: entry.type, lang: content.lang },
+    ...textsShown(content),
+    ...{ options: answers ?? [], owner },
+  };
+}
+
+/** Identifiers of the notices on a receipt, peers' too. */
+export function noticesOn({ consents, peers }: Receipt): string[] {
+  const shown = [...(consents ?? []), ...(peers ?? []).flatMap(({ elements }) => elements)];
+  return shown.flatMap(({ identifier, texts }) => (isNotice(identifier, texts) ? identifier : []));
 }
 
 /** What was shown of an item, for a receipt. */

@@ -39,3 +39,14 @@ export interface ReadTransaction {
   transaction: Transaction;
   now: Date;
 }
+
+/**
+ * Whether a form leaves out what has a valid answer. A child never does: it is there to change and withdraw answers (GDPR art. 7(3)), so
+ * it asks everything.
+ */
+export function hidesAnswered({
+  layout,
+  parent,
+}: Pick<Transaction, 'parent'> & { layout: Pick<PinnedLayout, 'existingElementsVisible'> }) {
+  return !layout.existingElementsVisible && parent === null;
+}

@@ -19,7 +19,7 @@ export function getChildHandler(dependencies: Dependencies): Handler {
     const read = await readTransaction(db, params.txid ?? '');
     if (!read) throw noSuchTransaction();
     const { transaction, now } = read;
-    requireAccess(principal, transaction, 'result');
+    requireAccess(principal, read, 'result');
     if (mode === 'json') {
       const child = await readOpenChild(db, transaction.id);
       if (!child) throw fail('not-found', 'The transaction has no open child.');

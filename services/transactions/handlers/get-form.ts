@@ -1,12 +1,11 @@
 import type { Context } from 'koa';
-import type { Principal } from '#lib/auth/principal.ts';
-import type { FormDescription } from '#lib/contracts/forms.ts';
-import type { Handler } from '#lib/http/operation.ts';
+import type { DescribedElement, FormDescription } from '#lib/contracts/forms.ts';
+import type { Handler, OperationInput } from '#lib/http/operation.ts';
 import { requireOpen } from '../commands/submit-answers.ts';
 import { noSuchTransaction, requireAccess } from '../domain/access.ts';
 import { validRecords } from '../domain/earlier-answers.ts';
 import { stateAt } from '../domain/states.ts';
-import type { ReadTransaction } from '../domain/transaction.ts';
+import { hidesAnswered, type ReadTransaction } from '../domain/transaction.ts';
 import { formPage, outlineOf } from '../presenters/form-page.ts';
 import { type FilledForm, fillForm, presentForm } from '../presenters/present-form.ts';
 import { mintToken } from '../presenters/present-transaction.ts';
@@ -18,12 +17,14 @@ import { redirectToTransaction, sendRendered, sendTransactionPage } from './send
 /** GET /consents/{txid}/submit: the form, as a page or as JSON. */
 export function getFormHandler(dependencies: Dependencies): Handler {
   const { instance, tokens } = dependencies;
-  return async (ctx, { params, principal, mode }) => {
-    const opened = await openForm(ctx, dependencies, params.txid ?? '', principal);
+  return async (ctx, input) => {
+    const { principal, mode } = input;
+    const isShown = () => input.query.existingElementsVisible === 'true';
+    const opened = await openForm(ctx, dependencies, input, isShown);
     const { read } = opened;
     if (stateAt(read.transaction, read.now) !== 'CREATED') {
       if (mode === 'html') return redirectToTransaction(ctx, dependencies, read, { principal });
-      // Looking is no deed: past the deadline too it is a conflict with the state (decisions.md §4 and §9).
+      // Reading changes nothing: past the deadline too it is a conflict with the state, not a 410.
       return requireOpen(read, instance.baseUrl, 'wrong-state');
     }
     const token = mintToken(tokens, read, principal);
@@ -68,22 +69,29 @@ export interface OpenedForm {
   known(): DescribedForm | undefined;
 }
 
-/** Reads a transaction with the subject's earlier answers. @throws Failure `not-found`; `withdrawn` when described. */
+/**
+ * Reads a transaction with the subject's earlier answers. @param isShown elements that are shown even if the layout hides what has a valid
+ * answer.
+ * @throws Failure `not-found`; `withdrawn` when described.
+ */
 export async function openForm(
   ctx: Context,
   { db, forms, knownForms, defaultLanguage }: Dependencies,
-  id: string,
-  principal: Principal,
+  { params, principal, mode }: Pick<OperationInput, 'params' | 'principal' | 'mode'>,
+  isShown: (identifier: string) => boolean,
 ): Promise<OpenedForm> {
-  const read = await readTransactionWithEarlier(db, id);
+  const read = await readTransactionWithEarlier(db, params.txid ?? '');
   if (!read) throw noSuchTransaction();
   const { transaction, earlier } = read;
   const { layout } = transaction;
-  requireAccess(principal, transaction);
+  // The page of a form that is over leads to the result, which a link opens for longer.
+  const isOver = mode === 'html' && stateAt(transaction, read.now) !== 'CREATED';
+  requireAccess(principal, read, isOver ? 'result' : 'task');
   const languages = readerLanguages(ctx, transaction.context.language, defaultLanguage);
   const fill = (description: FormDescription): DescribedForm => {
     const valid = validRecords(earlier, description.active, read.now);
-    return { description, form: fillForm(layout, description, valid, transaction.parent !== null) };
+    const hides = ({ identifier }: DescribedElement) => hidesAnswered(transaction) && !isShown(identifier);
+    return { description, form: fillForm(description, valid, { hides, child: transaction.parent !== null }) };
   };
   return {
     read,

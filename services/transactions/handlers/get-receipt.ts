@@ -36,7 +36,7 @@ export function getReceiptHandler(dependencies: Dependencies): Handler {
     const type = chooseType(ctx, query.format as string | undefined);
     const read = await readTransaction(db, params.txid ?? '');
     if (!read) throw noSuchTransaction();
-    requireAccess(principal, read.transaction, 'result');
+    requireAccess(principal, read, 'result');
     const receipt = await readReceipt(db, read.transaction.id);
     if (!receipt) throw fail('not-found', 'There is no receipt before the transaction is committed.');
     ctx.vary('Accept');

@@ -14,7 +14,7 @@ export function getTransactionHandler(dependencies: Dependencies): Handler {
   return async (ctx, { params, principal, mode }) => {
     const read = await readTransactionWithReceipt(db, params.txid ?? '');
     if (!read) throw noSuchTransaction();
-    requireAccess(principal, read.transaction, 'result');
+    requireAccess(principal, read, 'result');
     if (mode === 'json') return sendTransaction(ctx, dependencies, read, { principal });
     if (stateAt(read.transaction, read.now) !== 'CREATED')
       return sendFinalPage(ctx, dependencies, read, principal);

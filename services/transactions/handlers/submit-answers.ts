@@ -7,7 +7,7 @@ import { linksOf, withToken } from '../domain/links.ts';
 import { splitComment } from '../domain/split-comment.ts';
 import { formPage } from '../presenters/form-page.ts';
 import { mintToken } from '../presenters/present-transaction.ts';
-import { retryAfter } from '../presenters/retry.ts';
+import { retryAfter, shownIn } from '../presenters/retry.ts';
 import type { Dependencies } from './dependencies.ts';
 import { openForm } from './get-form.ts';
 import { readerLanguages } from './reader-languages.ts';
@@ -61,7 +61,7 @@ async function reject(
       );
     throw fail('invalid-answer', 'The answers are not valid.', { errors: check.faults });
   }
-  const opened = await openForm(ctx, dependencies, read.transaction.id, input.principal);
+  const opened = await openForm(ctx, dependencies, input, shownIn(answers));
   const { form, description } = await opened.describe();
   const retry = retryAfter(check, answers, form);
   const page = formPage(opened.read, { form, description, token, instance, retry });

@@ -1,11 +1,13 @@
 import type { PageInstance, PageTheme } from '#lib/contracts/page-base.ts';
 import type { FinalPage, PageAnswer, PagePart } from '#lib/contracts/pages.ts';
 import type { ReceiptBody } from '#lib/contracts/receipt-body.ts';
+import { receiptExpiry } from '../domain/access.ts';
 import type { Follower, FollowerState } from '../domain/follower.ts';
 import { linksOf, withToken } from '../domain/links.ts';
 import { stateAt } from '../domain/states.ts';
 import type { ReadTransaction } from '../domain/transaction.ts';
 import { embeddingOf } from './embedding.ts';
+import { decisionOf } from './form-page.ts';
 
 const pages = {
   SUBMITTED: 'submitted',
@@ -52,14 +54,20 @@ export function finalPage(
     parts: followers.map(givenPart),
     at: (state === 'TIMEOUT' || waits ? transaction.expiresAt : transaction.changedAt).toISOString(),
     validUntil: transaction.layout.validityVisible ? (receipt?.expirationTimestamp ?? null) : null,
+    receiptUntil: receiptExpiry(transaction)?.toISOString() ?? null,
     links: {
       receipt: state === 'COMMITTED' ? withToken(links.receipt, token) : null,
       child: transaction.context.updatable && !waits ? withToken(links.child, token) : null,
-      again: waits ? withToken(links.transaction, token) : null,
+      again: waits || followers.some(isUnderWay) ? withToken(links.transaction, token) : null,
       cancel: waits && transaction.context.cancellable ? withToken(links.cancel, token) : null,
     },
     contact: controller ?? contact,
   };
+}
+
+/** Whether its owner has not had the last word yet. */
+function isUnderWay({ state }: Follower): boolean {
+  return state === 'WAITING' || state === 'SENDING' || state === 'HELD';
 }
 
 const partStates: Readonly<Record<FollowerState, PagePart['state']>> = {
@@ -91,7 +99,7 @@ function givenAnswer(consent: ReceiptBody['consents'][number]): PageAnswer {
     title: titleOf(texts),
     lang: consent.lang,
     owner: null,
-    decision: type === 'preference' ? null : consent.answer[0] === 'accepted' ? 'accepted' : 'refused',
+    decision: decisionOf(consent.identifier, texts, consent.answer),
     values: type === 'preference' ? consent.answer : [],
   };
 }

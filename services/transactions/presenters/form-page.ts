@@ -1,3 +1,4 @@
+import { isNotice } from '#lib/contracts/element-rules.ts';
 import type { FormElement } from '#lib/contracts/form-content.ts';
 import type { FormDescription, FormOutline } from '#lib/contracts/forms.ts';
 import type { PageInstance } from '#lib/contracts/page-base.ts';
@@ -37,8 +38,9 @@ export function formPage(
   const { context, layout } = transaction;
   const links = linksOf(instance.baseUrl, transaction.id);
   const base = { language: form.language, instance, theme: description.theme, embedding: embeddingOf(read) };
+  const submit = withToken(links.submit, token);
   const actions = {
-    submit: withToken(links.submit, token),
+    submit,
     cancel: context.cancellable ? withToken(links.cancel, token) : null,
   };
   if (form.elements.length === 0) {
@@ -48,8 +50,7 @@ export function formPage(
       page: 'answered',
       info: form.info.identifier,
       answers,
-      actions,
-      updatable: context.updatable,
+      actions: { ...actions, change: `${submit}&existingElementsVisible=true` },
     };
   }
   return {
@@ -65,7 +66,19 @@ export function formPage(
     validity: context.validity,
     expires: transaction.expiresAt.toISOString(),
     updatable: context.updatable,
+    isChild: transaction.parent !== null,
   };
+}
+
+/** A decision as it is told back; null for a preference. */
+export function decisionOf(
+  identifier: string,
+  content: object,
+  answers: readonly string[],
+): PageAnswer['decision'] {
+  if (identifier.startsWith('element/preference/')) return null;
+  if (isNotice(identifier, content)) return 'shown';
+  return answers[0] === 'accepted' ? 'accepted' : 'refused';
 }
 
 /** A form's page as forms can make it whole again from the description that it is made of. */
@@ -90,7 +103,7 @@ function earlierAnswer(element: FormElement): PageAnswer {
     title: 'title' in content ? content.title : content.label,
     lang: content.lang,
     owner: element.owner,
-    decision: entry.type === 'preference' ? null : answers[0] === 'accepted' ? 'accepted' : 'refused',
+    decision: decisionOf(element.identifier, content, answers),
     values: entry.type === 'preference' ? answers : [],
     created: previous?.created,
   };

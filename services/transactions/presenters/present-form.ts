@@ -1,8 +1,8 @@
 import type { FormElement, FormInformation, FormPeer } from '#lib/contracts/form-content.ts';
-import type { DescribedElement, FormDescription, PinnedLayout } from '#lib/contracts/forms.ts';
+import type { DescribedElement, FormDescription } from '#lib/contracts/forms.ts';
 import { type EarlierRecord, previousAnswer } from '../domain/earlier-answers.ts';
 import { linksOf, withToken } from '../domain/links.ts';
-import type { ReadTransaction } from '../domain/transaction.ts';
+import { hidesAnswered, type ReadTransaction, type Transaction } from '../domain/transaction.ts';
 
 /** A form with the subject's earlier answers put beside its elements. */
 export interface FilledForm {
@@ -17,14 +17,14 @@ export interface FilledForm {
 }
 
 /**
- * Puts earlier valid answers beside the elements and hides what the layout hides (decisions.md §2 and §4).
- * @param child peers' elements need no answer, and none is suggested: their owners have one that we do not know (decisions.md §3).
+ * Puts earlier valid answers beside the elements and leaves out what is hidden.
+ * @param hides whether an element is left out if it has a valid answer.
+ * @param child peers' elements need no answer, and none is suggested: their owners have one that we do not know.
  */
 export function fillForm(
-  layout: Pick<PinnedLayout, 'existingElementsVisible'>,
   description: FormDescription,
   valid: readonly EarlierRecord[],
-  child = false,
+  { hides, child }: { hides: (element: DescribedElement) => boolean; child: boolean },
 ): FilledForm {
   const ofPeer = (element: DescribedElement) =>
     ({ ...(child ? freed(element) : element), previous: null }) as FormElement;
@@ -34,17 +34,17 @@ export function fillForm(
       ? ({ ...element, previous: previousAnswer(element, valid) } as FormElement)
       : ofPeer(element),
   );
-  const hides = !layout.existingElementsVisible;
+  const isHidden = (element: FormElement) => element.previous !== null && hides(element);
   return {
     language: description.language,
     info: { ...description.info, previous: null },
-    elements: elements.filter(({ previous }) => !(hides && previous)),
+    elements: elements.filter((element) => !isHidden(element)),
     peers: description.peers.map((peer) => ({
       ...peer,
       info: peer.info && { ...peer.info, previous: null },
       elements: peer.elements.map(ofPeer),
     })),
-    hidden: elements.filter(({ previous }) => hides && previous),
+    hidden: elements.filter(isHidden),
   };
 }
 
@@ -72,7 +72,7 @@ export function presentForm(
     info: form.info,
     elements: form.elements,
     peers: form.peers.map(({ info, ...peer }) => ({ ...peer, ...(info && { info }) })),
-    layout: presentLayout(layout, texts),
+    layout: presentLayout(transaction, texts),
     links: {
       submit: withToken(links.submit, token),
       transaction: withToken(links.transaction, token),
@@ -83,9 +83,10 @@ export function presentForm(
 }
 
 /** The layout as it is in force, its texts in the form's language. */
-function presentLayout(layout: ReadTransaction['transaction']['layout'], texts: FormDescription['texts']) {
-  const { id: _id, texts: _texts, blocs: _blocs, ...options } = layout;
-  return { type: 'layout' as const, ...options, ...texts };
+function presentLayout(transaction: Transaction, texts: FormDescription['texts']) {
+  const { id: _id, texts: _texts, blocs: _blocs, ...options } = transaction.layout;
+  const existingElementsVisible = !hidesAnswered(transaction);
+  return { type: 'layout' as const, ...options, existingElementsVisible, ...texts };
 }
 
 /** What clients of a later generation read (decisions.md §4). */

@@ -1,11 +1,12 @@
 import { isPrivileged, type Principal } from '#lib/auth/principal.ts';
+import { receiptExpiry } from '../domain/access.ts';
 import type { Follower } from '../domain/follower.ts';
 import { linksOf } from '../domain/links.ts';
 import { isFinal, stateAt } from '../domain/states.ts';
 import type { ReadTransaction } from '../domain/transaction.ts';
 import { type TransactionTokens, tokenExpiry } from '../domain/transaction-token.ts';
 
-/** Mints the fresh token that every representation, Location, redirect and form action carries (decisions.md §7). */
+/** Mints the fresh token that every representation, Location, redirect and form action carries. */
 export function mintToken(
   tokens: TransactionTokens,
   { transaction, now }: ReadTransaction,
@@ -13,9 +14,11 @@ export function mintToken(
 ): string {
   // One that a leader decides over has no deadline of its own.
   const open = !isFinal(stateAt(transaction, now)) && transaction.leader === null;
+  const use = principal?.transaction?.use ?? 'tx';
+  const expiry = tokenExpiry({ open, expiresAt: transaction.expiresAt, now });
   return tokens.mint(
-    { id: transaction.id, use: principal?.transaction?.use ?? 'tx', epoch: transaction.tokenEpoch },
-    tokenExpiry({ open, expiresAt: transaction.expiresAt, now }),
+    { id: transaction.id, use, epoch: transaction.tokenEpoch },
+    (use === 'receipt' && receiptExpiry(transaction)) || expiry,
   );
 }
 

@@ -19,7 +19,10 @@ export function previewPage({
   valid: readonly EarlierRecord[];
   instance: PageInstance;
 }): FormPage {
-  const form = fillForm(layout, description, valid);
+  const form = fillForm(description, valid, {
+    hides: () => !layout.existingElementsVisible,
+    child: false,
+  });
   return {
     page: 'form',
     language: form.language,
@@ -38,5 +41,6 @@ export function previewPage({
     validity: context.validity,
     expires: null,
     updatable: context.updatable,
+    isChild: false,
   };
 }

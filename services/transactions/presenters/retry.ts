@@ -1,5 +1,6 @@
+import { bulkAnswer } from '#lib/contracts/element-rules.ts';
 import type { AnswerCheck } from '#lib/contracts/forms.ts';
-import type { FormFields, PageFault } from '#lib/contracts/pages.ts';
+import type { FormAction, FormFields, PageFault } from '#lib/contracts/pages.ts';
 import type { Retry } from './form-page.ts';
 import type { FilledForm } from './present-form.ts';
 
@@ -18,29 +19,34 @@ export function retryAfter(
 ): Retry {
   const stale = new Set(check.outcome === 'stale' ? check.stale.map(keyOf) : []);
   const givenByKey = new Map(Object.entries(answers).map(([name, values]) => [keyOf(name), values]));
-  const shown = new Set((answers[shownField] ?? []).map(keyOf));
-  const decision = decisionForAll(answers);
+  const isShown = shownIn(answers);
+  const pressed = pressedIn(answers);
   const values: Record<string, string[]> = {};
   const changed: string[] = [];
-  for (const { entry, identifier, answers: offered } of form.elements) {
+  for (const element of form.elements) {
+    const { identifier } = element;
     // As the identifier has it, with the host of a peer: another owner may use the same key.
     const key = keyOf(identifier);
     const given = givenByKey.get(key);
+    const forAll = bulkAnswer(element, pressed);
     if (stale.has(key)) changed.push(identifier);
-    else if (decision && entry.type !== 'preference')
-      values[identifier] = offered?.includes(decision) ? [decision] : [];
+    else if (forAll !== undefined) values[identifier] = [forAll];
     else if (given) values[identifier] = given;
     // Boxes that were all emptied are not sent; an earlier answer must not come back in their place.
-    else if (shown.has(key)) values[identifier] = [];
+    else if (isShown(identifier)) values[identifier] = [];
   }
   return { values, changed, faults: check.outcome === 'invalid' ? check.faults.map(toPageFault) : [] };
 }
 
-/** What accept-all and refuse-all answer, undefined if neither was pressed. */
-function decisionForAll(answers: Record<string, string[]>): 'accepted' | 'refused' | undefined {
+function pressedIn(answers: Record<string, string[]>): FormAction {
   const pressed = answers[action]?.at(-1);
-  if (pressed === 'accept-all') return 'accepted';
-  return pressed === 'refuse-all' ? 'refused' : undefined;
+  return pressed === 'accept-all' || pressed === 'refuse-all' ? pressed : 'submit';
+}
+
+/** @returns whether the page that sent these answers showed an element, in whichever version. */
+export function shownIn(answers: Record<string, string[]>): (identifier: string) => boolean {
+  const shown = new Set((answers[shownField] ?? []).map(keyOf));
+  return (identifier) => shown.has(keyOf(identifier));
 }
 
 /** `element/<type>/<key>/<serial>` → key; prefixes of later clients are passed over. */

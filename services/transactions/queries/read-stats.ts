@@ -26,6 +26,7 @@ export async function countStates(
      GROUP BY d.day, c.state ORDER BY d.day`);
 }
 
+/** Decisions alone: a notice, which offers no options, is none. */
 export async function countDecisions(
   db: Queries,
   { after, before, timeZone }: StatsPeriod,
@@ -34,5 +35,6 @@ export async function countDecisions(
     SELECT to_char(t.created_at AT TIME ZONE ${timeZone}, 'YYYY-MM-DD') AS date, r.key, r.type, r.value[1] AS decision, count(*) AS count
       FROM transactions AS t JOIN records AS r ON r.transaction = t.id
      WHERE t.created_at >= ${after} AND t.created_at < ${before} AND r.state = 'COMMITTED' AND r.type IN ('processing', 'conditions')
+       AND r.positions IS NOT NULL
      GROUP BY 1, r.key, r.type, r.value[1]`);
 }

@@ -12,3 +12,13 @@ export async function readReceipt(db: Queries, transaction: string): Promise<Sto
     sql`SELECT r.body, r.jws FROM receipts AS r WHERE r.transaction = ${transaction}`,
   );
 }
+
+/** The body of a transaction's receipt, or of its draft while the answers wait for peers. */
+export async function readReceiptBody(db: Queries, transaction: string): Promise<string | undefined> {
+  const row = await db.maybeOne<{ body: string }>(sql`
+    SELECT r.body FROM receipts AS r WHERE r.transaction = ${transaction}
+     UNION ALL
+    SELECT d.body FROM receipt_drafts AS d WHERE d.transaction = ${transaction}
+     LIMIT 1`);
+  return row?.body;
+}
