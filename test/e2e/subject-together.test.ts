@@ -27,3 +27,48 @@ it('a subject who answers several organisations at once is told by itself when a
   await page.getByRole('heading', { name: 'Your answers are saved' }).waitFor();
   expect(await page.getByRole('heading', { name: 'Your answers to Lakeside Clinic' }).count()).toBe(1);
 }, 60_000);
+
+it('the final page shows by itself that a partner has its part, without loading anew, and says so politely', async () => {
+  const made = await createTransaction(here.operator, {
+    layoutData: { elements: questionsOf(here), acceptAllVisible: true },
+    language: 'en',
+  });
+  const page = await browser.newPage();
+  await page.goto(made.url);
+  await page.getByRole('button', { name: 'Refuse all' }).click();
+  await page.getByRole('heading', { name: 'Your answers are saved' }).waitFor();
+  expect(await page.getByRole('link', { name: 'See how it stands now' }).count()).toBe(1);
+  await page.evaluate('document.body.dataset.same = "page"');
+  await here.say(made, here.lab, { verdict: 'committed' });
+  const told = page
+    .locator('[aria-live=polite]')
+    .getByText('Northern Lab has received and saved your answers.');
+  await told.waitFor();
+  expect(await page.getByText('On its way to Lakeside Clinic.').count()).toBe(1);
+  await here.say(made, here.clinic, { verdict: 'refused', reason: 'invalid' });
+  await page.getByText('Lakeside Clinic did not accept them').waitFor();
+  // All have answered: there is nothing to look for any more.
+  await page.getByRole('link', { name: 'See how it stands now' }).waitFor({ state: 'detached' });
+  expect(await page.evaluate('document.body.dataset.same')).toBe('page');
+}, 60_000);
+
+it('without a script the final page has a link to look again, and who changes answers learns what a partner keeps', async () => {
+  const layoutData = { elements: questionsOf(here), acceptAllVisible: true };
+  const made = await createTransaction(here.operator, { layoutData, language: 'en' });
+  const page = await (await browser.newContext({ javaScriptEnabled: false })).newPage();
+  await page.goto(made.url);
+  await page.getByText('does not keep them and cannot read them afterwards.').first().waitFor();
+  await page.getByRole('button', { name: 'Accept all' }).click();
+  await page.getByText('On its way to Northern Lab.').waitFor();
+  expect(await page.getByRole('button', { name: 'Print' }).count()).toBe(0);
+  await here.say(made, here.lab, { verdict: 'committed' });
+  await page.getByRole('link', { name: 'See how it stands now' }).click();
+  await page.getByText('Northern Lab has received and saved your answers.').waitFor();
+  await page.getByRole('button', { name: 'Change or withdraw my answers' }).click();
+  const note = 'keeps your earlier answer, if you gave one. Leave this empty to keep it.';
+  await page.getByText(`Northern Lab ${note}`).first().waitFor();
+  // Only our own question is answered: the partners are asked to keep theirs.
+  await page.getByRole('button', { name: 'Send my choices' }).click();
+  await page.getByRole('heading', { name: 'Your answers are saved' }).waitFor();
+  expect(await page.getByText('Your answers to Northern Lab').count()).toBe(0);
+}, 60_000);

@@ -200,7 +200,7 @@ describe('a form post', () => {
     });
   });
 
-  it('by refuse-all refuses what can be refused', async () => {
+  it('by refuse-all refuses what can be refused, and records what is shown as a notice', async () => {
     const posted = { info: [info], 'accord-action': ['refuse-all'] };
     const elements = ['processing.001', 'processing.002'];
     expect(valuesOf(await check(elements, posted, { form: true }))).toEqual({
@@ -208,7 +208,7 @@ describe('a form post', () => {
       [study]: ['refused'],
     });
     const withBooking = await check(['processing.001', 'processing.003'], posted, { form: true });
-    expect(faultsOf(withBooking)).toEqual([`${booking} required`]);
+    expect(valuesOf(withBooking)).toEqual({ [letter]: ['refused'], [booking]: ['accepted'] });
   });
 
   it('by refuse-all answers nothing that the page did not show', async () => {

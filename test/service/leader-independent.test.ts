@@ -195,7 +195,7 @@ describe('what becomes of a part', () => {
     await here.say(made, here.clinic, { verdict: 'committed' });
     const after = await pageOf(here, made);
     expect(after).toContain('Northern Lab did not accept them');
-    expect(after).toContain('Lakeside Clinic has accepted them.');
+    expect(after).toContain('Lakeside Clinic has received and saved your answers.');
   });
 });
 

@@ -238,7 +238,7 @@ describe('answers that come into force nowhere', () => {
     expect(await statesOf(made)).toEqual(['ROLLBACK', 'ACCEPTED', 'REFUSED']);
     const page = await pageOf(here, made);
     expect(page).toContain('Somebody who asked has put them in force all the same');
-    expect(page).toContain('Northern Lab has accepted them');
+    expect(page).toContain('Northern Lab has received and saved your answers.');
     for (const untrue of ['stored nowhere', 'Nothing was stored', 'not in force at Northern Lab'])
       expect(page).not.toContain(untrue);
     await nothingLeft(made);

@@ -51,7 +51,7 @@ describe('the form as JSON', () => {
     const elements = ['processing.003', 'preference.002', 'preference.003'];
     const form = await formOf({ layoutData: { elements } });
     expect(form.elements).toMatchObject([
-      { answers: ['accepted'], required: true, multiple: false },
+      { answers: ['accepted'], required: false, multiple: false },
       { answers: ['Drama', 'Dance', 'Concerts', 'Shows for children'], multiple: true },
       { answers: null, multiple: false },
     ]);
