@@ -52,7 +52,7 @@ it('the final page shows by itself that a partner has its part, without loading 
   expect(await page.evaluate('document.body.dataset.same')).toBe('page');
 }, 60_000);
 
-it('without a script the final page has a link to look again, and who changes answers learns what a partner keeps', async () => {
+it('without a script the final page has a link to look again, and a child says that a partner keeps its answer', async () => {
   const layoutData = { elements: questionsOf(here), acceptAllVisible: true };
   const made = await createTransaction(here.operator, { layoutData, language: 'en' });
   const page = await (await browser.newContext({ javaScriptEnabled: false })).newPage();

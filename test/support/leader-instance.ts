@@ -16,13 +16,15 @@ import { type OwnPeer, startOwnPeer } from './peer-of-our-own.ts';
 
 type Follower = components['schemas']['Follower'];
 
-/** A partner that a test plays; it shares a question (`study`), a preference (`wishes`, free text) and its information. */
+/** A partner that a test plays; it shares a question (`study`), a preference (`wishes`, free text), a notice (`booking`) and its information. */
 export interface LedPartner extends OwnPeer {
   /** An identifier as this instance's forms have it. */
-  asked(key: 'study' | 'wishes', serial?: string): string;
+  asked(key: SharedKey, serial?: string): string;
   /** As layouts name it. */
-  named(key: 'study' | 'wishes'): string;
+  named(key: SharedKey): string;
 }
+
+type SharedKey = 'study' | 'wishes' | 'booking';
 
 /** What a partner said of a part, as the service peers tells it. */
 export interface Outcome {
@@ -147,14 +149,15 @@ async function newPartner(name: string): Promise<LedPartner> {
   catalogue.entries = await Promise.all([
     signEntry(peer, { ...information, data: { en: { title: `About ${name}` } } }),
     signEntry(peer, { data: { en: { ...sampleContent.processing, title: `A study of ${name}` } } }),
+    signEntry(peer, { key: 'booking', data: { en: { ...sampleContent.processing, refusable: false } } }),
     signEntry(peer, { key: 'wishes', type: 'preference', name: 'Wishes', data: { en: wishes } }),
   ]);
   const { host } = new URL(peer.url);
   const named = (key: string) => `${key}@${host}`;
   return Object.assign(peer, {
     named,
-    asked: (key: 'study' | 'wishes', serial = '1.0') =>
-      `element/${key === 'study' ? 'processing' : 'preference'}/${named(key)}/${serial}`,
+    asked: (key: SharedKey, serial = '1.0') =>
+      `element/${key === 'wishes' ? 'preference' : 'processing'}/${named(key)}/${serial}`,
   });
 }
 

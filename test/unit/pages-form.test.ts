@@ -93,7 +93,7 @@ describe('a form', () => {
     expect(form([record], { layout }).text()).toContain('Continue');
   });
 
-  it('tells whoever changes answers that a peer keeps the one it has', () => {
+  it('says in a child that a peer keeps its earlier answer', () => {
     const owner = 'University Hospital';
     const peer = { ...newsletter, owner, identifier: 'element/processing/study@hospital.example/1.0' };
     const peers = [{ name: owner, location: 'https://hospital.example', info: null, elements: [peer] }];

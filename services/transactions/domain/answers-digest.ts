@@ -8,7 +8,7 @@ type Answers = Record<string, readonly string[]>;
 /** Tells whether two submissions are the same (decisions.md §4). */
 export interface AnswersDigests {
   /**
-   * @param sealed some of the answers are a peer's: then nobody may find out from the digest what they were.
+   * @param sealed some of the answers are a peer's: then the digest must not reveal what they were.
    * @param notices identifiers of notices: whether they were named makes no difference.
    */
   of(answers: Answers, sealed: boolean, notices?: readonly string[]): Buffer;

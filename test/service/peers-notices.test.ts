@@ -1,0 +1,69 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openAnswers } from '#lib/federation/sealed-answers.ts';
+import { type LeadingInstance, startLeading } from '../support/leader-instance.ts';
+import { type Answers, letter, problemOf, subjectOf, transactionIn } from '../support/live-subject.ts';
+import { createTransaction, recordsOf } from '../support/live-transactions.ts';
+import { type OwnerInstance, startOwner } from '../support/owner-instance.ts';
+import { makePart } from '../support/peer-parts.ts';
+
+let here: LeadingInstance;
+let owner: OwnerInstance;
+beforeAll(async () => {
+  [here, owner] = await Promise.all([startLeading(), startOwner()]);
+  for (const key of ['processing.001', 'processing.003']) await owner.share(key);
+}, 90_000);
+afterAll(async () => {
+  await here?.stop();
+  await owner?.stop();
+});
+
+describe("a peer's notice", () => {
+  const create = () => {
+    const elements = ['processing.001', here.lab.named('booking'), here.lab.named('study')];
+    return createTransaction(here.operator, { layoutData: { elements } });
+  };
+
+  it('goes with the part as accepted, whether it is named or left out, and the same answers stay the same', async () => {
+    const [booking, study] = [here.lab.asked('booking'), here.lab.asked('study')];
+    const left: Answers = { [letter]: ['accepted'], [study]: ['refused'] };
+    const named: Answers = { ...left, [booking]: ['accepted'] };
+    for (const [first, again] of [
+      [left, named],
+      [named, left],
+    ] as const) {
+      const made = await create();
+      const as = subjectOf(here, made);
+      for (const answers of [first, again]) expect((await as.submit(answers)).status).toBe(200);
+      expect((await problemOf(await as.submit({ ...left, [study]: ['accepted'] }))).said).toBe(
+        '409 wrong-state',
+      );
+      const { sealed } = await here.partOf(made, here.lab);
+      const opened = openAnswers(sealed ?? '', { keys: [here.lab.sealing], now: new Date() });
+      const own = (identifier: string) => identifier.replace(/@[^/]+/, '');
+      expect(opened).toMatchObject({
+        content: { answers: { [own(booking)]: ['accepted'], [own(study)]: ['refused'] } },
+      });
+    }
+  });
+
+  it('is not sent again by a child in which the peer is not answered', async () => {
+    const as = subjectOf(here, await create());
+    await as.submit({ [letter]: ['accepted'], [here.lab.asked('study')]: ['refused'] });
+    const child = await transactionIn(as.post('/child'));
+    const answer = await subjectOf(here, child).submit({ [letter]: ['refused'] });
+    expect(await transactionIn(answer)).toMatchObject({ state: 'COMMITTED', followers: [] });
+  });
+});
+
+it('An owner records its notice for a part that leaves it out', async () => {
+  const [asked, booking] = ['element/processing/processing.001/1.0', 'element/processing/processing.003/1.0'];
+  const part = await makePart(owner, {
+    answers: { [asked]: ['refused'] },
+    content: { elements: [asked, booking] },
+  });
+  expect(await owner.one.acceptSubmission(part)).toMatchObject({ verdict: 'committed' });
+  expect(await recordsOf(owner.admin, part.submission.subject)).toMatchObject({
+    'processing.001': [{ value: 'refused' }],
+    'processing.003': [{ value: 'accepted', origin: 'PEER' }],
+  });
+});
