@@ -34,6 +34,11 @@ const privateKeys = {
   instanceSealing: 'instance-sealing',
 } as const satisfies Partial<Record<keyof Secrets, string>>;
 
+/** The file of a secret in SECRETS_DIR. */
+export function fileOfSecret(name: keyof Secrets): string {
+  return { ...sharedSecrets, ...privateKeys }[name];
+}
+
 /** Every secret that an instance has whichever way it runs. */
 const secretNames = [...Object.keys(sharedSecrets), ...Object.keys(privateKeys)] as (keyof Secrets)[];
 

@@ -1,13 +1,17 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { Ajv } from 'ajv';
+import ipaddr from 'ipaddr.js';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { neighbourSetting, serviceSpecs } from '#lib/config/process-specs.ts';
 import { readServiceSettings } from '#lib/config/read-service-settings.ts';
+import { loadSecrets } from '#lib/config/secrets.ts';
 import { definitions } from '../../services/definitions.ts';
 import { type ComposeService, environmentIn, readCompose } from '../support/compose-file.ts';
 import { composeSchema } from '../support/compose-schema.ts';
+import { runCommand } from '../support/run-command.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const project = path.join(import.meta.dirname, '..', '..');
 const read = (file: string) => readFileSync(path.join(project, file), 'utf8');
@@ -21,6 +25,7 @@ const programs = readdirSync(path.join(project, 'services')).filter((name) =>
 /** Connections at most of one process (lib/db/pool.ts). */
 const poolSize = 10;
 const router = read('deploy/nginx.conf');
+const networksOf = (name: string) => Object.keys(compose.services[name]?.networks ?? {});
 
 describe('deploy/compose.yaml', () => {
   it('uses nothing that it does not mean: every key is known, every container is locked down and of a certain version', () => {
@@ -45,15 +50,60 @@ describe('deploy/compose.yaml', () => {
   });
 
   it('keeps database, broker and cache where no router comes', () => {
-    for (const name of ['postgres', 'kafka', 'redis'])
-      expect(compose.services[name]?.networks).toEqual(['back']);
-    expect(compose.services.router?.networks).toEqual(['front']);
+    for (const name of ['postgres', 'kafka', 'redis']) expect(networksOf(name)).toEqual(['back']);
+    expect(networksOf('router')).toEqual(['front']);
     expect(compose.networks.back).toEqual({ internal: true });
+  });
+
+  it('has the services believe the router alone when it reports the address of a client', () => {
+    const { ipam } = compose.networks.front ?? {};
+    const [front = { subnet: '', ip_range: '' }] = ipam?.config ?? [];
+    const address = compose.services.router?.networks?.front?.ipv4_address ?? '';
+    expect(ipaddr.parse(address).match(ipaddr.parseCIDR(front.subnet) as never)).toBe(true);
+    // No container that comes and goes is given the router's address.
+    expect(ipaddr.parse(address).match(ipaddr.parseCIDR(front.ip_range) as never)).toBe(false);
+    for (const definition of definitions) {
+      const service = compose.services[definition.name] as ComposeService;
+      const { settings } = readServiceSettings(definition, environmentIn(service));
+      expect(settings.TRUSTED_PROXIES, definition.name).toEqual([`${address}/32`]);
+    }
+  });
+
+  it('gives every container the secrets that it reads and no others', async () => {
+    const folder = await temporaryFolder();
+    const [all, shares] = [path.join(folder, 'all'), path.join(folder, 'shares')];
+    expect(await runCommand('services/secrets.ts', [all, shares], { env: {} })).toMatchObject({ code: 0 });
+    const { services: containers } = compose;
+    const source = ({ volumes = [] }: ComposeService, target: string) =>
+      volumes.find((volume) => volume.target === target);
+    const job = containers.secrets as ComposeService;
+    const volumeOf = (share: string) => source(job, `/shares/${share}`)?.source;
+    for (const { name, secrets, callers } of definitions) {
+      const mount = source(containers[name] as ComposeService, '/secrets');
+      expect(mount, name).toMatchObject({ source: volumeOf(name), read_only: true });
+      const who = [...new Set([name, ...Object.values(callers).flat()])];
+      const own = path.join(shares, name);
+      await loadSecrets({ folder: own, names: secrets, callers: who, generate: false });
+      expect(readdirSync(own), name).toContain(`database-${name}`);
+      expect(readdirSync(own), name).toHaveLength(secrets.length + who.length + 1);
+    }
+    expect(source(containers.migrate as ComposeService, '/secrets')?.source).toBe(volumeOf('migrate'));
+    expect(source(containers.postgres as ComposeService, '/secrets')?.source).toBe(volumeOf('postgres'));
+    expect(readdirSync(path.join(shares, 'postgres'))).toEqual(['database-owner']);
+    for (const file of readdirSync(path.join(shares, 'migrate'))) expect(file).toMatch(/^database-/);
+    const holdersOfAll = services.filter(([, { volumes = [] }]) =>
+      volumes.some((each) => each.source === 'secrets'),
+    );
+    expect(holdersOfAll.map(([name]) => name)).toEqual(['secrets']);
+    expect(job).toMatchObject({ network_mode: 'none', command: ['secrets', '/secrets', '/shares'] });
+    const places = (job.volumes ?? []).map(({ target }) => target);
+    for (const place of places) expect(read('deploy/Dockerfile').split(/\s+/)).toContain(place);
+    expect(new Set((job.volumes ?? []).map((each) => each.source)).size).toBe(places.length);
   });
 
   it('names only what there is: networks, volumes, files, services to wait for', () => {
     for (const [name, service] of services) {
-      for (const network of service.networks ?? []) expect(compose.networks, name).toHaveProperty(network);
+      for (const network of networksOf(name)) expect(compose.networks, name).toHaveProperty(network);
       for (const other of Object.keys(service.depends_on ?? {}))
         expect(compose.services, name).toHaveProperty(other);
       for (const { type, source } of service.volumes ?? [])
@@ -144,9 +194,11 @@ describe('deploy/compose.yaml', () => {
 });
 
 describe('the router', () => {
-  const routes = [...router.matchAll(/^\s*location (\S+) \{ proxy_pass http:\/\/(\w+); \}$/gm)].map(
-    ([, prefix, service]) => ({ prefix, service }),
-  );
+  const routes = [
+    ...router.matchAll(
+      /^\s*location (\S+) \{ proxy_pass http:\/\/(\w+); (?:gzip off; |client_max_body_size 3m; )?\}$/gm,
+    ),
+  ].map(([, prefix, service]) => ({ prefix, service }));
 
   it('knows path prefixes and nothing else', () => {
     const lines = router.split('\n').filter((line) => /location/.test(line) && !line.trim().startsWith('#'));

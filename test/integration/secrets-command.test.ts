@@ -1,4 +1,4 @@
-import { readdir, readFile, stat } from 'node:fs/promises';
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 import { loadSecrets } from '#lib/config/secrets.ts';
@@ -30,6 +30,24 @@ test('npm run secrets without a folder says how it is used', async () => {
   expect(await makeSecrets()).toEqual({
     code: 1,
     output: '',
-    errors: 'Usage: npm run secrets -- <folder>\n',
+    errors: 'Usage: npm run secrets -- <folder> [<folder of shares>]\n',
   });
+});
+
+test('npm run secrets gives each program a folder with its own secrets, and a changed secret again', async () => {
+  const folder = await temporaryFolder();
+  const [all, shares] = [path.join(folder, 'all'), path.join(folder, 'shares')];
+  const files = async (program: string) => (await readdir(path.join(shares, program))).sort();
+  const entry = (...place: string[]) => readFile(path.join(...place), 'utf8');
+  expect((await makeSecrets(all, shares)).code).toBe(0);
+  expect(await files('webhooks')).toEqual(['database-webhooks', 'internal-webhooks', 'webhook-sealing']);
+  const before = await entry(all, 'webhook-sealing');
+  expect(await entry(shares, 'webhooks', 'webhook-sealing')).toBe(before);
+  await writeFile(path.join(all, 'webhook-sealing'), `${await entry(all, 'key-pepper')}${before}`);
+  await writeFile(path.join(shares, 'webhooks', 'key-pepper'), 'of an earlier release\n');
+  expect((await makeSecrets(all, shares)).code).toBe(0);
+  expect(await files('webhooks')).toEqual(['database-webhooks', 'internal-webhooks', 'webhook-sealing']);
+  expect(await entry(shares, 'webhooks', 'webhook-sealing')).toBe(await entry(all, 'webhook-sealing'));
+  for (const file of await files('webhooks'))
+    expect((await stat(path.join(shares, 'webhooks', file))).mode & 0o777, file).toBe(0o600);
 });

@@ -33,7 +33,7 @@ const service = strict(
     environment: texts,
     tmpfs: words,
     volumes: { type: 'array', items: volume },
-    networks: words,
+    networks: { type: 'object', additionalProperties: strict({ ipv4_address: text }) },
     network_mode: { const: 'none' },
     ports: words,
     depends_on: {
@@ -68,7 +68,13 @@ export const composeSchema = {
   properties: {
     name: text,
     services: { type: 'object', additionalProperties: service },
-    networks: { type: 'object', additionalProperties: strict({ internal: { type: 'boolean' } }) },
+    networks: {
+      type: 'object',
+      additionalProperties: strict({
+        internal: { type: 'boolean' },
+        ipam: strict({ config: { type: 'array', items: strict({ subnet: text, ip_range: text }) } }),
+      }),
+    },
     volumes: { type: 'object', additionalProperties: strict({}) },
   },
   required: ['name', 'services', 'networks', 'volumes'],

@@ -61,6 +61,8 @@ interface Options {
   environment?: Record<string, string>;
   /** Of one service alone. */
   environmentOf?: Record<string, Record<string, string>>;
+  /** What stands in front of the services; without it a plain prefix router. */
+  startRouter?: () => Promise<PrefixRouter>;
 }
 
 /**
@@ -77,7 +79,7 @@ export async function startDistributedInstance(options: Options): Promise<Distri
   const places = await Promise.all(
     services.flatMap((service) => Array.from({ length: count }, () => findPlace(service))),
   );
-  const router = await startPrefixRouter();
+  const router = await (options.startRouter ?? startPrefixRouter)();
   router.serve(routesTo((service) => places.filter((place) => place.service === service)));
   await seedInstance({ url: router.url, databaseUrl: database.url, secrets });
   const replicas = places.map((place) =>
