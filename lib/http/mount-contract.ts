@@ -6,7 +6,7 @@ import { fail } from '#lib/errors/fail.ts';
 import { acceptedMode, producedTypes } from '#lib/http/accept.ts';
 import { checkRights } from '#lib/http/check-rights.ts';
 import type { ContractOperation, Handler, Handlers } from '#lib/http/operation.ts';
-import { type Admit, isSubmit, type Place } from '#lib/http/overload-guard.ts';
+import type { Admit, Place } from '#lib/http/overload-guard.ts';
 import { pruneDocument } from '#lib/http/prune-document.ts';
 import { readInput, readQuery } from '#lib/http/read-input.ts';
 import { createRequestValidator, type ValidateRequest } from '#lib/http/validate-request.ts';
@@ -69,7 +69,7 @@ function serve(
   const types = producedTypes(operation);
   const htmlOnly = types.length === 1 && types[0] === 'text/html';
   const takesFormat = operation.parameters?.some(({ name }) => name === 'format');
-  const submits = isSubmit(operation);
+  const submits = operation['x-submission'] === true;
   return async (ctx) => {
     ctx.state.operationId = operation.operationId;
     ctx.state.htmlOnly = htmlOnly;

@@ -37,6 +37,8 @@ export interface ContractOperation {
    * takes the answers of a subject; everything else is between them.
    */
   'x-shed'?: 'peer' | 'first' | 'last';
+  /** Whether it takes the answers of a subject; the objective for submissions counts these alone (docs/operations.md, "Metrics"). */
+  'x-submission'?: boolean;
   parameters?: { name: string; in: string; schema?: { type?: string } }[];
   requestBody?: { required?: boolean; content: Record<string, unknown> };
   responses: Record<string, { content?: Record<string, unknown> }>;

@@ -96,11 +96,6 @@ export function createOverloadGuard({
   };
 }
 
-/** Whether an operation takes the answers of a subject: `x-shed: last` in the contract. */
-export function isSubmit(operation: ContractOperation): boolean {
-  return operation['x-shed'] === 'last';
-}
-
 function overloaded(seconds: number): Failure {
   return fail('unavailable', 'There is too much to do at the moment. Please try again.', {
     headers: { 'Retry-After': String(seconds) },
