@@ -4,6 +4,7 @@ import { maskCredentials } from '#lib/config/mask-credentials.ts';
 import { connectionStringFault } from '#lib/db/connection-string-fault.ts';
 import { isInstanceName } from '#lib/federation/instance-name.ts';
 import { defaultRateLimits, type LimitKind, type RateLimits } from '#lib/http/rate-limits.ts';
+import { canonicalLanguageTag } from '#lib/i18n/language-tag.ts';
 
 /** An http(s) URL with neither path, query, fragment nor credentials, written without a slash at its end. */
 export const originUrl = makeValidator<string>((text) => {
@@ -85,18 +86,16 @@ export const networkList = makeValidator<string[]>((text) =>
 
 /** A language tag (BCP 47) in its canonical form. */
 export const languageTag = makeValidator<string>((text) => {
-  try {
-    return Intl.getCanonicalLocales(text)[0] as string;
-  } catch {
-    throw new Error(`must be a language such as en or fr-CA (it is "${text}")`);
-  }
+  const tag = canonicalLanguageTag(text);
+  if (tag === undefined) throw new Error(`must be a language such as en or fr-CA (it is "${text}")`);
+  return tag;
 });
 
 /** What subjects and peers read. */
 export const instanceName = makeValidator<string>((text) => {
-  if (isInstanceName(text)) return text;
+  if (isInstanceName(text)) return text.trim();
   throw new Error(
-    'must be 1 to 255 characters that can be seen, without control characters and none that turn text round',
+    'must be 1 to 255 characters that can be seen, without invisible or control characters and none that turn text round',
   );
 });
 

@@ -1,4 +1,5 @@
 import type { JWK } from 'jose';
+import { parseForeignJson } from '#lib/json/check-json.ts';
 import { type CompactJwe, decryptCompact, encryptCompact, readCompact } from '#lib/jwe/compact-jwe.ts';
 import { privateKeyOf, publicKeyOf } from '#lib/jwk/key-objects.ts';
 
@@ -83,9 +84,7 @@ function readHeader({ header }: CompactJwe): (SealHeader & { kid: string }) | un
 
 function readContent(plaintext: Uint8Array): SealedContent | undefined {
   try {
-    const { language, info, elements, answers } = JSON.parse(
-      new TextDecoder('utf-8', { fatal: true }).decode(plaintext),
-    ) as SealedContent;
+    const { language, info, elements, answers } = parseForeignJson(plaintext) as SealedContent;
     if (typeof language !== 'string' || typeof info !== 'string' || !isTexts(elements)) return undefined;
     if (typeof answers !== 'object' || answers === null || Array.isArray(answers)) return undefined;
     return Object.values(answers).every(isTexts) ? { language, info, elements, answers } : undefined;

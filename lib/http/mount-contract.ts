@@ -10,6 +10,7 @@ import type { Admit, Place } from '#lib/http/overload-guard.ts';
 import { pruneDocument } from '#lib/http/prune-document.ts';
 import { readInput, readQuery } from '#lib/http/read-input.ts';
 import { createRequestValidator, type ValidateRequest } from '#lib/http/validate-request.ts';
+import { isStorable } from '#lib/json/check-json.ts';
 
 interface MountOptions {
   /** The whole contract; the service serves the operations with its tag. */
@@ -108,8 +109,7 @@ async function readBodyOutside<T>(place: Place | undefined, read: () => Promise<
 /** Parts of the path. No address of ours has what PostgreSQL cannot take for a text. */
 function readParams(ctx: Context): Record<string, string> {
   const params = ctx.params as Record<string, string>;
-  if (Object.values(params).some((value) => value.includes('\0') || !value.isWellFormed()))
-    throw fail('not-found', 'There is nothing at this address.');
+  if (!isStorable(Object.values(params))) throw fail('not-found', 'There is nothing at this address.');
   return params;
 }
 

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { fail } from '#lib/errors/fail.ts';
-import { checkJson } from '#lib/json/check-json.ts';
+import { checkJson, parseForeignJson, TooManyValues } from '#lib/json/check-json.ts';
 
 /**
  * Reads a request body of at most `limit` bytes. What comes beyond is let go by unread, so that the client gets its answer
@@ -37,17 +37,16 @@ export async function readBody(request: IncomingMessage, limit: number): Promise
 }
 
 /**
- * Parses a JSON body: valid UTF-8, at most 16 levels deep, no prototype keys, no lone surrogates and no NUL
- * (PostgreSQL's jsonb stores neither).
+ * Parses a JSON body: valid UTF-8, at most 20,000 values, and what `checkJson` demands.
  * @throws Failure `malformed`.
  */
 export function parseJson(body: Buffer): unknown {
-  const text = decodeUtf8(body);
   let value: unknown;
   try {
-    value = JSON.parse(text);
-  } catch {
-    throw fail('malformed', 'The body is not valid JSON.');
+    value = parseForeignJson(body);
+  } catch (cause) {
+    if (cause instanceof TooManyValues) throw fail('malformed', `The body ${cause.message}.`);
+    throw fail('malformed', `The body is not valid ${cause instanceof TypeError ? 'UTF-8' : 'JSON'}.`);
   }
   checkJson(value);
   return value;

@@ -36,9 +36,15 @@ export async function readRawBody(ctx: Context, operation: ContractOperation): P
   return ctx.state.rawBody as Buffer;
 }
 
-function parseForm(raw: Buffer): Record<string, string[]> {
+/** Fields of a form post: 100 questions of 50 options each, twice. */
+const maxFields = 10_000;
+
+/** Fields of a form post, by name. @throws Failure `malformed`. */
+export function parseForm(raw: Buffer): Record<string, string[]> {
   const fields = new Map<string, string[]>();
   const text = decodeUtf8(raw);
+  // Before they are parsed: 500,000 empty ones take seconds.
+  if (countFields(raw) > maxFields) throw fail('malformed', `The body has more than ${maxFields} fields.`);
   checkEscapes(text);
   for (const [name, value] of new URLSearchParams(text)) {
     checkText(name, '');
@@ -50,17 +56,23 @@ function parseForm(raw: Buffer): Record<string, string[]> {
   return Object.assign(Object.create(null), Object.fromEntries(fields)) as Record<string, string[]>;
 }
 
+const [ampersand] = Buffer.from('&');
+
+function countFields(raw: Buffer): number {
+  let fields = 1;
+  for (const byte of raw) if (byte === ampersand) fields += 1;
+  return fields;
+}
+
 const notAscii = /%[89a-f]/i;
 
 /** URLSearchParams puts U+FFFD in the place of bytes that are no text, and something else than was sent would be stored. */
 function checkEscapes(text: string): void {
   if (!notAscii.test(text)) return;
-  for (const [bytes] of text.matchAll(/(?:%[\da-f]{2})+/gi)) {
-    try {
-      decodeURIComponent(bytes);
-    } catch {
-      throw fail('malformed', 'The body is not valid UTF-8.');
-    }
+  try {
+    decodeURIComponent(text.replaceAll(/%(?![\da-f]{2})/gi, '%25'));
+  } catch {
+    throw fail('malformed', 'The body is not valid UTF-8.');
   }
 }
 

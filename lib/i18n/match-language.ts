@@ -8,7 +8,8 @@ import { rememberByText } from '#lib/memo/remember-by-text.ts';
 export function lookupLanguage(wanted: readonly string[], available: readonly string[]): string | undefined {
   const byTag = new Map(available.map((tag) => [tag.toLowerCase(), tag]));
   for (const range of wanted) {
-    if (range === '*') continue;
+    // Shortening takes quadratic time, and no tag that is available is longer.
+    if (range === '*' || range.length > 35) continue;
     for (let tag = range.toLowerCase(); tag !== ''; tag = shorten(tag)) {
       const found = byTag.get(tag);
       if (found) return found;

@@ -1,5 +1,6 @@
 import { verify } from 'node:crypto';
 import type { JWK } from 'jose';
+import { parseForeignJson } from '#lib/json/check-json.ts';
 import { publicKeyOf } from '#lib/jwk/key-objects.ts';
 
 /** A JWS in compact serialisation as it came (RFC 7515 §3.1): nothing of it is proved before `provePayload`. */
@@ -50,7 +51,7 @@ export function provePayload(
 /** @returns undefined unless it is a JSON object in UTF-8. */
 export function parseObject(bytes: Uint8Array): Record<string, unknown> | undefined {
   try {
-    const value: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+    const value = parseForeignJson(bytes);
     const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
     return isObject ? (value as Record<string, unknown>) : undefined;
   } catch {

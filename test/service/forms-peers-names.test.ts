@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { sql } from '#lib/db/sql.ts';
 import { makeActive, sampleContent } from '../support/forms-models.ts';
 import { type FormsService, startForms } from '../support/forms-service.ts';
 import { keepCatalogue, samplePeer, sharedEntry, sharedInformation } from '../support/peer-entries.ts';
@@ -55,6 +56,25 @@ describe('who asks', () => {
     ]);
     await end();
     expect(await namesIn(['north.example'])).toEqual(['The Clinic']);
+  });
+
+  it('is told with the address where the names of two peers look the same', async () => {
+    await pairWith('north.example', 'The Clinic');
+    for (const name of ['The\u00a0Clinic', 'Thе Clinic', 'Ｔｈｅ Ｃｌｉｎｉｃ', 'The  Clinic', 'The C\u200blinic']) {
+      const end = await pairWith('south.example', name);
+      expect(await namesIn(['north.example', 'south.example'])).toEqual([
+        'The Clinic (north.example)',
+        `${name} (south.example)`,
+      ]);
+      await end();
+    }
+    expect(await namesIn(['north.example'])).toEqual(['The Clinic']);
+  });
+
+  it('is told with the address until it is known how all names look', async () => {
+    await pairWith('north.example', 'The Clinic');
+    await forms.db.query(sql`UPDATE peers SET appearance = NULL`);
+    expect(await namesIn(['north.example'])).toEqual(['The Clinic (north.example)']);
   });
 
   it('is told with the address where a peer has the name of this instance', async () => {

@@ -2,6 +2,7 @@ import type { Database } from '#lib/db/database.ts';
 import { type Fault, fail } from '#lib/errors/fail.ts';
 import { addToOutbox } from '#lib/events/outbox.ts';
 import { newUuid } from '#lib/ids/new-uuid.ts';
+import { readBoundedText } from '#lib/text/nfc.ts';
 import { drawApiKey, type KeyScope } from '../domain/api-key.ts';
 import type { KeyedHash } from '../domain/keyed-hash.ts';
 import { type ApiKey, insertKey } from '../queries/api-keys.ts';
@@ -38,12 +39,12 @@ export async function createKey(
 }
 
 function readNewKey(wanted: { name: string; scope: string }): { name: string; scope: KeyScope } {
-  const name = wanted.name.normalize('NFC').trim();
+  const name = readBoundedText(wanted.name, maxName);
   const faults: Fault[] = [];
-  if (name === '' || [...name].length > maxName)
+  if (!name)
     faults.push({ pointer: '/name', code: 'invalid', detail: `A name has 1 to ${maxName} characters.` });
   if (wanted.scope !== 'OWNER' && wanted.scope !== 'PEER')
     faults.push({ pointer: '/scope', code: 'invalid', detail: 'The scope is OWNER or PEER.' });
-  if (faults.length > 0) throw fail('invalid', 'The key cannot be made.', { errors: faults });
+  if (!name || faults.length > 0) throw fail('invalid', 'The key cannot be made.', { errors: faults });
   return { name, scope: wanted.scope as KeyScope };
 }

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { readBoundedText } from '#lib/text/nfc.ts';
 import type { GivenRole } from './roles.ts';
 
 /** Somebody who can sign in with the built-in issuer. */
@@ -14,8 +15,9 @@ const maxLength = 255;
 
 /** A username as it is compared: NFC, trimmed; undefined if it cannot be one. */
 export function readAccountName(text: string): string | undefined {
-  const name = text.normalize('NFC').trim();
-  const fine = name !== '' && [...name].length <= maxLength && name.isWellFormed() && !/\p{Cc}/u.test(name);
+  const name = readBoundedText(text, maxLength);
+  if (!name) return undefined;
+  const fine = name.isWellFormed() && !/\p{Cc}/u.test(name);
   return fine ? name : undefined;
 }
 

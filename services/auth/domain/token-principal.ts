@@ -1,5 +1,6 @@
 import type { JWTPayload } from 'jose';
 import type { Principal } from '#lib/auth/principal.ts';
+import { readBoundedText } from '#lib/text/nfc.ts';
 import { withImpliedRoles } from './roles.ts';
 
 /** Where in a token roles and subject are: names of claims, dotted paths are allowed (decisions.md §12). */
@@ -40,6 +41,5 @@ function readRoles(claim: unknown): unknown[] {
 /** As any subject: NFC, trimmed, 1 to 1,024 characters (decisions.md §1). */
 function readSubject(claim: unknown): string | undefined {
   if (typeof claim !== 'string' || !claim.isWellFormed()) return undefined;
-  const subject = claim.normalize('NFC').trim();
-  return subject === '' || [...subject].length > maxSubject ? undefined : subject;
+  return readBoundedText(claim, maxSubject) || undefined;
 }

@@ -62,7 +62,7 @@ export async function findDraft(tx: Queries, model: string, id: string, ifMatch?
 }
 
 async function readContent(tx: Queries, type: ModelType, given: GivenContent): Promise<DraftContent> {
-  const { data, faults } = checkContent(type, given);
+  const { data, faults } = await checkContent(type, given);
   if (type === 'theme') faults.push(...(await missingLogos(tx, data)));
   if (faults.length > 0) throw fail('invalid', 'The content is not valid.', { errors: faults });
   return { defaultLanguage: given.defaultLanguage, data, uses: layoutUses(type, data) };

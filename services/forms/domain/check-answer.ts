@@ -1,6 +1,7 @@
 import { isNotice } from '#lib/contracts/element-rules.ts';
 import type { CheckedAnswer, DescribedElement } from '#lib/contracts/forms.ts';
-import { isStorable, isTooLong, normaliseAnswer } from './answer-text.ts';
+import { isStorable } from '#lib/json/check-json.ts';
+import { readAnswerText } from './answer-text.ts';
 import type { ContentVersion } from './content-version.ts';
 
 /** An answer to one element that may be recorded, nothing to record, or what is wrong with it. */
@@ -23,8 +24,8 @@ export function checkAnswer(
   for (const value of values) {
     if (typeof value !== 'string' || !isStorable(value))
       return { fault: 'invalid-text', detail: 'must be a list of texts without NUL and lone surrogates' };
-    const text = normaliseAnswer(value);
-    if (isTooLong(text)) return { fault: 'too-long', detail: 'must have at most 4,000 characters' };
+    const text = readAnswerText(value);
+    if (text === undefined) return { fault: 'too-long', detail: 'must have at most 4,000 characters' };
     if (text !== '') texts.push(text);
   }
   if (!item.multiple && texts.length > 1) return { fault: 'too-many', detail: 'takes one answer' };

@@ -1,4 +1,6 @@
+import { setImmediate as others } from 'node:timers/promises';
 import type { Fault } from '#lib/errors/fail.ts';
+import { canonicalLanguageTag } from '#lib/i18n/language-tag.ts';
 import { readConditions } from './content/conditions.ts';
 import { readEmail } from './content/email.ts';
 import type { Field } from './content/fields.ts';
@@ -31,6 +33,10 @@ export function readContent(type: ModelType, content: unknown, at: string, fault
 
 const maxLanguages = 50;
 
+function pointerTo(language: string): string {
+  return `/data/${language.replaceAll('~', '~0').replaceAll('/', '~1').slice(0, 500)}`;
+}
+
 /** What a client sends as a version's content. */
 export interface GivenContent {
   defaultLanguage: string;
@@ -41,15 +47,20 @@ export interface GivenContent {
  * Checks the content of a version in all its languages: each complete and valid on its own, and all asking the same
  * (decisions.md §13). @returns the content to store, sanitised; not to be used if there are faults.
  */
-export function checkContent(type: ModelType, given: GivenContent): { data: VersionData; faults: Fault[] } {
+export async function checkContent(
+  type: ModelType,
+  given: GivenContent,
+): Promise<{ data: VersionData; faults: Fault[] }> {
   const faults: Fault[] = [];
   const languages = Object.keys(given.data);
   checkLanguages(languages, given.defaultLanguage, faults);
   const data: VersionData = Object.create(null);
   for (const language of languages.slice(0, maxLanguages)) {
-    const at = `/data/${language.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+    const at = pointerTo(language);
     const read = readContent(type, given.data[language], at, faults);
     if (read) data[language] = read;
+    // Sanitising takes long, and other requests wait meanwhile.
+    await others();
   }
   if (faults.length === 0) checkSameInAllLanguages(type, given.defaultLanguage, data, faults);
   return { data, faults };
@@ -64,10 +75,11 @@ function checkLanguages(languages: string[], defaultLanguage: string, faults: Fa
       code: 'too-many',
       detail: `must have at most ${maxLanguages} languages`,
     });
+  // More are not looked at.
   const seen = new Set<string>();
-  for (const language of languages) {
-    const pointer = `/data/${language.replaceAll('~', '~0').replaceAll('/', '~1')}`;
-    const canonical = canonicalLanguage(language);
+  for (const language of languages.slice(0, maxLanguages)) {
+    const pointer = pointerTo(language);
+    const canonical = canonicalLanguageTag(language)?.toLowerCase();
     if (canonical === undefined)
       faults.push({ pointer, code: 'invalid', detail: 'must be a BCP 47 language tag such as en or fr-CA' });
     else if (seen.has(canonical))
@@ -80,15 +92,6 @@ function checkLanguages(languages: string[], defaultLanguage: string, faults: Fa
       code: 'invalid',
       detail: 'must be one of the languages in data',
     });
-}
-
-/** The canonical form of a language tag, in lower case; undefined for a text that is none. */
-export function canonicalLanguage(tag: string): string | undefined {
-  try {
-    return Intl.getCanonicalLocales(tag)[0]?.toLowerCase();
-  } catch {
-    return undefined;
-  }
 }
 
 /** What must not depend on the language a subject happens to read (decisions.md §4: options are known by position). */

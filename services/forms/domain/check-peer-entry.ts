@@ -43,12 +43,12 @@ export function readPeerHead({
 }
 
 /** A peer's content by the rules for our own, sanitised by the same sanitiser; undefined if it breaks one (federation.md, "Sharing content"). */
-export function readPeerContent(
+export async function readPeerContent(
   { type }: Pick<PeerVersionHead, 'type'>,
   { defaultLanguage, data }: Pick<PeerEntry, 'defaultLanguage' | 'data'>,
-): Pick<PeerVersion, 'defaultLanguage' | 'data'> | undefined {
+): Promise<Pick<PeerVersion, 'defaultLanguage' | 'data'> | undefined> {
   if (typeof defaultLanguage !== 'string' || typeof data !== 'object' || data === null || Array.isArray(data))
     return undefined;
-  const checked = checkContent(type, { defaultLanguage, data });
+  const checked = await checkContent(type, { defaultLanguage, data });
   return checked.faults.length === 0 ? { defaultLanguage, data: checked.data } : undefined;
 }

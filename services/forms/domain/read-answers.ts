@@ -1,6 +1,7 @@
 import type { FormAction, FormFields } from '#lib/contracts/pages.ts';
 import type { Fault } from '#lib/errors/fail.ts';
-import { isStorable, isTooLong, normaliseAnswer } from './answer-text.ts';
+import { isStorable } from '#lib/json/check-json.ts';
+import { readAnswerText } from './answer-text.ts';
 import { type Identifier, parseIdentifier, withoutBlocPrefix } from './identifier.ts';
 
 /** Most entries of an answers map (decisions.md §10). */
@@ -93,7 +94,7 @@ function readComment(values: unknown[], given: GivenAnswers): void {
     given.faults.push(
       faultAt(fields.comment, 'invalid-text', 'must be a text without NUL and lone surrogates'),
     );
-  else if (typeof value === 'string' && isTooLong(normaliseAnswer(value)))
+  else if (typeof value === 'string' && readAnswerText(value) === undefined)
     given.faults.push(faultAt(fields.comment, 'too-long', 'must have at most 4,000 characters'));
 }
 

@@ -1,5 +1,6 @@
 import { type Fault, fail } from '#lib/errors/fail.ts';
-import { canonicalLanguage, readContent } from './check-content.ts';
+import { canonicalLanguageTag } from '#lib/i18n/language-tag.ts';
+import { readContent } from './check-content.ts';
 import { type ContentVersion, createContentVersion } from './content-version.ts';
 import type { Entry, Version } from './model.ts';
 import { formatSerial } from './serial.ts';
@@ -28,7 +29,7 @@ export function readPreview(entry: Entry, version: Version, request: PreviewRequ
   const stored = Object.hasOwn(version.data, language) ? version.data[language] : undefined;
   const content =
     request.data === undefined ? stored : readContent(entry.type, request.data, '/data', faults);
-  if (canonicalLanguage(language) === undefined || (!content && faults.length === 0))
+  if (canonicalLanguageTag(language) === undefined || (!content && faults.length === 0))
     faults.push({ pointer: '/language', code: 'invalid', detail: 'must be a language of the content' });
   if (orientation !== 'VERTICAL' && orientation !== 'HORIZONTAL')
     faults.push({ pointer: '/orientation', code: 'invalid', detail: 'must be VERTICAL or HORIZONTAL' });

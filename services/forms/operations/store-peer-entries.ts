@@ -1,4 +1,3 @@
-import { setImmediate as others } from 'node:timers/promises';
 import type { CataloguePeer, FormsOperations, PeerEntry } from '#lib/contracts/forms.ts';
 import type { Database } from '#lib/db/database.ts';
 import { fail } from '#lib/errors/fail.ts';
@@ -76,11 +75,9 @@ export function createStorePeerEntries({
         sorted.known.push(head);
         continue;
       }
-      const content = readPeerContent(head, entry);
+      const content = await readPeerContent(head, entry);
       if (content) sorted.fresh.push({ ...head, ...content });
       else sorted.refused.push(head.key);
-      // Much text takes long, and subjects wait meanwhile.
-      await others();
     }
     return sorted;
   }

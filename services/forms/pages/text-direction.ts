@@ -1,3 +1,5 @@
+import { scriptOfLanguage } from '#lib/i18n/language-tag.ts';
+
 const rightToLeftScripts = new Set([
   'Adlm',
   'Arab',
@@ -27,15 +29,7 @@ export function isLanguageTag(language: string): boolean {
 function scriptOf(language: string): string | null {
   const known = scripts.get(language);
   if (known !== undefined) return known;
-  const script = readScript(language);
+  const script = scriptOfLanguage(language) ?? null;
   if (scripts.size < 500) scripts.set(language, script);
   return script;
-}
-
-function readScript(language: string): string | null {
-  try {
-    return new Intl.Locale(language).maximize().script ?? 'Zzzz';
-  } catch {
-    return null;
-  }
 }

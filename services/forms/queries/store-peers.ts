@@ -3,6 +3,7 @@ import type { Queries } from '#lib/db/database.ts';
 import { sql } from '#lib/db/sql.ts';
 import { newUuid } from '#lib/ids/new-uuid.ts';
 import type { PeerVersion, PeerVersionHead } from '../domain/check-peer-entry.ts';
+import { appearanceOf } from '../domain/owner-name.ts';
 
 /** Former MINORs that are kept of an entry: a form stays open for days, and nobody publishes a hundred in them. */
 const mostVersions = 20;
@@ -21,10 +22,10 @@ export function receivePeer(
   state: string,
 ): Promise<{ url: string } | undefined> {
   return tx.maybeOne(sql`
-    INSERT INTO peers AS p (url, host, name, sealing_key, receiving, as_of)
-    SELECT ${url}, ${new URL(url).host}, ${name}, ${sealingKey}, ${state}, accord_now()
+    INSERT INTO peers AS p (url, host, name, appearance, sealing_key, receiving, as_of)
+    SELECT ${url}, ${new URL(url).host}, ${name}, ${appearanceOf(name)}, ${sealingKey}, ${state}, accord_now()
      WHERE NOT EXISTS (SELECT 1 FROM peers AS o WHERE o.host = ${new URL(url).host} AND o.url <> ${url})
-    ON CONFLICT (url) DO UPDATE SET name = excluded.name, sealing_key = excluded.sealing_key, receiving = excluded.receiving
+    ON CONFLICT (url) DO UPDATE SET name = excluded.name, appearance = excluded.appearance, sealing_key = excluded.sealing_key, receiving = excluded.receiving
     RETURNING p.url`);
 }
 

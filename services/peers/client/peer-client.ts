@@ -1,6 +1,7 @@
 import type { JWK } from 'jose';
 import { type Failure, fail } from '#lib/errors/fail.ts';
 import { newUuid } from '#lib/ids/new-uuid.ts';
+import { parseForeignJson } from '#lib/json/check-json.ts';
 import { signPeerRequest } from '../domain/peer-token.ts';
 import { type DescriptionFault, type PeerDescription, readDescription } from '../domain/read-description.ts';
 
@@ -121,7 +122,7 @@ export function createPeerClient({
 
 function parse(body: Uint8Array): unknown {
   try {
-    return JSON.parse(Buffer.from(body).toString('utf8'));
+    return parseForeignJson(body);
   } catch {
     return undefined;
   }

@@ -1,4 +1,5 @@
 import { fail } from '#lib/errors/fail.ts';
+import { boundedNfc } from '#lib/text/nfc.ts';
 import type { ListedPeer } from '../domain/peer.ts';
 import { announcedKeys, describePeer } from '../queries/key-changes.ts';
 import { findPeer, lockPeer, pinKeys, setSubjectPrefix } from '../queries/peers.ts';
@@ -45,7 +46,9 @@ export async function editPeer(
 }
 
 function readPrefix(prefix: string): string {
-  if ([...prefix].length <= longestPrefix && !/\p{Cc}/u.test(prefix)) return prefix.normalize('NFC');
+  // Without white space before it, because subjects are trimmed and must begin with their prefix.
+  const read = boundedNfc(prefix.trimStart(), longestPrefix);
+  if (read !== undefined && !/\p{Cc}/u.test(read)) return read;
   throw fail('invalid', 'The prefix cannot be used.', {
     errors: [
       {

@@ -1,3 +1,5 @@
+import { hostName } from '#lib/http/host-name.ts';
+
 /** Where a peer is, or why that cannot be one's address. */
 export type PeerAddress = { origin: string } | { fault: string };
 
@@ -18,6 +20,8 @@ export function readPeerAddress(
     return { fault: 'The address of a peer has no user name and no password.' };
   if (url.pathname !== '/' || url.search || url.hash || /[?#]/.test(text))
     return { fault: 'The address of a peer ends after the host and port.' };
+  if (!hostName.test(url.hostname))
+    return { fault: 'The address of a peer has a host that no name server has.' };
   const plain = url.protocol === 'http:' && plainLoopback && loopback.test(url.hostname);
   if (url.protocol !== 'https:' && !plain) return { fault: 'The address of a peer begins with https://.' };
   if (url.origin === own) return { fault: 'An instance cannot be its own peer.' };

@@ -7,6 +7,7 @@ import {
   type JWK,
 } from 'jose';
 import { isInstanceName } from '#lib/federation/instance-name.ts';
+import { toNfc } from '#lib/text/nfc.ts';
 import { algorithmOf } from './key-algorithm.ts';
 
 /** A public key of a peer, by its RFC 7638 thumbprint. */
@@ -74,7 +75,7 @@ export async function readDescription(
   if (!(await isSignedBy(jws, signer))) return refuse('signature');
   const fault = faultOf(payload, { url, now });
   if (fault) return refuse(fault);
-  const name = (payload.name as string).normalize('NFC').trim();
+  const name = toNfc(payload.name as string).trim();
   return { valid: true, description: { instance: url, name, keys, signedBy: signer.kid } };
 }
 

@@ -4,26 +4,34 @@ import { rememberByText } from '#lib/memo/remember-by-text.ts';
 /** Longest `validity` of answers. */
 export const longestValidity = 'P100Y';
 
+/** A duration in its canonical form, which PostgreSQL reads too, or what is wrong with it. */
+export type DurationResult = { text: string } | { fault: string };
+
 /**
- * Checks an ISO 8601 duration that is added on the calendar in UTC (decisions.md §1).
+ * Reads an ISO 8601 duration that is added on the calendar in UTC. Other spellings that ISO 8601-2 and Temporal allow
+ * (`+P1D`, `p1d`, `PT0,5S`) become the canonical one.
  * @param most the longest allowed, ISO 8601.
- * @returns undefined if it is fine, else what is wrong.
  */
-export function durationFault(text: string, most: string): string | undefined {
-  return judge(`${most} ${text}`).fault;
+export function readDuration(text: string, most: string): DurationResult {
+  return text.length > maxLength ? { fault: noDuration } : read(`${most} ${text}`);
 }
 
-const judge = rememberByText((limited): { fault?: string } => {
+/** The longest duration that has a unit of each kind and nanoseconds takes half of it. */
+const maxLength = 100;
+const noDuration = 'must be an ISO 8601 duration such as P6M or PT1H';
+
+const read = rememberByText((limited): DurationResult => {
   const space = limited.indexOf(' ');
   const [most, text] = [limited.slice(0, space), limited.slice(space + 1)];
   let duration: Temporal.Duration;
   try {
     duration = Temporal.Duration.from(text);
   } catch {
-    return { fault: 'must be an ISO 8601 duration such as P6M or PT1H' };
+    return { fault: noDuration };
   }
   if (duration.sign <= 0) return { fault: 'must be longer than nothing' };
-  return isLonger(duration, Temporal.Duration.from(most)) ? { fault: `must be at most ${most}` } : {};
+  if (isLonger(duration, Temporal.Duration.from(most))) return { fault: `must be at most ${most}` };
+  return { text: duration.toString() };
 });
 
 function isLonger(duration: Temporal.Duration, most: Temporal.Duration): boolean {

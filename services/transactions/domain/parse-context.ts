@@ -1,6 +1,6 @@
 import type { Fault } from '#lib/errors/fail.ts';
 import { type ConsentContext, type ContextResult, confirmations, type Given, origins } from './context.ts';
-import { durationFault, longestValidity } from './duration.ts';
+import { longestValidity, readDuration } from './duration.ts';
 import { type ContextField, gatherFields } from './gather-fields.ts';
 import { isFault, parseHttpUrl, parseLanguage, parseOrigin, parseText } from './parse-values.ts';
 
@@ -46,8 +46,8 @@ const oneOf =
 const duration =
   (most: string): Reader =>
   ({ value, pointer }) => {
-    const wrong = durationFault(String(value), most);
-    return wrong ? { pointer, code: 'invalid', detail: wrong } : value;
+    const read = readDuration(String(value), most);
+    return 'fault' in read ? { pointer, code: 'invalid', detail: read.fault } : read.text;
   };
 
 const readers: Partial<Record<ContextField, Reader>> = {

@@ -1,4 +1,7 @@
 import type { Fault } from '#lib/errors/fail.ts';
+import { hostName } from '#lib/http/host-name.ts';
+import { canonicalLanguageTag } from '#lib/i18n/language-tag.ts';
+import { readBoundedText, toNfc } from '#lib/text/nfc.ts';
 import type { Given } from './context.ts';
 
 /** True if a reader found a fault instead of a value. */
@@ -8,28 +11,30 @@ export function isFault(value: unknown): value is Fault {
 
 /** A text in NFC, trimmed, of 1 to `most` characters (code points). */
 export function parseText({ value, pointer }: Given, most: number): string | Fault {
-  const text = normaliseText(String(value));
-  if (text === '' || [...text].length > most)
-    return {
+  const text = readBoundedText(String(value), most);
+  return (
+    text || {
       pointer,
       code: 'invalid',
       detail: `must be a text of 1 to ${most.toLocaleString('en')} characters`,
-    };
-  return text;
+    }
+  );
 }
 
 /** Subjects and other identifying texts are compared exactly after this (decisions.md §1). */
 export function normaliseText(text: string): string {
-  return text.normalize('NFC').trim();
+  return toNfc(text).trim();
 }
 
 /** A BCP 47 tag in its canonical form. */
 export function parseLanguage({ value, pointer }: Given): string | Fault {
-  try {
-    return Intl.getCanonicalLocales(String(value))[0] as string;
-  } catch {
-    return { pointer, code: 'invalid', detail: 'must be a BCP 47 language tag such as en or fr-CA' };
-  }
+  return (
+    canonicalLanguageTag(String(value)) ?? {
+      pointer,
+      code: 'invalid',
+      detail: 'must be a BCP 47 language tag such as en or fr-CA',
+    }
+  );
 }
 
 /** An http(s) URL without credentials: it is shown as a link and followed by the page, so never `javascript:`. */
@@ -45,9 +50,6 @@ export function parseHttpUrl({ value, pointer }: Given): string | Fault {
     ? url.href
     : { pointer, code: 'invalid', detail: 'must be an http or https URL without credentials' };
 }
-
-/** The URL parser lets more pass, such as `*` and `;`, which would say something else in a page's policy. */
-const hostName = /^([\w.-]+|\[[\da-f:.]+\])$/;
 
 /** A web origin as the WHATWG URL parser writes it: `https://host:` is `https://host`. */
 export function parseOrigin({ value, pointer }: Given): string | Fault {

@@ -1,8 +1,9 @@
 import type { PinnedLayout } from '#lib/contracts/forms.ts';
 import type { SendingPeer, Submission } from '#lib/contracts/submissions.ts';
 import { randomId } from '#lib/ids/random-id.ts';
+import { isStorable } from '#lib/json/check-json.ts';
 import type { ConsentContext } from './context.ts';
-import { durationFault, longestValidity } from './duration.ts';
+import { longestValidity, readDuration } from './duration.ts';
 import type { NewTransaction } from './new-transaction.ts';
 import { isFault, parseLanguage, parseText } from './parse-values.ts';
 
@@ -14,16 +15,17 @@ export function peerTransaction(
   { peer, submission }: { peer: SendingPeer; submission: Submission },
   asked: { info: string; elements: string[] },
 ): NewTransaction | undefined {
-  const { leader, validity } = submission;
+  const { leader } = submission;
   const subject = readText(submission.subject, 1024, peer.subjectPrefix);
   const object = submission.object ? readText(submission.object, 255) : '';
   const language = parseLanguage({ value: submission.language, pointer: '' });
   const id = readText(leader.id, 64);
   if (subject === undefined || object === undefined || id === undefined || isFault(language))
     return undefined;
-  if (durationFault(validity, longestValidity)) return undefined;
+  const validity = readDuration(submission.validity, longestValidity);
+  if ('fault' in validity) return undefined;
   const context: ConsentContext = {
-    ...{ subject, language, validity, origin: 'PEER', confirmation: 'NONE', timeout: 'P7D' },
+    ...{ subject, language, validity: validity.text, origin: 'PEER', confirmation: 'NONE', timeout: 'P7D' },
     ...(object && { object }),
     layoutData: { type: 'layout', ...asked },
     ...{ updatable: true, cancellable: false, silent: false, sendInvitation: false },
@@ -56,5 +58,7 @@ function readText(text: string, most: number, prefix = ''): string | undefined {
   const own = parseText({ value: text, pointer: '' }, most);
   if (isFault(own)) return undefined;
   const whole = parseText({ value: `${prefix}${own}`, pointer: '' }, most);
-  return isFault(whole) || !whole.isWellFormed() || whole.includes('\0') ? undefined : whole;
+  if (isFault(whole) || !isStorable(whole)) return undefined;
+  // A combining mark at the beginning would become part of the prefix's last letter.
+  return whole.startsWith(prefix.trimStart()) ? whole : undefined;
 }

@@ -1,5 +1,5 @@
 import { fail } from '#lib/errors/fail.ts';
-import { normaliseText } from './parse-values.ts';
+import { readBoundedText } from '#lib/text/nfc.ts';
 
 /** Code points, as many as a free text may have. */
 const maxLength = 4_000;
@@ -14,8 +14,9 @@ export function splitComment(body: Record<string, unknown>): {
 } {
   const { comment, ...answers } = body;
   const given = [comment].flat();
-  const text = typeof given[0] === 'string' ? normaliseText(given[0].replaceAll('\r\n', '\n')) : '';
-  if (given.length > 1 || [...text].length > maxLength)
+  const text =
+    typeof given[0] === 'string' ? readBoundedText(given[0].replaceAll('\r\n', '\n'), maxLength) : '';
+  if (given.length > 1 || text === undefined)
     throw fail('invalid-answer', 'The comment is not valid.', {
       errors: [
         { pointer: '/comment', code: 'too-long', detail: 'must be one text of at most 4,000 characters' },

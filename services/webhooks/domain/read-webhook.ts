@@ -1,4 +1,5 @@
 import { type Fault, fail } from '#lib/errors/fail.ts';
+import { readBoundedText } from '#lib/text/nfc.ts';
 import { actionNames, isAction } from './actions.ts';
 
 /** What callers say of a webhook; what is left out stays as it is. */
@@ -19,9 +20,8 @@ const maxUrl = 2048;
 export function readWebhook<T extends WebhookInput>(input: T, targetRefusal: string | undefined): T {
   const faults: Fault[] = [];
   const refuse = (pointer: string, detail: string) => faults.push({ pointer, code: 'invalid', detail });
-  const name = input.name?.normalize('NFC').trim();
-  if (name !== undefined && (name === '' || [...name].length > maxName))
-    refuse('/name', `A name has 1 to ${maxName} characters.`);
+  const name = input.name === undefined ? undefined : readBoundedText(input.name, maxName);
+  if (input.name !== undefined && !name) refuse('/name', `A name has 1 to ${maxName} characters.`);
   const targetUrl = input.targetUrl?.trim();
   if (targetRefusal) refuse('/targetUrl', targetRefusal);
   else if (targetUrl !== undefined && targetUrl.length > maxUrl)

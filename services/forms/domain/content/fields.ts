@@ -1,4 +1,5 @@
 import type { Fault } from '#lib/errors/fail.ts';
+import { boundedNfc } from '#lib/text/nfc.ts';
 import { safeUrl } from '../safe-url.ts';
 import { sanitiseRichText } from '../sanitise-rich-text.ts';
 
@@ -11,6 +12,7 @@ export type Field<T = unknown> = (value: unknown, at: string, faults: Fault[]) =
 const maxLine = 500;
 const maxText = 20_000;
 const maxRich = 100_000;
+const maxTags = 5_000;
 
 /** `""` and null count as absent (decisions.md §1, "Empty"). */
 function isAbsent(value: unknown): boolean {
@@ -28,10 +30,10 @@ function text(most: number, clean: (given: string) => string): Field<string> {
       faults.push({ pointer: at, code: 'too-long', detail: `must have at most ${most} characters` });
       return undefined;
     };
-    // Before it is cleaned, which may take long: a character is at most two units.
-    if (value.length > most * 2) return tooLong();
-    const cleaned = clean(value.normalize('NFC').replaceAll('\r\n', '\n'));
-    if ([...cleaned].length > most) return tooLong();
+    // Before it is cleaned, which takes long; and again, because a sanitiser writes `&amp;` for `&`.
+    const normalised = boundedNfc(value.trim(), most);
+    const cleaned = normalised && clean(normalised.replaceAll('\r\n', '\n'));
+    if (cleaned === undefined || [...cleaned].length > most) return tooLong();
     return cleaned === '' ? undefined : cleaned;
   };
 }
@@ -43,8 +45,21 @@ export const line = (most = maxLine): Field<string> =>
 /** Plain text that may have several lines. */
 export const lines: Field<string> = text(maxText, (given) => given.trim());
 
-/** HTML, sanitised before it is stored. */
-export const rich: Field<string> = text(maxRich, (given) => sanitiseRichText(given).trim());
+const richText = text(maxRich, (given) => sanitiseRichText(given).trim());
+
+/** HTML, sanitised before it is stored. What sanitising costs goes by the tags. */
+export const rich: Field<string> = (value, at, faults) => {
+  if (typeof value !== 'string' || countTags(value) <= maxTags) return richText(value, at, faults);
+  faults.push({ pointer: at, code: 'too-long', detail: `must have at most ${maxTags} tags` });
+  return undefined;
+};
+
+/** Start and end tags, and whatever else begins with `<`. */
+function countTags(html: string): number {
+  let tags = 0;
+  for (let at = html.indexOf('<'); at >= 0 && tags <= maxTags; at = html.indexOf('<', at + 1)) tags += 1;
+  return tags;
+}
 
 /** A link that a page may show: http, https or mailto. */
 export const url: Field<string> = (value, at, faults) => {

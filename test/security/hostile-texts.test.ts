@@ -1,0 +1,204 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Caller, signIn } from '../support/callers.ts';
+import { readContract } from '../support/contract.ts';
+import { resolve } from '../support/contract-paths.ts';
+import { sampleContent } from '../support/forms-models.ts';
+import { createTransaction } from '../support/live-transactions.ts';
+import { type Operation, operations, prepare } from './authorisation/cells.ts';
+import type { Credential } from './authorisation/credentials.ts';
+import { createResources, type Resources } from './authorisation/resources.ts';
+import { bodyFields, contentFields, withText } from './hostile-texts/fields.ts';
+import { startWatchedProcess, type WatchedProcess } from './hostile-texts/process-under-test.ts';
+import { sendEach } from './hostile-texts/send-each.ts';
+import { encodedTexts, hostileTexts } from './hostile-texts/texts.ts';
+
+let watched: WatchedProcess;
+beforeAll(async () => {
+  watched = await startWatchedProcess();
+}, 120_000);
+afterAll(() => watched?.stop());
+
+const document = readContract();
+const patienceMs = 10 * 60_000;
+/** Node.js takes 16 KiB of an address with all headers. */
+const addressBytes = 12_000;
+
+async function send(address: string, init: RequestInit): Promise<number> {
+  const response = await fetch(new URL(address, watched.instance.url), { ...init, redirect: 'manual' });
+  await response.arrayBuffer();
+  return response.status;
+}
+
+/** Anew for each test, because access tokens last 5 minutes. */
+async function withAdmin<T>(work: (credential: Credential, resources: Resources) => Promise<T>): Promise<T> {
+  const { headers } = await signIn(watched.instance, 'admin');
+  const resources = await createResources(watched.instance);
+  try {
+    return await work({ name: 'an admin', roles: ['admin', 'operator', 'user'], headers }, resources);
+  } finally {
+    await resources.partner.close();
+  }
+}
+
+const bytesOf = ({ contract }: Operation) =>
+  ((contract as { 'x-body-limit'?: number })['x-body-limit'] ?? 64 * 1024) - 2_000;
+
+const withBodies = operations
+  .map((operation) => ({ operation, fields: bodyFields(operation.contract.requestBody) }))
+  .filter(({ fields }) => fields.length > 0)
+  .map((each) => ({ ...each, operationId: each.operation.operationId }));
+
+describe('no text in a body keeps everybody waiting', () => {
+  it.each(withBodies)(
+    '$operationId',
+    ({ operation, fields }) =>
+      withAdmin(async (credential, resources) => {
+        const renew = () => prepare({ operation, credential, relation: 'own' }, resources);
+        for (const field of fields) {
+          let { address, init } = await renew();
+          const given = { name: field.join('/'), texts: hostileTexts, bytes: bytesOf(operation) };
+          const broken = await sendEach(watched, given, async (text) => {
+            const body = JSON.stringify(withText(JSON.parse(String(init.body)), field, text));
+            const status = await send(address, { ...init, body });
+            if (status < 300) ({ address, init } = await renew());
+            return status;
+          });
+          expect(broken).toEqual([]);
+        }
+      }),
+    patienceMs,
+  );
+});
+
+interface Parameter {
+  name: string;
+  in: 'path' | 'query';
+}
+
+const withParameters = operations
+  .map((operation) => ({
+    ...{ operation, operationId: operation.operationId },
+    parameters: [document.paths[operation.path]?.parameters ?? [], operation.contract]
+      .flatMap((each) =>
+        Array.isArray(each) ? each : ((each as { parameters?: unknown[] }).parameters ?? []),
+      )
+      .map((each) => resolve<Parameter>(document, each).value),
+  }))
+  .filter(({ parameters }) => parameters.length > 0);
+
+describe('no text in an address keeps everybody waiting', () => {
+  it.each(withParameters)(
+    '$operationId',
+    ({ operation, parameters }) =>
+      withAdmin(async (credential, resources) => {
+        const { address, init } = await prepare({ operation, credential, relation: 'own' }, resources);
+        for (const { name, in: place } of parameters) {
+          const given = { name, texts: encodedTexts, bytes: addressBytes };
+          const broken = await sendEach(watched, given, (text) => {
+            const encoded = encodeURIComponent(text.toWellFormed());
+            const url = new URL(address, watched.instance.url);
+            if (place === 'query') url.searchParams.set(name, text.toWellFormed());
+            else url.pathname = operation.path.replaceAll(/\{(\w+)\}/g, encoded);
+            return send(url.href, init);
+          });
+          expect(broken).toEqual([]);
+        }
+      }),
+    patienceMs,
+  );
+});
+
+describe('no text in a form post keeps everybody waiting', () => {
+  const letter = 'element/processing/processing.001/1.0';
+  it.each(['comment', 'info', 'accord-action', 'accord-shown', letter, '*'])('%s', async (field) => {
+    const admin = await signIn(watched.instance, 'admin');
+    let open = await createTransaction(admin);
+    const given = { name: field, texts: encodedTexts, bytes: 1_040_000 };
+    const broken = await sendEach(watched, given, async (text) => {
+      const named = field === '*' ? { [text]: 'a' } : { [field]: text };
+      const body = new URLSearchParams({ [letter]: 'accepted', ...named });
+      const status = await send(`/consents/${open.id}/submit?t=${open.token}`, { method: 'POST', body });
+      if (status < 400) open = await createTransaction(admin);
+      return status;
+    });
+    expect(broken).toEqual([]);
+  });
+
+  it.each(['a&', 'a=%c3%a9&', '%', '%c3%a9a', '&', '='])('of nothing but %s', async (part) => {
+    const { id, token } = await createTransaction(await signIn(watched.instance, 'admin'));
+    const text = { name: part, of: (bytes: number) => part.repeat(bytes / part.length) };
+    const given = { name: 'the body', texts: [text], bytes: 1_040_000 };
+    const headers = { 'Content-Type': 'application/x-www-form-urlencoded' };
+    const broken = await sendEach(watched, given, (body) =>
+      send(`/consents/${id}/submit?t=${token}`, { method: 'POST', headers, body }),
+    );
+    expect(broken).toEqual([]);
+  });
+});
+
+describe('no JSON keeps everybody waiting', () => {
+  it.each<[string, (bytes: number) => string]>([
+    ['lists', (bytes) => `[${'[],'.repeat(bytes / 3)}[]]`],
+    ['empty texts', (bytes) => `[${'"",'.repeat(bytes / 3)}""]`],
+    ['brackets', (bytes) => '['.repeat(bytes)],
+    ['members', (bytes) => `{${Array.from({ length: bytes / 12 }, (_, index) => `"k${index}":0`).join()},"z":0}`],
+    ['languages', (bytes) => `{"type":"theme","name":"a","versions":[{"defaultLanguage":"en","data":{${Array.from({ length: bytes / 14 }, (_, index) => `"l${index}":{}`).join()}}}]}`],
+  ])('of nothing but %s', async (name, of) => {
+    const admin = await signIn(watched.instance, 'admin');
+    const headers = { ...admin.headers, 'Content-Type': 'application/json' };
+    const given = { name, texts: [{ name, of }], bytes: 1_040_000 };
+    const broken = await sendEach(watched, given, (body) => send('/models/import', { method: 'POST', headers, body }));
+    expect(broken).toEqual([]);
+  }); // biome-ignore format: one line each
+});
+
+describe('no content of a model keeps everybody waiting', () => {
+  const types = [
+    'information',
+    'processing',
+    'preference',
+    'conditions',
+    'email',
+    'theme',
+    'layout',
+  ] as const;
+
+  async function newModel(admin: Caller, type: string): Promise<string> {
+    const made = await admin.send('POST', '/models', { type, name: `A model ${randomUUID()}` });
+    return ((await made.json()) as { id: string }).id;
+  }
+
+  it.each(types)(
+    '%s',
+    async (type) => {
+      for (const field of contentFields(type)) {
+        const admin = await signIn(watched.instance, 'admin');
+        const id = await newModel(admin, type);
+        const headers = { ...admin.headers, 'Content-Type': 'application/json' };
+        for (const bytes of [1_040_000, 99_000, 64_000, 14_500]) {
+          const given = { name: field.join('/'), texts: hostileTexts, bytes };
+          const broken = await sendEach(watched, given, async (text) => {
+            const data = withText(sampleContent[type as 'theme'], field, text);
+            const body = JSON.stringify({ language: 'en', data });
+            const [draft] = (await (await admin.get(`/models/${id}/versions`)).json()) as { id: string }[];
+            const content = JSON.stringify({ defaultLanguage: 'en', data: { en: data } });
+            if (!draft) return send(`/models/${id}/versions`, { method: 'POST', headers, body: content });
+            // Shown as well: it is sanitised again, and drawn.
+            await send(`/models/${id}/versions/${draft.id}/preview`, { method: 'POST', headers, body });
+            return send(`/models/${id}/versions/${draft.id}`, { method: 'PUT', headers, body: content });
+          });
+          expect(broken).toEqual([]);
+        }
+      }
+    },
+    patienceMs,
+  );
+});
+
+it('answered /livez all the while', () => {
+  const { longest, refused } = watched.livez();
+  expect(refused).toEqual([]);
+  // A busy machine holds up the test itself; what the server does in one go is measured above.
+  expect(longest).toBeLessThan(3_000);
+});

@@ -1,0 +1,79 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { request } from 'node:http';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { contractFetch } from '../../support/contract.ts';
+import type { TestInstance } from '../../support/instance.ts';
+import { createTestDatabase } from '../../support/postgres.ts';
+import { startStandalone } from '../../support/standalone-process.ts';
+
+/** Accord in a process of its own, whose event loop is watched. */
+export interface WatchedProcess {
+  /** What the helpers of other tests need of an instance. */
+  instance: TestInstance;
+  /** The most CPU time that one turn of its event loop took since it was asked last, in ms. */
+  longestTurn(): Promise<number>;
+  /** The longest that an answer of `/livez` took, in ms, and statuses that were not 200. */
+  livez(): { longest: number; refused: number[] };
+  stop(): Promise<void>;
+}
+
+export async function startWatchedProcess(): Promise<WatchedProcess> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'accord-watched-'));
+  const database = await createTestDatabase();
+  const socket = path.join(folder, 'probe.sock');
+  const accord = startStandalone({
+    ...{ DATABASE_URL: database.url, DATA_DIR: path.join(folder, 'data'), LOG_LEVEL: 'error' },
+    ...{ LOOP_PROBE: socket, NODE_OPTIONS: `--import ${path.join(import.meta.dirname, 'loop-probe.ts')}` },
+  });
+  const url = await accord.ready;
+  const poll = pollLivez(url);
+  return {
+    instance: { url, fetch: contractFetch(url) } as TestInstance,
+    longestTurn: () => ask(socket),
+    livez: poll.seen,
+    async stop() {
+      await poll.stop();
+      await accord.stop();
+      await database.drop();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+function ask(socketPath: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    request({ socketPath, path: '/' }, (response) => {
+      let text = '';
+      response.setEncoding('utf8').on('data', (chunk: string) => {
+        text += chunk;
+      });
+      response.on('end', () => resolve(Number(text)));
+    })
+      .on('error', reject)
+      .end();
+  });
+}
+
+/** Asks again and again, one request at a time. */
+function pollLivez(url: string) {
+  let longest = 0;
+  let stopped = false;
+  const refused: number[] = [];
+  const done = (async () => {
+    while (!stopped) {
+      const start = performance.now();
+      const { status } = await fetch(`${url}/livez`);
+      longest = Math.max(longest, performance.now() - start);
+      if (status !== 200) refused.push(status);
+      await new Promise((next) => setTimeout(next, 20));
+    }
+  })();
+  return {
+    seen: () => ({ longest, refused }),
+    async stop() {
+      stopped = true;
+      await done;
+    },
+  };
+}
