@@ -1813,8 +1813,9 @@ export interface components {
         /** @description One collection for one subject, with a fresh token. Members without a value are left out. */
         Transaction: components["schemas"]["ListedTransaction"] & {
             token: string;
+            links: components["schemas"]["TransactionLinks"];
         };
-        /** @description One collection for one subject. Members without a value are left out; lists have no tokens. */
+        /** @description One collection for one subject. Members without a value are left out; lists have no tokens and no `links`. */
         ListedTransaction: {
             id: string;
             subject: string;
@@ -1836,6 +1837,7 @@ export interface components {
              * @description Address of the receipt, once COMMITTED
              */
             receipt?: string;
+            links?: components["schemas"]["TransactionLinks"];
             /** @description Language of the form, if the context names one */
             language?: string;
             updatable: boolean;
@@ -1858,6 +1860,31 @@ export interface components {
             context?: components["schemas"]["StoredContext"];
             /** @description Who created it; for operators and above */
             author?: string;
+            /** @description What the context of a creation holds and this instance ignores, at most 20; only in the answer to a creation, and only if there is something */
+            warnings?: components["schemas"]["Fault"][];
+        };
+        /** @description Addresses that work as they stand: each carries a fresh token. An address that leads nowhere in the transaction's state is left out. */
+        TransactionLinks: {
+            /**
+             * Format: uri
+             * @description The address to hand to the subject: a browser is led through every step
+             */
+            subject: string;
+            /**
+             * Format: uri
+             * @description GET reads the form, POST submits the answers; in state CREATED
+             */
+            form?: string;
+            /**
+             * Format: uri
+             * @description POST creates a transaction based on this one; once it is final, if it is updatable
+             */
+            child?: string;
+            /**
+             * Format: uri
+             * @description The receipt, in the format that `Accept` or `format` names; once COMMITTED
+             */
+            receipt?: string;
         };
         /** @description Where the form was shown, if an element of this instance was answered at a peer */
         Leader: {

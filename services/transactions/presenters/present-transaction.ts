@@ -1,9 +1,9 @@
 import { isPrivileged, type Principal } from '#lib/auth/principal.ts';
 import { receiptExpiry } from '../domain/access.ts';
 import type { Follower } from '../domain/follower.ts';
-import { linksOf } from '../domain/links.ts';
-import { isFinal, stateAt } from '../domain/states.ts';
-import type { ReadTransaction } from '../domain/transaction.ts';
+import { linksOf, withToken } from '../domain/links.ts';
+import { isFinal, type State, stateAt } from '../domain/states.ts';
+import type { ReadTransaction, Transaction } from '../domain/transaction.ts';
 import { type TransactionTokens, tokenExpiry } from '../domain/transaction-token.ts';
 
 /** Mints the fresh token that every representation, Location, redirect and form action carries. */
@@ -42,6 +42,7 @@ export function presentTransaction(
     task: state === 'CREATED' ? links.submit : undefined,
     breed: links.child,
     receipt: state === 'COMMITTED' ? links.receipt : undefined,
+    links: token === undefined ? undefined : presentLinks(transaction, state, token, baseUrl),
     language: context.language,
     updatable: context.updatable,
     cancellable: context.cancellable,
@@ -52,6 +53,18 @@ export function presentTransaction(
     leader: transaction.leader ?? undefined,
     followers: followers.map(presentFollower),
     ...(isPrivileged(principal) ? { context: presentContext(read), author: transaction.author } : {}),
+  };
+}
+
+/** Addresses that work as they stand; one that leads nowhere in this state is left out. */
+function presentLinks({ id, context }: Transaction, state: State, token: string, baseUrl: string) {
+  const links = linksOf(baseUrl, id);
+  const open = (url: string, works: boolean) => (works ? withToken(url, token) : undefined);
+  return {
+    subject: withToken(links.transaction, token),
+    form: open(links.submit, state === 'CREATED'),
+    child: open(links.child, isFinal(state) && context.updatable),
+    receipt: open(links.receipt, state === 'COMMITTED'),
   };
 }
 
