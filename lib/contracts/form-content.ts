@@ -136,6 +136,33 @@ export interface FormPeer {
   asOf?: string;
 }
 
+/** The words of a form's page around its content, for clients that draw the form themselves (openapi.yaml, FormLabels). */
+export interface FormLabels {
+  lang: string;
+  accept: string;
+  refuse: string;
+  submit: string;
+  acceptAll?: string;
+  refuseAll: string;
+  cancel?: string;
+  optional: string;
+  purposes: Record<string, string>;
+  legalBases: Record<string, string>;
+  headings: Record<string, string>;
+  words: Record<string, string>;
+  rights: { title: string; change: string; more: string };
+  validity?: string;
+  expires?: string;
+  /** By identifier. */
+  elements: Record<
+    string,
+    { answers?: Record<string, string>; hint?: string; retention?: string; previous?: string }
+  >;
+  /** By location. */
+  peers: Record<string, { title: string; note: string; asOf?: string }>;
+  faults: Record<string, string>;
+}
+
 /** Layout options of decisions.md §2, resolved: every default filled in, texts in the form's language. */
 export interface FormLayout {
   orientation: 'VERTICAL' | 'HORIZONTAL';

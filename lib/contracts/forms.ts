@@ -1,4 +1,9 @@
-import type { FormElement, FormInformation, PreviousAnswer } from '#lib/contracts/form-content.ts';
+import type {
+  FormElement,
+  FormInformation,
+  FormLabels,
+  PreviousAnswer,
+} from '#lib/contracts/form-content.ts';
 import type { PageTheme } from '#lib/contracts/page-base.ts';
 import type { FormPage, PageModel } from '#lib/contracts/pages.ts';
 import type { RefusalReason, SealedPart } from '#lib/contracts/submissions.ts';
@@ -220,6 +225,8 @@ export interface FormsOperations {
   /** The theme a layout names, for final and error pages; null if it names none or one that is not ACTIVE. */
   theme(input: { key: string; language: string }): Promise<PageTheme | null>;
   renderPage(input: { model: PageModel }): Promise<{ html: string }>;
+  /** @returns the words of a form's page, for a client that draws the form itself. */
+  labelForm(input: { page: FormPage }): Promise<FormLabels>;
   /**
    * What a peer may show, by key: shared elements, and the default information.
    * @param input.peer its id. @param input.after a key; '' for the first page. @param input.known the state that the peer has.

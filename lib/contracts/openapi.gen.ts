@@ -1981,6 +1981,7 @@ export interface components {
             /** @description Which elements belong to which peer */
             peers: components["schemas"]["FormPeer"][];
             layout: components["schemas"]["LayoutContent"];
+            labels: components["schemas"]["FormLabels"];
             links: {
                 /** Format: uri */
                 submit: string;
@@ -2001,6 +2002,86 @@ export interface components {
                     };
                 };
             }[];
+        };
+        /**
+         * @description The words of the HTML page around the content, in the form's language, so that a client shows the same. Sentences are complete: names, dates and
+         *     durations are filled in.
+         */
+        FormLabels: {
+            /** @description Language of the labels. Not the form's if the pages of this instance do not exist in that. */
+            lang: components["schemas"]["Lang"];
+            /** @description The answer `accepted` */
+            accept: string;
+            /** @description The answer `refused` */
+            refuse: string;
+            /** @description Button that sends the answers; the layout's text if it has one */
+            submit: string;
+            /** @description Button that accepts everything; only if the layout offers it */
+            acceptAll?: string;
+            /** @description Button that refuses everything. It must be offered beside `acceptAll`, with the same weight. */
+            refuseAll: string;
+            /** @description Button that cancels; only if the layout offers it and the transaction can be cancelled */
+            cancel?: string;
+            /** @description Beside the title of a question that needs no answer */
+            optional: string;
+            /** @description Words for the codes in `purposes` of a processing */
+            purposes: {
+                [key: string]: string;
+            };
+            /** @description Words for the codes in `legalBases` of a processing */
+            legalBases: {
+                [key: string]: string;
+            };
+            /**
+             * @description Headings of what the content holds: `data`, `retention`, `purposes`, `legalBases`, `thirdParties`, `dataController`, `scope`, `jurisdiction`,
+             *     `address`, `email`, `phoneNumber`, `details`, `questions`, `bulk`
+             */
+            headings: {
+                [key: string]: string;
+            };
+            /**
+             * @description Words that stand for members of the content: `containsSensitiveData`, `containsMedicalData`, `noThirdParties`, `shortNoticeLink`,
+             *     `privacyPolicyUrl` (if the information has no text of its own), `opensNewTab`, `choose` (nothing chosen in a list yet), `changed`
+             */
+            words: {
+                [key: string]: string;
+            };
+            rights: {
+                title: string;
+                change: string;
+                more: string;
+            };
+            /** @description How long the answers hold; only if the layout shows it */
+            validity?: string;
+            /** @description Until when the form can be answered, as a sentence */
+            expires?: string;
+            /** @description What belongs to one element, by its identifier */
+            elements: {
+                [key: string]: {
+                    /** @description Words for `accepted` and `refused`; the answers of a preference are their own words */
+                    answers?: {
+                        [key: string]: string;
+                    };
+                    /** @description How to answer */
+                    hint?: string;
+                    /** @description How long the data is kept, as a sentence */
+                    retention?: string;
+                    /** @description Says that the preselected answer is the subject's earlier one, and of when */
+                    previous?: string;
+                };
+            };
+            /** @description What stands above the elements of a peer, by its `location` */
+            peers: {
+                [key: string]: {
+                    title: string;
+                    note: string;
+                    asOf?: string;
+                };
+            };
+            /** @description Words for the `code` of an error in `errors[]` of a 422; `other` for codes that are not listed */
+            faults: {
+                [key: string]: string;
+            };
         };
         FormElement: {
             /** @description The name of the answer in the answers map */

@@ -9,7 +9,7 @@ export const readOperations: {
 } = {
   auth: ['introspect'],
   forms: [
-    'resolveLayout', 'describeForm', 'renderForm', 'checkAnswers', 'checkSubmission', 'activeVersions', 'theme', 'renderPage', 'sharedEntries',
+    'resolveLayout', 'describeForm', 'renderForm', 'checkAnswers', 'checkSubmission', 'activeVersions', 'theme', 'renderPage', 'labelForm', 'sharedEntries',
   ],
   transactions: ['readSubmissions', 'readDecision'],
 }; // biome-ignore format: one glance

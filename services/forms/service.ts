@@ -22,6 +22,7 @@ export const formsService = defineService({
     resolveLayout: ['transactions'],
     describeForm: ['transactions'],
     renderForm: ['transactions'],
+    labelForm: ['transactions'],
     checkAnswers: ['transactions'],
     checkSubmission: ['transactions'],
     activeVersions: ['transactions'],

@@ -69,5 +69,6 @@ export function createOperations({
     finishPeerCatalogue: createFinishPeerCatalogue({ db }),
     forgetPeer: ({ url }) => deletePeer(db, url),
     renderPage: async ({ model }) => ({ html: renderer.render(model) }),
+    labelForm: async ({ page }) => renderer.label(page),
   };
 }

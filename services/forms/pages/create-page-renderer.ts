@@ -1,10 +1,12 @@
 import { LRUCache } from 'lru-cache';
-import type { PageModel } from '#lib/contracts/pages.ts';
+import type { FormLabels } from '#lib/contracts/form-content.ts';
+import type { FormPage, PageModel } from '#lib/contracts/pages.ts';
 import { loadTemplates } from '#lib/pages/load-templates.ts';
 import { apiView } from './api-view.ts';
 import type { Assets } from './assets.ts';
 import { loadCatalogues } from './catalogues.ts';
 import { answeredView, childView, errorView, finalView } from './final-view.ts';
+import { formLabels } from './form-labels.ts';
 import { formView } from './form-view.ts';
 import { hostView } from './host-view.ts';
 import { mailView } from './mail-view.ts';
@@ -18,6 +20,8 @@ import { welcomeView } from './welcome-view.ts';
 /** Renders page models; the only place in the product that makes HTML. */
 export interface PageRenderer {
   render(model: PageModel): string;
+  /** The words of a form's page around its content. */
+  label(page: FormPage): FormLabels;
   /** Languages that have a catalogue. */
   languages: string[];
 }
@@ -82,6 +86,7 @@ export function createPageRenderer({ assets, sanitiseRichText }: Parts): PageRen
       const template = templates[templateOf(model.page)];
       return template({ model, reader, t: reader.t, asset: assets.url, view: viewOf(model, reader, rich) });
     },
+    label: (page) => formLabels(page, readerFor(page.language, page.instance.timeZone), rich),
   };
 }
 

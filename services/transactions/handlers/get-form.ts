@@ -6,7 +6,7 @@ import { noSuchTransaction, requireAccess } from '../domain/access.ts';
 import { validRecords } from '../domain/earlier-answers.ts';
 import { stateAt } from '../domain/states.ts';
 import { hidesAnswered, type ReadTransaction } from '../domain/transaction.ts';
-import { formPage, outlineOf } from '../presenters/form-page.ts';
+import { formPage, outlineOf, questionsPage } from '../presenters/form-page.ts';
 import { type FilledForm, fillForm, presentForm } from '../presenters/present-form.ts';
 import { mintToken } from '../presenters/present-transaction.ts';
 import { readTransactionWithEarlier } from '../queries/read-transaction.ts';
@@ -30,7 +30,11 @@ export function getFormHandler(dependencies: Dependencies): Handler {
     const token = mintToken(tokens, read, principal);
     if (mode === 'html') return sendForm(ctx, dependencies, opened, token);
     const { form, description } = await opened.describe();
-    ctx.body = presentForm(read, form, description.texts, token, instance.baseUrl);
+    const labels = await dependencies.forms.labelForm({
+      page: questionsPage(read, { form, description, token, instance }),
+    });
+    const { texts } = description;
+    ctx.body = presentForm(read, form, { texts, labels, token, baseUrl: instance.baseUrl });
   };
 }
 

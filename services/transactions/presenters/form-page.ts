@@ -17,50 +17,52 @@ export interface Retry {
 
 const nothingYet: Retry = { values: {}, faults: [], changed: [] };
 
+/** What the page of an open transaction is made of. */
+interface Shown {
+  form: FilledForm;
+  description: FormDescription;
+  token: string;
+  instance: PageInstance;
+  retry?: Retry;
+}
+
 /** The page of an open transaction: its form, or "already answered" when nothing is left to ask. */
-export function formPage(
+export function formPage(read: ReadTransaction, shown: Shown): FormPage | AnsweredPage {
+  const { form } = shown;
+  const page = questionsPage(read, shown);
+  if (form.elements.length > 0) return page;
+  const { language, instance, theme, embedding, actions } = page;
+  return {
+    ...{ language, instance, theme, embedding },
+    page: 'answered',
+    info: form.info.identifier,
+    answers: form.hidden.map((element) => earlierAnswer(element)),
+    actions: { ...actions, change: `${actions.submit}&existingElementsVisible=true` },
+  };
+}
+
+/** The page of the form, also when nothing is left to ask. */
+export function questionsPage(
   read: ReadTransaction,
-  {
-    form,
-    description,
-    token,
-    instance,
-    retry = nothingYet,
-  }: {
-    form: FilledForm;
-    description: FormDescription;
-    token: string;
-    instance: PageInstance;
-    retry?: Retry;
-  },
-): FormPage | AnsweredPage {
+  { form, description, token, instance, retry = nothingYet }: Shown,
+): FormPage & { actions: NonNullable<FormPage['actions']> } {
   const { transaction } = read;
   const { context, layout } = transaction;
   const links = linksOf(instance.baseUrl, transaction.id);
-  const base = { language: form.language, instance, theme: description.theme, embedding: embeddingOf(read) };
-  const submit = withToken(links.submit, token);
-  const actions = {
-    submit,
-    cancel: context.cancellable ? withToken(links.cancel, token) : null,
-  };
-  if (form.elements.length === 0) {
-    const answers = form.hidden.map((element) => earlierAnswer(element));
-    return {
-      ...base,
-      page: 'answered',
-      info: form.info.identifier,
-      answers,
-      actions: { ...actions, change: `${submit}&existingElementsVisible=true` },
-    };
-  }
   return {
-    ...base,
     page: 'form',
+    language: form.language,
+    instance,
+    theme: description.theme,
+    embedding: embeddingOf(read),
     info: form.info,
     elements: form.elements,
     peers: form.peers,
     layout: { ...layout, ...description.texts },
-    actions,
+    actions: {
+      submit: withToken(links.submit, token),
+      cancel: context.cancellable ? withToken(links.cancel, token) : null,
+    },
     ...retry,
     comment: null,
     validity: context.validity,

@@ -1,4 +1,4 @@
-import type { FormElement, FormInformation, FormPeer } from '#lib/contracts/form-content.ts';
+import type { FormElement, FormInformation, FormLabels, FormPeer } from '#lib/contracts/form-content.ts';
 import type { DescribedElement, FormDescription } from '#lib/contracts/forms.ts';
 import { type EarlierRecord, previousAnswer } from '../domain/earlier-answers.ts';
 import { linksOf, withToken } from '../domain/links.ts';
@@ -54,13 +54,19 @@ function freed(element: DescribedElement): DescribedElement {
   return { ...element, required: false, content: unset } as DescribedElement;
 }
 
+interface PresentedWith {
+  /** The layout's texts in the form's language. */
+  texts: FormDescription['texts'];
+  labels: FormLabels;
+  token: string;
+  baseUrl: string;
+}
+
 /** The Form representation in JSON mode (decisions.md §4, "Form"). */
 export function presentForm(
   read: ReadTransaction,
   form: FilledForm,
-  texts: FormDescription['texts'],
-  token: string,
-  baseUrl: string,
+  { texts, labels, token, baseUrl }: PresentedWith,
 ) {
   const { transaction } = read;
   const { layout } = transaction;
@@ -73,6 +79,7 @@ export function presentForm(
     elements: form.elements,
     peers: form.peers.map(({ info, ...peer }) => ({ ...peer, ...(info && { info }) })),
     layout: presentLayout(transaction, texts),
+    labels,
     links: {
       submit: withToken(links.submit, token),
       transaction: withToken(links.transaction, token),

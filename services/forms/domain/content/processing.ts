@@ -1,6 +1,23 @@
 import { type Field, flag, integer, line, lines, listOf, objectOf, oneOf, required } from './fields.ts';
 import { dataController } from './information.ts';
 
+export const purposes = [
+  'CONSENT_CORE_SERVICE',
+  'CONSENT_IMPROVED_SERVICE',
+  'CONSENT_MARKETING',
+  'CONSENT_THIRD_PART_SHARING',
+  'CONSENT_RESEARCH',
+] as const;
+
+export const legalBases = [
+  'LEGAL_BASIS_CONSENT',
+  'LEGAL_BASIS_CONTRACT',
+  'LEGAL_BASIS_LEGITIMATE_INTEREST',
+  'LEGAL_BASIS_LEGAL_OBLIGATION',
+  'LEGAL_BASIS_PUBLIC_INTEREST',
+  'LEGAL_BASIS_VITAL_INTEREST',
+] as const;
+
 const retentionMembers = objectOf({
   label: line(),
   value: integer(0, 10_000),
@@ -29,27 +46,8 @@ export const readProcessing = objectOf({
   data: required(lines),
   retention: required(retention),
   usage: required(lines),
-  purposes: listOf(
-    oneOf(
-      'CONSENT_CORE_SERVICE',
-      'CONSENT_IMPROVED_SERVICE',
-      'CONSENT_MARKETING',
-      'CONSENT_THIRD_PART_SHARING',
-      'CONSENT_RESEARCH',
-    ),
-    20,
-  ),
-  legalBases: listOf(
-    oneOf(
-      'LEGAL_BASIS_CONSENT',
-      'LEGAL_BASIS_CONTRACT',
-      'LEGAL_BASIS_LEGITIMATE_INTEREST',
-      'LEGAL_BASIS_LEGAL_OBLIGATION',
-      'LEGAL_BASIS_PUBLIC_INTEREST',
-      'LEGAL_BASIS_VITAL_INTEREST',
-    ),
-    20,
-  ),
+  purposes: listOf(oneOf(...purposes), 20),
+  legalBases: listOf(oneOf(...legalBases), 20),
   containsSensitiveData: flag,
   containsMedicalData: flag,
   dataController,

@@ -1,0 +1,136 @@
+import type { FormLabels } from '#lib/contracts/form-content.ts';
+import type { FormPage } from '#lib/contracts/pages.ts';
+import { legalBases, purposes } from '../domain/content/processing.ts';
+import { formView, type OwnerView } from './form-view.ts';
+import type { QuestionView } from './question-view.ts';
+import type { Reader } from './reader.ts';
+import type { RichText } from './rich-text-tree.ts';
+
+const headings = {
+  data: 'processing.data',
+  retention: 'processing.retention',
+  purposes: 'processing.purposes',
+  legalBases: 'processing.legalBases',
+  thirdParties: 'processing.thirdParties',
+  dataController: 'processing.controller',
+  scope: 'form.scope',
+  jurisdiction: 'form.jurisdiction',
+  address: 'contact.address',
+  email: 'contact.email',
+  phoneNumber: 'contact.phone',
+  details: 'processing.details',
+  questions: 'form.questions',
+  bulk: 'form.bulkHint',
+};
+
+const words = {
+  containsSensitiveData: 'processing.sensitive',
+  containsMedicalData: 'processing.medical',
+  noThirdParties: 'processing.noThirdParties',
+  shortNoticeLink: 'form.shortNotice',
+  privacyPolicyUrl: 'form.privacyPolicy',
+  opensNewTab: 'form.opensNewTab',
+  choose: 'preference.choose',
+  changed: 'form.changed',
+};
+
+const faultCodes = [
+  'required',
+  'not-refusable',
+  'too-long',
+  'too-many',
+  'not-an-option',
+  'invalid-text',
+  'other',
+];
+
+/**
+ * The words of a form's page around its content, taken from the page's own view, so that a client that draws the form itself says the
+ * same.
+ */
+export function formLabels(page: FormPage, reader: Reader, rich: RichText): FormLabels {
+  const { t } = reader;
+  const view = formView(page, reader, rich);
+  const questions = [...view.questions, ...view.owners.flatMap((owner) => owner.questions)];
+  return {
+    ...fixedLabels(reader),
+    submit: view.submitText,
+    ...(page.layout.acceptAllVisible && { acceptAll: view.acceptAllText }),
+    ...(view.cancel && { cancel: view.cancelText }),
+    rights: { title: t('form.rights'), ...view.rights },
+    ...(view.validity && { validity: view.validity }),
+    ...(page.expires && { expires: t('form.expires', { date: reader.dateTime(page.expires) }) }),
+    elements: Object.fromEntries(questions.map((question) => [question.name, elementLabels(question)])),
+    peers: Object.fromEntries(
+      view.owners.map((owner, index) => [
+        page.peers[index]?.location ?? '',
+        peerLabels(owner, page.instance.name, reader),
+      ]),
+    ),
+  };
+}
+
+type FixedLabels = Pick<
+  FormLabels,
+  | 'lang'
+  | 'accept'
+  | 'refuse'
+  | 'refuseAll'
+  | 'optional'
+  | 'purposes'
+  | 'legalBases'
+  | 'headings'
+  | 'words'
+  | 'faults'
+>;
+
+const known = new WeakMap<Reader, FixedLabels>();
+
+/** Labels that depend on the language alone. */
+function fixedLabels(reader: Reader): FixedLabels {
+  const kept = known.get(reader);
+  if (kept) return kept;
+  const { t } = reader;
+  const wordsOf = (group: string, codes: readonly string[]) =>
+    Object.fromEntries(codes.map((code) => [code, t(`${group}.${code}`)]));
+  const textsOf = (keys: Record<string, string>) =>
+    Object.fromEntries(Object.entries(keys).map(([name, key]) => [name, t(key)]));
+  const labels = {
+    lang: reader.language,
+    accept: t('processing.accept'),
+    refuse: t('processing.refuse'),
+    refuseAll: t('form.refuseAll'),
+    optional: t('form.optional'),
+    purposes: wordsOf('purpose', purposes),
+    legalBases: wordsOf('legalBasis', legalBases),
+    headings: textsOf(headings),
+    words: textsOf(words),
+    faults: wordsOf('fault', faultCodes),
+  };
+  known.set(reader, labels);
+  return labels;
+}
+
+/** The answers of a preference are their own words. */
+function elementLabels({ type, options, hint, facts, note }: QuestionView): FormLabels['elements'][string] {
+  return {
+    ...(type !== 'preference' && {
+      answers: Object.fromEntries(options.map(({ value, label }) => [value, label])),
+    }),
+    ...(hint && { hint }),
+    ...(facts?.retention && { retention: facts.retention }),
+    ...(note && { previous: note }),
+  };
+}
+
+function peerLabels(
+  { owner, asOf }: OwnerView,
+  instance: string,
+  { t }: Reader,
+): FormLabels['peers'][string] {
+  return {
+    title: t('form.peer', { owner }),
+    note: t('form.peerNote', { owner, instance }),
+    ...(asOf && { asOf: t('form.peerAsOf', { owner, date: asOf }) }),
+  };
+}
