@@ -1643,7 +1643,7 @@ export interface components {
         Texts: {
             [key: string]: string;
         } | components["schemas"]["Empty"];
-        /** @description Configuration of a transaction. All fields are optional; empty texts count as absent and unknown fields are ignored. */
+        /** @description Configuration of a transaction. All fields are optional; empty texts count as absent. Unknown fields are ignored and named in `warnings` of the transaction. */
         Configuration: {
             /** @description BCP 47 language of the form. Left out, it is chosen by the subject's Accept-Language when the form is shown. */
             language?: string;
@@ -1757,16 +1757,18 @@ export interface components {
         };
         /**
          * @description A map from identifiers `element/<type>/<key>/<serial>` to answers. A prefix `bloc/<any>/` before an identifier is ignored. `info` names the
-         *     information that was shown, `comment` is kept on the records.
+         *     information that was shown, `comment` is kept on the records. A single text is the same as a list of one.
          */
         Answers: {
             /** @description `element/information/<key>/<serial>` */
-            info?: string[];
+            info?: components["schemas"]["Answer"];
             /** @description A remark of the subject or of who acts for the subject */
-            comment?: string | string[];
+            comment?: components["schemas"]["Answer"];
         } & {
-            [key: string]: string[];
+            [key: string]: components["schemas"]["Answer"];
         };
+        /** @description The answers to one element */
+        Answer: string[] | string;
         /** @description A context with every default filled in */
         StoredContext: {
             subject: string;
@@ -1860,7 +1862,10 @@ export interface components {
             context?: components["schemas"]["StoredContext"];
             /** @description Who created it; for operators and above */
             author?: string;
-            /** @description What the context of a creation holds and this instance ignores, at most 20; only in the answer to a creation, and only if there is something */
+            /**
+             * @description Fields of the context that are not known here and were ignored, with code `unknown-field`; at most 20. Only in the answer to a creation, and
+             *     only if there are any.
+             */
             warnings?: components["schemas"]["Fault"][];
         };
         /** @description Addresses that work as they stand: each carries a fresh token. An address that leads nowhere in the transaction's state is left out. */

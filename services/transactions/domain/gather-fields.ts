@@ -7,11 +7,60 @@ const configurationFields = [
   'sendInvitation', 'peerCommit', 'timeout',
 ] as const; // biome-ignore format: one glance
 
+/** Fields of `layoutData`, which forms reads. */
+const layoutFields = [
+  'type', 'info', 'elements', 'blocs', 'orientation', 'theme', 'notification', 'existingElementsVisible', 'validityVisible',
+  'acceptAllVisible', 'acceptAllText', 'submitText', 'cancelVisible', 'cancelText', 'footerOnTop', 'includeIFrameResizer',
+] as const; // biome-ignore format: one glance
+
+/** Fields that existing clients send with every context, and whose being ignored changes nothing for them. */
+const harmlessFields = ['transaction', 'leadingTransaction', 'peerContexts', 'notificationRecipient'];
+
+const knownFields: Record<'context' | 'configuration' | 'layoutData', ReadonlySet<string>> = {
+  context: new Set([
+    ...['subject', 'layout', 'layoutData', 'configuration', 'userinfos'],
+    ...configurationFields,
+    ...harmlessFields,
+  ]),
+  configuration: new Set([...configurationFields, 'userinfos', ...harmlessFields]),
+  layoutData: new Set(layoutFields),
+};
+
+const maxWarnings = 20;
+const maxNameLength = 100;
+
+/** Names the fields of a context that nobody reads, so that a misspelt one is noticed. Empty texts count as absent. */
+export function unknownFields(body: Record<string, unknown>): Fault[] {
+  const parts = [
+    ['context', '', body],
+    ['configuration', '/configuration', body.configuration],
+    ['layoutData', '/layoutData', body.layoutData],
+  ] as const;
+  return parts
+    .flatMap(([part, prefix, given]) =>
+      typeof given === 'object' && given !== null
+        ? Object.entries(given).flatMap(([name, value]) =>
+            knownFields[part].has(name) || value === '' || value === null ? [] : [unknownField(prefix, name)],
+          )
+        : [],
+    )
+    .slice(0, maxWarnings);
+}
+
+function unknownField(prefix: string, name: string): Fault {
+  const shown = name.slice(0, maxNameLength).toWellFormed().replaceAll('~', '~0').replaceAll('/', '~1');
+  return {
+    pointer: `${prefix}/${shown}`,
+    code: 'unknown-field',
+    detail: 'is not known here and was ignored',
+  };
+}
+
 export type ContextField = 'subject' | 'layout' | 'layoutData' | (typeof configurationFields)[number];
 
 /**
  * Gathers a context's fields from the top level and from `configuration` (decisions.md §2). Empty texts count as absent, in maps too;
- * `userinfos` is another name of `subjectInfos`; unknown fields are ignored.
+ * `userinfos` is another name of `subjectInfos`; unknown fields are ignored (see {@link unknownFields}).
  */
 export function gatherFields(body: Record<string, unknown>): {
   fields: Map<ContextField, Given>;

@@ -5,7 +5,8 @@ import { readBoundedText } from '#lib/text/nfc.ts';
 const maxLength = 4_000;
 
 /**
- * Takes the one extra key of an answers map apart (decisions.md §4, "Answers"): `comment`, a text or a list of one.
+ * Reads an answers map (openapi.yaml, Answers): a single text becomes a list of one, and `comment`, the one key that names no element,
+ * is taken out.
  * @throws Failure `invalid-answer` for one that is too long.
  */
 export function splitComment(body: Record<string, unknown>): {
@@ -23,7 +24,15 @@ export function splitComment(body: Record<string, unknown>): {
       ],
     });
   return {
-    answers: Object.assign(Object.create(null), answers) as Record<string, string[]>,
+    answers: listAnswers(answers),
     comment: text === '' ? null : text,
   };
+}
+
+/** A single text is a list of one. @returns a map without a prototype: any name may be one of its keys. */
+function listAnswers(given: Record<string, unknown>): Record<string, string[]> {
+  const answers: Record<string, string[]> = Object.create(null);
+  for (const [name, value] of Object.entries(given))
+    answers[name] = typeof value === 'string' ? [value] : (value as string[]);
+  return answers;
 }

@@ -1,6 +1,7 @@
 import type { Handler } from '#lib/http/operation.ts';
 import { createTransaction } from '../commands/create-transaction.ts';
 import { readContext } from '../commands/read-context.ts';
+import { unknownFields } from '../domain/gather-fields.ts';
 import type { Dependencies } from './dependencies.ts';
 import { sendTransaction } from './send.ts';
 
@@ -10,6 +11,7 @@ export function createTransactionHandler(dependencies: Dependencies): Handler {
   return async (ctx, { body, principal }) => {
     const context = readContext(body, principal);
     const made = await createTransaction({ db, forms, source: instance.baseUrl, wake }, context, principal);
-    await sendTransaction(ctx, dependencies, made, { principal }, made.created ? 201 : 200);
+    const warnings = unknownFields(body);
+    await sendTransaction(ctx, dependencies, made, { principal, warnings }, made.created ? 201 : 200);
   };
 }

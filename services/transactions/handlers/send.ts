@@ -1,5 +1,6 @@
 import type { Context } from 'koa';
 import type { PageModel } from '#lib/contracts/pages.ts';
+import type { Fault } from '#lib/errors/fail.ts';
 import type { OperationInput } from '#lib/http/operation.ts';
 import { sendPage } from '#lib/http/security-headers.ts';
 import { linksOf, withToken } from '../domain/links.ts';
@@ -36,19 +37,26 @@ export function sendRendered(
   });
 }
 
-/** Sends a transaction's representation with its Location. */
+/** Sends a transaction's representation with its Location. @param input.warnings what was ignored in the context of a creation. */
 export async function sendTransaction(
   ctx: Context,
   { db, tokens, instance }: Dependencies,
   read: ReadTransaction,
-  { principal }: Pick<OperationInput, 'principal'>,
+  { principal, warnings = [] }: Pick<OperationInput, 'principal'> & { warnings?: Fault[] },
   status = 200,
 ): Promise<void> {
   const followers = await readFollowers(db, [read.transaction]);
   const token = mintToken(tokens, read, principal);
   ctx.status = status;
   ctx.set('Location', withToken(linksOf(instance.baseUrl, read.transaction.id).transaction, token));
-  ctx.body = presentTransaction(read, token, principal, instance.baseUrl, followers.get(read.transaction.id));
+  const shown = presentTransaction(
+    read,
+    token,
+    principal,
+    instance.baseUrl,
+    followers.get(read.transaction.id),
+  );
+  ctx.body = warnings.length > 0 ? { ...shown, warnings } : shown;
 }
 
 /** Sends the browser to a transaction's root, from where it is led on. */

@@ -1,6 +1,7 @@
 import type { Handler, OperationInput } from '#lib/http/operation.ts';
 import { readContext } from '../commands/read-context.ts';
 import { submitSingleStep } from '../commands/submit-single-step.ts';
+import { unknownFields } from '../domain/gather-fields.ts';
 import { prefixPointers } from '../domain/prefix-pointers.ts';
 import { splitComment } from '../domain/split-comment.ts';
 import type { Dependencies } from './dependencies.ts';
@@ -23,6 +24,10 @@ export function submitSingleStepHandler(dependencies: Dependencies): Handler {
         languages: readerLanguages(ctx, undefined, dependencies.defaultLanguage),
       },
     );
-    await sendTransaction(ctx, dependencies, made, { principal }, made.created ? 201 : 200);
+    const warnings = unknownFields(body.context).map((warning) => ({
+      ...warning,
+      pointer: `/context${warning.pointer}`,
+    }));
+    await sendTransaction(ctx, dependencies, made, { principal, warnings }, made.created ? 201 : 200);
   };
 }

@@ -1,0 +1,89 @@
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import type { components } from '#lib/contracts/openapi.gen.ts';
+import { unknownFields } from '../../services/transactions/domain/gather-fields.ts';
+import { type Caller, createKey } from '../support/callers.ts';
+import { startTestInstance, type TestInstance } from '../support/instance.ts';
+
+type Transaction = components['schemas']['Transaction'];
+
+let instance: TestInstance;
+let shop: Caller;
+beforeAll(async () => {
+  instance = await startTestInstance();
+  shop = await createKey(instance);
+});
+afterAll(() => instance?.stop());
+
+const created = async (context: object, path = '/consents', body: object = context) => {
+  const response = await shop.send('POST', path, body);
+  expect(response.status, await response.clone().text()).toBeLessThan(300);
+  return (await response.json()) as Transaction;
+};
+const namesOf = ({ warnings = [] }: Transaction) => warnings.map(({ pointer }) => pointer);
+
+describe('a context with fields that are not known', () => {
+  it('creates the transaction all the same and names them', async () => {
+    const made = await created({
+      subject: 'warned',
+      layoutData: { elements: ['processing.001'], acceptAllVisibel: true },
+      configuration: { langage: 'fr' },
+      'a/b~c': 1,
+    });
+    expect(made.state).toBe('CREATED');
+    expect(namesOf(made)).toEqual(['/a~1b~0c', '/configuration/langage', '/layoutData/acceptAllVisibel']);
+    for (const warning of made.warnings ?? []) expect(warning.code).toBe('unknown-field');
+    const read = (await (await shop.get(`/consents/${made.id}`)).json()) as Transaction;
+    expect(read).not.toHaveProperty('warnings');
+  });
+
+  it('is told so again when the same transaction is found, and in one step with its answers', async () => {
+    const context = { subject: 'warned again', layout: 'layout.001', colour: 'blue' };
+    expect((await created(context)).id).toBe((await created(context)).id);
+    expect(namesOf(await created(context))).toEqual(['/colour']);
+    const single = {
+      context: { subject: 'in one step', layoutData: { elements: ['processing.001'] }, colour: 'blue' },
+      values: { 'element/processing/processing.001/1.0': 'accepted' },
+    };
+    expect(namesOf(await created({}, '/consents/singlestep', single))).toEqual(['/context/colour']);
+  });
+
+  it('gets a short answer however many there are and however long their names', async () => {
+    const many = Object.fromEntries(Array.from({ length: 500 }, (_, n) => [`${n} ${'x'.repeat(100)}\n`, n]));
+    const made = await created({ subject: 'many', layout: 'layout.001', ...many });
+    expect(made.warnings).toHaveLength(20);
+    expect(JSON.stringify(made.warnings).length).toBeLessThan(5_000);
+  });
+});
+
+describe('a context as existing clients send it', () => {
+  it('gives no warnings', async () => {
+    const made = await created({
+      subject: 'existing client', object: '', origin: 'WEBFORM', author: '', language: 'en', validity: 'P6M', callback: '',
+      iframeOrigin: '', userinfos: { emailAddress: 'e@example.org' }, attributes: {}, updatable: true, silent: false,
+      confirmation: 'NONE', confirmationConfig: {}, sendInvitation: false, theme: '', notification: '', notificationRecipient: '',
+      transaction: '', leadingTransaction: null, peerContexts: [],
+      layoutData: {
+        type: 'layout', info: 'information.001', orientation: 'VERTICAL', theme: '', notification: '',
+        blocs: [{ parent: { key: 'processing.001' }, children: [{ key: 'preference.001' }] }],
+        existingElementsVisible: true, validityVisible: true, acceptAllVisible: false, acceptAllText: '', submitText: '',
+        cancelVisible: false, cancelText: '', footerOnTop: false, includeIFrameResizer: true,
+      },
+    }); // biome-ignore format: one glance
+    expect(made).not.toHaveProperty('warnings');
+  });
+
+  it('may have every field of the contract', () => {
+    const { schemas } = parse(
+      readFileSync(new URL('../../openapi.yaml', import.meta.url), 'utf8'),
+    ).components;
+    const fieldsOf = (name: string): Record<string, unknown> =>
+      Object.fromEntries(Object.keys(schemas[name].properties).map((field) => [field, 1]));
+    const configuration = fieldsOf('Configuration');
+    const context = schemas.PreviewContext.allOf[1].properties as Record<string, unknown>;
+    expect(
+      unknownFields({ ...context, ...configuration, configuration, layoutData: fieldsOf('LayoutData') }),
+    ).toEqual([]);
+  });
+});
