@@ -287,7 +287,7 @@ export interface paths {
         put?: never;
         /**
          * Subjects by answer
-         * @description The subjects whose valid answer to an element is the given one, as JSON or, with `Accept: text/csv`, as CSV.
+         * @description The subjects whose valid answers are the given ones, newest first, as JSON or, with `Accept: text/csv`, as CSV with a line for each record.
          */
         post: operations["extractRecords"];
         delete?: never;
@@ -2167,22 +2167,52 @@ export interface components {
         RecordsByKey: {
             [key: string]: components["schemas"]["Record"][];
         };
+        /**
+         * @description Either one `condition`, which gives a value for each record, or `conditions`, which give a value for each subject. With `page` or `size` the answer
+         *     is a numbered page with totals; counting them takes longer the more answers there are. Otherwise it ends with the cursor of the `next` page.
+         */
         Extraction: {
-            condition: {
-                /** @description Key of the element */
-                key: string;
-                /** @description The answer */
-                value: string;
-            };
+            condition?: components["schemas"]["ExtractionCondition"];
+            /** @description AND (default): the subject meets every condition, with answers to whatever objects. OR: at least one. */
+            operator?: string;
+            /** @description 1 to 20 */
+            conditions?: components["schemas"]["ExtractionCondition"][];
+            /** @description Number of the page, from 0 */
+            page?: number;
+            /** @description Values on a page, 1 to 200; 50 by default */
+            size?: number;
+        } | unknown | unknown;
+        /** @description A valid answer */
+        ExtractionCondition: {
+            /** @description Type of the element: processing, preference or conditions */
+            type?: string;
+            /** @description Key of the element */
+            key: string;
+            /** @description Serial of the version that was answered; any that still counts if left out */
+            serial?: string;
+            /** @description The answer, compared exactly; one of several counts */
+            value: string;
+            /** @description Regular expressions are not evaluated: `true` is a 422 */
+            regexpValue?: boolean;
         };
         ExtractionResult: {
-            values: {
-                subjectName: string;
-                emailAddress?: string;
-                record: components["schemas"]["Record"];
-            }[];
-            /** @description The cursor of the next page; absent on the last one */
+            values: components["schemas"]["ExtractedSubject"][];
+            /** @description The cursor of the next page; absent on the last one and on numbered pages */
             next?: string;
+            page?: number;
+            pageSize?: number;
+            totalPages?: number;
+            totalCount?: number;
+        };
+        ExtractedSubject: {
+            subjectName: string;
+            /** @description The same as `emailAddress` */
+            subjectEmail?: string;
+            emailAddress?: string;
+            /** @description The newest of `records` */
+            record: components["schemas"]["Record"];
+            /** @description Every valid record that meets one of the conditions, newest first */
+            records: components["schemas"]["Record"][];
         };
         Subject: {
             id: string;

@@ -1,24 +1,44 @@
 import Negotiator from 'negotiator';
+import { type Fault, fail } from '#lib/errors/fail.ts';
 import { readCursor, readLimit, uuidPattern } from '#lib/http/cursor.ts';
 import type { Handler } from '#lib/http/operation.ts';
-import { type Extracted, extractRecords } from '../commands/extract-records.ts';
+import { type Extracted, type Extraction, extractPage, extractRecords } from '../commands/extract-records.ts';
 import { writeCsv } from '../presenters/write-csv.ts';
+import type { Condition } from '../queries/extraction.ts';
 import type { Dependencies } from './dependencies.ts';
 
+type GivenCondition = Condition & { regexpValue?: boolean };
+
 interface Body {
-  condition: { key: string; value: string };
+  condition?: GivenCondition;
+  operator?: string;
+  conditions?: GivenCondition[];
+  page?: number;
+  size?: number;
 }
+
+const maxConditions = 20;
+const defaultSize = 50;
+const maxSize = 200;
 
 /** POST /records/extraction: JSON, or CSV with the next page's cursor in Link. */
 export function extractRecordsHandler({ db, forms, instance }: Dependencies): Handler {
   return async (ctx, { body, query }: { body: Body; query: Record<string, unknown> }) => {
-    const { key, value } = body.condition;
+    const extraction = readExtraction(body);
     const after = readCursor(query.cursor, uuidPattern);
     const limit = readLimit(query.limit);
-    const found = await extractRecords({ db, forms }, { key, value, after, limit });
     ctx.vary('Accept');
     const accept = ctx.get('accept') || '*/*';
-    if (new Negotiator({ headers: { accept } }).mediaType(['application/json', 'text/csv']) !== 'text/csv') {
+    const type = new Negotiator({ headers: { accept } }).mediaType(['application/json', 'text/csv']);
+    const numbered = body.page !== undefined || body.size !== undefined;
+    const found: { values: Extracted[]; next?: string } = numbered
+      ? await extractPage({ db, forms }, extraction, {
+          page: body.page ?? 0,
+          pageSize: Math.min(maxSize, body.size ?? defaultSize),
+          isGone: () => ctx.res.destroyed,
+        })
+      : await extractRecords({ db, forms }, extraction, { after, limit });
+    if (type !== 'text/csv') {
       ctx.body = found;
       return;
     }
@@ -28,9 +48,33 @@ export function extractRecordsHandler({ db, forms, instance }: Dependencies): Ha
         `<${instance.baseUrl}/records/extraction?cursor=${found.next}&limit=${limit}>; rel="next"`,
       );
     ctx.type = 'text/csv; charset=utf-8';
-    ctx.body = writeCsv(header, found.values.map(toRow));
+    ctx.body = writeCsv(header, found.values.flatMap(toRows));
   };
 }
+
+/** @throws Failure `invalid` with a pointer for each fault. */
+function readExtraction({ condition, conditions, operator = 'AND' }: Body): Extraction {
+  const faults: Fault[] = [];
+  const fault = (pointer: string, code: string, detail: string) => faults.push({ pointer, code, detail });
+  if (condition && conditions) fault('/conditions', 'conflict', 'must not be set beside condition');
+  if (operator !== 'AND' && operator !== 'OR') fault('/operator', 'invalid', 'must be AND or OR');
+  if (conditions && (conditions.length === 0 || conditions.length > maxConditions))
+    fault('/conditions', 'invalid', `must have 1 to ${maxConditions} conditions`);
+  if (condition?.regexpValue) fault('/condition/regexpValue', 'not-available', notEvaluated);
+  conditions?.forEach(({ regexpValue }, index) => {
+    if (regexpValue) fault(`/conditions/${index}/regexpValue`, 'not-available', notEvaluated);
+  });
+  if (faults.length > 0) throw fail('invalid', 'The extraction is not valid.', { errors: faults });
+  if (condition) return { condition: readCondition(condition) };
+  return { operator: operator as 'AND' | 'OR', conditions: (conditions ?? []).map(readCondition) };
+}
+
+/** Empty texts count as absent. */
+function readCondition({ key, value, type, serial }: GivenCondition): Condition {
+  return { key, value, ...(type && { type }), ...(serial && { serial }) };
+}
+
+const notEvaluated = 'must be false: regular expressions are not evaluated, values are compared exactly';
 
 const header = [
   'subjectName',
@@ -48,10 +92,10 @@ const header = [
   'leaderId',
 ];
 
-function toRow({ subjectName, emailAddress, record }: Extracted): (string | number | undefined)[] {
-  return [
+function toRows({ subjectName, emailAddress, records }: Extracted): (string | number | undefined)[][] {
+  return records.map((record) => [
     subjectName, emailAddress, record.bodyKey, record.bodySerial, record.value, record.object, record.creationTimestamp,
     record.expirationTimestamp, record.origin, record.author, record.transaction,
     record.leader?.location, record.leader?.id,
-  ]; // biome-ignore format: one glance
+  ]); // biome-ignore format: one glance
 }

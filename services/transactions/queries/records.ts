@@ -30,12 +30,12 @@ export interface RecordFilter {
 }
 
 /** SQL that tells whether `r` is the newest committed record of its subject, object and key. */
-const isNewest = sql`(r.state = 'COMMITTED' AND NOT EXISTS (
+export const isNewest = sql`(r.state = 'COMMITTED' AND NOT EXISTS (
     SELECT 1 FROM records AS n
      WHERE n.state = 'COMMITTED' AND n.subject = r.subject AND n.object = r.object AND n.key = r.key
        AND (n.committed_at, n.id) > (r.committed_at, r.id)))`;
 
-const recordColumns = sql`
+export const recordColumns = sql`
   r.id, r.transaction, r.subject, r.object, r.key, r.type, r.serial, r.info_key AS "infoKey", r.info_serial AS "infoSerial",
   r.value, r.state, r.origin, r.author, r.comment, r.created_at AS "createdAt", r.expires_at AS "expiresAt",
   CASE WHEN r.origin = 'PEER' THEN (SELECT t.leader FROM transactions AS t WHERE t.id = r.transaction) END AS leader`;
@@ -70,32 +70,4 @@ function conditions({ subject, elements, infos, object, value, after, before }: 
     ...(after ? [sql`r.created_at >= ${after}`] : []),
     ...(before ? [sql`r.created_at < ${before}`] : []),
   ];
-}
-
-/** Where a page of an extraction ends: the last record looked at. */
-export interface ExtractionPosition {
-  createdAt: string;
-  id: string;
-}
-
-export interface ExtractedRecord extends StoredRecord {
-  emailAddress: string | null;
-  /** The time in full precision, for the next page's position. */
-  position: string;
-}
-
-/** Newest committed records of a key that carry a value, newest first, after a position. */
-export async function extractRecords(
-  db: Queries,
-  { key, value, after, limit }: { key: string; value: string; after?: ExtractionPosition; limit: number },
-): Promise<ExtractedRecord[]> {
-  const from = after
-    ? sql`AND (r.created_at, r.id) < (${after.createdAt}::timestamptz, ${after.id}::uuid)`
-    : sql``;
-  return db.query<ExtractedRecord>(sql`
-    SELECT ${recordColumns}, true AS newest, s.email_address AS "emailAddress", r.created_at::text AS position
-      FROM records AS r LEFT JOIN subjects AS s ON s.name = r.subject
-     WHERE r.key = ${key} AND ${value} = ANY(r.value) AND ${isNewest} ${from}
-     ORDER BY r.created_at DESC, r.id DESC
-     LIMIT ${limit}`);
 }
