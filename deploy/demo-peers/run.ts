@@ -13,9 +13,9 @@ const folder = await mkdtemp(path.join(tmpdir(), 'accord-demo-peers-'));
 await chmod(folder, 0o755);
 const instances: DemoInstance[] = [];
 let stopping: Promise<void> | undefined;
+let step = 0;
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => void stop());
 try {
-  tell('Three instances are started; that takes a moment.');
   const [home, ...others] = await startAll();
   const form = await prepare(home, others);
   for (const { name, url } of instances) tell(`  ${name.padEnd(24)}${url}`);
@@ -33,7 +33,8 @@ await stop();
 
 async function startAll(): Promise<[DemoInstance, ...DemoInstance[]]> {
   // One after the other: the first start on a machine fetches and compiles what the others then find.
-  for (const [index, { name }] of [hospital, ...partners].entries())
+  for (const [index, { name }] of [hospital, ...partners].entries()) {
+    tellStep(`${name} starts`);
     instances.push(
       await startInstance({
         name,
@@ -41,20 +42,24 @@ async function startAll(): Promise<[DemoInstance, ...DemoInstance[]]> {
         folder: path.join(folder, String(index)),
       }),
     );
+  }
   return instances as [DemoInstance, ...DemoInstance[]];
 }
 
 /** Publishes what each asks, pairs the hospital with its partners, and makes a form of it all. @returns its URL. */
 async function prepare(home: DemoInstance, others: DemoInstance[]): Promise<string> {
+  tellStep(`${home.name} publishes its question`);
   const administrator = await signIn(home);
   const own = await publishAll(administrator, hospital);
   const elements = [own.question];
   for (const [index, other] of others.entries()) {
+    tellStep(`${other.name} publishes its question and is paired with ${home.name}`);
     const theirs = await signIn(other);
     const { question } = await publishAll(theirs, partners[index] as (typeof partners)[number]);
     await administrator.pair(other.url, await theirs.makePairingKey(home.name));
     elements.push(`${question}@${new URL(other.url).host}`);
   }
+  tellStep('The form is created');
   return administrator.ask('alice', { info: own.info, elements });
 }
 
@@ -63,6 +68,12 @@ function stop(): Promise<void> {
     rm(folder, { recursive: true, force: true }),
   );
   return stopping;
+}
+
+/** Says what is being done now. Each organisation starts and publishes; the form is the last step. */
+function tellStep(what: string): void {
+  step += 1;
+  tell(`[${step}/${2 * (1 + partners.length) + 1}] ${what} …`);
 }
 
 function tell(line: string): void {

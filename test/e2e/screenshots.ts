@@ -10,7 +10,7 @@ import { samplePages } from '../support/sample-pages.ts';
 
 /*
  * npm run screenshots [-- name…]: every sample page in each language, light and dark, narrow and wide, as PNG files in a new
- * folder outside of the repository, whose path is printed.
+ * folder outside of the repository, whose path is printed. How far it is stands on stderr.
  */
 const wanted = process.argv.slice(2);
 const assets = createAssets();
@@ -20,9 +20,19 @@ const server = await startPageServer({ renderer, assets }, (request) => {
   return samplePages(language as SampleLanguage)[name] ?? null;
 });
 const folder = process.env.SCREENSHOTS ?? (await mkdtemp(path.join(tmpdir(), 'accord-screenshots-')));
+const colorSchemes = ['light', 'dark'] as const;
+const widths = [360, 1280];
+const namesIn = (language: SampleLanguage) =>
+  Object.keys(samplePages(language)).filter((name) => wanted.length === 0 || wanted.includes(name));
+const total =
+  sampleLanguages.reduce((sum, language) => sum + namesIn(language).length, 0) *
+  colorSchemes.length *
+  widths.length;
+let done = 0;
+console.error(`${total} screenshots in ${folder}`);
 const browser = await launchChromium();
-for (const colorScheme of ['light', 'dark'] as const) {
-  for (const width of [360, 1280]) {
+for (const colorScheme of colorSchemes) {
+  for (const width of widths) {
     const context = await browser.newContext({
       colorScheme,
       viewport: { width, height: width === 360 ? 740 : 900 },
@@ -30,15 +40,15 @@ for (const colorScheme of ['light', 'dark'] as const) {
     const page = await context.newPage();
     for (const language of sampleLanguages) {
       await mkdir(path.join(folder, language), { recursive: true });
-      for (const name of Object.keys(samplePages(language)).filter(
-        (key) => wanted.length === 0 || wanted.includes(key),
-      )) {
+      for (const name of namesIn(language)) {
         await page.goto(`${server.origin}/sample/${name}/${language}`);
         await page.screenshot({
           path: path.join(folder, language, `${name}-${colorScheme}-${width}.png`),
           fullPage: true,
         });
+        done += 1;
       }
+      console.error(`${done} of ${total}: ${language}, ${colorScheme}, ${width} px`);
     }
     await context.close();
   }

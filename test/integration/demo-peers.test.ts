@@ -3,13 +3,15 @@ import { expect, it, onTestFinished } from 'vitest';
 import { startStandalone } from '../support/standalone-process.ts';
 import { until } from '../support/until.ts';
 
-it('npm run demo:peers pairs three instances and prints a form with a question of each, whose answers reach all three; SIGTERM ends them all', async () => {
+it('npm run demo:peers pairs three instances and says what it is doing, and prints a form with a question of each, whose answers reach all three; SIGTERM ends them all', async () => {
   const program = path.join(import.meta.dirname, '..', '..', 'deploy', 'demo-peers', 'run.ts');
   const demo = startStandalone({}, program);
   onTestFinished(async () => void (await demo.stop()));
   await demo.ready;
   // Nothing that looks like trouble greets whoever tries it.
   expect(demo.said()).not.toContain('"level"');
+  const steps = [...demo.said().matchAll(/^\[(\d)\/7\] .+ …$/gm)].map(([, step]) => Number(step));
+  expect(steps).toEqual([1, 2, 3, 4, 5, 6, 7]);
   const form = /^The form, with a question of each: (\S+)$/m.exec(demo.said())?.[1] as string;
   const page = await (await fetch(form, { headers: { Accept: 'text/html' } })).text();
   for (const title of ['Letter to your family doctor', 'A study of sleep', 'An interview about your stay'])

@@ -439,11 +439,11 @@ function otherPages(language: SampleLanguage): Record<string, PageModel> {
 /** Pages of the instance itself. */
 function instancePages(language: SampleLanguage): Record<string, PageModel> {
   return {
-    welcome: { ...base(language), page: 'welcome', version: '0.1.0', demo: null },
+    welcome: { ...base(language), page: 'welcome', version: '1.0.0', demo: null },
     'welcome-demo': {
       ...base(language),
       page: 'welcome',
-      version: '0.1.0',
+      version: '1.0.0',
       demo: {
         formUrl: '/sample/form',
         hostUrl: '/demo/host',
