@@ -34,8 +34,8 @@ function demoLines(settings: InstanceSettings, baseUrl: string, authUrl: string)
   return [
     ...lines,
     '',
-    'A first consent:',
-    `  TOKEN=$(curl -s ${authUrl} -d grant_type=password -d client_id=accord -d username=operator -d password=demo | sed 's/.*"access_token":"\\([^"]*\\)".*/\\1/')`,
+    `A first consent: open ${baseUrl}, or in a terminal:`,
+    `  TOKEN=$(curl -s ${authUrl} -d grant_type=password -d client_id=accord -d username=operator -d password=demo | node -p 'JSON.parse(fs.readFileSync(0)).access_token')`,
     `  curl -s ${baseUrl}/consents -H "Authorization: Bearer $TOKEN" -H 'Content-Type: application/json' -d '{"subject":"alice","layout":"layout.001"}'`,
   ];
 }

@@ -1,13 +1,6 @@
 // Pages for developers: copy buttons, the events of an embedded form, trying out operations. Every page reads without it.
 (() => {
-  for (const button of document.querySelectorAll('[data-copy]')) {
-    button.hidden = !navigator.clipboard;
-    button.addEventListener('click', async () => {
-      await navigator.clipboard.writeText(button.previousElementSibling.textContent);
-      button.setAttribute('data-done', '');
-      setTimeout(() => button.removeAttribute('data-done'), 1500);
-    });
-  }
+  for (const button of document.querySelectorAll('[data-copy]')) offerCopy(button);
 
   const list = document.querySelector('[data-events]');
   const names = ['ready', 'submitted', 'committed', 'cancelled', 'timeout', 'rollback', 'close', 'callback'];
@@ -25,6 +18,30 @@
   for (const note of document.querySelectorAll('[data-without-script]')) note.hidden = true;
   const signIn = document.querySelector('[data-sign-in]');
   if (signIn) offerSignIn(signIn);
+
+  /** Copies the lines before a button, and says so to eyes and screen readers. Where that is not allowed, the lines are selected. */
+  function offerCopy(button) {
+    const lines = button.previousElementSibling;
+    const status = document.querySelector('[data-copy-status]');
+    const label = button.textContent;
+    button.hidden = !navigator.clipboard;
+    button.addEventListener('click', async () => {
+      try {
+        await navigator.clipboard.writeText(lines.textContent);
+      } catch {
+        getSelection().selectAllChildren(lines);
+        return;
+      }
+      button.setAttribute('data-done', '');
+      button.textContent = button.dataset.copied;
+      if (status) status.textContent = button.dataset.copied;
+      setTimeout(() => {
+        button.removeAttribute('data-done');
+        button.textContent = label;
+        if (status) status.textContent = '';
+      }, 2_000);
+    });
+  }
 
   /** Fetches an access token of the built-in issuer and puts it where every request takes it from. */
   function offerSignIn(form) {

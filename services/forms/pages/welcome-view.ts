@@ -2,43 +2,68 @@ import type { WelcomePage } from '#lib/contracts/pages.ts';
 import { pathOf } from './path-of.ts';
 import type { Reader } from './reader.ts';
 
-/** One step in a terminal: what it does, and the line to copy. */
+/** One step in a terminal: what it does, and the lines to copy. */
 interface Step {
   text: string;
   command: string;
 }
 
+interface WelcomeView {
+  title: string;
+  hostPath: string;
+  steps: Step[];
+  /** The lines of HTML that embed the form of this page. */
+  embed: string;
+}
+
 /** The first page. In demo mode its lines can be copied as they stand: they hold this instance's own addresses. */
-export function welcomeView(
-  page: WelcomePage,
-  reader: Reader,
-): { title: string; hostPath: string; steps: Step[] } {
-  if (!page.demo) return { title: page.instance.name, hostPath: '', steps: [] };
+export function welcomeView(page: WelcomePage, reader: Reader): WelcomeView {
+  const { demo, instance } = page;
+  if (!demo) return { title: instance.name, hostPath: '', steps: [], embed: '' };
   return {
-    title: reader.t('welcome.ready', { instance: page.instance.name }),
-    hostPath: pathOf(page.demo.hostUrl, page.instance.baseUrl),
-    steps: page.demo.tokenUrl === null ? [] : firstConsent(page, page.demo.tokenUrl, reader),
+    title: reader.t('welcome.ready', { instance: instance.name }),
+    hostPath: pathOf(demo.hostUrl, instance.baseUrl),
+    steps: demo.tokenUrl === null ? [] : firstConsent(page, demo.tokenUrl, reader),
+    embed: [
+      '<div id="consent"></div>',
+      `<script src="${instance.baseUrl}/assets/embed.js" data-target="#consent" data-src="${demo.formUrl}"></script>`,
+      `<script>document.querySelector('#consent').addEventListener('accord:committed', (event) => console.log(event.detail));</script>`,
+    ].join('\n'),
   };
 }
 
+/** Answers to the demonstration's layout.001. */
+const answers = JSON.stringify({
+  'element/processing/processing.001/1.0': 'accepted',
+  'element/processing/processing.002/1.0': 'refused',
+  'element/preference/preference.001/1.0': 'Once a month',
+});
+
+/** Each time for another person, so that the lines can be run again. */
 function firstConsent({ instance }: WelcomePage, tokenUrl: string, reader: Reader): Step[] {
+  const { baseUrl } = instance;
   const bearer = '-H "Authorization: Bearer $TOKEN"';
-  const json = "-H 'Accept: application/json'";
-  const context = `'{"subject":"alice","layout":"layout.001"}'`;
+  const json = "-H 'Content-Type: application/json'";
   return [
     {
       text: reader.t('welcome.tryToken'),
-      command: `TOKEN=$(curl -s ${tokenUrl} -d grant_type=password -d client_id=accord -d username=operator -d password=demo | sed 's/.*"access_token":"\\([^"]*\\)".*/\\1/')`,
+      command: [
+        `pick() { node -p "JSON.parse(fs.readFileSync(0)).$1"; }`,
+        `TOKEN=$(curl -s ${tokenUrl} -d grant_type=password -d client_id=accord -d username=operator -d password=demo | pick access_token)`,
+      ].join('\n'),
     },
     {
       text: reader.t('welcome.tryCreate'),
-      command: `LINK=$(curl -si ${instance.baseUrl}/consents ${bearer} -H 'Content-Type: application/json' -d ${context} | tr -d '\\r' | sed -n 's/^[Ll]ocation: //p'); echo "$LINK"`,
+      command: [
+        'SUBJECT=alice-$(date +%s)',
+        `FORM=$(curl -s ${baseUrl}/consents ${bearer} ${json} -d '{"subject":"'$SUBJECT'","layout":"layout.001"}' | pick links.form)`,
+      ].join('\n'),
     },
-    { text: reader.t('welcome.tryForm'), command: `curl -s "$(echo "$LINK" | sed 's|?|/submit?|')" ${json}` },
-    { text: reader.t('welcome.tryTransaction'), command: `curl -s "$LINK" ${json}` },
+    { text: reader.t('welcome.tryForm'), command: 'curl -s "$FORM"' },
+    { text: reader.t('welcome.tryAnswer'), command: `curl -s "$FORM" ${json} -d '${answers}'` },
     {
       text: reader.t('welcome.tryRecords'),
-      command: `curl -s "${instance.baseUrl}/records?subject=alice" ${bearer}`,
+      command: `curl -s "${baseUrl}/records?subject=$SUBJECT" ${bearer}`,
     },
   ];
 }
