@@ -18,10 +18,12 @@
   for (const note of document.querySelectorAll('[data-without-script]')) note.hidden = true;
   const signIn = document.querySelector('[data-sign-in]');
   if (signIn) offerSignIn(signIn);
+  const filter = document.querySelector('[data-filter]');
+  if (filter) offerFilter(filter);
 
-  /** Copies the lines before a button, and says so to eyes and screen readers. Where that is not allowed, the lines are selected. */
+  /** Copies the lines under a button, and says so to eyes and screen readers. Where that is not allowed, the lines are selected. */
   function offerCopy(button) {
-    const lines = button.previousElementSibling;
+    const lines = button.closest('.command').querySelector('pre');
     const status = document.querySelector('[data-copy-status]');
     const label = button.textContent;
     button.hidden = !navigator.clipboard;
@@ -63,10 +65,13 @@
     });
   }
 
-  /** Sends an operation as its form says, and shows the request as a curl line beside the reply. */
+  /** Sends an operation as its form says, and shows the request as a curl line above the reply. */
   function tryOut(form) {
     form.hidden = false;
-    const output = form.querySelector('output');
+    const examples = form.querySelector('[data-examples]');
+    examples?.addEventListener('change', () => {
+      form.querySelector('[data-in="body"]').value = examples.value;
+    });
     form.addEventListener('submit', async (event) => {
       event.preventDefault();
       const { method } = form.dataset;
@@ -76,14 +81,70 @@
       }
       const headers = requestHeaders(form);
       const body = form.querySelector('[data-in="body"]')?.value || undefined;
+      const request = { method, headers, body, redirect: 'follow', credentials: 'omit' };
       const curl = curlLine(method, url, headers, body);
+      const begun = performance.now();
       try {
-        const reply = await fetch(url, { method, headers, body, redirect: 'follow', credentials: 'omit' });
-        show(output, curl, `${reply.status} ${reply.statusText}`.trim(), await replyText(reply));
+        const reply = await fetch(url, request);
+        const text = await reply.text();
+        const took = `${Math.round(performance.now() - begun)} ms`;
+        const carried = reply.ok ? carry(form, parsed(text)) : [];
+        const title = [`${reply.status} ${reply.statusText}`.trim(), `in ${took}`];
+        if (reply.redirected) title.push(`from ${reply.url}`);
+        if (carried.length > 0) title.push(`· filled into other requests: ${carried.join(', ')}`);
+        const lines = [...reply.headers].map(([name, value]) => `${name}: ${value}`);
+        show(form, title.join(' '), { Request: curl, Headers: lines.join('\n'), Body: pretty(text) });
       } catch {
-        show(output, curl, 'No reply', 'The request could not be sent.');
+        show(form, 'No reply. The request could not be sent.', { Request: curl });
       }
     });
+  }
+
+  /**
+   * Fills what a reply tells into the forms of other operations: the id of what was made or read into addresses below it, a transaction's
+   * token into `t`, and the first answer allowed to each question into the answers. @returns names of what was filled in.
+   */
+  function carry(form, reply) {
+    const first = Array.isArray(reply) ? reply[0] : (reply?.values?.[0] ?? reply);
+    const carried = new Set();
+    const below = `${form.dataset.path.replace(/\/\{\w+\}$/, '')}/{`;
+    const isTransaction = first?.links?.subject !== undefined;
+    for (const other of document.querySelectorAll('form[data-operation]')) {
+      const { path } = other.dataset;
+      const fill = (name, value) => {
+        const field = other.querySelector(`[name="${name}"]:is([data-in="path"], [data-in="query"])`);
+        if (!field || !value || other === form) return;
+        field.value = value;
+        carried.add(name);
+      };
+      // The name of the next part of an address that the reply's resource is the root of.
+      const name = path.startsWith(below) && path.slice(below.length).split('}')[0];
+      if (isTransaction) fill('txid', first.id);
+      else if (name && name !== 'txid') fill(name, name === 'name' ? first?.name : first?.id);
+      // What was asked for stays what is spoken of.
+      for (const field of form.querySelectorAll('[data-in="path"]')) {
+        const root = form.dataset.path.split(`{${field.name}}`)[0];
+        if (path.startsWith(`${root}{${field.name}}`) || field.name === 'txid') fill(field.name, field.value);
+      }
+      if (first?.token) fill('t', first.token);
+    }
+    if (Array.isArray(reply?.elements)) carryAnswers(reply.elements, carried);
+    if (reply?.access_token) {
+      document.getElementById('authorization').value = reply.access_token;
+      carried.add('access token');
+    }
+    return [...carried];
+  }
+
+  function carryAnswers(elements, carried) {
+    const field = document.querySelector('#submitAnswers [data-in="body"]');
+    if (!field) return;
+    const answers = elements.map(({ identifier, answers: allowed }) => [
+      identifier,
+      (allowed ?? ['']).slice(0, 1),
+    ]);
+    field.value = JSON.stringify(Object.fromEntries(answers), null, 2);
+    carried.add('answers');
   }
 
   function filledPath(form) {
@@ -109,34 +170,62 @@
   function curlLine(method, url, headers, body) {
     const quoted = (text) => `'${text.replaceAll("'", `'\\''`)}'`;
     const parts = Object.entries(headers).map(([name, value]) => `-H ${quoted(`${name}: ${value}`)}`);
-    return [
-      'curl',
-      '-i',
-      '-X',
-      method,
-      quoted(String(url)),
-      ...parts,
-      ...(body ? ['-d', quoted(body)] : []),
-    ].join(' ');
+    const data = body ? ['-d', quoted(body)] : [];
+    return ['curl', '-i', '-X', method, quoted(String(url)), ...parts, ...data].join(' ');
   }
 
-  async function replyText(reply) {
-    const text = await reply.text();
+  function parsed(text) {
     try {
-      return JSON.stringify(JSON.parse(text), null, 2);
+      return JSON.parse(text);
     } catch {
-      return text;
+      return undefined;
     }
   }
 
-  function show(output, curl, status, text) {
-    const line = document.createElement('pre');
-    line.textContent = curl;
-    const title = document.createElement('p');
-    title.textContent = status;
-    const body = document.createElement('pre');
-    body.textContent = text;
-    for (const block of [line, body]) block.tabIndex = 0;
-    output.replaceChildren(line, title, body);
+  function pretty(text) {
+    const value = parsed(text);
+    return value === undefined ? text : JSON.stringify(value, null, 2);
+  }
+
+  /** The title alone is announced; the blocks are there to be read. */
+  function show(form, title, blocks) {
+    form.querySelector('output').textContent = title;
+    const reply = form.nextElementSibling;
+    reply.hidden = false;
+    reply.replaceChildren(
+      ...Object.entries(blocks).flatMap(([name, text]) => {
+        if (!text) return [];
+        const heading = document.createElement('p');
+        heading.className = 'hint';
+        heading.textContent = name;
+        const block = document.createElement('pre');
+        block.textContent = text;
+        block.tabIndex = 0;
+        block.dataset.part = name.toLowerCase();
+        return [heading, block];
+      }),
+    );
+  }
+
+  /** Shows the operations whose summary, method, address or group has every word that is entered. */
+  function offerFilter(filter) {
+    filter.hidden = false;
+    const input = filter.querySelector('input');
+    const status = filter.querySelector('[data-filter-status]');
+    const items = [...document.querySelectorAll('[data-filter-text]')];
+    const apply = () => {
+      const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
+      for (const item of items) item.hidden = !words.every((word) => item.dataset.filterText.includes(word));
+      for (const group of document.querySelectorAll('[data-filter-group]'))
+        group.hidden = !group.querySelector('li:not([hidden])');
+      const shown = items.filter((item) => !item.hidden).length;
+      status.textContent = words.length > 0 ? `${shown} of ${items.length} operations` : '';
+    };
+    input.addEventListener('input', apply);
+    input.addEventListener('keydown', (event) => {
+      if (event.key !== 'Escape') return;
+      input.value = '';
+      apply();
+    });
   }
 })();

@@ -26,9 +26,17 @@ interface OperationView {
     type: string;
     description: RichNode[];
     rows: (Omit<SchemaRow, 'description'> & { description: RichNode[] })[];
-    example: string;
+    /** At least one, for trying out. */
+    examples: ExampleView[];
   } | null;
   responses: { status: string; description: RichNode[]; types: string[] }[];
+  /** What the first response of success may look like. */
+  answer: { status: string; examples: ExampleView[] } | null;
+}
+
+interface ExampleView {
+  name: string;
+  text: string;
 }
 
 export interface ApiView {
@@ -61,6 +69,7 @@ interface Operation {
   parameters?: Parameter[];
   requestBody?: { description?: string; content?: Record<string, Media> };
   responses?: Record<string, { description?: string; content?: Record<string, Media> }>;
+  security?: Record<string, unknown>[];
   'x-roles'?: Record<string, string>;
 }
 
@@ -116,9 +125,12 @@ function operationView(
   describe: Describe,
 ): OperationView {
   const resolve = resolver(document);
-  const parameters = [...shared, ...(operation.parameters ?? [])].map((parameter) =>
-    resolve<Parameter>(parameter),
-  );
+  const takesToken = operation.security?.some((scheme) => 'transactionToken' in scheme) ?? false;
+  const parameters = [
+    ...shared,
+    ...(operation.parameters ?? []),
+    ...(takesToken ? [tokenParameter] : []),
+  ].map((parameter) => resolve<Parameter>(parameter));
   const body = resolve<NonNullable<Operation['requestBody']>>(operation.requestBody ?? {});
   const [type, media] = Object.entries(body.content ?? {})[0] ?? [];
   return {
@@ -146,7 +158,7 @@ function operationView(
             ...row,
             description: describe(row.description),
           })),
-          example: exampleOf(media, resolve),
+          examples: examplesOf(media, resolve),
         }
       : null,
     responses: Object.entries(operation.responses ?? {}).map(([status, given]) => {
@@ -157,17 +169,42 @@ function operationView(
         types: Object.keys(response.content ?? {}),
       };
     }),
+    answer: answerOf(operation, resolve),
   };
 }
 
-function exampleOf(media: Media | undefined, resolve: ReturnType<typeof resolver>): string {
-  const named = Object.values(media?.examples ?? {}).map((example) =>
-    resolve<{ value?: unknown }>(example),
-  )[0];
-  const value = media?.example ?? named?.value;
+/** Stands among the security schemes of the contract; in a request it is a query parameter as any other. */
+const tokenParameter: Parameter = {
+  name: 't',
+  in: 'query',
+  description: 'Token of the transaction, instead of a credential of your own',
+  schema: { type: 'string' },
+};
+
+function answerOf({ responses = {} }: Operation, resolve: Resolver): OperationView['answer'] {
+  for (const [status, given] of Object.entries(responses)) {
+    const { content = {} } = resolve<NonNullable<Operation['responses']>[string]>(given);
+    const examples = status.startsWith('2') ? examplesOf(content['application/json'], resolve) : [];
+    if (examples.some(({ text }) => text !== '')) return { status, examples };
+  }
+  return null;
+}
+
+/** The examples of the contract; one without a text if there is none. */
+function examplesOf(media: Media | undefined, resolve: Resolver): ExampleView[] {
+  const named = Object.entries(media?.examples ?? {}).map(([name, example]) => {
+    const { summary, value } = resolve<{ summary?: string; value?: unknown }>(example);
+    return { name: summary ?? name, text: written(value) };
+  });
+  return named.length > 0 ? named : [{ name: '', text: written(media?.example) }];
+}
+
+function written(value: unknown): string {
   if (value === undefined) return '';
   return typeof value === 'string' ? value : JSON.stringify(value, null, 2);
 }
+
+type Resolver = ReturnType<typeof resolver>;
 
 /** Follows local references (`#/components/…`) of one document. */
 function resolver(document: object) {

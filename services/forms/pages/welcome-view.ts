@@ -32,14 +32,7 @@ export function welcomeView(page: WelcomePage, reader: Reader): WelcomeView {
   };
 }
 
-/** Answers to the demonstration's layout.001. */
-const answers = JSON.stringify({
-  'element/processing/processing.001/1.0': 'accepted',
-  'element/processing/processing.002/1.0': 'refused',
-  'element/preference/preference.001/1.0': 'Once a month',
-});
-
-/** Each time for another person, so that the lines can be run again. */
+/** Each time for another person, so that the lines can be run again. They answer the demonstration's layout.001. */
 function firstConsent({ instance }: WelcomePage, tokenUrl: string, reader: Reader): Step[] {
   const { baseUrl } = instance;
   const bearer = '-H "Authorization: Bearer $TOKEN"';
@@ -47,23 +40,33 @@ function firstConsent({ instance }: WelcomePage, tokenUrl: string, reader: Reade
   return [
     {
       text: reader.t('welcome.tryToken'),
-      command: [
-        `pick() { node -p "JSON.parse(fs.readFileSync(0)).$1"; }`,
-        `TOKEN=$(curl -s ${tokenUrl} -d grant_type=password -d client_id=accord -d username=operator -d password=demo | pick access_token)`,
-      ].join('\n'),
+      command: `pick() { node -p "JSON.parse(fs.readFileSync(0)).$1"; }
+TOKEN=$(curl -s ${tokenUrl} \\
+  -d grant_type=password -d client_id=accord \\
+  -d username=operator -d password=demo | pick access_token)`,
     },
     {
       text: reader.t('welcome.tryCreate'),
-      command: [
-        'SUBJECT=alice-$(date +%s)',
-        `FORM=$(curl -s ${baseUrl}/consents ${bearer} ${json} -d '{"subject":"'$SUBJECT'","layout":"layout.001"}' | pick links.form)`,
-      ].join('\n'),
+      command: `SUBJECT=alice-$(date +%s)
+FORM=$(curl -s ${baseUrl}/consents \\
+  ${bearer} \\
+  ${json} \\
+  -d '{"subject":"'$SUBJECT'","layout":"layout.001"}' |
+  pick links.form)`,
     },
     { text: reader.t('welcome.tryForm'), command: 'curl -s "$FORM"' },
-    { text: reader.t('welcome.tryAnswer'), command: `curl -s "$FORM" ${json} -d '${answers}'` },
+    {
+      text: reader.t('welcome.tryAnswer'),
+      command: `curl -s "$FORM" ${json} -d '{
+  "element/processing/processing.001/1.0": "accepted",
+  "element/processing/processing.002/1.0": "refused",
+  "element/preference/preference.001/1.0": "Once a month"
+}'`,
+    },
     {
       text: reader.t('welcome.tryRecords'),
-      command: `curl -s "${baseUrl}/records?subject=$SUBJECT" ${bearer}`,
+      command: `curl -s "${baseUrl}/records?subject=$SUBJECT" \\
+  ${bearer}`,
     },
   ];
 }
