@@ -69,6 +69,7 @@ export async function createBaselineSteps({ db, forms }: { db: Queries; forms: B
         comment: null,
         infoKey: layout.info,
         infoSerial: '1.0',
+        noticeAt: new Date(Date.now() + 150 * 86_400_000).toISOString(),
       };
       if (!(await commitTransaction(db, { ...facts, records, receipt }, source)))
         throw new Error('The answers were not stored.');

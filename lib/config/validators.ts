@@ -140,3 +140,10 @@ export const flag = makeValidator<boolean>((text) => {
 function listItems(text: string): string[] {
   return text.split(/[\s,]+/).filter((item) => item !== '');
 }
+
+/** A number of days. */
+export const days = makeValidator<number>((text) => {
+  if (!/^[1-9]\d{0,3}$/.test(text))
+    throw new Error(`must be a number of days from 1 to 9999 (it is "${text}")`);
+  return Number(text);
+});

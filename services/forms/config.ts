@@ -1,13 +1,6 @@
-import { makeValidator } from 'envalid';
 import type { Settings } from '#lib/config/read-settings.ts';
 import { resolveSignIn, signInSpecs } from '#lib/config/sign-in-specs.ts';
-
-/** A number of days. */
-const days = makeValidator<number>((text) => {
-  if (!/^[1-9]\d{0,3}$/.test(text))
-    throw new Error(`must be a number of days from 1 to 9999 (it is "${text}")`);
-  return Number(text);
-});
+import { days } from '#lib/config/validators.ts';
 
 /**
  * The settings of this service: its pages say where to sign in (decisions.md §12); a copy of a peer's elements that is older than

@@ -33,6 +33,7 @@ import { createHandlers } from './handlers/handlers.ts';
 import { renderErrorPage } from './handlers/render-error-page.ts';
 import { submitDependencies } from './handlers/submit-dependencies.ts';
 import { createDeadlineSweeper } from './jobs/sweep-deadlines.ts';
+import { createExpiryTeller } from './jobs/tell-expiry.ts';
 import { createOperations } from './operations/create-operations.ts';
 import { heldSubmissions } from './queries/submissions.ts';
 
@@ -56,6 +57,8 @@ interface Options {
     trustedProxies: readonly string[];
     /** How often deadlines are looked at; at most 10 s (decisions.md §15). */
     sweepMs: number;
+    /** How long before answers expire that is told, at most. */
+    expiryNoticeDays: number;
   };
   /** First signs, all verify. */
   tokenSecrets: readonly Uint8Array[];
@@ -81,6 +84,12 @@ export async function composeTransactions(
     log,
     everyMs: settings.sweepMs,
   });
+  const expiryNoticeMs = settings.expiryNoticeDays * 86_400_000;
+  const expiry = createExpiryTeller({
+    ...{ db, forms, log, wake: relay.wake, source: instance.baseUrl },
+    leadMs: expiryNoticeMs,
+    everyMs: settings.sweepMs,
+  });
   const tokens = createTransactionTokens({ secrets: options.tokenSecrets, baseUrl: instance.baseUrl });
   const authenticator = createAuthenticator({
     auth: options.auth,
@@ -98,6 +107,7 @@ export async function composeTransactions(
     digests: createAnswersDigests(options.tokenSecrets),
     defaultLanguage: settings.defaultLanguage,
     embedOrigins: settings.embedOrigins,
+    expiryNoticeMs,
     wake: relay.wake,
   };
   followOutcomes({ ...submitDependencies(dependencies), db, bus, log });
@@ -133,10 +143,12 @@ export async function composeTransactions(
     async start() {
       relay.start();
       sweeper.start();
+      expiry.start();
       inbox.start();
     },
     async stop() {
       await sweeper.stop();
+      await expiry.stop();
       await inbox.stop();
       await relay.stop();
     },

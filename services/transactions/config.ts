@@ -1,9 +1,11 @@
 import { mailSender, mailUrl, senderList, smsUrl } from '#lib/config/message-validators.ts';
-import { embedSources } from '#lib/config/validators.ts';
+import { days, embedSources } from '#lib/config/validators.ts';
 
 /** The settings of this service (decisions.md §12). */
 export const transactionsSpecs = {
   EMBED_ORIGINS: embedSources({ default: 'https: http://localhost:* http://127.0.0.1:*' }),
+  /** How many days before answers expire `consent.expiring` is sent, at most. */
+  EXPIRY_NOTICE: days({ default: 30 }),
   // What these are for comes with mail and codes: a fault in them is told at once, not on that day.
   MAIL_URL: mailUrl({ default: 'log' }),
   MAIL_FROM: mailSender({ default: undefined }),

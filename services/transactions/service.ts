@@ -30,6 +30,7 @@ export const transactionsService = defineService({
         corsOrigins: settings.CORS_ORIGINS,
         trustedProxies: settings.TRUSTED_PROXIES,
         sweepMs,
+        expiryNoticeDays: settings.EXPIRY_NOTICE,
       },
       tokenSecrets: secrets.transactionToken,
       signingKey: secrets.instanceSigning[0] as PrivateKey,

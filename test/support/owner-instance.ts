@@ -96,7 +96,7 @@ export async function startOwner(): Promise<OwnerInstance> {
       ...shared,
       db,
       forms: { ...forms.operations, checkSubmission },
-      settings: { ...settings, embedOrigins: '', sweepMs: 1_000 },
+      settings: { ...settings, embedOrigins: '', sweepMs: 1_000, expiryNoticeDays: 30 },
       tokenSecrets: transactionToken,
       signingKey: instanceSigning[0] as (typeof instanceSigning)[number],
       sealingKeys: [...instanceSealing, formerSealingKey],

@@ -27,6 +27,8 @@ export interface SubmitDependencies {
   digests: AnswersDigests;
   /** The link on the receipt by which the subject changes their mind, good until `until`. */
   updateUrl: (transaction: Transaction, until: Date) => string;
+  /** EXPIRY_NOTICE */
+  expiryNoticeMs: number;
   wake: () => void;
 }
 
@@ -185,7 +187,11 @@ export async function commitAnswers(
 
 /** What is stored of checked answers, and the body of their receipt. */
 export function composeAnswers(
-  { instance, updateUrl }: Pick<SubmitDependencies, 'instance' | 'updateUrl'>,
+  {
+    instance,
+    updateUrl,
+    expiryNoticeMs,
+  }: Pick<SubmitDependencies, 'instance' | 'updateUrl' | 'expiryNoticeMs'>,
   { transaction, now }: ReadTransaction,
   check: Extract<AnswerCheck, { outcome: 'valid' }>,
   { principal, comment }: Pick<Submission, 'principal' | 'comment'>,
@@ -200,6 +206,7 @@ export function composeAnswers(
     comment,
     committedAt: now,
     expiresAt,
+    expiryNoticeMs,
     instance,
     receiptId: randomId(),
     updateUrl: transaction.context.updatable ? updateUrl(transaction, expiresAt) : undefined,

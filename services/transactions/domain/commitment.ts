@@ -3,6 +3,7 @@ import { newUuid } from '#lib/ids/new-uuid.ts';
 import { composeFollowers, type NewFollower } from './compose-followers.ts';
 import { deliveryDeadline } from './delivery-time.ts';
 import { addDuration } from './duration.ts';
+import { expiringAt } from './expiry-notice.ts';
 import { composeReceipt, type Receipt } from './receipt.ts';
 import type { Transaction } from './transaction.ts';
 
@@ -31,6 +32,8 @@ export interface Commitment {
   infoKey: string;
   infoSerial: string;
   records: NewRecord[];
+  /** When the first notice of their expiry is due: RFC 3339, or `infinity`. */
+  noticeAt: string;
   receipt: { body: string; jws: string };
   /** Peers' parts; absent: none. */
   followers?: readonly NewFollower[];
@@ -46,6 +49,8 @@ export interface CommitmentFacts {
   committedAt: Date;
   /** See {@link recordsExpiry}. */
   expiresAt: Date;
+  /** How long before that `consent.expiring` is told, at most. */
+  expiryNoticeMs: number;
   instance: { name: string; baseUrl: string };
   receiptId: string;
   updateUrl: string | undefined;
@@ -99,6 +104,9 @@ export function composeCommitment(facts: CommitmentFacts): {
       positions,
       expiresAt: expires(type),
     })),
+    noticeAt: allLast
+      ? 'infinity'
+      : expiringAt({ from: committedAt, to: expiresAt }, facts.expiryNoticeMs).toISOString(),
     followers,
   };
   return { commitment, receipt };

@@ -19,6 +19,8 @@ export interface Dependencies {
   defaultLanguage: string;
   /** EMBED_ORIGINS as CSP sources. */
   embedOrigins: string;
+  /** EXPIRY_NOTICE */
+  expiryNoticeMs: number;
   /** Tells the outbox relay that there is something to send. */
   wake: () => void;
 }

@@ -10,6 +10,7 @@ export function submitDependencies({
   signReceipt,
   digests,
   tokens,
+  expiryNoticeMs,
   wake,
 }: Dependencies): SubmitDependencies {
   return {
@@ -18,6 +19,7 @@ export function submitDependencies({
     instance,
     signReceipt,
     digests,
+    expiryNoticeMs,
     wake,
     updateUrl({ id, tokenEpoch }, until) {
       const token = tokens.mint({ id, use: 'receipt', epoch: tokenEpoch }, until);

@@ -22,10 +22,10 @@ export async function commitSubmission(
   const row = await db.maybeOne<{ now: Date }>(sql`
     WITH said AS (${insertedSubmission(key, said, { at: createdAt, mostSecondsOff })}
     ), t AS (
-      INSERT INTO transactions (id, subject, state, version, context, layout, author, leader, answers_digest, created_at, changed_at, expires_at)
+      INSERT INTO transactions (id, subject, state, version, context, layout, author, leader, answers_digest, created_at, changed_at, expires_at, notice_at)
       SELECT ${id}, ${subject}, 'COMMITTED', ${commitment.version + 1}::int, ${JSON.stringify(context)}::jsonb, ${JSON.stringify(layout)}::jsonb,
              ${author}, ${leader}::jsonb, ${commitment.answersDigest}::bytea, ${createdAt}::timestamptz, ${commitment.committedAt}::timestamptz,
-             ${expiresAt}::timestamptz
+             ${expiresAt}::timestamptz, ${commitment.noticeAt}::timestamptz
         FROM said
       RETURNING *
     ), ${knowSubject()}, ${recordAnswers(commitment, source)}, ${recordTwoSteps(['created', 'committed'], source)}

@@ -18,7 +18,8 @@ export async function commitTransaction(
   const { committedAt } = commitment;
   const row = await db.maybeOne(sql`
     WITH t AS (
-      UPDATE transactions SET state = 'COMMITTED', version = version + 1, answers_digest = ${commitment.answersDigest}, changed_at = ${committedAt}
+      UPDATE transactions SET state = 'COMMITTED', version = version + 1, answers_digest = ${commitment.answersDigest}, changed_at = ${committedAt},
+             notice_at = ${commitment.noticeAt}
        WHERE id = ${commitment.id} AND version = ${commitment.version} AND state = 'CREATED' AND expires_at > accord_now()
       RETURNING *
     ), ${recordAnswers(commitment, source)}, ${storeFollowers(commitment.followers, source)}claim AS (

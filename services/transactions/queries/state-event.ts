@@ -25,7 +25,12 @@ const typeOf = (name: string) => `io.accord.consent.${name}.v1`;
 function recordSteps(rows: Statement, type: Statement, source: string): Statement {
   return sql`history AS (
       INSERT INTO transaction_history (transaction, version, state, at) SELECT s.id, s.version, s.state, s.changed_at FROM ${rows} AS s
-    ), event AS (
+    ), ${consentEvents(rows, type, source)}`;
+}
+
+/** A common table expression: `event`, which tells of the transactions in `rows`. @param type SQL of the event's type; `s` is the row. */
+export function consentEvents(rows: Statement, type: Statement, source: string): Statement {
+  return sql`event AS (
       INSERT INTO outbox (event_id, topic, key, event)
       SELECT e.id, 'accord.consents', e.transaction,
              jsonb_build_object('id', e.id, 'type', e.type, 'source', ${source}::text, 'subject', e.transaction,

@@ -1,4 +1,4 @@
-/** What a webhook can subscribe to: the names of events (decisions.md §8), whether this release tells of all of them or not. */
+/** What a webhook can subscribe to: events of asyncapi.yaml. */
 const names = [
   ...['consent.created', 'consent.submitted', 'consent.committed', 'consent.cancelled', 'consent.timedout'],
   ...['consent.rolledback', 'consent.expiring', 'consent.expired', 'record.superseded'],
