@@ -32,6 +32,9 @@ export function createMemoryCache({ max = 10_000 }: { max?: number } = {}): Cach
   };
 }
 
+/** More than any value of ours; Redis is not trusted to keep to that. */
+const mostBytes = 64 * 1024;
+
 /** A cache that every replica shares. @param name keeps the keys of different caches apart. */
 export function createRedisCache({ link, name }: { link: RedisLink; name: string }): Cache {
   const redisKey = (key: string) => `accord:${name}:${key}`;
@@ -40,10 +43,11 @@ export function createRedisCache({ link, name }: { link: RedisLink; name: string
       try {
         return await link.run(async (client) => {
           const [value, remainingMs] = await Promise.all([
-            client.get(redisKey(key)),
+            client.getrange(redisKey(key), 0, mostBytes),
             client.pttl(redisKey(key)),
           ]);
-          return value === null || remainingMs <= 0 ? undefined : { value, remainingMs };
+          const isOurs = value !== '' && value.length <= mostBytes && remainingMs > 0;
+          return isOurs ? { value, remainingMs } : undefined;
         });
       } catch {
         return undefined;

@@ -40,7 +40,11 @@ export function createRedisCounters({ link, replicas }: { link: RedisLink; repli
     );
     const own = createMemoryCounters()({ name, points: Math.max(1, Math.floor(points / replicas)), seconds });
     return {
-      count: (who) => shared.count(who).catch(() => own.count(who)),
+      async count(who) {
+        const waitMs = await shared.count(who).catch(() => own.count(who));
+        // Nobody waits longer than the window, unless somebody else has written to Redis.
+        return waitMs !== undefined && (waitMs < 0 || waitMs > seconds * 1000) ? own.count(who) : waitMs;
+      },
       takeBack: (who) => shared.takeBack(who).catch(() => own.takeBack(who)),
     };
   };

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { loadSecrets, type Secrets } from '#lib/config/secrets.ts';
+import { type LoadedSecrets, loadSecrets, type Secrets } from '#lib/config/secrets.ts';
 import { createDatabase } from '#lib/db/database.ts';
 import { createPool } from '#lib/db/pool.ts';
 import { freePort } from '#lib/lifecycle/free-port.ts';
@@ -40,7 +40,7 @@ export interface Replica {
 export interface DistributedInstance {
   url: string;
   databaseUrl: string;
-  secrets: Secrets;
+  secrets: LoadedSecrets<keyof Secrets>;
   replicas: readonly Replica[];
   router: PrefixRouter;
   /** Fetches a path or URL of the instance and checks the response against the contract. */
