@@ -1,4 +1,5 @@
 import ipaddr from 'ipaddr.js';
+import type { Context } from 'koa';
 
 /**
  * Whom an address is counted as: a host with IPv6 has a whole /64 to take addresses from (RFC 6177), so all of it counts as one.
@@ -12,4 +13,9 @@ export function addressNetwork(address: string): string {
     .slice(0, 4)
     .map((part) => part.toString(16))
     .join(':')}::/64`;
+}
+
+/** Whom a request's client is counted as. */
+export function clientNetwork(ctx: Context): string {
+  return addressNetwork(ctx.state.address ?? ctx.ip);
 }

@@ -6,7 +6,8 @@ export function admitRequests(admit: Admit | undefined, prefixes: readonly strin
   return async (ctx, next) => {
     const meant = prefixes.some((prefix) => ctx.path === prefix || ctx.path.startsWith(`${prefix}/`));
     if (!admit || !meant) return next();
-    const place = admit({});
+    const place = await admit({}, ctx.res);
+    ctx.state.place = place;
     try {
       await next();
     } finally {

@@ -1,4 +1,5 @@
 import Koa, { type Context, type Middleware } from 'koa';
+import { fail } from '#lib/errors/fail.ts';
 import { handleErrors, type RenderErrorPage } from '#lib/http/handle-errors.ts';
 import { letBodyEnd } from '#lib/http/let-body-end.ts';
 import type { Logger } from '#lib/observability/logger.ts';
@@ -23,15 +24,24 @@ export function createApp(
   const app = new Koa();
   app.use(observe({ service, log: log.child({ service }), apiVersion, metrics: metrics?.http }));
   app.use(handleErrors({ baseUrl, log: log.child({ service }), renderErrorPage }));
+  app.use(refuseBadTarget);
   for (const each of middleware) app.use(each);
   app.on('error', (error: unknown, ctx?: Context) => {
-    // A client that went away is no fault of ours.
-    const code = (error as { code?: string }).code;
-    if (code === 'ECONNRESET' || code === 'EPIPE' || code === 'ERR_STREAM_PREMATURE_CLOSE') return;
+    if (isOfClient((error as { code?: string }).code)) return;
     log.error('a reply could not be sent', { service, requestId: ctx?.state.requestId, error });
   });
   return app;
 }
+
+/** A client that went away, or whose bytes are no HTTP, is no fault of ours. */
+function isOfClient(code = ''): boolean {
+  return ['ECONNRESET', 'EPIPE', 'ERR_STREAM_PREMATURE_CLOSE'].includes(code) || code.startsWith('HPE_');
+}
+
+const refuseBadTarget: Middleware = (ctx, next) => {
+  if (ctx.state.badTarget) throw fail('malformed', 'The request target is not a valid address.');
+  return next();
+};
 
 interface Observation {
   service: string;
@@ -44,6 +54,11 @@ interface Observation {
 function observe({ service, log, apiVersion, metrics }: Observation): Middleware {
   return async (ctx, next) => {
     const started = performance.now();
+    // Neither a path nor `*` (RFC 9112 §3.2): reading its path could throw.
+    if (!/^[/*]/.test(ctx.req.url ?? '/')) {
+      ctx.state.badTarget = true;
+      ctx.req.url = '/';
+    }
     const requestId = acceptRequestId(ctx.get('x-request-id'));
     ctx.state.requestId = requestId;
     ctx.res.setHeader('X-Request-Id', requestId);

@@ -1,5 +1,6 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { oneAtATime } from '#lib/http/one-at-a-time.ts';
 import { StartupError } from '#lib/lifecycle/startup-error.ts';
 
 /** A listening HTTP server with bounds on everything a client may hold open (security.md, "Inbound limits"). */
@@ -35,11 +36,13 @@ interface Address {
 export async function listen(handler: RequestListener, address: Address): Promise<Listener> {
   const { host, port, setting = 'PORT', keepAliveMs = 5_000 } = address;
   let parting = false;
-  const server = createServer({ ...bounds, keepAliveTimeout: keepAliveMs }, (request, response) => {
+  const answer = oneAtATime((request, response) => {
     // Who is told so sends the next request elsewhere; who is not would have it cut off.
     if (parting) response.setHeader('Connection', 'close');
+    request.url = originForm(request.url ?? '/');
     handler(request, response);
   });
+  const server = createServer({ ...bounds, keepAliveTimeout: keepAliveMs }, answer);
   // A client that takes its answer too slowly, or not at all, loses the connection.
   server.setTimeout(silenceMs);
   await new Promise<void>((resolve, reject) => {
@@ -57,6 +60,16 @@ export async function listen(handler: RequestListener, address: Address): Promis
       return close(server, graceMs);
     },
   };
+}
+
+/**
+ * Reduces the absolute-form of a request target, which every server must accept (RFC 9112 §3.2.2), to path and query. What is no
+ * address is left as it is; create-app.ts refuses it.
+ */
+function originForm(target: string): string {
+  if (target.startsWith('/')) return target;
+  const url = /^https?:/i.test(target) ? URL.parse(target) : null;
+  return url ? url.pathname + url.search : target;
 }
 
 function explain(

@@ -6,7 +6,7 @@ import { fail } from '#lib/errors/fail.ts';
 import { acceptedMode, producedTypes } from '#lib/http/accept.ts';
 import { checkRights } from '#lib/http/check-rights.ts';
 import type { ContractOperation, Handler, Handlers } from '#lib/http/operation.ts';
-import type { Admit, Place } from '#lib/http/overload-guard.ts';
+import type { Admit } from '#lib/http/overload-guard.ts';
 import { pruneDocument } from '#lib/http/prune-document.ts';
 import { readInput, readQuery } from '#lib/http/read-input.ts';
 import { createRequestValidator, type ValidateRequest } from '#lib/http/validate-request.ts';
@@ -75,7 +75,9 @@ function serve(
     ctx.state.operationId = operation.operationId;
     ctx.state.htmlOnly = htmlOnly;
     ctx.state.isSubmit = submits;
-    const place = options.admit?.(operation);
+    const admitted = options.admit?.(operation, ctx.res);
+    const place = admitted instanceof Promise ? await admitted : admitted;
+    ctx.state.place = place;
     try {
       const principal = await options.authenticate(ctx, operation);
       await options.limit?.(principal, operation);
@@ -83,7 +85,7 @@ function serve(
       // A format that is named wins over Accept; the handler reads it.
       const mode = takesFormat && ctx.query.format ? 'json' : acceptedMode(ctx, types);
       const query = readQuery(ctx, operation);
-      const { body, form } = await readBodyOutside(place, () => readInput(ctx, operation));
+      const { body, form } = await readInput(ctx, operation);
       const params = readParams(ctx);
       validate(operation, { params, query, body });
       if (types.length > 1 || mode === 'html') ctx.vary('Accept');
@@ -94,16 +96,6 @@ function serve(
       place?.leave();
     }
   };
-}
-
-/** Reads while the request holds no place: how long it takes is up to the client. */
-async function readBodyOutside<T>(place: Place | undefined, read: () => Promise<T>): Promise<T> {
-  place?.leave();
-  try {
-    return await read();
-  } finally {
-    place?.enter();
-  }
 }
 
 /** Parts of the path. No address of ours has what PostgreSQL cannot take for a text. */

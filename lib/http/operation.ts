@@ -33,10 +33,10 @@ export interface ContractOperation {
   /** Request body limit in bytes; 64 KiB when absent (decisions.md §10). */
   'x-body-limit'?: number;
   /**
-   * When it is refused if there is too much to do: `peer` is what other instances send, `first` begins something new or lists much, `last`
-   * takes the answers of a subject; everything else is between them.
+   * Who is served first when there is too much to do: `high` takes the answers of a subject, `low` begins something new or lists much,
+   * `peer` is what other instances send; everything else is between high and low.
    */
-  'x-shed'?: 'peer' | 'first' | 'last';
+  'x-priority'?: 'high' | 'low' | 'peer';
   /** Whether it takes the answers of a subject; the objective for submissions counts these alone (docs/operations.md, "Metrics"). */
   'x-submission'?: boolean;
   parameters?: { name: string; in: string; schema?: { type?: string } }[];

@@ -2,10 +2,10 @@ import type { Context } from 'koa';
 import type { Principal } from '#lib/auth/principal.ts';
 import { type Counter, type Counters, createMemoryCounters } from '#lib/cache/counters.ts';
 import { fail } from '#lib/errors/fail.ts';
-import { addressNetwork } from '#lib/http/address-network.ts';
+import { clientNetwork } from '#lib/http/address-network.ts';
 
 /** What requests are counted by; the limits are per minute (decisions.md §10). */
-export type LimitKind = 'key' | 'user' | 'transaction' | 'address';
+export type LimitKind = 'key' | 'user' | 'transaction' | 'address' | 'authorization';
 export type RateLimits = Record<LimitKind, number> | 'off';
 
 export const defaultRateLimits: Record<LimitKind, number> = {
@@ -13,6 +13,7 @@ export const defaultRateLimits: Record<LimitKind, number> = {
   user: 300,
   transaction: 60,
   address: 60,
+  authorization: 120,
 };
 
 /** Counts requests and refuses those over the limit. */
@@ -24,14 +25,23 @@ export interface RateLimiter {
    * beyond the limit, and {@link forgetRefusal} follows if it was right. @throws Failure `too-many-requests`.
    */
   countRefusal(ctx: Context): Promise<void>;
+  /** Counts sign-ins that an address begins, each of which is stored. @throws Failure `too-many-requests`. */
+  countAuthorization(ctx: Context): Promise<void>;
   /** Takes a counted refusal back. */
   forgetRefusal(ctx: Context): Promise<void>;
 }
 
 /** Makes the limiter of one process. @param counters where it is counted. */
 export function createRateLimiter(limits: RateLimits, counters: Counters): RateLimiter {
-  if (limits === 'off')
-    return { countRequest: async () => {}, countRefusal: async () => {}, forgetRefusal: async () => {} };
+  if (limits === 'off') {
+    const nothing = async () => {};
+    return {
+      countRequest: nothing,
+      countRefusal: nothing,
+      countAuthorization: nothing,
+      forgetRefusal: nothing,
+    };
+  }
   const byKind = Object.fromEntries(
     Object.entries(limits).map(([name, points]) => [name, counters({ name, points, seconds: 60 })]),
   ) as Record<LimitKind, Counter>;
@@ -39,14 +49,14 @@ export function createRateLimiter(limits: RateLimits, counters: Counters): RateL
     const waitMs = await byKind[kind].count(who);
     if (waitMs !== undefined) throw tooMany(waitMs);
   };
-  const addressOf = (ctx: Context): string => addressNetwork(ctx.state.address ?? ctx.ip);
   return {
     async countRequest(principal) {
       const kind = limitKind(principal);
       if (kind) await count(kind, principal.account);
     },
-    countRefusal: (ctx) => count('address', addressOf(ctx)),
-    forgetRefusal: (ctx) => byKind.address.takeBack(addressOf(ctx)),
+    countRefusal: (ctx) => count('address', clientNetwork(ctx)),
+    countAuthorization: (ctx) => count('authorization', clientNetwork(ctx)),
+    forgetRefusal: (ctx) => byKind.address.takeBack(clientNetwork(ctx)),
   };
 }
 

@@ -1,28 +1,44 @@
 import type { IncomingMessage } from 'node:http';
-import { fail } from '#lib/errors/fail.ts';
+import { type Failure, fail } from '#lib/errors/fail.ts';
+import type { BodyBudget } from '#lib/http/body-budget.ts';
 import { checkJson, parseForeignJson, TooManyValues } from '#lib/json/check-json.ts';
+
+/** What a body may hold in memory without counting against the budget, so that small ones always get through. */
+const freeBytes = 64 * 1024;
 
 /**
  * Reads a request body of at most `limit` bytes. What comes beyond is let go by unread, so that the client gets its answer
  * instead of a broken connection; requestTimeout bounds how long that lasts.
- * @throws Failure `too-large`, `malformed` when the connection breaks off, `unsupported-media-type` for an encoded body.
+ * @param budget what all bodies that are still arriving may hold in memory.
+ * @throws Failure `too-large`, `unavailable` when there is no room in memory, `malformed` when the connection breaks off, `unsupported-media-type` for an encoded body.
  */
-export async function readBody(request: IncomingMessage, limit: number): Promise<Buffer> {
+export async function readBody(
+  request: IncomingMessage,
+  limit: number,
+  budget?: BodyBudget,
+): Promise<Buffer> {
   const encoding = request.headers['content-encoding'];
   if (encoding && encoding !== 'identity')
     throw fail('unsupported-media-type', 'Send the body without Content-Encoding.');
   const chunks: Buffer[] = [];
   let size = 0;
-  return new Promise((resolve, reject) => {
-    const refuse = () => {
+  let counted = 0;
+  const reading = new Promise<Buffer>((resolve, reject) => {
+    const refuse = (failure: Failure) => {
       request.removeAllListeners('data');
       request.resume();
-      reject(fail('too-large', `The body is larger than ${limit} bytes.`));
+      chunks.length = 0;
+      reject(failure);
     };
-    if (Number(request.headers['content-length'] ?? 0) > limit) return refuse();
+    const tooLarge = () => refuse(fail('too-large', `The body is larger than ${limit} bytes.`));
+    if (Number(request.headers['content-length'] ?? 0) > limit) return tooLarge();
     request.on('data', (chunk: Buffer) => {
       size += chunk.length;
-      if (size > limit) return refuse();
+      if (size > limit) return tooLarge();
+      if (budget && size > freeBytes) {
+        if (!budget.take(chunk.length)) return refuse(noRoom());
+        counted += chunk.length;
+      }
       chunks.push(chunk);
     });
     const broken = (cause?: unknown) => reject(fail('malformed', 'The body ended early.', { cause }));
@@ -33,6 +49,14 @@ export async function readBody(request: IncomingMessage, limit: number): Promise
     });
     request.on('error', broken);
     request.on('close', onClose);
+  });
+  return reading.finally(() => budget?.give(counted));
+}
+
+function noRoom(): Failure {
+  return fail('unavailable', 'Too many large bodies are being sent at the moment. Please try again.', {
+    headers: { 'Retry-After': '5' },
+    overload: true,
   });
 }
 

@@ -1,6 +1,7 @@
 import type { Context } from 'koa';
 import { fail } from '#lib/errors/fail.ts';
 import type { ContractOperation } from '#lib/http/operation.ts';
+import { type Place, withoutPlace } from '#lib/http/overload-guard.ts';
 import { decodeUtf8, parseJson, readBody } from '#lib/http/read-body.ts';
 import { checkText } from '#lib/json/check-json.ts';
 
@@ -32,7 +33,17 @@ export async function readInput(
 
 /** The body as it came; read once, whoever asks first: a signature may be over it. @throws Failure as {@link readBody}. */
 export async function readRawBody(ctx: Context, operation: ContractOperation): Promise<Buffer> {
-  ctx.state.rawBody ??= await readBody(ctx.req, operation['x-body-limit'] ?? defaultLimit);
+  return readBodyOf(ctx, operation['x-body-limit'] ?? defaultLimit);
+}
+
+/**
+ * Reads a request's body while the request holds no place: how long that takes is up to the client. Read once, and kept for all who ask.
+ * @throws Failure as {@link readBody}.
+ */
+export async function readBodyOf(ctx: Context, limit: number): Promise<Buffer> {
+  const read = () => readBody(ctx.req, limit, (ctx.state.place as Place | undefined)?.bodies);
+  // Nobody waits for a body that is here already.
+  ctx.state.rawBody ??= await (ctx.req.complete ? read() : withoutPlace(ctx, read));
   return ctx.state.rawBody as Buffer;
 }
 

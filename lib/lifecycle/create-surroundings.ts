@@ -60,7 +60,11 @@ export async function createSurroundings(options: Options): Promise<OwnedSurroun
   const metrics = createMetrics();
   const loop = watchEventLoop();
   const guard = createOverloadGuard({
-    limits: { inFlight: settings.MAX_IN_FLIGHT, delayMs: settings.MAX_EVENT_LOOP_DELAY },
+    limits: {
+      inFlight: settings.MAX_IN_FLIGHT,
+      delayMs: settings.MAX_EVENT_LOOP_DELAY,
+      waitMs: settings.MAX_QUEUE_WAIT,
+    },
     readDelay: loop.read,
     metrics: metrics.http,
   });

@@ -22,12 +22,19 @@ export interface Metrics {
   submissions: SubmissionMetrics;
   watchPool(service: string, pool: MeasuredPool): void;
   watchTables(readers: TableReaders): void;
-  /** @param read requests that are being worked on, and the delay of the event loop, as the overload guard sees them. */
-  watchLoad(read: () => { inFlight: number; delayMs: number }): void;
+  /** @param read requests that are worked on or queued, and the delay of the event loop, as the overload guard sees them. */
+  watchLoad(read: () => Load): void;
   /** CPU, memory, garbage collection, event loop, handles: once, by the process's entry. */
   watchProcess(): void;
   /** What `GET /metrics` answers. Bounded: figures that the database does not give in time are left out. */
   read(): Promise<{ contentType: string; body: string }>;
+}
+
+interface Load {
+  inFlight: number;
+  /** By priority. */
+  queued: Record<string, number>;
+  delayMs: number;
 }
 
 /** Makes the metrics of a process; its services share them. */
@@ -53,13 +60,22 @@ export function createMetrics(): Metrics {
   };
 }
 
-function watchLoad(registers: Registry[], read: () => { inFlight: number; delayMs: number }): void {
+function watchLoad(registers: Registry[], read: () => Load): void {
   new Gauge({
     name: 'accord_http_in_flight',
     help: 'Requests that are being worked on.',
     registers,
     collect() {
       this.set(read().inFlight);
+    },
+  });
+  new Gauge({
+    name: 'accord_http_queue_length',
+    help: 'Requests that wait for a place, by priority.',
+    labelNames: ['priority'],
+    registers,
+    collect() {
+      for (const [priority, length] of Object.entries(read().queued)) this.set({ priority }, length);
     },
   });
   new Gauge({

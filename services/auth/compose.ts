@@ -92,7 +92,7 @@ async function composeApp(options: AuthOptions, parts: AppParts): Promise<Koa> {
     limit: limiter.countRequest,
     admit,
   });
-  const { renderErrorPage, middleware = [] } = issuer ?? {};
+  const { renderErrorPage, intake = [], middleware = [] } = issuer ?? {};
   const app = createApp(
     {
       service: 'auth',
@@ -105,6 +105,7 @@ async function composeApp(options: AuthOptions, parts: AppParts): Promise<Koa> {
     [
       clientAddress(settings.trustedProxies),
       cors({ origins: settings.corsOrigins, openReads: () => false }),
+      ...intake,
       // The issuer is no part of the contract, and a password costs more than most that is.
       admitRequests(admit, ['/auth', issuer?.path ?? '/auth']),
       ...middleware,

@@ -14,7 +14,9 @@ interface Answer {
 export interface HttpMetrics {
   answered(answer: Answer): void;
   /** Refused because the process has too much to do. */
-  refused(facts: { service: string; work: string; reason: string }): void;
+  refused(facts: { service: string; priority: string; reason: string }): void;
+  /** Admitted after waiting for a place. */
+  waited(facts: { priority: string; ms: number }): void;
 }
 
 /** So many at the most wait to be counted: together they take a fraction of the time that one takes among other work. */
@@ -49,8 +51,15 @@ export function createHttpMetrics(registers: Registry[]): HttpMetrics {
   });
   const refusals = new Counter({
     name: 'accord_http_refused_total',
-    help: 'Requests refused with 503 because the process had too much to do, by what they were and which limit was reached.',
-    labelNames: ['service', 'work', 'reason'],
+    help: 'Requests refused with 503 because the process had too much to do, by priority and by the limit that was reached.',
+    labelNames: ['service', 'priority', 'reason'],
+    registers,
+  });
+  const waits = new Histogram({
+    name: 'accord_http_queue_wait_seconds',
+    help: 'How long admitted requests waited for a place, by priority; those that did not wait are not counted.',
+    labelNames: ['priority'],
+    buckets: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 0.75, 1, 2, 5],
     registers,
   });
   return {
@@ -59,6 +68,9 @@ export function createHttpMetrics(registers: Registry[]): HttpMetrics {
     },
     refused(labels) {
       refusals.inc(labels);
+    },
+    waited({ priority, ms }) {
+      waits.observe({ priority }, ms / 1000);
     },
   };
 }

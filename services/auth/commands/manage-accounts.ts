@@ -4,7 +4,7 @@ import { digestOfName, readAccountName } from '../domain/account.ts';
 import { checkNewPassword, hashPassword, type PasswordFault } from '../domain/password.ts';
 import type { GivenRole } from '../domain/roles.ts';
 import { deleteAccount, insertAccount, listAccounts, updatePassword } from '../queries/accounts.ts';
-import { forgetTries } from '../queries/sign-in-tries.ts';
+import { forgetAllTries } from '../queries/sign-in-tries.ts';
 
 const passwordFaults: Record<PasswordFault, string> = {
   short: 'The password needs at least 12 characters; nothing was changed.',
@@ -32,7 +32,7 @@ export async function changePassword(
   const name = readName(wanted.name);
   const passwordHash = await hashNewPassword(wanted.password, name);
   if (!(await updatePassword(db, name, passwordHash))) throw noAccount(name);
-  await forgetTries(db, digestOfName(name));
+  await forgetAllTries(db, digestOfName(name));
   return `${name} has a new password.`;
 }
 

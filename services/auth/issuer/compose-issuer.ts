@@ -34,7 +34,7 @@ const errorTexts: Partial<Record<ProblemCode, string>> = {
 export async function composeIssuer(options: AuthOptions & { keyedHash: KeyedHash }): Promise<Issuer> {
   const { db, instance, limiter, settings, secrets, keyedHash, log } = options;
   const accounts = await createAccountDirectory({ db, demo: settings.demo });
-  const signIn = createSignIn({ db, accounts, passwords: await createPasswordVerifier() });
+  const signIn = createSignIn({ db, accounts, passwords: await createPasswordVerifier(), keyedHash });
   const setup = createSetup({ db });
   const guess = createGuessGuard({ limiter });
   const path = new URL(settings.authUrl).pathname;
@@ -44,7 +44,7 @@ export async function composeIssuer(options: AuthOptions & { keyedHash: KeyedHas
     defaultLanguage: settings.defaultLanguage,
   });
   const mounted = mountIssuer({
-    ...{ db, accounts, signIn, setup, keyedHash, guess, pages, log },
+    ...{ db, accounts, signIn, setup, keyedHash, guess, limiter, pages, log },
     signingKeys: secrets.issuerSigning,
     cookieKeys: secrets.issuerCookies,
     settings: {

@@ -22,7 +22,8 @@ const ttl = {
   ClientCredentials: tokenSeconds,
   Grant: 60 * 60,
   IdToken: tokenSeconds,
-  Interaction: 60 * 60,
+  // Anyone can begin one, and each is stored: long enough to type a password.
+  Interaction: 10 * 60,
   Session: 60 * 60,
 };
 

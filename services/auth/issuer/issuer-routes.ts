@@ -7,7 +7,7 @@ import { showSignIn, submitSignIn } from './sign-in-pages.ts';
 /** The issuer's own pages: sign-in, setting up the first account, and their style sheet. */
 export function issuerRoutes(parts: PageParts): Middleware {
   const { pages, issuerPath } = parts;
-  const router = new Router();
+  const router = new Router({ strict: true, sensitive: true });
   router.get(`${issuerPath}/interaction/:uid`, showSignIn(parts));
   router.post(`${issuerPath}/interaction/:uid`, submitSignIn(parts));
   router.get(`${issuerPath}/setup`, showSetup(parts));

@@ -2,24 +2,29 @@ import type Koa from 'koa';
 import type { Middleware } from 'koa';
 import mount from 'koa-mount';
 import { Failure } from '#lib/errors/fail.ts';
+import type { RateLimiter } from '#lib/http/rate-limits.ts';
 import type { Logger } from '#lib/observability/logger.ts';
 import type { GuessGuard } from '../operations/create-guess-guard.ts';
 import type { Setup } from '../operations/create-setup.ts';
 import type { Pages } from '../pages/create-pages.ts';
 import { createProvider, type IssuerParts } from './create-provider.ts';
 import { guardAuthorization } from './guard-authorization.ts';
+import { issuerAddresses } from './issuer-addresses.ts';
 import { issuerRoutes } from './issuer-routes.ts';
 import { renderIssuerError } from './render-error.ts';
-import { tokenEndpoint } from './token-endpoint.ts';
+import { tokenAddresses, tokenEndpoint } from './token-endpoint.ts';
 
 interface MountParts extends Omit<IssuerParts, 'renderError'> {
   pages: Pages;
   setup: Setup;
   guess: GuessGuard;
+  limiter: Pick<RateLimiter, 'countAuthorization'>;
   log: Logger;
 }
 
 export interface MountedIssuer {
+  /** What is done before a request is admitted: its address, its body, and whether its client has guessed too often. */
+  intake: Middleware[];
   middleware: Middleware[];
   /** Gives the application that the middleware runs in what oidc-provider looks for there. */
   prepare(app: Koa): void;
@@ -27,8 +32,9 @@ export interface MountedIssuer {
 
 /** The built-in issuer as middleware: its token endpoint at all its addresses, its own pages, and oidc-provider below AUTH_URL. */
 export function mountIssuer(parts: MountParts): MountedIssuer {
-  const { settings, log, guess } = parts;
+  const { settings, log, guess, limiter, pages } = parts;
   const issuerPath = new URL(settings.authUrl).pathname;
+  const isTokenEndpoint = tokenAddresses(issuerPath);
   const provider = createProvider({ ...parts, renderError: renderIssuerError(parts.pages) });
   provider.on('server_error', (ctx, error) => {
     log.error('the issuer failed', { requestId: ctx.state.requestId, error });
@@ -38,10 +44,13 @@ export function mountIssuer(parts: MountParts): MountedIssuer {
     if (ctx.type === 'application/json') ctx.body = { error: 'temporarily_unavailable' };
   });
   return {
+    intake: [
+      issuerAddresses({ issuerPath, isTokenEndpoint, stylesheet: pages.stylesheet.path }),
+      tokenEndpoint({ issuerPath, isTokenEndpoint, guess }),
+    ],
     middleware: [
-      tokenEndpoint({ issuerPath, guess }),
       issuerRoutes({ ...parts, provider, issuerPath }),
-      guardAuthorization({ issuerPath, pages: parts.pages }),
+      guardAuthorization({ issuerPath, pages, limiter }),
       leaveCorsToUs,
       mount(issuerPath, provider as unknown as Koa),
     ],

@@ -23,7 +23,7 @@ export function passwordGrant({
     const { username, password } = params;
     if (typeof username !== 'string' || typeof password !== 'string')
       throw new errors.InvalidRequest('username and password are required');
-    const account = await signIn(username, password);
+    const account = await signIn(ctx, username, password);
     if (!account || !client)
       throw Object.assign(new errors.InvalidGrant('refused'), { error_description: refused });
     const token = new provider.AccessToken({

@@ -27,7 +27,7 @@ export function submitSignIn(parts: PageParts) {
     try {
       const account = await guess(
         ctx,
-        () => signIn(username, form.get('password') ?? ''),
+        () => signIn(ctx, username, form.get('password') ?? ''),
         (found) => found === undefined,
       );
       if (account) {

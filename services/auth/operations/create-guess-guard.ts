@@ -1,5 +1,6 @@
 import type { Context } from 'koa';
-import { addressNetwork } from '#lib/http/address-network.ts';
+import { clientNetwork } from '#lib/http/address-network.ts';
+import { withoutPlace } from '#lib/http/overload-guard.ts';
 import type { RateLimiter } from '#lib/http/rate-limits.ts';
 import { createTurns } from './create-turns.ts';
 
@@ -25,15 +26,19 @@ export function createGuessGuard({
 }): GuessGuard {
   const turns = createTurns(atOnce);
   return (ctx, attempt, isRefused) =>
-    turns.take(addressNetwork(ctx.state.address ?? ctx.ip), async () => {
-      await limiter.countRefusal(ctx);
-      let refused = false;
-      try {
-        const result = await attempt();
-        refused = isRefused(result);
-        return result;
-      } finally {
-        if (!refused) await limiter.forgetRefusal(ctx);
-      }
-    });
+    turns.take(
+      clientNetwork(ctx),
+      async () => {
+        await limiter.countRefusal(ctx);
+        let refused = false;
+        try {
+          const result = await attempt();
+          refused = isRefused(result);
+          return result;
+        } finally {
+          if (!refused) await limiter.forgetRefusal(ctx);
+        }
+      },
+      (turn) => withoutPlace(ctx, turn),
+    );
 }

@@ -1,6 +1,11 @@
 /** Lets at most so many pieces of work of one name run at once; others wait their turn. */
 export interface Turns {
-  take<T>(name: string, work: () => Promise<T>): Promise<T>;
+  /** @param queueUp has the caller wait for its turn; by default it just waits. */
+  take<T>(
+    name: string,
+    work: () => Promise<T>,
+    queueUp?: (turn: () => Promise<void>) => Promise<void>,
+  ): Promise<T>;
 }
 
 interface Queue {
@@ -12,16 +17,17 @@ interface Queue {
 export function createTurns(atOnce: number): Turns {
   const queues = new Map<string, Queue>();
   return {
-    async take(name, work) {
+    async take(name, work, queueUp = (turn) => turn()) {
       const queue = queues.get(name) ?? { running: 0, waiting: [] };
       queues.set(name, queue);
-      if (queue.running >= atOnce) await new Promise<void>((begin) => queue.waiting.push(begin));
+      if (queue.running >= atOnce)
+        await queueUp(() => new Promise<void>((begin) => queue.waiting.push(begin)));
       else queue.running += 1;
       try {
         return await work();
       } finally {
         const next = queue.waiting.shift();
-        // Whoever is next takes this place over.
+        // The next one takes this turn over.
         if (next) next();
         else if (--queue.running === 0) queues.delete(name);
       }
