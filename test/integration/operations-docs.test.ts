@@ -24,7 +24,7 @@ const rules = (parse(read('deploy/prometheus-rules.yaml')) as { groups: { rules:
 
 async function ownMetrics(): Promise<string[]> {
   const metrics = createMetrics();
-  metrics.watchLoad(() => ({ inFlight: 0, delayMs: 0 }));
+  metrics.watchLoad(() => ({ inFlight: 0, queued: {}, delayMs: 0 }));
   const { body } = await metrics.read();
   return [...body.matchAll(/^# HELP (accord_\w+)/gm)].map(([, name]) => name as string);
 }

@@ -145,7 +145,7 @@ describe('the metrics', () => {
 
 describe('with more to do than it can', () => {
   it('an instance refuses at once, as a document or a page, and says when to come again', async () => {
-    const busy = await startTestInstance({ MAX_IN_FLIGHT: '1' });
+    const busy = await startTestInstance({ MAX_IN_FLIGHT: '1', MAX_QUEUE_WAIT: '0' });
     const caller = await signIn(busy, 'operator');
     const ask = (path: string, accept: string) =>
       busy.fetch(path, { headers: { ...caller.headers, Accept: accept, 'Accept-Language': 'fr' } });
@@ -181,7 +181,7 @@ describe('with more to do than it can', () => {
     expect(await refused[1]?.text()).toContain('<html lang="fr"');
     expect((await askForToken()).status).toBe(503);
     expect(await busy.metrics()).toMatch(
-      /^accord_http_refused_total\{service="forms",work="read",reason="in-flight"\} 2$/m,
+      /^accord_http_refused_total\{service="forms",priority="normal",reason="in-flight"\} 2$/m,
     );
 
     await lock.query('ROLLBACK');

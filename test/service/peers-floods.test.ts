@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { request as open } from 'node:http';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { createOverloadGuard } from '#lib/http/overload-guard.ts';
 import { randomId } from '#lib/ids/random-id.ts';
 import { signPeerRequest } from '../../services/peers/domain/peer-token.ts';
 import { type DeliveringInstance, samplePart, startDelivering } from '../support/delivering-instance.ts';
@@ -74,16 +75,46 @@ describe('a peer that sends more than anybody can work on', () => {
   });
 });
 
+describe('several peers that do not finish sending', () => {
+  let guarded: DeliveringInstance;
+  let slow: OwnPeer[];
+  let good: OwnPeer;
+  beforeAll(async () => {
+    // Room for 16 requests of peers.
+    const limits = { inFlight: 64, delayMs: 0, waitMs: 0 };
+    guarded = await startDelivering(1, createOverloadGuard({ limits, readDelay: () => 0 }));
+    [good, ...slow] = (await Promise.all(Array.from({ length: 4 }, startOwnPeer))) as [OwnPeer, ...OwnPeer[]];
+    for (const peer of [good, ...slow]) await guarded.pairWith(peer);
+  });
+  afterAll(async () => {
+    for (const peer of [good, ...slow]) await peer?.close();
+    await guarded?.stop();
+  });
+
+  it('keep no other peer from being heard', async () => {
+    const requests: Awaited<ReturnType<typeof begin>>[] = [];
+    for (const peer of slow) for (let n = 0; n < lanes; n += 1) requests.push(await begin(peer, guarded.url));
+    // Each of them has all that one peer may have, and its body is awaited.
+    for (const peer of slow)
+      await until(async () =>
+        expect((await peer.send(guarded.url, 'POST', '/federation/ping')).status).toBe(429),
+      );
+    for (let n = 0; n < 20; n += 1)
+      expect((await good.send(guarded.url, 'POST', '/federation/ping')).status).toBe(204);
+    for (const request of requests) request.destroy();
+  });
+});
+
 /** Sends all of a part but its body. */
-async function begin(peer: OwnPeer) {
+async function begin(peer: OwnPeer, to = lab.url) {
   const path = `/federation/submissions/${randomId()}`;
-  const body = Buffer.from(JSON.stringify(samplePart(peer.url, lab.url).submission));
+  const body = Buffer.from(JSON.stringify(samplePart(peer.url, to).submission));
   const token = await signPeerRequest({
-    request: { method: 'PUT', url: `${lab.url}${path}`, body },
-    ...{ issuer: peer.url, audience: lab.url, key: peer.keys[0] as (typeof peer.keys)[0] },
+    request: { method: 'PUT', url: `${to}${path}`, body },
+    ...{ issuer: peer.url, audience: to, key: peer.keys[0] as (typeof peer.keys)[0] },
     ...{ id: randomUUID(), now: new Date() },
   });
-  const request = open(`${lab.url}${path}`, {
+  const request = open(`${to}${path}`, {
     method: 'PUT',
     headers: {
       Authorization: `Peer ${token}`,

@@ -11,6 +11,7 @@ import type { AccordEvent } from '#lib/events/event.ts';
 import type { EventBus } from '#lib/events/event-bus.ts';
 import { sharedReader } from '#lib/events/reader.ts';
 import { listen } from '#lib/http/listen.ts';
+import type { OverloadGuard } from '#lib/http/overload-guard.ts';
 import { createMemoryRateLimiter } from '#lib/http/rate-limits.ts';
 import { randomId } from '#lib/ids/random-id.ts';
 import { createLogger } from '#lib/observability/logger.ts';
@@ -70,7 +71,8 @@ const auth = { introspect: nobody } as unknown as AuthOperations;
 /** Nothing is shared here, and no copies are kept. */
 const forms = new Proxy({} as FormsOperations, { get: () => async () => ({ held: true }) });
 
-export async function startDelivering(replicas = 1): Promise<DeliveringInstance> {
+/** @param guard what keeps it from taking on too much; by default nothing does. */
+export async function startDelivering(replicas = 1, guard?: OverloadGuard): Promise<DeliveringInstance> {
   const database = await createTestDatabase();
   const lines: string[] = [];
   const destination = new Writable({
@@ -97,6 +99,7 @@ export async function startDelivering(replicas = 1): Promise<DeliveringInstance>
   const compose = (signingKeys: PrivateKey[], bus: EventBus) =>
     composePeers({
       ...{ db, log, auth, transactions, metrics, bus, forms, signingKeys },
+      ...(guard && { guard }),
       document: readContract() as never,
       limiter: createMemoryRateLimiter('off'),
       instance: { name: 'Here', baseUrl: url },

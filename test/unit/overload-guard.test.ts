@@ -1,28 +1,29 @@
 import { beforeEach, expect, test, vi } from 'vitest';
 import { Failure } from '#lib/errors/fail.ts';
 import type { ContractOperation } from '#lib/http/operation.ts';
-import { createOverloadGuard, type OverloadGuard } from '#lib/http/overload-guard.ts';
+import { createOverloadGuard, type OverloadGuard, type Place } from '#lib/http/overload-guard.ts';
 
 const operation = (more: Partial<ContractOperation> = {}) => more as ContractOperation;
-const create = operation({ 'x-shed': 'first' });
-const ofPeer = operation({ 'x-shed': 'peer' });
+const create = operation({ 'x-priority': 'low' });
+const ofPeer = operation({ 'x-priority': 'peer' });
 const read = operation();
-const submit = operation({ 'x-shed': 'last' });
+const submit = operation({ 'x-priority': 'high' });
 
 let delayMs: number;
-let refused: { service: string; work: string; reason: string }[];
+let refused: { service: string; priority: string; reason: string }[];
 let guard: OverloadGuard;
 beforeEach(() => {
   delayMs = 0;
   refused = [];
   guard = createOverloadGuard({
-    limits: { inFlight: 100, delayMs: 200 },
+    limits: { inFlight: 100, delayMs: 200, waitMs: 0 },
     readDelay: () => delayMs,
-    metrics: { refused: (facts) => refused.push(facts) },
+    metrics: { refused: (facts) => refused.push(facts), waited: () => {} },
   });
 });
 
-const admit = (what: ContractOperation) => guard.admitFor('transactions')(what);
+/** Nobody waits here, so there is a place at once or none. */
+const admit = (what: ContractOperation) => guard.admitFor('transactions')(what) as Place;
 /** How many of these get in until one is refused. */
 function fill(what: ContractOperation): number {
   for (let admitted = 0; ; admitted += 1)
@@ -40,9 +41,9 @@ test('creates are refused while there is still room for reads, and reads while t
   expect(fill(submit)).toBe(25);
   expect(guard.load().inFlight).toBe(100);
   expect(refused).toEqual([
-    { service: 'transactions', work: 'create', reason: 'in-flight' },
-    { service: 'transactions', work: 'read', reason: 'in-flight' },
-    { service: 'transactions', work: 'submit', reason: 'in-flight' },
+    { service: 'transactions', priority: 'low', reason: 'in-flight' },
+    { service: 'transactions', priority: 'normal', reason: 'in-flight' },
+    { service: 'transactions', priority: 'high', reason: 'in-flight' },
   ]);
 });
 
@@ -52,7 +53,7 @@ test('other instances have a quarter of the room beside, and leave all of it to 
   expect(fill(read)).toBe(25);
   expect(() => admit(ofPeer)).toThrow(Failure);
   expect(fill(submit)).toBe(25);
-  expect(refused.map(({ work }) => work)).toEqual(['peer', 'create', 'read', 'peer', 'submit']);
+  expect(refused.map(({ priority }) => priority)).toEqual(['peer', 'low', 'normal', 'peer', 'high']);
 });
 
 test('it says how long nobody but other instances has been worked for', () => {
@@ -92,14 +93,18 @@ test('who has finished makes room', () => {
   admit(read);
 });
 
-test('a client that is still sending its body holds no room, and is not refused when it has sent it', () => {
+test('a client that is still sending its body holds no room; when it has sent it, it waits for room and is not refused', async () => {
   const slow = admit(submit);
   slow.leave();
-  expect(fill(submit)).toBe(100);
-  slow.enter();
-  expect(guard.load().inFlight).toBe(101);
-  slow.leave();
+  const others = Array.from({ length: 100 }, () => admit(submit));
+  const back = Promise.resolve(slow.enter()).then(() => 'back');
   expect(guard.load().inFlight).toBe(100);
+  others[0]?.leave();
+  expect(await back).toBe('back');
+  expect(guard.load().inFlight).toBe(100);
+  slow.leave();
+  slow.leave();
+  expect(guard.load().inFlight).toBe(99);
 });
 
 test('an event loop that is behind keeps creates out first, then reads, then submits', () => {
@@ -114,10 +119,10 @@ test('an event loop that is behind keeps creates out first, then reads, then sub
   admit(submit);
   delayMs = 200;
   expect(() => admit(submit)).toThrow(Failure);
-  expect(refused.map(({ work, reason }) => [work, reason])).toEqual([
-    ['create', 'event-loop'],
-    ['read', 'event-loop'],
-    ['submit', 'event-loop'],
+  expect(refused.map(({ priority, reason }) => [priority, reason])).toEqual([
+    ['low', 'event-loop'],
+    ['normal', 'event-loop'],
+    ['high', 'event-loop'],
   ]);
 });
 
@@ -141,6 +146,9 @@ test('who is refused is told to come again after a while, not all at the same ti
 });
 
 test('a limit of 0 is none', () => {
-  const open = createOverloadGuard({ limits: { inFlight: 0, delayMs: 0 }, readDelay: () => 10_000 });
+  const open = createOverloadGuard({
+    limits: { inFlight: 0, delayMs: 0, waitMs: 1_000 },
+    readDelay: () => 10_000,
+  });
   for (let number = 0; number < 1_000; number += 1) open.admitFor('forms')(read);
 });
