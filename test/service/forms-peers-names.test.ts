@@ -60,7 +60,13 @@ describe('who asks', () => {
 
   it('is told with the address where the names of two peers look the same', async () => {
     await pairWith('north.example', 'The Clinic');
-    for (const name of ['The\u00a0Clinic', 'Thе Clinic', 'Ｔｈｅ Ｃｌｉｎｉｃ', 'The  Clinic', 'The C\u200blinic']) {
+    for (const name of [
+      'The\u00a0Clinic',
+      'Thе Clinic',
+      'Ｔｈｅ Ｃｌｉｎｉｃ',
+      'The  Clinic',
+      'The C\u200blinic',
+    ]) {
       const end = await pairWith('south.example', name);
       expect(await namesIn(['north.example', 'south.example'])).toEqual([
         'The Clinic (north.example)',
