@@ -48,10 +48,11 @@ const choose = `
 
 /** Receipts are cut: they are read one at a time by their key, and would take most of the time to write. */
 const copies = [
-  `INSERT INTO transactions (id, subject, state, version, context, layout, author, created_at, changed_at, expires_at)
+  `INSERT INTO transactions (id, subject, state, version, context, layout, author, created_at, changed_at, expires_at, notice_at)
    SELECT f.id, f.subject, CASE WHEN f.open THEN 'CREATED' ELSE s.state END, CASE WHEN f.open THEN 1 ELSE s.version END,
           s.context || jsonb_build_object('subject', f.subject), s.layout, s.author, f.at, f.at,
-          CASE WHEN f.open THEN now() + interval '30 days' ELSE f.at + interval '1 hour' END
+          CASE WHEN f.open THEN now() + interval '30 days' ELSE f.at + interval '1 hour' END,
+          CASE WHEN f.open THEN NULL ELSE f.at + interval '3 years' - interval '30 days' END
      FROM filled AS f CROSS JOIN (SELECT t.* FROM transactions AS t WHERE t.subject = 'sample') AS s`,
   `INSERT INTO transaction_history (transaction, version, state, at)
    SELECT f.id, v.version, v.state, f.at FROM filled AS f CROSS JOIN (VALUES (1, 'CREATED'), (2, 'COMMITTED')) AS v (version, state)

@@ -1,15 +1,21 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createDatabase } from '#lib/db/database.ts';
+import { createPool } from '#lib/db/pool.ts';
+import { sql } from '#lib/db/sql.ts';
+import { createLogger } from '#lib/observability/logger.ts';
 import { fillTables } from '../../bench/fill-tables.ts';
 import { createHttpClient } from '../../bench/http-client.ts';
 import { createKey } from '../../bench/prepare-folder.ts';
 import { readPlans } from '../../bench/read-plans.ts';
 import { runFlow, type Target } from '../../bench/run-flow.ts';
 import { walkRequests } from '../../bench/walk-requests.ts';
+import { createExpiryTeller } from '../../services/transactions/jobs/tell-expiry.ts';
 import { startTestInstance, type TestInstance } from '../support/instance.ts';
 
 /** Enough that an index is cheaper than the table; ANALYZE reads all of so few, so that plans are the same every time. */
 const records = 9_000;
+const log = createLogger({ level: 'silent' });
 
 describe('with thousands of records, requests', () => {
   let instance: TestInstance;
@@ -47,6 +53,23 @@ describe('with thousands of records, requests', () => {
     expect(plans.find(({ text }) => text.includes('FROM transactions'))?.indexes).toEqual([
       'transactions_not_committed',
     ]);
+  });
+
+  it('and the job that tells of expiry reads what is due alone', async () => {
+    const pool = createPool({ url: instance.databaseUrl, schema: 'transactions', log });
+    const db = createDatabase({ pool });
+    await db.query(sql`UPDATE transactions SET notice_at = NULL WHERE subject = 'filled-3'`);
+    await db.query(
+      sql`UPDATE transactions SET notice_at = now() WHERE subject = 'filled-4' AND state = 'COMMITTED'`,
+    );
+    const asked = { source: instance.url, leadMs: 1, everyMs: 60_000, wake() {}, log };
+    const job = createExpiryTeller({ ...asked, db, forms: { activeVersions: async () => ({}) } });
+    const plans = await readPlans(instance.databaseUrl, job.runOnce);
+    await pool.end();
+    expect(plans.length).toBeGreaterThanOrEqual(4);
+    expect(plans.filter(({ readWhole }) => readWhole.length > 0)).toEqual([]);
+    const indexes = plans.flatMap((plan) => plan.indexes);
+    expect(indexes).toEqual(expect.arrayContaining(['transactions_notice', 'transactions_unplanned']));
   });
 
   it('are seen to do so as soon as an index is missing', async () => {

@@ -5,9 +5,6 @@ import type { StatusFacts } from '../domain/record-status.ts';
 import { isNewest } from './records.ts';
 import { consentEvents } from './state-event.ts';
 
-/** The predicate of the index transactions_notice. */
-const hasNotice = sql`t.state = 'COMMITTED' AND (t.notice_at IS NULL OR t.notice_at < 'infinity')`;
-
 /**
  * Plans the notices of transactions that were committed without: answers that have expired already are no news.
  * SKIP LOCKED: several replicas share the work. @returns how many were planned.
@@ -17,7 +14,8 @@ export async function planNotices(db: Queries, leadMs: number, limit: number): P
     UPDATE transactions AS x SET notice_at = coalesce((
         SELECT min(r.expires_at - least(${leadMs}::float8 * interval '1 millisecond', (r.expires_at - r.committed_at) / 10))
           FROM records AS r WHERE r.transaction = x.id AND r.state = 'COMMITTED' AND r.expires_at > accord_now()), 'infinity')
-     WHERE x.id IN (SELECT t.id FROM transactions AS t WHERE ${hasNotice} AND t.notice_at IS NULL LIMIT ${limit} FOR UPDATE SKIP LOCKED)
+     WHERE x.id IN (SELECT t.id FROM transactions AS t WHERE t.state = 'COMMITTED' AND t.notice_at IS NULL
+                    ORDER BY t.created_at LIMIT ${limit} FOR UPDATE SKIP LOCKED)
     RETURNING x.id`);
   return rows.length;
 }
@@ -29,7 +27,7 @@ export async function readDueTransactions(
 ): Promise<{ due: DueTransaction[]; now: Date }> {
   const rows = await db.query<{ id: string; dueAt: string; now: Date }>(sql`
     SELECT t.id, t.notice_at::text AS "dueAt", accord_now() AS now FROM transactions AS t
-     WHERE ${hasNotice} AND t.notice_at <= accord_now() ORDER BY t.notice_at LIMIT ${limit}`);
+     WHERE t.state = 'COMMITTED' AND t.notice_at < 'infinity' AND t.notice_at <= accord_now() ORDER BY t.notice_at LIMIT ${limit}`);
   const [first] = rows;
   if (!first) return { due: [], now: new Date() };
   const records = await db.query<StatusFacts & { transaction: string; expiresAt: Date }>(sql`
