@@ -7,7 +7,7 @@ let instance: TestInstance;
 let token: string;
 beforeAll(async () => {
   // A machine that is busy with other tests serves more slowly than one that is not.
-  instance = await startTestInstance({ MAX_IN_FLIGHT: '16', MAX_QUEUE_WAIT: '30000' });
+  instance = await startTestInstance({ MAX_IN_FLIGHT: '4', MAX_QUEUE_WAIT: '60000' });
   const fields = { client_id: 'accord', grant_type: 'password', username: 'operator', password: 'demo' };
   const response = await instance.fetch('/auth', { method: 'POST', body: new URLSearchParams(fields) });
   ({ access_token: token } = (await response.json()) as { access_token: string });

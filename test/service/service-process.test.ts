@@ -171,8 +171,9 @@ describe('a service as a process of its own', () => {
     expect(await probe('readyz')).toBe(200);
   });
 
-  it('refuses what has piled up while it stood still, but for what it can do at once, and then works as before', async () => {
-    const settings = { ...(await settingsFor(await makeSecrets())), MAX_EVENT_LOOP_DELAY: '100' };
+  it('without a queue rejects what has piled up while it stood still, but for what it can do at once, and then works as before', async () => {
+    const limits = { MAX_EVENT_LOOP_DELAY: '100', MAX_QUEUE_WAIT: '0' };
+    const settings = { ...(await settingsFor(await makeSecrets())), ...limits };
     const auth = run('auth', settings);
     const url = await auth.ready;
     const agent = new Agent({ keepAlive: true });
