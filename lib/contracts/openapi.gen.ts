@@ -2063,11 +2063,11 @@ export interface components {
             /** @description What belongs to one element, by its identifier */
             elements: {
                 [key: string]: {
-                    /** @description Words for `accepted` and `refused`; the answers of a preference are their own words */
+                    /** @description Words for `accepted` and `refused`, as far as they are offered; the answers of a preference are their own words */
                     answers?: {
                         [key: string]: string;
                     };
-                    /** @description How to answer */
+                    /** @description How to answer, or why no choice is offered */
                     hint?: string;
                     /** @description How long the data is kept, as a sentence */
                     retention?: string;
