@@ -43,7 +43,8 @@ function firstConsent({ instance }: WelcomePage, tokenUrl: string, reader: Reade
       command: `pick() { node -p "JSON.parse(fs.readFileSync(0)).$1"; }
 TOKEN=$(curl -s ${tokenUrl} \\
   -d grant_type=password -d client_id=accord \\
-  -d username=operator -d password=demo | pick access_token)`,
+  -d username=operator -d password=demo |
+  pick access_token)`,
     },
     {
       text: reader.t('welcome.tryCreate'),
