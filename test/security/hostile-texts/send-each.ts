@@ -2,7 +2,7 @@ import type { WatchedProcess } from './process-under-test.ts';
 import type { HostileText } from './texts.ts';
 
 /** CPU time of the server's main thread that one request may take in one go. */
-const longestTurnMs = 100;
+export const longestTurnMs = 100;
 const mostTries = 3;
 
 /**

@@ -35,7 +35,7 @@ export const hostileTexts: HostileText[] = [
   repeated('slashes', 'element/', 8),
   repeated('text that is turned round', '\u202e\u2066', 6),
   repeated('ligatures that become words', '\ufdfa', 3),
-  repeated('half characters', '\\ud800', 6),
+  repeated('half characters', '\ud800', 6),
 ];
 
 /** As it stands in an address or a form post, where each byte may take three. */
