@@ -3121,7 +3121,10 @@ export interface components {
             };
             content?: never;
         };
-        /** @description HTML mode, the transaction */
+        /**
+         * @description HTML mode, the transaction. After a form was sent, the address of a transaction with a `callback` has the fragment `#sent`,
+         *     by which the page's script knows that it may follow the callback.
+         */
         SeeTransaction: {
             headers: {
                 "API-Version": components["headers"]["API-Version"];

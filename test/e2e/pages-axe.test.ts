@@ -5,7 +5,7 @@ import { launchChromium } from '../support/chromium.ts';
 import { assets, renderer } from '../support/page-renderer.ts';
 import { type PageServer, startPageServer } from '../support/page-server.ts';
 import { type SampleLanguage, sampleLanguages } from '../support/sample-content.ts';
-import { samplePages } from '../support/sample-pages.ts';
+import { sampleAddress, samplePages } from '../support/sample-pages.ts';
 
 let browser: Browser;
 let server: PageServer;
@@ -43,7 +43,7 @@ describe.each(sampleLanguages)('in %s', (language) => {
     page.removeAllListeners();
     page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()));
     page.on('pageerror', (error) => complaints.push(error.message));
-    await page.goto(`${server.origin}/sample/${name}/${language}`);
+    await page.goto(sampleAddress(server.origin, name, language));
     expect(await auditPage(page)).toEqual([]);
     expect(complaints).toEqual([]);
   });

@@ -63,7 +63,7 @@ beforeAll(async () => {
     <script>iFrameResize({ onMessage: ({ message }) => resizer.push(message), onClose: () => false }, '#frame')</script>`;
   host = await startPageServer({ renderer, assets }, () => null, {
     '/three-lines': files(three),
-    '/own-resizer': files(own('/sent')),
+    '/own-resizer': files(own('/sent#sent')),
     '/own-resizer-form': files(own('/form')),
     '/own-resizer-error': files(own('/error')),
     '/own-resizer-faulty': files(own('/faulty')),
@@ -159,16 +159,16 @@ describe('a form on its own', () => {
   it('goes on to the callback after its delay', async () => {
     embedding = { callback: `${host.origin}/three-lines`, callbackTriggerDelay: 100 };
     page = await browser.newPage();
-    await page.goto(`${accord.origin}/sent`);
+    await page.goto(`${accord.origin}/sent#sent`);
     await page.waitForURL(`${host.origin}/three-lines`);
   });
 
   it('stays where the reader wants to stay', async () => {
     embedding = { callback, callbackTriggerDelay: 60_000 };
     page = await browser.newPage();
-    await page.goto(`${accord.origin}/sent`);
+    await page.goto(`${accord.origin}/sent#sent`);
     await page.getByRole('button', { name: 'Stay on this page' }).click();
-    expect(await page.getByText('You will be taken there in a moment.').isVisible()).toBe(false);
+    expect(await page.getByText('You will be taken to').isVisible()).toBe(false);
     expect(await page.getByRole('link', { name: 'Continue to localhost:1' }).getAttribute('href')).toBe(
       callback,
     );

@@ -475,3 +475,8 @@ export function samplePages(language: SampleLanguage): Record<string, PageModel>
     ...instancePages(language),
   };
 }
+
+/** Where {@link samplePages} are served. A page with a callback is opened as it is after sending, when it counts down. */
+export function sampleAddress(origin: string, name: string, language: SampleLanguage): string {
+  return `${origin}/sample/${name}/${language}${name.endsWith('-callback') ? '#sent' : ''}`;
+}

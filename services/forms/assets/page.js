@@ -17,6 +17,14 @@
     if (telling) window.parentIFrame?.sendMessage(message, origin || '*');
   }
 
+  // Sending a form leads to this fragment (services/transactions/handlers/send.ts). It is taken out of the address at once, so
+  // Back, a reload, a bookmark and a link that was passed on are never followed by a redirect (WCAG 2.2.1).
+  const sentMark = '#sent';
+  const interactions = ['pointerdown', 'wheel', 'touchstart', 'keydown', 'focusin', 'click', 'pagehide'];
+  const [navigation] = performance.getEntriesByType('navigation');
+  const justSent = location.hash === sentMark && navigation?.type !== 'back_forward';
+  if (location.hash === sentMark) history.replaceState(history.state, '', location.href.split('#')[0]);
+
   if (resizer !== undefined) {
     // Read by iframe-resizer's script, which comes after this one.
     window.iFrameResizer = {
@@ -24,9 +32,56 @@
       onReady() {
         if (!ended) return;
         tellResizer('sent');
-        if (callback) setTimeout(tellResizer, Number(delay), `consent-callback/${callback}`);
+        if (justSent && callback) countDown(() => tellResizer(`consent-callback/${callback}`));
       },
     };
+  }
+  if (justSent && callback && ended && !embedded) countDown(() => location.assign(callback));
+
+  /** Shows the note and calls `follow` after the delay, unless the person does anything on the page before. */
+  function countDown(follow) {
+    const note = document.querySelector('[data-follow]');
+    const [text, announced, stay] = ['[data-left]', '[data-announced]', '[data-stay]'].map((part) =>
+      note.querySelector(part),
+    );
+    const end = performance.now() + Number(delay);
+    const sentence = () => {
+      const seconds = Math.max(1, Math.ceil((end - performance.now()) / 1000));
+      const [value, unit] = seconds > 120 ? [Math.ceil(seconds / 60), 'minute'] : [seconds, 'second'];
+      const format = { style: 'unit', unit, unitDisplay: 'long' };
+      const time = new Intl.NumberFormat(document.documentElement.lang, format).format(value);
+      return { seconds, sentence: text.dataset.left.replace('{time}', time) };
+    };
+    // The text that changes is not part of the live region: it is announced once at the start, and again at 30 and at 10 seconds.
+    const show = () => {
+      const { seconds, sentence: shown } = sentence();
+      text.textContent = shown;
+      if (announced.textContent === '' || seconds === 30 || seconds === 10) announced.textContent = shown;
+    };
+    const ticking = setInterval(show, 1000);
+    const timer = setTimeout(() => {
+      stop();
+      note.hidden = true;
+      follow();
+    }, Number(delay));
+    const stop = () => {
+      clearInterval(ticking);
+      clearTimeout(timer);
+      for (const type of interactions) window.removeEventListener(type, keep, true);
+    };
+    // The note and its button keep their places, so that nothing moves below a pointer that is pressed.
+    const hideButton = () => note.classList.add('is-over');
+    const keep = ({ type, target }) => {
+      stop();
+      text.textContent = note.dataset.follow;
+      announced.textContent = note.dataset.follow;
+      if (target !== stay) hideButton();
+      if (type !== 'pagehide') tell('accord:stay');
+    };
+    for (const type of interactions) window.addEventListener(type, keep, { capture: true, passive: true });
+    for (const type of ['click', 'blur']) stay.addEventListener(type, hideButton);
+    note.hidden = false;
+    show();
   }
 
   tell('accord:state');
@@ -37,16 +92,6 @@
     focus.focus();
   }
 
-  const note = document.querySelector('[data-follow]');
-  if (callback && !embedded && note) {
-    note.hidden = false;
-    const timer = setTimeout(() => location.assign(callback), Number(delay));
-    note.querySelector('[data-stay]').addEventListener('click', () => {
-      clearTimeout(timer);
-      note.hidden = true;
-    });
-  }
-
   if (underWay !== undefined) {
     // Some peers have not answered yet. A part that has changed is put in place of the old one; another state is another page.
     const look = async (pause) => {
@@ -54,7 +99,11 @@
       const html = reply?.ok ? await reply.text().catch(() => '') : '';
       const fresh = new DOMParser().parseFromString(html, 'text/html');
       const now = fresh.body.dataset;
-      if (now.state && now.state !== state) return location.reload();
+      if (now.state && now.state !== state) {
+        // The final state is where this load of the page was going.
+        if (justSent) history.replaceState(history.state, '', sentMark);
+        return location.reload();
+      }
       if (now.state) renewParts(fresh);
       if (now.state && now.underWay === undefined) document.querySelector('[data-again]')?.remove();
       else setTimeout(look, pause, Math.min(2 * pause, 60_000));
@@ -80,7 +129,10 @@
     tell('accord:close');
     if (window.parentIFrame) window.parentIFrame.close();
     else if (!embedded) window.close();
-    // Still here: nobody could close it but the reader.
-    setTimeout(() => document.getElementById('closed').showPopover?.(), 250);
+    const closed = document.getElementById('closed');
+    // A person cannot close a frame: what happens to it is up to the page around it.
+    if (embedded) closed.textContent = closed.dataset.framed;
+    // The page is still shown, so it could not be closed by a script.
+    setTimeout(() => closed.showPopover?.(), 250);
   });
 })();

@@ -23,7 +23,8 @@ export interface FinalView {
   keep: string | null;
   /** Some peers have not answered yet: the page looks again by itself. */
   isUnderWay: boolean;
-  callback: { url: string; text: string } | null;
+  /** `note`: what the script says while it counts down, with `{time}` for the time that is left. */
+  callback: { url: string; text: string; note: string } | null;
   /** Label of the button that makes a child. */
   childText: string;
   contact: ControllerView | null;
@@ -98,7 +99,12 @@ function committedTexts(page: FinalPage, reader: Reader): string[] {
 function callbackLink({ embedding }: FinalPage, reader: Reader): FinalView['callback'] {
   const url = embedding?.callback;
   if (!url || !safeUrl(url)?.startsWith('http')) return null;
-  return { url, text: reader.t('final.callback', { host: new URL(url).host }) };
+  const { host } = new URL(url);
+  return {
+    url,
+    text: reader.t('final.callback', { host }),
+    note: reader.t('final.callbackNote', { host, time: '{time}' }),
+  };
 }
 
 /** Whom to ask, where there is no other door. */

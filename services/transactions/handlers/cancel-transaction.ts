@@ -1,7 +1,7 @@
 import type { Handler } from '#lib/http/operation.ts';
 import { cancelTransaction } from '../commands/cancel-transaction.ts';
 import type { Dependencies } from './dependencies.ts';
-import { redirectToTransaction, sendTransaction } from './send.ts';
+import { redirectAfterSending, sendTransaction } from './send.ts';
 
 /** POST /consents/{txid}/cancel */
 export function cancelTransactionHandler(dependencies: Dependencies): Handler {
@@ -11,7 +11,7 @@ export function cancelTransactionHandler(dependencies: Dependencies): Handler {
       { db, baseUrl: instance.baseUrl, wake },
       { id: params.txid ?? '', principal },
     );
-    if (form || mode === 'html') return redirectToTransaction(ctx, dependencies, read, { principal });
+    if (form || mode === 'html') return redirectAfterSending(ctx, dependencies, read, { principal });
     return sendTransaction(ctx, dependencies, read, { principal });
   };
 }

@@ -65,8 +65,26 @@ export function redirectToTransaction(
   { tokens, instance }: Dependencies,
   read: ReadTransaction,
   { principal }: Pick<OperationInput, 'principal'>,
+  fragment = '',
 ): void {
   const token = mintToken(tokens, read, principal);
   ctx.status = 303;
-  ctx.set('Location', withToken(linksOf(instance.baseUrl, read.transaction.id).transaction, token));
+  ctx.set(
+    'Location',
+    withToken(linksOf(instance.baseUrl, read.transaction.id).transaction, token) + fragment,
+  );
+}
+
+/**
+ * Sends the browser on after a form was sent. If the transaction has a callback, the address has the fragment by which the page's
+ * script (services/forms/assets/page.js) knows that this load follows the submission. A browser keeps the fragment of a redirect to
+ * itself (RFC 9110, section 10.2.2), so the page and its address stay the same for every other reader.
+ */
+export function redirectAfterSending(
+  ctx: Context,
+  dependencies: Dependencies,
+  read: ReadTransaction,
+  input: Pick<OperationInput, 'principal'>,
+): void {
+  redirectToTransaction(ctx, dependencies, read, input, read.transaction.context.callback ? '#sent' : '');
 }

@@ -11,7 +11,7 @@ import { retryAfter, shownIn } from '../presenters/retry.ts';
 import type { Dependencies } from './dependencies.ts';
 import { openForm } from './get-form.ts';
 import { readerLanguages } from './reader-languages.ts';
-import { redirectToTransaction, sendTransaction, sendTransactionPage } from './send.ts';
+import { redirectAfterSending, sendTransaction, sendTransactionPage } from './send.ts';
 import { submitDependencies } from './submit-dependencies.ts';
 
 type Input = OperationInput<Record<string, unknown>>;
@@ -29,7 +29,7 @@ export function submitAnswersHandler(dependencies: Dependencies): Handler {
       languages: readerLanguages(ctx, undefined, dependencies.defaultLanguage),
     });
     if (outcome.outcome === 'rejected') return reject(ctx, dependencies, input, outcome, answers);
-    if (input.form) return redirectToTransaction(ctx, dependencies, outcome.read, input);
+    if (input.form) return redirectAfterSending(ctx, dependencies, outcome.read, input);
     return sendTransaction(ctx, dependencies, outcome.read, input);
   };
 }
