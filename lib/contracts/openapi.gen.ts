@@ -195,7 +195,8 @@ export interface paths {
          * Create a child
          * @description A new transaction with the same context, by which the subject changes or withdraws what was answered. Only of a final
          *     transaction that is `updatable` (else 409). There is one open child at a time: asking again returns it (200).
-         *     A body, if there is one, is ignored.
+         *     A form post with the fields of a form that was sent too late is answered with the child's form as a page (200), filled in with
+         *     them; nothing of it is stored. Any other body is ignored.
          */
         post: operations["createChild"];
         delete?: never;
@@ -3011,7 +3012,7 @@ export interface components {
                 "application/json": components["schemas"]["Transaction"];
             };
         };
-        /** @description There is an open child already */
+        /** @description There is an open child already; HTML mode, the child's form filled in with the answers that the post carries */
         ChildFound: {
             headers: {
                 "API-Version": components["headers"]["API-Version"];
@@ -3020,6 +3021,7 @@ export interface components {
             };
             content: {
                 "application/json": components["schemas"]["Transaction"];
+                "text/html": components["schemas"]["Page"];
             };
         };
         /** @description The records by key */
@@ -3548,7 +3550,7 @@ export interface components {
         before: string;
     };
     requestBodies: {
-        /** @description Ignored; a button of the form sends the form's fields along */
+        /** @description Optional; a button of the form sends the form's fields along */
         Ignored: {
             content: {
                 "application/json": unknown;

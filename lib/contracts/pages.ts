@@ -74,6 +74,8 @@ export interface FormPage extends PageBase {
   faults: PageFault[];
   /** Identifiers of elements that are new or changed since the subject opened the form. Not empty: the page says so and marks them. */
   changed: string[];
+  /** What is shown was entered in a form that was sent too late: the page says that nothing has been sent yet. */
+  kept?: boolean;
   /** null: no comment field (the usual case); a text: the field is shown with it. */
   comment: string | null;
   /** What the subject was told answers hold for; ISO 8601 duration. Shown if `layout.validityVisible`. `conditions` never expire. */
@@ -177,6 +179,8 @@ export interface ErrorPage extends PageBase {
     transaction: string | null;
   };
   contact: PageContact | null;
+  /** Answers that came too late, carried along by the button that starts again. */
+  entered?: { name: string; value: string }[];
 }
 
 /** The receipt, in the receipt's language. The QR code of `receipt.updateUrl` is drawn by the renderer. */

@@ -2,10 +2,11 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { auditPage } from '../support/audit-page.ts';
 import { launchChromium } from '../support/chromium.ts';
+import { openSample } from '../support/open-sample.ts';
 import { assets, renderer } from '../support/page-renderer.ts';
 import { type PageServer, startPageServer } from '../support/page-server.ts';
 import { type SampleLanguage, sampleLanguages } from '../support/sample-content.ts';
-import { sampleAddress, samplePages } from '../support/sample-pages.ts';
+import { samplePages } from '../support/sample-pages.ts';
 
 let browser: Browser;
 let server: PageServer;
@@ -43,7 +44,7 @@ describe.each(sampleLanguages)('in %s', (language) => {
     page.removeAllListeners();
     page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()));
     page.on('pageerror', (error) => complaints.push(error.message));
-    await page.goto(sampleAddress(server.origin, name, language));
+    await openSample(page, server.origin, name, language);
     expect(await auditPage(page)).toEqual([]);
     expect(complaints).toEqual([]);
   });

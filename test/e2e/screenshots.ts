@@ -4,9 +4,10 @@ import path from 'node:path';
 import { createAssets } from '../../services/forms/pages/assets.ts';
 import { createPageRenderer } from '../../services/forms/pages/create-page-renderer.ts';
 import { launchChromium } from '../support/chromium.ts';
+import { openSample } from '../support/open-sample.ts';
 import { startPageServer } from '../support/page-server.ts';
 import { type SampleLanguage, sampleLanguages } from '../support/sample-content.ts';
-import { sampleAddress, samplePages } from '../support/sample-pages.ts';
+import { samplePages } from '../support/sample-pages.ts';
 
 /*
  * npm run screenshots [-- name…]: every sample page in each language, light and dark, narrow and wide, as PNG files in a new
@@ -41,7 +42,7 @@ for (const colorScheme of colorSchemes) {
     for (const language of sampleLanguages) {
       await mkdir(path.join(folder, language), { recursive: true });
       for (const name of namesIn(language)) {
-        await page.goto(sampleAddress(server.origin, name, language));
+        await openSample(page, server.origin, name, language);
         await page.screenshot({
           path: path.join(folder, language, `${name}-${colorScheme}-${width}.png`),
           fullPage: true,

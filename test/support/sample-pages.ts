@@ -88,6 +88,11 @@ function formPages(language: SampleLanguage): Record<string, PageModel> {
     ...element,
     previous: { identifier: element.identifier, answers, created: '2025-05-03T09:12:00Z' },
   });
+  const suggested = (element: FormElement, count: number) =>
+    ({
+      ...element,
+      content: { ...element.content, includeDefault: true, defaultValues: element.answers?.slice(0, count) },
+    }) as FormElement;
   const hospital = 'University Hospital';
   const peer = {
     ...research,
@@ -160,6 +165,12 @@ function formPages(language: SampleLanguage): Record<string, PageModel> {
       },
     ),
     'form-notices': sampleForm(language, [record], { layout }),
+    'form-suggested': sampleForm(language, [suggested(channel, 1), suggested(topics, 2), suggested(site, 1)]),
+    'form-kept': sampleForm(language, [newsletter, channel, remarks], {
+      kept: true,
+      values: { [newsletter.identifier]: ['refused'], [remarks.identifier]: ['…'] },
+    }),
+    'form-cancel': sampleForm(language, [newsletter], { layout }),
     'form-other-language': sampleForm(language, [newsletter, other.research ?? research]),
     'form-preview': sampleForm(language, [newsletter], { actions: null, comment: '', layout }),
   };
@@ -402,6 +413,10 @@ function otherPages(language: SampleLanguage): Record<string, PageModel> {
     'error-expired': sampleError(language, 'expired', {
       links: { child: link('/child'), transaction: null },
     }),
+    'error-expired-kept': sampleError(language, 'expired', {
+      links: { child: link('/child'), transaction: null },
+      entered: [{ name: 'element/processing/newsletter/1.0', value: 'accepted' }],
+    }),
     'error-closed': sampleError(language, 'expired', { contact }),
     'error-wrong-state': sampleError(language, 'wrong-state', {
       links: { child: null, transaction: link('') },
@@ -474,9 +489,4 @@ export function samplePages(language: SampleLanguage): Record<string, PageModel>
     ...otherPages(language),
     ...instancePages(language),
   };
-}
-
-/** Where {@link samplePages} are served. A page with a callback is opened as it is after sending, when it counts down. */
-export function sampleAddress(origin: string, name: string, language: SampleLanguage): string {
-  return `${origin}/sample/${name}/${language}${name.endsWith('-callback') ? '#sent' : ''}`;
 }

@@ -92,6 +92,44 @@
     focus.focus();
   }
 
+  document.querySelector('.notice-fault')?.addEventListener('click', (event) => {
+    const field = document.getElementById(event.target.closest('a')?.hash.slice(1) ?? '');
+    if (!field) return;
+    event.preventDefault();
+    // The fragment alone would put the field, and not its title and error, at the top; in a frame it would not move the page around it.
+    (field.closest('.question') ?? field.parentElement).scrollIntoView();
+    field.focus({ preventScroll: true });
+  });
+
+  const cancel = document.getElementById('cancel');
+  const confirmation = document.getElementById('cancel-question');
+  if (cancel && confirmation) {
+    const choices = document.getElementById('choices');
+    const isEntered = () =>
+      choices.dataset.entered !== undefined ||
+      [...choices.elements].some(
+        (field) =>
+          field.checked !== field.defaultChecked ||
+          (field.localName === 'textarea' && field.value !== field.defaultValue) ||
+          (field.localName === 'select' &&
+            !field.selectedOptions[0]?.defaultSelected &&
+            field.selectedIndex > 0),
+      );
+    const close = () => {
+      confirmation.hidden = true;
+      choices.querySelector('[form=cancel]').focus();
+    };
+    cancel.addEventListener('submit', (event) => {
+      if (!confirmation.hidden || !isEntered()) return;
+      event.preventDefault();
+      confirmation.hidden = false;
+      confirmation.scrollIntoView({ block: 'nearest' });
+      confirmation.querySelector('[data-keep]').focus({ preventScroll: true });
+    });
+    confirmation.querySelector('[data-keep]').addEventListener('click', close);
+    confirmation.addEventListener('keydown', ({ key }) => key === 'Escape' && close());
+  }
+
   if (underWay !== undefined) {
     // Some peers have not answered yet. A part that has changed is put in place of the old one; another state is another page.
     const look = async (pause) => {

@@ -147,6 +147,7 @@ export function errorView(page: ErrorPage, reader: Reader) {
   return {
     title: reader.t(`error.${page.code}.title`),
     text: reader.t(`error.${page.code}.text`),
+    kept: page.links.child !== null && page.entered?.length ? reader.t('error.expired.kept') : null,
     retry: page.retryAfter === undefined ? null : reader.t('error.retryAfter', { seconds: page.retryAfter }),
     ...contactOf(page.contact, !ownDoor && (page.contact !== null || asksSomebody.has(page.code)), reader),
   };

@@ -54,6 +54,8 @@ export interface FormView {
   /** The form has something that accept-all and refuse-all would answer. */
   bulk: boolean;
   cancel: string | null;
+  /** Something is shown that was entered and not stored: leaving the page loses it. */
+  entered: boolean;
 }
 
 export function formView(page: FormPage, reader: Reader, rich: RichText): FormView {
@@ -89,6 +91,7 @@ export function formView(page: FormPage, reader: Reader, rich: RichText): FormVi
     bulk:
       layout.acceptAllVisible &&
       page.elements.some((element) => bulkAnswer(element, 'refuse-all') !== undefined),
+    entered: Object.keys(page.values).length > 0,
     cancel: layout.cancelVisible ? (page.actions?.cancel ?? null) : null,
   };
 }

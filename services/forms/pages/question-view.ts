@@ -21,6 +21,8 @@ export interface OptionView {
   label: string;
   attributes: LanguageAttributes;
   checked: boolean;
+  /** Who has preset it, if the subject has not answered yet. */
+  suggested: string | null;
 }
 
 /** One element of the form as its template needs it. */
@@ -35,7 +37,10 @@ export interface QuestionView {
   changed: boolean;
   /** What is wrong with the answer, null if nothing. */
   error: string | null;
-  /** "Your answer of 3 May", only when what is preselected is that answer; or that a peer keeps its answer. */
+  /**
+   * Where a preset answer comes from: "Your answer of 3 May", or for a list or a text "Suggested by <company>"; or that a peer keeps
+   * its answer.
+   */
   note: string | null;
   hint: string | null;
   description: string | null;
@@ -72,7 +77,13 @@ export function questionView(
   const chosen = entered ?? element.previous?.answers ?? defaults;
   const attributes = reader.in(element.content.lang);
   const error = faultText(element, view.control, page, reader);
-  const note = view.control === 'notice' ? null : noteText(element, entered !== undefined, page, reader);
+  const isPreset = !entered && !element.previous && defaults.length > 0;
+  const suggested = isPreset ? reader.t('preference.suggested', { company: asks(element, page) }) : null;
+  const isListed = view.control === 'select' || view.control === 'text';
+  const note =
+    view.control === 'notice'
+      ? null
+      : (noteText(element, entered !== undefined, page, reader) ?? (isListed ? suggested : null));
   const described = [error && 'error', note && 'note', view.hint && 'hint']
     .filter(Boolean)
     .map((part) => `${id}-${part}`);
@@ -92,6 +103,7 @@ export function questionView(
       label,
       attributes: own ? attributes : {},
       checked: chosen.includes(value),
+      suggested: chosen.includes(value) ? suggested : null,
     })),
     text: chosen[0] ?? '',
     required: element.required && view.control !== 'checkboxes',
@@ -104,6 +116,15 @@ function noteText(element: FormElement, isEntered: boolean, page: FormPage, read
   const { owner, previous } = element;
   if (owner !== null && page.isChild) return reader.t('previous.ofPeer', { owner });
   return !isEntered && previous ? reader.t('previous.note', { date: reader.date(previous.created) }) : null;
+}
+
+/** Who asks a question: the data controller of its owner's information, else the owner itself. */
+function asks({ owner, identifier }: FormElement, page: FormPage): string {
+  const peer = page.peers.find(({ elements }) =>
+    elements.some((element) => element.identifier === identifier),
+  );
+  const info = owner === null ? page.info : peer?.info;
+  return info?.content.dataController?.company || (owner ?? page.instance.name);
 }
 
 /** Boxes may all stay empty, so nothing has to be said about them; a notice asks nothing. */

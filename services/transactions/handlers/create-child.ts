@@ -1,13 +1,22 @@
-import type { Handler } from '#lib/http/operation.ts';
+import type { Context } from 'koa';
+import type { Principal } from '#lib/auth/principal.ts';
+import type { Handler, OperationInput } from '#lib/http/operation.ts';
 import { acceptedLanguages } from '#lib/i18n/match-language.ts';
 import { createChild } from '../commands/create-child.ts';
+import { linksOf, withToken } from '../domain/links.ts';
+import { stateAt } from '../domain/states.ts';
+import type { ReadTransaction } from '../domain/transaction.ts';
+import { enteredAgain } from '../presenters/entered-answers.ts';
+import { formPage } from '../presenters/form-page.ts';
+import { mintToken } from '../presenters/present-transaction.ts';
 import type { Dependencies } from './dependencies.ts';
-import { redirectToTransaction, sendTransaction } from './send.ts';
+import { openForm } from './get-form.ts';
+import { redirectToTransaction, sendTransaction, sendTransactionPage } from './send.ts';
 
 /** POST /consents/{txid}/child: a new transaction based on a final one. */
 export function createChildHandler(dependencies: Dependencies): Handler {
   const { db, instance, wake } = dependencies;
-  return async (ctx, { params, principal, form, mode }) => {
+  return async (ctx, { params, body, principal, form, mode }: OperationInput<unknown>) => {
     const languages = acceptedLanguages(ctx.get('accept-language')).filter((language) => language !== '*');
     const child = await createChild(
       { db, source: instance.baseUrl, wake },
@@ -17,7 +26,43 @@ export function createChildHandler(dependencies: Dependencies): Handler {
     const caller = {
       principal: principal.transaction ? { ...principal, transaction: undefined } : principal,
     };
+    if (form && mode === 'html' && (await sendEntered(ctx, dependencies, child, principal, body))) return;
     if (form || mode === 'html') return redirectToTransaction(ctx, dependencies, child, caller);
     return sendTransaction(ctx, dependencies, child, caller, child.created ? 201 : 200);
   };
+}
+
+/**
+ * Shows the child's form with the answers that the post carries, which came too late for its parent. They are in the page alone: nothing is
+ * stored before the subject sends them.
+ * @returns false if the post carries none.
+ */
+async function sendEntered(
+  ctx: Context,
+  dependencies: Dependencies,
+  child: ReadTransaction,
+  principal: Principal,
+  body: unknown,
+): Promise<boolean> {
+  const { transaction, now } = child;
+  if (typeof body !== 'object' || body === null || Object.keys(body).length === 0) return false;
+  if (stateAt(transaction, now) !== 'CREATED') return false;
+  // Whoever may make the child may see its form; a token of the parent says nothing of the child.
+  const use = { id: transaction.id, use: 'tx', epoch: transaction.tokenEpoch } as const;
+  const reader = principal.transaction ? { ...principal, transaction: use } : principal;
+  const asked = { params: { txid: transaction.id }, principal: reader, mode: 'html' } as const;
+  const opened = await openForm(ctx, dependencies, asked, () => false);
+  const described = await opened.describe();
+  const retry = enteredAgain(body as Record<string, unknown>, described.form);
+  if (!retry) return false;
+  const { instance, tokens } = dependencies;
+  const token = mintToken(tokens, opened.read, reader);
+  ctx.set('Location', withToken(linksOf(instance.baseUrl, transaction.id).transaction, token));
+  await sendTransactionPage(
+    ctx,
+    dependencies,
+    opened.read,
+    formPage(opened.read, { ...described, token, instance, retry }),
+  );
+  return true;
 }

@@ -5,6 +5,7 @@ import { problemStatus } from '#lib/http/problem-status.ts';
 import { linksOf, withToken } from '../domain/links.ts';
 import type { ReadTransaction } from '../domain/transaction.ts';
 import { frameAncestors } from '../presenters/embedding.ts';
+import { enteredFields } from '../presenters/entered-answers.ts';
 import { mintToken } from '../presenters/present-transaction.ts';
 import { readTransaction } from '../queries/read-transaction.ts';
 import type { Dependencies } from './dependencies.ts';
@@ -37,6 +38,8 @@ export function renderErrorPage(dependencies: Dependencies): RenderErrorPage {
         embedding: null,
         ...(retryAfter ? { retryAfter: Number(retryAfter) } : {}),
         links,
+        entered:
+          read && links.child ? enteredFields(ctx.state.enteredForm ?? {}, read.transaction.layout) : [],
         // Where nothing leads on, the page says whom to ask (decisions.md §9).
         contact: read && ways.length === 0 ? await ownerContact(forms, read, languages) : null,
       },

@@ -20,6 +20,8 @@ type Input = OperationInput<Record<string, unknown>>;
 export function submitAnswersHandler(dependencies: Dependencies): Handler {
   return async (ctx, input: Input) => {
     const { answers, comment } = splitComment(input.body);
+    // For the error page of a form that was sent too late.
+    if (input.form) ctx.state.enteredForm = input.body;
     const outcome = await submitAnswers(submitDependencies(dependencies), {
       id: input.params.txid ?? '',
       principal: input.principal,

@@ -13,6 +13,8 @@ export interface Retry {
   values: Record<string, string[]>;
   faults: PageFault[];
   changed: string[];
+  /** See {@link FormPage.kept}. */
+  kept?: boolean;
 }
 
 const nothingYet: Retry = { values: {}, faults: [], changed: [] };
