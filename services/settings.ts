@@ -16,6 +16,8 @@ const specs = {
   ...webhooksSpecs,
 };
 
+const demoInstanceName = 'Riverside Theatre';
+
 export type InstanceSettings = Settings<typeof specs> & { demo: boolean };
 
 /** Reads every setting of standalone mode. @throws SettingsError naming all faults. */
@@ -33,10 +35,10 @@ export function readInstanceSettings(environment: Record<string, string | undefi
       faults.push('DEMO: with KAFKA_BROKERS other processes may use the same data, so DEMO=true is refused');
     return faults;
   });
-  return {
-    ...settings,
-    demo: settings.DEMO ?? (isLoopback(settings.HOST) && settings.KAFKA_BROKERS === undefined),
-  };
+  const demo = settings.DEMO ?? (isLoopback(settings.HOST) && settings.KAFKA_BROKERS === undefined);
+  // The demonstration is that of a theatre, whose name stands in all of its models.
+  const INSTANCE_NAME = demo && !environment.INSTANCE_NAME ? demoInstanceName : settings.INSTANCE_NAME;
+  return { ...settings, INSTANCE_NAME, demo };
 }
 
 function isLoopback(host: string): boolean {

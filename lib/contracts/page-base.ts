@@ -33,6 +33,8 @@ export interface PageEmbedding {
 
 /** What every page needs. */
 export interface PageBase {
+  /** Who asks: the data controller of the information, named before the instance. Forms and receipts carry the information itself. */
+  asker?: { name: string; lang: string } | null;
   /** BCP 47, what the reader should get; a language without a catalogue falls back to English. */
   language: string;
   instance: PageInstance;

@@ -42,6 +42,8 @@ export type FormAction = 'submit' | 'accept-all' | 'refuse-all';
 
 /** Whom the subject may ask, from the information's data controller. */
 export interface PageContact {
+  /** BCP 47: the language of these texts; absent: that of the page. */
+  lang?: string;
   company?: string;
   email?: string;
   phoneNumber?: string;

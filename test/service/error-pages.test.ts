@@ -48,7 +48,7 @@ describe('who comes too late to a transaction that cannot be updated', () => {
     await expire(instance, made);
     const page = await (await submit(made)).text();
     expect(page).toContain(`/consents/${made.id}/child?t=`);
-    expect(page).not.toContain('Théâtre de la Rive');
+    expect(page).not.toContain('privacy@riverside-theatre.example');
   });
 });
 

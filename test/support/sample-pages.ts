@@ -16,6 +16,9 @@ const contact = {
   phoneNumber: '+33 5 55 01 02 03',
 };
 
+/** An instance that is not the one who asks. */
+const portal = { name: 'Health Portal of the City', baseUrl, timeZone: 'Europe/Paris' };
+
 /** What all sample pages have. @param state of the transaction, absent: there is none. */
 function base(
   language: string,
@@ -165,6 +168,10 @@ function formPages(language: SampleLanguage): Record<string, PageModel> {
       },
     ),
     'form-notices': sampleForm(language, [record], { layout }),
+    'form-horizontal-odd': sampleForm(language, [newsletter, research, channel, topics, site], {
+      layout: { ...layout, orientation: 'HORIZONTAL' },
+    }),
+    'form-via': sampleForm(language, [newsletter], { instance: portal }),
     'form-suggested': sampleForm(language, [suggested(channel, 1), suggested(topics, 2), suggested(site, 1)]),
     'form-kept': sampleForm(language, [newsletter, channel, remarks], {
       kept: true,
@@ -320,7 +327,11 @@ function finalPages(language: SampleLanguage): Record<string, PageModel> {
       },
     },
     child: {
-      ...base(language, 'COMMITTED'),
+      ...{
+        ...base(language, 'COMMITTED'),
+        instance: portal,
+        asker: { name: 'Riverside Clinic', lang: 'en' },
+      },
       page: 'child',
       state: 'COMMITTED',
       links: { child: link('/child'), transaction: link('') },

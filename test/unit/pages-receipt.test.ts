@@ -19,7 +19,7 @@ function page(flags: Record<string, boolean>, question: Record<string, boolean>)
 
 describe('a receipt', () => {
   it('does not claim that texts were shown which the page of the form hid', () => {
-    const hidden = page({}, { dataControllerVisible: false });
+    const hidden = page({ dataControllerVisible: false }, { dataControllerVisible: false });
     expect(hidden).not.toMatch(/A hidden|hidden@|Somebody else/);
   });
 

@@ -5,6 +5,7 @@ import { loadTemplates } from '#lib/pages/load-templates.ts';
 import { apiView } from './api-view.ts';
 import type { Assets } from './assets.ts';
 import { loadCatalogues } from './catalogues.ts';
+import { askerView } from './controller-view.ts';
 import { answeredView, childView, errorView, finalView } from './final-view.ts';
 import { formLabels } from './form-labels.ts';
 import { formView } from './form-view.ts';
@@ -84,7 +85,9 @@ export function createPageRenderer({ assets, sanitiseRichText }: Parts): PageRen
       const language = englishOnly.has(model.page) ? 'en' : model.language;
       const reader = readerFor(language, model.instance.timeZone);
       const template = templates[templateOf(model.page)];
-      return template({ model, reader, t: reader.t, asset: assets.url, view: viewOf(model, reader, rich) });
+      const view = viewOf(model, reader, rich);
+      const asker = askerView(model, reader);
+      return template({ model, reader, t: reader.t, asset: assets.url, view, asker });
     },
     label: (page) => formLabels(page, readerFor(page.language, page.instance.timeZone), rich),
   };

@@ -28,6 +28,7 @@ export interface FinalView {
   /** Label of the button that makes a child. */
   childText: string;
   contact: ControllerView | null;
+  contactLanguage: LanguageAttributes;
   contactText: string | null;
 }
 
@@ -112,13 +113,14 @@ function contactOf(
   given: PageContact | null,
   wanted: boolean,
   reader: Reader,
-): Pick<FinalView, 'contact' | 'contactText'> {
-  if (!wanted) return { contact: null, contactText: null };
+): Pick<FinalView, 'contact' | 'contactLanguage' | 'contactText'> {
+  const contactLanguage = given?.lang ? reader.in(given.lang) : {};
+  if (!wanted) return { contact: null, contactLanguage, contactText: null };
   const contact = controllerView(given);
   const contactText = contact?.company
     ? reader.t('contact.ask', { company: contact.company })
     : reader.t('contact.askAnyone');
-  return { contact, contactText };
+  return { contact, contactLanguage, contactText };
 }
 
 /** The button that makes a child is named after what it does in the parent's state. */

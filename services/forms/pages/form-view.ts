@@ -28,6 +28,7 @@ export interface OwnerView {
   asOf: string | null;
   info: InformationView | null;
   questions: QuestionView[];
+  columns: QuestionView[][];
 }
 
 /** A line of the error summary; `field` null where there is nothing to lead to. */
@@ -41,7 +42,7 @@ interface FaultView {
 export interface FormView {
   title: string;
   info: InformationView | null;
-  questions: QuestionView[];
+  columns: QuestionView[][];
   owners: OwnerView[];
   faults: FaultView[];
   changedCount: number;
@@ -66,11 +67,13 @@ export function formView(page: FormPage, reader: Reader, rich: RichText): FormVi
   const owners = page.peers.map(({ name, info, elements, asOf }) => {
     // By identifier: two organisations may have one name.
     const owned = new Set(elements.map(({ identifier }) => identifier));
+    const owners = page.elements.filter(({ identifier }) => owned.has(identifier)).map(view);
     return {
       owner: name,
       asOf: asOf ? reader.dateTime(asOf) : null,
       info: informationView(info, reader, rich, 3),
-      questions: page.elements.filter(({ identifier }) => owned.has(identifier)).map(view),
+      questions: owners,
+      columns: inColumns(owners, page.layout.orientation),
     };
   });
   const all = [...questions, ...owners.flatMap((owner) => owner.questions)];
@@ -78,7 +81,7 @@ export function formView(page: FormPage, reader: Reader, rich: RichText): FormVi
   return {
     title: page.info?.content.title ?? reader.t('form.title'),
     info: informationView(page.info, reader, rich, 2),
-    questions,
+    columns: inColumns(questions, layout.orientation),
     owners,
     faults: faultLinks(page, all, reader),
     changedCount: page.changed.length,
@@ -98,6 +101,26 @@ export function formView(page: FormPage, reader: Reader, rich: RichText): FormVi
 
 function asksNothing(questions: readonly QuestionView[]): boolean {
   return questions.length > 0 && questions.every(({ control }) => control === 'notice');
+}
+
+/** HORIZONTAL: two columns of about the same height, one read after the other. */
+function inColumns(
+  questions: QuestionView[],
+  orientation: FormPage['layout']['orientation'],
+): QuestionView[][] {
+  if (orientation === 'VERTICAL' || questions.length < 2) return [questions];
+  const heights = questions.map((question) =>
+    question.type === 'preference' ? 3 + question.options.length : 12,
+  );
+  const total = heights.reduce((sum, height) => sum + height, 0);
+  let first = 0;
+  let count = 0;
+  // Goes on as long as the first column is no further from the middle with the next question than without it.
+  while (count < questions.length - 1 && (count === 0 || first + (heights[count] ?? 0) / 2 <= total / 2)) {
+    first += heights[count] ?? 0;
+    count += 1;
+  }
+  return [questions.slice(0, count), questions.slice(count)];
 }
 
 /** Contents of activated versions are shared between requests: what is shown of one is the same each time. */

@@ -2,7 +2,7 @@ import { isNotice } from '#lib/contracts/element-rules.ts';
 import type { ReceiptPage } from '#lib/contracts/pages.ts';
 import type { ReceiptConsent, ReceiptPeer, ReceiptUnanswered } from '#lib/contracts/receipt-body.ts';
 import { safeUrl } from '../domain/safe-url.ts';
-import { controllerView } from './controller-view.ts';
+import { askerView, controllerView } from './controller-view.ts';
 import { processingFacts } from './processing-facts.ts';
 import { type QrImage, qrImage } from './qr-image.ts';
 import type { LanguageAttributes, Reader } from './reader.ts';
@@ -43,6 +43,7 @@ export function receiptView(page: ReceiptPage, reader: Reader, rich: RichText) {
   const qr: QrImage | null = receipt.updateUrl ? qrImage(receipt.updateUrl) : null;
   return {
     title: reader.t('receipt.title'),
+    intro: reader.t('receipt.intro', { collector: askerView(page, reader)?.name ?? receipt.collector.name }),
     main: mainRows(page, reader),
     about: aboutRows(page, reader),
     information: {
@@ -65,12 +66,14 @@ export function receiptView(page: ReceiptPage, reader: Reader, rich: RichText) {
   };
 }
 
-function mainRows({ receipt }: ReceiptPage, reader: Reader): Row[] {
+function mainRows(page: ReceiptPage, reader: Reader): Row[] {
+  const { receipt } = page;
   return rows(
     [
       ['receipt.subject', [receipt.subject]],
       ['receipt.contact', Object.values(receipt.subjectInfos ?? {})],
       ['receipt.object', [receipt.object]],
+      ['receipt.asker', [askerView(page, reader)?.name]],
       ['receipt.collector', [receipt.collector.name]],
       ['receipt.shownBy', receipt.leader ? [receipt.author, receipt.leader.location] : []],
       ['receipt.date', [reader.dateTime(receipt.timestamp)]],

@@ -4,6 +4,7 @@ import { requireUpdatable } from '../commands/create-child.ts';
 import { noSuchTransaction, requireAccess } from '../domain/access.ts';
 import { linksOf, withToken } from '../domain/links.ts';
 import { stateAt } from '../domain/states.ts';
+import { readAsker } from '../presenters/asker.ts';
 import { embeddingOf } from '../presenters/embedding.ts';
 import { mintToken } from '../presenters/present-transaction.ts';
 import { readOpenChild } from '../queries/children.ts';
@@ -28,7 +29,8 @@ export function getChildHandler(dependencies: Dependencies): Handler {
     }
     requireUpdatable(read);
     const token = mintToken(tokens, read, principal);
-    const language = readerLanguages(ctx, transaction.context.language, defaultLanguage)[0] as string;
+    const languages = readerLanguages(ctx, transaction.context.language, defaultLanguage);
+    const language = languages[0] as string;
     const theme = transaction.layout.theme
       ? await forms.theme({ key: transaction.layout.theme, language })
       : null;
@@ -38,6 +40,7 @@ export function getChildHandler(dependencies: Dependencies): Handler {
       language,
       instance,
       theme,
+      asker: (await readAsker(forms, read, languages)).asker,
       embedding: embeddingOf(read),
       state: stateAt(transaction, now),
       links: { child: withToken(links.child, token), transaction: withToken(links.transaction, token) },

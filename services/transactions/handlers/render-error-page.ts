@@ -4,12 +4,12 @@ import type { RenderErrorPage } from '#lib/http/handle-errors.ts';
 import { problemStatus } from '#lib/http/problem-status.ts';
 import { linksOf, withToken } from '../domain/links.ts';
 import type { ReadTransaction } from '../domain/transaction.ts';
+import { readAsker } from '../presenters/asker.ts';
 import { frameAncestors } from '../presenters/embedding.ts';
 import { enteredFields } from '../presenters/entered-answers.ts';
 import { mintToken } from '../presenters/present-transaction.ts';
 import { readTransaction } from '../queries/read-transaction.ts';
 import type { Dependencies } from './dependencies.ts';
-import { ownerContact } from './owner-contact.ts';
 import { readerLanguages } from './reader-languages.ts';
 
 /** Codes whose page may lead on, because whoever sees it may see the transaction. */
@@ -27,6 +27,7 @@ export function renderErrorPage(dependencies: Dependencies): RenderErrorPage {
     const retryAfter = failure.headers['Retry-After'];
     const links = read ? linksOn(dependencies, read, failure, ctx.state.principal) : noLinks;
     const ways = Object.values(links).filter((link) => link !== null);
+    const asks = read && (await readAsker(forms, read, languages));
     const { html } = await forms.renderPage({
       model: {
         page: 'error',
@@ -41,7 +42,8 @@ export function renderErrorPage(dependencies: Dependencies): RenderErrorPage {
         entered:
           read && links.child ? enteredFields(ctx.state.enteredForm ?? {}, read.transaction.layout) : [],
         // Where nothing leads on, the page says whom to ask (decisions.md §9).
-        contact: read && ways.length === 0 ? await ownerContact(forms, read, languages) : null,
+        contact: ways.length === 0 ? (asks?.contact ?? null) : null,
+        asker: asks?.asker ?? null,
       },
     });
     return { html, frameAncestors: read ? frameAncestors(read, embedOrigins) : `'self' ${embedOrigins}` };

@@ -1,13 +1,12 @@
 import type { Context } from 'koa';
 import type { Principal } from '#lib/auth/principal.ts';
 import type { ReceiptBody } from '#lib/contracts/receipt-body.ts';
-import { isFinal, stateAt } from '../domain/states.ts';
 import type { ReadTransaction } from '../domain/transaction.ts';
+import { askerOf, readAsker } from '../presenters/asker.ts';
 import { finalPage } from '../presenters/final-page.ts';
 import { mintToken } from '../presenters/present-transaction.ts';
 import { readFollowers } from '../queries/followers.ts';
 import type { Dependencies } from './dependencies.ts';
-import { ownerContact } from './owner-contact.ts';
 import { readerLanguages } from './reader-languages.ts';
 import { sendTransactionPage } from './send.ts';
 
@@ -26,15 +25,15 @@ export async function sendFinalPage(
   const theme = transaction.layout.theme
     ? await forms.theme({ key: transaction.layout.theme, language })
     : null;
-  const isOver = isFinal(stateAt(transaction, read.now));
-  const asks = isOver && receipt === undefined && !transaction.context.updatable;
-  const contact = asks ? await ownerContact(forms, read, languages) : null;
+  const { contact, asker } = receipt
+    ? askerOf(receipt.information.texts, receipt.information.lang ?? language)
+    : await readAsker(forms, read, languages);
   const followers = (await readFollowers(db, [transaction])).get(transaction.id) ?? [];
   const token = mintToken(tokens, read, principal);
   await sendTransactionPage(
     ctx,
     dependencies,
     read,
-    finalPage(read, { receipt, followers, contact, token, language, instance, theme }),
+    finalPage(read, { receipt, followers, contact, asker, token, language, instance, theme }),
   );
 }

@@ -17,7 +17,7 @@ const pages = {
   ROLLBACK: 'rolledback',
 } as const;
 
-/** The page of a transaction that nobody answers any more. @param receipt of a committed one. @param contact whom to ask where there is none. */
+/** The page of a transaction that nobody answers any more. @param receipt of a committed one. @param contact who asked. */
 export function finalPage(
   read: ReadTransaction,
   {
@@ -28,6 +28,7 @@ export function finalPage(
     language,
     instance,
     theme,
+    asker,
   }: {
     receipt: ReceiptBody | undefined;
     followers: readonly Follower[];
@@ -36,18 +37,19 @@ export function finalPage(
     language: string;
     instance: PageInstance;
     theme: PageTheme | null;
+    asker: FinalPage['asker'];
   },
 ): FinalPage {
   const { transaction, now } = read;
   const links = linksOf(instance.baseUrl, transaction.id);
   const state = stateAt(transaction, now) as keyof typeof pages;
   const waits = state === 'SUBMITTED';
-  const controller = receipt?.information.texts.dataController as FinalPage['contact'] | undefined;
   return {
     page: pages[state],
     language,
     instance,
     theme,
+    asker,
     embedding: embeddingOf(read),
     answers: receipt ? receipt.consents.map(givenAnswer) : [],
     leader: transaction.leader && transaction.author,
@@ -61,7 +63,7 @@ export function finalPage(
       again: waits || followers.some(isUnderWay) ? withToken(links.transaction, token) : null,
       cancel: waits && transaction.context.cancellable ? withToken(links.cancel, token) : null,
     },
-    contact: controller ?? contact,
+    contact,
   };
 }
 

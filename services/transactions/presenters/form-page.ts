@@ -5,6 +5,7 @@ import type { PageInstance } from '#lib/contracts/page-base.ts';
 import type { AnsweredPage, FormPage, PageAnswer, PageFault } from '#lib/contracts/pages.ts';
 import { linksOf, withToken } from '../domain/links.ts';
 import type { ReadTransaction } from '../domain/transaction.ts';
+import { askerOf } from './asker.ts';
 import { embeddingOf } from './embedding.ts';
 import type { FilledForm } from './present-form.ts';
 
@@ -34,8 +35,10 @@ export function formPage(read: ReadTransaction, shown: Shown): FormPage | Answer
   const page = questionsPage(read, shown);
   if (form.elements.length > 0) return page;
   const { language, instance, theme, embedding, actions } = page;
+  const { content } = form.info;
   return {
     ...{ language, instance, theme, embedding },
+    asker: askerOf(content, content.lang).asker,
     page: 'answered',
     info: form.info.identifier,
     answers: form.hidden.map((element) => earlierAnswer(element)),
