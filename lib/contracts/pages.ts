@@ -45,6 +45,7 @@ export interface PageContact {
   /** BCP 47: the language of these texts; absent: that of the page. */
   lang?: string;
   company?: string;
+  info?: string;
   email?: string;
   phoneNumber?: string;
   address?: string;

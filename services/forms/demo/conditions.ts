@@ -14,7 +14,7 @@ export const conditions: DemoModel = {
     },
     fr: {
       title: 'Conditions de la carte de saison',
-      body: '<p>La carte de saison vous donne une place pour six spectacles de votre choix, de septembre à juin.</p><ul><li>Elle est nominative. Si vous ne pouvez pas venir, vous pouvez offrir une soirée à un proche.</li><li>Les places s’échangent sans frais jusqu’à la veille du spectacle, 18 heures.</li><li>Si nous annulons un spectacle, vous choisissez : une place pour un autre, ou le remboursement.</li><li>Vous pouvez rendre la carte sous 14 jours si vous ne l’avez pas utilisée.</li></ul><p>Elle prend fin d’elle-même en juin ; rien n’est renouvelé sans votre accord.</p>',
+      body: '<p>La carte de saison vous donne une place pour six spectacles de votre choix, de septembre à juin.</p><ul><li>Elle est nominative. Si vous ne pouvez pas venir, vous pouvez offrir une soirée à un proche.</li><li>Les places s’échangent sans frais jusqu’à 18 heures la veille du spectacle.</li><li>Si nous annulons un spectacle, vous choisissez : une place pour un autre, ou le remboursement.</li><li>Vous pouvez rendre la carte sous 14 jours si vous ne l’avez pas utilisée.</li></ul><p>Elle prend fin d’elle-même en juin ; rien n’est renouvelé sans votre accord.</p>',
       acceptLabel: 'J’accepte',
       rejectLabel: 'Je n’accepte pas',
     },

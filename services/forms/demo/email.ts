@@ -25,7 +25,7 @@ export const email: DemoModel = {
       buttonLabel: 'Voir mon reçu',
       signature: '<p>À bientôt,<br>l’équipe du Théâtre de la Rive</p>',
       footer:
-        '<p>Vous recevez cette lettre parce que vous avez répondu à nos questions. Ce n’est pas une publicité.</p>',
+        '<p>Vous recevez ce message parce que vous avez répondu à nos questions. Ce n’est pas une publicité.</p>',
     },
     ar: {
       sender,

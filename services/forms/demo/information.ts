@@ -35,14 +35,14 @@ export const information: DemoModel = {
     fr: {
       title: 'Vos données, votre choix',
       header:
-        '<p>Bienvenue au Théâtre de la Rive. Vous venez de réserver chez nous pour la première fois : nous aimerions savoir ce que nous pouvons faire de vos données, au-delà de vos billets.</p><p><strong>Vos places sont à vous, quelles que soient vos réponses.</strong> Prenez votre temps et décidez question par question.</p>',
+        '<p>Bienvenue au Théâtre de la Rive. Vous venez de réserver chez nous pour la première fois : nous aimerions savoir ce que nous pouvons faire de vos données, au-delà de vos billets.</p><p><strong>Vos places sont à vous, quelles que soient vos réponses.</strong> Prenez votre temps et décidez question par question.</p>',
       footer:
-        '<p>Quelque chose n’est pas clair ? Notre déléguée à la protection des données, Claire Morel, vous répond sous une semaine. L’autorité qui veille sur nous est la <a href="https://www.cnil.fr/fr">CNIL</a>.</p>',
+        '<p>Quelque chose n’est pas clair ? Notre déléguée à la protection des données, Claire Morel, vous répond sous une semaine. L’autorité qui nous contrôle est la <a href="https://www.cnil.fr/fr">CNIL</a>.</p>',
       jurisdiction: 'Union européenne',
-      scope: 'Spectateurs du Théâtre de la Rive et lecteurs de son site',
+      scope: 'Spectateurs du Théâtre de la Rive et visiteurs de son site',
       dataController: {
         company: 'Théâtre de la Rive',
-        info: 'Déléguée à la protection des données : Claire Morel',
+        info: 'Déléguée à la protection des données : Claire Morel',
         ...contact,
       },
       privacyPolicyUrl: policy,

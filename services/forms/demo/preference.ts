@@ -13,7 +13,7 @@ const frequency: DemoModel = {
       valueType: 'RADIO_BUTTONS',
     },
     fr: {
-      label: 'À quel rythme souhaitez-vous avoir de nos nouvelles ?',
+      label: 'À quel rythme souhaitez-vous avoir de nos nouvelles ?',
       description: 'Cela vaut pour toutes les lettres que vous avez acceptées.',
       options: ['Chaque semaine', 'Une fois par mois', 'À l’ouverture d’une nouvelle saison'],
       valueType: 'RADIO_BUTTONS',
@@ -40,7 +40,7 @@ const interests: DemoModel = {
       valueType: 'CHECKBOXES',
     },
     fr: {
-      label: 'Qu’aimez-vous voir ?',
+      label: 'Qu’aimez-vous voir ?',
       description: 'Pour ne vous écrire qu’à propos de ce qui vous intéresse.',
       options: ['Théâtre', 'Danse', 'Concerts', 'Spectacles jeune public'],
       valueType: 'CHECKBOXES',
@@ -67,9 +67,9 @@ const wishes: DemoModel = {
       optional: true,
     },
     fr: {
-      label: 'Qu’est-ce qui rendrait votre soirée plus agréable ?',
+      label: 'Qu’est-ce qui rendrait votre soirée plus agréable ?',
       description:
-        'Une place côté couloir, un horaire plus tardif, une pièce qui vous manque : dites-le avec vos mots.',
+        'Une place côté couloir, un horaire plus tardif, une pièce qui vous manque : dites-le avec vos mots.',
       valueType: 'FREE_TEXT',
       optional: true,
     },

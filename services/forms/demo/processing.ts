@@ -29,7 +29,7 @@ const newsletter: DemoModel = {
       retention: {
         value: 3,
         unit: 'YEAR',
-        fullText: 'Jusqu’à votre désinscription, et trois ans au plus après votre dernière visite',
+        fullText: 'Jusqu’à votre désinscription, et pendant trois ans maximum après votre dernière visite',
       },
       thirdParties: [{ name: 'Plume Mail', value: 'envoie nos lettres, depuis Lyon' }],
       ...marketing,
@@ -75,9 +75,13 @@ const audience: DemoModel = {
       data: 'Les spectacles que vous réservez, votre année de naissance et les deux premiers chiffres de votre code postal',
       usage:
         'Avec l’université de Nantes, nous étudions qui vient voir quoi, pour que la prochaine saison parle à davantage de monde. Les résultats ne nomment personne.',
-      retention: { value: 2, unit: 'YEAR', fullText: 'Deux ans, ensuite il ne reste que des chiffres' },
+      retention: {
+        value: 2,
+        unit: 'YEAR',
+        fullText: 'Deux ans, puis seules des statistiques anonymes sont conservées',
+      },
       thirdParties: [
-        { name: 'Université de Nantes', value: 'établit les chiffres ; elle ne reçoit jamais votre nom' },
+        { name: 'Université de Nantes', value: 'établit les statistiques ; elle ne reçoit jamais votre nom' },
       ],
       ...research,
     },
@@ -86,8 +90,8 @@ const audience: DemoModel = {
       data: 'العروض التي تحجزها، وسنة ميلادك، وأول رقمين من رمزك البريدي',
       usage:
         'ندرس مع جامعة نانت ميول جمهورنا وما يختاره من عروض، كي يخاطب الموسم المقبل عددًا أكبر من الناس. ولا تُذكر في النتائج أي أسماء.',
-      retention: { value: 2, unit: 'YEAR', fullText: 'سنتان، وبعدهما لا تبقى سوى الأرقام' },
-      thirdParties: [{ name: 'جامعة نانت', value: 'تُعدّ الأرقام، ولا يصلها اسمك أبدًا' }],
+      retention: { value: 2, unit: 'YEAR', fullText: 'سنتان، وبعدهما لا تبقى سوى إحصاءات لا تكشف هويتك' },
+      thirdParties: [{ name: 'جامعة نانت', value: 'تُعدّ الإحصاءات، ولا يصلها اسمك أبدًا' }],
       ...research,
     },
   },

@@ -51,7 +51,7 @@ const faultCodes = [
 export function formLabels(page: FormPage, reader: Reader, rich: RichText): FormLabels {
   const { t } = reader;
   const view = formView(page, reader, rich);
-  const questions = [...view.questions, ...view.owners.flatMap((owner) => owner.questions)];
+  const questions = [...view.columns.flat(), ...view.owners.flatMap((owner) => owner.questions)];
   return {
     ...fixedLabels(reader),
     submit: view.submitText,

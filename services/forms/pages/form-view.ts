@@ -67,13 +67,13 @@ export function formView(page: FormPage, reader: Reader, rich: RichText): FormVi
   const owners = page.peers.map(({ name, info, elements, asOf }) => {
     // By identifier: two organisations may have one name.
     const owned = new Set(elements.map(({ identifier }) => identifier));
-    const owners = page.elements.filter(({ identifier }) => owned.has(identifier)).map(view);
+    const questionsOf = page.elements.filter(({ identifier }) => owned.has(identifier)).map(view);
     return {
       owner: name,
       asOf: asOf ? reader.dateTime(asOf) : null,
       info: informationView(info, reader, rich, 3),
-      questions: owners,
-      columns: inColumns(owners, page.layout.orientation),
+      questions: questionsOf,
+      columns: inColumns(questionsOf, page.layout.orientation),
     };
   });
   const all = [...questions, ...owners.flatMap((owner) => owner.questions)];

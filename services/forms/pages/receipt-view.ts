@@ -11,6 +11,8 @@ import type { RichNode, RichText } from './rich-text-tree.ts';
 interface Row {
   label: string;
   values: string[];
+  /** The language of the values, where they are texts of the information. */
+  attributes?: LanguageAttributes;
   /** Identifiers and fingerprints are set in a fixed-width face. */
   code?: boolean;
 }
@@ -26,6 +28,7 @@ export interface ReceiptConsentView {
   controller: ReturnType<typeof controllerView>;
   body: RichNode[];
   options: string;
+  optionsLanguage: LanguageAttributes;
   /** null: answered to a peer, whose receipt has the answer. */
   answers: string[] | null;
   answerLanguage: LanguageAttributes;
@@ -35,7 +38,7 @@ export interface ReceiptConsentView {
 export function receiptView(page: ReceiptPage, reader: Reader, rich: RichText) {
   const { receipt } = page;
   const texts = receipt.information.texts;
-  const lang = receipt.information.lang ?? receipt.language;
+  const lang = textsLanguage(receipt);
   const consents = [...receipt.consents, ...(receipt.unanswered ?? [])].map((consent) =>
     consentView(consent, null, reader, rich),
   );
@@ -66,6 +69,11 @@ export function receiptView(page: ReceiptPage, reader: Reader, rich: RichText) {
   };
 }
 
+/** The language of the information's texts. */
+function textsLanguage({ information, language }: ReceiptPage['receipt']): string {
+  return information.lang ?? language;
+}
+
 function mainRows(page: ReceiptPage, reader: Reader): Row[] {
   const { receipt } = page;
   return rows(
@@ -73,7 +81,7 @@ function mainRows(page: ReceiptPage, reader: Reader): Row[] {
       ['receipt.subject', [receipt.subject]],
       ['receipt.contact', Object.values(receipt.subjectInfos ?? {})],
       ['receipt.object', [receipt.object]],
-      ['receipt.asker', [askerView(page, reader)?.name]],
+      ['receipt.asker', [askerView(page, reader)?.name], textsLanguage(receipt)],
       ['receipt.collector', [receipt.collector.name]],
       ['receipt.shownBy', receipt.leader ? [receipt.author, receipt.leader.location] : []],
       ['receipt.date', [reader.dateTime(receipt.timestamp)]],
@@ -97,7 +105,7 @@ function aboutRows({ receipt }: ReceiptPage, reader: Reader): Row[] {
       ['receipt.method', [word('method', receipt.collectionMethod, reader)]],
       ['receipt.author', receipt.leader ? [] : [receipt.author]],
       ['receipt.confirmation', [word('confirmation', receipt.confirmation, reader)]],
-      ['receipt.jurisdiction', [receipt.jurisdiction]],
+      ['receipt.jurisdiction', [receipt.jurisdiction], textsLanguage(receipt)],
       ['receipt.language', [reader.languageName(receipt.language)]],
       ['receipt.attributes', attributes],
     ],
@@ -116,10 +124,11 @@ function aboutRows({ receipt }: ReceiptPage, reader: Reader): Row[] {
 }
 
 /** Rows without a value are left out. */
-function rows(pairs: [string, (string | undefined)[]][], reader: Reader): Row[] {
-  return pairs.flatMap(([key, given]) => {
+function rows(pairs: [key: string, values: (string | undefined)[], lang?: string][], reader: Reader): Row[] {
+  return pairs.flatMap(([key, given, lang]) => {
     const values = given.filter((value) => value !== undefined && value !== '') as string[];
-    return values.length > 0 ? [{ label: reader.t(key), values }] : [];
+    const attributes = lang ? { attributes: reader.in(lang) } : {};
+    return values.length > 0 ? [{ label: reader.t(key), values, ...attributes }] : [];
   });
 }
 
@@ -147,6 +156,7 @@ function consentView(
     controller: shownController(texts, true),
     body: consent.type === 'conditions' ? rich(text(texts.body) ?? undefined, 4) : [],
     options: options.join(' · '),
+    optionsLanguage: consent.type === 'preference' ? reader.in(consent.lang) : {},
     answers: owner === null ? answerTexts(consent, reader) : null,
     answerLanguage:
       consent.type === 'preference' && 'answer' in consent && consent.answer.length > 0

@@ -1,0 +1,119 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import type { FinalPage, ReceiptPage } from '#lib/contracts/pages.ts';
+import { conditions } from '../../services/forms/demo/conditions.ts';
+import { email } from '../../services/forms/demo/email.ts';
+import { information } from '../../services/forms/demo/information.ts';
+import { layout } from '../../services/forms/demo/layout.ts';
+import { preference } from '../../services/forms/demo/preference.ts';
+import { processing } from '../../services/forms/demo/processing.ts';
+import { theme } from '../../services/forms/demo/theme.ts';
+import { renderer } from '../support/page-renderer.ts';
+import { parsePage } from '../support/parse-page.ts';
+import { samplePages } from '../support/sample-pages.ts';
+
+const models = [information, ...processing, ...preference, conditions, theme, email, layout];
+
+/** Every text that people read in a language: of both services' pages, and of the demonstration. */
+function textsIn(language: 'fr' | 'ar'): [where: string, text: string][] {
+  const catalogues = ['forms', 'auth'].flatMap((service) => {
+    const url = new URL(`../../services/${service}/locales/${language}.json`, import.meta.url);
+    return Object.entries(JSON.parse(readFileSync(url, 'utf8')) as Record<string, string>);
+  });
+  const content = models.flatMap(({ key, data }) =>
+    leaves(data[language]).map((text) => [key, text] as const),
+  );
+  return [...catalogues, ...content].map(([where, text]) => [where, text.replaceAll(/<[^>]*>/g, '')]);
+}
+
+function leaves(value: unknown): string[] {
+  if (typeof value === 'string') return [value];
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(leaves) : [];
+}
+
+const isProse = ([, text]: [string, string]) => !/^\w+:\/\/|^[\w.]+@|^\.accord/.test(text);
+
+describe('French texts', () => {
+  const texts = textsIn('fr').filter(isProse);
+
+  it('have a narrow no-break space before ; ? and !, and a no-break space before a colon', () => {
+    const faulty = texts.filter(
+      ([, text]) => /[^\u202f][;?!]/u.test(text) || /[^\u00a0]:(?=\s|$)/u.test(text.replace(/\n/g, ' ')),
+    );
+    expect(faulty).toEqual([]);
+    expect(texts.filter(([, text]) => /[;?!]/.test(text)).length).toBeGreaterThan(5);
+  });
+
+  it('have typographic apostrophes', () => {
+    expect(texts.filter(([, text]) => /[a-zàâéèêîôû]'/i.test(text))).toEqual([]);
+  });
+});
+
+describe('Arabic texts', () => {
+  const texts = textsIn('ar');
+
+  it('use one word for a form, and none that reads as "university" for who collects', () => {
+    expect(texts.filter(([, text]) => /استمار|الجهة الجامعة/.test(text))).toEqual([]);
+  });
+
+  it('treat an organisation as feminine wherever its name stands', () => {
+    const masculine =
+      /(^|[\s،])(استلمها|قبلها|يقبلها|يستطيع) .*\{owner\}|\{owner\}.*(وينتظر|لديه(?!ا)|وحفظها)/;
+    expect(texts.filter(([, text]) => masculine.test(text))).toEqual([]);
+  });
+
+  it('have Arabic punctuation', () => {
+    expect(texts.filter(isProse).filter(([, text]) => /[\u0600-\u06ff]\s?[,;?]/.test(text))).toEqual([]);
+  });
+});
+
+describe('a piece in another language than its page', () => {
+  const english = /[A-Za-z]{3}/;
+  /** Texts of the page that stand in English, with the language and direction in force where they stand. */
+  function languagesOf(html: string, pieces: readonly string[]): (string | undefined)[] {
+    const page = parsePage(html);
+    return pieces.map((piece) => {
+      const holders = page.elements.filter((element) => page.text(element) === piece);
+      let node: (typeof holders)[number]['parent'] | (typeof holders)[number] | undefined = holders.at(-1);
+      while (node && 'attribs' in node && !node.attribs.lang) node = node.parent ?? undefined;
+      return node && 'attribs' in node ? `${node.attribs.lang} ${node.attribs.dir}` : undefined;
+    });
+  }
+
+  it('is marked on the final page', () => {
+    const committed = samplePages('ar').committed as FinalPage;
+    const { answers, parts, contact } = samplePages('en').committed as FinalPage;
+    const html = renderer.render({
+      ...committed,
+      asker: { name: 'Harbour Museum', lang: 'en' },
+      answers,
+      parts,
+      contact: { ...contact, info: 'Ask for Claire Morel', lang: 'en' },
+      links: { ...committed.links, child: null },
+    });
+    const pieces = [
+      ...answers.flatMap(({ title, values }) => [title, ...values]),
+      'Harbour Museum',
+      'Ask for Claire Morel',
+    ];
+    expect(pieces.every((piece) => english.test(piece))).toBe(true);
+    expect(new Set(languagesOf(html, pieces))).toEqual(new Set(['en ltr']));
+  });
+
+  it('is marked on the receipt', () => {
+    const arabic = samplePages('ar').receipt as ReceiptPage;
+    const { receipt } = samplePages('en').receipt as ReceiptPage;
+    const information = { ...receipt.information, lang: 'en' };
+    information.texts = { ...information.texts, dataController: { company: 'Harbour Museum' } };
+    const html = renderer.render({
+      ...arabic,
+      receipt: { ...receipt, language: 'ar', information, jurisdiction: 'Law of the sea' },
+    });
+    const options = receipt.consents
+      .filter(({ type }) => type === 'preference')
+      .map((consent) => consent.options.join(' · '));
+    const titles = receipt.consents.map(({ texts }) => String(texts.title ?? texts.label));
+    const pieces = [...options, ...titles, 'Harbour Museum', 'Law of the sea'];
+    expect(new Set(languagesOf(html, pieces))).toEqual(new Set(['en ltr']));
+  });
+});
