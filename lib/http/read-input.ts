@@ -51,7 +51,7 @@ export async function readBodyOf(ctx: Context, limit: number): Promise<Buffer> {
 const maxFields = 10_000;
 
 /** Fields of a form post, by name. @throws Failure `malformed`. */
-export function parseForm(raw: Buffer): Record<string, string[]> {
+function parseForm(raw: Buffer): Record<string, string[]> {
   const fields = new Map<string, string[]>();
   const text = decodeUtf8(raw);
   // Before they are parsed: 500,000 empty ones take seconds.

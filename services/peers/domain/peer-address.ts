@@ -1,4 +1,4 @@
-import { hostName } from '#lib/http/host-name.ts';
+import { hostName } from '#lib/text/host-name.ts';
 
 /** Where a peer is, or why that cannot be one's address. */
 export type PeerAddress = { origin: string } | { fault: string };

@@ -1,6 +1,6 @@
 import type { Fault } from '#lib/errors/fail.ts';
-import { hostName } from '#lib/http/host-name.ts';
 import { canonicalLanguageTag } from '#lib/i18n/language-tag.ts';
+import { hostName } from '#lib/text/host-name.ts';
 import { readBoundedText, toNfc } from '#lib/text/nfc.ts';
 import type { Given } from './context.ts';
 

@@ -19,7 +19,7 @@ const document = readContract();
 const maxDepth = 6;
 
 /** Every text that a schema of the contract has a place for. */
-export function textFields(given: unknown, depth = 0): FieldPath[] {
+function textFields(given: unknown, depth = 0): FieldPath[] {
   const schema = resolve<Schema>(document, given).value;
   if (depth > maxDepth) return [];
   const inside = (name: string, part: unknown) => textFields(part, depth + 1).map((rest) => [name, ...rest]);
@@ -36,7 +36,7 @@ export function textFields(given: unknown, depth = 0): FieldPath[] {
 }
 
 /** Every text in an example. */
-export function textsIn(value: unknown): FieldPath[] {
+function textsIn(value: unknown): FieldPath[] {
   if (typeof value === 'string') return [[]];
   if (typeof value !== 'object' || value === null) return [];
   return Object.entries(value).flatMap(([name, member]) => textsIn(member).map((rest) => [name, ...rest]));
