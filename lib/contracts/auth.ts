@@ -19,14 +19,32 @@ export type Introspection =
   | { result: 'bad-authorization' }
   | { result: 'refused'; code: 'unauthorized' | 'forbidden'; detail: string };
 
-/** What auth says of the key with which another instance wants to pair. `used`: by another pairing, or too old. */
+/** What auth says of the key with which another instance wants to pair. `used`: by another pairing or partner, spent, or too old. */
 export type PairingKeyVerdict = 'reserved' | 'unknown' | 'not-for-pairing' | 'used';
 
-/** Internal operations of the auth service. All may be called again without harm. */
+/** The instance that presents a one-time key: the key is bound to both. */
+export interface PairingPartner {
+  /** Base URL. */
+  url: string;
+  /** RFC 7638 thumbprint of the key that signs its self-description. */
+  thumbprint: string;
+}
+
+/** A one-time key and the pairing that it is presented for. */
+interface PresentedKey {
+  apiKey: string;
+  /** A UUID that the other side generated. */
+  pairing: string;
+  partner: PairingPartner;
+}
+
+/** Internal operations of the auth service. All are idempotent. */
 export interface AuthOperations {
   introspect(input: Credentials): Promise<Introspection>;
-  /** Reserves a one-time key of scope PEER for ten minutes (federation.md, "Trust"). @param input.pairing a UUID, drawn by the other side. */
-  reservePairingKey(input: { apiKey: string; pairing: string }): Promise<{ verdict: PairingKeyVerdict }>;
-  /** Uses up a reserved key. @returns used: false if the pairing has it no more. */
-  usePairingKey(input: { apiKey: string; pairing: string }): Promise<{ used: boolean }>;
+  /** Reserves a one-time key of scope PEER for ten minutes, for this pairing of this partner alone (docs/federation.md, "Pairing"). */
+  reservePairingKey(input: PresentedKey): Promise<{ verdict: PairingKeyVerdict }>;
+  /** Uses up a reserved key. @returns used: false if the key is no longer reserved for this pairing. */
+  usePairingKey(input: PresentedKey): Promise<{ used: boolean }>;
+  /** Spends every key that a partner has presented: after its removal it needs a new one. @param input.url its base URL. */
+  spendPairingKeys(input: { url: string }): Promise<Record<string, never>>;
 }

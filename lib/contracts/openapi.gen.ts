@@ -1280,8 +1280,10 @@ export interface paths {
         put?: never;
         /**
          * Introduce an instance
-         * @description Between instances: one introduces itself with a one-time key of scope `PEER`. The request is signed by the key that signed its
-         *     self-description.
+         * @description Between instances: one introduces itself with a one-time key of scope `PEER`. The request is signed by a signing key of its
+         *     self-description. The key pairs one instance, once: it is bound to the `pairing`, the address, and the key that signed the
+         *     self-description. The same instance may repeat the call for ten minutes, as long as it is not removed; anything else is a 403
+         *     with the code `used`.
          */
         post: operations["acceptPairing"];
         /**
@@ -5763,7 +5765,6 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             406: components["responses"]["NotAcceptable"];
-            409: components["responses"]["Exists"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["Invalid"];

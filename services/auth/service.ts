@@ -14,6 +14,7 @@ export const authService = defineService({
     introspect: ['forms', 'transactions', 'peers', 'webhooks'],
     reservePairingKey: ['peers'],
     usePairingKey: ['peers'],
+    spendPairingKeys: ['peers'],
   },
   async compose({ shared, db, settings, secrets, demo }) {
     const auth = await composeAuth({

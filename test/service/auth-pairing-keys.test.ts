@@ -19,9 +19,11 @@ async function make(scope: 'OWNER' | 'PEER'): Promise<{ id: string; key: string 
   });
   return (await response.json()) as { id: string; key: string };
 }
-const reserve = (apiKey: string, pairing: string) =>
-  under.auth.operations.reservePairingKey({ apiKey, pairing });
-const use = (apiKey: string, pairing: string) => under.auth.operations.usePairingKey({ apiKey, pairing });
+const clinic = { url: 'https://clinic.example', thumbprint: 'thumbprint-of-the-clinic' };
+const reserve = (apiKey: string, pairing: string, partner = clinic) =>
+  under.auth.operations.reservePairingKey({ apiKey, pairing, partner });
+const use = (apiKey: string, pairing: string, partner = clinic) =>
+  under.auth.operations.usePairingKey({ apiKey, pairing, partner });
 
 describe('a key of scope PEER', () => {
   it('pairs once: for one pairing as often as that one asks, and for no other', async () => {
@@ -34,6 +36,55 @@ describe('a key of scope PEER', () => {
     expect(await use(key, pairing)).toEqual({ used: true });
     expect(await reserve(key, randomUUID())).toEqual({ verdict: 'used' });
     expect(await use(key, randomUUID())).toEqual({ used: false });
+  });
+
+  it('is bound to the address and the signing key of the partner that presented it first', async () => {
+    const { key } = await make('PEER');
+    const pairing = randomUUID();
+    const strangers = [
+      { ...clinic, url: 'https://other.example' },
+      { ...clinic, thumbprint: 'another-thumbprint' },
+    ];
+    expect(await reserve(key, pairing)).toEqual({ verdict: 'reserved' });
+    for (const stranger of strangers) {
+      expect(await reserve(key, pairing, stranger)).toEqual({ verdict: 'used' });
+      expect(await use(key, pairing, stranger)).toEqual({ used: false });
+    }
+    expect(await use(key, pairing)).toEqual({ used: true });
+    for (const stranger of strangers)
+      expect(await reserve(key, pairing, stranger)).toEqual({ verdict: 'used' });
+  });
+
+  it('may be presented again by the same partner for ten minutes after its use', async () => {
+    const { key, id } = await make('PEER');
+    const pairing = randomUUID();
+    await reserve(key, pairing);
+    await use(key, pairing);
+    const passMinutes = (minutes: number) =>
+      under.db.query(
+        sql`UPDATE api_keys SET used_at = used_at - ${minutes} * interval '1 minute' WHERE id = ${id}`,
+      );
+    await passMinutes(9);
+    expect(await reserve(key, pairing)).toEqual({ verdict: 'reserved' });
+    expect(await use(key, pairing)).toEqual({ used: true });
+    await passMinutes(1);
+    expect(await reserve(key, pairing)).toEqual({ verdict: 'used' });
+    expect(await use(key, pairing)).toEqual({ used: false });
+  });
+
+  it('is spent when its partner is removed, used or only reserved', async () => {
+    const lab = { url: 'https://lab.example', thumbprint: 'thumbprint-of-the-lab' };
+    const [used, reserved, ofOthers] = [await make('PEER'), await make('PEER'), await make('PEER')];
+    const pairing = randomUUID();
+    for (const { key } of [used, reserved]) await reserve(key, pairing, lab);
+    await reserve(ofOthers.key, pairing);
+    await use(used.key, pairing, lab);
+    await under.auth.operations.spendPairingKeys({ url: lab.url });
+    for (const { key } of [used, reserved]) {
+      expect(await reserve(key, pairing, lab)).toEqual({ verdict: 'used' });
+      expect(await use(key, pairing, lab)).toEqual({ used: false });
+    }
+    expect(await reserve(ofOthers.key, pairing)).toEqual({ verdict: 'reserved' });
   });
 
   it('is had by one of many pairings that begin at once', async () => {

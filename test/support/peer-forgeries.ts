@@ -156,16 +156,20 @@ const keys: Forgery[] = [
 ];
 
 const names: Forgery[] = [
-  ['another paired peer’s name', 'issuer', () => forge(claims({ iss: other }))],
+  ['another paired peer’s name', 'unknown-key', () => forge(claims({ iss: other }))],
   [
     'this peer’s name, by another paired peer',
-    'issuer',
+    'unknown-key',
     () => forge(claims({ iss: hospital }), { kid: otherKey.kid }, otherKey),
   ],
-  ['our own name', 'issuer', () => forge(claims({ iss: lab }))],
-  ['a name that only begins like it', 'issuer', () => forge(claims({ iss: `${hospital}.evil.example` }))],
-  ['its name with a slash', 'issuer', () => forge(claims({ iss: `${hospital}/` }))],
-  ['its name in capitals', 'issuer', () => forge(claims({ iss: hospital.toUpperCase() }))],
+  ['our own name', 'unknown-key', () => forge(claims({ iss: lab }))],
+  [
+    'a name that only begins like it',
+    'unknown-key',
+    () => forge(claims({ iss: `${hospital}.evil.example` })),
+  ],
+  ['its name with a slash', 'unknown-key', () => forge(claims({ iss: `${hospital}/` }))],
+  ['its name in capitals', 'unknown-key', () => forge(claims({ iss: hospital.toUpperCase() }))],
   ['another audience', 'audience', () => forge(claims({ aud: other }))],
   ['the audience with a slash', 'audience', () => forge(claims({ aud: `${lab}/` }))],
   ['two audiences', 'claims', () => forge(claims({ aud: [lab, other] }))],

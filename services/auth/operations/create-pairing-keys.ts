@@ -3,28 +3,33 @@ import type { Database } from '#lib/db/database.ts';
 import { readApiKeyId } from '../domain/api-key.ts';
 import type { KeyedHash } from '../domain/keyed-hash.ts';
 import { findKey } from '../queries/api-keys.ts';
-import { reserveKey, useKey } from '../queries/pairing-keys.ts';
+import { reserveKey, spendKeysOf, useKey } from '../queries/pairing-keys.ts';
 
-/** Keys of scope PEER, which pair with one partner, once (decisions.md §6). */
+/** Keys of scope PEER: each pairs with one partner, once (docs/federation.md, "Pairing"). */
 export function createPairingKeys({
   db,
   keyedHash,
 }: {
   db: Database;
   keyedHash: KeyedHash;
-}): Pick<AuthOperations, 'reservePairingKey' | 'usePairingKey'> {
+}): Pick<AuthOperations, 'reservePairingKey' | 'usePairingKey' | 'spendPairingKeys'> {
   return {
-    async reservePairingKey({ apiKey, pairing }) {
+    async reservePairingKey({ apiKey, pairing, partner }) {
       const id = readApiKeyId(apiKey);
       const row = id === undefined ? undefined : await findKey(db, id);
       const right = keyedHash.matches(apiKey, row?.hash);
       if (!row || !right) return { verdict: 'unknown' };
       if (row.scope !== 'PEER') return { verdict: 'not-for-pairing' };
-      return { verdict: (await reserveKey(db, { id: row.id, pairing })) ? 'reserved' : 'used' };
+      const isReserved = await reserveKey(db, { id: row.id, pairing, ...partner });
+      return { verdict: isReserved ? 'reserved' : 'used' };
     },
-    async usePairingKey({ apiKey, pairing }) {
+    async usePairingKey({ apiKey, pairing, partner }) {
       const id = readApiKeyId(apiKey);
-      return { used: id !== undefined && (await useKey(db, { id, pairing })) };
+      return { used: id !== undefined && (await useKey(db, { id, pairing, ...partner })) };
+    },
+    async spendPairingKeys({ url }) {
+      await spendKeysOf(db, url);
+      return {};
     },
   };
 }

@@ -1,5 +1,5 @@
-import { decodeJwt } from 'jose';
-import type { PairingKeyVerdict } from '#lib/contracts/auth.ts';
+import { decodeJwt, decodeProtectedHeader } from 'jose';
+import type { PairingKeyVerdict, PairingPartner } from '#lib/contracts/auth.ts';
 import { type Failure, fail } from '#lib/errors/fail.ts';
 import { readPeerAddress } from '../domain/peer-address.ts';
 import { type IncomingPeerRequest, verifyPeerToken } from '../domain/peer-token.ts';
@@ -22,33 +22,42 @@ const partnerPinsWithinSeconds = 5;
 
 /**
  * Accepts another instance as peer: the one-time key first, so that a stranger costs no signature check; then who it is.
- * @param token of the request. @returns this instance's own description. @throws Failure `unauthorized`, `invalid`, `forbidden`, `exists`.
+ * @param token of the request. @returns this instance's own description. @throws Failure `unauthorized`, `invalid`, `forbidden`.
  */
 export async function acceptPairing(
   parts: Parts,
   { pairing, apiKey, description: jws }: Introduction,
   { token, request, now }: { token: string; request: IncomingPeerRequest; now: Date },
 ): Promise<{ description: string }> {
-  const { verdict } = await parts.auth.reservePairingKey({ apiKey, pairing });
+  const claimed = claimedPartner(jws);
+  const presented = { apiKey, pairing, partner: claimed };
+  const { verdict } = await parts.auth.reservePairingKey(presented);
   if (verdict !== 'reserved') throw keyRefused(verdict);
-  const description = await readIntroduction(parts, jws, now);
-  const pinned = async (kid: string) => {
-    const key = description.keys.find((each) => each.kid === kid && each.use === 'sig');
-    return key && { peer: description.instance, key: key.jwk };
-  };
+  const description = await readIntroduction(parts, { jws, claimed: claimed.url }, now);
+  const pinned = async (issuer: string, kid: string) =>
+    issuer === description.instance
+      ? description.keys.find((each) => each.kid === kid && each.use === 'sig')?.jwk
+      : undefined;
   const judged = await verifyPeerToken(token, request, { audience: parts.baseUrl, pinned, now });
   if (!judged.valid)
     throw fail('unauthorized', `The request is not signed as it should be (${judged.fault}).`);
   await refuseTakeover(parts, description);
-  await parts.db.withTransaction((tx) => savePeer(tx, parts, description, partnerPinsWithinSeconds));
+  await parts.db.withTransaction(async (tx) => {
+    await savePeer(tx, parts, description, partnerPinsWithinSeconds);
+    // Before the COMMIT: an administrator who removes the peer at this moment spends the key first, and nothing is stored. After a crash
+    // in between, the same partner may present the key again.
+    const { used } = await parts.auth.usePairingKey(presented);
+    if (!used) throw keyRefused('used');
+  });
   parts.wake();
-  // After the COMMIT: a crash in between leaves a key that the same pairing can use again.
-  await parts.auth.usePairingKey({ apiKey, pairing });
   return { description: await parts.ownDescription() };
 }
 
-async function readIntroduction(parts: Parts, jws: string, now: Date): Promise<PeerDescription> {
-  const claimed = claimedInstance(jws);
+async function readIntroduction(
+  parts: Parts,
+  { jws, claimed }: { jws: string; claimed: string },
+  now: Date,
+): Promise<PeerDescription> {
   const address = readPeerAddress(claimed, { own: parts.baseUrl, plainLoopback: parts.plainLoopback });
   if ('fault' in address || address.origin !== claimed)
     throw introductionFault('fault' in address ? address.fault : 'The address must be written as an origin.');
@@ -57,11 +66,22 @@ async function readIntroduction(parts: Parts, jws: string, now: Date): Promise<P
   return read.description;
 }
 
-function claimedInstance(jws: string): string {
+/** No address and no thumbprint is longer: a reservation does not store more. */
+const longestClaim = 2_048;
+
+/**
+ * The partner that a self-description names, unproved. The key is reserved for it before any signature is checked; readDescription then
+ * proves both values, or the pairing fails.
+ */
+function claimedPartner(jws: string): PairingPartner {
   try {
-    return String(decodeJwt(jws).instance);
+    const [url, thumbprint] = [decodeJwt(jws).instance, decodeProtectedHeader(jws).kid].map(String);
+    return {
+      url: (url as string).slice(0, longestClaim),
+      thumbprint: (thumbprint as string).slice(0, longestClaim),
+    };
   } catch {
-    return '';
+    return { url: '', thumbprint: '' };
   }
 }
 

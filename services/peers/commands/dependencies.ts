@@ -6,7 +6,7 @@ import type { PeerClient } from '../client/peer-client.ts';
 /** What commands of this service work with. */
 export interface Parts {
   db: Database;
-  auth: Pick<AuthOperations, 'reservePairingKey' | 'usePairingKey'>;
+  auth: Pick<AuthOperations, 'reservePairingKey' | 'usePairingKey' | 'spendPairingKeys'>;
   client: PeerClient;
   /** This instance. */
   baseUrl: string;

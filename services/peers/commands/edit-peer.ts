@@ -37,7 +37,7 @@ export async function editPeer(
             },
           ],
         });
-      if (!(await pinKeys(tx, id, keys))) throw fail('exists', 'One of these keys belongs to another peer.');
+      await pinKeys(tx, id, keys);
       await followNewKeys(tx, peer, keys);
       await describePeer(tx, id, peer.name);
     }

@@ -20,7 +20,7 @@ export interface Invitation {
 /**
  * Pairs with another instance: asks who it is, introduces this one with the one-time key, pins its keys (federation.md, "Trust").
  * The same call again is the same pairing: it completes one whose reply was lost.
- * @throws Failure `invalid`, `unavailable`, `exists`.
+ * @throws Failure `invalid`, `unavailable`.
  */
 export async function pair(
   parts: Parts,

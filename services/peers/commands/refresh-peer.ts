@@ -14,11 +14,11 @@ export async function refreshPeer(parts: Pick<Parts, 'db' | 'client' | 'log'>, p
   await parts.db.withTransaction(async (tx) => {
     const current = await lockPeer(tx, peer.id);
     if (!current || current.state === 'ENDED') return;
-    const isVouchedFor = current.thumbprints.includes(description.signedBy);
-    if (!isVouchedFor || !(await pinKeys(tx, peer.id, description.keys))) {
+    if (!current.thumbprints.includes(description.signedBy)) {
       parts.log.error('a peer shows keys that none of its known keys vouches for', { id: peer.id });
       return quarantinePeer(tx, peer.id, description.keys);
     }
+    await pinKeys(tx, peer.id, description.keys);
     await followNewKeys(tx, current, description.keys);
     if (current.state === 'QUARANTINED' || current.name !== description.name)
       await describePeer(tx, peer.id, description.name);

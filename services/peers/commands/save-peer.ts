@@ -1,5 +1,4 @@
 import type { Queries } from '#lib/db/database.ts';
-import { fail } from '#lib/errors/fail.ts';
 import { newUuid } from '#lib/ids/new-uuid.ts';
 import type { PeerDescription } from '../domain/read-description.ts';
 import { wantCatalogue } from '../queries/catalogues.ts';
@@ -9,7 +8,6 @@ import { tellPeerAdded } from './announce.ts';
 /**
  * Makes or renews the peer of a description, pins its keys, and has its catalogue read.
  * @param readInSeconds when its catalogue may be read: who is being answered has not pinned our keys yet.
- * @throws Failure `exists` if a key is another peer's: then whoever sent it does not have it.
  */
 export async function savePeer(
   tx: Queries,
@@ -18,8 +16,7 @@ export async function savePeer(
   readInSeconds = 0,
 ): Promise<{ id: string; isNew: boolean }> {
   const { id, version, isNew } = await savePairedPeer(tx, { id: newUuid(), url: instance, name });
-  if (!(await pinKeys(tx, id, keys)))
-    throw fail('exists', 'One of the keys of this instance belongs to another peer.');
+  await pinKeys(tx, id, keys);
   await wantCatalogue(tx, instance, readInSeconds);
   await tellPeerAdded(tx, { baseUrl, id, version });
   return { id, isNew };

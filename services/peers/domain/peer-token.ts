@@ -29,12 +29,11 @@ export interface PeerClaims {
   exp: number;
 }
 
-/** Whose key a `kid` is: pinned when the instances were paired. */
-export interface PinnedKey {
-  /** Base URL of the peer. */
-  peer: string;
-  key: JWK;
-}
+/**
+ * Finds a pinned signing key of one peer. Peers list public keys as they like, so a thumbprint alone names no peer.
+ * @param issuer base URL of the peer that is said to have signed.
+ */
+export type FindPinnedKey = (issuer: string, kid: string) => Promise<JWK | undefined>;
 
 /** Why a token is refused, in the order in which it is looked at. */
 export type PeerTokenFault =
@@ -44,7 +43,6 @@ export type PeerTokenFault =
   | 'unknown-key'
   | 'signature'
   | 'claims'
-  | 'issuer'
   | 'lifetime'
   | 'clock'
   | 'audience'
@@ -101,31 +99,34 @@ export async function signPeerRequest({
 /**
  * Checks a request's token: size, form, algorithm and key, signature, time, then what it vouches for. Whether its id was used before
  * is for the caller to find out, in the database. A key that nobody pinned costs no signature check.
- * @param options.pinned whose key a `kid` is. The peer is who the key says, whatever the claims say.
+ * @param options.pinned finds a key by the issuer that the token names and its `kid`; the signature then proves both.
  */
 export async function verifyPeerToken(
   token: string,
   request: IncomingPeerRequest,
-  options: { audience: string; pinned: (kid: string) => Promise<PinnedKey | undefined>; now: Date },
+  options: { audience: string; pinned: FindPinnedKey; now: Date },
 ): Promise<PeerTokenVerdict> {
   if (token.length > longestToken) return refuse('size');
   const jws = readCompactJws(token);
   if (!jws) return refuse('form');
   const { alg, crit, kid, typ } = jws.header;
   if (typ !== type || crit !== undefined || !isKnown(alg)) return refuse('algorithm');
+  // Unproved until the signature is checked: used to look up the key, nothing else.
+  const said = parseObject(Buffer.from(jws.parts[1], 'base64url'));
+  const issuer = said?.iss;
+  if (typeof issuer !== 'string') return refuse('claims');
   if (typeof kid !== 'string') return refuse('unknown-key');
-  const pinned = await options.pinned(kid);
+  const pinned = await options.pinned(issuer, kid);
   if (!pinned) return refuse('unknown-key');
-  if (algorithmOf(pinned.key) !== alg) return refuse('algorithm');
-  const payload = provePayload(jws, pinned.key, alg);
-  if (!payload) return refuse('signature');
-  const claims = readClaims(payload);
+  if (algorithmOf(pinned) !== alg) return refuse('algorithm');
+  if (!provePayload(jws, pinned, alg)) return refuse('signature');
+  const claims = readClaims(said);
   if (!claims) return refuse('claims');
   const fault =
-    faultOf(claims, { ...options, request, peer: pinned.peer }) ??
+    faultOf(claims, { ...options, request }) ??
     (claims.bd === bodyDigest(await request.body()) ? undefined : 'body');
-  if (!fault) return { valid: true, peer: pinned.peer, kid, claims };
-  const clock = { peer: pinned.peer, issuedAt: claims.iat };
+  if (!fault) return { valid: true, peer: issuer, kid, claims };
+  const clock = { peer: issuer, issuedAt: claims.iat };
   return { ...refuse(fault), ...(fault === 'clock' ? { clock } : {}) };
 }
 
@@ -137,8 +138,8 @@ function isKnown(alg: unknown): alg is SignatureAlgorithm {
   return algorithms.some((each) => each === alg);
 }
 
-function readClaims(payload: Uint8Array): PeerClaims | undefined {
-  const claims = parseObject(payload) as Partial<PeerClaims> | undefined;
+function readClaims(said: Record<string, unknown> | undefined): PeerClaims | undefined {
+  const claims = said as Partial<PeerClaims> | undefined;
   const texts = [claims?.iss, claims?.aud, claims?.htm, claims?.htu, claims?.bd, claims?.jti];
   const times = [claims?.iat, claims?.exp];
   const whole =
@@ -148,15 +149,9 @@ function readClaims(payload: Uint8Array): PeerClaims | undefined {
 
 function faultOf(
   claims: PeerClaims,
-  {
-    peer,
-    audience,
-    request,
-    now,
-  }: { peer: string; audience: string; request: IncomingPeerRequest; now: Date },
+  { audience, request, now }: { audience: string; request: IncomingPeerRequest; now: Date },
 ): PeerTokenFault | undefined {
   const seconds = now.getTime() / 1000;
-  if (claims.iss !== peer) return 'issuer';
   if (claims.exp <= claims.iat || claims.exp - claims.iat > lifetimeSeconds) return 'lifetime';
   if (claims.iat > seconds + mostSkewSeconds || claims.exp < seconds - mostSkewSeconds) return 'clock';
   if (claims.aud !== audience) return 'audience';

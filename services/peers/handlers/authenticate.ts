@@ -122,9 +122,9 @@ async function verify(
   const options = {
     audience: parts.baseUrl,
     now: new Date(),
-    pinned: async (kid: string) => {
-      const key = await parts.pinnedKeys.find(kid);
-      signer = key?.peer ?? '';
+    pinned: async (issuer: string, kid: string) => {
+      const key = await parts.pinnedKeys.find(issuer, kid);
+      signer = key ? issuer : '';
       return key;
     },
   };
@@ -150,7 +150,7 @@ async function admit(
 ): Promise<Admission | undefined> {
   const expiresAt = new Date((claims.exp + mostSkewSeconds + 1) * 1000);
   const admission = await admitToken(db, { url, kid, jti: claims.jti, expiresAt });
-  if (!admission) pinnedKeys.forget(kid);
+  if (!admission) pinnedKeys.forget(url, kid);
   return admission;
 }
 

@@ -55,27 +55,26 @@ export function savePairedPeer(
     RETURNING p.id, p.version, p.id = ${id} AS "isNew"`);
 }
 
-/** Pins these keys and no others. @returns false, and nothing is changed, if one of them is another peer's. */
-export async function pinKeys(tx: Queries, peer: string, keys: readonly PeerKey[]): Promise<boolean> {
-  const foreign = await tx.query(sql`
-    SELECT k.kid FROM peer_keys AS k WHERE k.kid = ANY(${keys.map(({ kid }) => kid)}) AND k.peer <> ${peer}`);
-  if (foreign.length > 0) return false;
+/**
+ * Pins these keys of a peer and no others. Another peer may list the same public keys: a key is looked up together with the peer that is
+ * said to have signed, so whoever lists a key without having it gains nothing, and its owner loses nothing.
+ */
+export async function pinKeys(tx: Queries, peer: string, keys: readonly PeerKey[]): Promise<void> {
   await tx.query(sql`DELETE FROM peer_keys AS k WHERE k.peer = ${peer}`);
   await tx.query(sql`
     INSERT INTO peer_keys (kid, peer, use, position, jwk)
     SELECT k.value->>'kid', ${peer}::uuid, k.value->>'use', k.ordinality, k.value->'jwk'
       FROM jsonb_array_elements(${JSON.stringify(keys)}::jsonb) WITH ORDINALITY AS k (value, ordinality)`);
-  return true;
 }
 
-/** Whose signing key that is; keys of ended pairings are gone. */
+/** A pinned signing key of the peer at a base URL; the keys of ended pairings are deleted. */
 export function findPinnedKey(
   db: Queries,
-  kid: string,
-): Promise<{ url: string; jwk: PeerKey['jwk'] } | undefined> {
+  { url, kid }: { url: string; kid: string },
+): Promise<{ jwk: PeerKey['jwk'] } | undefined> {
   return db.maybeOne(sql`
-    SELECT p.url, k.jwk FROM peer_keys AS k JOIN peers AS p ON p.id = k.peer
-     WHERE k.kid = ${kid} AND k.use = 'sig'`);
+    SELECT k.jwk FROM peer_keys AS k JOIN peers AS p ON p.id = k.peer
+     WHERE p.url = ${url} AND k.kid = ${kid} AND k.use = 'sig'`);
 }
 
 /** Ends a pairing: its keys are trusted no more. @returns the new version. */
