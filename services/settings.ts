@@ -1,3 +1,4 @@
+import { isLoopback } from '#lib/config/outbound-specs.ts';
 import { standaloneSpecs } from '#lib/config/process-specs.ts';
 import { readSettings, type Settings } from '#lib/config/read-settings.ts';
 import { authSpecs, checkAuthSettings } from './auth/config.ts';
@@ -39,8 +40,4 @@ export function readInstanceSettings(environment: Record<string, string | undefi
   // The demonstration is that of a theatre, whose name stands in all of its models.
   const INSTANCE_NAME = demo && !environment.INSTANCE_NAME ? demoInstanceName : settings.INSTANCE_NAME;
   return { ...settings, INSTANCE_NAME, demo };
-}
-
-function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || /^127\.\d+\.\d+\.\d+$/.test(host);
 }

@@ -2744,7 +2744,7 @@ export interface components {
             statusCode?: number;
             /** @description Why the last attempt failed */
             error?: string;
-            /** @description Of the last attempt, in milliseconds */
+            /** @description Of the last attempt that was answered, in milliseconds */
             duration?: number;
             /** Format: date-time */
             createdAt: string;

@@ -32,11 +32,13 @@ export class OutboundRefused extends Error {
 /** Could not be reached, or did not answer in time: may be tried again. */
 export class OutboundFailed extends Error {
   readonly reason: keyof typeof failures;
+  readonly code: string | undefined;
 
   /** @param code what Node calls it, e.g. ECONNREFUSED; its error itself may hold a part of the answer. */
   constructor(reason: keyof typeof failures, code?: string) {
     super(`${failures[reason]}${code ? ` (${code})` : ''}.`);
     this.name = 'OutboundFailed';
     this.reason = reason;
+    this.code = code;
   }
 }

@@ -49,7 +49,7 @@ describe('an endpoint', () => {
     ['that breaks', 'The endpoint answered 500.', (_request, response) => void response.writeHead(500).end('boom'), { statusCode: 500 }],
     ['that sends elsewhere', 'The answer was a redirect, and none is followed.', (_request, response) => void response.writeHead(302, { Location: '/elsewhere' }).end(), {}],
     ['whose answer has no end', 'The answer was too large.', (_request, response) => { response.writeHead(200); const more = () => { while (!response.destroyed && response.write('x'.repeat(65_536))); response.once('drain', more); }; more(); }, {}],
-    ['that hangs up', 'The connection ended before the answer did (ECONNRESET).', (request) => void request.socket.destroy(), {}],
+    ['that hangs up', 'The endpoint did not answer.', (request) => void request.socket.destroy(), {}],
   ])('%s is called again', async (_name, error, answer, facts) => {
     const { endpoint, webhook } = await subscribed(answer);
     await happen();

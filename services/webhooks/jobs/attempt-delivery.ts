@@ -44,12 +44,27 @@ export async function callEndpoint(
     return judgeAnswer(answer.status);
   } catch (error) {
     if (signal.aborted) return undefined;
-    // Their words hold nothing of what was sent or received; others' might.
-    if (error instanceof OutboundRefused || error instanceof OutboundFailed)
-      return { kind: 'failed', statusCode: null, error: error.message };
+    // These messages hold nothing of what was sent or received; other errors may.
+    if (error instanceof OutboundRefused) return { kind: 'failed', statusCode: null, error: error.message };
+    if (error instanceof OutboundFailed) {
+      log.warn('a webhook was not delivered', { id: claim.webhook, error });
+      return { kind: 'failed', statusCode: null, error: publicReason(error) };
+    }
     log.error('a webhook could not be called', { id: claim.webhook, error });
     return { kind: 'failed', statusCode: null, error: 'The call could not be made.' };
   }
+}
+
+/** TLS certificates that are refused: only a server that speaks TLS on purpose presents one. */
+const certificateFaults = /^(CERT_|ERR_TLS_CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_)/;
+
+/**
+ * The reason that the webhook's owner reads. It does not tell a closed port from a filtered one, nor from one with another protocol: else a
+ * webhook would be a port scanner of the networks that may be called. The exact reason is in the log.
+ */
+function publicReason({ reason, code, message }: OutboundFailed): string {
+  const isOfServer = reason === 'dns' || (reason === 'tls' && certificateFaults.test(code ?? ''));
+  return isOfServer ? message : 'The endpoint did not answer.';
 }
 
 /** Who renews a secret that nobody can open any more is helped at once: the former one then signs nothing. */

@@ -9,7 +9,8 @@ export function presentDelivery(delivery: Delivery): components['schemas']['Deli
     ...{ id, webhookId: delivery.webhook, action, sourceId, status, redelivery, attempts },
     ...(statusCode === null ? {} : { statusCode }),
     ...(error === null ? {} : { error }),
-    ...(durationMs === null ? {} : { duration: durationMs }),
+    // Without an answer the time would tell a closed port from a filtered one.
+    ...(durationMs === null || statusCode === null ? {} : { duration: durationMs }),
     createdAt: delivery.createdAt.toISOString(),
     ...(deliveredAt === null ? {} : { deliveredAt: deliveredAt.toISOString() }),
     ...(nextAttemptAt === null ? {} : { nextAttemptAt: nextAttemptAt.toISOString() }),
