@@ -1,7 +1,8 @@
 import path from 'node:path';
-import { loadSecrets } from '#lib/config/secrets.ts';
+import { loadSecrets, warnOfMode } from '#lib/config/secrets.ts';
 import { resolveSignIn } from '#lib/config/sign-in-specs.ts';
 import { startEmbeddedPostgres } from '#lib/db/embedded/start-embedded-postgres.ts';
+import { hasRows } from '#lib/db/has-rows.ts';
 import { holdAlone } from '#lib/db/hold-alone.ts';
 import { migrate } from '#lib/db/migrate.ts';
 import { listen } from '#lib/http/listen.ts';
@@ -47,10 +48,13 @@ export async function startInstance(environment: Record<string, string | undefin
       });
     const baseUrl = settings.BASE_URL ?? `http://localhost:${parts.front?.port}`;
     data = await openData(settings, log);
+    const { url } = data;
     const secrets = await loadSecrets({
       folder: settings.SECRETS_DIR ?? path.join(data.dataDir, 'secrets'),
       // Of several processes each would make its own.
       generate: settings.KAFKA_BROKERS === undefined,
+      isDatabaseUsed: () => hasRows(url, usedTables),
+      onOpenToOthers: (file) => warnOfMode(log, file),
     });
     await migrate({ url: data.url, schemas, log });
     const services = await composeInstance({ settings, baseUrl, databaseUrl: data.url, secrets, log });
@@ -68,6 +72,15 @@ export async function startInstance(environment: Record<string, string | undefin
     throw error;
   }
 }
+
+/**
+ * What is signed, hashed or sealed with the secrets leaves a row in one of these, and so does a first start. Accounts and clients do not
+ * count: operators may make them before the first start.
+ */
+const usedTables = [
+  ...['auth.setup_links', 'auth.api_keys', 'forms.models'],
+  ...['transactions.transactions', 'peers.peers', 'webhooks.webhooks'],
+];
 
 /** Where data are, and what has to be let go of in the end. */
 interface Data extends Running {

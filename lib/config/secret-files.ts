@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { chmod, link, mkdir, open, readFile, rename, unlink } from 'node:fs/promises';
+import { chmod, link, mkdir, open, readFile, rename, stat, unlink } from 'node:fs/promises';
 import path from 'node:path';
 import { StartupError } from '#lib/lifecycle/startup-error.ts';
 
@@ -18,6 +18,12 @@ export async function readSecretFile(folder: string, file: string): Promise<stri
       cause: error,
     });
   }
+}
+
+/** Whether the group or others may read, write or execute the file of a secret (its mode is wider than 0600). */
+export async function isOpenToOthers(folder: string, file: string): Promise<boolean> {
+  const { mode } = await stat(path.join(folder, file));
+  return (mode & 0o077) !== 0;
 }
 
 /**

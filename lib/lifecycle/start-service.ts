@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { readServiceSettings } from '#lib/config/read-service-settings.ts';
-import { loadSecrets, type Secrets } from '#lib/config/secrets.ts';
+import { loadSecrets, type Secrets, warnOfMode } from '#lib/config/secrets.ts';
 import { databaseLogin } from '#lib/db/database-login.ts';
 import { neededVersion } from '#lib/db/read-migrations.ts';
 import { roleOf } from '#lib/db/service-role.ts';
@@ -56,13 +56,14 @@ async function prepare<S extends Specs, Name extends keyof Secrets>(
   environment: Record<string, string | undefined>,
 ) {
   const { settings, addressesOf } = readServiceSettings(definition, environment);
+  const log = createLogger({ level: settings.LOG_LEVEL });
   const { callers, ...secrets } = await loadSecrets({
     folder: settings.SECRETS_DIR,
     names: definition.secrets,
     callers: [...new Set([definition.name, ...Object.values(definition.callers).flat()])],
     generate: false,
+    onOpenToOthers: (file) => warnOfMode(log, file),
   });
-  const log = createLogger({ level: settings.LOG_LEVEL });
   return { definition, settings, addressesOf, secrets: secrets as Pick<Secrets, Name>, callers, log };
 }
 

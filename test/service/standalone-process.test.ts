@@ -31,7 +31,9 @@ describe('a start', () => {
   });
 
   it('ends with exit 0 on Ctrl-C, too', async () => {
-    const accord = start({ DATABASE_URL: database.url, DATA_DIR: await folder() });
+    const fresh = await createTestDatabase();
+    onTestFinished(() => fresh.drop());
+    const accord = start({ DATABASE_URL: fresh.url, DATA_DIR: await folder() });
     await accord.ready;
     accord.child.kill('SIGINT');
     expect((await accord.ended).code).toBe(0);
