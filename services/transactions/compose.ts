@@ -20,6 +20,7 @@ import { createApp } from '#lib/http/create-app.ts';
 import { mountContract } from '#lib/http/mount-contract.ts';
 import type { OverloadGuard } from '#lib/http/overload-guard.ts';
 import type { RateLimiter } from '#lib/http/rate-limits.ts';
+import { createRepeatedWork } from '#lib/lifecycle/repeated-work.ts';
 import type { Logger } from '#lib/observability/logger.ts';
 import type { Metrics } from '#lib/observability/metrics.ts';
 import { followOutcomes } from './consumers/follow-outcomes.ts';
@@ -35,7 +36,7 @@ import { submitDependencies } from './handlers/submit-dependencies.ts';
 import { createDeadlineSweeper } from './jobs/sweep-deadlines.ts';
 import { createExpiryTeller } from './jobs/tell-expiry.ts';
 import { createOperations } from './operations/create-operations.ts';
-import { heldSubmissions } from './queries/submissions.ts';
+import { forgetSubmissions, heldSubmissions } from './queries/submissions.ts';
 
 interface Options {
   db: Database;
@@ -68,6 +69,9 @@ interface Options {
   sealingKeys: readonly PrivateKey[];
 }
 
+/** Rows that one statement deletes. */
+const forgetBatch = 1_000;
+
 /** Composes the transactions service: adapters are built and wired here and nowhere else. */
 export async function composeTransactions(
   options: Options,
@@ -77,6 +81,13 @@ export async function composeTransactions(
   options.metrics?.watchTables({ ...eventTables('transactions', db), held: () => heldSubmissions(db) });
   const relay = createOutboxRelay({ db, bus, log, metrics: options.metrics?.events });
   const inbox = createInboxSweeper({ db, log });
+  const forgetter = createRepeatedWork({
+    everyMs: 5 * 60_000,
+    async work(isStopped) {
+      while (!isStopped() && (await forgetSubmissions(db, forgetBatch)) === forgetBatch);
+    },
+    onError: (error) => log.warn('failed to forget old parts of peers; tried again later', { error }),
+  });
   const sweeper = createDeadlineSweeper({
     db,
     source: instance.baseUrl,
@@ -145,11 +156,13 @@ export async function composeTransactions(
       sweeper.start();
       expiry.start();
       inbox.start();
+      forgetter.start();
     },
     async stop() {
       await sweeper.stop();
       await expiry.stop();
       await inbox.stop();
+      await forgetter.stop();
       await relay.stop();
     },
   };

@@ -17,6 +17,7 @@ import { commitSubmission } from '../queries/commit-submission.ts';
 import { insertTransaction } from '../queries/create-transaction.ts';
 import {
   insertSubmission,
+  isFull,
   readSubmission,
   type StoredSubmission,
   type SubmissionKey,
@@ -145,6 +146,11 @@ async function store(
   const { db } = dependencies;
   const key = { peer: peer.url, sid };
   const said = { ...verdictOf(judgement, submission.mode), digest: Buffer.from(digest, 'base64url') };
+  // A refusal has to be stored: the same part again gets the same verdict. The peer tries again, and there will be room.
+  if ('refused' in judgement && (await isFull(db, peer.url, 'refused')))
+    throw fail('unavailable', 'Too many parts of this peer were refused. Try again later.', {
+      headers: { 'Retry-After': '3600' },
+    });
   const stored =
     'refused' in judgement
       ? await insertSubmission(db, key, said)

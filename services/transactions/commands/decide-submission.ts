@@ -5,6 +5,7 @@ import { rollBack } from '../queries/change-state.ts';
 import {
   changeVerdict,
   insertSubmission,
+  isFull,
   lockSubmission,
   type StoredSubmission,
   type SubmissionKey,
@@ -34,9 +35,12 @@ export async function decideSubmission(
   const { db, metrics, wake } = dependencies;
   const key = { peer: peer.url, sid };
   const said = await db.withTransaction(async (tx) => {
-    // Whoever stores or decides the same part at the same time is waited for.
-    if (await insertSubmission(tx, key, neverCame)) return { ...neverCame, changed: true };
-    const known = (await lockSubmission(tx, key)) as StoredSubmission;
+    const before = await lockSubmission(tx, key);
+    // A part that comes after all is held, and its leader is asked: the verdict need not be stored to be kept.
+    if (!before && (await isFull(tx, key.peer, 'neverCame'))) return { ...neverCame, changed: false };
+    // Waits for a transaction that stores or decides the same part at the same time.
+    if (!before && (await insertSubmission(tx, key, neverCame))) return { ...neverCame, changed: true };
+    const known = before ?? ((await lockSubmission(tx, key)) as StoredSubmission);
     if (known.verdict !== 'held' || known.transaction === null) return { ...known, changed: false };
     const verdict = await decide(dependencies, tx, { key, transaction: known.transaction, decision });
     return { ...known, verdict, changed: true };

@@ -66,6 +66,34 @@ export function insertedSubmission(
     ON CONFLICT (peer, sid) DO NOTHING RETURNING sid`;
 }
 
+/** Limits of what a peer can have stored by parts that make no transaction. */
+const limits = { neverCame: 1_000, refused: 10_000 };
+
+/** Whether a peer has as many rows of this kind as it may have. */
+export async function isFull(db: Queries, peer: string, kind: keyof typeof limits): Promise<boolean> {
+  const { rows } = await db.one<{ rows: number }>(sql`
+    SELECT count(*)::int AS rows
+      FROM (SELECT FROM submissions AS s
+             WHERE s.peer = ${peer} AND (s.digest IS NULL) = ${kind === 'neverCame'} AND s.transaction IS NULL
+             LIMIT ${limits[kind]}) AS s`);
+  return rows >= limits[kind];
+}
+
+/** A leader tries for 30 days, and what it sealed cannot be opened after that. */
+const keptDays = 31;
+
+/** Forgets parts that made no transaction when they cannot come again. @returns how many, at most `limit`. */
+export async function forgetSubmissions(db: Queries, limit: number): Promise<number> {
+  const forgotten = await db.query(sql`
+    DELETE FROM submissions AS s
+     WHERE (s.peer, s.sid) IN (
+       SELECT o.peer, o.sid FROM submissions AS o
+        WHERE o.transaction IS NULL AND o.changed_at < accord_now() - ${keptDays} * interval '1 day'
+        LIMIT ${limit} FOR UPDATE SKIP LOCKED)
+    RETURNING s.sid`);
+  return forgotten.length;
+}
+
 /** Writes what was decided over a part that is held, and locked. */
 export async function changeVerdict(
   tx: Queries,

@@ -1,0 +1,101 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createDatabase, type Database } from '#lib/db/database.ts';
+import { createPool } from '#lib/db/pool.ts';
+import { randomId } from '#lib/ids/random-id.ts';
+import { createLogger } from '#lib/observability/logger.ts';
+import { forgetSubmissions } from '../../services/transactions/queries/submissions.ts';
+import { rowsOf, runInDatabase } from '../support/live-database.ts';
+import { type OwnerInstance, startOwner } from '../support/owner-instance.ts';
+import { makePart, newPeer } from '../support/peer-parts.ts';
+
+let lab: OwnerInstance;
+let db: Database;
+let close: () => Promise<void>;
+beforeAll(async () => {
+  lab = await startOwner();
+  await lab.share('processing.001');
+  const pool = createPool({
+    url: lab.databaseUrl,
+    schema: 'transactions',
+    log: createLogger({ level: 'silent' }),
+  });
+  db = createDatabase({ pool });
+  close = () => pool.end();
+}, 60_000);
+afterAll(async () => {
+  await close?.();
+  await lab?.stop();
+});
+
+const rowsOfPeer = async ({ url }: { url: string }) =>
+  (await rowsOf<{ sid: string }>(lab, 'SELECT sid FROM transactions.submissions WHERE peer = $1', [url])).map(
+    ({ sid }) => sid,
+  );
+/** As if so many parts of the peer had come; 22 characters each. */
+const fill = ({ url }: { url: string }, count: number, verdict: 'refused' | 'rolledback') =>
+  runInDatabase(
+    lab,
+    `INSERT INTO transactions.submissions (peer, sid, digest, verdict, reason, received_at, changed_at)
+     SELECT $1, lpad(n::text, 22, 'x'), CASE $3 WHEN 'refused' THEN '\\x00'::bytea END, $3,
+            CASE $3 WHEN 'refused' THEN 'seal' END, now(), now() FROM generate_series(1, $2::int) AS n`,
+    [url, count, verdict],
+  );
+const decide = (peer: ReturnType<typeof newPeer>, sid = randomId()) =>
+  lab.one.decideSubmission({ peer, sid, decision: 'rollback' });
+const refusedPart = (peer: ReturnType<typeof newPeer>) =>
+  makePart(lab, { peer, header: { leader: 'https://x.example' } });
+
+describe('what a peer can have stored without a transaction', () => {
+  it('is at most a thousand decisions over parts that never came; those beyond are answered and not stored', async () => {
+    const [peer, other] = [newPeer(), newPeer()];
+    await fill(peer, 999, 'rolledback');
+    for (const _ of [1, 2, 3]) expect(await decide(peer)).toEqual({ verdict: 'rolledback' });
+    expect(await rowsOfPeer(peer)).toHaveLength(1_000);
+    expect(await decide(other)).toEqual({ verdict: 'rolledback' });
+    expect(await rowsOfPeer(other)).toHaveLength(1);
+  });
+
+  it('does not keep a peer with many unknown parts from having a held one decided', async () => {
+    const peer = newPeer();
+    await fill(peer, 1_000, 'rolledback');
+    const part = await makePart(lab, { peer, submission: { mode: 'hold' } });
+    expect(await lab.one.acceptSubmission(part)).toMatchObject({ verdict: 'held' });
+    expect(await lab.one.decideSubmission({ peer, sid: part.sid, decision: 'commit' })).toMatchObject({
+      verdict: 'committed',
+    });
+  });
+
+  it('is at most ten thousand refusals; beyond, nothing is decided and the peer is told to try again', async () => {
+    const [peer, other] = [newPeer(), newPeer()];
+    await fill(peer, 10_000, 'refused');
+    await expect(lab.one.acceptSubmission(await refusedPart(peer))).rejects.toMatchObject({
+      code: 'unavailable',
+    });
+    expect(await rowsOfPeer(peer)).toHaveLength(10_000);
+    expect(await lab.one.acceptSubmission(await makePart(lab, { peer }))).toMatchObject({
+      verdict: 'committed',
+    });
+    expect(await lab.one.acceptSubmission(await refusedPart(other))).toMatchObject({ verdict: 'refused' });
+  });
+
+  it('is forgotten after 31 days; parts that made a transaction stay', async () => {
+    const peer = newPeer();
+    await decide(peer);
+    await lab.one.acceptSubmission(await refusedPart(peer));
+    const taken = await makePart(lab, { peer });
+    await lab.one.acceptSubmission(taken);
+    const age = (days: number) =>
+      runInDatabase(
+        lab,
+        `UPDATE transactions.submissions SET changed_at = now() - make_interval(days => $2) WHERE peer = $1`,
+        [peer.url, days],
+      );
+    await age(30);
+    await forgetSubmissions(db, 1_000);
+    expect(await rowsOfPeer(peer)).toHaveLength(3);
+    await age(32);
+    expect(await forgetSubmissions(db, 1)).toBe(1);
+    await forgetSubmissions(db, 1_000);
+    expect(await rowsOfPeer(peer)).toEqual([taken.sid]);
+  });
+});
