@@ -253,6 +253,11 @@ export interface FormsOperations {
    * @returns held: false if forms does not have that state, so that all of it has to be sent again.
    */
   finishPeerCatalogue(input: { url: string; state: string; asOf: string }): Promise<{ held: boolean }>;
+  /**
+   * Tells which peers there are: `sharedWith` may name them. The list replaces the one before, unless that one is newer.
+   * @param input.asOf RFC 3339: when the list was read.
+   */
+  setKnownPeers(input: { ids: string[]; asOf: string }): Promise<Record<string, never>>;
   /** Forgets the copies of a peer. */
   forgetPeer(input: { url: string }): Promise<void>;
 }

@@ -694,7 +694,7 @@ export interface paths {
         get: operations["getModel"];
         /**
          * Change a model
-         * @description Name, description, whether it is shared with peers, and for one information whether it is the default (the one before loses that). Content is changed by versions.
+         * @description Name, description, whether it is shared with peers and with which, and for one information whether it is the default (the one before loses that). Content is changed by versions.
          */
         put: operations["updateModel"];
         post?: never;
@@ -2376,13 +2376,17 @@ export interface components {
             key?: string;
             description?: string;
             shared?: boolean;
+            sharedWith?: components["schemas"]["SharedWith"];
         };
         EntryChange: {
             name?: string;
             description?: string;
             shared?: boolean;
+            sharedWith?: components["schemas"]["SharedWith"];
             default?: boolean;
         };
+        /** @description Ids of the peers that may use the entry if it is shared; empty means all. An id that is no peer's is a 422 `unknown-peer` at its place */
+        SharedWith: string[];
         /** @description An entry with the content of its versions */
         EntryExport: {
             key: string;

@@ -32,6 +32,7 @@ export const formsService = defineService({
     storePeerEntries: ['peers'],
     finishPeerCatalogue: ['peers'],
     forgetPeer: ['peers'],
+    setKnownPeers: ['peers'],
   },
   async compose(given) {
     const { shared, db, settings, connect, demo } = given;

@@ -17,6 +17,7 @@ import { createApp } from '#lib/http/create-app.ts';
 import { mountContract } from '#lib/http/mount-contract.ts';
 import type { OverloadGuard } from '#lib/http/overload-guard.ts';
 import type { RateLimiter } from '#lib/http/rate-limits.ts';
+import { createRepeatedWork } from '#lib/lifecycle/repeated-work.ts';
 import type { Logger } from '#lib/observability/logger.ts';
 import type { Metrics } from '#lib/observability/metrics.ts';
 import { createOutboundClient } from '#lib/outbound/outbound-client.ts';
@@ -38,6 +39,7 @@ import { createKeyShower } from './jobs/show-keys.ts';
 import { createTokenSweeper } from './jobs/sweep-tokens.ts';
 import { createPeerTeller } from './jobs/tell-peers.ts';
 import { listBacklogs, waitingDeliveries } from './queries/deliveries.ts';
+import { listPeerIds } from './queries/peers.ts';
 
 interface Options {
   db: Database;
@@ -45,7 +47,10 @@ interface Options {
   log: Logger;
   document: Document;
   auth: AuthOperations;
-  forms: Pick<FormsOperations, 'sharedEntries' | 'storePeerEntries' | 'finishPeerCatalogue' | 'forgetPeer'>;
+  forms: Pick<
+    FormsOperations,
+    'sharedEntries' | 'storePeerEntries' | 'finishPeerCatalogue' | 'forgetPeer' | 'setKnownPeers'
+  >;
   transactions: Pick<
     TransactionsOperations,
     'readSubmissions' | 'readDecision' | 'acceptSubmission' | 'decideSubmission'
@@ -112,6 +117,11 @@ export async function composePeers(options: Options): Promise<ComposedPeers> {
     relay.wake();
     catalogues.wake();
   };
+  const knownPeers = createRepeatedWork({
+    everyMs: 60_000,
+    work: async () => forms.setKnownPeers(await listPeerIds(db)),
+    onError: (error) => log.warn('failed to tell forms which peers there are; told again later', { error }),
+  });
   const authenticator = createAuthenticator({
     auth,
     onRefused: limiter.countRefusal,
@@ -120,6 +130,7 @@ export async function composePeers(options: Options): Promise<ComposedPeers> {
   forgetRevokedKeys({ bus, service: 'peers', authenticator });
   const dependencies: Dependencies = {
     ...{ db, auth, client, baseUrl, ownKids, log, wake, plainLoopback: settings.plainLoopback },
+    tellForms: knownPeers.runOnce,
     ownDescription: () => signDescription(description, vouchingKey),
   };
   const lanes = createLanes({
@@ -159,12 +170,15 @@ export async function composePeers(options: Options): Promise<ComposedPeers> {
       catalogues.start();
       deliveries.start();
       keyShower.start();
+      knownPeers.start();
+      void knownPeers.runOnce();
     },
     async stop() {
       teller.stop();
       await deliveries.stop();
       await outbound.stop();
       await keyShower.stop();
+      await knownPeers.stop();
       await catalogues.stop();
       await sweeper.stop();
       await inbox.stop();

@@ -1,12 +1,14 @@
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { components } from '#lib/contracts/openapi.gen.ts';
-import { type Caller, signIn } from '../support/callers.ts';
+import { type Caller, createKey, signIn } from '../support/callers.ts';
 import { sampleContent } from '../support/forms-models.ts';
 import { startTestInstance, type TestInstance } from '../support/instance.ts';
 import { rowsOf } from '../support/live-database.ts';
 import { activateContent, type LiveModel, makeLiveModel } from '../support/live-models.ts';
 import { pairInstances } from '../support/pair-instances.ts';
 import { patience } from '../support/patience.ts';
+import { startOwnPeer } from '../support/peer-of-our-own.ts';
 
 type Entry = components['schemas']['Entry'];
 type Peer = components['schemas']['Peer'];
@@ -111,7 +113,14 @@ describe('an instance that is paired with another', () => {
   });
 
   it('follows what is shared with it by name, and what is not shared any more', async () => {
-    await change('processing.002', { shared: true, sharedWith: ['another'] });
+    const other = await startOwnPeer();
+    const { key: apiKey } = await createKey(lab, 'another partner', 'PEER');
+    const introduction = { pairing: randomUUID(), apiKey, description: await other.describe() };
+    expect((await other.send(lab.url, 'POST', '/federation/pairing', introduction)).status).toBe(200);
+    await other.close();
+    const peers = (await (await labAdmin.get('/peers')).json()) as Peer[];
+    const somebodyElse = peers.find(({ url }) => url === other.url) as Peer;
+    await change('processing.002', { shared: true, sharedWith: [somebodyElse.id] });
     await letMinutePass();
     await refuses([named('processing.002')]);
     await change('processing.002', { shared: true, sharedWith: [seenByLab.id] });

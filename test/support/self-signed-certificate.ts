@@ -13,8 +13,11 @@ const bytes = (hex: string) => Buffer.from(hex, 'hex');
 const sequence = (...parts: Uint8Array[]) => der(0x30, ...parts);
 const oid = (hex: string) => der(0x06, bytes(hex));
 
-/** A certificate (RFC 5280 §4.1) that a test's server shows and its client trusts, as PEM. @param names DNS names it is good for. */
-export function selfSignedCertificate(names: readonly string[]): { key: string; cert: string } {
+/** A certificate (RFC 5280 §4.1) that a test's server shows and its client trusts, as PEM. @param names DNS names it is good for. @param notAfter UTC, `YYYYMMDDhhmmssZ`. */
+export function selfSignedCertificate(
+  names: readonly string[],
+  notAfter = '20991231235959Z',
+): { key: string; cert: string } {
   const { publicKey, privateKey } = generateKeyPairSync('ec', {
     namedCurve: 'P-256',
     publicKeyEncoding: { type: 'spki', format: 'der' },
@@ -28,7 +31,7 @@ export function selfSignedCertificate(names: readonly string[]): { key: string; 
     der(0x02, bytes('01')),
     ecdsaWithSha256,
     commonName,
-    sequence(der(0x18, Buffer.from('20200101000000Z')), der(0x18, Buffer.from('20991231235959Z'))),
+    sequence(der(0x18, Buffer.from('20200101000000Z')), der(0x18, Buffer.from(notAfter))),
     commonName,
     publicKey,
     der(0xa3, sequence(sequence(oid('551d11'), der(0x04, alternativeNames)))),

@@ -1,7 +1,8 @@
 import { fail } from '#lib/errors/fail.ts';
 import type { Entry } from '../domain/model.ts';
 import { checkPrecondition } from '../domain/precondition.ts';
-import { readEntryFields } from '../domain/read-entry-fields.ts';
+import { readEntryFields, refuseUnknownPeers } from '../domain/read-entry-fields.ts';
+import { findUnknownPeers } from '../queries/known-peers.ts';
 import { clearDefault, lockDefault, updateModel } from '../queries/models.ts';
 import { announce } from './announce.ts';
 import type { Dependencies } from './dependencies.ts';
@@ -34,6 +35,9 @@ export async function updateModelFields(
     if (input.default === true && !entry.isDefault) await clearDefault(tx);
     const given = Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined));
     const fields = readEntryFields({ ...entry, ...given });
+    // A peer that was removed since may stay in the list, so that what was read can be sent back.
+    const added = fields.sharedWith.filter((peer) => !entry.sharedWith.includes(peer));
+    refuseUnknownPeers(fields.sharedWith, await findUnknownPeers(tx, added));
     const changed = await updateModel(tx, id, { ...fields, isDefault: input.default ?? entry.isDefault });
     // Peers show what is shared, by its name; nobody else needs to know (federation.md, "Sharing content").
     if (changed.status === 'ACTIVE' && (concernsPeers(entry) || concernsPeers(changed)))

@@ -39,6 +39,23 @@ export function readNewEntry(given: GivenEntry): EntryFields & { type: ModelType
   return { ...fields, key, type: type as ModelType };
 }
 
+/** @throws Failure `invalid` with the place of each unknown peer in `sharedWith`. */
+export function refuseUnknownPeers(sharedWith: readonly string[], unknown: readonly string[]): void {
+  if (unknown.length === 0) return;
+  const errors = sharedWith.flatMap((id, index) =>
+    unknown.includes(id)
+      ? [
+          {
+            pointer: `/sharedWith/${index}`,
+            code: 'unknown-peer',
+            detail: 'is the id of no peer (GET /peers)',
+          },
+        ]
+      : [],
+  );
+  throw fail('invalid', 'The model is not valid.', { errors });
+}
+
 function readFields(given: GivenEntry, faults: Fault[]): EntryFields {
   return {
     name: required(line(255))(given.name, '/name', faults) ?? '',

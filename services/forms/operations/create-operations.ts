@@ -2,6 +2,7 @@ import type { FormsOperations } from '#lib/contracts/forms.ts';
 import type { Database } from '#lib/db/database.ts';
 import type { Logger } from '#lib/observability/logger.ts';
 import type { PageRenderer } from '../pages/create-page-renderer.ts';
+import { saveKnownPeers } from '../queries/known-peers.ts';
 import { readContents } from '../queries/read-contents.ts';
 import { readPeerContents } from '../queries/read-peers.ts';
 import { deletePeer } from '../queries/store-peers.ts';
@@ -68,6 +69,10 @@ export function createOperations({
     storePeerEntries: createStorePeerEntries({ db, log }),
     finishPeerCatalogue: createFinishPeerCatalogue({ db }),
     forgetPeer: ({ url }) => deletePeer(db, url),
+    async setKnownPeers(list) {
+      await saveKnownPeers(db, list);
+      return {};
+    },
     renderPage: async ({ model }) => ({ html: renderer.render(model) }),
     labelForm: async ({ page }) => renderer.label(page),
   };

@@ -50,6 +50,7 @@ export async function acceptPairing(
     if (!used) throw keyRefused('used');
   });
   parts.wake();
+  await parts.tellForms();
   return { description: await parts.ownDescription() };
 }
 

@@ -17,5 +17,7 @@ export interface Parts {
   /** What this instance says of itself, signed. */
   ownDescription: () => Promise<string>;
   wake: () => void;
+  /** Tells the service forms which peers there are, after a change. Does not fail: it is told again every minute. */
+  tellForms: () => Promise<void>;
   log: Logger;
 }

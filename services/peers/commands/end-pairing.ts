@@ -19,6 +19,7 @@ export async function removePeer(parts: Parts, id: string): Promise<void> {
     return found;
   });
   parts.wake();
+  await parts.tellForms();
   if (peer.state === 'ENDED') return;
   await parts.client
     .send({ method: 'DELETE', url: peer.url, path: '/federation/pairing' })

@@ -44,6 +44,7 @@ export async function pair(
     throw addressFault('The instance at this address has shown two different keys.');
   const { id, isNew } = await parts.db.withTransaction((tx) => savePeer(tx, parts, confirmed));
   parts.wake();
+  await parts.tellForms();
   const peer = await findPeer(parts.db, id);
   if (!peer) throw fail('unavailable', 'The pairing was ended meanwhile.');
   return { peer, isNew };

@@ -77,6 +77,12 @@ export function findPinnedKey(
      WHERE p.url = ${url} AND k.kid = ${kid} AND k.use = 'sig'`);
 }
 
+/** The ids of all peers, ended pairings included, and when this was so. */
+export function listPeerIds(db: Queries): Promise<{ ids: string[]; asOf: string }> {
+  return db.one(sql`
+    SELECT ARRAY(SELECT p.id::text FROM peers AS p) AS ids, to_json(now())#>>'{}' AS "asOf"`);
+}
+
 /** Ends a pairing: its keys are trusted no more. @returns the new version. */
 export async function endPeer(tx: Queries, id: string): Promise<number> {
   await tx.query(sql`DELETE FROM peer_keys AS k WHERE k.peer = ${id}`);
