@@ -123,6 +123,7 @@ describe('an instance that is paired with another', () => {
     await change('processing.002', { shared: true, sharedWith: [somebodyElse.id] });
     await letMinutePass();
     await refuses([named('processing.002')]);
+    expect((await labAdmin.send('DELETE', `/peers/${somebodyElse.id}`)).status).toBe(204);
     await change('processing.002', { shared: true, sharedWith: [seenByLab.id] });
     await shows([named('processing.002')], 'Questions from Northern Lab');
     await change('processing.002', { shared: false });
