@@ -43,7 +43,7 @@ describe('an entry', () => {
   });
 
   it('is refused with a pointer for every fault', async () => {
-    const json = { type: 'poem', name: '', key: 'a b', sharedWith: ['a\nb'] };
+    const json = { type: 'poem', name: '', key: 'a b', sharedWith: ['x'.repeat(256)] };
     const response = await forms.send('/models', { method: 'POST', json });
     expect(response.status).toBe(422);
     const { errors } = await response.json();

@@ -13,6 +13,7 @@ export async function saveKnownPeers(
 
 /** Which of these ids are no peer's; none as long as the list is not known. */
 export async function findUnknownPeers(db: Queries, ids: readonly string[]): Promise<string[]> {
+  if (ids.length === 0) return [];
   const rows = await db.query<{ id: string }>(sql`
     SELECT g.id FROM unnest(${ids}::text[]) AS g (id) JOIN known_peers AS k ON g.id <> ALL (k.ids)`);
   return rows.map(({ id }) => id);
