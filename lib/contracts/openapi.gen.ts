@@ -1100,7 +1100,9 @@ export interface paths {
         };
         /**
          * Style sheets, scripts, fonts and images of the pages
-         * @description `embed.js` embeds a form in another page with three lines of HTML: it resizes the frame and reports the end.
+         * @description `embed.js` embeds a form in another page with three lines of HTML: it resizes the frame and reports the end. `embed.mjs` is the same as a
+         *     module. `embed.json` names the addresses of this version of both, whose content never changes, with their `integrity`. Texts are sent
+         *     compressed (`br`, `gzip`). Pages of every origin may read all files.
          */
         get: operations["getAsset"];
         put?: never;
@@ -2595,6 +2597,13 @@ export interface components {
             logoAltText?: string;
             /** @enum {string} */
             logoPosition?: "LEFT" | "CENTER" | "RIGHT";
+            /**
+             * @description Colours of the pages: those of the reader's device (`auto`), or always light or dark. The query parameter `colorScheme` of a page wins
+             *     over it when it is `light` or `dark`. In `css`, `light-dark()` gives both colours of a rule.
+             * @default auto
+             * @enum {string}
+             */
+            colorScheme: "auto" | "light" | "dark";
         };
         /** @description Which elements a form asks, in which order, and how it looks */
         LayoutContent: {
@@ -3525,6 +3534,13 @@ export interface components {
          * @example fr-CA, fr;q=0.8
          */
         acceptLanguage: string;
+        /**
+         * @description Colours of the page, kept by every link, redirection and form of it. `light` and `dark` win over the theme. `auto`, the default, takes
+         *     the theme's, and those of the reader's device if the theme fixes none; `auto-light` and `auto-dark`, which `embed.js` sends, take those of
+         *     the page around the form instead of the device's. Another value counts as `auto`.
+         * @example dark
+         */
+        colorScheme: string;
         /** @description How many at most */
         limit: number;
         /** @description Where to go on, as the page before said; a bad one is a 400 */
@@ -3680,7 +3696,15 @@ export interface operations {
     };
     previewForm: {
         parameters: {
-            query?: never;
+            query?: {
+                /**
+                 * @description Colours of the page, kept by every link, redirection and form of it. `light` and `dark` win over the theme. `auto`, the default, takes
+                 *     the theme's, and those of the reader's device if the theme fixes none; `auto-light` and `auto-dark`, which `embed.js` sends, take those of
+                 *     the page around the form instead of the device's. Another value counts as `auto`.
+                 * @example dark
+                 */
+                colorScheme?: components["parameters"]["colorScheme"];
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -3705,7 +3729,15 @@ export interface operations {
     };
     getTransaction: {
         parameters: {
-            query?: never;
+            query?: {
+                /**
+                 * @description Colours of the page, kept by every link, redirection and form of it. `light` and `dark` win over the theme. `auto`, the default, takes
+                 *     the theme's, and those of the reader's device if the theme fixes none; `auto-light` and `auto-dark`, which `embed.js` sends, take those of
+                 *     the page around the form instead of the device's. Another value counts as `auto`.
+                 * @example dark
+                 */
+                colorScheme?: components["parameters"]["colorScheme"];
+            };
             header?: {
                 /**
                  * @description Language of the form or page, if the context names none (RFC 4647 lookup)
@@ -3750,6 +3782,13 @@ export interface operations {
             query?: {
                 /** @description `true` also shows the elements that the layout hides because they have a valid answer; a child always does */
                 existingElementsVisible?: boolean;
+                /**
+                 * @description Colours of the page, kept by every link, redirection and form of it. `light` and `dark` win over the theme. `auto`, the default, takes
+                 *     the theme's, and those of the reader's device if the theme fixes none; `auto-light` and `auto-dark`, which `embed.js` sends, take those of
+                 *     the page around the form instead of the device's. Another value counts as `auto`.
+                 * @example dark
+                 */
+                colorScheme?: components["parameters"]["colorScheme"];
             };
             header?: {
                 /**
@@ -3794,7 +3833,15 @@ export interface operations {
     };
     submitAnswers: {
         parameters: {
-            query?: never;
+            query?: {
+                /**
+                 * @description Colours of the page, kept by every link, redirection and form of it. `light` and `dark` win over the theme. `auto`, the default, takes
+                 *     the theme's, and those of the reader's device if the theme fixes none; `auto-light` and `auto-dark`, which `embed.js` sends, take those of
+                 *     the page around the form instead of the device's. Another value counts as `auto`.
+                 * @example dark
+                 */
+                colorScheme?: components["parameters"]["colorScheme"];
+            };
             header?: {
                 /**
                  * @description Language of the form or page, if the context names none (RFC 4647 lookup)
@@ -3836,7 +3883,15 @@ export interface operations {
     };
     cancelTransaction: {
         parameters: {
-            query?: never;
+            query?: {
+                /**
+                 * @description Colours of the page, kept by every link, redirection and form of it. `light` and `dark` win over the theme. `auto`, the default, takes
+                 *     the theme's, and those of the reader's device if the theme fixes none; `auto-light` and `auto-dark`, which `embed.js` sends, take those of
+                 *     the page around the form instead of the device's. Another value counts as `auto`.
+                 * @example dark
+                 */
+                colorScheme?: components["parameters"]["colorScheme"];
+            };
             header?: never;
             path: {
                 /**
@@ -3875,7 +3930,15 @@ export interface operations {
     };
     getChild: {
         parameters: {
-            query?: never;
+            query?: {
+                /**
+                 * @description Colours of the page, kept by every link, redirection and form of it. `light` and `dark` win over the theme. `auto`, the default, takes
+                 *     the theme's, and those of the reader's device if the theme fixes none; `auto-light` and `auto-dark`, which `embed.js` sends, take those of
+                 *     the page around the form instead of the device's. Another value counts as `auto`.
+                 * @example dark
+                 */
+                colorScheme?: components["parameters"]["colorScheme"];
+            };
             header?: {
                 /**
                  * @description Language of the form or page, if the context names none (RFC 4647 lookup)
@@ -3917,7 +3980,15 @@ export interface operations {
     };
     createChild: {
         parameters: {
-            query?: never;
+            query?: {
+                /**
+                 * @description Colours of the page, kept by every link, redirection and form of it. `light` and `dark` win over the theme. `auto`, the default, takes
+                 *     the theme's, and those of the reader's device if the theme fixes none; `auto-light` and `auto-dark`, which `embed.js` sends, take those of
+                 *     the page around the form instead of the device's. Another value counts as `auto`.
+                 * @example dark
+                 */
+                colorScheme?: components["parameters"]["colorScheme"];
+            };
             header?: {
                 /**
                  * @description Language of the form or page, if the context names none (RFC 4647 lookup)
@@ -4392,6 +4463,13 @@ export interface operations {
                 format?: string;
                 /** @description Key of a theme for the page; an unknown one is ignored */
                 theme?: string;
+                /**
+                 * @description Colours of the page, kept by every link, redirection and form of it. `light` and `dark` win over the theme. `auto`, the default, takes
+                 *     the theme's, and those of the reader's device if the theme fixes none; `auto-light` and `auto-dark`, which `embed.js` sends, take those of
+                 *     the page around the form instead of the device's. Another value counts as `auto`.
+                 * @example dark
+                 */
+                colorScheme?: components["parameters"]["colorScheme"];
             };
             header?: never;
             path: {
@@ -5451,6 +5529,9 @@ export interface operations {
                 content: {
                     "text/javascript": string;
                     "text/css": string;
+                    "application/json": {
+                        [key: string]: unknown;
+                    };
                     "image/svg+xml": string;
                     "image/png": components["schemas"]["Binary"];
                     "font/woff2": components["schemas"]["Binary"];

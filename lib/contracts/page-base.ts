@@ -13,9 +13,17 @@ export interface PageTheme {
   serial: string;
   /** The logo of the theme, at our own origin (`/assets/logos/<id>`). */
   logo: { url: string; alt: string; position: 'LEFT' | 'CENTER' | 'RIGHT' } | null;
+  /** Default: `auto`. */
+  colorScheme?: ColorScheme;
 }
 
+/** The colours of a page: those of the reader's device, or always the same. */
+export type ColorScheme = 'auto' | 'light' | 'dark';
+
 export type TransactionState = 'CREATED' | 'SUBMITTED' | 'COMMITTED' | 'CANCELLED' | 'TIMEOUT' | 'ROLLBACK';
+
+/** The query parameter `colorScheme`: `light` or `dark` wins over the theme, `auto-…` says what the page around the form looks like. */
+export type AskedColorScheme = 'light' | 'dark' | 'auto-light' | 'auto-dark';
 
 /** What the page tells the page that embeds it (security.md, "Pages"): never an answer. */
 export interface PageEmbedding {
@@ -39,6 +47,8 @@ export interface PageBase {
   language: string;
   instance: PageInstance;
   theme: PageTheme | null;
+  /** What the page's address asks for; absent: the theme and the reader's device decide. */
+  colorScheme?: AskedColorScheme;
   /** null where there is no transaction, or it may not be told (errors 401 and 404): nothing is sent to a host page. */
   embedding: PageEmbedding | null;
 }

@@ -168,11 +168,13 @@ export interface ChildPage extends PageBase {
   links: { child: string; transaction: string };
 }
 
-/** An error in HTML mode; sends nothing to a host page. */
+/** An error in HTML mode. The page that embeds it is told `code`, and nothing else. */
 export interface ErrorPage extends PageBase {
   page: 'error';
   status: number;
   code: ProblemCode;
+  /** Origin that the code goes to; absent: to the embedding page whatever its origin, because the transaction is not known. */
+  iframeOrigin?: string;
   /** Seconds, with 429 and 503. */
   retryAfter?: number;
   links: {

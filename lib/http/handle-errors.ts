@@ -6,6 +6,7 @@ import { toFailure, toProblem } from '#lib/http/problem.ts';
 import { problemStatus } from '#lib/http/problem-status.ts';
 import { sendPage, setCommonHeaders } from '#lib/http/security-headers.ts';
 import type { Logger } from '#lib/observability/logger.ts';
+import { askedColorScheme } from '#lib/pages/color-scheme.ts';
 
 /** Renders the page of a failure in the reader's language; may fail, then the problem document is sent as it is. */
 export type RenderErrorPage = (
@@ -45,7 +46,8 @@ export function handleErrors({
 function rememberPages(render: RenderErrorPage): RenderErrorPage {
   const pages = new LRUCache<string, ReturnType<RenderErrorPage>>({ max: 200, ttl: 600_000 });
   return (ctx, failure) => {
-    const key = `${failure.headers['Retry-After']} ${ctx.get('accept-language')}`;
+    const colors = askedColorScheme(ctx.query.colorScheme);
+    const key = `${failure.headers['Retry-After']} ${colors} ${ctx.get('accept-language')}`;
     let page = pages.get(key);
     if (!page) {
       page = render(ctx, failure);

@@ -49,7 +49,7 @@ export function setCommonHeaders(ctx: Context, secure: boolean): void {
  */
 export function sendPage(
   ctx: Context,
-  html: string,
+  html: string | Buffer,
   {
     status = 200,
     frameAncestors = noAncestors,
@@ -61,5 +61,5 @@ export function sendPage(
   ctx.type = 'text/html; charset=utf-8';
   ctx.set('Content-Security-Policy', contentSecurityPolicy(frameAncestors, formTargets, frameSources));
   if (frameAncestors !== noAncestors) ctx.set('Cross-Origin-Resource-Policy', 'cross-origin');
-  ctx.body = Buffer.from(html);
+  ctx.body = typeof html === 'string' ? Buffer.from(html) : html;
 }

@@ -100,7 +100,7 @@ export async function composeForms(options: Options): Promise<{
     },
     [
       clientAddress(settings.trustedProxies),
-      cors({ origins: settings.corsOrigins, openReads: () => false }),
+      cors({ origins: settings.corsOrigins, openReads: (path) => path.startsWith('/assets/') }),
       routes,
     ],
   );

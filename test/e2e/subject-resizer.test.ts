@@ -107,7 +107,7 @@ describe('a site that listens with iframe-resizer', () => {
     expect(await told('resizer')).toEqual(['sent']);
   });
 
-  it('hears nothing from pages of errors', async () => {
+  it('is told the code of an error page and nothing else', async () => {
     const { id, url } = await create();
     await frame(url);
     await isReady();
@@ -117,11 +117,12 @@ describe('a site that listens with iframe-resizer', () => {
     await form().getByRole('button', { name: 'Send my choices' }).click();
     await form().getByRole('heading', { name: 'The time to answer is over' }).waitFor();
     await form().locator('body.page-error').waitFor();
-    expect(await told('told.filter((data) => data.type)')).toEqual([]);
+    const errors = 'told.filter((data) => data.type)';
+    expect(await told(errors)).toEqual([{ type: 'accord:error', code: 'expired' }]);
     expect(await told('resizer')).toEqual([]);
     await frame(`${session.instance.url}/consents/${id}?t=garbled`);
     await form().getByRole('heading', { name: 'This link is not valid, or no longer valid' }).waitFor();
-    expect(await told('told.filter((data) => data.type)')).toEqual([]);
+    expect(await told(errors)).toEqual([{ type: 'accord:error', code: 'unauthorized' }]);
     expect(await told('resizer')).toEqual([]);
   });
 

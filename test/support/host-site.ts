@@ -16,7 +16,7 @@ export interface HostSite {
 const ears = `<script>
   window.told = []; window.events = []; window.resizer = []; window.closing = 0; window.kept = [];
   addEventListener('message', ({ data }) => told.push(data));
-  for (const name of ['ready', 'committed', 'cancelled', 'timeout', 'close', 'callback'])
+  for (const name of ['ready', 'committed', 'cancelled', 'timeout', 'close', 'callback', 'stay', 'error', 'unreachable'])
     addEventListener('accord:' + name, (event) => {
       events.push([name, event.detail]);
       if (kept.includes(name)) event.preventDefault();

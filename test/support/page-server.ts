@@ -24,7 +24,12 @@ export async function startPageServer(
   const server = createServer(async (request, response) => {
     const path = new URL(request.url ?? '/', 'http://localhost').pathname;
     const file = assets.get(path) ?? (Object.hasOwn(extra, path) ? extra[path] : null);
-    if (file) return void response.setHeader('Content-Type', file.type).end(file.body);
+    if (file) {
+      const { body } = file;
+      return void response
+        .setHeader('Content-Type', file.type)
+        .end(typeof body === 'string' ? body : body.plain);
+    }
     const model = pages(path);
     if (!model) return void response.writeHead(404).end();
     if (request.method === 'POST')

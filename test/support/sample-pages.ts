@@ -120,6 +120,8 @@ function formPages(language: SampleLanguage): Record<string, PageModel> {
       { layout },
     ),
     'form-conditions': sampleForm(language, [terms]),
+    'form-dark': sampleForm(language, [newsletter, research, channel], { layout, colorScheme: 'dark' }),
+    'form-light': sampleForm(language, [newsletter, research, channel], { layout, colorScheme: 'light' }),
     'form-horizontal': sampleForm(language, [newsletter, research], {
       layout: { ...layout, orientation: 'HORIZONTAL', footerOnTop: true },
     }),

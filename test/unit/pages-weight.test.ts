@@ -11,7 +11,7 @@ function weightOf(model: PageModel): number {
   const urls = parsePage(html).elements.flatMap(({ name, attribs }) =>
     name === 'script' ? [attribs.src ?? ''] : name === 'link' ? [attribs.href ?? ''] : [],
   );
-  const files = urls.map((url) => assets.get(url)?.body.length ?? Number.NaN);
+  const files = urls.map((url) => assets.get(url)?.body.plain.length ?? Number.NaN);
   return Buffer.byteLength(html) + files.reduce((sum, size) => sum + size, 0);
 }
 

@@ -1,20 +1,22 @@
 // What a page does beside showing itself: tell the page that embeds it where things stand, follow the callback, wait, close.
 // Nothing here is needed to read or answer a form. Settings are data attributes of <body>; no answer ever leaves through here.
 (() => {
-  const { page, transaction, state, origin, callback, delay, resizer, underWay } = document.body.dataset;
+  const { page, transaction, state, origin, callback, delay, resizer, underWay, code } = document.body.dataset;
   const embedded = window.parent !== window;
-  // Errors tell nothing: a host page learns of states, not of mishaps.
-  const telling = embedded && page !== 'error';
+  // A window that a script opened reports to its opener, but only to the origin that the transaction names.
+  const receiver = embedded ? window.parent : window.opener;
+  const receiverOrigin = origin || (embedded ? '*' : '');
   const ended = ['committed', 'cancelled', 'timeout', 'rolledback'].includes(page);
 
-  /** To the exact origin if the transaction names one, else to whoever embeds the page. */
+  /** To the exact origin if the transaction names one, else to the embedding page. Of an error its code alone. */
   function tell(type) {
-    if (telling) window.parent.postMessage({ type, transaction, state }, origin || '*');
+    const message = code ? { type, code } : { type, transaction, state };
+    if (receiver && receiverOrigin) receiver.postMessage(message, receiverOrigin);
   }
 
   /** The words that host pages of this product family know; they travel inside iframe-resizer's own messages. */
   function tellResizer(message) {
-    if (telling) window.parentIFrame?.sendMessage(message, origin || '*');
+    if (embedded) window.parentIFrame?.sendMessage(message, origin || '*');
   }
 
   // Sending a form leads to this fragment (services/transactions/handlers/send.ts). It is taken out of the address at once, so
@@ -84,7 +86,7 @@
     show();
   }
 
-  tell('accord:state');
+  tell(code ? 'accord:error' : 'accord:state');
 
   const focus = document.querySelector('[data-focus]');
   if (focus && document.activeElement !== focus) {

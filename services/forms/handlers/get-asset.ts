@@ -5,9 +5,9 @@ import { sendFile } from './send-file.ts';
 
 /** GET /assets/{file} */
 export function getAssetHandler({ assets }: Dependencies): Handler {
-  return (ctx) => {
+  return async (ctx) => {
     const asset = assets.get(ctx.path);
     if (!asset) throw fail('not-found', 'There is no such file.');
-    sendFile(ctx, asset);
+    await sendFile(ctx, asset);
   };
 }

@@ -1,24 +1,25 @@
 import type { Handler } from '#lib/http/operation.ts';
+import { type EncodedBody, encodeOnce, sendEncoded } from '#lib/http/send-encoded.ts';
 import type { Dependencies } from './dependencies.ts';
 
 /** GET /openapi.yaml */
 export function getContractYamlHandler(dependencies: Dependencies): Handler {
-  let text: string | undefined;
+  let text: EncodedBody | undefined;
   return async (ctx) => {
     const { stringify } = await import('yaml');
-    text ??= stringify(ownDocument(dependencies), { aliasDuplicateObjects: false, lineWidth: 0 });
+    text ??= encodeOnce(stringify(ownDocument(dependencies), { aliasDuplicateObjects: false, lineWidth: 0 }));
     ctx.type = 'application/yaml';
-    ctx.body = text;
+    await sendEncoded(ctx, text);
   };
 }
 
 /** GET /openapi.json */
 export function getContractJsonHandler(dependencies: Dependencies): Handler {
-  let text: string | undefined;
-  return (ctx) => {
-    text ??= JSON.stringify(ownDocument(dependencies));
+  let text: EncodedBody | undefined;
+  return async (ctx) => {
+    text ??= encodeOnce(JSON.stringify(ownDocument(dependencies)));
     ctx.type = 'application/json';
-    ctx.body = text;
+    await sendEncoded(ctx, text);
   };
 }
 

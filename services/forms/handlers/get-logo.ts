@@ -11,6 +11,6 @@ export function getLogoHandler({ db }: Dependencies): Handler {
     const id = params.id ?? '';
     const logo = isEntryId(id) ? await readLogo(db, id) : undefined;
     if (!logo) throw fail('not-found', 'There is no such image.');
-    sendFile(ctx, { body: logo.body, type: logo.mediaType, immutable: true });
+    await sendFile(ctx, { body: logo.body, type: logo.mediaType, immutable: true });
   };
 }

@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { fail } from '#lib/errors/fail.ts';
 import type { Handler } from '#lib/http/operation.ts';
+import { type EncodedBody, encodeOnce } from '#lib/http/send-encoded.ts';
 import { isEntryId } from '../domain/model-key.ts';
 import { scopeThemeCss } from '../domain/theme-css.ts';
 import { readThemeCss } from '../queries/theme-css.ts';
@@ -9,7 +10,7 @@ import { sendFile } from './send-file.ts';
 
 /** GET /assets/themes/{key}/{file}: `<serial>.css`; previews of drafts ask for `<version id>.css`. */
 export function getThemeStyleHandler({ db }: Dependencies): Handler {
-  const scoped = new LRUCache<string, string>({ max: 100 });
+  const scoped = new LRUCache<string, EncodedBody>({ max: 100 });
   return async (ctx, { params }) => {
     const { key = '', file = '' } = params;
     const name = file.endsWith('.css') ? file.slice(0, -'.css'.length) : '';
@@ -17,12 +18,12 @@ export function getThemeStyleHandler({ db }: Dependencies): Handler {
     const css = known ?? (await readScoped(key, name));
     const immutable = !isEntryId(name);
     if (immutable) scoped.set(`${key}/${name}`, css);
-    sendFile(ctx, { body: css, type: 'text/css; charset=utf-8', immutable });
+    await sendFile(ctx, { body: css, type: 'text/css; charset=utf-8', immutable });
   };
 
-  async function readScoped(key: string, name: string): Promise<string> {
+  async function readScoped(key: string, name: string): Promise<EncodedBody> {
     const css = await readThemeCss(db, key, name);
     if (css === undefined) throw fail('not-found', 'There is no such style sheet.');
-    return scopeThemeCss(css);
+    return encodeOnce(scopeThemeCss(css));
   }
 }

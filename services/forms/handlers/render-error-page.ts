@@ -1,5 +1,6 @@
 import type { RenderErrorPage } from '#lib/http/handle-errors.ts';
 import { problemStatus } from '#lib/http/problem-status.ts';
+import { askedColorScheme } from '#lib/pages/color-scheme.ts';
 import type { Dependencies } from './dependencies.ts';
 import { readerLanguage } from './send-own-page.ts';
 
@@ -16,6 +17,7 @@ export function renderErrorPage(dependencies: Dependencies): RenderErrorPage {
       instance,
       theme: null,
       embedding: null,
+      colorScheme: askedColorScheme(ctx.query.colorScheme),
       links: { child: null, transaction: null },
       contact: null,
     }),

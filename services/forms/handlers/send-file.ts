@@ -1,8 +1,10 @@
 import type { Context } from 'koa';
+import { type EncodedBody, sendEncoded } from '#lib/http/send-encoded.ts';
 
 /** A file that a browser may fetch and keep. */
 export interface PublicFile {
-  body: Buffer | string;
+  /** Texts are compressed; images are sent as they are. */
+  body: EncodedBody | Buffer;
   /** Media type, with charset. */
   type: string;
   /** Strong validator, with quotes; a file that never changes needs none. */
@@ -12,15 +14,10 @@ export interface PublicFile {
 }
 
 /** Sends a file, or 304 if the browser has it. Pages of any origin may use it: host pages load `embed.js`. */
-export function sendFile(ctx: Context, { body, type, etag, immutable }: PublicFile): void {
+export async function sendFile(ctx: Context, { body, type, etag, immutable }: PublicFile): Promise<void> {
   ctx.set('Cache-Control', immutable ? 'public, max-age=31536000, immutable' : 'no-cache');
   ctx.set('Cross-Origin-Resource-Policy', 'cross-origin');
-  if (etag) ctx.set('ETag', etag);
-  ctx.status = 200;
-  if (ctx.fresh) {
-    ctx.status = 304;
-    return;
-  }
   ctx.type = type;
-  ctx.body = body;
+  if (Buffer.isBuffer(body)) ctx.body = body;
+  else await sendEncoded(ctx, body, etag);
 }

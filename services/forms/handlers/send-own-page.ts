@@ -19,8 +19,16 @@ export function readerLanguage(
 
 /** Sends a page of the instance's own, which belongs to no transaction. */
 export function sendOwnPage(ctx: Context, dependencies: Dependencies, page: WithoutBase<OwnPage>): void {
-  const { renderer, instance } = dependencies;
   ctx.vary('Accept-Language');
-  const base = { language: readerLanguage(ctx, dependencies), instance, theme: null, embedding: null };
-  sendPage(ctx, renderer.render({ ...base, ...page } as PageModel), { frameSources: [instance.baseUrl] });
+  const html = renderOwnPage(dependencies, page, readerLanguage(ctx, dependencies));
+  sendPage(ctx, html, { frameSources: [dependencies.instance.baseUrl] });
+}
+
+/** A page of the instance's own in one language. */
+export function renderOwnPage(
+  { renderer, instance }: Pick<Dependencies, 'renderer' | 'instance'>,
+  page: WithoutBase<OwnPage>,
+  language: string,
+): string {
+  return renderer.render({ language, instance, theme: null, embedding: null, ...page } as PageModel);
 }

@@ -1,14 +1,18 @@
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { type EncodedBody, encodeOnce } from '#lib/http/send-encoded.ts';
 
 const ownFolder = new URL('../assets/', import.meta.url);
+const embedFolder = new URL('../embed/', import.meta.url);
+/** Builds of earlier versions of the embedding script: their addresses keep their content for subresource integrity. */
+const releasedFolder = new URL('released/', embedFolder);
 const resizerFolder = path.dirname(fileURLToPath(import.meta.resolve('iframe-resizer/js/iframeResizer.js')));
 
 /** A file that a browser may fetch under `/assets/`. */
 export interface Asset {
-  body: Buffer;
+  body: EncodedBody;
   /** Media type, with charset. */
   type: string;
   /** Strong validator, with quotes. */
@@ -31,13 +35,24 @@ const sources = (): Record<string, string[]> => ({
   'page.js': [own('page.js')],
   'docs.js': [own('docs.js')],
   'resizer-child.js': [resizer('iframeResizer.contentWindow.min.js')],
-  // A host page loads one file: the resizer's host part, then ours.
-  'embed.js': [resizer('iframeResizer.min.js'), own('embed.js')],
+  ...embedding(),
 });
+
+/** The embedding script for host pages: the package's one file as a module, and as a classic script that reads its own element. */
+function embedding(): Record<'embed.js' | 'embed.mjs', string[]> {
+  const source = readFileSync(new URL('embed.js', embedFolder), 'utf8');
+  const tag = readFileSync(new URL('script-tag.js', embedFolder), 'utf8');
+  return {
+    'embed.mjs': [source],
+    'embed.js': ['(() => {', source.replaceAll(/^export /gm, ''), tag, '})();', ''],
+  };
+}
 
 const mediaTypes: Record<string, string> = {
   '.css': 'text/css; charset=utf-8',
   '.js': 'text/javascript; charset=utf-8',
+  '.mjs': 'text/javascript; charset=utf-8',
+  '.json': 'application/json',
 };
 
 /** Reads all assets once, at start. */
@@ -45,15 +60,14 @@ export function createAssets(): Assets {
   const urls = new Map<string, string>();
   const byPath = new Map<string, Asset>();
   for (const [name, parts] of Object.entries(sources())) {
-    const body = Buffer.from(parts.join('\n'));
-    const hash = createHash('sha256').update(body).digest('hex').slice(0, 12);
-    const extension = path.extname(name);
-    const url = `/assets/${path.basename(name, extension)}.${hash}${extension}`;
-    const asset = { body, type: mediaTypes[extension] ?? 'application/octet-stream', etag: `"${hash}"` };
+    const asset = createAsset(name, parts.join('\n'));
+    const { ext, name: base } = path.parse(name);
+    const url = `/assets/${base}.${asset.etag.slice(1, -1)}${ext}`;
     urls.set(name, url);
     byPath.set(url, { ...asset, immutable: true });
-    byPath.set(`/assets/${name}`, { ...asset, immutable: false });
+    byPath.set(`/assets/${name}`, asset);
   }
+  for (const [url, asset] of versionedScripts(byPath)) byPath.set(url, asset);
   return {
     url(name) {
       const url = urls.get(name);
@@ -64,14 +78,39 @@ export function createAssets(): Assets {
   };
 }
 
+function createAsset(name: string, text: string): Asset {
+  const etag = `"${createHash('sha256').update(text).digest('hex').slice(0, 12)}"`;
+  const type = mediaTypes[path.extname(name)] ?? 'application/octet-stream';
+  return { body: encodeOnce(text), type, etag, immutable: false };
+}
+
+/** The embedding script by version, the present one and earlier ones, and `embed.json`, which names the present one with its hashes. */
+function* versionedScripts(assets: ReadonlyMap<string, Asset>): Generator<[string, Asset]> {
+  for (const name of readdirSync(releasedFolder).filter((each) => /^embed-.*\.m?js$/.test(each)))
+    yield [
+      `/assets/${name}`,
+      { ...createAsset(name, readFileSync(new URL(name, releasedFolder), 'utf8')), immutable: true },
+    ];
+  const { version } = JSON.parse(readFileSync(new URL('package.json', embedFolder), 'utf8'));
+  const present: Record<string, { src: string; integrity: string }> = {};
+  for (const [kind, extension] of [
+    ['script', 'js'],
+    ['module', 'mjs'],
+  ]) {
+    const asset = assets.get(`/assets/embed.${extension}`) as Asset;
+    const src = `/assets/embed-${version}.${extension}`;
+    const hash = createHash('sha384').update(asset.body.plain).digest('base64');
+    present[`${kind}`] = { src, integrity: `sha384-${hash}` };
+    yield [src, { ...asset, immutable: true }];
+  }
+  yield ['/assets/embed.json', createAsset('embed.json', JSON.stringify({ version, ...present }))];
+}
+
 function own(file: string): string {
   return readFileSync(new URL(file, ownFolder), 'utf8');
 }
 
-/**
- * The resizer looks for a module loader of the page it runs in; a host page's loader is none of its business, and its console is no place
- * to advertise a later version. Source maps are not served.
- */
+/** The resizer's script without what it looks for in the page, which has no module loader, and without its source map. */
 function resizer(file: string): string {
   const script = readFileSync(path.join(resizerFolder, file), 'utf8')
     .replace(/^\/\/# sourceMappingURL=.*$/m, '')

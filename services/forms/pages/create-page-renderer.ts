@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { FormLabels } from '#lib/contracts/form-content.ts';
 import type { FormPage, PageModel } from '#lib/contracts/pages.ts';
+import { usedColorScheme } from '#lib/pages/color-scheme.ts';
 import { loadTemplates } from '#lib/pages/load-templates.ts';
 import { apiView } from './api-view.ts';
 import type { Assets } from './assets.ts';
@@ -85,9 +86,10 @@ export function createPageRenderer({ assets, sanitiseRichText }: Parts): PageRen
       const language = englishOnly.has(model.page) ? 'en' : model.language;
       const reader = readerFor(language, model.instance.timeZone);
       const template = templates[templateOf(model.page)];
+      const colorScheme = usedColorScheme(model);
       const view = viewOf(model, reader, rich);
       const asker = askerView(model, reader);
-      return template({ model, reader, t: reader.t, asset: assets.url, view, asker });
+      return template({ model, reader, t: reader.t, asset: assets.url, colorScheme, view, asker });
     },
     label: (page) => formLabels(page, readerFor(page.language, page.instance.timeZone), rich),
   };

@@ -1,6 +1,7 @@
 import type { Context } from 'koa';
 import type { DescribedElement, FormDescription } from '#lib/contracts/forms.ts';
 import type { Handler, OperationInput } from '#lib/http/operation.ts';
+import { withColorScheme } from '#lib/pages/color-scheme.ts';
 import { requireOpen } from '../commands/submit-answers.ts';
 import { noSuchTransaction, requireAccess } from '../domain/access.ts';
 import { validRecords } from '../domain/earlier-answers.ts';
@@ -52,7 +53,8 @@ async function sendForm(
   const page = guess && formPage(read, { ...guess, token, instance });
   if (guess && page?.page === 'form') {
     const { revision } = guess.description;
-    const { html } = await forms.renderForm({ layout, languages, revision, page: outlineOf(page) });
+    const coloured = withColorScheme(page, ctx.query.colorScheme);
+    const { html } = await forms.renderForm({ layout, languages, revision, page: outlineOf(coloured) });
     if (html !== null) return sendRendered(ctx, dependencies, read, html);
   }
   const model = formPage(read, { ...(await describe()), token, instance });

@@ -1,4 +1,5 @@
 import type { Handler } from '#lib/http/operation.ts';
+import { keepColorScheme } from '#lib/pages/color-scheme.ts';
 import { noSuchTransaction, requireAccess } from '../domain/access.ts';
 import { linksOf, withToken } from '../domain/links.ts';
 import { stateAt } from '../domain/states.ts';
@@ -18,10 +19,9 @@ export function getTransactionHandler(dependencies: Dependencies): Handler {
     if (mode === 'json') return sendTransaction(ctx, dependencies, read, { principal });
     if (stateAt(read.transaction, read.now) !== 'CREATED')
       return sendFinalPage(ctx, dependencies, read, principal);
+    const { submit } = linksOf(instance.baseUrl, read.transaction.id);
+    const url = withToken(submit, mintToken(tokens, read, principal));
     ctx.status = 303;
-    ctx.set(
-      'Location',
-      withToken(linksOf(instance.baseUrl, read.transaction.id).submit, mintToken(tokens, read, principal)),
-    );
+    ctx.set('Location', keepColorScheme(url, ctx.query.colorScheme));
   };
 }

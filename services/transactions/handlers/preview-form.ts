@@ -1,5 +1,6 @@
 import type { Handler, OperationInput } from '#lib/http/operation.ts';
 import { sendPage } from '#lib/http/security-headers.ts';
+import { withColorScheme } from '#lib/pages/color-scheme.ts';
 import { readContext } from '../commands/read-context.ts';
 import { validRecords } from '../domain/earlier-answers.ts';
 import { layoutReference } from '../domain/layout-reference.ts';
@@ -24,9 +25,8 @@ export function previewFormHandler(dependencies: Dependencies): Handler {
         ? []
         : await readEarlier(db, context.subject, context.object ?? '', layout.elements);
     const valid = validRecords(earlier, description.active, await readNow(db));
-    const { html } = await forms.renderPage({
-      model: previewPage({ context, layout, description, valid, instance }),
-    });
+    const page = previewPage({ context, layout, description, valid, instance });
+    const { html } = await forms.renderPage({ model: withColorScheme(page, ctx.query.colorScheme) });
     sendPage(ctx, html, { frameAncestors: `'self' ${context.iframeOrigin ?? embedOrigins}` });
   };
 }

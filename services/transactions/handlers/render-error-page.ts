@@ -1,7 +1,9 @@
 import type { Principal } from '#lib/auth/principal.ts';
+import type { ErrorPage } from '#lib/contracts/pages.ts';
 import type { Failure } from '#lib/errors/fail.ts';
 import type { RenderErrorPage } from '#lib/http/handle-errors.ts';
 import { problemStatus } from '#lib/http/problem-status.ts';
+import { withColorScheme } from '#lib/pages/color-scheme.ts';
 import { linksOf, withToken } from '../domain/links.ts';
 import type { ReadTransaction } from '../domain/transaction.ts';
 import { readAsker } from '../presenters/asker.ts';
@@ -28,24 +30,24 @@ export function renderErrorPage(dependencies: Dependencies): RenderErrorPage {
     const links = read ? linksOn(dependencies, read, failure, ctx.state.principal) : noLinks;
     const ways = Object.values(links).filter((link) => link !== null);
     const asks = read && (await readAsker(forms, read, languages));
-    const { html } = await forms.renderPage({
-      model: {
-        page: 'error',
-        status: problemStatus[failure.code].status,
-        code: failure.code,
-        language: languages[0] as string,
-        instance,
-        theme: null,
-        embedding: null,
-        ...(retryAfter ? { retryAfter: Number(retryAfter) } : {}),
-        links,
-        entered:
-          read && links.child ? enteredFields(ctx.state.enteredForm ?? {}, read.transaction.layout) : [],
-        // Where nothing leads on, the page says whom to ask (decisions.md §9).
-        contact: ways.length === 0 ? (asks?.contact ?? null) : null,
-        asker: asks?.asker ?? null,
-      },
-    });
+    const page: ErrorPage = {
+      page: 'error',
+      status: problemStatus[failure.code].status,
+      code: failure.code,
+      language: languages[0] as string,
+      instance,
+      theme: null,
+      embedding: null,
+      iframeOrigin: read?.transaction.context.iframeOrigin,
+      ...(retryAfter ? { retryAfter: Number(retryAfter) } : {}),
+      links,
+      entered:
+        read && links.child ? enteredFields(ctx.state.enteredForm ?? {}, read.transaction.layout) : [],
+      // Where nothing leads on, the page says whom to ask (docs/interface.md, "Errors").
+      contact: ways.length === 0 ? (asks?.contact ?? null) : null,
+      asker: asks?.asker ?? null,
+    };
+    const { html } = await forms.renderPage({ model: withColorScheme(page, ctx.query.colorScheme) });
     return { html, frameAncestors: read ? frameAncestors(read, embedOrigins) : `'self' ${embedOrigins}` };
   };
 }

@@ -3,6 +3,7 @@ import type { PageModel } from '#lib/contracts/pages.ts';
 import type { Fault } from '#lib/errors/fail.ts';
 import type { OperationInput } from '#lib/http/operation.ts';
 import { sendPage } from '#lib/http/security-headers.ts';
+import { keepColorScheme, withColorScheme } from '#lib/pages/color-scheme.ts';
 import { linksOf, withToken } from '../domain/links.ts';
 import type { ReadTransaction } from '../domain/transaction.ts';
 import { frameAncestors } from '../presenters/embedding.ts';
@@ -18,7 +19,8 @@ export async function sendTransactionPage(
   model: PageModel,
   status = 200,
 ): Promise<void> {
-  const { html } = await dependencies.forms.renderPage({ model });
+  const page = withColorScheme(model, ctx.query.colorScheme);
+  const { html } = await dependencies.forms.renderPage({ model: page });
   sendRendered(ctx, dependencies, read, html, status);
 }
 
@@ -69,10 +71,8 @@ export function redirectToTransaction(
 ): void {
   const token = mintToken(tokens, read, principal);
   ctx.status = 303;
-  ctx.set(
-    'Location',
-    withToken(linksOf(instance.baseUrl, read.transaction.id).transaction, token) + fragment,
-  );
+  const url = withToken(linksOf(instance.baseUrl, read.transaction.id).transaction, token);
+  ctx.set('Location', keepColorScheme(url, ctx.query.colorScheme) + fragment);
 }
 
 /**

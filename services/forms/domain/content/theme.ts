@@ -42,4 +42,5 @@ export const readTheme = objectOf({
   logoPath,
   logoAltText: line(),
   logoPosition: oneOf('LEFT', 'CENTER', 'RIGHT'),
+  colorScheme: oneOf('auto', 'light', 'dark'),
 });

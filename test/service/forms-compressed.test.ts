@@ -1,0 +1,94 @@
+import { type ClientRequestArgs, type IncomingMessage, request } from 'node:http';
+import { buffer } from 'node:stream/consumers';
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startTestInstance, type TestInstance } from '../support/instance.ts';
+
+let instance: TestInstance;
+beforeAll(async () => {
+  instance = await startTestInstance();
+});
+afterAll(() => instance?.stop());
+
+/** A request whose answer is not decoded, as fetch would. */
+async function ask(path: string, headers: ClientRequestArgs['headers'] = {}, method = 'GET') {
+  const reply = await new Promise<IncomingMessage>((resolve, reject) => {
+    request(new URL(path, instance.url), { method, headers }, resolve).on('error', reject).end();
+  });
+  return { status: reply.statusCode, headers: reply.headers, body: await buffer(reply) };
+}
+
+const decode = { br: brotliDecompressSync, gzip: gunzipSync };
+const paths = [
+  '/assets/accord.css',
+  '/assets/embed.js',
+  '/assets/embed.mjs',
+  '/assets/themes/theme.001/1.0.css',
+  '/docs',
+  '/openapi.yaml',
+  '/openapi.json',
+];
+
+describe('a file and the documentation', () => {
+  it.each(paths)('%s are sent compressed to a client that accepts it', async (path) => {
+    const plain = await ask(path);
+    expect(plain.headers['content-encoding']).toBeUndefined();
+    for (const coding of ['br', 'gzip'] as const) {
+      const small = await ask(path, { 'Accept-Encoding': coding });
+      expect(small.headers['content-encoding']).toBe(coding);
+      expect(decode[coding](small.body)).toEqual(plain.body);
+      if (plain.body.length > 1000) expect(small.body.length).toBeLessThan(plain.body.length / 2);
+      for (const { headers } of [plain, small]) expect(headers.vary).toMatch(/Accept-Encoding/);
+    }
+  });
+
+  it('go as Brotli to a browser, and plain to a client that refuses both', async () => {
+    const coding = async (accepted: string) =>
+      (await ask('/assets/embed.js', { 'Accept-Encoding': accepted })).headers['content-encoding'];
+    expect(await coding('gzip, deflate, br, zstd')).toBe('br');
+    expect(await coding('br;q=0, gzip')).toBe('gzip');
+    expect(await coding('*')).toBe('br');
+    expect(await coding('br;q=0, gzip;q=0')).toBeUndefined();
+    expect(await coding('identity')).toBeUndefined();
+  });
+
+  it('have another validator in each coding, and a 304 for each', async () => {
+    const tags = new Set<string>();
+    for (const coding of ['identity', 'gzip', 'br']) {
+      const headers = { 'Accept-Encoding': coding };
+      const { etag = '' } = (await ask('/assets/embed.js', headers)).headers;
+      const again = await ask('/assets/embed.js', { ...headers, 'If-None-Match': etag });
+      expect(again.status).toBe(304);
+      expect(again.headers).toMatchObject({ etag, vary: expect.stringContaining('Accept-Encoding') });
+      tags.add(etag);
+    }
+    expect(tags.size).toBe(3);
+  });
+
+  it.each(['identity', 'gzip', 'br'])('answer HEAD like GET in %s, without the body', async (coding) => {
+    for (const path of ['/assets/accord.css', '/docs', '/openapi.json']) {
+      const [get, head] = await Promise.all(
+        ['GET', 'HEAD'].map((method) => ask(path, { 'Accept-Encoding': coding }, method)),
+      );
+      const shape = (reply: Awaited<ReturnType<typeof ask>> | undefined) =>
+        ['content-length', 'content-encoding', 'content-type', 'etag', 'vary'].map(
+          (name) => reply?.headers[name],
+        );
+      expect(head?.status).toBe(200);
+      expect(head?.body.length).toBe(0);
+      expect(shape(head)).toEqual(shape(get));
+      expect(get?.headers['content-length']).toBe(String(get?.body.length));
+    }
+  });
+
+  it('can be read by pages of every origin, without credentials', async () => {
+    for (const path of ['/assets/embed.js', '/assets/embed.mjs', '/assets/themes/theme.001/1.0.css']) {
+      const { headers } = await ask(path, { Origin: 'https://shop.example' });
+      expect(headers['access-control-allow-origin']).toBe('*');
+      expect(headers['access-control-allow-credentials']).toBeUndefined();
+    }
+    expect(
+      (await ask('/docs', { Origin: 'https://shop.example' })).headers['access-control-allow-origin'],
+    ).toBeUndefined();
+  });
+});
