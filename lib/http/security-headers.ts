@@ -1,4 +1,5 @@
 import type { Context } from 'koa';
+import { setPageBody } from '#lib/http/send-encoded.ts';
 
 /** `frame-ancestors` of pages that nobody may embed. */
 const noAncestors = "'none'";
@@ -46,20 +47,24 @@ export function setCommonHeaders(ctx: Context, secure: boolean): void {
  * Sends a page with its policy. URLs in pages are built from BASE_URL: a page that a reader may have opened at another address of the
  * instance (127.0.0.1 for localhost) names it among `formTargets` and `frameSources`.
  * @param frameAncestors defaults to nobody.
+ * @param compress for pages that no cookie opens ({@link setPageBody}).
  */
 export function sendPage(
   ctx: Context,
-  html: string | Buffer,
+  html: string,
   {
     status = 200,
     frameAncestors = noAncestors,
     formTargets = [] as readonly string[],
     frameSources = [] as readonly string[],
+    compress = false,
   } = {},
 ): void {
   ctx.status = status;
   ctx.type = 'text/html; charset=utf-8';
   ctx.set('Content-Security-Policy', contentSecurityPolicy(frameAncestors, formTargets, frameSources));
   if (frameAncestors !== noAncestors) ctx.set('Cross-Origin-Resource-Policy', 'cross-origin');
-  ctx.body = typeof html === 'string' ? Buffer.from(html) : html;
+  const body = Buffer.from(html);
+  if (compress) setPageBody(ctx, body);
+  else ctx.body = body;
 }

@@ -1,7 +1,8 @@
 import { promisify } from 'node:util';
-import { brotliCompress, constants, gzip } from 'node:zlib';
+import { brotliCompress, brotliCompressSync, constants, gzip, gzipSync } from 'node:zlib';
 import type { Context } from 'koa';
 import Negotiator from 'negotiator';
+import { rememberByText } from '#lib/memo/remember-by-text.ts';
 
 /** A body that never changes, with its compressed forms. */
 export interface EncodedBody {
@@ -13,6 +14,11 @@ export interface EncodedBody {
 type Coding = 'br' | 'gzip';
 /** The smaller one first. */
 const codings: Coding[] = ['br', 'gzip'];
+
+const acceptedCoding = rememberByText((accepted: string): Coding | 'identity' => {
+  const offered = new Negotiator({ headers: { 'accept-encoding': accepted } }).encodings(codings);
+  return codings.find((coding) => offered.includes(coding)) ?? 'identity';
+});
 
 /** The last two of Brotli's eleven steps take ten times as long and save a few per cent: too much for somebody who waits. */
 const brotliQuality = 9;
@@ -44,16 +50,34 @@ export function encodeOnce(body: Buffer | string): EncodedBody {
  * @param etag strong validator of the plain body, with quotes; every coding has its own, as RFC 9110 §8.8.3.3 asks.
  */
 export async function sendEncoded(ctx: Context, body: EncodedBody, etag?: string): Promise<void> {
-  const headers = { 'accept-encoding': ctx.get('accept-encoding') };
-  const accepted = new Negotiator({ headers }).encodings(codings);
-  const coding = codings.find((each) => accepted.includes(each));
   ctx.vary('Accept-Encoding');
-  if (etag) ctx.set('ETag', coding ? `${etag.slice(0, -1)}-${coding}"` : etag);
+  const coding = acceptedCoding(ctx.get('accept-encoding'));
+  if (etag) ctx.set('ETag', coding !== 'identity' ? `${etag.slice(0, -1)}-${coding}"` : etag);
   ctx.status = 200;
   if (ctx.fresh) {
     ctx.status = 304;
     return;
   }
-  if (coding) ctx.set('Content-Encoding', coding);
-  ctx.body = coding ? await body.as(coding) : body.plain;
+  if (coding === 'identity') ctx.body = body.plain;
+  else {
+    ctx.set('Content-Encoding', coding);
+    ctx.body = await body.as(coding);
+  }
+}
+
+/** Below this size the headers weigh more than what is saved. */
+const smallestPage = 1024;
+
+/**
+ * Sets a body that is made for one answer, compressed in the fastest way: 40 to 60 µs for a page of 7 kB, on this thread, because handing it
+ * to another one costs more than twice that. Only for pages that no cookie opens: to guess a secret in them from their length (BREACH), a
+ * stranger would have to know their address, which holds the secret.
+ */
+export function setPageBody(ctx: Context, page: Buffer): void {
+  ctx.vary('Accept-Encoding');
+  const coding = page.length < smallestPage ? 'identity' : acceptedCoding(ctx.get('accept-encoding'));
+  if (coding !== 'identity') ctx.set('Content-Encoding', coding);
+  if (coding === 'br')
+    ctx.body = brotliCompressSync(page, { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } });
+  else ctx.body = coding === 'gzip' ? gzipSync(page, { level: 1 }) : page;
 }

@@ -2,6 +2,8 @@ import { type ClientRequestArgs, type IncomingMessage, request } from 'node:http
 import { buffer } from 'node:stream/consumers';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { signIn } from '../support/callers.ts';
+import { createTransaction } from '../support/live-transactions.ts';
 import { startTestInstance, type TestInstance } from '../support/instance.ts';
 
 let instance: TestInstance;
@@ -90,5 +92,22 @@ describe('a file and the documentation', () => {
     expect(
       (await ask('/docs', { Origin: 'https://shop.example' })).headers['access-control-allow-origin'],
     ).toBeUndefined();
+  });
+});
+
+describe('a page of a form', () => {
+  it('is sent compressed to a browser, from the form to the end', async () => {
+    const operator = await signIn(instance, 'operator');
+    const { url } = await createTransaction(operator);
+    const address = url.replace('?', '/submit?');
+    const plain = await ask(address, { Accept: 'text/html' });
+    for (const coding of ['br', 'gzip'] as const) {
+      const page = await ask(address, { Accept: 'text/html', 'Accept-Encoding': coding });
+      expect(page.headers['content-encoding']).toBe(coding);
+      expect(page.headers.vary).toMatch(/Accept-Encoding/);
+      expect(decode[coding](page.body).toString()).toContain('<form id="choices"');
+      expect(page.body.length).toBeLessThan(plain.body.length / 2);
+    }
+    expect(plain.headers['content-encoding']).toBeUndefined();
   });
 });

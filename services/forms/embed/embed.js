@@ -60,7 +60,7 @@ export function embed(target, url, { title, colorScheme = 'auto', onEvent } = {}
   // Room for a short form from the start, so that the page below moves as little as possible. An empty frame is drawn opaque when
   // its color scheme is not that of the page: `normal` avoids a white flash on a dark page.
   const style = { display: 'block', width: '100%', minWidth: '100%', height: '40rem', border: '0' };
-  Object.assign(frame.style, style, { colorScheme: 'normal' });
+  Object.assign(frame.style, style, { borderRadius: '0.625rem', colorScheme: 'normal' });
 
   /** @type {AccordDetail} */
   let last = {};

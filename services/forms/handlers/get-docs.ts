@@ -12,7 +12,7 @@ export function getDocsHandler(dependencies: Dependencies): Handler {
   let page: EncodedBody | undefined;
   return async (ctx) => {
     page ??= encodeOnce(renderOwnPage(dependencies, { page: 'api', document: shown, signIn }, 'en'));
-    sendPage(ctx, page.plain);
+    sendPage(ctx, '');
     await sendEncoded(ctx, page);
   };
 }

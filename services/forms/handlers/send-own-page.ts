@@ -21,7 +21,7 @@ export function readerLanguage(
 export function sendOwnPage(ctx: Context, dependencies: Dependencies, page: WithoutBase<OwnPage>): void {
   ctx.vary('Accept-Language');
   const html = renderOwnPage(dependencies, page, readerLanguage(ctx, dependencies));
-  sendPage(ctx, html, { frameSources: [dependencies.instance.baseUrl] });
+  sendPage(ctx, html, { frameSources: [dependencies.instance.baseUrl], compress: true });
 }
 
 /** A page of the instance's own in one language. */

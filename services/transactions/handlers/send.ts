@@ -36,6 +36,7 @@ export function sendRendered(
     status,
     frameAncestors: frameAncestors(read, embedOrigins),
     formTargets: [instance.baseUrl],
+    compress: true,
   });
 }
 
