@@ -3,8 +3,8 @@ import { buffer } from 'node:stream/consumers';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { signIn } from '../support/callers.ts';
-import { createTransaction } from '../support/live-transactions.ts';
 import { startTestInstance, type TestInstance } from '../support/instance.ts';
+import { createTransaction } from '../support/live-transactions.ts';
 
 let instance: TestInstance;
 beforeAll(async () => {

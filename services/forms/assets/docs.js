@@ -3,7 +3,19 @@
   for (const button of document.querySelectorAll('[data-copy]')) offerCopy(button);
 
   const list = document.querySelector('[data-events]');
-  const names = ['ready', 'submitted', 'committed', 'cancelled', 'timeout', 'rollback', 'close', 'callback'];
+  const names = [
+    'ready',
+    'submitted',
+    'committed',
+    'cancelled',
+    'timeout',
+    'rollback',
+    'close',
+    'callback',
+    'stay',
+    'error',
+    'unreachable',
+  ];
   for (const name of list ? names : []) {
     document.querySelector(list.dataset.events).addEventListener(`accord:${name}`, (event) => {
       const item = document.createElement('li');

@@ -1,7 +1,8 @@
 // What a page does beside showing itself: tell the page that embeds it where things stand, follow the callback, wait, close.
 // Nothing here is needed to read or answer a form. Settings are data attributes of <body>; no answer ever leaves through here.
 (() => {
-  const { page, transaction, state, origin, callback, delay, resizer, underWay, code } = document.body.dataset;
+  const { page, transaction, state, origin, callback, delay, resizer, underWay, code } =
+    document.body.dataset;
   const embedded = window.parent !== window;
   // A window that a script opened reports to its opener, but only to the origin that the transaction names.
   const receiver = embedded ? window.parent : window.opener;
