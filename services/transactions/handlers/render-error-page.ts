@@ -41,8 +41,7 @@ export function renderErrorPage(dependencies: Dependencies): RenderErrorPage {
       iframeOrigin: read?.transaction.context.iframeOrigin,
       ...(retryAfter ? { retryAfter: Number(retryAfter) } : {}),
       links,
-      entered:
-        read && links.child ? enteredFields(ctx.state.enteredForm ?? {}, read.transaction.layout) : [],
+      entered: read && links.child ? enteredFields(ctx.state.enteredForm ?? {}, read.transaction.layout) : [],
       // Where nothing leads on, the page says whom to ask (docs/interface.md, "Errors").
       contact: ways.length === 0 ? (asks?.contact ?? null) : null,
       asker: asks?.asker ?? null,
