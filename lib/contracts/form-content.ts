@@ -145,6 +145,8 @@ export interface FormLabels {
   acceptAll?: string;
   refuseAll: string;
   cancel?: string;
+  /** Asked before a form in which something was entered is cancelled. */
+  cancelQuestion?: { title: string; text: string; keep: string; discard: string };
   optional: string;
   purposes: Record<string, string>;
   legalBases: Record<string, string>;

@@ -2032,6 +2032,13 @@ export interface components {
             refuseAll: string;
             /** @description Button that cancels; only if the layout offers it and the transaction can be cancelled */
             cancel?: string;
+            /** @description Asked before a form in which something was entered is cancelled; only where there is `cancel` */
+            cancelQuestion?: {
+                title: string;
+                text: string;
+                keep: string;
+                discard: string;
+            };
             /** @description Beside the title of a question that needs no answer */
             optional: string;
             /** @description Words for the codes in `purposes` of a processing */

@@ -170,7 +170,8 @@ describe('describing a form', () => {
     expect(
       elements.map(({ answers, required, multiple }) => [answers?.length ?? null, required, multiple]),
     ).toEqual([
-      [1, true, false],
+      // A notice: a processing that cannot be refused needs no answer.
+      [1, false, false],
       [3, true, false],
       [4, true, true],
       [null, false, false],

@@ -80,10 +80,13 @@ describe('assets', () => {
     const style = /\/assets\/accord\.\w+\.css/.exec(html)?.[0] ?? '';
     const file = await visit(style);
     expect(file.headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
-    const embed = await visit('/assets/embed.js');
+    const embed = await visit('/assets/embed.js', { 'Accept-Encoding': 'gzip' });
     expect(embed.headers.get('content-type')).toBe('text/javascript; charset=utf-8');
     expect(embed.headers.get('cross-origin-resource-policy')).toBe('cross-origin');
-    const again = await getRaw('/assets/embed.js', { 'If-None-Match': embed.headers.get('etag') ?? '' });
+    const again = await getRaw('/assets/embed.js', {
+      'Accept-Encoding': 'gzip',
+      'If-None-Match': embed.headers.get('etag') ?? '',
+    });
     expect(again.statusCode).toBe(304);
   });
 

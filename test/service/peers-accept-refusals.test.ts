@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { generatePrivateKey, publicPart, readPrivateKey } from '#lib/config/private-key.ts';
 import { randomId } from '#lib/ids/random-id.ts';
 import { sampleContent } from '../support/forms-models.ts';
-import { rowsOf } from '../support/live-database.ts';
+import { rowsOf, runInDatabase } from '../support/live-database.ts';
 import { activateContent, type LiveModel, makeLiveModel, withdrawModel } from '../support/live-models.ts';
 import { type OwnerInstance, startOwner } from '../support/owner-instance.ts';
 import { digestOf, makePart, newPeer, type PartChanges } from '../support/peer-parts.ts';
@@ -119,6 +119,7 @@ describe('a part with questions that are not ours to be asked by this peer', () 
 
   it('is refused if they are shared with others alone, and taken from those', async () => {
     const friend = newPeer();
+    await runInDatabase(lab, 'UPDATE forms.known_peers SET ids = array_append(ids, $1)', [friend.id]);
     const element = await makeLiveModel(lab.admin, 'processing', { en: sampleContent.processing });
     await lab.share(element.key, { sharedWith: [friend.id] });
     const answers = { [`element/processing/${element.key}/1.0`]: ['accepted'] };

@@ -75,7 +75,10 @@ describe('a transaction that a peer brought about', () => {
     const extracted = await (await lab.admin.send('POST', '/records/extraction?limit=200', condition)).json();
     expect(extracted).toMatchObject({
       values: expect.arrayContaining([
-        { subjectName: subject, record: expect.objectContaining({ leader, transaction: made.id }) },
+        expect.objectContaining({
+          subjectName: subject,
+          record: expect.objectContaining({ leader, transaction: made.id }),
+        }),
       ]),
     });
     const csv = await (
@@ -153,8 +156,8 @@ describe('a transaction that a peer brought about', () => {
 describe('the page of a transaction that a peer brought about', () => {
   it.each([
     ['en', 'They were given at Hospital', 'Not everybody who asked'],
-    ['fr', 'Elles ont été données chez Hospital', 'Tous ceux qui vous interrogeaient'],
-    ['ar', 'قُدمت لدى', 'لم يتمكن كل من سأل'],
+    ['fr', 'Vous les avez données auprès de Hospital', 'Certains organismes n’ont pas pu'],
+    ['ar', 'قُدّمت لدى', 'لم تتمكن جميع الجهات السائلة'],
   ])('says in %s for whose word it waits, and what came of it', async (language, waits, over) => {
     const changes = { content: { language }, submission: { language, mode: 'hold' } } as const;
     const { part, made } = await accepted(changes);
@@ -169,7 +172,7 @@ describe('a receipt of answers that a peer collected', () => {
   it.each([
     ['en', 'Form shown by'],
     ['fr', 'Formulaire présenté par'],
-    ['ar', 'جهة عرض النموذج'],
+    ['ar', 'الجهة التي عرضت النموذج'],
   ])('says in %s who showed the form', async (language, words) => {
     const { part, made } = await accepted({
       ...{ peer: newPeer({ name: 'St. Mary Hospital' }), content: { language }, submission: { language } },

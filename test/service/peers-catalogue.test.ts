@@ -27,20 +27,23 @@ async function newPartner(): Promise<Partner> {
   partners.push(partner);
   return partner;
 }
+/** What removing a peer takes. */
+const removalParts = () => ({
+  db: here.db,
+  baseUrl: 'http://here.test',
+  wake: () => {},
+  client: { send: async () => ({}) },
+  auth: { spendPairingKeys: async () => ({}) },
+  tellForms: async () => {},
+});
 let lab: Partner;
 beforeEach(async () => {
   lab = await newPartner();
   lab.catalogue.entries = [await signEntry(lab.peer)];
 });
 afterEach(async () => {
-  const parts = {
-    db: here.db,
-    baseUrl: 'http://here.test',
-    wake: () => {},
-    client: { send: async () => ({}) },
-  };
   for (const { id, peer } of partners) {
-    await removePeer(parts as never, id).catch(() => {});
+    await removePeer(removalParts() as never, id).catch(() => {});
     await peer.close();
   }
   partners = [];
@@ -131,8 +134,7 @@ describe('a catalogue', () => {
 
   it('is forgotten when the pairing ends, and read anew after the next', async () => {
     await here.catalogues.runOnce();
-    const parts = { db: here.db, baseUrl: 'x', wake: () => {}, client: { send: async () => ({}) } };
-    await removePeer(parts as never, lab.id);
+    await removePeer(removalParts() as never, lab.id);
     expect(await copyOf(lab)).toEqual({ study: '1.0' });
     await here.catalogues.runOnce();
     expect(await copyOf(lab)).toEqual({});

@@ -113,7 +113,7 @@ describe('the representation of a transaction', () => {
       await (await instance.fetch(`${path}?t=${made.token}`)).json(),
     ]) {
       const { author, context: whole, token, ...rest } = seen;
-      expect(own).toEqual({ ...rest, token: expect.any(String) });
+      expect(own).toEqual({ ...rest, token: expect.any(String), links: expect.any(Object) });
     }
   });
 
@@ -126,6 +126,7 @@ describe('the representation of a transaction', () => {
         task: `${instance.url}/consents/${made.id}/submit`,
         breed: `${instance.url}/consents/${made.id}/child`,
       },
+      links: { subject: expect.any(String), form: expect.any(String) },
       ...{ language: 'ar', updatable: true, cancellable: true, callback: 'https://shop.example/done' },
     });
     expect(Date.parse(String(expires)) - Date.parse(String(created))).toBe(2 * 60 * 60 * 1000);

@@ -45,7 +45,7 @@ describe('a new transaction', () => {
   it('has the same shape when it is read again, each time with a fresh token', async () => {
     const made = await transactionIn(create(shop, { subject: 'carl' }));
     const again = (await (await shop.get(`/consents/${made.id}`)).json()) as Record<string, unknown>;
-    expect(again).toEqual({ ...made, token: expect.any(String) });
+    expect(again).toEqual({ ...made, token: expect.any(String), links: expect.any(Object) });
     expect(again.token).not.toBe(made.token);
   });
 

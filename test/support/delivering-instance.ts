@@ -67,7 +67,7 @@ export interface DeliveringInstance {
 }
 
 const nobody = async () => ({ result: 'none' }) as const;
-const auth = { introspect: nobody } as unknown as AuthOperations;
+const auth = { introspect: nobody, spendPairingKeys: async () => ({}) } as unknown as AuthOperations;
 /** Nothing is shared here, and no copies are kept. */
 const forms = new Proxy({} as FormsOperations, { get: () => async () => ({ held: true }) });
 

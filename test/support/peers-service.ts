@@ -32,7 +32,7 @@ export interface PeersService {
 
 const baseUrl = 'http://here.test';
 const nobody = async () => ({ result: 'none' }) as const;
-const auth = { introspect: nobody } as unknown as AuthOperations;
+const auth = { introspect: nobody, spendPairingKeys: async () => ({}) } as unknown as AuthOperations;
 
 export async function startPeers(): Promise<PeersService> {
   const forms = await startForms();

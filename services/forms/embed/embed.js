@@ -94,6 +94,7 @@ export function embed(target, url, { title, colorScheme = 'auto', onEvent } = {}
   /** The messages of iframe-resizer 4, which the pages of a form send beside their own. @param {string} message */
   function resized(message) {
     if (message === '[iFrameResizerChild]Ready') {
+      canResize = true;
       const settings =
         'accord:8:false:false:32:true:true:null:bodyOffset:null:null:0:false:child:scroll:false';
       frame.contentWindow?.postMessage(`[iFrameSizer]${settings}`, origin);
@@ -121,8 +122,18 @@ export function embed(target, url, { title, colorScheme = 'auto', onEvent } = {}
     else if (data && typeof data === 'object') heard(data);
   }
 
+  let width = 0;
+  let canResize = false;
+  // The form is higher in a narrower frame; the script in it measures again when its host says so.
+  const resizing = new ResizeObserver(() => {
+    const isNew = frame.offsetWidth !== width;
+    width = frame.offsetWidth;
+    if (isNew && canResize) frame.contentWindow?.postMessage('[iFrameSizer]resize', origin);
+  });
+
   function remove() {
     clearTimeout(timer);
+    resizing.disconnect();
     window.removeEventListener('message', listen);
     frame.remove();
   }
@@ -130,6 +141,7 @@ export function embed(target, url, { title, colorScheme = 'auto', onEvent } = {}
   const timer = setTimeout(() => (frame.isConnected ? report('unreachable', {}) : remove()), patience);
   window.addEventListener('message', listen);
   element.append(frame);
+  resizing.observe(frame);
   return { frame, remove };
 }
 

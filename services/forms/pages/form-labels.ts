@@ -56,7 +56,15 @@ export function formLabels(page: FormPage, reader: Reader, rich: RichText): Form
     ...fixedLabels(reader),
     submit: view.submitText,
     ...(page.layout.acceptAllVisible && { acceptAll: view.acceptAllText }),
-    ...(view.cancel && { cancel: view.cancelText }),
+    ...(view.cancel && {
+      cancel: view.cancelText,
+      cancelQuestion: {
+        title: t('cancel.title'),
+        text: t('cancel.text'),
+        keep: t('cancel.keep'),
+        discard: t('cancel.discard'),
+      },
+    }),
     rights: { title: t('form.rights'), ...view.rights },
     ...(view.validity && { validity: view.validity }),
     ...(page.expires && { expires: t('form.expires', { date: reader.dateTime(page.expires) }) }),

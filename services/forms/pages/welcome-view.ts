@@ -48,7 +48,7 @@ TOKEN=$(curl -s ${tokenUrl} \\
     },
     {
       text: reader.t('welcome.tryCreate'),
-      command: `SUBJECT=alice-$(date +%s)
+      command: `SUBJECT=alice-$(date +%s)-$$
 FORM=$(curl -s ${baseUrl}/consents \\
   ${bearer} \\
   ${json} \\
