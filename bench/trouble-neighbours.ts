@@ -26,7 +26,6 @@ export interface Neighbours {
   cpuMs: number;
   /** What the leader holds for the peer in trouble in the end, and how much of it has been taken to be sent. */
   queued: number;
-  leased: number;
 }
 
 const patienceMs = 60_000;
@@ -72,9 +71,9 @@ export async function measureNeighbours(
   }
   await Promise.all(walks);
   const cpuMs = ((cpuSeconds(leader.pid()) - cpuBefore) * 1000) / walks.length;
-  const [held] = await postgres.run<{ queued: number; leased: number }>(
+  const [held] = await postgres.run<{ queued: number }>(
     leader.name,
-    `SELECT count(*)::int AS queued, count(*) FILTER (WHERE lease_until > now())::int AS leased FROM peers.deliveries WHERE peer_url = $1`,
+    `SELECT count(*)::int AS queued FROM peers.deliveries WHERE peer_url = $1`,
     [ill.url],
   );
   const delays = await readDelays(square, clicks);
@@ -83,7 +82,7 @@ export async function measureNeighbours(
     delays,
     ...{ failed, cpuMs },
     missing: clicks.size - delays.length,
-    ...{ queued: held?.queued ?? 0, leased: held?.leased ?? 0 },
+    queued: held?.queued ?? 0,
   };
 }
 
@@ -93,7 +92,7 @@ async function forgetTrouble({ postgres, leader, ill }: Square): Promise<void> {
   await until(async () => {
     const busy = await postgres.run(
       leader.name,
-      'SELECT FROM peers.places WHERE peer_url = $1 AND lease_until > now()',
+      'SELECT FROM peers.queues WHERE peer_url = $1 AND lease_until > now()',
       [ill.url],
     );
     return busy.length === 0;

@@ -44,8 +44,8 @@ export function writeTroubleReport({ seen, rate, seconds, rounds, loads, command
     '',
     `The target is at most ${target} at p99. Milliseconds, of all rounds together, and in brackets the ratios round by round: their median, from which to which. Who floods takes its share of this one machine; the last line is therefore told beside the one before it, whose flood is not for the leader.`,
     '',
-    '| the peer in trouble | CPU ms of the leader for a flow | flows of others that failed | parts missing | held for it in the end | of them taken to be sent | under way to it at once, at most | its own requests | of them turned away |',
-    '|---|---|---|---|---|---|---|---|---|',
+    '| the peer in trouble | CPU ms of the leader for a flow | flows of others that failed | parts missing | held for it in the end | under way to it at once, at most | its own requests | of them turned away |',
+    '|---|---|---|---|---|---|---|---|',
     ...troubles.map((trouble) => facts(trouble, seen[trouble])),
     '',
     `To reproduce: \`${command}\` (Linux).`,
@@ -87,7 +87,7 @@ function facts(trouble: Trouble, rounds: Seen[]): string {
   const cells = [
     cpu,
     ...[sum(({ failed }) => failed), sum(({ missing }) => missing), most(({ queued }) => queued)],
-    ...[most(({ leased }) => leased), most((each) => each.most)],
+    most((each) => each.most),
     ...[sum(({ sent }) => sent), sum(({ refused }) => refused)],
   ];
   return `| ${what[trouble]} | ${cells.join(' | ')} |`;

@@ -56,7 +56,7 @@ export function composeDeliveries(options: Options): Deliveries {
     wakeRelay,
     metrics: metrics?.deliveries,
   };
-  const job = createPeerDeliveryJob({ ...parts, breakOff: () => outbound.stop() });
+  const job = createPeerDeliveryJob({ ...parts, abortConnections: () => outbound.stop() });
   const sweeper = createOverdueSweeper(parts);
   queueDeliveries({ bus, db, wake: job.wake });
   return {

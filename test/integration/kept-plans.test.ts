@@ -3,12 +3,14 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { createDatabase, type Database } from '#lib/db/database.ts';
 import { createPool } from '#lib/db/pool.ts';
 import { sql } from '#lib/db/sql.ts';
+import { createTargetLeases } from '#lib/deliveries/target-leases.ts';
 import { addToOutbox } from '#lib/events/outbox.ts';
 import { createOutboxRelay } from '#lib/events/outbox-relay.ts';
 import { randomId } from '#lib/ids/random-id.ts';
 import { createLogger } from '#lib/observability/logger.ts';
 import { readNamed } from '../../services/forms/queries/read-peers.ts';
-import { claimDeliveries, markDelivered } from '../../services/webhooks/queries/attempts.ts';
+import { webhookTables } from '../../services/webhooks/jobs/webhook-deliveries.ts';
+import { markDelivered } from '../../services/webhooks/queries/attempts.ts';
 import { samplePart, startDelivering } from '../support/delivering-instance.ts';
 import { takeParts } from '../support/own-owner.ts';
 import { patience } from '../support/patience.ts';
@@ -147,14 +149,19 @@ describe('what is planned while a table is empty does not read all of it when th
         SELECT gen_random_uuid(), ${webhook}, gen_random_uuid(), gen_random_uuid(), 'key.created', 'key', '{}', false, ${status},
                0, now(), now(), CASE WHEN ${status} = 'DELIVERED' THEN now() END
           FROM generate_series(1, ${count}::int)`);
+    const leases = createTargetLeases(db, { tables: webhookTables, owner: randomUUID() });
     const deliver = async () => {
-      const limits = { held: new Map(), perWebhook: 10, room: 10, leaseSeconds: 30 };
-      const claims = await claimDeliveries(db, limits);
+      const claimed = await leases.claim(10);
+      const rows = await leases.readDue(
+        claimed.map((lease) => ({ ...lease, room: 10 })),
+        [],
+      );
       await markDelivered(
         db,
-        claims.map(({ id }) => ({ id, webhook, statusCode: 200, ms: 1 })),
+        rows.map(({ id }) => ({ row: { id, webhook }, facts: { statusCode: 200 }, ms: 1 })),
       );
-      return claims.length;
+      await leases.release(claimed);
+      return rows.length;
     };
     for (let sent = 0; sent < untilKept; sent += 1) {
       await add(1, 'PENDING');

@@ -67,7 +67,7 @@ describe('a delivery that got through to an endpoint that had failed', () => {
       db.one(sql`
         SELECT d.status, w.failing_since IS NOT NULL AS fails
           FROM deliveries AS d JOIN webhooks AS w ON w.id = d.webhook WHERE d.id = ${id}`);
-    const note = () => markDelivered(db, [{ id, webhook, statusCode: 204, ms: 5 }]);
+    const note = () => markDelivered(db, [{ row: { id, webhook }, facts: { statusCode: 204 }, ms: 5 }]);
     await db.query(sql`
       CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'cut off'; END $$`);
     await db.query(

@@ -96,7 +96,10 @@ describe('SIGTERM in the midst of a delivery', () => {
     const { process, running } = await startInTheMidst();
     expect(await process.stop()).toMatchObject({ code: 0, errors: '' });
     expect(
-      await rowsOf(running, 'SELECT d.lease_until, d.attempts, d.status FROM webhooks.deliveries AS d'),
+      await rowsOf(
+        running,
+        'SELECT w.lease_until, d.attempts, d.status FROM webhooks.deliveries AS d JOIN webhooks.webhooks AS w ON w.id = d.webhook',
+      ),
     ).toEqual([{ lease_until: null, attempts: 0, status: 'PENDING' }]);
   });
 });
@@ -111,11 +114,11 @@ describe('kill -9 in the midst of a delivery', () => {
     const again = await signIn(reach(await second.ready), 'admin');
     const [lease] = await rowsOf<{ seconds: number }>(
       running,
-      `SELECT extract(epoch FROM lease_until - now())::float8 AS seconds FROM webhooks.deliveries`,
+      `SELECT extract(epoch FROM lease_until - now())::float8 AS seconds FROM webhooks.webhooks`,
     );
     expect(lease?.seconds).toBeLessThan(40);
     // Instead of waiting for the end of the lease.
-    await runInDatabase(running, 'UPDATE webhooks.deliveries SET lease_until = now()');
+    await runInDatabase(running, 'UPDATE webhooks.webhooks SET lease_until = now()');
     const [before, after] = await endpoint.called(2);
     expect(after?.message).toBe(before?.message);
     expect(after?.body).toBe(before?.body);

@@ -1,9 +1,9 @@
 import { Webhook, WebhookVerificationError } from 'standardwebhooks';
 import { describe, expect, it } from 'vitest';
 import { actionOf, isAction, subscribableAs } from '../../services/webhooks/domain/actions.ts';
-import { waitAfter } from '../../services/webhooks/domain/back-off.ts';
 import { writeMessage } from '../../services/webhooks/domain/message.ts';
 import { createSecretBox, drawSecret } from '../../services/webhooks/domain/secret.ts';
+import { webhookBackoff } from '../../services/webhooks/jobs/webhook-deliveries.ts';
 
 const event = {
   id: '5b0c1f0e-7a43-4f0d-9d55-0f8f2f1d7c11',
@@ -57,11 +57,11 @@ describe('a message', () => {
 
 describe('the waits between attempts', () => {
   const waits = (random: number) =>
-    Array.from({ length: 8 }, (_, index) => (waitAfter(index + 1, random) as number) / 1000);
+    Array.from({ length: 8 }, (_, index) => (webhookBackoff(index + 1, random) as number) / 1000);
 
   it('grow from seconds to half a day, and are about a day together', () => {
     expect(waits(0)).toEqual([5, 30, 120, 600, 3_600, 10_800, 21_600, 43_200]);
-    expect(waitAfter(9, 0)).toBeUndefined();
+    expect(webhookBackoff(9, 0)).toBeUndefined();
   });
 
   it('are up to a tenth longer, so that what failed together does not come again together', () => {

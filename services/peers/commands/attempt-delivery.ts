@@ -1,6 +1,6 @@
 import canonicalize from 'canonicalize';
 import type { TransactionsOperations } from '#lib/contracts/transactions.ts';
-import type { Claim, Outcome } from '../domain/delivery.ts';
+import type { Outcome, PeerRow } from '../domain/delivery.ts';
 import type { ReadPart } from './read-ahead.ts';
 import { type ReceiptParts, type Reply, requestReceipt } from './request-receipt.ts';
 
@@ -10,40 +10,40 @@ export interface AttemptParts extends ReceiptParts {
 }
 
 /** Makes one attempt. @throws what transactions or the database throws. */
-export function attemptDelivery(parts: AttemptParts, claim: Claim, readPart: ReadPart): Promise<Outcome> {
-  if (claim.kind === 'submit') return sendSubmission(parts, claim, readPart);
-  return claim.kind === 'decide' ? sendDecision(parts, claim) : askDecision(parts, claim);
+export function attemptDelivery(parts: AttemptParts, row: PeerRow, readPart: ReadPart): Promise<Outcome> {
+  if (row.kind === 'submit') return sendSubmission(parts, row, readPart);
+  return row.kind === 'decide' ? sendDecision(parts, row) : askDecision(parts, row);
 }
 
 /** Sends a part of the answers to its owner. */
-async function sendSubmission(parts: AttemptParts, claim: Claim, readPart: ReadPart): Promise<Outcome> {
-  const { url, sid } = claim;
+async function sendSubmission(parts: AttemptParts, row: PeerRow, readPart: ReadPart): Promise<Outcome> {
+  const { url, sid } = row;
   const found = await readPart(sid);
   if (!found) return { kind: 'done' };
   const { deadline } = found;
   if (found.location !== url)
     return { kind: 'failed', own: true, error: 'The part belongs to another peer.', deadline };
   const body = bytesOf(found.submission);
-  const reply = await requestReceipt(parts, claim, { method: 'PUT', path: pathOf(sid), body });
+  const reply = await requestReceipt(parts, row, { method: 'PUT', path: pathOf(sid), body });
   const outcome = readVerdict(reply, ['committed', 'held', 'rolledback', 'refused']);
   return outcome.kind === 'failed' ? { ...outcome, deadline } : outcome;
 }
 
 /** Tells the owner of a part that it holds what was decided. */
-async function sendDecision(parts: AttemptParts, claim: Claim): Promise<Outcome> {
-  const body = bytesOf({ decision: claim.decision });
-  const reply = await requestReceipt(parts, claim, {
+async function sendDecision(parts: AttemptParts, row: PeerRow): Promise<Outcome> {
+  const body = bytesOf({ decision: row.decision });
+  const reply = await requestReceipt(parts, row, {
     method: 'POST',
-    path: `${pathOf(claim.sid)}/decision`,
+    path: `${pathOf(row.sid)}/decision`,
     body,
   });
   return readVerdict(reply, ['committed', 'rolledback', 'refused']);
 }
 
 /** Asks for a decision that is late; when even that is over, the part is rolled back (federation.md, "Answers", 6). */
-async function askDecision(parts: AttemptParts, claim: Claim): Promise<Outcome> {
-  const { sid, peer, overdue } = claim;
-  const reply = await requestReceipt(parts, claim, { method: 'GET', path: `/federation/decisions/${sid}` });
+async function askDecision(parts: AttemptParts, row: PeerRow): Promise<Outcome> {
+  const { sid, peer, overdue } = row;
+  const reply = await requestReceipt(parts, row, { method: 'GET', path: `/federation/decisions/${sid}` });
   if ('fault' in reply) return failed(reply.fault);
   if (!('decision' in reply.content)) return failed('The answer of the peer is none to a question.');
   const said = reply.content.decision;

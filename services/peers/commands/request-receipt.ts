@@ -2,7 +2,7 @@ import type { Database } from '#lib/db/database.ts';
 import { Failure } from '#lib/errors/fail.ts';
 import type { PeerClient } from '../client/peer-client.ts';
 import { bodyDigest } from '../domain/body-digest.ts';
-import type { Claim } from '../domain/delivery.ts';
+import type { PeerRow } from '../domain/delivery.ts';
 import { type ReceiptContent, readReceipt } from '../domain/receipt.ts';
 import { readCatalogueKeys } from '../queries/catalogues.ts';
 
@@ -21,7 +21,7 @@ export type Reply = { receipt: string; content: ReceiptContent } | { fault: stri
 /** Sends a signed request, and takes nothing but a signed receipt for an answer: whatever else comes is no verdict. */
 export async function requestReceipt(
   parts: ReceiptParts,
-  { url, sid, signing }: Claim,
+  { url, sid, signing }: PeerRow,
   { method, path, body }: { method: string; path: string; body?: Uint8Array },
 ): Promise<Reply> {
   const since = new Date();
@@ -34,7 +34,7 @@ export async function requestReceipt(
   const from = { url, audience: parts.baseUrl, since, now: new Date() };
   let read = await readReceipt(receipt, about, { ...from, signing });
   if (!read.valid && read.fault === 'unknown-key') {
-    // The peer, or another attempt, may have told of new ones since those of this claim were read.
+    // The peer, or another attempt, may have told of new ones since those of this row were read.
     await parts.lookAgain(url);
     const keys = await readCatalogueKeys(parts.db, url);
     read = await readReceipt(receipt, about, { ...from, signing: keys?.signing ?? [] });

@@ -1,5 +1,6 @@
 import type { JWK } from 'jose';
 import type { Decision, SendingPeer, SubmissionVerdict } from '#lib/contracts/submissions.ts';
+import type { DueRow } from '#lib/deliveries/delivery-kind.ts';
 
 /** submit: a part goes to its owner. decide: the owner is told the decision. ask: a late decision is asked for. */
 export type DeliveryKind = 'submit' | 'decide' | 'ask';
@@ -12,28 +13,23 @@ export interface DeliveryName {
   sid: string;
 }
 
-/** What became of an attempt. */
+/** Result of an attempt, before the engine decides when the next one is made. */
 export type Outcome =
-  /** The peer has answered, with its signature. @param tell what transactions is to know of it. */
+  /** The peer has answered, with its signature. @param tell what transactions learns of it. */
   | { kind: 'answered'; receipt: string; says: string; tell?: SubmissionVerdict }
-  /** There is nothing to do (any more). */
+  /** There is nothing to send any more. */
   | { kind: 'done' }
-  /** The peer is well, and has not decided yet. */
+  /** The peer works and has not decided yet. */
   | { kind: 'open' }
-  /** Try again. @param own it is not the peer's fault. @param deadline until when, if it is known now. */
+  /** Try again. @param own the failure is ours. @param deadline of the delivery, if it is known now. */
   | { kind: 'failed'; own: boolean; error: string; deadline?: string };
 
 /** A delivery that this process attempts now. */
-export interface Claim extends DeliveryName {
-  lease: string;
+export interface PeerRow extends DeliveryName, DueRow {
   decision: Decision | null;
-  /** In vain so far. */
-  attempts: number;
-  /** In vain to this peer since anything got through. */
-  failures: number;
-  /** Its time is over. */
+  /** Its deadline has passed. */
   overdue: boolean;
   peer: SendingPeer;
-  /** The peer's signing keys, as they are pinned now. */
+  /** The peer's signing keys as they are pinned now. */
   signing: { kid: string; jwk: JWK }[];
 }

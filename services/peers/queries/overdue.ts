@@ -3,7 +3,14 @@ import type { Queries } from '#lib/db/database.ts';
 import { sql } from '#lib/db/sql.ts';
 import type { DeliveryName } from '../domain/delivery.ts';
 
-const isFree = sql`(d.lease_until IS NULL OR d.lease_until < now())`;
+/**
+ * No attempt is running: nobody has leased the queue, or the deadline passed so long ago that an attempt from before has ended or its result is
+ * dropped. Replicas of the previous release lease each delivery.
+ */
+const isFree = sql`
+  (d.lease_until IS NULL OR d.lease_until < now()) AND
+  (d.deadline <= accord_now() - interval '30 seconds'
+   OR NOT EXISTS (SELECT FROM queues AS q WHERE q.peer_url = d.peer_url AND q.lease_until > now()))`;
 
 /** Ends parts and decisions whose time is over. @returns those that it has ended. */
 export function endOverdue(tx: Queries, most: number): Promise<DeliveryName[]> {

@@ -56,7 +56,8 @@ export function updateWebhook(
   return db.one<Webhook>(sql`
     UPDATE webhooks AS w
        SET name = ${name}, target_url = ${targetUrl}, subscribed_actions = ${subscribedActions}, modified_at = accord_now(),
-           failing_since = CASE WHEN w.target_url = ${targetUrl} THEN w.failing_since END
+           failing_since = CASE WHEN w.target_url = ${targetUrl} THEN w.failing_since END,
+           failures = CASE WHEN w.target_url = ${targetUrl} THEN w.failures ELSE 0 END
      WHERE w.id = ${id}
     RETURNING ${columns}`);
 }
@@ -64,7 +65,7 @@ export function updateWebhook(
 /** A new beginning, too. */
 export function activateWebhook(db: Queries, id: string): Promise<Webhook> {
   return db.one<Webhook>(sql`
-    UPDATE webhooks AS w SET state = 'ACTIVE', state_since = accord_now(), failing_since = NULL
+    UPDATE webhooks AS w SET state = 'ACTIVE', state_since = accord_now(), failing_since = NULL, failures = 0, next_at = now()
      WHERE w.id = ${id}
     RETURNING ${columns}`);
 }
@@ -85,37 +86,4 @@ export function replaceSecret(
            secret = ${secret}, modified_at = accord_now()
      WHERE w.id = ${id}
     RETURNING ${columns}`);
-}
-
-/** What went wrong with a call. */
-interface Failure {
-  id: string;
-  error: string;
-  statusCode: number | null;
-  /** The endpoint wants no more. */
-  gone: boolean;
-  pauseAfterHours: number;
-}
-
-/**
- * Notes that a call was in vain, and pauses an endpoint that is gone, or has taken nothing for too long.
- * @returns whether this has paused it; undefined if there is no such webhook any more.
- */
-export function noteFailure(
-  db: Queries,
-  { id, error, statusCode, gone, pauseAfterHours }: Failure,
-): Promise<{ paused: boolean } | undefined> {
-  return db.maybeOne(sql`
-    WITH judged AS (
-      SELECT w.id, w.state = 'ACTIVE'
-             AND (${gone} OR w.failing_since <= accord_now() - ${pauseAfterHours} * interval '1 hour') IS TRUE AS paused
-        FROM webhooks AS w WHERE w.id = ${id} FOR NO KEY UPDATE)
-    UPDATE webhooks AS w
-       SET failing_since = coalesce(w.failing_since, accord_now()),
-           last_error = ${error}, last_error_code = ${statusCode}, last_error_at = accord_now(),
-           state = CASE WHEN j.paused THEN 'PAUSED' ELSE w.state END,
-           state_since = CASE WHEN j.paused THEN accord_now() ELSE w.state_since END
-      FROM judged AS j
-     WHERE w.id = j.id
-    RETURNING j.paused`);
 }

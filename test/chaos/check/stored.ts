@@ -41,9 +41,9 @@ export async function endWaits(url: string): Promise<void> {
     for (const outbox of await tablesNamed(client, 'outbox'))
       await client.query(`UPDATE ${outbox} SET lease_until = NULL, not_before = now()`);
     for (const deliveries of await tablesNamed(client, 'deliveries'))
-      await client.query(
-        `UPDATE ${deliveries} SET lease = NULL, lease_until = NULL, not_before = now() WHERE lease IS NOT NULL OR not_before > now()`,
-      );
+      await client.query(`UPDATE ${deliveries} SET not_before = now() WHERE not_before > now()`);
+    for (const targets of ['webhooks.webhooks', 'peers.queues'])
+      await client.query(`UPDATE ${targets} SET lease_owner = NULL, lease_until = NULL, next_at = now()`);
   });
 }
 

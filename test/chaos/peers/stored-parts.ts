@@ -154,10 +154,7 @@ export async function hurry({ leader, owner }: FederatedWorld, leases: boolean):
         "UPDATE peers.deliveries SET not_before = now() WHERE not_before > now() AND kind <> 'ask'",
       );
       if (!leases) return;
-      for (const table of ['deliveries', 'places'])
-        await client.query(
-          `UPDATE peers.${table} SET lease = NULL, lease_until = NULL WHERE lease IS NOT NULL`,
-        );
+      await client.query('UPDATE peers.queues SET lease_owner = NULL, lease_until = NULL');
       for (const schema of ['transactions', 'peers'])
         await client.query(`UPDATE ${schema}.outbox SET lease_until = NULL, not_before = now()`);
     });

@@ -1,0 +1,74 @@
+import type { Database } from '#lib/db/database.ts';
+import type { AttemptResult, DeliveryKind, DueRow, Ending, Settlement } from './delivery-kind.ts';
+import type { Lease, TargetHealth, TargetLeases } from './target-leases.ts';
+
+/** An attempt whose result is to be recorded. */
+export interface Attempted<Row, Facts> {
+  row: Row;
+  lease: Lease;
+  result: AttemptResult<Facts>;
+  /** Duration in milliseconds. */
+  ms: number;
+}
+
+/**
+ * Records attempts in one COMMIT. Results of a lease that this process lost are dropped: the process that holds it now decides. A failure
+ * of a target that has changed since is dropped, too: the delivery stays due.
+ * @returns how each delivery goes on, in their order; undefined if its result was dropped.
+ */
+export async function settleAttempts<Row extends DueRow, Facts>(
+  {
+    db,
+    kind,
+    leases,
+  }: { db: Database; kind: DeliveryKind<Row, Facts>; leases: Pick<TargetLeases<Row>, 'lock' | 'noteHealth'> },
+  batch: readonly Attempted<Row, Facts>[],
+): Promise<(Ending | undefined)[]> {
+  const latest = new Map(batch.map(({ lease }) => [lease.key, lease]));
+  return db.withTransaction(async (tx) => {
+    const generations = await leases.lock(tx, [...latest.values()]);
+    const counted = batch.filter(({ row, lease, result }) => {
+      const generation = generations.get(lease.key);
+      const isHeld = generation !== undefined && latest.get(lease.key)?.fence === lease.fence;
+      return isHeld && (result.kind === 'done' || generation === row.generation);
+    });
+    const judged = new Map(counted.map((attempted) => [attempted, judge(kind, attempted)]));
+    if (counted.length > 0) {
+      await kind.settle(tx, [...judged.values()]);
+      await leases.noteHealth(tx, healthOf(kind, counted));
+    }
+    return batch.map((attempted) => judged.get(attempted)?.ending);
+  });
+}
+
+function judge<Row extends DueRow, Facts>(
+  { backoff }: DeliveryKind<Row, Facts>,
+  { row, result, ms }: Attempted<Row, Facts>,
+): Settlement<Row, Facts> {
+  const { facts } = result;
+  if (result.kind !== 'retry') return { row, facts, ms, ending: result.kind, waitMs: 0 };
+  const waitMs = result.waitMs ?? backoff(row.attempts + 1, Math.random());
+  if (waitMs === undefined) return { row, facts, ms, ending: 'expired', waitMs: 0 };
+  return { row, facts, ms, ending: 'retry', waitMs };
+}
+
+/** What the last attempt to each target says about it. A failure of our own does not count, but makes the others wait, too. */
+function healthOf<Row extends DueRow, Facts>(
+  { targetBackoff }: DeliveryKind<Row, Facts>,
+  batch: readonly Attempted<Row, Facts>[],
+): TargetHealth[] {
+  const health = new Map<string, TargetHealth>();
+  for (const { row, lease, result } of batch) {
+    const { key } = lease;
+    if (result.kind === 'retry' && result.own) {
+      if (targetBackoff)
+        health.set(key, { key, failures: row.targetFailures, waitMs: targetBackoff(1, Math.random()) });
+      continue;
+    }
+    const failed = result.kind === 'gone' || (result.kind === 'retry' && result.waitMs === undefined);
+    const failures = failed ? row.targetFailures + 1 : 0;
+    const waitMs = failed ? (targetBackoff?.(failures, Math.random()) ?? 0) : 0;
+    health.set(key, { key, failures, waitMs });
+  }
+  return [...health.values()];
+}

@@ -1,0 +1,109 @@
+import type { Database, Queries } from '#lib/db/database.ts';
+import { type Statement, sql } from '#lib/db/sql.ts';
+import type { DeliveryTables, DueRow } from './delivery-kind.ts';
+
+/** A target that this process may send to until its lease expires. */
+export interface Lease {
+  key: string;
+  /** Increases with every lease of the target: results of an earlier lease are not recorded. */
+  fence: string;
+}
+
+/** What is known of a target after its deliveries were attempted. */
+export interface TargetHealth {
+  key: string;
+  /** Consecutive failures; 0: it works. */
+  failures: number;
+  /** How long to leave it alone. */
+  waitMs: number;
+}
+
+/** How long a lease lasts without being renewed. */
+export const leaseSeconds = 25;
+
+/**
+ * Leases of targets in PostgreSQL: at most one process sends to a target at a time, so limits per target hold over all replicas without
+ * leasing each delivery. Leases use the database's real time; deliveries use `accord_now()`, which tests can shift.
+ * @param owner names this process; unique, so that a lease that PostgreSQL lost in a crash cannot be taken for another.
+ */
+export function createTargetLeases<Row extends DueRow>(
+  db: Database,
+  { tables, owner }: { tables: DeliveryTables; owner: string },
+) {
+  const { targets, targetKey, targetKeyType, ready, rows, rowKey, rowKeyType, rowTarget, due } = tables;
+  const until = sql`now() + ${leaseSeconds} * interval '1 second'`;
+  const listed = (leases: readonly Lease[]): Statement =>
+    sql`unnest(${leases.map(({ key }) => key)}::text[], ${leases.map(({ fence }) => fence)}::bigint[]) AS h (key, fence)`;
+  const isHeld = sql`${targetKey} = h.key::${targetKeyType} AND t.fence = h.fence AND t.lease_owner = ${owner}`;
+
+  return {
+    /** Leases targets that have something due, those that work first. SKIP LOCKED: another process is leasing those. */
+    claim(most: number): Promise<Lease[]> {
+      return db.query<Lease>(sql`
+        WITH free AS MATERIALIZED (
+          SELECT ${targetKey} AS key FROM ${targets} AS t
+           WHERE ${ready} AND t.next_at <= now() AND (t.lease_until IS NULL OR t.lease_until < now())
+             AND EXISTS (SELECT FROM ${rows} AS d WHERE ${rowTarget} = ${targetKey} AND ${due})
+           ORDER BY t.failures > 0, random()
+           LIMIT ${most} FOR NO KEY UPDATE OF t SKIP LOCKED)
+        UPDATE ${targets} AS t SET lease_owner = ${owner}, lease_until = ${until}, fence = t.fence + 1
+          FROM free AS f WHERE ${targetKey} = f.key
+        RETURNING ${targetKey}::text AS key, t.fence::text AS fence`);
+    },
+
+    /** Extends leases. @returns the keys that this process still holds. */
+    async renew(leases: readonly Lease[]): Promise<ReadonlySet<string>> {
+      const found = await db.query<{ key: string }>(sql`
+        UPDATE ${targets} AS t SET lease_until = ${until} FROM ${listed(leases)}
+         WHERE ${isHeld} RETURNING h.key`);
+      return new Set(found.map(({ key }) => key));
+    },
+
+    /** Gives leases back, so that another process can send to the targets at once. */
+    async release(leases: readonly Lease[]): Promise<void> {
+      if (leases.length === 0) return;
+      await db.query(sql`
+        UPDATE ${targets} AS t SET lease_owner = NULL, lease_until = NULL FROM ${listed(leases)} WHERE ${isHeld}`);
+    },
+
+    /**
+     * Reads what is due to leased targets, oldest first; one delivery of a target that fails.
+     * @param wanted how many of each. @param exclude ids that this process already has.
+     */
+    readDue(wanted: readonly (Lease & { room: number })[], exclude: readonly string[]): Promise<Row[]> {
+      return db.query<Row>(sql`
+        SELECT h.key AS "targetKey", t.failures AS "targetFailures", ${tables.generation} AS generation, ${tables.columns}
+          FROM unnest(${wanted.map(({ key }) => key)}::text[], ${wanted.map(({ fence }) => fence)}::bigint[],
+                      ${wanted.map(({ room }) => room)}::int[]) AS h (key, fence, room)
+          JOIN ${targets} AS t ON ${isHeld}
+         CROSS JOIN LATERAL (
+               SELECT d.* FROM ${rows} AS d
+                WHERE ${rowTarget} = ${targetKey} AND ${due} AND NOT ${rowKey} = ANY(${exclude}::${rowKeyType}[])
+                ORDER BY d.not_before
+                LIMIT CASE WHEN t.failures > 0 THEN 1 ELSE h.room END) AS d
+         WHERE ${ready} AND t.next_at <= now()`);
+    },
+
+    /** Locks leased targets, in the order of their keys so that no two transactions wait for each other. @returns generations of those still held. */
+    async lock(tx: Queries, leases: readonly Lease[]): Promise<ReadonlyMap<string, string>> {
+      const found = await tx.query<{ key: string; generation: string }>(sql`
+        SELECT h.key, ${tables.generation} AS generation
+          FROM ${listed(leases)} JOIN ${targets} AS t ON ${isHeld}
+         ORDER BY ${targetKey} FOR NO KEY UPDATE OF t`);
+      return new Map(found.map(({ key, generation }) => [key, generation]));
+    },
+
+    /** Records whether targets work. */
+    async noteHealth(tx: Queries, health: readonly TargetHealth[]): Promise<void> {
+      if (health.length === 0) return;
+      await tx.query(sql`
+        UPDATE ${targets} AS t
+           SET failures = h.failures, next_at = now() + h.wait * interval '1 millisecond'
+          FROM unnest(${health.map(({ key }) => key)}::text[], ${health.map(({ failures }) => failures)}::int[],
+                      ${health.map(({ waitMs }) => waitMs)}::float8[]) AS h (key, failures, wait)
+         WHERE ${targetKey} = h.key::${targetKeyType} AND (t.failures <> h.failures OR h.wait > 0)`);
+    },
+  };
+}
+
+export type TargetLeases<Row extends DueRow> = ReturnType<typeof createTargetLeases<Row>>;
