@@ -60,6 +60,15 @@ const authorization = fc.option(
 );
 
 describe('whatever is sent to the issuer is its sender’s fault at most', () => {
+  it('when it is a code with a NUL, which is no code', async () => {
+    for (const code of ['\0', 'a\0b']) {
+      const sent = { ...sound, grant_type: 'authorization_code', code, code_verifier: 'a'.repeat(43) };
+      const response = await fetch(under.authUrl, { method: 'POST', body: new URLSearchParams(sent) });
+      expect(response.status).toBe(400);
+      expect(await response.json()).toMatchObject({ error: 'invalid_grant' });
+    }
+  });
+
   it('at the token endpoint, in the form that OAuth gives to errors', { timeout: 60_000 }, async () => {
     await fc.assert(
       fc.asyncProperty(fields, authorization, async (sent, header) => {

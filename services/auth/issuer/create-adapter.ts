@@ -16,7 +16,8 @@ function itemAdapter(db: Database, model: string): Adapter {
   return {
     upsert: (id, payload, ttlSeconds = 0) =>
       items.upsertItem(db, { model, id, payload: payload as items.ItemPayload, ttlSeconds }),
-    find: async (id) => present(await items.findItem(db, model, id)),
+    // No item has an id with a NUL, which PostgreSQL's text does not store.
+    find: async (id) => (id.includes('\0') ? undefined : present(await items.findItem(db, model, id))),
     findByUid: async (uid) => present(await items.findItemByUid(db, model, uid)),
     findByUserCode: async () => undefined,
     async consume(id) {
