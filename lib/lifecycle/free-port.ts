@@ -11,9 +11,10 @@ const given = new Set<number>();
 export async function freePort(): Promise<number> {
   for (let tries = 0; tries < mostTries; tries += 1) {
     const port = randomInt(first, last);
-    if (given.has(port) || !(await isFree(port))) continue;
+    if (given.has(port)) continue;
+    // Before the check, which others do meanwhile: two that drew the same port would both find it free.
     given.add(port);
-    return port;
+    if (await isFree(port)) return port;
   }
   throw new Error(`There is no free port between ${first} and ${last}.`);
 }
