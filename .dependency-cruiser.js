@@ -45,6 +45,14 @@ export default {
       to: { circular: true, viaOnly: { dependencyTypesNot: ['type-only'] } },
     },
     {
+      name: 'lib-folders-in-one-order',
+      severity: 'error',
+      comment: 'No two folders of lib import each other, not even types.',
+      scope: 'folder',
+      from: { path: '^lib/[^/]+$' },
+      to: { circular: true, path: '^lib/[^/]+$' },
+    },
+    {
       name: 'no-test-code',
       severity: 'error',
       from: { path: '^(lib|services)/' },

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
-import { LongestFirst } from './test/support/longest-first.ts';
-import { patience } from './test/support/patience.ts';
+import { LongestFirst } from './test/support/run/longest-first.ts';
+import { patience } from './test/support/run/patience.ts';
 
 /** Conditions are waited for as long as a busy machine needs; tests that do more than others say so themselves. */
 const waits = { testTimeout: 60_000, hookTimeout: 60_000, expect: { poll: patience } };
@@ -20,7 +20,7 @@ const isolate = false;
 
 export default defineConfig({
   test: {
-    globalSetup: ['test/support/postgres-setup.ts'],
+    globalSetup: ['test/support/stores/postgres-setup.ts'],
     sequence: { sequencer: LongestFirst },
     // Processes, not threads: what a test starts ends with the thread or process that started it.
     pool: 'forks',

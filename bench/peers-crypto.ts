@@ -1,8 +1,8 @@
 import { generatePrivateKey, publicPart, readPrivateKey } from '#lib/config/private-key.ts';
 import { askedDigest } from '#lib/federation/asked-digest.ts';
-import { keyThumbprint } from '#lib/federation/key-thumbprint.ts';
 import { openAnswers, sealAnswers } from '#lib/federation/sealed-answers.ts';
 import { randomId } from '#lib/ids/random-id.ts';
+import { keyThumbprint } from '#lib/jose/key-thumbprint.ts';
 import { bodyDigest } from '../services/peers/domain/body-digest.ts';
 import { signPeerRequest, verifyPeerToken } from '../services/peers/domain/peer-token.ts';
 import { createReceiptSigner, readReceipt } from '../services/peers/domain/receipt.ts';

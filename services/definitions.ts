@@ -1,4 +1,4 @@
-import type { ServiceDefinition } from '#lib/lifecycle/service-definition.ts';
+import type { ServiceDefinition } from '#lib/runtime/service-definition.ts';
 import { authService } from './auth/service.ts';
 import { formsService } from './forms/service.ts';
 import { peersService } from './peers/service.ts';

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { rotateInstanceKeys } from '#lib/config/rotate-instance-keys.ts';
-import { StartupError } from '#lib/lifecycle/startup-error.ts';
+import { StartupError } from '#lib/errors/startup-error.ts';
 
 // `npm run keys -- rotate [folder]`: new keys with which this instance signs, and to which peers seal. Peers follow by themselves, because the
 // old signing key vouches for the new one (docs/federation.md, "New keys").

@@ -1,9 +1,9 @@
 import { str } from 'envalid';
+import { databaseLogin, readDatabasePassword } from '#lib/config/database-login.ts';
 import { readSettings } from '#lib/config/read-settings.ts';
 import { databaseUrl, logLevel } from '#lib/config/validators.ts';
-import { databaseLogin, readDatabasePassword } from '#lib/db/database-login.ts';
 import { migrate } from '#lib/db/migrate.ts';
-import { StartupError } from '#lib/lifecycle/startup-error.ts';
+import { StartupError } from '#lib/errors/startup-error.ts';
 import { createLogger } from '#lib/observability/logger.ts';
 import { schemas } from './schemas.ts';
 

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { createSecretFile, readSecretFile, replaceSecretFile } from '#lib/config/secret-files.ts';
 import { loadSecrets } from '#lib/config/secrets.ts';
 import { generateSharedSecret } from '#lib/config/shared-secret.ts';
-import { StartupError } from '#lib/lifecycle/startup-error.ts';
+import { StartupError } from '#lib/errors/startup-error.ts';
 import { allCallers, databasePasswords, secretShares } from './secret-shares.ts';
 
 // `npm run secrets -- <folder> [<folder of shares>]`: makes what services that run as processes of their own need, for the owner alone

@@ -1,4 +1,4 @@
-import { runProcess } from '#lib/lifecycle/run-process.ts';
+import { runProcess } from '#lib/runtime/run-process.ts';
 import { startInstance } from './start-instance.ts';
 
 // Everything in one process (decisions.md §12). The last line says that it is ready for work.

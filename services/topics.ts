@@ -1,7 +1,7 @@
 import { brokerList } from '#lib/config/network-validators.ts';
 import { readSettings } from '#lib/config/read-settings.ts';
+import { StartupError } from '#lib/errors/startup-error.ts';
 import { createTopics, readTopics } from '#lib/events/kafka/topics.ts';
-import { StartupError } from '#lib/lifecycle/startup-error.ts';
 
 // `npm run topics`: creates the topics of asyncapi.yaml that are missing on KAFKA_BROKERS, and tells where others differ from it. It may run
 // at any time and as often as one likes; before the services of a new release it must have run, because they create none.

@@ -6,9 +6,9 @@ import { promisify } from 'node:util';
 import { type Account, chooseAccount, processOptions } from '#lib/db/embedded/account.ts';
 import { type Binaries, findBinaries } from '#lib/db/embedded/binaries.ts';
 import { initialSettings } from '#lib/db/embedded/create-cluster.ts';
+import { freePort } from '#lib/db/embedded/free-port.ts';
 import { launch, type Postmaster, terminate } from '#lib/db/embedded/postmaster.ts';
 import { serverSettings } from '#lib/db/embedded/server-settings.ts';
-import { freePort } from '#lib/lifecycle/free-port.ts';
 import { cacheFolder } from './cache-folder.ts';
 import { makeWorkFolder } from './work-folder.ts';
 

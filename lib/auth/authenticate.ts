@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto';
 import type { Context } from 'koa';
 import { LRUCache } from 'lru-cache';
-import { anonymous, type Principal } from '#lib/auth/principal.ts';
 import type { SharedIntrospection, SharedIntrospections } from '#lib/auth/shared-introspections.ts';
 import type { AuthOperations, Credentials, Introspection } from '#lib/contracts/auth.ts';
+import { anonymous, type Principal } from '#lib/contracts/principal.ts';
 import { fail } from '#lib/errors/fail.ts';
 
 /** What is known of the caller after the headers alone; a transaction token is for the transactions service to judge. */

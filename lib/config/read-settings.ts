@@ -1,5 +1,5 @@
 import { type CleanedEnv, customCleanEnv, EnvMissingError } from 'envalid';
-import { StartupError } from '#lib/lifecycle/startup-error.ts';
+import { StartupError } from '#lib/errors/startup-error.ts';
 
 type Environment = Record<string, string | undefined>;
 

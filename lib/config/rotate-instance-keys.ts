@@ -1,6 +1,6 @@
 import { generatePrivateKey, readPrivateKey } from '#lib/config/private-key.ts';
 import { readSecretFile, replaceSecretFile } from '#lib/config/secret-files.ts';
-import { StartupError } from '#lib/lifecycle/startup-error.ts';
+import { StartupError } from '#lib/errors/startup-error.ts';
 
 /** A part is on its way for 30 days at most, and a day more it may take until every peer has the key that came after. */
 const neededDays = 31;

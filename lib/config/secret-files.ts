@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { chmod, link, mkdir, open, readFile, rename, stat, unlink } from 'node:fs/promises';
 import path from 'node:path';
-import { StartupError } from '#lib/lifecycle/startup-error.ts';
+import { StartupError } from '#lib/errors/startup-error.ts';
 
 /** The entries of a secret, one a line; undefined if it has no file. @throws StartupError if the file cannot be read. */
 export async function readSecretFile(folder: string, file: string): Promise<string[] | undefined> {

@@ -1,7 +1,7 @@
 import { generatePrivateKey, type PrivateKey, readPrivateKey } from '#lib/config/private-key.ts';
 import { createSecretFile, isOpenToOthers, readSecretFile } from '#lib/config/secret-files.ts';
 import { generateSharedSecret, readSharedSecret } from '#lib/config/shared-secret.ts';
-import { StartupError } from '#lib/lifecycle/startup-error.ts';
+import { StartupError } from '#lib/errors/startup-error.ts';
 import type { Logger } from '#lib/observability/logger.ts';
 
 /** An instance's secrets. Of each there may be several, for rotation: the first signs, all verify. */

@@ -1,4 +1,4 @@
-import type { Principal } from '#lib/auth/principal.ts';
+import type { Principal } from '#lib/contracts/principal.ts';
 
 /** The credentials of one request, as its headers carry them. */
 export interface Credentials {

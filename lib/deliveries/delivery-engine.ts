@@ -1,8 +1,8 @@
+import { atMost } from '#lib/async/at-most.ts';
+import { createPollLoop } from '#lib/async/poll-loop.ts';
 import type { Database } from '#lib/db/database.ts';
 import { gather } from '#lib/db/gather.ts';
 import { newUuid } from '#lib/ids/new-uuid.ts';
-import { atMost } from '#lib/lifecycle/at-most.ts';
-import { createPollLoop } from '#lib/lifecycle/poll-loop.ts';
 import type { Logger } from '#lib/observability/logger.ts';
 import type { DeliveryMetrics } from '#lib/observability/metrics/delivery-metrics.ts';
 import type { AttemptResult, DeliveryKind, DueRow, Ending } from './delivery-kind.ts';
@@ -41,7 +41,7 @@ const outcomes = {
   refused: 'given-up',
   expired: 'given-up',
 } as const;
-/** For running attempts, and again for their COMMIT: less than a process has to stop (lib/lifecycle/stop-parts.ts). */
+/** For running attempts, and again for their COMMIT: less than a process has to stop (lib/runtime/stop-parts.ts). */
 const graceMs = 2_000;
 
 /**

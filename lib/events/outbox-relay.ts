@@ -1,3 +1,5 @@
+import { atMost } from '#lib/async/at-most.ts';
+import { createPollLoop } from '#lib/async/poll-loop.ts';
 import type { Database } from '#lib/db/database.ts';
 import { mayBeLost } from '#lib/db/may-be-lost.ts';
 import { sql } from '#lib/db/sql.ts';
@@ -6,8 +8,6 @@ import type { OutboundEvent, Topic } from '#lib/events/event.ts';
 import type { EventBus, Unsent } from '#lib/events/event-bus.ts';
 import { finishRows, forgetSent, sendAgain } from '#lib/events/sent-events.ts';
 import { createTopicWatch } from '#lib/events/topic-watch.ts';
-import { atMost } from '#lib/lifecycle/at-most.ts';
-import { createPollLoop } from '#lib/lifecycle/poll-loop.ts';
 import type { Logger } from '#lib/observability/logger.ts';
 import type { EventMetrics } from '#lib/observability/metrics/event-metrics.ts';
 

@@ -1,7 +1,7 @@
 import type { JWK } from 'jose';
+import { type CompactJwe, decryptCompact, encryptCompact, readCompact } from '#lib/jose/compact-jwe.ts';
+import { privateKeyOf, publicKeyOf } from '#lib/jose/key-objects.ts';
 import { parseForeignJson } from '#lib/json/check-json.ts';
-import { type CompactJwe, decryptCompact, encryptCompact, readCompact } from '#lib/jwe/compact-jwe.ts';
-import { privateKeyOf, publicKeyOf } from '#lib/jwk/key-objects.ts';
 
 /** What everybody may read of a sealed part, and nobody may change (federation.md, "Answers"). */
 export interface SealHeader {

@@ -1,4 +1,4 @@
-import type { Principal, Role } from '#lib/auth/principal.ts';
+import type { Principal, Role } from '#lib/contracts/principal.ts';
 import { fail } from '#lib/errors/fail.ts';
 import type { ContractOperation } from '#lib/http/operation.ts';
 

@@ -1,7 +1,7 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { StartupError } from '#lib/errors/startup-error.ts';
 import { oneAtATime } from '#lib/http/one-at-a-time.ts';
-import { StartupError } from '#lib/lifecycle/startup-error.ts';
 
 /** A listening HTTP server with bounds on everything a client may hold open (security.md, "Inbound limits"). */
 export interface Listener {

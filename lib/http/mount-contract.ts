@@ -1,7 +1,7 @@
 import Router from '@koa/router';
 import type { Context, Middleware } from 'koa';
 import type { Document } from 'openapi-backend';
-import type { Principal } from '#lib/auth/principal.ts';
+import type { Principal } from '#lib/contracts/principal.ts';
 import { fail } from '#lib/errors/fail.ts';
 import { acceptedMode, producedTypes } from '#lib/http/accept.ts';
 import { checkRights } from '#lib/http/check-rights.ts';

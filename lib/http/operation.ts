@@ -1,5 +1,5 @@
 import type { Context } from 'koa';
-import type { Principal, Role } from '#lib/auth/principal.ts';
+import type { Principal, Role } from '#lib/contracts/principal.ts';
 import type { Mode } from '#lib/http/negotiate.ts';
 
 /** A valid request, as its handler sees it. The shapes come from openapi.gen.ts; handlers name them. */

@@ -1,6 +1,6 @@
 import type { Context } from 'koa';
-import type { Principal } from '#lib/auth/principal.ts';
 import { type Counter, type Counters, createMemoryCounters } from '#lib/cache/counters.ts';
+import type { Principal } from '#lib/contracts/principal.ts';
 import { fail } from '#lib/errors/fail.ts';
 import { clientNetwork } from '#lib/http/address-network.ts';
 

@@ -1,4 +1,4 @@
-import { defineService } from '#lib/lifecycle/service-definition.ts';
+import { defineService } from '#lib/runtime/service-definition.ts';
 import { composeAuth } from './compose.ts';
 import { authSpecs, checkAuthSettings, resolveAuthSettings } from './config.ts';
 

@@ -1,4 +1,4 @@
-import { defineService, type Given } from '#lib/lifecycle/service-definition.ts';
+import { defineService, type Given } from '#lib/runtime/service-definition.ts';
 import { composeForms } from './compose.ts';
 import { formsSpecs, resolveFormsSettings } from './config.ts';
 import { createDemoForm } from './demo/demo-form.ts';

@@ -1,6 +1,7 @@
 import type { JWK } from 'jose';
 import type Koa from 'koa';
 import type { Document } from 'openapi-backend';
+import { createRepeatedWork } from '#lib/async/repeated-work.ts';
 import { createAuthenticator } from '#lib/auth/authenticate.ts';
 import { forgetRevokedKeys } from '#lib/auth/forget-revoked-keys.ts';
 import type { SharedIntrospections } from '#lib/auth/shared-introspections.ts';
@@ -17,7 +18,6 @@ import { createApp } from '#lib/http/create-app.ts';
 import { mountContract } from '#lib/http/mount-contract.ts';
 import type { OverloadGuard } from '#lib/http/overload-guard.ts';
 import type { RateLimiter } from '#lib/http/rate-limits.ts';
-import { createRepeatedWork } from '#lib/lifecycle/repeated-work.ts';
 import type { Logger } from '#lib/observability/logger.ts';
 import type { Metrics } from '#lib/observability/metrics.ts';
 import { createOutboundClient } from '#lib/outbound/outbound-client.ts';

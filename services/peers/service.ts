@@ -1,6 +1,6 @@
 import { allowedNetworks } from '#lib/config/outbound-specs.ts';
-import { defineService } from '#lib/lifecycle/service-definition.ts';
 import { createAddressRules } from '#lib/outbound/address-rules.ts';
+import { defineService } from '#lib/runtime/service-definition.ts';
 import { composePeers } from './compose.ts';
 import { peersSpecs } from './config.ts';
 

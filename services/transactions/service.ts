@@ -1,5 +1,5 @@
 import type { PrivateKey } from '#lib/config/private-key.ts';
-import { defineService } from '#lib/lifecycle/service-definition.ts';
+import { defineService } from '#lib/runtime/service-definition.ts';
 import { composeTransactions } from './compose.ts';
 import { sweepMs, transactionsSpecs } from './config.ts';
 

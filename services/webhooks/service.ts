@@ -1,5 +1,5 @@
 import { allowedNetworks } from '#lib/config/outbound-specs.ts';
-import { defineService } from '#lib/lifecycle/service-definition.ts';
+import { defineService } from '#lib/runtime/service-definition.ts';
 import { composeWebhooks } from './compose.ts';
 import { webhooksSpecs } from './config.ts';
 

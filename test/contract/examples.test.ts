@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { problemStatus } from '#lib/http/problem-status.ts';
-import { createContractAjv, readContract } from '../support/contract.ts';
+import { createContractAjv, readContract } from '../support/contract/contract.ts';
 import {
   listOperations,
   type OperationObject,
   type ResponseObject,
   resolve,
-} from '../support/contract-paths.ts';
+} from '../support/contract/contract-paths.ts';
 
 const document = readContract();
 const ajv = createContractAjv(document);

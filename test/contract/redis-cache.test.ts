@@ -6,8 +6,8 @@ import { createRedisCounters } from '#lib/cache/counters.ts';
 import { createRedisLink } from '#lib/cache/redis-link.ts';
 import { createLogger } from '#lib/observability/logger.ts';
 import type { LocalServer } from '../../deploy/local/local-server.ts';
-import { describeCache, describeCounters } from '../support/cache-suite.ts';
-import { startTestRedis } from '../support/redis.ts';
+import { describeCache, describeCounters } from '../support/stores/cache-suite.ts';
+import { startTestRedis } from '../support/stores/redis.ts';
 
 const log = createLogger({ level: 'silent' });
 // Before the tests are collected: what depends on it may have to be left out.

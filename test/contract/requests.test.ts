@@ -1,7 +1,7 @@
 import type { Document } from 'openapi-backend';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { createRequestValidator } from '#lib/http/validate-request.ts';
-import { readContract } from '../support/contract.ts';
+import { readContract } from '../support/contract/contract.ts';
 
 type Query = Record<string, string | string[] | undefined>;
 

@@ -5,8 +5,8 @@ import { fileURLToPath } from 'node:url';
 import * as client from 'openid-client';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type AuthUnderTest, startAuth } from '../support/auth-service.ts';
-import { launchChromium } from '../support/chromium.ts';
+import { type AuthUnderTest, startAuth } from '../support/instances/auth-service.ts';
+import { launchChromium } from '../support/pages/chromium.ts';
 
 const axe = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8');
 const runAxe =

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { subjectSession } from '../support/subject-session.ts';
+import { subjectSession } from '../support/pages/subject-session.ts';
 
 const session = subjectSession();
 const operation = (id: string) => session.page.locator(`#${id}`);

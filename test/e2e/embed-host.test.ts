@@ -3,11 +3,11 @@ import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { FrameLocator, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { reactBody, vueBody } from '../support/framework-page.ts';
-import { type HostSite, startHostSite } from '../support/host-site.ts';
-import { createTransaction, expire } from '../support/live-transactions.ts';
-import { subjectSession } from '../support/subject-session.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
+import { createTransaction, expire } from '../support/instances/live-transactions.ts';
+import { reactBody, vueBody } from '../support/pages/framework-page.ts';
+import { type HostSite, startHostSite } from '../support/pages/host-site.ts';
+import { subjectSession } from '../support/pages/subject-session.ts';
+import { temporaryFolder } from '../support/programs/temporary-folder.ts';
 
 const session = subjectSession();
 let host: HostSite;

@@ -1,12 +1,12 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { auditPage } from '../support/audit-page.ts';
-import { launchChromium } from '../support/chromium.ts';
-import { openSample } from '../support/open-sample.ts';
-import { assets, renderer } from '../support/page-renderer.ts';
-import { type PageServer, startPageServer } from '../support/page-server.ts';
-import { type SampleLanguage, sampleLanguages } from '../support/sample-content.ts';
-import { samplePages } from '../support/sample-pages.ts';
+import { openSample } from '../support/contract/open-sample.ts';
+import { auditPage } from '../support/pages/audit-page.ts';
+import { launchChromium } from '../support/pages/chromium.ts';
+import { assets, renderer } from '../support/pages/page-renderer.ts';
+import { type PageServer, startPageServer } from '../support/pages/page-server.ts';
+import { samplePages } from '../support/pages/sample-pages.ts';
+import { type SampleLanguage, sampleLanguages } from '../support/samples/sample-content.ts';
 
 let browser: Browser;
 let server: PageServer;

@@ -4,11 +4,11 @@ import { fileURLToPath } from 'node:url';
 import type { Browser, FrameLocator, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { PageModel } from '#lib/contracts/pages.ts';
-import { launchChromium } from '../support/chromium.ts';
-import { assets, renderer } from '../support/page-renderer.ts';
-import { type PageServer, startPageServer } from '../support/page-server.ts';
-import { sampleElements } from '../support/sample-content.ts';
-import { sampleForm, samplePages } from '../support/sample-pages.ts';
+import { launchChromium } from '../support/pages/chromium.ts';
+import { assets, renderer } from '../support/pages/page-renderer.ts';
+import { type PageServer, startPageServer } from '../support/pages/page-server.ts';
+import { sampleForm, samplePages } from '../support/pages/sample-pages.ts';
+import { sampleElements } from '../support/samples/sample-content.ts';
 
 const { newsletter, channel } = sampleElements('en');
 /** The host part of iframe-resizer 4, as a site of its own has it. */

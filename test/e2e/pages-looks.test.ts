@@ -1,10 +1,10 @@
 import type { Browser, Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { launchChromium } from '../support/chromium.ts';
-import { assets, renderer } from '../support/page-renderer.ts';
-import { type PageServer, startPageServer } from '../support/page-server.ts';
-import type { SampleLanguage } from '../support/sample-content.ts';
-import { samplePages } from '../support/sample-pages.ts';
+import { launchChromium } from '../support/pages/chromium.ts';
+import { assets, renderer } from '../support/pages/page-renderer.ts';
+import { type PageServer, startPageServer } from '../support/pages/page-server.ts';
+import { samplePages } from '../support/pages/sample-pages.ts';
+import type { SampleLanguage } from '../support/samples/sample-content.ts';
 
 let browser: Browser;
 let server: PageServer;

@@ -2,12 +2,12 @@ import { execFile } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { freePort } from '#lib/lifecycle/free-port.ts';
-import { type HostSite, startHostSite } from '../support/host-site.ts';
-import { createTransaction } from '../support/live-transactions.ts';
-import { subjectSession } from '../support/subject-session.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
-import { until } from '../support/until.ts';
+import { freePort } from '#lib/db/embedded/free-port.ts';
+import { createTransaction } from '../support/instances/live-transactions.ts';
+import { type HostSite, startHostSite } from '../support/pages/host-site.ts';
+import { subjectSession } from '../support/pages/subject-session.ts';
+import { temporaryFolder } from '../support/programs/temporary-folder.ts';
+import { until } from '../support/run/until.ts';
 
 const run = promisify(execFile);
 const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');

@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createAssets } from '../../services/forms/pages/assets.ts';
 import { createPageRenderer } from '../../services/forms/pages/create-page-renderer.ts';
-import { launchChromium } from '../support/chromium.ts';
-import { openSample } from '../support/open-sample.ts';
-import { startPageServer } from '../support/page-server.ts';
-import { type SampleLanguage, sampleLanguages } from '../support/sample-content.ts';
-import { samplePages } from '../support/sample-pages.ts';
+import { openSample } from '../support/contract/open-sample.ts';
+import { launchChromium } from '../support/pages/chromium.ts';
+import { startPageServer } from '../support/pages/page-server.ts';
+import { samplePages } from '../support/pages/sample-pages.ts';
+import { type SampleLanguage, sampleLanguages } from '../support/samples/sample-content.ts';
 
 /*
  * npm run screenshots [-- name…]: every sample page in each language, light and dark, narrow and wide, as PNG files in a new

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { makeLiveModel } from '../support/live-models.ts';
-import { createTransaction, expire } from '../support/live-transactions.ts';
-import { subjectSession } from '../support/subject-session.ts';
+import { makeLiveModel } from '../support/instances/live-models.ts';
+import { createTransaction, expire } from '../support/instances/live-transactions.ts';
+import { subjectSession } from '../support/pages/subject-session.ts';
 
 const session = subjectSession();
 const { heading, press } = session;

@@ -1,9 +1,9 @@
 import type { FrameLocator, Locator } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type HostSite, startHostSite } from '../support/host-site.ts';
-import { makeLiveModel } from '../support/live-models.ts';
-import { createTransaction, expire } from '../support/live-transactions.ts';
-import { subjectSession } from '../support/subject-session.ts';
+import { makeLiveModel } from '../support/instances/live-models.ts';
+import { createTransaction, expire } from '../support/instances/live-transactions.ts';
+import { type HostSite, startHostSite } from '../support/pages/host-site.ts';
+import { subjectSession } from '../support/pages/subject-session.ts';
 
 const session = subjectSession();
 let host: HostSite;

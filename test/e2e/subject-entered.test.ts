@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { activateContent, makeLiveModel } from '../support/live-models.ts';
-import { createTransaction, expire, recordsOf } from '../support/live-transactions.ts';
-import { subjectSession } from '../support/subject-session.ts';
+import { activateContent, makeLiveModel } from '../support/instances/live-models.ts';
+import { createTransaction, expire, recordsOf } from '../support/instances/live-transactions.ts';
+import { subjectSession } from '../support/pages/subject-session.ts';
 
 const session = subjectSession();
 const { question, button, press, heading, statusAfter } = session;

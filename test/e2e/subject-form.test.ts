@@ -1,7 +1,7 @@
 import type { Locator } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
-import { createTransaction } from '../support/live-transactions.ts';
-import { subjectSession } from '../support/subject-session.ts';
+import { createTransaction } from '../support/instances/live-transactions.ts';
+import { subjectSession } from '../support/pages/subject-session.ts';
 
 const session = subjectSession();
 const { question, button, press, heading, answers, statusAfter } = session;

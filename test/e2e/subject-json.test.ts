@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createKey } from '../support/callers.ts';
-import { startTestInstance, type TestInstance } from '../support/instance.ts';
+import { createKey } from '../support/instances/callers.ts';
+import { startTestInstance, type TestInstance } from '../support/instances/instance.ts';
 
 /*
  * A client in JSON mode, written from the interface document alone: its addresses, headers and members, and nothing else of ours.

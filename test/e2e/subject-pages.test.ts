@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { auditPage } from '../support/audit-page.ts';
-import { activateContent, makeLiveModel } from '../support/live-models.ts';
-import { createTransaction, expire, type LiveTransaction } from '../support/live-transactions.ts';
-import { subjectSession } from '../support/subject-session.ts';
+import { activateContent, makeLiveModel } from '../support/instances/live-models.ts';
+import { createTransaction, expire, type LiveTransaction } from '../support/instances/live-transactions.ts';
+import { auditPage } from '../support/pages/audit-page.ts';
+import { subjectSession } from '../support/pages/subject-session.ts';
 
 const session = subjectSession();
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { createTransaction, recordsOf } from '../support/live-transactions.ts';
-import { subjectSession } from '../support/subject-session.ts';
+import { createTransaction, recordsOf } from '../support/instances/live-transactions.ts';
+import { subjectSession } from '../support/pages/subject-session.ts';
 
 const session = subjectSession();
 const { question, press, heading, answers } = session;

@@ -3,9 +3,9 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { FrameLocator, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type HostSite, startHostSite } from '../support/host-site.ts';
-import { createTransaction } from '../support/live-transactions.ts';
-import { subjectSession } from '../support/subject-session.ts';
+import { createTransaction } from '../support/instances/live-transactions.ts';
+import { type HostSite, startHostSite } from '../support/pages/host-site.ts';
+import { subjectSession } from '../support/pages/subject-session.ts';
 
 const session = subjectSession();
 let host: HostSite;

@@ -1,8 +1,8 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { launchChromium } from '../support/chromium.ts';
-import { type LeadingInstance, questionsOf, startLeading } from '../support/leader-instance.ts';
-import { createTransaction } from '../support/live-transactions.ts';
+import { type LeadingInstance, questionsOf, startLeading } from '../support/instances/leader-instance.ts';
+import { createTransaction } from '../support/instances/live-transactions.ts';
+import { launchChromium } from '../support/pages/chromium.ts';
 
 let here: LeadingInstance;
 let browser: Browser;

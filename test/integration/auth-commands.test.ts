@@ -1,10 +1,10 @@
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type AuthUnderTest, startAuth } from '../support/auth-service.ts';
-import { createTestDatabase, type TestDatabase } from '../support/postgres.ts';
-import { startForTest } from '../support/postgres-program-runner.ts';
-import { runCommand } from '../support/run-command.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
+import { type AuthUnderTest, startAuth } from '../support/instances/auth-service.ts';
+import { runCommand } from '../support/programs/run-command.ts';
+import { temporaryFolder } from '../support/programs/temporary-folder.ts';
+import { createTestDatabase, type TestDatabase } from '../support/stores/postgres.ts';
+import { startForTest } from '../support/stores/postgres-program-runner.ts';
 
 const password = 'correct horse battery';
 const account = (env: Record<string, string>, ...args: string[]) =>

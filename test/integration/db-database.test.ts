@@ -5,9 +5,9 @@ import { mayBeLost } from '#lib/db/may-be-lost.ts';
 import { createPool } from '#lib/db/pool.ts';
 import { type Statement, sql } from '#lib/db/sql.ts';
 import { createLogger } from '#lib/observability/logger.ts';
-import { patience } from '../support/patience.ts';
-import { createTestDatabase, type TestDatabase } from '../support/postgres.ts';
-import { until } from '../support/until.ts';
+import { patience } from '../support/run/patience.ts';
+import { until } from '../support/run/until.ts';
+import { createTestDatabase, type TestDatabase } from '../support/stores/postgres.ts';
 
 const log = createLogger({ level: 'silent' });
 let target: TestDatabase;

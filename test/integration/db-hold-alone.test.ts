@@ -2,9 +2,9 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import pg from 'pg';
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { holdAlone } from '#lib/db/hold-alone.ts';
-import { StartupError } from '#lib/lifecycle/startup-error.ts';
-import { patience } from '../support/patience.ts';
-import { createTestDatabase, type TestDatabase } from '../support/postgres.ts';
+import { StartupError } from '#lib/errors/startup-error.ts';
+import { patience } from '../support/run/patience.ts';
+import { createTestDatabase, type TestDatabase } from '../support/stores/postgres.ts';
 
 let target: TestDatabase;
 beforeEach(async () => {

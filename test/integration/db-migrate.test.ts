@@ -3,10 +3,10 @@ import path from 'node:path';
 import pg from 'pg';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { migrate } from '#lib/db/migrate.ts';
-import { StartupError } from '#lib/lifecycle/startup-error.ts';
+import { StartupError } from '#lib/errors/startup-error.ts';
 import { createLogger } from '#lib/observability/logger.ts';
-import { createTestDatabase, type TestDatabase } from '../support/postgres.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
+import { temporaryFolder } from '../support/programs/temporary-folder.ts';
+import { createTestDatabase, type TestDatabase } from '../support/stores/postgres.ts';
 
 const log = createLogger({ level: 'silent' });
 let target: TestDatabase;

@@ -4,7 +4,7 @@ import { createPool } from '#lib/db/pool.ts';
 import { roleOf } from '#lib/db/service-role.ts';
 import { createLogger } from '#lib/observability/logger.ts';
 import { schemas } from '../../services/schemas.ts';
-import { createTestDatabase, type TestDatabase } from '../support/postgres.ts';
+import { createTestDatabase, type TestDatabase } from '../support/stores/postgres.ts';
 
 const log = createLogger({ level: 'silent' });
 const names = schemas.map(({ schema }) => schema);

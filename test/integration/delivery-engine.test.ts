@@ -8,8 +8,8 @@ import { createDeliveryEngine } from '#lib/deliveries/delivery-engine.ts';
 import type { AttemptResult, DeliveryKind, DueRow } from '#lib/deliveries/delivery-kind.ts';
 import { createTargetLeases } from '#lib/deliveries/target-leases.ts';
 import { createLogger } from '#lib/observability/logger.ts';
-import { createTestDatabase } from '../support/postgres.ts';
-import { until } from '../support/until.ts';
+import { until } from '../support/run/until.ts';
+import { createTestDatabase } from '../support/stores/postgres.ts';
 
 const log = createLogger({ level: 'silent' });
 const limits = { perTarget: 4, total: 16, readAhead: 8, maxUnsettled: 16, slowMs: 2_000, maxAgeMs: 2_000 };

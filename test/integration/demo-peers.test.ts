@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { startStandalone } from '../support/standalone-process.ts';
-import { until } from '../support/until.ts';
+import { startStandalone } from '../support/instances/standalone-process.ts';
+import { until } from '../support/run/until.ts';
 
 it('npm run demo:peers pairs three instances and says what it is doing, and prints a form with a question of each, whose answers reach all three; SIGTERM ends them all', async () => {
   const program = path.join(import.meta.dirname, '..', '..', 'deploy', 'demo-peers', 'run.ts');

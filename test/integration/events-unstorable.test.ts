@@ -6,8 +6,8 @@ import { sql } from '#lib/db/sql.ts';
 import type { AccordEvent } from '#lib/events/event.ts';
 import { createLogger } from '#lib/observability/logger.ts';
 import { queueEvents } from '../../services/webhooks/consumers/queue-events.ts';
-import { createTestBus } from '../support/event-bus.ts';
-import { createTestDatabase } from '../support/postgres.ts';
+import { createTestBus } from '../support/stores/event-bus.ts';
+import { createTestDatabase } from '../support/stores/postgres.ts';
 
 const log = createLogger({ level: 'silent' });
 const bus = createTestBus(log);

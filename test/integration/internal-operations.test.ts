@@ -11,7 +11,7 @@ import { createInternalClient } from '#lib/internal/create-internal-client.ts';
 import { serveOperations } from '#lib/internal/serve-operations.ts';
 import { createLogger } from '#lib/observability/logger.ts';
 import { currentRequestId, runWithRequestId } from '#lib/observability/request-context.ts';
-import { createTestDatabase } from '../support/postgres.ts';
+import { createTestDatabase } from '../support/stores/postgres.ts';
 
 interface Library {
   find(input: { title: string; tags?: string[] }): Promise<{ title: string; tags: string[] } | null>;

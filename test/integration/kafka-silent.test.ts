@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { testReader } from '../support/event-bus-suite.ts';
-import { createTestKafkaBus } from '../support/kafka-bus.ts';
-import { keyRevoked, outbound } from '../support/sample-events.ts';
-import { startSilentBroker } from '../support/silent-broker.ts';
+import { keyRevoked, outbound } from '../support/samples/sample-events.ts';
+import { testReader } from '../support/stores/event-bus-suite.ts';
+import { createTestKafkaBus } from '../support/stores/kafka-bus.ts';
+import { startSilentBroker } from '../support/stores/silent-broker.ts';
 
 test('a topic of which nothing gets through rests, and no other', async () => {
   const bus = createTestKafkaBus({ address: '127.0.0.1:1' });

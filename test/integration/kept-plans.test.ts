@@ -11,12 +11,12 @@ import { createLogger } from '#lib/observability/logger.ts';
 import { readNamed } from '../../services/forms/queries/read-peers.ts';
 import { webhookTables } from '../../services/webhooks/jobs/webhook-deliveries.ts';
 import { markDelivered } from '../../services/webhooks/queries/attempts.ts';
-import { samplePart, startDelivering } from '../support/delivering-instance.ts';
-import { takeParts } from '../support/own-owner.ts';
-import { patience } from '../support/patience.ts';
-import { startOwnPeer } from '../support/peer-of-our-own.ts';
-import { createTestDatabase } from '../support/postgres.ts';
-import { sampleEvent } from '../support/sample-events.ts';
+import { samplePart, startDelivering } from '../support/instances/delivering-instance.ts';
+import { takeParts } from '../support/peers/own-owner.ts';
+import { startOwnPeer } from '../support/peers/peer-of-our-own.ts';
+import { patience } from '../support/run/patience.ts';
+import { sampleEvent } from '../support/samples/sample-events.ts';
+import { createTestDatabase } from '../support/stores/postgres.ts';
 
 const log = createLogger({ level: 'silent' });
 const ends: (() => Promise<unknown>)[] = [];

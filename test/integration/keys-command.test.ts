@@ -3,8 +3,8 @@ import path from 'node:path';
 import { expect, test } from 'vitest';
 import { rotateInstanceKeys } from '#lib/config/rotate-instance-keys.ts';
 import { loadSecrets } from '#lib/config/secrets.ts';
-import { runCommand } from '../support/run-command.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
+import { runCommand } from '../support/programs/run-command.ts';
+import { temporaryFolder } from '../support/programs/temporary-folder.ts';
 
 const runKeys = (args: string[], env: Record<string, string> = {}) =>
   runCommand('services/keys.ts', args, { env });

@@ -8,9 +8,9 @@ import { roleOf } from '#lib/db/service-role.ts';
 import { waitForSchema } from '#lib/db/wait-for-schema.ts';
 import { createLogger } from '#lib/observability/logger.ts';
 import { schemas } from '../../services/schemas.ts';
-import { createTestPostgres, type TestPostgres } from '../support/own-postgres.ts';
-import { runCommand } from '../support/run-command.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
+import { runCommand } from '../support/programs/run-command.ts';
+import { temporaryFolder } from '../support/programs/temporary-folder.ts';
+import { createTestPostgres, type TestPostgres } from '../support/stores/own-postgres.ts';
 
 // A server of its own: it asks services for passwords, and its roles are nobody else's.
 let server: TestPostgres;

@@ -10,8 +10,8 @@ import { addToOutbox, type NewEvent } from '#lib/events/outbox.ts';
 import { createOutboxRelay } from '#lib/events/outbox-relay.ts';
 import { forgetSent } from '#lib/events/sent-events.ts';
 import { createLogger } from '#lib/observability/logger.ts';
-import { createTestDatabase } from '../support/postgres.ts';
-import { sampleEvent } from '../support/sample-events.ts';
+import { sampleEvent } from '../support/samples/sample-events.ts';
+import { createTestDatabase } from '../support/stores/postgres.ts';
 
 const log = createLogger({ level: 'silent' });
 const ends: (() => Promise<unknown>)[] = [];

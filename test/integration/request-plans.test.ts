@@ -11,7 +11,7 @@ import { readPlans } from '../../bench/read-plans.ts';
 import { runFlow, type Target } from '../../bench/run-flow.ts';
 import { walkRequests } from '../../bench/walk-requests.ts';
 import { createExpiryTeller } from '../../services/transactions/jobs/tell-expiry.ts';
-import { startTestInstance, type TestInstance } from '../support/instance.ts';
+import { startTestInstance, type TestInstance } from '../support/instances/instance.ts';
 
 /** Enough that an index is cheaper than the table; ANALYZE reads all of so few, so that plans are the same every time. */
 const records = 9_000;

@@ -3,8 +3,8 @@ import path from 'node:path';
 import { expect, test } from 'vitest';
 import { loadSecrets } from '#lib/config/secrets.ts';
 import { definitions } from '../../services/definitions.ts';
-import { runCommand } from '../support/run-command.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
+import { runCommand } from '../support/programs/run-command.ts';
+import { temporaryFolder } from '../support/programs/temporary-folder.ts';
 
 const makeSecrets = (...args: string[]) => runCommand('services/secrets.ts', args, { env: {} });
 

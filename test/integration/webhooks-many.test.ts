@@ -8,7 +8,7 @@ import type { Parts } from '../../services/webhooks/commands/dependencies.ts';
 import { resumeWebhook } from '../../services/webhooks/commands/resume-webhook.ts';
 import { markDelivered } from '../../services/webhooks/queries/attempts.ts';
 import { dropDeliveries, restartDeliveries } from '../../services/webhooks/queries/deliveries.ts';
-import { createTestDatabase } from '../support/postgres.ts';
+import { createTestDatabase } from '../support/stores/postgres.ts';
 
 const ends: (() => Promise<unknown>)[] = [];
 let db: Database;

@@ -1,11 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { type Caller, createKey, signIn } from '../support/callers.ts';
-import { type DistributedInstance, startDistributedInstance } from '../support/distributed-instance.ts';
-import { brokers } from '../support/kafka.ts';
-import { complete, often, problemOf, subjectOf, transactionIn } from '../support/live-subject.ts';
-import { createTransaction, recordsOf } from '../support/live-transactions.ts';
-import { patience } from '../support/patience.ts';
-import { deliveriesOf, startEndpoint, subscribe, verify } from '../support/webhook-endpoint.ts';
+import { type Caller, createKey, signIn } from '../support/instances/callers.ts';
+import {
+  type DistributedInstance,
+  startDistributedInstance,
+} from '../support/instances/distributed-instance.ts';
+import { complete, often, problemOf, subjectOf, transactionIn } from '../support/instances/live-subject.ts';
+import { createTransaction, recordsOf } from '../support/instances/live-transactions.ts';
+import { deliveriesOf, startEndpoint, subscribe, verify } from '../support/instances/webhook-endpoint.ts';
+import { patience } from '../support/run/patience.ts';
+import { brokers } from '../support/stores/kafka.ts';
 
 describe.runIf(brokers)('two replicas of every service behind a prefix router', () => {
   let instance: DistributedInstance;

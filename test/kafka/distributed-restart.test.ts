@@ -1,11 +1,14 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Caller, signIn } from '../support/callers.ts';
-import { type DistributedInstance, startDistributedInstance } from '../support/distributed-instance.ts';
-import { brokers } from '../support/kafka.ts';
-import { rowsOf } from '../support/live-database.ts';
-import { complete, subjectOf } from '../support/live-subject.ts';
-import { createTransaction } from '../support/live-transactions.ts';
+import { type Caller, signIn } from '../support/instances/callers.ts';
+import {
+  type DistributedInstance,
+  startDistributedInstance,
+} from '../support/instances/distributed-instance.ts';
+import { rowsOf } from '../support/instances/live-database.ts';
+import { complete, subjectOf } from '../support/instances/live-subject.ts';
+import { createTransaction } from '../support/instances/live-transactions.ts';
+import { brokers } from '../support/stores/kafka.ts';
 
 const workers = 4;
 /** Between two consents of one of them: starts, of which there are ten, take as long as the load lets them. */

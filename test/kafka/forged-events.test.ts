@@ -2,20 +2,23 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { readTopics } from '#lib/events/kafka/topics.ts';
 import { randomId } from '#lib/ids/random-id.ts';
-import { type Caller, createKey, signIn } from '../support/callers.ts';
-import { type DistributedInstance, startDistributedInstance } from '../support/distributed-instance.ts';
-import { brokers, writeRaw } from '../support/kafka.ts';
-import { rowsOf } from '../support/live-database.ts';
-import { complete, subjectOf, transactionIn } from '../support/live-subject.ts';
-import { createTransaction } from '../support/live-transactions.ts';
-import { type LoopbackServer, startLoopbackServer } from '../support/loopback-server.ts';
-import { until } from '../support/until.ts';
+import { type Caller, createKey, signIn } from '../support/instances/callers.ts';
+import {
+  type DistributedInstance,
+  startDistributedInstance,
+} from '../support/instances/distributed-instance.ts';
+import { rowsOf } from '../support/instances/live-database.ts';
+import { complete, subjectOf, transactionIn } from '../support/instances/live-subject.ts';
+import { createTransaction } from '../support/instances/live-transactions.ts';
 import {
   type EndpointCall,
   startEndpoint,
   subscribe,
   type WebhookEndpoint,
-} from '../support/webhook-endpoint.ts';
+} from '../support/instances/webhook-endpoint.ts';
+import { type LoopbackServer, startLoopbackServer } from '../support/network/loopback-server.ts';
+import { until } from '../support/run/until.ts';
+import { brokers, writeRaw } from '../support/stores/kafka.ts';
 
 const topics = readTopics(new URL('../../asyncapi.yaml', import.meta.url)).map(({ topic }) => topic);
 type Raw = Parameters<typeof writeRaw>[1][number];

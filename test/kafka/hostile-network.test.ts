@@ -3,11 +3,14 @@ import { Redis } from 'ioredis';
 import { SignJWT, UnsecuredJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { LocalServer } from '../../deploy/local/local-server.ts';
-import { type Caller, createKey, signIn } from '../support/callers.ts';
-import { type DistributedInstance, startDistributedInstance } from '../support/distributed-instance.ts';
-import { brokers } from '../support/kafka.ts';
-import { createTransaction } from '../support/live-transactions.ts';
-import { startTestRedis } from '../support/redis.ts';
+import { type Caller, createKey, signIn } from '../support/instances/callers.ts';
+import {
+  type DistributedInstance,
+  startDistributedInstance,
+} from '../support/instances/distributed-instance.ts';
+import { createTransaction } from '../support/instances/live-transactions.ts';
+import { brokers } from '../support/stores/kafka.ts';
+import { startTestRedis } from '../support/stores/redis.ts';
 
 const readSubmissions = '/internal/transactions/readSubmissions';
 const guessesAllowed = 60;

@@ -5,9 +5,9 @@ import type { EventBus } from '#lib/events/event-bus.ts';
 import { createKafkaConnection } from '#lib/events/kafka/kafka-client.ts';
 import { createReaderLoop } from '#lib/events/kafka/reader-loop.ts';
 import { createLogger } from '#lib/observability/logger.ts';
-import { describeEventBus, publishAll, testReader } from '../support/event-bus-suite.ts';
-import { brokers, findRaw, makeKafkaBus, withAdmin, writeRaw } from '../support/kafka.ts';
-import { keyRevoked, outbound, sampleEvent } from '../support/sample-events.ts';
+import { keyRevoked, outbound, sampleEvent } from '../support/samples/sample-events.ts';
+import { describeEventBus, publishAll, testReader } from '../support/stores/event-bus-suite.ts';
+import { brokers, findRaw, makeKafkaBus, withAdmin, writeRaw } from '../support/stores/kafka.ts';
 
 describe.skipIf(!brokers)('on Kafka', () => {
   describeEventBus('by Kafka', () => makeKafkaBus());

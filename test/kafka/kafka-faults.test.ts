@@ -9,10 +9,10 @@ import { createOutboxRelay } from '#lib/events/outbox-relay.ts';
 import { createLogger } from '#lib/observability/logger.ts';
 import { startLocalKafka } from '../../deploy/local/kafka.ts';
 import type { LocalServer } from '../../deploy/local/local-server.ts';
-import { publishAll, testReader } from '../support/event-bus-suite.ts';
-import { brokers, makeKafkaBus, ownKafka, withAdmin } from '../support/kafka.ts';
-import { createTestDatabase } from '../support/postgres.ts';
-import { keyRevoked, outbound, sampleEvent } from '../support/sample-events.ts';
+import { keyRevoked, outbound, sampleEvent } from '../support/samples/sample-events.ts';
+import { publishAll, testReader } from '../support/stores/event-bus-suite.ts';
+import { brokers, makeKafkaBus, ownKafka, withAdmin } from '../support/stores/kafka.ts';
+import { createTestDatabase } from '../support/stores/postgres.ts';
 
 const asyncApi = new URL('../../asyncapi.yaml', import.meta.url);
 

@@ -13,15 +13,18 @@ import {
   shareQuestion,
   startPartner,
 } from '../security/peers-canary/partners.ts';
-import { type Caller, signIn } from '../support/callers.ts';
-import { type DistributedInstance, startDistributedInstance } from '../support/distributed-instance.ts';
-import { startTestInstance } from '../support/instance.ts';
-import { brokers, readAll } from '../support/kafka.ts';
-import { makeLiveModel } from '../support/live-models.ts';
-import { subjectOf, transactionIn } from '../support/live-subject.ts';
-import { createTransaction, recordsOf } from '../support/live-transactions.ts';
-import { pairInstances } from '../support/pair-instances.ts';
-import { until } from '../support/until.ts';
+import { type Caller, signIn } from '../support/instances/callers.ts';
+import {
+  type DistributedInstance,
+  startDistributedInstance,
+} from '../support/instances/distributed-instance.ts';
+import { startTestInstance } from '../support/instances/instance.ts';
+import { makeLiveModel } from '../support/instances/live-models.ts';
+import { subjectOf, transactionIn } from '../support/instances/live-subject.ts';
+import { createTransaction, recordsOf } from '../support/instances/live-transactions.ts';
+import { pairInstances } from '../support/peers/pair-instances.ts';
+import { until } from '../support/run/until.ts';
+import { brokers, readAll } from '../support/stores/kafka.ts';
 
 const ours = 'canary-of-the-leader-c41e07';
 const theirs = 'canary-of-the-owner-95b8d2';

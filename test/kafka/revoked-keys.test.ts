@@ -1,8 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { LocalServer } from '../../deploy/local/local-server.ts';
-import { createKey, signIn } from '../support/callers.ts';
-import { type DistributedInstance, startDistributedInstance } from '../support/distributed-instance.ts';
-import { startTestRedis } from '../support/redis.ts';
+import { createKey, signIn } from '../support/instances/callers.ts';
+import {
+  type DistributedInstance,
+  startDistributedInstance,
+} from '../support/instances/distributed-instance.ts';
+import { startTestRedis } from '../support/stores/redis.ts';
 
 const maxAgeMs = 5_000;
 

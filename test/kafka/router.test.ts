@@ -2,13 +2,16 @@ import { once } from 'node:events';
 import { type IncomingMessage, type RequestOptions, request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Caller, callerWith, createKey, signIn } from '../support/callers.ts';
-import { type ComposeService, environmentIn, readCompose } from '../support/compose-file.ts';
-import { type DistributedInstance, startDistributedInstance } from '../support/distributed-instance.ts';
-import { brokers } from '../support/kafka.ts';
-import { complete, problemOf, subjectOf, transactionIn } from '../support/live-subject.ts';
-import { createTransaction } from '../support/live-transactions.ts';
-import { startNginxRouter } from '../support/nginx-router.ts';
+import { type ComposeService, environmentIn, readCompose } from '../support/contract/compose-file.ts';
+import { type Caller, callerWith, createKey, signIn } from '../support/instances/callers.ts';
+import {
+  type DistributedInstance,
+  startDistributedInstance,
+} from '../support/instances/distributed-instance.ts';
+import { complete, problemOf, subjectOf, transactionIn } from '../support/instances/live-subject.ts';
+import { createTransaction } from '../support/instances/live-transactions.ts';
+import { startNginxRouter } from '../support/network/nginx-router.ts';
+import { brokers } from '../support/stores/kafka.ts';
 
 const compose = readCompose();
 const origin = 'https://shop.example';

@@ -1,12 +1,12 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { loadSecrets } from '#lib/config/secrets.ts';
-import { freePort } from '#lib/lifecycle/free-port.ts';
-import { createKey, signIn } from '../support/callers.ts';
-import { seedInstance } from '../support/distributed-instance.ts';
-import { brokers } from '../support/kafka.ts';
-import { createTestDatabase } from '../support/postgres.ts';
-import { startStandalone } from '../support/standalone-process.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
+import { freePort } from '#lib/db/embedded/free-port.ts';
+import { createKey, signIn } from '../support/instances/callers.ts';
+import { seedInstance } from '../support/instances/distributed-instance.ts';
+import { startStandalone } from '../support/instances/standalone-process.ts';
+import { temporaryFolder } from '../support/programs/temporary-folder.ts';
+import { brokers } from '../support/stores/kafka.ts';
+import { createTestDatabase } from '../support/stores/postgres.ts';
 
 describe.runIf(brokers)('everything in one process, with KAFKA_BROKERS', () => {
   async function settingsFor(): Promise<Record<string, string>> {

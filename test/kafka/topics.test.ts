@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { createTopics, readTopics, type WantedTopic } from '#lib/events/kafka/topics.ts';
-import { brokers, withAdmin } from '../support/kafka.ts';
-import { runCommand } from '../support/run-command.ts';
+import { runCommand } from '../support/programs/run-command.ts';
+import { brokers, withAdmin } from '../support/stores/kafka.ts';
 
 const asyncApi = new URL('../../asyncapi.yaml', import.meta.url);
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startTestInstance, type TestInstance } from '../support/instance.ts';
+import { startTestInstance, type TestInstance } from '../support/instances/instance.ts';
 import {
   type Cell,
   expected,

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { makeLiveModel } from '../support/live-models.ts';
-import { type LiveTransaction, recordsOf } from '../support/live-transactions.ts';
-import { type ParsedPage, parsePage } from '../support/parse-page.ts';
+import { makeLiveModel } from '../support/instances/live-models.ts';
+import { type LiveTransaction, recordsOf } from '../support/instances/live-transactions.ts';
+import { type ParsedPage, parsePage } from '../support/pages/parse-page.ts';
 import { headersOf } from './bad-input/refusals.ts';
 import { type Answers, badInput, writeForm } from './bad-input/session.ts';
 

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { activateContent, type LiveModel, makeLiveModel } from '../support/live-models.ts';
-import type { LiveTransaction } from '../support/live-transactions.ts';
-import { recordsOf } from '../support/live-transactions.ts';
+import { activateContent, type LiveModel, makeLiveModel } from '../support/instances/live-models.ts';
+import type { LiveTransaction } from '../support/instances/live-transactions.ts';
+import { recordsOf } from '../support/instances/live-transactions.ts';
 import { expectRefusal, type Mode, modes, readPage } from './bad-input/refusals.ts';
 import { type Answers, badInput } from './bad-input/session.ts';
 

@@ -2,7 +2,7 @@ import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { gzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { LiveTransaction } from '../support/live-transactions.ts';
+import type { LiveTransaction } from '../support/instances/live-transactions.ts';
 import { expectRefusal, headersOf, modes, readProblem } from './bad-input/refusals.ts';
 import { badInput } from './bad-input/session.ts';
 

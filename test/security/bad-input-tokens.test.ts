@@ -1,6 +1,6 @@
 import { decodeJwt, decodeProtectedHeader, SignJWT, UnsecuredJWT } from 'jose';
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { LiveTransaction } from '../support/live-transactions.ts';
+import type { LiveTransaction } from '../support/instances/live-transactions.ts';
 import { expectRefusal, headersOf, type Mode, modes } from './bad-input/refusals.ts';
 import { badInput } from './bad-input/session.ts';
 

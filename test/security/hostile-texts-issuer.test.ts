@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createBrowserSession } from '../support/browser-session.ts';
+import { createBrowserSession } from '../support/pages/browser-session.ts';
 import { startWatchedProcess, type WatchedProcess } from './hostile-texts/process-under-test.ts';
 import { sendEach } from './hostile-texts/send-each.ts';
 import { encodedTexts, type HostileText, hostileTexts } from './hostile-texts/texts.ts';

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Caller, signIn } from '../support/callers.ts';
-import { readContract } from '../support/contract.ts';
-import { resolve } from '../support/contract-paths.ts';
-import { sampleContent } from '../support/forms-models.ts';
-import { createTransaction } from '../support/live-transactions.ts';
+import { readContract } from '../support/contract/contract.ts';
+import { resolve } from '../support/contract/contract-paths.ts';
+import { type Caller, signIn } from '../support/instances/callers.ts';
+import { createTransaction } from '../support/instances/live-transactions.ts';
+import { sampleContent } from '../support/samples/forms-models.ts';
 import { type Operation, operations, prepare } from './authorisation/cells.ts';
 import type { Credential } from './authorisation/credentials.ts';
 import { createResources, type Resources } from './authorisation/resources.ts';

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { signIn } from '../support/callers.ts';
-import { readContract } from '../support/contract.ts';
-import { resolve } from '../support/contract-paths.ts';
-import { startTestInstance, type TestInstance } from '../support/instance.ts';
+import { readContract } from '../support/contract/contract.ts';
+import { resolve } from '../support/contract/contract-paths.ts';
+import { signIn } from '../support/instances/callers.ts';
+import { startTestInstance, type TestInstance } from '../support/instances/instance.ts';
 import { type Operation, operations, prepare, sendPrepared } from './authorisation/cells.ts';
 import type { Credential } from './authorisation/credentials.ts';
 import { createResources, type Resources } from './authorisation/resources.ts';

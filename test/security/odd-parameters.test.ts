@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Caller, signIn } from '../support/callers.ts';
-import { readContract } from '../support/contract.ts';
-import { listOperations, type OperationObject, resolve } from '../support/contract-paths.ts';
-import { startTestInstance, type TestInstance } from '../support/instance.ts';
-import { createTransaction, type LiveTransaction } from '../support/live-transactions.ts';
+import { readContract } from '../support/contract/contract.ts';
+import { listOperations, type OperationObject, resolve } from '../support/contract/contract-paths.ts';
+import { type Caller, signIn } from '../support/instances/callers.ts';
+import { startTestInstance, type TestInstance } from '../support/instances/instance.ts';
+import { createTransaction, type LiveTransaction } from '../support/instances/live-transactions.ts';
 
 let instance: TestInstance;
 let admin: Caller;

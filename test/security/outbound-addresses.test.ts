@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createOutboundClient, type OutboundClient } from '#lib/outbound/outbound-client.ts';
-import { type LoopbackServer, startLoopbackServer } from '../support/loopback-server.ts';
+import { type LoopbackServer, startLoopbackServer } from '../support/network/loopback-server.ts';
 import { ask } from './outbound/ask.ts';
 import { corpus } from './outbound/corpus.ts';
 import { spellings } from './outbound/spellings.ts';

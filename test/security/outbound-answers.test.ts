@@ -3,8 +3,8 @@ import type { IncomingMessage, RequestListener } from 'node:http';
 import { createServer, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createOutboundClient } from '#lib/outbound/outbound-client.ts';
-import { startLoopbackServer } from '../support/loopback-server.ts';
-import { selfSignedCertificate } from '../support/self-signed-certificate.ts';
+import { startLoopbackServer } from '../support/network/loopback-server.ts';
+import { selfSignedCertificate } from '../support/network/self-signed-certificate.ts';
 import { ask } from './outbound/ask.ts';
 
 const opened: (() => Promise<unknown>)[] = [];

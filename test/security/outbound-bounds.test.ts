@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { createOutboundClient } from '#lib/outbound/outbound-client.ts';
-import { startLoopbackServer } from '../support/loopback-server.ts';
+import { startLoopbackServer } from '../support/network/loopback-server.ts';
 import { ask } from './outbound/ask.ts';
 
 const opened: (() => Promise<unknown>)[] = [];

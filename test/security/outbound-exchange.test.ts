@@ -4,8 +4,8 @@ import { Agent as SecureAgent } from 'node:https';
 import { type AddressInfo, createServer } from 'node:net';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { exchange } from '#lib/outbound/exchange.ts';
-import { startLoopbackServer } from '../support/loopback-server.ts';
-import { selfSignedCertificate } from '../support/self-signed-certificate.ts';
+import { startLoopbackServer } from '../support/network/loopback-server.ts';
+import { selfSignedCertificate } from '../support/network/self-signed-certificate.ts';
 
 const opened: (() => unknown)[] = [];
 afterEach(async () => {

@@ -2,9 +2,9 @@ import { createServer as createSecureServer } from 'node:https';
 import { createServer, type Server, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { createOutboundClient } from '#lib/outbound/outbound-client.ts';
-import { type Caller, createKey, signIn } from '../support/callers.ts';
-import { startTestInstance, type TestInstance } from '../support/instance.ts';
-import { selfSignedCertificate } from '../support/self-signed-certificate.ts';
+import { type Caller, createKey, signIn } from '../support/instances/callers.ts';
+import { startTestInstance, type TestInstance } from '../support/instances/instance.ts';
+import { selfSignedCertificate } from '../support/network/self-signed-certificate.ts';
 
 async function listen(server: Server): Promise<number> {
   const sockets = new Set<Socket>();

@@ -2,7 +2,7 @@ import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { copyWithPatch } from '../chaos/planted/copy-with-patch.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
+import { temporaryFolder } from '../support/programs/temporary-folder.ts';
 import { filesWith, holds } from './peers-canary/files-with.ts';
 import { answerBoth, readEverything, shareQuestion, startPartner } from './peers-canary/partners.ts';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type AuthUnderTest, startAuth } from '../support/auth-service.ts';
+import { type AuthUnderTest, startAuth } from '../support/instances/auth-service.ts';
 
 let under: AuthUnderTest;
 beforeAll(async () => {

@@ -8,7 +8,7 @@ import {
   removeClient,
 } from '../../services/auth/commands/manage-clients.ts';
 import { createKeyedHash, type KeyedHash } from '../../services/auth/domain/keyed-hash.ts';
-import { type AuthUnderTest, startAuth } from '../support/auth-service.ts';
+import { type AuthUnderTest, startAuth } from '../support/instances/auth-service.ts';
 
 let under: AuthUnderTest;
 let keyedHash: KeyedHash;

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { generateSharedSecret, readSharedSecret } from '#lib/config/shared-secret.ts';
 import { sql } from '#lib/db/sql.ts';
 import { drawApiKey } from '../../services/auth/domain/api-key.ts';
-import { type AuthUnderTest, startAuth } from '../support/auth-service.ts';
-import { patience } from '../support/patience.ts';
+import { type AuthUnderTest, startAuth } from '../support/instances/auth-service.ts';
+import { patience } from '../support/run/patience.ts';
 
 interface Key {
   id: string;

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type AuthUnderTest, startAuth } from '../support/auth-service.ts';
+import { type AuthUnderTest, startAuth } from '../support/instances/auth-service.ts';
 
 let under: AuthUnderTest;
 beforeAll(async () => {

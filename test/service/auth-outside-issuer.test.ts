@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { drawApiKey } from '../../services/auth/domain/api-key.ts';
 import { createKeyedHash } from '../../services/auth/domain/keyed-hash.ts';
 import { insertKey } from '../../services/auth/queries/api-keys.ts';
-import { type AuthUnderTest, type Changes, startAuth } from '../support/auth-service.ts';
-import { createOutsideIssuer, type OutsideIssuer } from '../support/outside-issuer.ts';
+import { type AuthUnderTest, type Changes, startAuth } from '../support/instances/auth-service.ts';
+import { createOutsideIssuer, type OutsideIssuer } from '../support/network/outside-issuer.ts';
 
 const patience = { timeout: 8_000, interval: 250 };
 

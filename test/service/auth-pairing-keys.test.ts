@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sql } from '#lib/db/sql.ts';
-import { type AuthUnderTest, startAuth } from '../support/auth-service.ts';
+import { type AuthUnderTest, startAuth } from '../support/instances/auth-service.ts';
 
 let under: AuthUnderTest;
 let admin: Record<string, string>;

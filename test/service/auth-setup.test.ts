@@ -2,8 +2,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { sql } from '#lib/db/sql.ts';
 import { defaultRateLimits } from '#lib/http/rate-limits.ts';
 import { addAccount } from '../../services/auth/commands/manage-accounts.ts';
-import { type AuthUnderTest, startAuth } from '../support/auth-service.ts';
-import { createBrowserSession } from '../support/browser-session.ts';
+import { type AuthUnderTest, startAuth } from '../support/instances/auth-service.ts';
+import { createBrowserSession } from '../support/pages/browser-session.ts';
 
 const settings = { demo: false };
 const password = 'a long enough phrase';

@@ -1,8 +1,8 @@
 import * as client from 'openid-client';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { defaultRateLimits } from '#lib/http/rate-limits.ts';
-import { type AuthUnderTest, startAuth } from '../support/auth-service.ts';
-import { type BrowserSession, createBrowserSession } from '../support/browser-session.ts';
+import { type AuthUnderTest, startAuth } from '../support/instances/auth-service.ts';
+import { type BrowserSession, createBrowserSession } from '../support/pages/browser-session.ts';
 
 const redirectUri = 'http://127.0.0.1:49152/callback';
 

@@ -2,7 +2,7 @@ import { createSecretKey } from 'node:crypto';
 import { exportSPKI, importJWK, SignJWT, UnsecuredJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { generatePrivateKey, type PrivateKey, publicPart, readPrivateKey } from '#lib/config/private-key.ts';
-import { type AuthUnderTest, startAuth } from '../support/auth-service.ts';
+import { type AuthUnderTest, startAuth } from '../support/instances/auth-service.ts';
 
 let under: AuthUnderTest;
 let key: PrivateKey;

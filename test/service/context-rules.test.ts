@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Caller, signIn } from '../support/callers.ts';
-import { startTestInstance, type TestInstance } from '../support/instance.ts';
+import { type Caller, signIn } from '../support/instances/callers.ts';
+import { startTestInstance, type TestInstance } from '../support/instances/instance.ts';
 
 let instance: TestInstance;
 let operator: Caller;

@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { freePort } from '#lib/lifecycle/free-port.ts';
+import { freePort } from '#lib/db/embedded/free-port.ts';
 import { readInstanceSettings } from '../../services/settings.ts';
 import { welcomeLines } from '../../services/welcome-lines.ts';
-import { startTestInstance, type TestInstance } from '../support/instance.ts';
+import { startTestInstance, type TestInstance } from '../support/instances/instance.ts';
 
 let instance: TestInstance;
 afterEach(() => instance.stop());

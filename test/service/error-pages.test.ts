@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Caller, signIn } from '../support/callers.ts';
-import { startTestInstance, type TestInstance } from '../support/instance.ts';
-import { makeLiveModel, withdrawModel } from '../support/live-models.ts';
-import { createTransaction, expire, type LiveTransaction } from '../support/live-transactions.ts';
+import { type Caller, signIn } from '../support/instances/callers.ts';
+import { startTestInstance, type TestInstance } from '../support/instances/instance.ts';
+import { makeLiveModel, withdrawModel } from '../support/instances/live-models.ts';
+import { createTransaction, expire, type LiveTransaction } from '../support/instances/live-transactions.ts';
 
 let instance: TestInstance;
 let admin: Caller;

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { AnswerCheck, PinnedLayout } from '#lib/contracts/forms.ts';
 import { sql } from '#lib/db/sql.ts';
-import { makeActive, makeDraft, sampleContent, setStatus } from '../support/forms-models.ts';
-import { type FormsService, startForms } from '../support/forms-service.ts';
+import { type FormsService, startForms } from '../support/instances/forms-service.ts';
+import { makeActive, makeDraft, sampleContent, setStatus } from '../support/samples/forms-models.ts';
 
 let forms: FormsService;
 beforeAll(async () => {

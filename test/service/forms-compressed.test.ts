@@ -2,9 +2,9 @@ import { type ClientRequestArgs, type IncomingMessage, request } from 'node:http
 import { buffer } from 'node:stream/consumers';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { signIn } from '../support/callers.ts';
-import { startTestInstance, type TestInstance } from '../support/instance.ts';
-import { createTransaction } from '../support/live-transactions.ts';
+import { signIn } from '../support/instances/callers.ts';
+import { startTestInstance, type TestInstance } from '../support/instances/instance.ts';
+import { createTransaction } from '../support/instances/live-transactions.ts';
 
 let instance: TestInstance;
 beforeAll(async () => {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { makeModel, type SampleType, sampleContent } from '../support/forms-models.ts';
-import { type FormsService, startForms } from '../support/forms-service.ts';
+import { type FormsService, startForms } from '../support/instances/forms-service.ts';
+import { makeModel, type SampleType, sampleContent } from '../support/samples/forms-models.ts';
 
 let forms: FormsService;
 const entries = new Map<string, string>();

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { sql } from '#lib/db/sql.ts';
 import { seedDemo } from '../../services/forms/demo/seed-demo.ts';
-import { type FormsService, formsBaseUrl, startForms } from '../support/forms-service.ts';
+import { type FormsService, formsBaseUrl, startForms } from '../support/instances/forms-service.ts';
 
 let forms: FormsService;
 beforeAll(async () => {

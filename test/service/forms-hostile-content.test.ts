@@ -1,8 +1,8 @@
 import { Parser } from 'htmlparser2';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sql } from '#lib/db/sql.ts';
-import { makeModel, sampleContent } from '../support/forms-models.ts';
-import { type FormsService, startForms } from '../support/forms-service.ts';
+import { type FormsService, startForms } from '../support/instances/forms-service.ts';
+import { makeModel, sampleContent } from '../support/samples/forms-models.ts';
 
 let forms: FormsService;
 beforeAll(async () => {

@@ -1,7 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Failure } from '#lib/errors/fail.ts';
-import { makeActive, makeDraft, makeModel, sampleContent, setStatus } from '../support/forms-models.ts';
-import { type FormsService, startForms } from '../support/forms-service.ts';
+import { type FormsService, startForms } from '../support/instances/forms-service.ts';
+import {
+  makeActive,
+  makeDraft,
+  makeModel,
+  sampleContent,
+  setStatus,
+} from '../support/samples/forms-models.ts';
 
 let forms: FormsService;
 beforeAll(async () => {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { makeActive, makeModel, sampleContent } from '../support/forms-models.ts';
-import { type FormsService, startForms } from '../support/forms-service.ts';
+import { type FormsService, startForms } from '../support/instances/forms-service.ts';
+import { makeActive, makeModel, sampleContent } from '../support/samples/forms-models.ts';
 
 let forms: FormsService;
 beforeAll(async () => {

@@ -1,6 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { makeActive, makeDraft, makeModel, sampleContent, setStatus } from '../support/forms-models.ts';
-import { type FormsService, formsBaseUrl, startForms } from '../support/forms-service.ts';
+import { type FormsService, formsBaseUrl, startForms } from '../support/instances/forms-service.ts';
+import {
+  makeActive,
+  makeDraft,
+  makeModel,
+  sampleContent,
+  setStatus,
+} from '../support/samples/forms-models.ts';
 
 let forms: FormsService;
 beforeAll(async () => {

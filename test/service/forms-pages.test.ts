@@ -2,8 +2,8 @@ import { get, type IncomingMessage } from 'node:http';
 import { deflateSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { makeActive, makeDraft, makeModel, sampleContent } from '../support/forms-models.ts';
-import { type FormsService, formsBaseUrl, startForms } from '../support/forms-service.ts';
+import { type FormsService, formsBaseUrl, startForms } from '../support/instances/forms-service.ts';
+import { makeActive, makeDraft, makeModel, sampleContent } from '../support/samples/forms-models.ts';
 
 let forms: FormsService;
 let plain: FormsService;

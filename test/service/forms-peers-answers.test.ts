@@ -6,9 +6,9 @@ import type { SealedPart } from '#lib/contracts/submissions.ts';
 import type { Failure } from '#lib/errors/fail.ts';
 import { askedDigest } from '#lib/federation/asked-digest.ts';
 import { openAnswers, type SealedContent } from '#lib/federation/sealed-answers.ts';
-import { makeActive, sampleContent } from '../support/forms-models.ts';
-import { type FormsService, formsBaseUrl, startForms } from '../support/forms-service.ts';
-import { keepCatalogue, samplePeer, sharedEntry, sharedInformation } from '../support/peer-entries.ts';
+import { type FormsService, formsBaseUrl, startForms } from '../support/instances/forms-service.ts';
+import { keepCatalogue, samplePeer, sharedEntry, sharedInformation } from '../support/peers/peer-entries.ts';
+import { makeActive, sampleContent } from '../support/samples/forms-models.ts';
 
 const drawKey = () => readPrivateKey(generatePrivateKey());
 /** As pairing keeps it: without its name, which follows from it. */

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { sql } from '#lib/db/sql.ts';
-import { makeActive, sampleContent } from '../support/forms-models.ts';
-import { type FormsService, startForms } from '../support/forms-service.ts';
-import { keepCatalogue, samplePeer, sharedEntry, sharedInformation } from '../support/peer-entries.ts';
+import { type FormsService, startForms } from '../support/instances/forms-service.ts';
+import { keepCatalogue, samplePeer, sharedEntry, sharedInformation } from '../support/peers/peer-entries.ts';
+import { makeActive, sampleContent } from '../support/samples/forms-models.ts';
 
 let forms: FormsService;
 beforeAll(async () => {

@@ -3,9 +3,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { CataloguePeer, PeerEntry } from '#lib/contracts/forms.ts';
 import { sql } from '#lib/db/sql.ts';
 import { Failure } from '#lib/errors/fail.ts';
-import { makeActive, sampleContent } from '../support/forms-models.ts';
-import { type FormsService, startForms } from '../support/forms-service.ts';
-import { keepCatalogue, samplePeer, sharedEntry, sharedInformation } from '../support/peer-entries.ts';
+import { type FormsService, startForms } from '../support/instances/forms-service.ts';
+import { keepCatalogue, samplePeer, sharedEntry, sharedInformation } from '../support/peers/peer-entries.ts';
+import { makeActive, sampleContent } from '../support/samples/forms-models.ts';
 
 let forms: FormsService;
 beforeAll(async () => {

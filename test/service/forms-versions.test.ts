@@ -1,13 +1,19 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sql } from '#lib/db/sql.ts';
-import { makeActive, makeDraft, makeModel, sampleContent, setStatus } from '../support/forms-models.ts';
 import {
   type FormsAnswer,
   type FormsResponse,
   type FormsService,
   formsBaseUrl,
   startForms,
-} from '../support/forms-service.ts';
+} from '../support/instances/forms-service.ts';
+import {
+  makeActive,
+  makeDraft,
+  makeModel,
+  sampleContent,
+  setStatus,
+} from '../support/samples/forms-models.ts';
 
 let forms: FormsService;
 beforeAll(async () => {

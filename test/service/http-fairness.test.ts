@@ -3,8 +3,8 @@ import { Failure } from '#lib/errors/fail.ts';
 import { createBodyBudget } from '#lib/http/body-budget.ts';
 import { listen } from '#lib/http/listen.ts';
 import { readBody } from '#lib/http/read-body.ts';
-import { openRaw, sendRaw } from '../support/raw-request.ts';
-import { until } from '../support/until.ts';
+import { openRaw, sendRaw } from '../support/network/raw-request.ts';
+import { until } from '../support/run/until.ts';
 
 const anyPort = { host: '127.0.0.1', port: 0 };
 async function serve(handler: Parameters<typeof listen>[0]): Promise<string> {

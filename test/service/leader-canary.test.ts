@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type LeadingInstance, startLeading } from '../support/leader-instance.ts';
-import { rowsOf } from '../support/live-database.ts';
-import { letter, subjectOf, transactionIn } from '../support/live-subject.ts';
-import { createTransaction } from '../support/live-transactions.ts';
+import { type LeadingInstance, startLeading } from '../support/instances/leader-instance.ts';
+import { rowsOf } from '../support/instances/live-database.ts';
+import { letter, subjectOf, transactionIn } from '../support/instances/live-subject.ts';
+import { createTransaction } from '../support/instances/live-transactions.ts';
 
 const theirs = `Zq9-${randomUUID()}`;
 const ours = `Zq8-${randomUUID()}`;

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { holdUp } from '../support/held-up.ts';
-import { type LeadingInstance, startLeading } from '../support/leader-instance.ts';
-import { letTimePass, rowsOf } from '../support/live-database.ts';
-import { letter, subjectOf, transactionIn } from '../support/live-subject.ts';
-import { createTransaction, recordsOf } from '../support/live-transactions.ts';
+import { holdUp } from '../support/instances/held-up.ts';
+import { type LeadingInstance, startLeading } from '../support/instances/leader-instance.ts';
+import { letTimePass, rowsOf } from '../support/instances/live-database.ts';
+import { letter, subjectOf, transactionIn } from '../support/instances/live-subject.ts';
+import { createTransaction, recordsOf } from '../support/instances/live-transactions.ts';
 
 let here: LeadingInstance;
 beforeAll(async () => {

@@ -2,11 +2,16 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { components } from '#lib/contracts/openapi.gen.ts';
 import { openAnswers } from '#lib/federation/sealed-answers.ts';
-import { type LeadingInstance, pageOf, questionsOf, startLeading } from '../support/leader-instance.ts';
-import { rowsOf } from '../support/live-database.ts';
-import { eventsOf } from '../support/live-events.ts';
-import { letter, problemOf, subjectOf, transactionIn } from '../support/live-subject.ts';
-import { createTransaction, recordsOf } from '../support/live-transactions.ts';
+import {
+  type LeadingInstance,
+  pageOf,
+  questionsOf,
+  startLeading,
+} from '../support/instances/leader-instance.ts';
+import { rowsOf } from '../support/instances/live-database.ts';
+import { eventsOf } from '../support/instances/live-events.ts';
+import { letter, problemOf, subjectOf, transactionIn } from '../support/instances/live-subject.ts';
+import { createTransaction, recordsOf } from '../support/instances/live-transactions.ts';
 
 let here: LeadingInstance;
 beforeAll(async () => {

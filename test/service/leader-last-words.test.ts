@@ -5,10 +5,10 @@ import { createLogger } from '#lib/observability/logger.ts';
 import { applyOutcome } from '../../services/transactions/commands/apply-outcome.ts';
 import type { SubmissionAnswer } from '../../services/transactions/domain/follower.ts';
 import { createLateAnswers } from '../../services/transactions/queries/late-answers.ts';
-import { answered, type LeadingInstance, startLeading } from '../support/leader-instance.ts';
-import { rowsOf } from '../support/live-database.ts';
-import { eventsOf, historyOf } from '../support/live-events.ts';
-import type { LiveTransaction } from '../support/live-transactions.ts';
+import { answered, type LeadingInstance, startLeading } from '../support/instances/leader-instance.ts';
+import { rowsOf } from '../support/instances/live-database.ts';
+import { eventsOf, historyOf } from '../support/instances/live-events.ts';
+import type { LiveTransaction } from '../support/instances/live-transactions.ts';
 
 let here: LeadingInstance;
 beforeAll(async () => {

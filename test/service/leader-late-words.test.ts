@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { movesInForce, type SubmissionAnswer } from '../../services/transactions/domain/follower.ts';
 import { createLateAnswers, type LateOutcome } from '../../services/transactions/queries/late-answers.ts';
-import { answered, type LeadingInstance, startLeading } from '../support/leader-instance.ts';
-import { eventsOf } from '../support/live-events.ts';
-import type { LiveTransaction } from '../support/live-transactions.ts';
-import { until } from '../support/until.ts';
+import { answered, type LeadingInstance, startLeading } from '../support/instances/leader-instance.ts';
+import { eventsOf } from '../support/instances/live-events.ts';
+import type { LiveTransaction } from '../support/instances/live-transactions.ts';
+import { until } from '../support/run/until.ts';
 
 let here: LeadingInstance;
 beforeAll(async () => {

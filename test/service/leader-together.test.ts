@@ -8,11 +8,17 @@ import {
   pageOf,
   questionsOf,
   startLeading,
-} from '../support/leader-instance.ts';
-import { letTimePass, rowsOf } from '../support/live-database.ts';
-import { eventsOf, historyOf } from '../support/live-events.ts';
-import { letter, problemOf, type Representation, subjectOf, transactionIn } from '../support/live-subject.ts';
-import { createTransaction, recordAnswers, recordsOf } from '../support/live-transactions.ts';
+} from '../support/instances/leader-instance.ts';
+import { letTimePass, rowsOf } from '../support/instances/live-database.ts';
+import { eventsOf, historyOf } from '../support/instances/live-events.ts';
+import {
+  letter,
+  problemOf,
+  type Representation,
+  subjectOf,
+  transactionIn,
+} from '../support/instances/live-subject.ts';
+import { createTransaction, recordAnswers, recordsOf } from '../support/instances/live-transactions.ts';
 
 let here: LeadingInstance;
 beforeAll(async () => {

@@ -5,9 +5,9 @@ import { createLogger } from '#lib/observability/logger.ts';
 import { createMetrics } from '#lib/observability/metrics.ts';
 import { createHttpClient } from '../../bench/http-client.ts';
 import { runFlow } from '../../bench/run-flow.ts';
-import { createKey, signIn } from '../support/callers.ts';
-import { startTestInstance, type TestInstance } from '../support/instance.ts';
-import { patience } from '../support/patience.ts';
+import { createKey, signIn } from '../support/instances/callers.ts';
+import { startTestInstance, type TestInstance } from '../support/instances/instance.ts';
+import { patience } from '../support/run/patience.ts';
 
 let instance: TestInstance;
 let database: pg.Client;

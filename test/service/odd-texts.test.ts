@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Caller, createKey, signIn } from '../support/callers.ts';
-import { sampleContent } from '../support/forms-models.ts';
-import { startTestInstance, type TestInstance } from '../support/instance.ts';
-import { rowsOf } from '../support/live-database.ts';
-import { createTransaction } from '../support/live-transactions.ts';
+import { type Caller, createKey, signIn } from '../support/instances/callers.ts';
+import { startTestInstance, type TestInstance } from '../support/instances/instance.ts';
+import { rowsOf } from '../support/instances/live-database.ts';
+import { createTransaction } from '../support/instances/live-transactions.ts';
+import { sampleContent } from '../support/samples/forms-models.ts';
 
 let instance: TestInstance;
 let admin: Caller;

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { components } from '#lib/contracts/openapi.gen.ts';
-import { letTimePass, rowsOf } from '../support/live-database.ts';
-import { eventsOf, historyOf, keepEvents } from '../support/live-events.ts';
-import { recordsOf } from '../support/live-transactions.ts';
-import { type OwnerInstance, startOwner } from '../support/owner-instance.ts';
-import { makePart, newPeer, type Part } from '../support/peer-parts.ts';
+import { letTimePass, rowsOf } from '../support/instances/live-database.ts';
+import { eventsOf, historyOf, keepEvents } from '../support/instances/live-events.ts';
+import { recordsOf } from '../support/instances/live-transactions.ts';
+import { type OwnerInstance, startOwner } from '../support/instances/owner-instance.ts';
+import { makePart, newPeer, type Part } from '../support/peers/peer-parts.ts';
 
 type Transaction = components['schemas']['Transaction'];
 

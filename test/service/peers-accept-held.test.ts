@@ -3,11 +3,11 @@ import type { components } from '#lib/contracts/openapi.gen.ts';
 import type { SubmissionVerdict } from '#lib/contracts/submissions.ts';
 import { randomId } from '#lib/ids/random-id.ts';
 import { endOverdue } from '../../services/transactions/queries/change-state.ts';
-import { letTimePass, rowsOf } from '../support/live-database.ts';
-import { eventsOf, historyOf, keepEvents } from '../support/live-events.ts';
-import { recordsOf } from '../support/live-transactions.ts';
-import { type OwnerInstance, startOwner } from '../support/owner-instance.ts';
-import { digestOf, makePart, newPeer, type Part, type PartChanges } from '../support/peer-parts.ts';
+import { letTimePass, rowsOf } from '../support/instances/live-database.ts';
+import { eventsOf, historyOf, keepEvents } from '../support/instances/live-events.ts';
+import { recordsOf } from '../support/instances/live-transactions.ts';
+import { type OwnerInstance, startOwner } from '../support/instances/owner-instance.ts';
+import { digestOf, makePart, newPeer, type Part, type PartChanges } from '../support/peers/peer-parts.ts';
 
 type Transaction = components['schemas']['Transaction'];
 

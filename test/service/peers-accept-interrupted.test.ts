@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { sampleContent } from '../support/forms-models.ts';
-import { type HeldUp, holdUp } from '../support/held-up.ts';
-import { rowsOf } from '../support/live-database.ts';
-import { makeLiveModel } from '../support/live-models.ts';
-import { type OwnerInstance, startOwner } from '../support/owner-instance.ts';
-import { digestOf, makePart, type Part } from '../support/peer-parts.ts';
+import { type HeldUp, holdUp } from '../support/instances/held-up.ts';
+import { rowsOf } from '../support/instances/live-database.ts';
+import { makeLiveModel } from '../support/instances/live-models.ts';
+import { type OwnerInstance, startOwner } from '../support/instances/owner-instance.ts';
+import { digestOf, makePart, type Part } from '../support/peers/peer-parts.ts';
+import { sampleContent } from '../support/samples/forms-models.ts';
 
 let lab: OwnerInstance;
 beforeAll(async () => {

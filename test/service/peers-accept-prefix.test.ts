@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { rowsOf } from '../support/live-database.ts';
-import { type OwnerInstance, startOwner } from '../support/owner-instance.ts';
-import { makePart, newPeer } from '../support/peer-parts.ts';
+import { rowsOf } from '../support/instances/live-database.ts';
+import { type OwnerInstance, startOwner } from '../support/instances/owner-instance.ts';
+import { makePart, newPeer } from '../support/peers/peer-parts.ts';
 
 let lab: OwnerInstance;
 beforeAll(async () => {

@@ -3,11 +3,16 @@ import { CompactEncrypt, importJWK } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { generatePrivateKey, publicPart, readPrivateKey } from '#lib/config/private-key.ts';
 import { randomId } from '#lib/ids/random-id.ts';
-import { sampleContent } from '../support/forms-models.ts';
-import { rowsOf, runInDatabase } from '../support/live-database.ts';
-import { activateContent, type LiveModel, makeLiveModel, withdrawModel } from '../support/live-models.ts';
-import { type OwnerInstance, startOwner } from '../support/owner-instance.ts';
-import { digestOf, makePart, newPeer, type PartChanges } from '../support/peer-parts.ts';
+import { rowsOf, runInDatabase } from '../support/instances/live-database.ts';
+import {
+  activateContent,
+  type LiveModel,
+  makeLiveModel,
+  withdrawModel,
+} from '../support/instances/live-models.ts';
+import { type OwnerInstance, startOwner } from '../support/instances/owner-instance.ts';
+import { digestOf, makePart, newPeer, type PartChanges } from '../support/peers/peer-parts.ts';
+import { sampleContent } from '../support/samples/forms-models.ts';
 
 const letter = 'element/processing/processing.001/1.0';
 const often = 'element/preference/preference.001/1.0';

@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { components } from '#lib/contracts/openapi.gen.ts';
-import { createKey, signIn } from '../support/callers.ts';
-import { sampleContent } from '../support/forms-models.ts';
-import { makeLiveModel } from '../support/live-models.ts';
-import { problemOf, subjectOf, transactionIn } from '../support/live-subject.ts';
-import { createTransaction, recordsOf } from '../support/live-transactions.ts';
-import { type OwnerInstance, startOwner } from '../support/owner-instance.ts';
-import { parsePage } from '../support/parse-page.ts';
-import { type OwnPeer, startOwnPeer } from '../support/peer-of-our-own.ts';
-import { makePart, newPeer, type Part, type PartChanges } from '../support/peer-parts.ts';
+import { createKey, signIn } from '../support/instances/callers.ts';
+import { makeLiveModel } from '../support/instances/live-models.ts';
+import { problemOf, subjectOf, transactionIn } from '../support/instances/live-subject.ts';
+import { createTransaction, recordsOf } from '../support/instances/live-transactions.ts';
+import { type OwnerInstance, startOwner } from '../support/instances/owner-instance.ts';
+import { parsePage } from '../support/pages/parse-page.ts';
+import { type OwnPeer, startOwnPeer } from '../support/peers/peer-of-our-own.ts';
+import { makePart, newPeer, type Part, type PartChanges } from '../support/peers/peer-parts.ts';
+import { sampleContent } from '../support/samples/forms-models.ts';
 
 type Transaction = components['schemas']['Transaction'];
 

@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { components } from '#lib/contracts/openapi.gen.ts';
-import { freePort } from '#lib/lifecycle/free-port.ts';
+import { freePort } from '#lib/db/embedded/free-port.ts';
 import { type OwnerProxy, startOwnerProxy } from '../chaos/peers/owner-proxy.ts';
 import { createRandom } from '../chaos/random.ts';
-import { type Caller, signIn } from '../support/callers.ts';
-import { startTestInstance, type TestInstance } from '../support/instance.ts';
-import { letTimePass, rowsOf, runInDatabase } from '../support/live-database.ts';
-import { type LiveForm, problemOf, subjectOf, transactionIn } from '../support/live-subject.ts';
-import { createTransaction, recordsOf } from '../support/live-transactions.ts';
-import { pairInstances } from '../support/pair-instances.ts';
-import { until } from '../support/until.ts';
+import { type Caller, signIn } from '../support/instances/callers.ts';
+import { startTestInstance, type TestInstance } from '../support/instances/instance.ts';
+import { letTimePass, rowsOf, runInDatabase } from '../support/instances/live-database.ts';
+import { type LiveForm, problemOf, subjectOf, transactionIn } from '../support/instances/live-subject.ts';
+import { createTransaction, recordsOf } from '../support/instances/live-transactions.ts';
+import { pairInstances } from '../support/peers/pair-instances.ts';
+import { until } from '../support/run/until.ts';
 
 type Entry = components['schemas']['Entry'];
 type Peer = components['schemas']['Peer'];

@@ -2,11 +2,11 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } 
 import { generatePrivateKey, readPrivateKey } from '#lib/config/private-key.ts';
 import { sql } from '#lib/db/sql.ts';
 import { removePeer } from '../../services/peers/commands/end-pairing.ts';
-import { sampleContent } from '../support/forms-models.ts';
-import { type OwnCatalogue, sendPage, showCatalogue, signEntry } from '../support/own-catalogue.ts';
-import { patience } from '../support/patience.ts';
-import { type OwnPeer, startOwnPeer } from '../support/peer-of-our-own.ts';
-import { type PeersService, startPeers } from '../support/peers-service.ts';
+import { type PeersService, startPeers } from '../support/instances/peers-service.ts';
+import { type OwnCatalogue, sendPage, showCatalogue, signEntry } from '../support/peers/own-catalogue.ts';
+import { type OwnPeer, startOwnPeer } from '../support/peers/peer-of-our-own.ts';
+import { patience } from '../support/run/patience.ts';
+import { sampleContent } from '../support/samples/forms-models.ts';
 
 let here: PeersService;
 beforeAll(async () => {

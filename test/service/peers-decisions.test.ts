@@ -2,11 +2,15 @@ import { decodeJwt } from 'jose';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { sql } from '#lib/db/sql.ts';
 import { randomId } from '#lib/ids/random-id.ts';
-import { type DeliveringInstance, samplePart, startDelivering } from '../support/delivering-instance.ts';
-import { openGate } from '../support/gate.ts';
-import { type OwnOwner, takeParts } from '../support/own-owner.ts';
-import { type OwnPeer, startOwnPeer } from '../support/peer-of-our-own.ts';
-import { until } from '../support/until.ts';
+import {
+  type DeliveringInstance,
+  samplePart,
+  startDelivering,
+} from '../support/instances/delivering-instance.ts';
+import { type OwnOwner, takeParts } from '../support/peers/own-owner.ts';
+import { type OwnPeer, startOwnPeer } from '../support/peers/peer-of-our-own.ts';
+import { openGate } from '../support/run/gate.ts';
+import { until } from '../support/run/until.ts';
 
 let clinic: DeliveringInstance;
 let lab: OwnPeer;

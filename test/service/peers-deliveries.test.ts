@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { sql } from '#lib/db/sql.ts';
 import { randomId } from '#lib/ids/random-id.ts';
-import { type DeliveringInstance, startDelivering } from '../support/delivering-instance.ts';
-import { openGate } from '../support/gate.ts';
-import { type Came, type OwnOwner, sendReceipt, signReceipt, takeParts } from '../support/own-owner.ts';
-import { type OwnPeer, startOwnPeer } from '../support/peer-of-our-own.ts';
-import { until } from '../support/until.ts';
+import { type DeliveringInstance, startDelivering } from '../support/instances/delivering-instance.ts';
+import { type Came, type OwnOwner, sendReceipt, signReceipt, takeParts } from '../support/peers/own-owner.ts';
+import { type OwnPeer, startOwnPeer } from '../support/peers/peer-of-our-own.ts';
+import { openGate } from '../support/run/gate.ts';
+import { until } from '../support/run/until.ts';
 
 let clinic: DeliveringInstance;
 let lab: OwnPeer;

@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { components } from '#lib/contracts/openapi.gen.ts';
-import { type Caller, createKey, signIn } from '../support/callers.ts';
-import { sampleContent } from '../support/forms-models.ts';
-import { startTestInstance, type TestInstance } from '../support/instance.ts';
-import { rowsOf } from '../support/live-database.ts';
-import { activateContent, type LiveModel, makeLiveModel } from '../support/live-models.ts';
-import { pairInstances } from '../support/pair-instances.ts';
-import { patience } from '../support/patience.ts';
-import { startOwnPeer } from '../support/peer-of-our-own.ts';
+import { type Caller, createKey, signIn } from '../support/instances/callers.ts';
+import { startTestInstance, type TestInstance } from '../support/instances/instance.ts';
+import { rowsOf } from '../support/instances/live-database.ts';
+import { activateContent, type LiveModel, makeLiveModel } from '../support/instances/live-models.ts';
+import { pairInstances } from '../support/peers/pair-instances.ts';
+import { startOwnPeer } from '../support/peers/peer-of-our-own.ts';
+import { patience } from '../support/run/patience.ts';
+import { sampleContent } from '../support/samples/forms-models.ts';
 
 type Entry = components['schemas']['Entry'];
 type Peer = components['schemas']['Peer'];

@@ -4,10 +4,14 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { createOverloadGuard } from '#lib/http/overload-guard.ts';
 import { randomId } from '#lib/ids/random-id.ts';
 import { signPeerRequest } from '../../services/peers/domain/peer-token.ts';
-import { type DeliveringInstance, samplePart, startDelivering } from '../support/delivering-instance.ts';
-import { openGate } from '../support/gate.ts';
-import { type OwnPeer, startOwnPeer } from '../support/peer-of-our-own.ts';
-import { until } from '../support/until.ts';
+import {
+  type DeliveringInstance,
+  samplePart,
+  startDelivering,
+} from '../support/instances/delivering-instance.ts';
+import { type OwnPeer, startOwnPeer } from '../support/peers/peer-of-our-own.ts';
+import { openGate } from '../support/run/gate.ts';
+import { until } from '../support/run/until.ts';
 
 let lab: DeliveringInstance;
 let clinic: OwnPeer;

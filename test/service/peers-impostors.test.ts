@@ -6,9 +6,13 @@ import { sql } from '#lib/db/sql.ts';
 import { randomId } from '#lib/ids/random-id.ts';
 import { bodyDigest } from '../../services/peers/domain/body-digest.ts';
 import { signPeerRequest } from '../../services/peers/domain/peer-token.ts';
-import { type DeliveringInstance, samplePart, startDelivering } from '../support/delivering-instance.ts';
-import { signReceipt } from '../support/own-owner.ts';
-import { type OwnPeer, startOwnPeer } from '../support/peer-of-our-own.ts';
+import {
+  type DeliveringInstance,
+  samplePart,
+  startDelivering,
+} from '../support/instances/delivering-instance.ts';
+import { signReceipt } from '../support/peers/own-owner.ts';
+import { type OwnPeer, startOwnPeer } from '../support/peers/peer-of-our-own.ts';
 
 let lab: DeliveringInstance;
 let clinic: OwnPeer;

@@ -4,9 +4,9 @@ import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { generatePrivateKey, type PrivateKey, publicPart, readPrivateKey } from '#lib/config/private-key.ts';
 import type { components } from '#lib/contracts/openapi.gen.ts';
-import { type Caller, createKey, signIn } from '../support/callers.ts';
-import { startTestInstance, type TestInstance } from '../support/instance.ts';
-import { type OwnPeer, startOwnPeer } from '../support/peer-of-our-own.ts';
+import { type Caller, createKey, signIn } from '../support/instances/callers.ts';
+import { startTestInstance, type TestInstance } from '../support/instances/instance.ts';
+import { type OwnPeer, startOwnPeer } from '../support/peers/peer-of-our-own.ts';
 
 type Peer = components['schemas']['Peer'];
 

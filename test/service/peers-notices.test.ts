@@ -1,10 +1,16 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openAnswers } from '#lib/federation/sealed-answers.ts';
-import { type LeadingInstance, startLeading } from '../support/leader-instance.ts';
-import { type Answers, letter, problemOf, subjectOf, transactionIn } from '../support/live-subject.ts';
-import { createTransaction, recordsOf } from '../support/live-transactions.ts';
-import { type OwnerInstance, startOwner } from '../support/owner-instance.ts';
-import { makePart } from '../support/peer-parts.ts';
+import { type LeadingInstance, startLeading } from '../support/instances/leader-instance.ts';
+import {
+  type Answers,
+  letter,
+  problemOf,
+  subjectOf,
+  transactionIn,
+} from '../support/instances/live-subject.ts';
+import { createTransaction, recordsOf } from '../support/instances/live-transactions.ts';
+import { type OwnerInstance, startOwner } from '../support/instances/owner-instance.ts';
+import { makePart } from '../support/peers/peer-parts.ts';
 
 let here: LeadingInstance;
 let owner: OwnerInstance;

@@ -3,9 +3,9 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { generatePrivateKey, readPrivateKey } from '#lib/config/private-key.ts';
 import type { components } from '#lib/contracts/openapi.gen.ts';
-import { type Caller, createKey, signIn } from '../support/callers.ts';
-import { startTestInstance, type TestInstance } from '../support/instance.ts';
-import { type OwnPeer, startOwnPeer } from '../support/peer-of-our-own.ts';
+import { type Caller, createKey, signIn } from '../support/instances/callers.ts';
+import { startTestInstance, type TestInstance } from '../support/instances/instance.ts';
+import { type OwnPeer, startOwnPeer } from '../support/peers/peer-of-our-own.ts';
 
 type Peer = components['schemas']['Peer'];
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Caller, signIn } from '../support/callers.ts';
-import { startTestInstance, type TestInstance } from '../support/instance.ts';
-import { type LoopbackServer, startLoopbackServer } from '../support/loopback-server.ts';
+import { type Caller, signIn } from '../support/instances/callers.ts';
+import { startTestInstance, type TestInstance } from '../support/instances/instance.ts';
+import { type LoopbackServer, startLoopbackServer } from '../support/network/loopback-server.ts';
 
 let open: TestInstance;
 let closed: TestInstance;

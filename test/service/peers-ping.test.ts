@@ -3,10 +3,10 @@ import { sql } from '#lib/db/sql.ts';
 import { createLogger } from '#lib/observability/logger.ts';
 import { createPeerTeller, type PeerTeller } from '../../services/peers/jobs/tell-peers.ts';
 import { hurryCatalogue, markShown } from '../../services/peers/queries/catalogues.ts';
-import { makeActive, sampleContent } from '../support/forms-models.ts';
-import { patience } from '../support/patience.ts';
-import { type OwnPeer, startOwnPeer } from '../support/peer-of-our-own.ts';
-import { type PeersService, startPeers } from '../support/peers-service.ts';
+import { type PeersService, startPeers } from '../support/instances/peers-service.ts';
+import { type OwnPeer, startOwnPeer } from '../support/peers/peer-of-our-own.ts';
+import { patience } from '../support/run/patience.ts';
+import { makeActive, sampleContent } from '../support/samples/forms-models.ts';
 
 let here: PeersService;
 let study: { id: string };

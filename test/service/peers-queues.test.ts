@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { generatePrivateKey, readPrivateKey } from '#lib/config/private-key.ts';
 import { sql } from '#lib/db/sql.ts';
-import { type DeliveringInstance, startDelivering } from '../support/delivering-instance.ts';
-import { openGate } from '../support/gate.ts';
-import { type OwnOwner, takeParts } from '../support/own-owner.ts';
-import { type OwnPeer, startOwnPeer } from '../support/peer-of-our-own.ts';
-import { until } from '../support/until.ts';
+import { type DeliveringInstance, startDelivering } from '../support/instances/delivering-instance.ts';
+import { type OwnOwner, takeParts } from '../support/peers/own-owner.ts';
+import { type OwnPeer, startOwnPeer } from '../support/peers/peer-of-our-own.ts';
+import { openGate } from '../support/run/gate.ts';
+import { until } from '../support/run/until.ts';
 
 let clinic: DeliveringInstance;
 let lab: OwnPeer;

@@ -3,12 +3,12 @@ import { decodeJwt, importJWK, jwtVerify } from 'jose';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { publicPart } from '#lib/config/private-key.ts';
 import type { components } from '#lib/contracts/openapi.gen.ts';
-import { type Caller, createKey, signIn } from '../support/callers.ts';
-import { sampleContent } from '../support/forms-models.ts';
-import { startTestInstance, type TestInstance } from '../support/instance.ts';
-import { runInDatabase } from '../support/live-database.ts';
-import { makeLiveModel } from '../support/live-models.ts';
-import { type OwnPeer, startOwnPeer } from '../support/peer-of-our-own.ts';
+import { type Caller, createKey, signIn } from '../support/instances/callers.ts';
+import { startTestInstance, type TestInstance } from '../support/instances/instance.ts';
+import { runInDatabase } from '../support/instances/live-database.ts';
+import { makeLiveModel } from '../support/instances/live-models.ts';
+import { type OwnPeer, startOwnPeer } from '../support/peers/peer-of-our-own.ts';
+import { sampleContent } from '../support/samples/forms-models.ts';
 
 type Page = components['schemas']['SharedModels'];
 type Entry = components['schemas']['Entry'];

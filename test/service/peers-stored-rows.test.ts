@@ -4,9 +4,9 @@ import { createPool } from '#lib/db/pool.ts';
 import { randomId } from '#lib/ids/random-id.ts';
 import { createLogger } from '#lib/observability/logger.ts';
 import { forgetSubmissions } from '../../services/transactions/queries/submissions.ts';
-import { rowsOf, runInDatabase } from '../support/live-database.ts';
-import { type OwnerInstance, startOwner } from '../support/owner-instance.ts';
-import { makePart, newPeer } from '../support/peer-parts.ts';
+import { rowsOf, runInDatabase } from '../support/instances/live-database.ts';
+import { type OwnerInstance, startOwner } from '../support/instances/owner-instance.ts';
+import { makePart, newPeer } from '../support/peers/peer-parts.ts';
 
 let lab: OwnerInstance;
 let db: Database;

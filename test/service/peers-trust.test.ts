@@ -5,9 +5,9 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { generatePrivateKey, readPrivateKey } from '#lib/config/private-key.ts';
 import type { components } from '#lib/contracts/openapi.gen.ts';
 import { signPeerRequest } from '../../services/peers/domain/peer-token.ts';
-import { type Caller, createKey, signIn } from '../support/callers.ts';
-import { startTestInstance, type TestInstance } from '../support/instance.ts';
-import { type OwnPeer, startOwnPeer } from '../support/peer-of-our-own.ts';
+import { type Caller, createKey, signIn } from '../support/instances/callers.ts';
+import { startTestInstance, type TestInstance } from '../support/instances/instance.ts';
+import { type OwnPeer, startOwnPeer } from '../support/peers/peer-of-our-own.ts';
 
 type Peer = components['schemas']['Peer'];
 

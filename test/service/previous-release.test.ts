@@ -2,11 +2,11 @@ import path from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { createHttpClient } from '../../bench/http-client.ts';
 import { runFlow } from '../../bench/run-flow.ts';
-import { createKey } from '../support/callers.ts';
-import { createTestDatabase } from '../support/postgres.ts';
-import { takePreviousRelease } from '../support/previous-release.ts';
-import { startStandalone } from '../support/standalone-process.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
+import { createKey } from '../support/instances/callers.ts';
+import { takePreviousRelease } from '../support/instances/previous-release.ts';
+import { startStandalone } from '../support/instances/standalone-process.ts';
+import { temporaryFolder } from '../support/programs/temporary-folder.ts';
+import { createTestDatabase } from '../support/stores/postgres.ts';
 
 test('the release before this one works on the schema of today', { timeout: 30_000 }, async ({ skip }) => {
   const folder = await temporaryFolder();

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { runCommand } from '../support/run-command.ts';
+import { runCommand } from '../support/programs/run-command.ts';
 
-const fail = (way: string) => runCommand('test/support/failing-program.ts', [way], { env: {} });
+const fail = (way: string) => runCommand('test/support/programs/failing-program.ts', [way], { env: {} });
 
 it.each(['throw', 'reject', 'text'])(
   'a process that fails at work (%s) says where, and nothing of what it worked on',

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Caller, signIn } from '../support/callers.ts';
-import { startTestInstance, type TestInstance } from '../support/instance.ts';
+import { type Caller, signIn } from '../support/instances/callers.ts';
+import { startTestInstance, type TestInstance } from '../support/instances/instance.ts';
 import {
   createTransaction,
   expire,
   type LiveTransaction,
   recordAnswers,
-} from '../support/live-transactions.ts';
-import { parsePage } from '../support/parse-page.ts';
+} from '../support/instances/live-transactions.ts';
+import { parsePage } from '../support/pages/parse-page.ts';
 
 let instance: TestInstance;
 let operator: Caller;

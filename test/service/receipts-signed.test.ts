@@ -6,9 +6,9 @@ import {
   type JSONWebKeySet,
 } from 'jose';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type Caller, signIn } from '../support/callers.ts';
-import { startTestInstance, type TestInstance } from '../support/instance.ts';
-import { type LiveTransaction, recordAnswers } from '../support/live-transactions.ts';
+import { type Caller, signIn } from '../support/instances/callers.ts';
+import { startTestInstance, type TestInstance } from '../support/instances/instance.ts';
+import { type LiveTransaction, recordAnswers } from '../support/instances/live-transactions.ts';
 
 let instance: TestInstance;
 let operator: Caller;

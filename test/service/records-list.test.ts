@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Caller, createKey, signIn } from '../support/callers.ts';
-import { startTestInstance, type TestInstance } from '../support/instance.ts';
-import { runInDatabase } from '../support/live-database.ts';
-import { createTransaction, recordAnswers, recordsOf } from '../support/live-transactions.ts';
+import { type Caller, createKey, signIn } from '../support/instances/callers.ts';
+import { startTestInstance, type TestInstance } from '../support/instances/instance.ts';
+import { runInDatabase } from '../support/instances/live-database.ts';
+import { createTransaction, recordAnswers, recordsOf } from '../support/instances/live-transactions.ts';
 
 let instance: TestInstance;
 let operator: Caller;

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Caller, signIn } from '../support/callers.ts';
-import { sampleContent } from '../support/forms-models.ts';
-import { startTestInstance, type TestInstance } from '../support/instance.ts';
-import { letTimePass, runInDatabase } from '../support/live-database.ts';
-import { activateContent, makeLiveModel, withdrawModel } from '../support/live-models.ts';
-import { recordAnswers, recordsOf } from '../support/live-transactions.ts';
+import { type Caller, signIn } from '../support/instances/callers.ts';
+import { startTestInstance, type TestInstance } from '../support/instances/instance.ts';
+import { letTimePass, runInDatabase } from '../support/instances/live-database.ts';
+import { activateContent, makeLiveModel, withdrawModel } from '../support/instances/live-models.ts';
+import { recordAnswers, recordsOf } from '../support/instances/live-transactions.ts';
+import { sampleContent } from '../support/samples/forms-models.ts';
 
 let instance: TestInstance;
 let operator: Caller;

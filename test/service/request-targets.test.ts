@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startTestInstance, type TestInstance } from '../support/instance.ts';
-import { openRaw, sendRaw } from '../support/raw-request.ts';
-import { until } from '../support/until.ts';
+import { startTestInstance, type TestInstance } from '../support/instances/instance.ts';
+import { openRaw, sendRaw } from '../support/network/raw-request.ts';
+import { until } from '../support/run/until.ts';
 
 let instance: TestInstance;
 beforeAll(async () => {

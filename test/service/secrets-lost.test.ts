@@ -1,11 +1,11 @@
 import { chmod, readdir, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { createKey } from '../support/callers.ts';
-import { createTestDatabase, type TestDatabase } from '../support/postgres.ts';
-import { runCommand } from '../support/run-command.ts';
-import { startStandalone } from '../support/standalone-process.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
+import { createKey } from '../support/instances/callers.ts';
+import { startStandalone } from '../support/instances/standalone-process.ts';
+import { runCommand } from '../support/programs/run-command.ts';
+import { temporaryFolder } from '../support/programs/temporary-folder.ts';
+import { createTestDatabase, type TestDatabase } from '../support/stores/postgres.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {

@@ -1,9 +1,9 @@
 import { createServer } from 'node:net';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../support/postgres.ts';
-import { startStandalone } from '../support/standalone-process.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
+import { startStandalone } from '../support/instances/standalone-process.ts';
+import { temporaryFolder } from '../support/programs/temporary-folder.ts';
+import { createTestDatabase, type TestDatabase } from '../support/stores/postgres.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {

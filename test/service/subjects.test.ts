@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { components } from '#lib/contracts/openapi.gen.ts';
-import { type Caller, signIn } from '../support/callers.ts';
-import { startTestInstance, type TestInstance } from '../support/instance.ts';
-import { createTransaction } from '../support/live-transactions.ts';
+import { type Caller, signIn } from '../support/instances/callers.ts';
+import { startTestInstance, type TestInstance } from '../support/instances/instance.ts';
+import { createTransaction } from '../support/instances/live-transactions.ts';
 
 type Subject = components['schemas']['Subject'];
 

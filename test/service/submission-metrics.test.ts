@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type Caller, createKey } from '../support/callers.ts';
-import { startTestInstance, type TestInstance } from '../support/instance.ts';
-import { complete, letter, subjectOf } from '../support/live-subject.ts';
-import { createTransaction, recordAnswers } from '../support/live-transactions.ts';
+import { type Caller, createKey } from '../support/instances/callers.ts';
+import { startTestInstance, type TestInstance } from '../support/instances/instance.ts';
+import { complete, letter, subjectOf } from '../support/instances/live-subject.ts';
+import { createTransaction, recordAnswers } from '../support/instances/live-transactions.ts';
 
 let instance: TestInstance;
 let shop: Caller;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Caller, createKey, signIn } from '../support/callers.ts';
-import { startTestInstance, type TestInstance } from '../support/instance.ts';
+import { type Caller, createKey, signIn } from '../support/instances/callers.ts';
+import { startTestInstance, type TestInstance } from '../support/instances/instance.ts';
 import {
   complete,
   type LiveForm,
@@ -8,8 +8,8 @@ import {
   problemOf,
   subjectOf,
   transactionIn,
-} from '../support/live-subject.ts';
-import { createTransaction, expire, recordsOf } from '../support/live-transactions.ts';
+} from '../support/instances/live-subject.ts';
+import { createTransaction, expire, recordsOf } from '../support/instances/live-transactions.ts';
 
 let instance: TestInstance;
 let shop: Caller;

@@ -1,7 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Caller, createKey, signIn } from '../support/callers.ts';
-import { startTestInstance, type TestInstance } from '../support/instance.ts';
-import { createTransaction, type LiveTransaction, recordAnswers } from '../support/live-transactions.ts';
+import { type Caller, createKey, signIn } from '../support/instances/callers.ts';
+import { startTestInstance, type TestInstance } from '../support/instances/instance.ts';
+import {
+  createTransaction,
+  type LiveTransaction,
+  recordAnswers,
+} from '../support/instances/live-transactions.ts';
 
 const shop = 'https://shop.example';
 const stranger = 'https://stranger.example';

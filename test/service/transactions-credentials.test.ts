@@ -1,7 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Caller, callerWith, createKey, signIn } from '../support/callers.ts';
-import { startTestInstance, type TestInstance } from '../support/instance.ts';
-import { createTransaction, type LiveTransaction, recordsOf } from '../support/live-transactions.ts';
+import { type Caller, callerWith, createKey, signIn } from '../support/instances/callers.ts';
+import { startTestInstance, type TestInstance } from '../support/instances/instance.ts';
+import {
+  createTransaction,
+  type LiveTransaction,
+  recordsOf,
+} from '../support/instances/live-transactions.ts';
 
 let instance: TestInstance;
 let operator: Caller;

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Caller, signIn } from '../support/callers.ts';
-import { sampleContent } from '../support/forms-models.ts';
-import { startTestInstance, type TestInstance } from '../support/instance.ts';
-import { letTimePass } from '../support/live-database.ts';
-import { activateContent, makeLiveModel } from '../support/live-models.ts';
-import { complete, letter, subjectOf, transactionIn } from '../support/live-subject.ts';
-import { expire, recordAnswers } from '../support/live-transactions.ts';
+import { type Caller, signIn } from '../support/instances/callers.ts';
+import { startTestInstance, type TestInstance } from '../support/instances/instance.ts';
+import { letTimePass } from '../support/instances/live-database.ts';
+import { activateContent, makeLiveModel } from '../support/instances/live-models.ts';
+import { complete, letter, subjectOf, transactionIn } from '../support/instances/live-subject.ts';
+import { expire, recordAnswers } from '../support/instances/live-transactions.ts';
+import { sampleContent } from '../support/samples/forms-models.ts';
 
 let instance: TestInstance;
 let operator: Caller;

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Caller, createKey, signIn } from '../support/callers.ts';
-import { sampleContent } from '../support/forms-models.ts';
-import { startTestInstance, type TestInstance } from '../support/instance.ts';
-import { letTimePass } from '../support/live-database.ts';
-import { activateContent, makeLiveModel } from '../support/live-models.ts';
-import { letter, study, subjectOf } from '../support/live-subject.ts';
-import { createTransaction, recordAnswers, recordsOf } from '../support/live-transactions.ts';
-import { parsePage } from '../support/parse-page.ts';
+import { type Caller, createKey, signIn } from '../support/instances/callers.ts';
+import { startTestInstance, type TestInstance } from '../support/instances/instance.ts';
+import { letTimePass } from '../support/instances/live-database.ts';
+import { activateContent, makeLiveModel } from '../support/instances/live-models.ts';
+import { letter, study, subjectOf } from '../support/instances/live-subject.ts';
+import { createTransaction, recordAnswers, recordsOf } from '../support/instances/live-transactions.ts';
+import { parsePage } from '../support/pages/parse-page.ts';
+import { sampleContent } from '../support/samples/forms-models.ts';
 
 let instance: TestInstance;
 let shop: Caller;

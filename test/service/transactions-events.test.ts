@@ -1,10 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { type Caller, createKey } from '../support/callers.ts';
-import { startTestInstance, type TestInstance } from '../support/instance.ts';
-import { rowsOf } from '../support/live-database.ts';
-import { eventsOf, historyOf, keepEvents } from '../support/live-events.ts';
-import { complete, letter, subjectOf, transactionIn } from '../support/live-subject.ts';
-import { createTransaction, expire, recordAnswers, recordsOf } from '../support/live-transactions.ts';
+import { type Caller, createKey } from '../support/instances/callers.ts';
+import { startTestInstance, type TestInstance } from '../support/instances/instance.ts';
+import { rowsOf } from '../support/instances/live-database.ts';
+import { eventsOf, historyOf, keepEvents } from '../support/instances/live-events.ts';
+import { complete, letter, subjectOf, transactionIn } from '../support/instances/live-subject.ts';
+import {
+  createTransaction,
+  expire,
+  recordAnswers,
+  recordsOf,
+} from '../support/instances/live-transactions.ts';
 
 let instance: TestInstance;
 let shop: Caller;

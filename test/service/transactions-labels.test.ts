@@ -1,9 +1,9 @@
 import { DomUtils, parseDocument } from 'htmlparser2';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { components } from '#lib/contracts/openapi.gen.ts';
-import { type Caller, createKey } from '../support/callers.ts';
-import { startTestInstance, type TestInstance } from '../support/instance.ts';
-import { createTransaction, recordAnswers } from '../support/live-transactions.ts';
+import { type Caller, createKey } from '../support/instances/callers.ts';
+import { startTestInstance, type TestInstance } from '../support/instances/instance.ts';
+import { createTransaction, recordAnswers } from '../support/instances/live-transactions.ts';
 
 type Form = components['schemas']['Form'];
 type Transaction = components['schemas']['Transaction'];

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Caller, createKey } from '../support/callers.ts';
-import { startTestInstance, type TestInstance } from '../support/instance.ts';
-import { type LiveSubject, problemOf, subjectOf } from '../support/live-subject.ts';
-import { createTransaction, type LiveTransaction } from '../support/live-transactions.ts';
+import { type Caller, createKey } from '../support/instances/callers.ts';
+import { startTestInstance, type TestInstance } from '../support/instances/instance.ts';
+import { type LiveSubject, problemOf, subjectOf } from '../support/instances/live-subject.ts';
+import { createTransaction, type LiveTransaction } from '../support/instances/live-transactions.ts';
 
 let instance: TestInstance;
 let shop: Caller;

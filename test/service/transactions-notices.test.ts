@@ -1,13 +1,19 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { components } from '#lib/contracts/openapi.gen.ts';
-import { type Caller, signIn } from '../support/callers.ts';
-import { sampleContent } from '../support/forms-models.ts';
-import { startTestInstance, type TestInstance } from '../support/instance.ts';
-import { makeLiveModel } from '../support/live-models.ts';
-import { type Answers, letter, problemOf, subjectOf, transactionIn } from '../support/live-subject.ts';
-import { createTransaction, recordsOf } from '../support/live-transactions.ts';
-import { parsePage } from '../support/parse-page.ts';
+import { type Caller, signIn } from '../support/instances/callers.ts';
+import { startTestInstance, type TestInstance } from '../support/instances/instance.ts';
+import { makeLiveModel } from '../support/instances/live-models.ts';
+import {
+  type Answers,
+  letter,
+  problemOf,
+  subjectOf,
+  transactionIn,
+} from '../support/instances/live-subject.ts';
+import { createTransaction, recordsOf } from '../support/instances/live-transactions.ts';
+import { parsePage } from '../support/pages/parse-page.ts';
+import { sampleContent } from '../support/samples/forms-models.ts';
 
 /** The demonstration's booking, which rests on a contract and cannot be refused. */
 const booking = 'element/processing/processing.003/1.0';

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Caller, createKey } from '../support/callers.ts';
-import { startTestInstance, type TestInstance } from '../support/instance.ts';
-import { eventsOf, historyOf, keepEvents } from '../support/live-events.ts';
-import { complete, letter, problemOf, study, subjectOf } from '../support/live-subject.ts';
-import { createTransaction, recordsOf } from '../support/live-transactions.ts';
+import { type Caller, createKey } from '../support/instances/callers.ts';
+import { startTestInstance, type TestInstance } from '../support/instances/instance.ts';
+import { eventsOf, historyOf, keepEvents } from '../support/instances/live-events.ts';
+import { complete, letter, problemOf, study, subjectOf } from '../support/instances/live-subject.ts';
+import { createTransaction, recordsOf } from '../support/instances/live-transactions.ts';
 
 let instance: TestInstance;
 let shop: Caller;

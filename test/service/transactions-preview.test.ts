@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Caller, createKey, signIn } from '../support/callers.ts';
-import { startTestInstance, type TestInstance } from '../support/instance.ts';
-import { rowsOf } from '../support/live-database.ts';
-import { letter } from '../support/live-subject.ts';
-import { recordAnswers } from '../support/live-transactions.ts';
-import { parsePage } from '../support/parse-page.ts';
+import { type Caller, createKey, signIn } from '../support/instances/callers.ts';
+import { startTestInstance, type TestInstance } from '../support/instances/instance.ts';
+import { rowsOf } from '../support/instances/live-database.ts';
+import { letter } from '../support/instances/live-subject.ts';
+import { recordAnswers } from '../support/instances/live-transactions.ts';
+import { parsePage } from '../support/pages/parse-page.ts';
 
 let instance: TestInstance;
 let shop: Caller;

@@ -1,11 +1,16 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Caller, callerWith, createKey, signIn } from '../support/callers.ts';
-import { sampleContent } from '../support/forms-models.ts';
-import { startTestInstance, type TestInstance } from '../support/instance.ts';
-import { activateContent, type LiveModel, makeLiveModel, withdrawModel } from '../support/live-models.ts';
-import { type LiveForm, letter, problemOf, subjectOf } from '../support/live-subject.ts';
-import { createTransaction, recordsOf } from '../support/live-transactions.ts';
-import { parsePage } from '../support/parse-page.ts';
+import { type Caller, callerWith, createKey, signIn } from '../support/instances/callers.ts';
+import { startTestInstance, type TestInstance } from '../support/instances/instance.ts';
+import {
+  activateContent,
+  type LiveModel,
+  makeLiveModel,
+  withdrawModel,
+} from '../support/instances/live-models.ts';
+import { type LiveForm, letter, problemOf, subjectOf } from '../support/instances/live-subject.ts';
+import { createTransaction, recordsOf } from '../support/instances/live-transactions.ts';
+import { parsePage } from '../support/pages/parse-page.ts';
+import { sampleContent } from '../support/samples/forms-models.ts';
 
 let instance: TestInstance;
 let shop: Caller;

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Caller, callerWith, createKey, signIn } from '../support/callers.ts';
-import { startTestInstance, type TestInstance } from '../support/instance.ts';
-import { letTimePass, rowsOf } from '../support/live-database.ts';
-import { complete, letter, problemOf, study, transactionIn } from '../support/live-subject.ts';
-import { createTransaction, recordsOf } from '../support/live-transactions.ts';
+import { type Caller, callerWith, createKey, signIn } from '../support/instances/callers.ts';
+import { startTestInstance, type TestInstance } from '../support/instances/instance.ts';
+import { letTimePass, rowsOf } from '../support/instances/live-database.ts';
+import { complete, letter, problemOf, study, transactionIn } from '../support/instances/live-subject.ts';
+import { createTransaction, recordsOf } from '../support/instances/live-transactions.ts';
 
 let instance: TestInstance;
 let shop: Caller;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Caller, createKey } from '../support/callers.ts';
-import { startTestInstance, type TestInstance } from '../support/instance.ts';
-import { createTransaction, recordsOf } from '../support/live-transactions.ts';
+import { type Caller, createKey } from '../support/instances/callers.ts';
+import { startTestInstance, type TestInstance } from '../support/instances/instance.ts';
+import { createTransaction, recordsOf } from '../support/instances/live-transactions.ts';
 
 let instance: TestInstance;
 let shop: Caller;

@@ -1,9 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { type Caller, createKey } from '../support/callers.ts';
-import { startTestInstance, type TestInstance } from '../support/instance.ts';
-import { letTimePass, rowsOf } from '../support/live-database.ts';
-import { problemOf, subjectOf, transactionIn } from '../support/live-subject.ts';
-import { createTransaction, expire, type LiveTransaction, recordsOf } from '../support/live-transactions.ts';
+import { type Caller, createKey } from '../support/instances/callers.ts';
+import { startTestInstance, type TestInstance } from '../support/instances/instance.ts';
+import { letTimePass, rowsOf } from '../support/instances/live-database.ts';
+import { problemOf, subjectOf, transactionIn } from '../support/instances/live-subject.ts';
+import {
+  createTransaction,
+  expire,
+  type LiveTransaction,
+  recordsOf,
+} from '../support/instances/live-transactions.ts';
 
 let instance: TestInstance;
 let shop: Caller;

@@ -3,8 +3,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import type { components } from '#lib/contracts/openapi.gen.ts';
 import { unknownFields } from '../../services/transactions/domain/gather-fields.ts';
-import { type Caller, createKey } from '../support/callers.ts';
-import { startTestInstance, type TestInstance } from '../support/instance.ts';
+import { type Caller, createKey } from '../support/instances/callers.ts';
+import { startTestInstance, type TestInstance } from '../support/instances/instance.ts';
 
 type Transaction = components['schemas']['Transaction'];
 

@@ -1,11 +1,11 @@
 import { decodeJwt, decodeProtectedHeader, SignJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Caller, signIn } from '../support/callers.ts';
-import { startTestInstance, type TestInstance } from '../support/instance.ts';
-import { letTimePass } from '../support/live-database.ts';
-import { letter, problemOf, study, subjectOf, transactionIn } from '../support/live-subject.ts';
-import { createTransaction, recordAnswers, recordsOf } from '../support/live-transactions.ts';
-import { parsePage } from '../support/parse-page.ts';
+import { type Caller, signIn } from '../support/instances/callers.ts';
+import { startTestInstance, type TestInstance } from '../support/instances/instance.ts';
+import { letTimePass } from '../support/instances/live-database.ts';
+import { letter, problemOf, study, subjectOf, transactionIn } from '../support/instances/live-subject.ts';
+import { createTransaction, recordAnswers, recordsOf } from '../support/instances/live-transactions.ts';
+import { parsePage } from '../support/pages/parse-page.ts';
 
 let instance: TestInstance;
 let operator: Caller;

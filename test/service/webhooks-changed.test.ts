@@ -1,9 +1,15 @@
 import type { ServerResponse } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Caller, createKey, signIn } from '../support/callers.ts';
-import { startTestInstance, type TestInstance } from '../support/instance.ts';
-import { runInDatabase } from '../support/live-database.ts';
-import { deliveryThat, startEndpoint, subscribe, verify, webhookOf } from '../support/webhook-endpoint.ts';
+import { type Caller, createKey, signIn } from '../support/instances/callers.ts';
+import { startTestInstance, type TestInstance } from '../support/instances/instance.ts';
+import { runInDatabase } from '../support/instances/live-database.ts';
+import {
+  deliveryThat,
+  startEndpoint,
+  subscribe,
+  verify,
+  webhookOf,
+} from '../support/instances/webhook-endpoint.ts';
 
 let instance: TestInstance;
 let admin: Caller;

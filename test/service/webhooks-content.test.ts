@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Caller, createKey, signIn } from '../support/callers.ts';
-import { startTestInstance, type TestInstance } from '../support/instance.ts';
-import { problemOf } from '../support/live-subject.ts';
-import { subscribe, webhookOf } from '../support/webhook-endpoint.ts';
+import { type Caller, createKey, signIn } from '../support/instances/callers.ts';
+import { startTestInstance, type TestInstance } from '../support/instances/instance.ts';
+import { problemOf } from '../support/instances/live-subject.ts';
+import { subscribe, webhookOf } from '../support/instances/webhook-endpoint.ts';
 
 let instance: TestInstance;
 let shop: Caller;

@@ -1,11 +1,10 @@
 import type { ServerResponse } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { type Caller, createKey, signIn } from '../support/callers.ts';
-import { holdUp } from '../support/held-up.ts';
-import { startTestInstance, type TestInstance } from '../support/instance.ts';
-import { letTimePass, rowsOf, runInDatabase } from '../support/live-database.ts';
-import { problemOf } from '../support/live-subject.ts';
-import { patience } from '../support/patience.ts';
+import { type Caller, createKey, signIn } from '../support/instances/callers.ts';
+import { holdUp } from '../support/instances/held-up.ts';
+import { startTestInstance, type TestInstance } from '../support/instances/instance.ts';
+import { letTimePass, rowsOf, runInDatabase } from '../support/instances/live-database.ts';
+import { problemOf } from '../support/instances/live-subject.ts';
 import {
   deliveriesOf,
   deliveryThat,
@@ -15,7 +14,8 @@ import {
   verify,
   type WebhookEndpoint,
   webhookOf,
-} from '../support/webhook-endpoint.ts';
+} from '../support/instances/webhook-endpoint.ts';
+import { patience } from '../support/run/patience.ts';
 
 let instance: TestInstance;
 let admin: Caller;

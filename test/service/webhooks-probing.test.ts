@@ -3,10 +3,10 @@ import { createServer, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { drawApiKey } from '../../services/auth/domain/api-key.ts';
 import { createKeyedHash } from '../../services/auth/domain/keyed-hash.ts';
-import { type Caller, callerWith, createKey } from '../support/callers.ts';
-import { startTestInstance, type TestInstance } from '../support/instance.ts';
-import { runInDatabase } from '../support/live-database.ts';
-import { deliveryThat, subscribe } from '../support/webhook-endpoint.ts';
+import { type Caller, callerWith, createKey } from '../support/instances/callers.ts';
+import { startTestInstance, type TestInstance } from '../support/instances/instance.ts';
+import { runInDatabase } from '../support/instances/live-database.ts';
+import { deliveryThat, subscribe } from '../support/instances/webhook-endpoint.ts';
 
 /** A port of this machine where connections are treated like this; null: nobody listens. */
 async function openPort(treat: ((socket: Socket) => void) | null): Promise<number> {

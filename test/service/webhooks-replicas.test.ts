@@ -5,14 +5,19 @@ import { createLogger } from '#lib/observability/logger.ts';
 import { createOutboundClient } from '#lib/outbound/outbound-client.ts';
 import { createSecretBox } from '../../services/webhooks/domain/secret.ts';
 import { createDeliveryJob } from '../../services/webhooks/jobs/deliver.ts';
-import { createKey, signIn } from '../support/callers.ts';
-import { startTestInstance, type TestInstance } from '../support/instance.ts';
-import { rowsOf, runInDatabase } from '../support/live-database.ts';
-import { patience } from '../support/patience.ts';
-import { createTestDatabase } from '../support/postgres.ts';
-import { startStandalone } from '../support/standalone-process.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
-import { deliveriesOf, deliveryThat, startEndpoint, subscribe } from '../support/webhook-endpoint.ts';
+import { createKey, signIn } from '../support/instances/callers.ts';
+import { startTestInstance, type TestInstance } from '../support/instances/instance.ts';
+import { rowsOf, runInDatabase } from '../support/instances/live-database.ts';
+import { startStandalone } from '../support/instances/standalone-process.ts';
+import {
+  deliveriesOf,
+  deliveryThat,
+  startEndpoint,
+  subscribe,
+} from '../support/instances/webhook-endpoint.ts';
+import { temporaryFolder } from '../support/programs/temporary-folder.ts';
+import { patience } from '../support/run/patience.ts';
+import { createTestDatabase } from '../support/stores/postgres.ts';
 
 /** Another replica's job on the database of an instance. */
 function startReplica({ databaseUrl, secrets }: TestInstance) {

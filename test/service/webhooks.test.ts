@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Caller, createKey, signIn } from '../support/callers.ts';
-import { startTestInstance, type TestInstance } from '../support/instance.ts';
-import { rowsOf } from '../support/live-database.ts';
-import { createTransaction } from '../support/live-transactions.ts';
+import { type Caller, createKey, signIn } from '../support/instances/callers.ts';
+import { startTestInstance, type TestInstance } from '../support/instances/instance.ts';
+import { rowsOf } from '../support/instances/live-database.ts';
+import { createTransaction } from '../support/instances/live-transactions.ts';
 import {
   deliveriesOf,
   deliveryThat,
@@ -10,7 +10,7 @@ import {
   subscribe,
   verify,
   webhookOf,
-} from '../support/webhook-endpoint.ts';
+} from '../support/instances/webhook-endpoint.ts';
 
 let instance: TestInstance;
 let admin: Caller;

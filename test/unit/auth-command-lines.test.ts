@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { StartupError } from '#lib/lifecycle/startup-error.ts';
+import { StartupError } from '#lib/errors/startup-error.ts';
 import { readAccountArguments } from '../../services/auth/tools/account-arguments.ts';
 import { readClientArguments } from '../../services/auth/tools/client-arguments.ts';
 

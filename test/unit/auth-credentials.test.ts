@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Principal } from '#lib/auth/principal.ts';
+import type { Principal } from '#lib/contracts/principal.ts';
 import { drawApiKey } from '../../services/auth/domain/api-key.ts';
 import { type JudgedCredentials, judgeCredentials } from '../../services/auth/domain/judge-credentials.ts';
 import { readCredentials } from '../../services/auth/domain/read-credentials.ts';

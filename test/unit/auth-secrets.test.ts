@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { generatePrivateKey } from '#lib/config/private-key.ts';
 import { loadSecrets } from '#lib/config/secrets.ts';
 import { generateSharedSecret } from '#lib/config/shared-secret.ts';
-import { StartupError } from '#lib/lifecycle/startup-error.ts';
+import { StartupError } from '#lib/errors/startup-error.ts';
 
 const names = [
   'instance-sealing',

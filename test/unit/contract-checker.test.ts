@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createContractChecker, type ObservedResponse, readContract } from '../support/contract.ts';
+import { createContractChecker, type ObservedResponse, readContract } from '../support/contract/contract.ts';
 
 const document = readContract();
 const { check } = createContractChecker(document);

@@ -4,8 +4,8 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { assets } from '../support/page-renderer.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
+import { assets } from '../support/pages/page-renderer.ts';
+import { temporaryFolder } from '../support/programs/temporary-folder.ts';
 
 const run = promisify(execFile);
 const project = path.join(import.meta.dirname, '..', '..');

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { PoisonError } from '#lib/events/dead-letters.ts';
-import { eventContract } from '../support/event-bus.ts';
-import { sampleEvent } from '../support/sample-events.ts';
+import { sampleEvent } from '../support/samples/sample-events.ts';
+import { eventContract } from '../support/stores/event-bus.ts';
 
 const { data } = sampleEvent();
 const check = (changes: object) => () => eventContract.check('accord.consents', sampleEvent(changes));

@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest';
 import type { KafkaConnection } from '#lib/events/kafka/kafka-client.ts';
 import { createSender } from '#lib/events/kafka/sender.ts';
-import { outbound, sampleEvent } from '../support/sample-events.ts';
+import { outbound, sampleEvent } from '../support/samples/sample-events.ts';
 
 /** A broker that answers each send as the test says. */
 function brokerThat(answer: (subjects: string[]) => Error | undefined) {

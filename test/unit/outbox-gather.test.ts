@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import type { Database } from '#lib/db/database.ts';
 import { createOutboxRelay } from '#lib/events/outbox-relay.ts';
 import { createLogger } from '#lib/observability/logger.ts';
-import { sampleEvent } from '../support/sample-events.ts';
+import { sampleEvent } from '../support/samples/sample-events.ts';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());

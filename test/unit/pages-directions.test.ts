@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { PageModel } from '#lib/contracts/pages.ts';
-import { renderer } from '../support/page-renderer.ts';
-import { parsePage } from '../support/parse-page.ts';
-import { samplePages } from '../support/sample-pages.ts';
+import { renderer } from '../support/pages/page-renderer.ts';
+import { parsePage } from '../support/pages/parse-page.ts';
+import { samplePages } from '../support/pages/sample-pages.ts';
 
 const { form, committed, receipt } = samplePages('ar');
 const isolated = (model: PageModel | undefined) => {

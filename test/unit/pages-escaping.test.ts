@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { PageModel } from '#lib/contracts/pages.ts';
-import { renderer } from '../support/page-renderer.ts';
-import { parsePage } from '../support/parse-page.ts';
-import { samplePages } from '../support/sample-pages.ts';
+import { renderer } from '../support/pages/page-renderer.ts';
+import { parsePage } from '../support/pages/parse-page.ts';
+import { samplePages } from '../support/pages/sample-pages.ts';
 
 const pages = samplePages('en');
 // The reference page shows the contract, which is ours; it is long and would only slow this down.

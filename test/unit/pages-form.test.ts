@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { FormElement } from '#lib/contracts/form-content.ts';
 import type { FormPage } from '#lib/contracts/pages.ts';
-import { renderer } from '../support/page-renderer.ts';
-import { type Element, parsePage } from '../support/parse-page.ts';
-import { sampleElements } from '../support/sample-content.ts';
-import { sampleForm } from '../support/sample-pages.ts';
+import { renderer } from '../support/pages/page-renderer.ts';
+import { type Element, parsePage } from '../support/pages/parse-page.ts';
+import { sampleForm } from '../support/pages/sample-pages.ts';
+import { sampleElements } from '../support/samples/sample-content.ts';
 
 const { newsletter, research, record, channel, topics, remarks, site, terms } = sampleElements(
   'en',

@@ -8,9 +8,9 @@ import { layout } from '../../services/forms/demo/layout.ts';
 import { preference } from '../../services/forms/demo/preference.ts';
 import { processing } from '../../services/forms/demo/processing.ts';
 import { theme } from '../../services/forms/demo/theme.ts';
-import { renderer } from '../support/page-renderer.ts';
-import { parsePage } from '../support/parse-page.ts';
-import { samplePages } from '../support/sample-pages.ts';
+import { renderer } from '../support/pages/page-renderer.ts';
+import { parsePage } from '../support/pages/parse-page.ts';
+import { samplePages } from '../support/pages/sample-pages.ts';
 
 const models = [information, ...processing, ...preference, conditions, theme, email, layout];
 

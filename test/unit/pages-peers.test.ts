@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import type { FormElement, FormPeer } from '#lib/contracts/form-content.ts';
-import { renderer } from '../support/page-renderer.ts';
-import { type Element, parsePage } from '../support/parse-page.ts';
+import { renderer } from '../support/pages/page-renderer.ts';
+import { type Element, parsePage } from '../support/pages/parse-page.ts';
+import { sampleForm } from '../support/pages/sample-pages.ts';
 import {
   type SampleLanguage,
   sampleElements,
   sampleInformation,
   sampleLanguages,
-} from '../support/sample-content.ts';
-import { sampleForm } from '../support/sample-pages.ts';
+} from '../support/samples/sample-content.ts';
 
 const html = '<img src=x onerror="alert(1)"><script>alert(2)</script><b>bold</b>';
 

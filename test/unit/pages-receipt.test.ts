@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ReceiptPage } from '#lib/contracts/pages.ts';
-import { renderer } from '../support/page-renderer.ts';
-import { samplePages } from '../support/sample-pages.ts';
+import { renderer } from '../support/pages/page-renderer.ts';
+import { samplePages } from '../support/pages/sample-pages.ts';
 
 const sample = samplePages('en').receipt as ReceiptPage;
 const dataController = { company: 'A hidden company', email: 'hidden@example.org' };

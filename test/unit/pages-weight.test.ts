@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { PageModel } from '#lib/contracts/pages.ts';
-import { assets, renderer } from '../support/page-renderer.ts';
-import { parsePage } from '../support/parse-page.ts';
-import { sampleLanguages } from '../support/sample-content.ts';
-import { samplePages } from '../support/sample-pages.ts';
+import { assets, renderer } from '../support/pages/page-renderer.ts';
+import { parsePage } from '../support/pages/parse-page.ts';
+import { samplePages } from '../support/pages/sample-pages.ts';
+import { sampleLanguages } from '../support/samples/sample-content.ts';
 
 /** Bytes of a page and all that it fetches, not compressed. */
 function weightOf(model: PageModel): number {

@@ -1,7 +1,7 @@
 import type { Context } from 'koa';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { createLanes, type Lanes } from '../../services/peers/handlers/lanes.ts';
-import { openGate } from '../support/gate.ts';
+import { openGate } from '../support/run/gate.ts';
 
 let sinceOthersMs: number;
 let lanes: Lanes;

@@ -17,7 +17,7 @@ import {
   now,
   pins,
   request,
-} from '../support/peer-forgeries.ts';
+} from '../support/peers/peer-forgeries.ts';
 
 const incoming = (asked: PeerRequest) => ({ ...asked, body: async () => asked.body });
 /** The keys of `pins`, by issuer and thumbprint. */

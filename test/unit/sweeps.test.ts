@@ -4,7 +4,7 @@ import { createInboxSweeper } from '#lib/events/inbox-sweeper.ts';
 import { createLogger } from '#lib/observability/logger.ts';
 import { createDeadlineSweeper } from '../../services/transactions/jobs/sweep-deadlines.ts';
 import { createForgetter } from '../../services/webhooks/jobs/forget-old.ts';
-import { openGate } from '../support/gate.ts';
+import { openGate } from '../support/run/gate.ts';
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setInterval', 'setTimeout', 'clearTimeout'] }));
 afterEach(() => void vi.useRealTimers());

@@ -6,9 +6,9 @@ import type { Binaries } from '#lib/db/embedded/binaries.ts';
 import { type Cluster, owner } from '#lib/db/embedded/create-cluster.ts';
 import type { DataFolder } from '#lib/db/embedded/data-folder.ts';
 import { explainOutput } from '#lib/db/embedded/explain-file-error.ts';
+import { freePort } from '#lib/db/embedded/free-port.ts';
 import { adopt, LaunchError, launch, type Postmaster, terminate } from '#lib/db/embedded/postmaster.ts';
 import { readPostmasterFile, worksOn } from '#lib/db/embedded/postmaster-file.ts';
-import { freePort } from '#lib/lifecycle/free-port.ts';
 import type { Logger } from '#lib/observability/logger.ts';
 
 /** PostgreSQL, running, and started again on the same port should it end by itself. */

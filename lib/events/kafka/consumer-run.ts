@@ -1,9 +1,9 @@
 import type { Consumer, ConsumerCrashEvent, Kafka } from 'kafkajs';
+import { atMost } from '#lib/async/at-most.ts';
 import { createBatchReader } from '#lib/events/kafka/batch-reader.ts';
 import { type KafkaConnection, retry } from '#lib/events/kafka/kafka-client.ts';
 import { createProgressWatchdog } from '#lib/events/kafka/progress-watchdog.ts';
 import type { ReaderOptions } from '#lib/events/kafka/reader-loop.ts';
-import { atMost } from '#lib/lifecycle/at-most.ts';
 
 /** One life of a consumer of kafkajs. */
 export interface ConsumerRun {

@@ -1,5 +1,5 @@
 import type { EachBatchPayload } from 'kafkajs';
-import { atMost } from '#lib/lifecycle/at-most.ts';
+import { atMost } from '#lib/async/at-most.ts';
 
 /** Tells the broker how far a group has read. */
 export interface OffsetCommits {

@@ -1,9 +1,9 @@
 import { CompressionTypes, Partitioners, type Producer, type RecordMetadata } from 'kafkajs';
+import { atMost } from '#lib/async/at-most.ts';
 import type { OutboundEvent, Topic } from '#lib/events/event.ts';
 import type { Unsent } from '#lib/events/event-bus.ts';
 import type { KafkaConnection } from '#lib/events/kafka/kafka-client.ts';
 import { writeMessage } from '#lib/events/kafka/message.ts';
-import { atMost } from '#lib/lifecycle/at-most.ts';
 
 /** Sends events of one topic. */
 export interface Sender {

@@ -1,5 +1,5 @@
 import type { Database } from '#lib/db/database.ts';
-import { StartupError } from '#lib/lifecycle/startup-error.ts';
+import { StartupError } from '#lib/errors/startup-error.ts';
 import { digestOfName, readAccountName } from '../domain/account.ts';
 import { checkNewPassword, hashPassword, type PasswordFault } from '../domain/password.ts';
 import type { GivenRole } from '../domain/roles.ts';

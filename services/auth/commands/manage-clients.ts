@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Database } from '#lib/db/database.ts';
-import { StartupError } from '#lib/lifecycle/startup-error.ts';
+import { StartupError } from '#lib/errors/startup-error.ts';
 import type { KeyedHash } from '../domain/keyed-hash.ts';
 import { isClientId, publicClients } from '../domain/public-clients.ts';
 import type { GivenRole } from '../domain/roles.ts';

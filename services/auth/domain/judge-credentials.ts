@@ -1,5 +1,5 @@
-import type { Principal } from '#lib/auth/principal.ts';
 import type { Introspection } from '#lib/contracts/auth.ts';
+import type { Principal } from '#lib/contracts/principal.ts';
 import { fail } from '#lib/errors/fail.ts';
 import type { KeyVerdict, TokenVerdict } from './verdict.ts';
 

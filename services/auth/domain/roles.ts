@@ -1,4 +1,4 @@
-import type { Role } from '#lib/auth/principal.ts';
+import type { Role } from '#lib/contracts/principal.ts';
 
 /** Roles that a person or a program can be given. */
 export type GivenRole = 'admin' | 'operator' | 'user';

@@ -1,5 +1,5 @@
 import type { JWTPayload } from 'jose';
-import type { Principal } from '#lib/auth/principal.ts';
+import type { Principal } from '#lib/contracts/principal.ts';
 import { readBoundedText } from '#lib/text/nfc.ts';
 import { withImpliedRoles } from './roles.ts';
 

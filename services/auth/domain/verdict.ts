@@ -1,4 +1,4 @@
-import type { Principal } from '#lib/auth/principal.ts';
+import type { Principal } from '#lib/contracts/principal.ts';
 
 /** What an API key is worth. */
 export type KeyVerdict =

@@ -1,5 +1,5 @@
+import { createRepeatedWork, type RepeatedWork } from '#lib/async/repeated-work.ts';
 import type { Database } from '#lib/db/database.ts';
-import { createRepeatedWork, type RepeatedWork } from '#lib/lifecycle/repeated-work.ts';
 import type { Logger } from '#lib/observability/logger.ts';
 import { deleteExpiredItems } from '../queries/issuer-items.ts';
 import { removeOldTries } from '../queries/sign-in-tries.ts';

@@ -1,5 +1,5 @@
-import type { Principal } from '#lib/auth/principal.ts';
 import type { components } from '#lib/contracts/openapi.gen.ts';
+import type { Principal } from '#lib/contracts/principal.ts';
 
 type User = components['schemas']['User'];
 

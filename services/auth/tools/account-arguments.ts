@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import type { Database } from '#lib/db/database.ts';
-import { StartupError } from '#lib/lifecycle/startup-error.ts';
+import { StartupError } from '#lib/errors/startup-error.ts';
 import { addAccount, changePassword, describeAccounts, removeAccount } from '../commands/manage-accounts.ts';
 import { isGivenRole } from '../domain/roles.ts';
 

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import type { Database } from '#lib/db/database.ts';
-import { StartupError } from '#lib/lifecycle/startup-error.ts';
+import { StartupError } from '#lib/errors/startup-error.ts';
 import { addClient, describeClients, removeClient } from '../commands/manage-clients.ts';
 import type { KeyedHash } from '../domain/keyed-hash.ts';
 import { isGivenRole } from '../domain/roles.ts';

@@ -1,10 +1,10 @@
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { str } from 'envalid';
+import { databaseLogin, readDatabasePassword } from '#lib/config/database-login.ts';
 import { readSettings } from '#lib/config/read-settings.ts';
 import { databaseUrl } from '#lib/config/validators.ts';
 import { createDatabase, type Database } from '#lib/db/database.ts';
-import { databaseLogin, readDatabasePassword } from '#lib/db/database-login.ts';
 import { findRunningPostgres } from '#lib/db/embedded/find-running-postgres.ts';
 import { startEmbeddedPostgres } from '#lib/db/embedded/start-embedded-postgres.ts';
 import { migrate } from '#lib/db/migrate.ts';

@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
-import { StartupError } from '#lib/lifecycle/startup-error.ts';
+import { StartupError } from '#lib/errors/startup-error.ts';
 
 /**
  * Reads a new password: at a terminal it is asked for twice and not shown; otherwise it is the first line of standard input.

@@ -1,5 +1,5 @@
 import { Failure } from '#lib/errors/fail.ts';
-import { StartupError } from '#lib/lifecycle/startup-error.ts';
+import { StartupError } from '#lib/errors/startup-error.ts';
 import { type OpenedDatabase, openAuthDatabase } from './open-auth-database.ts';
 
 /**

@@ -2,9 +2,9 @@ import type { JWK } from 'jose';
 import type { CheckedAnswer, DescribedElement, DescribedInformation } from '#lib/contracts/forms.ts';
 import type { SealedPart } from '#lib/contracts/submissions.ts';
 import { askedDigest } from '#lib/federation/asked-digest.ts';
-import { keyThumbprint } from '#lib/federation/key-thumbprint.ts';
 import { sealAnswers } from '#lib/federation/sealed-answers.ts';
 import { randomId } from '#lib/ids/random-id.ts';
+import { keyThumbprint } from '#lib/jose/key-thumbprint.ts';
 import { parseReference } from './element-reference.ts';
 import { formatIdentifier, parseIdentifier } from './identifier.ts';
 

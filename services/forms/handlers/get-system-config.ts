@@ -1,5 +1,5 @@
-import type { Role } from '#lib/auth/principal.ts';
 import type { components } from '#lib/contracts/openapi.gen.ts';
+import type { Role } from '#lib/contracts/principal.ts';
 import type { Handler } from '#lib/http/operation.ts';
 import type { Dependencies } from './dependencies.ts';
 

@@ -1,7 +1,12 @@
 import type { JWK } from 'jose';
-import { createCompactJws } from '#lib/jws/compact-jws.ts';
-import { createEs256 } from '#lib/jws/es256.ts';
-import { parseObject, provePayload, readCompactJws, type SignatureAlgorithm } from '#lib/jws/read-compact.ts';
+import { createCompactJws } from '#lib/jose/compact-jws.ts';
+import { createEs256 } from '#lib/jose/es256.ts';
+import {
+  parseObject,
+  provePayload,
+  readCompactJws,
+  type SignatureAlgorithm,
+} from '#lib/jose/read-compact.ts';
 import { bodyDigest } from './body-digest.ts';
 import { algorithmOf } from './key-algorithm.ts';
 

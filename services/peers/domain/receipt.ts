@@ -1,7 +1,7 @@
 import type { JWK } from 'jose';
 import type { Decision, RefusalReason, SubmissionVerdict } from '#lib/contracts/submissions.ts';
-import { createCompactJws } from '#lib/jws/compact-jws.ts';
-import { createEs256 } from '#lib/jws/es256.ts';
+import { createCompactJws } from '#lib/jose/compact-jws.ts';
+import { createEs256 } from '#lib/jose/es256.ts';
 import { mostSkewSeconds } from './peer-token.ts';
 import { readSigned, type SignedFault } from './read-signed.ts';
 

@@ -1,7 +1,7 @@
 import { decodeJwt } from 'jose';
 import type { Context } from 'koa';
 import { type Authenticator, authenticateWithoutTransaction } from '#lib/auth/authenticate.ts';
-import { anonymous, type Principal } from '#lib/auth/principal.ts';
+import { anonymous, type Principal } from '#lib/contracts/principal.ts';
 import type { Database } from '#lib/db/database.ts';
 import { fail } from '#lib/errors/fail.ts';
 import type { ContractOperation } from '#lib/http/operation.ts';

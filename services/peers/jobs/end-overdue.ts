@@ -1,7 +1,7 @@
+import { createRepeatedWork, type RepeatedWork } from '#lib/async/repeated-work.ts';
 import type { TransactionsOperations } from '#lib/contracts/transactions.ts';
 import type { Database } from '#lib/db/database.ts';
 import { addToOutbox } from '#lib/events/outbox.ts';
-import { createRepeatedWork, type RepeatedWork } from '#lib/lifecycle/repeated-work.ts';
 import type { Logger } from '#lib/observability/logger.ts';
 import type { DeliveryMetrics } from '#lib/observability/metrics/delivery-metrics.ts';
 import { readAhead } from '../commands/read-ahead.ts';

@@ -1,5 +1,5 @@
+import { createRepeatedWork, type RepeatedWork } from '#lib/async/repeated-work.ts';
 import type { Database } from '#lib/db/database.ts';
-import { createRepeatedWork, type RepeatedWork } from '#lib/lifecycle/repeated-work.ts';
 import type { Logger } from '#lib/observability/logger.ts';
 import type { PeerClient } from '../client/peer-client.ts';
 import { listBehind, markKnown } from '../queries/known-keys.ts';

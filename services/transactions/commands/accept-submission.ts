@@ -1,6 +1,6 @@
-import type { Principal } from '#lib/auth/principal.ts';
 import type { PrivateKey } from '#lib/config/private-key.ts';
 import type { AnswerCheck, FormsOperations } from '#lib/contracts/forms.ts';
+import type { Principal } from '#lib/contracts/principal.ts';
 import type { RefusalReason, SubmissionVerdict } from '#lib/contracts/submissions.ts';
 import type { Database, Queries } from '#lib/db/database.ts';
 import { fail } from '#lib/errors/fail.ts';

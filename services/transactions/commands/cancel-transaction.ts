@@ -1,4 +1,4 @@
-import { isPrivileged, type Principal } from '#lib/auth/principal.ts';
+import { isPrivileged, type Principal } from '#lib/contracts/principal.ts';
 import type { Database } from '#lib/db/database.ts';
 import { fail } from '#lib/errors/fail.ts';
 import { noSuchTransaction, requireAccess } from '../domain/access.ts';

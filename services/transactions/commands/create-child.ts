@@ -1,4 +1,4 @@
-import type { Principal } from '#lib/auth/principal.ts';
+import type { Principal } from '#lib/contracts/principal.ts';
 import type { Database, Queries } from '#lib/db/database.ts';
 import { fail } from '#lib/errors/fail.ts';
 import { randomId } from '#lib/ids/random-id.ts';

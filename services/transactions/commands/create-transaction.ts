@@ -1,5 +1,5 @@
-import type { Principal } from '#lib/auth/principal.ts';
 import type { ActiveVersions, FormsOperations } from '#lib/contracts/forms.ts';
+import type { Principal } from '#lib/contracts/principal.ts';
 import type { Database, Queries } from '#lib/db/database.ts';
 import type { ConsentContext } from '../domain/context.ts';
 import { contextDigest } from '../domain/context-digest.ts';

@@ -1,4 +1,4 @@
-import { isPrivileged, type Principal } from '#lib/auth/principal.ts';
+import { isPrivileged, type Principal } from '#lib/contracts/principal.ts';
 import { fail } from '#lib/errors/fail.ts';
 import { type ConsentContext, origins } from '../domain/context.ts';
 import { gatherFields } from '../domain/gather-fields.ts';

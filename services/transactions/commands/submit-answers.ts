@@ -1,6 +1,6 @@
-import type { Principal } from '#lib/auth/principal.ts';
 import { isNotice } from '#lib/contracts/element-rules.ts';
 import type { AnswerCheck, FormsOperations } from '#lib/contracts/forms.ts';
+import type { Principal } from '#lib/contracts/principal.ts';
 import type { Queries } from '#lib/db/database.ts';
 import { fail } from '#lib/errors/fail.ts';
 import { randomId } from '#lib/ids/random-id.ts';

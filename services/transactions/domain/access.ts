@@ -1,5 +1,5 @@
 import { unauthorized } from '#lib/auth/authenticate.ts';
-import { isPrivileged, type Principal } from '#lib/auth/principal.ts';
+import { isPrivileged, type Principal } from '#lib/contracts/principal.ts';
 import { fail } from '#lib/errors/fail.ts';
 import { recordsExpiry } from './commitment.ts';
 import type { ReadTransaction, Transaction } from './transaction.ts';

@@ -1,5 +1,5 @@
-import type { Principal } from '#lib/auth/principal.ts';
 import type { PinnedLayout } from '#lib/contracts/forms.ts';
+import type { Principal } from '#lib/contracts/principal.ts';
 import { randomId } from '#lib/ids/random-id.ts';
 import type { ConsentContext } from './context.ts';
 import { addDuration } from './duration.ts';

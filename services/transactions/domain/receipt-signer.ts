@@ -1,6 +1,6 @@
 import type { JWK } from 'jose';
-import { createCompactJws } from '#lib/jws/compact-jws.ts';
-import { createEs256 } from '#lib/jws/es256.ts';
+import { createCompactJws } from '#lib/jose/compact-jws.ts';
+import { createEs256 } from '#lib/jose/es256.ts';
 
 /** Signs a receipt's body as it is stored. @returns a compact JWS. */
 export type ReceiptSigner = (body: string) => string;

@@ -2,7 +2,7 @@ import { createHash, createHmac, createSecretKey, type KeyObject } from 'node:cr
 import { jwtVerify } from 'jose';
 import { LRUCache } from 'lru-cache';
 import { drawBytes } from '#lib/ids/draw-bytes.ts';
-import { createCompactJws } from '#lib/jws/compact-jws.ts';
+import { createCompactJws } from '#lib/jose/compact-jws.ts';
 
 const type = 'accord-tx+jwt';
 const algorithm = 'HS256';

@@ -1,6 +1,6 @@
 import type { Context } from 'koa';
 import { type Authenticator, transactionToken, unauthorized } from '#lib/auth/authenticate.ts';
-import { anonymous, type Principal } from '#lib/auth/principal.ts';
+import { anonymous, type Principal } from '#lib/contracts/principal.ts';
 import type { TransactionTokens } from '../domain/transaction-token.ts';
 
 /**

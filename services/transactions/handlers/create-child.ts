@@ -1,5 +1,5 @@
 import type { Context } from 'koa';
-import type { Principal } from '#lib/auth/principal.ts';
+import type { Principal } from '#lib/contracts/principal.ts';
 import type { Handler, OperationInput } from '#lib/http/operation.ts';
 import { acceptedLanguages } from '#lib/i18n/match-language.ts';
 import { createChild } from '../commands/create-child.ts';

@@ -1,7 +1,7 @@
 import type { Context } from 'koa';
 import Negotiator from 'negotiator';
-import type { Principal } from '#lib/auth/principal.ts';
 import type { FormsOperations } from '#lib/contracts/forms.ts';
+import type { Principal } from '#lib/contracts/principal.ts';
 import type { ReceiptBody } from '#lib/contracts/receipt-body.ts';
 import { fail } from '#lib/errors/fail.ts';
 import type { Handler } from '#lib/http/operation.ts';

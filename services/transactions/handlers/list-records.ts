@@ -1,5 +1,5 @@
-import type { Principal } from '#lib/auth/principal.ts';
-import { isPrivileged } from '#lib/auth/principal.ts';
+import type { Principal } from '#lib/contracts/principal.ts';
+import { isPrivileged } from '#lib/contracts/principal.ts';
 import { type Fault, fail } from '#lib/errors/fail.ts';
 import type { Handler, OperationInput } from '#lib/http/operation.ts';
 import { readChoices } from '#lib/http/read-choices.ts';

@@ -1,4 +1,4 @@
-import { isPrivileged } from '#lib/auth/principal.ts';
+import { isPrivileged } from '#lib/contracts/principal.ts';
 import { readCursor, readLimit, uuidPattern, writeCursor } from '#lib/http/cursor.ts';
 import type { Handler } from '#lib/http/operation.ts';
 import { presentSubject } from '../presenters/present-subject.ts';

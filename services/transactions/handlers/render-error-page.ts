@@ -1,5 +1,5 @@
-import type { Principal } from '#lib/auth/principal.ts';
 import type { ErrorPage } from '#lib/contracts/pages.ts';
+import type { Principal } from '#lib/contracts/principal.ts';
 import type { Failure } from '#lib/errors/fail.ts';
 import type { RenderErrorPage } from '#lib/http/handle-errors.ts';
 import { problemStatus } from '#lib/http/problem-status.ts';

@@ -1,5 +1,5 @@
 import type { Context } from 'koa';
-import type { Principal } from '#lib/auth/principal.ts';
+import type { Principal } from '#lib/contracts/principal.ts';
 import type { ReceiptBody } from '#lib/contracts/receipt-body.ts';
 import type { ReadTransaction } from '../domain/transaction.ts';
 import { askerOf, readAsker } from '../presenters/asker.ts';

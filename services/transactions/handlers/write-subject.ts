@@ -1,4 +1,4 @@
-import { isPrivileged, type Principal } from '#lib/auth/principal.ts';
+import { isPrivileged, type Principal } from '#lib/contracts/principal.ts';
 import { type Fault, fail } from '#lib/errors/fail.ts';
 import { uuidPattern } from '#lib/http/cursor.ts';
 import type { Handler } from '#lib/http/operation.ts';

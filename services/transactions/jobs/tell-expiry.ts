@@ -1,6 +1,6 @@
+import { createRepeatedWork, type RepeatedWork } from '#lib/async/repeated-work.ts';
 import type { FormsOperations } from '#lib/contracts/forms.ts';
 import type { Queries } from '#lib/db/database.ts';
-import { createRepeatedWork, type RepeatedWork } from '#lib/lifecycle/repeated-work.ts';
 import type { Logger } from '#lib/observability/logger.ts';
 import { expiryNotice } from '../domain/expiry-notice.ts';
 import { planNotices, readDueTransactions, tellNotices } from '../queries/expiry-notices.ts';

@@ -1,5 +1,5 @@
-import type { Principal } from '#lib/auth/principal.ts';
 import type { PrivateKey } from '#lib/config/private-key.ts';
+import type { Principal } from '#lib/contracts/principal.ts';
 import type { TransactionsOperations } from '#lib/contracts/transactions.ts';
 import type { Logger } from '#lib/observability/logger.ts';
 import type { SubmissionMetrics } from '#lib/observability/metrics/submission-metrics.ts';

@@ -1,4 +1,4 @@
-import { isPrivileged, type Principal } from '#lib/auth/principal.ts';
+import { isPrivileged, type Principal } from '#lib/contracts/principal.ts';
 import { receiptExpiry } from '../domain/access.ts';
 import type { Follower } from '../domain/follower.ts';
 import { linksOf, withToken } from '../domain/links.ts';

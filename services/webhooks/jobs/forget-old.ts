@@ -1,6 +1,6 @@
+import { createRepeatedWork, type RepeatedWork } from '#lib/async/repeated-work.ts';
 import type { Database } from '#lib/db/database.ts';
 import { forgetApplied } from '#lib/events/inbox.ts';
-import { createRepeatedWork, type RepeatedWork } from '#lib/lifecycle/repeated-work.ts';
 import type { Logger } from '#lib/observability/logger.ts';
 import { keptDays } from '../domain/retention.ts';
 import { forgetDeliveries } from '../queries/deliveries.ts';

@@ -1,9 +1,9 @@
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
-import { createKey, signIn } from '../../support/callers.ts';
-import { contractFetch } from '../../support/contract.ts';
-import { makeLiveModel } from '../../support/live-models.ts';
-import { pairInstances } from '../../support/pair-instances.ts';
+import { contractFetch } from '../../support/contract/contract.ts';
+import { createKey, signIn } from '../../support/instances/callers.ts';
+import { makeLiveModel } from '../../support/instances/live-models.ts';
+import { pairInstances } from '../../support/peers/pair-instances.ts';
 import type { Fault } from '../faults/fault.ts';
 import { startPostgresProxy } from '../proxy/postgres-proxy.ts';
 import type { Random } from '../random.ts';

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { createTestDatabase } from '../../support/postgres.ts';
+import { createTestDatabase } from '../../support/stores/postgres.ts';
 import { findFault } from '../faults/find-fault.ts';
 import { createRandom } from '../random.ts';
 import { startFederatedWorld } from './federated-world.ts';

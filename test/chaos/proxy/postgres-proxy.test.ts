@@ -4,8 +4,8 @@ import { createDatabase } from '#lib/db/database.ts';
 import { createPool } from '#lib/db/pool.ts';
 import { sql } from '#lib/db/sql.ts';
 import { createLogger } from '#lib/observability/logger.ts';
-import { patience } from '../../support/patience.ts';
-import { createTestDatabase } from '../../support/postgres.ts';
+import { patience } from '../../support/run/patience.ts';
+import { createTestDatabase } from '../../support/stores/postgres.ts';
 import { createRandom } from '../random.ts';
 import { type PostgresProxy, startPostgresProxy } from './postgres-proxy.ts';
 

@@ -1,4 +1,4 @@
-import { isReady, type RoutedReplica } from '../../support/prefix-router.ts';
+import { isReady, type RoutedReplica } from '../../support/network/prefix-router.ts';
 import { choosePorts } from './choose-ports.ts';
 import { createServiceProcess, type ServiceProcess } from './service-process.ts';
 

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { programEnvironment } from '../../support/program-environment.ts';
+import { programEnvironment } from '../../support/instances/program-environment.ts';
 
 /** Runs one of the project's commands until it ends. @throws Error with what it said unless it ends with 0. */
 export async function runTool(

@@ -3,7 +3,7 @@ import { appendFileSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { imageMemory, imageOptions } from '../../../deploy/local/image-options.ts';
-import { programEnvironment } from '../../support/program-environment.ts';
+import { programEnvironment } from '../../support/instances/program-environment.ts';
 import { waitUntil } from '../wait-until.ts';
 
 /** One process of Accord that one may be cruel to. It is started again when it ends by itself, as in a cluster. */

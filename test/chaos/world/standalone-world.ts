@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises';
-import { createKey } from '../../support/callers.ts';
-import { contractFetch } from '../../support/contract.ts';
+import { contractFetch } from '../../support/contract/contract.ts';
+import { createKey } from '../../support/instances/callers.ts';
 import { keepEvents } from '../check/stored.ts';
 import { postgresFaults } from '../faults/postgres-faults.ts';
 import { processFaults } from '../faults/process-faults.ts';

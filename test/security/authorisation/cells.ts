@@ -1,6 +1,6 @@
-import { readContract } from '../../support/contract.ts';
-import { listOperations } from '../../support/contract-paths.ts';
-import type { TestInstance } from '../../support/instance.ts';
+import { readContract } from '../../support/contract/contract.ts';
+import { listOperations } from '../../support/contract/contract-paths.ts';
+import type { TestInstance } from '../../support/instances/instance.ts';
 import { type Credential, tokenFor } from './credentials.ts';
 import { expectedOutcome, type Outcome, type Relation } from './oracle.ts';
 import { type Parts, type Recipe, recipes } from './requests.ts';

@@ -1,7 +1,7 @@
 import { importJWK, SignJWT } from 'jose';
 import type { PrivateKey } from '#lib/config/private-key.ts';
-import { createKey, signIn } from '../../support/callers.ts';
-import type { TestInstance } from '../../support/instance.ts';
+import { createKey, signIn } from '../../support/instances/callers.ts';
+import type { TestInstance } from '../../support/instances/instance.ts';
 
 type Role = 'admin' | 'operator' | 'key' | 'user' | 'transaction';
 

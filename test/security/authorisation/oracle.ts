@@ -1,4 +1,4 @@
-import type { OperationObject } from '../../support/contract-paths.ts';
+import type { OperationObject } from '../../support/contract/contract-paths.ts';
 import type { Credential } from './credentials.ts';
 
 /** Whose the thing is that is asked for: the caller's, somebody else's, or nobody's because it does not exist. */

@@ -1,5 +1,5 @@
 import { vi } from 'vitest';
-import { sampleContent } from '../../support/forms-models.ts';
+import { sampleContent } from '../../support/samples/forms-models.ts';
 import type { Relation } from './oracle.ts';
 import { answers, type Resources, type Stage, subjectOf } from './resources.ts';
 

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { type Caller, signIn } from '../../support/callers.ts';
-import type { TestInstance } from '../../support/instance.ts';
-import { createTransaction } from '../../support/live-transactions.ts';
-import { type OwnPeer, startOwnPeer } from '../../support/peer-of-our-own.ts';
+import { type Caller, signIn } from '../../support/instances/callers.ts';
+import type { TestInstance } from '../../support/instances/instance.ts';
+import { createTransaction } from '../../support/instances/live-transactions.ts';
+import { type OwnPeer, startOwnPeer } from '../../support/peers/peer-of-our-own.ts';
 import type { Tokens } from './credentials.ts';
 import type { Relation } from './oracle.ts';
 

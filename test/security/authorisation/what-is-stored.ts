@@ -1,5 +1,5 @@
 import pg from 'pg';
-import type { TestInstance } from '../../support/instance.ts';
+import type { TestInstance } from '../../support/instances/instance.ts';
 
 /** Everything that requests change; what is only noted (the last use of a key, events under way) is left out. */
 const tables = [

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { type ParsedPage, parsePage } from '../../support/parse-page.ts';
+import { type ParsedPage, parsePage } from '../../support/pages/parse-page.ts';
 
 /** How a client speaks: as a program, or as a browser. */
 export type Mode = 'json' | 'html';

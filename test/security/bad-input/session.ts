@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect } from 'vitest';
-import { type Caller, signIn } from '../../support/callers.ts';
-import { startTestInstance, type TestInstance } from '../../support/instance.ts';
-import { createTransaction, type LiveTransaction } from '../../support/live-transactions.ts';
+import { type Caller, signIn } from '../../support/instances/callers.ts';
+import { startTestInstance, type TestInstance } from '../../support/instances/instance.ts';
+import { createTransaction, type LiveTransaction } from '../../support/instances/live-transactions.ts';
 import { createStoreReader } from '../authorisation/what-is-stored.ts';
 import { headersOf, type Mode } from './refusals.ts';
 

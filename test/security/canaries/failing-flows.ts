@@ -1,4 +1,4 @@
-import { callerWith } from '../../support/callers.ts';
+import { callerWith } from '../../support/instances/callers.ts';
 import { make, plantContext, type Walk } from './flows.ts';
 import { createRecorder, type Seen } from './recorder.ts';
 

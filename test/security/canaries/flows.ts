@@ -1,5 +1,5 @@
-import { type Caller, createKey, type Reachable, signIn } from '../../support/callers.ts';
-import { activateContent, makeLiveModel } from '../../support/live-models.ts';
+import { type Caller, createKey, type Reachable, signIn } from '../../support/instances/callers.ts';
+import { activateContent, makeLiveModel } from '../../support/instances/live-models.ts';
 import type { Canaries } from './canaries.ts';
 import type { Recorder } from './recorder.ts';
 

@@ -1,4 +1,4 @@
-import { contractFetch } from '../../support/contract.ts';
+import { contractFetch } from '../../support/contract/contract.ts';
 
 /** What a client got to see. */
 export interface Seen {

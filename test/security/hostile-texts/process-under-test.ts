@@ -2,10 +2,10 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { contractFetch } from '../../support/contract.ts';
-import type { TestInstance } from '../../support/instance.ts';
-import { createTestDatabase } from '../../support/postgres.ts';
-import { startStandalone } from '../../support/standalone-process.ts';
+import { contractFetch } from '../../support/contract/contract.ts';
+import type { TestInstance } from '../../support/instances/instance.ts';
+import { startStandalone } from '../../support/instances/standalone-process.ts';
+import { createTestDatabase } from '../../support/stores/postgres.ts';
 
 /** Accord in a process of its own, whose event loop is watched. */
 export interface WatchedProcess {

@@ -1,10 +1,10 @@
 import path from 'node:path';
 import { vi } from 'vitest';
-import { type Caller, createKey, type Reachable, signIn } from '../../support/callers.ts';
-import { sampleContent } from '../../support/forms-models.ts';
-import { makeLiveModel } from '../../support/live-models.ts';
-import { patience } from '../../support/patience.ts';
-import { startStandalone } from '../../support/standalone-process.ts';
+import { type Caller, createKey, type Reachable, signIn } from '../../support/instances/callers.ts';
+import { makeLiveModel } from '../../support/instances/live-models.ts';
+import { startStandalone } from '../../support/instances/standalone-process.ts';
+import { patience } from '../../support/run/patience.ts';
+import { sampleContent } from '../../support/samples/forms-models.ts';
 
 /** An instance with a PostgreSQL of its own. */
 export interface Partner extends Reachable {

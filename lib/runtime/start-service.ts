@@ -1,0 +1,147 @@
+import { fileURLToPath } from 'node:url';
+import { databaseLogin } from '#lib/config/database-login.ts';
+import { readServiceSettings } from '#lib/config/read-service-settings.ts';
+import { loadSecrets, type Secrets, warnOfMode } from '#lib/config/secrets.ts';
+import { neededVersion } from '#lib/db/read-migrations.ts';
+import { roleOf } from '#lib/db/service-role.ts';
+import { createSharedClock, type SharedClock } from '#lib/db/shared-clock.ts';
+import { waitForSchema } from '#lib/db/wait-for-schema.ts';
+import { listen } from '#lib/http/listen.ts';
+import { createProbes } from '#lib/http/probes.ts';
+import { createCallerCheck, createCallerTokens } from '#lib/internal/caller-tokens.ts';
+import { createInternalClient } from '#lib/internal/create-internal-client.ts';
+import { createInternalFront } from '#lib/internal/internal-front.ts';
+import { readOperations } from '#lib/internal/read-operations.ts';
+import { serveOperations } from '#lib/internal/serve-operations.ts';
+import { createLogger } from '#lib/observability/logger.ts';
+import { createSurroundings, type OwnedSurroundings } from '#lib/runtime/create-surroundings.ts';
+import type { Running } from '#lib/runtime/run-process.ts';
+import type { ComposedService, ServiceDefinition, Specs } from '#lib/runtime/service-definition.ts';
+import { type ProcessParts, stopParts } from '#lib/runtime/stop-parts.ts';
+
+/** A service at work in this process. */
+export interface RunningService extends Running {
+  name: string;
+  url: string;
+  internalUrl: string;
+  notice: string | undefined;
+}
+
+/** Longer than nginx and others keep a connection to us: who closes second never cuts a request off. */
+const keepAliveMs = 75_000;
+
+/**
+ * Starts one service: settings and secrets, the internal port with its probes, then a wait for the schema, then everything else;
+ * ready when it can work (reliability.md, "Lifecycle"). @param signal ends the waiting.
+ * @throws StartupError with one sentence, or a list.
+ */
+export async function startService<S extends Specs, Name extends keyof Secrets>(
+  definition: ServiceDefinition<S, Name>,
+  environment: Record<string, string | undefined>,
+  signal: AbortSignal,
+): Promise<RunningService> {
+  const prepared = await prepare(definition, environment);
+  const parts: ProcessParts = { probes: createProbes() };
+  try {
+    return await startParts(prepared, parts, signal);
+  } catch (error) {
+    await stopParts(parts, 0).catch(() => {});
+    throw error;
+  }
+}
+
+/** What is read before anything is started. */
+async function prepare<S extends Specs, Name extends keyof Secrets>(
+  definition: ServiceDefinition<S, Name>,
+  environment: Record<string, string | undefined>,
+) {
+  const { settings, addressesOf } = readServiceSettings(definition, environment);
+  const log = createLogger({ level: settings.LOG_LEVEL });
+  const { callers, ...secrets } = await loadSecrets({
+    folder: settings.SECRETS_DIR,
+    names: definition.secrets,
+    callers: [...new Set([definition.name, ...Object.values(definition.callers).flat()])],
+    generate: false,
+    onOpenToOthers: (file) => warnOfMode(log, file),
+  });
+  return { definition, settings, addressesOf, secrets: secrets as Pick<Secrets, Name>, callers, log };
+}
+
+type Prepared<S extends Specs, Name extends keyof Secrets> = Awaited<ReturnType<typeof prepare<S, Name>>>;
+
+/** @param parts gets what has been started, so that it can be stopped whatever comes. */
+async function startParts<S extends Specs, Name extends keyof Secrets>(
+  prepared: Prepared<S, Name>,
+  parts: ProcessParts,
+  signal: AbortSignal,
+): Promise<RunningService> {
+  const { definition, settings, callers, log } = prepared;
+  const { name } = definition;
+  const { HOST: host, PORT: port, INTERNAL_PORT, STOP_DELAY: delayMs } = settings;
+  const internal = createInternalFront(parts.probes);
+  const setting = 'INTERNAL_PORT';
+  parts.internal = await listen(internal.handle, { host, port: INTERNAL_PORT, setting, keepAliveMs });
+  const replicaSecrets = callers[name] ?? [];
+  const surroundings = await createSurroundings({
+    settings,
+    baseUrl: settings.BASE_URL,
+    name,
+    log,
+    replicaSecrets,
+  });
+  parts.surroundings = surroundings;
+  const { service, clock } = await composeService(prepared, surroundings, signal);
+  parts.service = service;
+  surroundings.start();
+  const notice = (await service.start()) ?? undefined;
+  const { metrics } = surroundings.shared;
+  metrics.watchProcess();
+  internal.open({ metrics, operations: offerOperations(prepared, service, clock) });
+  parts.front = await listen(service.app.callback(), { host, port, keepAliveMs });
+  parts.probes.ready(surroundings.isReady);
+  return {
+    ...{ name, notice },
+    url: `http://${host}:${parts.front.port}`,
+    internalUrl: `http://${host}:${parts.internal.port}`,
+    stop: () => stopParts(parts, delayMs),
+  };
+}
+
+/** Waits for the schema, then composes the service; its neighbours are called when they are needed. */
+async function composeService<S extends Specs, Name extends keyof Secrets>(
+  { definition, settings, addressesOf, secrets, callers, log }: Prepared<S, Name>,
+  { shared, openDatabase }: OwnedSurroundings,
+  signal: AbortSignal,
+): Promise<{ service: ComposedService; clock: SharedClock }> {
+  const { name } = definition;
+  const secretsDir = settings.SECRETS_DIR;
+  const url = await databaseLogin(settings.DATABASE_URL, { user: roleOf(name), name, secretsDir });
+  const { db, pool } = openDatabase(name, url);
+  const version = await neededVersion(fileURLToPath(definition.migrations));
+  await waitForSchema({ pool, schema: name, version, log, signal });
+  const clock = await createSharedClock(pool);
+  const tokens = createCallerTokens(name, callers[name] ?? [], clock);
+  const service = await definition.compose({
+    ...{ shared, db, settings, secrets, standalone: false, demo: false },
+    connect: (neighbour) =>
+      createInternalClient({
+        ...{ service: neighbour, addresses: addressesOf(neighbour), tokens },
+        reads: readOperations[neighbour],
+      }),
+  });
+  return { service, clock };
+}
+
+function offerOperations<S extends Specs, Name extends keyof Secrets>(
+  { definition: { name, callers }, callers: secrets, log }: Prepared<S, Name>,
+  { operations }: ComposedService,
+  clock: SharedClock,
+) {
+  if (!operations) return undefined;
+  return serveOperations({
+    offer: { service: name, operations, callers },
+    checkCaller: createCallerCheck(name, secrets, clock),
+    log: log.child({ service: name }),
+    clock,
+  });
+}

@@ -1,0 +1,49 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { parse } from 'yaml';
+
+const deploy = path.join(import.meta.dirname, '..', '..', '..', 'deploy');
+
+/** A service of compose.yaml. */
+export interface ComposeService {
+  image: string;
+  build?: unknown;
+  command?: string[];
+  environment?: Record<string, string>;
+  volumes?: { type: string; source: string; target: string; read_only?: boolean }[];
+  networks?: Record<string, { ipv4_address?: string }>;
+  ports?: string[];
+  depends_on?: Record<string, { condition: string }>;
+  healthcheck?: { test: string[] };
+  scale?: number;
+}
+
+interface ComposeFile {
+  services: Record<string, ComposeService>;
+  networks: Record<string, { internal?: boolean; ipam?: { config: { subnet: string; ip_range: string }[] } }>;
+  volumes: Record<string, unknown>;
+}
+
+/** deploy/compose.yaml, with its anchors in their places, defaults of the environment inserted, and networks as objects. */
+export function readCompose(): ComposeFile {
+  const document = parse(readFileSync(path.join(deploy, 'compose.yaml'), 'utf8'), { merge: true });
+  const compose = JSON.parse(JSON.stringify(document), withDefaults) as ComposeFile;
+  for (const service of Object.values(compose.services))
+    if (Array.isArray(service.networks))
+      service.networks = Object.fromEntries(service.networks.map((name: string) => [name, {}]));
+  return compose;
+}
+
+/** As when nobody has set anything: `${NAME:-default}` is the default. */
+function withDefaults(_: string, value: unknown): unknown {
+  return typeof value === 'string' ? value.replaceAll(/\$\{\w+:-([^}]*)\}/g, '$1') : value;
+}
+
+/** What a container of it has in its environment, when nobody has set anything else. */
+export function environmentIn({ environment = {} }: ComposeService): Record<string, string> {
+  const image = readFileSync(path.join(deploy, 'Dockerfile'), 'utf8').matchAll(/^ENV (\w+)=(\S+)$/gm);
+  return {
+    ...Object.fromEntries([...image].map(([, name, value]) => [name, value])),
+    ...Object.fromEntries(Object.entries(environment).map(([name, value]) => [name, String(value)])),
+  };
+}

@@ -1,0 +1,95 @@
+import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, expect } from 'vitest';
+import { type Caller, signIn } from '../instances/callers.ts';
+import { startTestInstance, type TestInstance } from '../instances/instance.ts';
+import { launchChromium } from './chromium.ts';
+import { openWatchedPage, type WatchedPage } from './watched-page.ts';
+
+/** An instance, its callers and a subject's browser, for all tests of a file. */
+export interface SubjectSession {
+  readonly instance: TestInstance;
+  readonly browser: Browser;
+  readonly operator: Caller;
+  readonly admin: Caller;
+  /** The page that was opened last. */
+  readonly page: Page;
+  /** Opens a page in a new browser profile. @param strangers origins beside the instance's that may be asked. @returns its status. */
+  open(url: string, options?: BrowserContextOptions, strangers?: string[]): Promise<number | undefined>;
+  /** A question of the form, or another group of the page. */
+  question(name: string | RegExp): Locator;
+  button(name: string): Locator;
+  press(name: string): Promise<void>;
+  /** Waits for the page with this title. */
+  heading(name: string): Promise<void>;
+  /** What a page tells back: each question with its answers, and when they were given. */
+  answers(): Promise<string[][]>;
+  /** The status of the post that a button sends. */
+  statusAfter(name: string): Promise<number>;
+}
+
+/**
+ * Registers the hooks that start and stop everything. After each test every page that it opened must have been without an error, a request
+ * to strangers, a cookie and stored data.
+ * @param environment settings of the instance.
+ */
+export function subjectSession(environment: Record<string, string> = {}): SubjectSession {
+  const made = {} as { instance: TestInstance; browser: Browser; operator: Caller; admin: Caller };
+  let opened: WatchedPage[] = [];
+
+  beforeAll(async () => {
+    const [instance, browser] = await Promise.all([startTestInstance(environment), launchChromium()]);
+    Object.assign(made, { instance, browser });
+    [made.operator, made.admin] = (await Promise.all(
+      ['operator', 'admin'].map((name) => signIn(instance, name)),
+    )) as [Caller, Caller];
+  });
+  afterEach(async () => {
+    const pages = opened;
+    opened = [];
+    const complaints = await Promise.all(pages.map((watched) => watched.complaints()));
+    await Promise.all(pages.map((watched) => watched.close()));
+    expect(complaints.flat()).toEqual([]);
+  });
+  afterAll(async () => {
+    await made.browser?.close();
+    await made.instance?.stop();
+  });
+
+  const session: SubjectSession = {
+    get instance() {
+      return made.instance;
+    },
+    get browser() {
+      return made.browser;
+    },
+    get operator() {
+      return made.operator;
+    },
+    get admin() {
+      return made.admin;
+    },
+    get page() {
+      return (opened.at(-1) as WatchedPage).page;
+    },
+    async open(url, options, strangers = []) {
+      opened.push(await openWatchedPage(made.browser, [made.instance.url, ...strangers], options));
+      return (await session.page.goto(url))?.status();
+    },
+    question: (name) => session.page.getByRole('group', { name }),
+    button: (name) => session.page.getByRole('button', { name }),
+    press: (name) => session.button(name).click(),
+    heading: (name) => session.page.getByRole('heading', { name, level: 1 }).waitFor(),
+    answers: () =>
+      session.page
+        .locator('.answers > div')
+        .evaluateAll((rows) => rows.map((row) => (row as { innerText: string }).innerText.split('\n'))),
+    async statusAfter(name) {
+      const [response] = await Promise.all([
+        session.page.waitForResponse((reply) => reply.request().method() === 'POST'),
+        session.press(name),
+      ]);
+      return response.status();
+    },
+  };
+  return session;
+}

@@ -1,0 +1,52 @@
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import pg from 'pg';
+import { terminate } from '#lib/db/embedded/postmaster.ts';
+import { serverSettings } from '#lib/db/embedded/server-settings.ts';
+import { prepareTestPostgres } from '../../../deploy/local/postgres.ts';
+
+/** A PostgreSQL of one test's own, with an empty database. */
+export interface TestPostgres {
+  /** Of the owner, who is no superuser and needs no password. */
+  url: string;
+  asSuperuser(text: string): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts a server with a database `accord`, for what belongs to the whole server: roles and their passwords.
+ * @param passwordsFor whether services have to give one.
+ */
+export async function createTestPostgres({
+  owner,
+  passwordsFor,
+}: {
+  owner: string;
+  passwordsFor: 'services' | 'nobody';
+}): Promise<TestPostgres> {
+  const prepared = await prepareTestPostgres();
+  await writeFile(
+    path.join(prepared.files, 'pg_hba.conf'),
+    `host all postgres,${owner} 127.0.0.1/32 trust\nhost all all 127.0.0.1/32 ${passwordsFor === 'services' ? 'scram-sha-256' : 'trust'}\n`,
+  );
+  const postmaster = await prepared.launch({ ...serverSettings, fsync: 'off' });
+  await run(prepared.url, `CREATE ROLE ${owner} LOGIN CREATEROLE`);
+  await run(prepared.url, `CREATE DATABASE accord OWNER ${owner}`);
+  const url = new URL(prepared.url);
+  url.username = owner;
+  url.pathname = '/accord';
+  return {
+    url: url.href,
+    asSuperuser: (text) => run(prepared.url, text),
+    async stop() {
+      await terminate(postmaster);
+      await prepared.remove();
+    },
+  };
+}
+
+async function run(url: string, text: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000 });
+  await client.connect();
+  await client.query(text).finally(() => client.end());
+}

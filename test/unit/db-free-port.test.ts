@@ -1,0 +1,14 @@
+import { createServer } from 'node:net';
+import { expect, it } from 'vitest';
+import { freePort } from '#lib/db/embedded/free-port.ts';
+
+it('a port is given once, can be listened at, and is none that outgoing connections get', async () => {
+  const ports = await Promise.all(Array.from({ length: 200 }, freePort));
+  expect(new Set(ports).size).toBe(200);
+  expect(Math.max(...ports)).toBeLessThan(32_768);
+  const server = createServer();
+  await new Promise<void>((done, reject) =>
+    server.once('error', reject).listen(ports[0], '127.0.0.1', () => done()),
+  );
+  await new Promise((done) => server.close(done));
+});
