@@ -7,7 +7,7 @@ import { peersSpecs } from './peers/config.ts';
 import { transactionsSpecs } from './transactions/config.ts';
 import { webhooksSpecs } from './webhooks/config.ts';
 
-/** The settings of an instance and their defaults in standalone mode (decisions.md §12). */
+/** The settings of an instance and their defaults in standalone mode (docs/operations.md, "Settings"). */
 const specs = {
   ...standaloneSpecs,
   ...authSpecs,

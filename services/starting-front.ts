@@ -1,7 +1,7 @@
 import type { RequestListener, ServerResponse } from 'node:http';
 import type { Probes } from '#lib/http/probes.ts';
 
-/** The front address of standalone mode, with its probes (decisions.md §12). */
+/** The front address of standalone mode, with its probes (docs/operations.md, "Settings"). */
 export interface StartingFront {
   handle: RequestListener;
   open(handler: RequestListener): void;
@@ -20,7 +20,7 @@ export function createStartingFront(probes: Probes): StartingFront {
   };
 }
 
-/** A problem document like everywhere (decisions.md §15). */
+/** A problem document like everywhere (docs/interface.md). */
 function refuse(response: ServerResponse): void {
   response.writeHead(503, {
     'Content-Type': 'application/problem+json',

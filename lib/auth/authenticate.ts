@@ -13,7 +13,7 @@ export type Caller =
   /** An Authorization header that is no valid credential: a 401 unless a transaction token stands beside it. */
   | { kind: 'bad-authorization' };
 
-/** Asks auth who the caller is; answers are kept for at most 5 s, so that a revoked key dies everywhere (decisions.md §7). */
+/** Asks auth who the caller is; answers are kept for at most 5 s, so that a revoked key dies everywhere (docs/interface.md, "Credentials"). */
 export interface Authenticator {
   identify(ctx: Context): Promise<Caller>;
   /** Forgets everything: a key was revoked. */
@@ -87,7 +87,7 @@ export function unauthorized(detail: string) {
   return fail('unauthorized', detail, { headers: { 'WWW-Authenticate': 'Bearer realm="accord"' } });
 }
 
-/** Transaction tokens, in `t` or as `Authorization: Transaction`, are good under /consents and /receipts alone (decisions.md §15). */
+/** Transaction tokens, in `t` or as `Authorization: Transaction`, are good under /consents and /receipts alone (docs/interface.md). */
 export async function authenticateWithoutTransaction(
   authenticator: Authenticator,
   ctx: Context,

@@ -13,7 +13,7 @@ import {
 } from '#lib/config/validators.ts'; // biome-ignore format: one glance
 import { defaultRateLimits } from '#lib/http/rate-limits.ts';
 
-/** Settings of every process, whichever services run in it (decisions.md §12). */
+/** Settings of every process, whichever services run in it (docs/operations.md, "Settings"). */
 const commonSpecs = {
   HOST: str({ default: '127.0.0.1' }),
   PORT: tcpPort({ default: 8080 }),

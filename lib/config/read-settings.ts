@@ -3,7 +3,7 @@ import { StartupError } from '#lib/errors/startup-error.ts';
 
 type Environment = Record<string, string | undefined>;
 
-/** Every faulty setting of one start, reported together (decisions.md §12). */
+/** Every faulty setting of one start, reported together (docs/operations.md, "Settings"). */
 export class SettingsError extends StartupError {
   readonly faults: string[];
   constructor(faults: string[]) {

@@ -1,7 +1,7 @@
 import type { Settings } from '#lib/config/read-settings.ts';
 import { flag, httpUrl } from '#lib/config/validators.ts';
 
-/** Where people sign in: for the service that does it, and for those that say where (decisions.md §12). */
+/** Where people sign in: for the service that does it, and for those that say where (docs/operations.md, "Settings"). */
 export const signInSpecs = {
   AUTH_URL: httpUrl({ default: undefined }),
   PASSWORD_GRANT: flag({ default: true }),

@@ -108,7 +108,7 @@ export const timeZone = makeValidator<string>((text) => {
   }
 });
 
-/** `key=6000,user=300,transaction=60,address=60` per minute, or `off` (decisions.md §12). */
+/** `key=6000,user=300,transaction=60,address=60` per minute, or `off` (docs/operations.md, "Settings"). */
 export const rateLimits = makeValidator<RateLimits>((text) => {
   if (text === 'off') return 'off';
   const limits = { ...defaultRateLimits };

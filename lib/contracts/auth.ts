@@ -5,7 +5,7 @@ export interface Credentials {
   authorization?: string;
   /** `CM_KEY` or `CM-Key`. */
   apiKey?: string;
-  /** A browser page sends the request (`Origin` or `Sec-Fetch-Site` is present): API keys are refused with 403 (decisions.md §7). */
+  /** A browser page sends the request (`Origin` or `Sec-Fetch-Site` is present): API keys are refused with 403 (docs/interface.md, "Credentials"). */
   browser: boolean;
 }
 

@@ -1,7 +1,7 @@
-/** The form as data (decisions.md §4, Form; content of §13): what a page shows and what a JSON client reads. No runtime code. */
+/** The form as data (docs/interface.md, "Forms"; content of §13): what a page shows and what a JSON client reads. No runtime code. */
 
 interface Localised {
-  /** BCP 47, the language of this content; it may differ from the form's (decisions.md §2, language). */
+  /** BCP 47, the language of this content; it may differ from the form's (docs/interface.md, "The consent context", language). */
   lang: string;
 }
 
@@ -165,7 +165,7 @@ export interface FormLabels {
   faults: Record<string, string>;
 }
 
-/** Layout options of decisions.md §2, resolved: every default filled in, texts in the form's language. */
+/** Layout options of docs/interface.md, "The consent context", resolved: every default filled in, texts in the form's language. */
 export interface FormLayout {
   orientation: 'VERTICAL' | 'HORIZONTAL';
   existingElementsVisible: boolean;

@@ -45,7 +45,7 @@ export interface PinnedLayout {
   includeIFrameResizer: boolean;
   /** By language; under `*` those of the default language, or of an inline layout. */
   texts: Record<string, LayoutTexts>;
-  /** True if the context came with `blocs` (decisions.md §4): then forms carry `blocs` too. */
+  /** True if the context came with `blocs` (docs/interface.md): then forms carry `blocs` too. */
   blocs?: boolean;
 }
 
@@ -60,11 +60,11 @@ export interface ActiveVersion {
 export type ActiveVersions = Record<string, ActiveVersion>;
 
 type WithoutPrevious<Item> = Item extends unknown ? Omit<Item, 'previous'> : never;
-/** Items of a form (decisions.md §4, "Form"), before the subject's earlier answer is put beside them. */
+/** Items of a form (docs/interface.md, "Forms"), before the subject's earlier answer is put beside them. */
 export type DescribedInformation = WithoutPrevious<FormInformation>;
 export type DescribedElement = WithoutPrevious<FormElement>;
 
-/** A peer that owns some of the form's elements (decisions.md §6). */
+/** A peer that owns some of the form's elements (docs/federation.md). */
 export interface DescribedPeer {
   name: string;
   /** Its base URL. */
@@ -183,7 +183,7 @@ export interface FormsOperations {
     page: FormOutline;
   }): Promise<{ html: string | null }>;
   /**
-   * Checks an answers map against the layout (decisions.md §4, "Answers").
+   * Checks an answers map against the layout (docs/interface.md, "Answers").
    * @param input.openedAt when the transaction was created: serials ACTIVE at or after it are accepted while their MAJOR is ACTIVE.
    * @param input.form a form post: an absent multi-choice answer means none chosen.
    * @param input.hidden keys not asked because they have a valid answer.

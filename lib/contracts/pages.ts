@@ -20,7 +20,7 @@ export type PageModel =
   | ProblemPage
   | ApiPage;
 
-/** Names that form posts carry beside the elements' identifiers (decisions.md §4, Answers; §15, Forms). */
+/** Names that form posts carry beside the elements' identifiers (docs/interface.md, "Answers" and docs/interface.md). */
 export interface FormFields {
   /** Hidden: the identifier of the information that was shown. */
   info: 'info';
@@ -66,7 +66,7 @@ export interface FormPage extends PageBase {
   page: 'form';
   /** null only in previews of a single element. */
   info: FormInformation | null;
-  /** What is shown, in layout order, own first, then peers' (decisions.md §4); without those that `existingElementsVisible: false` hides. */
+  /** What is shown, in layout order, own first, then peers' (docs/interface.md); without those that `existingElementsVisible: false` hides. */
   elements: FormElement[];
   peers: FormPeer[];
   layout: FormLayout;

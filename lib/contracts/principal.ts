@@ -10,7 +10,7 @@ export interface Principal {
   roles: readonly Role[];
   /** The name shown as author: a person's username or a key's name. */
   name: string;
-  /** The subject this person is (decisions.md §1), absent for a key. */
+  /** The subject this person is (docs/interface.md, "Terms"), absent for a key. */
   subject?: string;
   /** What requests are counted by: `key:<id>`, `user:<issuer subject>`, `transaction:<txid>`, `peer:<id>`. */
   account: string;

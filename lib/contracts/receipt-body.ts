@@ -1,4 +1,4 @@
-/** One element on a receipt: the texts as they were shown (decisions.md §14). */
+/** One element on a receipt: the texts as they were shown (docs/interface.md, "Receipts"). */
 export interface ReceiptConsent {
   identifier: string;
   type: 'processing' | 'preference' | 'conditions';
@@ -23,7 +23,7 @@ interface ReceiptTexts {
   sha256: string;
 }
 
-/** What a peer asked: the answers are on the peer's own receipt (decisions.md §14). */
+/** What a peer asked: the answers are on the peer's own receipt (docs/interface.md, "Receipts"). */
 export interface ReceiptPeer {
   name: string;
   /** Base URL. */
@@ -32,7 +32,7 @@ export interface ReceiptPeer {
   elements: ReceiptTexts[];
 }
 
-/** The receipt's JSON body (decisions.md §14), as far as pages show it. */
+/** The receipt's JSON body (docs/interface.md, "Receipts"), as far as pages show it. */
 export interface ReceiptBody {
   receiptId: string;
   transaction: string;

@@ -1,4 +1,4 @@
-/** Stable problem codes: the last part of a problem's `type` (decisions.md §9). */
+/** Stable problem codes: the last part of a problem's `type` (docs/interface.md, "Errors"). */
 export type ProblemCode =
   | 'malformed'
   | 'unauthorized'

@@ -21,7 +21,7 @@ export interface EventContract {
   refusal(topic: Topic, event: AccordEvent): Refusal | undefined;
 }
 
-/** decisions.md §8. */
+/** docs/webhooks.md. */
 const maxBytes = 16 * 1024;
 /** Longer than two releases work side by side. */
 const otherReleaseMs = 86_400_000;

@@ -5,7 +5,7 @@ export type Topic = keyof TopicEvents;
 
 /**
  * A CloudEvents 1.0 event: a fact with ids, states and the aggregate's version, never an answer, a contact datum or content
- * (decisions.md §8).
+ * (docs/webhooks.md).
  */
 export interface AccordEvent {
   id: string;

@@ -4,7 +4,7 @@ import { fail } from '#lib/errors/fail.ts';
 import { type Mode, preferredMode } from '#lib/http/negotiate.ts';
 import type { ContractOperation } from '#lib/http/operation.ts';
 
-/** The media types of an operation's successful answers. Where there is also a 303, that is what a browser gets (decisions.md §4). */
+/** The media types of an operation's successful answers. Where there is also a 303, that is what a browser gets (docs/interface.md). */
 export function producedTypes(operation: ContractOperation): string[] {
   const types = Object.entries(operation.responses)
     .filter(([status]) => status.startsWith('2'))
@@ -14,7 +14,7 @@ export function producedTypes(operation: ContractOperation): string[] {
 }
 
 /**
- * Decides how an operation answers. HTML-only operations answer a wildcard with HTML (decisions.md §15).
+ * Decides how an operation answers. HTML-only operations answer a wildcard with HTML (docs/interface.md).
  * Operations with other media types (receipts) look at Accept themselves.
  * @throws Failure `not-acceptable`.
  */

@@ -3,7 +3,7 @@ import type { Middleware } from 'koa';
 
 /**
  * Puts the client's address into `ctx.state.address`: the connection's peer, or what a proxy in `trusted` reports in
- * X-Forwarded-For (decisions.md §10): the last address in it that is no trusted proxy.
+ * X-Forwarded-For (docs/interface.md, "Limits"): the last address in it that is no trusted proxy.
  */
 export function clientAddress(trusted: readonly string[]): Middleware {
   const networks = trusted.map((network) => ipaddr.parseCIDR(network));

@@ -3,7 +3,7 @@ import type { Middleware } from 'koa';
 const exposed = 'Location, Link, Retry-After';
 
 /**
- * Cross-origin rules (decisions.md §4, "CORS"). Reading below an open path is for any origin, without credentials; everything else for
+ * Cross-origin rules (docs/interface.md, "Cross-origin requests"). Reading below an open path is for any origin, without credentials; everything else for
  * the listed origins, with Authorization. `CM_KEY` is never an allowed header: a key does not belong in a page.
  */
 export function cors({

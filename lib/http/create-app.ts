@@ -9,7 +9,7 @@ import { acceptRequestId, runWithRequestId } from '#lib/observability/request-co
 interface AppOptions {
   service: string;
   baseUrl: string;
-  /** Version of the contract, sent as `API-Version` (decisions.md §11). */
+  /** Version of the contract, sent as `API-Version` (docs/interface.md, "Versions"). */
   apiVersion: string;
   log: Logger;
   metrics?: { http: HttpMetrics };

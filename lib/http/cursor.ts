@@ -1,6 +1,6 @@
 import { fail } from '#lib/errors/fail.ts';
 
-/** Where a page of a list ends: keyset on (created, id), newest first (decisions.md §4, "Lists"). */
+/** Where a page of a list ends: keyset on (created, id), newest first (docs/interface.md, "Lists"). */
 export interface Position {
   /** A timestamp in PostgreSQL's full precision. */
   createdAt: string;

@@ -15,7 +15,7 @@ export type RenderErrorPage = (
 ) => Promise<{ html: string; frameAncestors?: string }>;
 
 /**
- * The one error middleware: a problem document, or a page with the same status for browsers (decisions.md §9).
+ * The one error middleware: a problem document, or a page with the same status for browsers (docs/interface.md, "Errors").
  * Causes go to the log, never to the client.
  */
 export function handleErrors({
@@ -85,7 +85,7 @@ async function sendFailure(
   ctx.body = JSON.stringify(toProblem(failure, baseUrl, ctx.path));
 }
 
-/** HTML-only operations answer a wildcard with a page (decisions.md §15), so their errors are pages too. */
+/** HTML-only operations answer a wildcard with a page (docs/interface.md), so their errors are pages too. */
 function wantsPage(ctx: Context): boolean {
   const mode = preferredMode(ctx.get('accept'));
   return (

@@ -27,7 +27,7 @@ interface MountOptions {
 
 /**
  * Serves a service's part of the contract: route, authenticate, check rights, negotiate, read, validate, handle.
- * Credentials and rights come before the content (decisions.md §15).
+ * Credentials and rights come before the content (docs/interface.md).
  */
 export async function mountContract(
   options: MountOptions,

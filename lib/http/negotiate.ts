@@ -5,7 +5,7 @@ import { rememberByText } from '#lib/memo/remember-by-text.ts';
 export type Mode = 'html' | 'json';
 
 /**
- * JSON unless the client really prefers HTML; a wildcard alone means JSON (decisions.md §4, Content negotiation).
+ * JSON unless the client really prefers HTML; a wildcard alone means JSON (docs/interface.md, "Content negotiation").
  * `neither` when the client accepts neither: a 406.
  */
 export function preferredMode(accept: string | undefined): Mode | 'neither' {

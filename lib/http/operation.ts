@@ -30,7 +30,7 @@ export interface ContractOperation {
   path: string;
   method: string;
   'x-roles': Partial<Record<Role, Reach>>;
-  /** Request body limit in bytes; 64 KiB when absent (decisions.md §10). */
+  /** Request body limit in bytes; 64 KiB when absent (docs/interface.md, "Limits"). */
   'x-body-limit'?: number;
   /**
    * Who is served first when there is too much to do: `high` takes the answers of a subject, `low` begins something new or lists much,

@@ -1,6 +1,6 @@
 import type { ProblemCode } from '#lib/errors/fail.ts';
 
-/** The one table from problem codes to HTTP status and title (RFC 9457; decisions.md §9 and §15). */
+/** The one table from problem codes to HTTP status and title (RFC 9457; docs/interface.md, "Errors" and docs/interface.md). */
 export const problemStatus: Record<ProblemCode, { status: number; title: string }> = {
   malformed: { status: 400, title: 'The request is malformed' },
   unauthorized: { status: 401, title: 'Credentials are missing or not valid' },

@@ -4,7 +4,7 @@ import type { Principal } from '#lib/contracts/principal.ts';
 import { fail } from '#lib/errors/fail.ts';
 import { clientNetwork } from '#lib/http/address-network.ts';
 
-/** What requests are counted by; the limits are per minute (decisions.md §10). */
+/** What requests are counted by; the limits are per minute (docs/interface.md, "Limits"). */
 export type LimitKind = 'key' | 'user' | 'transaction' | 'address' | 'authorization';
 export type RateLimits = Record<LimitKind, number> | 'off';
 

@@ -19,7 +19,7 @@ export async function readInput(
   if (!operation.requestBody) return { body: undefined, form: false };
   const raw = await readRawBody(ctx, operation);
   const type = ctx.request.type.toLowerCase();
-  // A POST without a body needs no Content-Type (decisions.md §15).
+  // A POST without a body needs no Content-Type (docs/interface.md).
   if (raw.length === 0 && type === '') return { body: undefined, form: false };
   const accepted = Object.keys(operation.requestBody.content);
   if (!accepted.includes(type))
@@ -87,7 +87,7 @@ function checkEscapes(text: string): void {
   }
 }
 
-/** Reads the query: arrays where the contract says array, repeated or comma-separated (decisions.md §15). */
+/** Reads the query: arrays where the contract says array, repeated or comma-separated (docs/interface.md). */
 export function readQuery(
   ctx: Context,
   operation: ContractOperation,

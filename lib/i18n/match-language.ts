@@ -2,7 +2,7 @@ import Negotiator from 'negotiator';
 import { rememberByText } from '#lib/memo/remember-by-text.ts';
 
 /**
- * RFC 4647 §3.4 lookup: each wanted range in order of preference, shortened until it fits; `*` is ignored (decisions.md §2).
+ * RFC 4647 §3.4 lookup: each wanted range in order of preference, shortened until it fits; `*` is ignored (docs/interface.md, "The consent context").
  * @returns the available language as it is written in `available`, or undefined.
  */
 export function lookupLanguage(wanted: readonly string[], available: readonly string[]): string | undefined {

@@ -20,7 +20,7 @@ interface Answer {
 
 type Operation = (input: unknown) => Promise<unknown>;
 
-/** A page of 100 elements, each as large as a model may be (decisions.md §10), and as much again. */
+/** A page of 100 elements, each as large as a model may be (docs/interface.md, "Limits"), and as much again. */
 const mostBytes = 200 * 2 ** 20;
 
 /**

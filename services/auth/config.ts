@@ -3,7 +3,7 @@ import type { Settings } from '#lib/config/read-settings.ts';
 import { resolveSignIn, signInSpecs } from '#lib/config/sign-in-specs.ts';
 import type { ClaimPaths } from './domain/token-principal.ts';
 
-/** The settings of this service (decisions.md §12). */
+/** The settings of this service (docs/operations.md, "Settings"). */
 export const authSpecs = {
   ...signInSpecs,
   OIDC_AUDIENCE: str({ default: undefined }),

@@ -3,7 +3,7 @@ import { resolveSignIn, signInSpecs } from '#lib/config/sign-in-specs.ts';
 import { days } from '#lib/config/validators.ts';
 
 /**
- * The settings of this service: its pages say where to sign in (decisions.md §12); a copy of a peer's elements that is older than
+ * The settings of this service: its pages say where to sign in (docs/operations.md, "Settings"); a copy of a peer's elements that is older than
  * PEER_STALE_LIMIT is not shown (federation.md, "Sharing content").
  */
 export const formsSpecs = { ...signInSpecs, PEER_STALE_LIMIT: days({ default: 30 }) };

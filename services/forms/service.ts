@@ -4,7 +4,7 @@ import { formsSpecs, resolveFormsSettings } from './config.ts';
 import { createDemoForm } from './demo/demo-form.ts';
 import type { Demo } from './handlers/dependencies.ts';
 
-/** The demonstration's accounts, as the first page tells them (decisions.md §12). */
+/** The demonstration's accounts, as the first page tells them (docs/operations.md, "Settings"). */
 const demoAccounts = ['admin', 'operator', 'user'].map((role) => ({
   username: role,
   password: 'demo',

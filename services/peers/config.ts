@@ -1,4 +1,4 @@
 import { outboundSpecs } from '#lib/config/outbound-specs.ts';
 
-/** The settings of this service (decisions.md §12). */
+/** The settings of this service (docs/operations.md, "Settings"). */
 export const peersSpecs = { ...outboundSpecs };

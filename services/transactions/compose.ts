@@ -56,7 +56,7 @@ interface Options {
     embedOrigins: string;
     corsOrigins: readonly string[];
     trustedProxies: readonly string[];
-    /** How often deadlines are looked at; at most 10 s (decisions.md §15). */
+    /** How often deadlines are looked at; at most 10 s (docs/interface.md). */
     sweepMs: number;
     /** How long before answers expire that is told, at most. */
     expiryNoticeDays: number;

@@ -1,7 +1,7 @@
 import { mailSender, mailUrl, senderList, smsUrl } from '#lib/config/message-validators.ts';
 import { days, embedSources } from '#lib/config/validators.ts';
 
-/** The settings of this service (decisions.md §12). */
+/** The settings of this service (docs/operations.md, "Settings"). */
 export const transactionsSpecs = {
   EMBED_ORIGINS: embedSources({ default: 'https: http://localhost:* http://127.0.0.1:*' }),
   /** How many days before answers expire `consent.expiring` is sent, at most. */
@@ -13,5 +13,5 @@ export const transactionsSpecs = {
   SMS_URL: smsUrl({ default: 'log' }),
 };
 
-/** How often deadlines are looked at; at most 10 s (decisions.md §15). */
+/** How often deadlines are looked at; at most 10 s (docs/interface.md). */
 export const sweepMs = 5_000;

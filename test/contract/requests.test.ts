@@ -20,7 +20,7 @@ beforeAll(async () => {
 const layoutData = { type: 'layout', elements: ['processing.001'], info: 'information.001' };
 const minimal = { subject: 'jane', layoutData };
 
-describe('the contract lets through what the service itself judges (decisions.md §15)', () => {
+describe('the contract lets through what the service itself judges (docs/interface.md)', () => {
   test.each([
     ['neither layout nor layoutData', { subject: 'jane' }],
     ['both of them', { ...minimal, layout: 'layout.001' }],

@@ -61,7 +61,7 @@ function valid(principal: Principal): TokenVerdict {
   return { valid: true, principal };
 }
 
-/** Every cell of decisions.md §7, "Both headers". */
+/** Every cell of docs/interface.md, "Credentials". */
 const table: [key: string, token: string, outcome: string][] = [
   ['none', 'none', 'none'],
   ['none', 'malformed', 'bad-authorization'],

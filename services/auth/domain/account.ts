@@ -6,7 +6,7 @@ import type { GivenRole } from './roles.ts';
 export interface Account {
   /** The `sub` of tokens: stable, never used again. */
   id: string;
-  /** The username, which is the subject too (decisions.md §12). */
+  /** The username, which is the subject too (docs/operations.md, "Settings"). */
   name: string;
   role: GivenRole;
 }

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { base62 } from './base62.ts';
 
-/** What a key may do: call the API as an operator, or pair with a peer once (decisions.md §6 and §7). */
+/** What a key may do: call the API as an operator, or pair with a peer once (docs/federation.md and docs/interface.md, "Credentials"). */
 export type KeyScope = 'OWNER' | 'PEER';
 
 const pattern = /^acc_([0-9a-f]{32})_[0-9A-Za-z]{43}_([0-9A-Za-z]{6})$/;

@@ -6,7 +6,7 @@ export const demoPassword = 'demo';
 const prefix = 'demo-';
 
 /**
- * The accounts of demo mode (decisions.md §12). They are in no database: a folder that was first used for a demonstration has none of
+ * The accounts of demo mode (docs/operations.md, "Settings"). They are in no database: a folder that was first used for a demonstration has none of
  * them once DEMO is off.
  */
 export const demoAccounts: readonly Account[] = [

@@ -13,7 +13,7 @@ export interface JudgedCredentials {
 }
 
 /**
- * The rules for several credentials at once (decisions.md §7): an invalid key is always a 401; a valid one stands whatever the
+ * The rules for several credentials at once (docs/interface.md, "Credentials"): an invalid key is always a 401; a valid one stands whatever the
  * Authorization header is; two valid ones of different rights give the union. A key that a browser page sends is a 403.
  * @throws Failure `unavailable` if everything hangs on a token that nobody can judge now.
  */

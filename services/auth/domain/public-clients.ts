@@ -1,4 +1,4 @@
-/** Public clients that are always there (decisions.md §12): for scripts of existing integrations, and for tools on one's own machine. */
+/** Public clients that are always there (docs/operations.md, "Settings"): for scripts of existing integrations, and for tools on one's own machine. */
 export const publicClients: readonly string[] = ['accord', 'cmclient'];
 
 /** True for what can be the id of a client. */

@@ -11,7 +11,7 @@ export interface ReadCredentials {
   malformed: boolean;
 }
 
-/** Tells the credentials of a request apart; `Basic` is a key as it is, or as `curl -u <key>:` writes it (decisions.md §7). */
+/** Tells the credentials of a request apart; `Basic` is a key as it is, or as `curl -u <key>:` writes it (docs/interface.md, "Credentials"). */
 export function readCredentials({ authorization, apiKey }: Credentials): ReadCredentials {
   const keys = apiKey === undefined ? [] : [apiKey.trim()];
   if (authorization === undefined) return { keys, malformed: false };

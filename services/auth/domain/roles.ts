@@ -14,7 +14,7 @@ export function isGivenRole(text: unknown): text is GivenRole {
   return typeof text === 'string' && Object.hasOwn(implied, text);
 }
 
-/** All roles that the given ones bring: admin ⊃ operator ⊃ user (decisions.md §7). Others, `key` among them, cannot be given. */
+/** All roles that the given ones bring: admin ⊃ operator ⊃ user (docs/interface.md, "Credentials"). Others, `key` among them, cannot be given. */
 export function withImpliedRoles(given: readonly unknown[]): Role[] {
   return [...new Set(given.filter(isGivenRole).flatMap((role) => implied[role]))];
 }

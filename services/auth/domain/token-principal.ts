@@ -3,7 +3,7 @@ import type { Principal } from '#lib/contracts/principal.ts';
 import { readBoundedText } from '#lib/text/nfc.ts';
 import { withImpliedRoles } from './roles.ts';
 
-/** Where in a token roles and subject are: names of claims, dotted paths are allowed (decisions.md §12). */
+/** Where in a token roles and subject are: names of claims, dotted paths are allowed (docs/operations.md, "Settings"). */
 export interface ClaimPaths {
   roles: string;
   subject: string;
@@ -38,7 +38,7 @@ function readRoles(claim: unknown): unknown[] {
   return Array.isArray(claim) ? claim : [];
 }
 
-/** As any subject: NFC, trimmed, 1 to 1,024 characters (decisions.md §1). */
+/** As any subject: NFC, trimmed, 1 to 1,024 characters (docs/interface.md, "Terms"). */
 function readSubject(claim: unknown): string | undefined {
   if (typeof claim !== 'string' || !claim.isWellFormed()) return undefined;
   return readBoundedText(claim, maxSubject) || undefined;

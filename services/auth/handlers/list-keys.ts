@@ -4,7 +4,7 @@ import { presentKey } from '../presenters/present-key.ts';
 import { listKeys } from '../queries/api-keys.ts';
 import type { Dependencies } from './dependencies.ts';
 
-/** GET /keys: a bare array, the next page in Link (decisions.md §4, "Lists"). */
+/** GET /keys: a bare array, the next page in Link (docs/interface.md, "Lists"). */
 export function listKeysHandler({ db, baseUrl }: Dependencies): Handler {
   return async (ctx, { query }) => {
     const limit = readLimit(query.limit);

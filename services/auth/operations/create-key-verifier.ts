@@ -15,7 +15,7 @@ export interface KeyVerifier {
 
 const minuteMs = 60_000;
 
-/** A key of scope PEER that can still pair is known and may call nothing (decisions.md §6, §7): 403. Later it is like any that is not valid. */
+/** A key of scope PEER that can still pair is known and may call nothing (docs/federation.md and docs/interface.md, "Credentials"): 403. Later it is like any that is not valid. */
 export function createKeyVerifier({
   db,
   keyedHash,

@@ -5,7 +5,7 @@ import { checkNewPassword, hashPassword, type PasswordFault } from '../domain/pa
 import { hasAccounts, insertAccount } from '../queries/accounts.ts';
 import { isSetupLinkOpen, replaceSetupLink, takeSetupLink } from '../queries/setup-links.ts';
 
-/** Makes the first account, with a link that is good once and for an hour (decisions.md §7). */
+/** Makes the first account, with a link that is good once and for an hour (docs/interface.md, "Credentials"). */
 export interface Setup {
   /** A new link's token, in the place of any earlier one; undefined once there is an account. */
   openLink(): Promise<string | undefined>;

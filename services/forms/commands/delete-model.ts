@@ -10,7 +10,7 @@ import { findAndLockModel } from './find.ts';
 
 /**
  * Deletes an entry: one that was never answered is removed, one with answers is archived and becomes DELETED, so that records
- * can still be read (decisions.md §13). Deleting a DELETED one again changes nothing.
+ * can still be read (docs/interface.md, "Models"). Deleting a DELETED one again changes nothing.
  * @throws Failure `not-found`, `precondition-failed`, `in-use` for the default information and for what ACTIVE layouts name.
  */
 export async function deleteModel(

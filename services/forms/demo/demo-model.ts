@@ -1,6 +1,6 @@
 import type { ModelType } from '../domain/model.ts';
 
-/** A model of the demonstration (decisions.md §12), ACTIVE 1.0 from the first start on. */
+/** A model of the demonstration (docs/operations.md, "Settings"), ACTIVE 1.0 from the first start on. */
 export interface DemoModel {
   type: ModelType;
   key: string;

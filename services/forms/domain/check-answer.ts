@@ -10,7 +10,7 @@ export type AnswerResult = { answer: CheckedAnswer } | { none: true } | { fault:
 const none: AnswerResult = { none: true };
 
 /**
- * Checks the values given for one element (decisions.md §4, "Answers").
+ * Checks the values given for one element (docs/interface.md, "Answers").
  * @param item the element as it is described in the language shown. @param values undefined: not answered.
  */
 export function checkAnswer(

@@ -45,7 +45,7 @@ export interface GivenContent {
 
 /**
  * Checks the content of a version in all its languages: each complete and valid on its own, and all asking the same
- * (decisions.md §13). @returns the content to store, sanitised; not to be used if there are faults.
+ * (docs/interface.md, "Models"). @returns the content to store, sanitised; not to be used if there are faults.
  */
 export async function checkContent(
   type: ModelType,
@@ -94,7 +94,7 @@ function checkLanguages(languages: string[], defaultLanguage: string, faults: Fa
     });
 }
 
-/** What must not depend on the language a subject happens to read (decisions.md §4: options are known by position). */
+/** What must not depend on the language a subject happens to read (docs/interface.md: options are known by position). */
 const sameEverywhere: Partial<Record<ModelType, Record<string, unknown>>> = {
   processing: { refusable: true },
   conditions: { refusable: true },

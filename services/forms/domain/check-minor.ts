@@ -12,7 +12,7 @@ const meaning: Partial<Record<ModelType, Record<string, unknown>>> = {
 
 /**
  * Whether content may follow as a MINOR: it may reword, add languages and add options at the end, but an option keeps its
- * position, because answers are known by it (decisions.md §4). @param former the content activated last.
+ * position, because answers are known by it (docs/interface.md). @param former the content activated last.
  */
 export function checkMinor(type: ModelType, former: VersionData, next: VersionData): Fault[] {
   const faults: Fault[] = [];

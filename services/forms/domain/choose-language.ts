@@ -1,7 +1,7 @@
 import { lookupLanguage } from '#lib/i18n/match-language.ts';
 
 /**
- * The language of a form (decisions.md §2): the first wanted one that the pages or any of the form's content has, else the
+ * The language of a form (docs/interface.md, "The consent context"): the first wanted one that the pages or any of the form's content has, else the
  * instance's. Content that lacks it falls back element by element.
  * @param wanted best first. @param pages languages that pages have words for.
  */

@@ -30,7 +30,7 @@ export interface ContentVersion extends StoredVersion {
   languageFor(language: string): string;
   /** The item as forms describe it. @param name the entry's present name. @param owner the peer's present name; null: our own. */
   describe(language: string, name: string, owner?: string | null): DescribedItem;
-  /** Position of an option by its text in any language; undefined for no option (decisions.md §4). */
+  /** Position of an option by its text in any language; undefined for no option (docs/interface.md). */
   positionOf(text: string): number | undefined;
 }
 

@@ -1,6 +1,6 @@
 import { isModelKey } from './model-key.ts';
 
-/** What a layout names: a key of this instance, or a peer's as `<key>@<host[:port]>` (decisions.md §1). */
+/** What a layout names: a key of this instance, or a peer's as `<key>@<host[:port]>` (docs/interface.md, "Terms"). */
 export interface ElementReference {
   key: string;
   /** As in the peer's URL; null: this instance. */

@@ -1,4 +1,4 @@
-/** The parts of `element/<type>/<key>/<serial>` (decisions.md §1). */
+/** The parts of `element/<type>/<key>/<serial>` (docs/interface.md, "Terms"). */
 export interface Identifier {
   type: string;
   key: string;
@@ -16,7 +16,7 @@ export function parseIdentifier(text: string): Identifier | undefined {
   return { type, key, serial };
 }
 
-/** Clients of a later generation write `bloc/<any>/` before an identifier; it means the same (decisions.md §4). */
+/** Clients of a later generation write `bloc/<any>/` before an identifier; it means the same (docs/interface.md). */
 export function withoutBlocPrefix(name: string): string {
   if (!name.startsWith('bloc/')) return name;
   const end = name.indexOf('/', 'bloc/'.length);

@@ -1,4 +1,4 @@
-/** Options of a layout with their defaults (decisions.md §2). */
+/** Options of a layout with their defaults (docs/interface.md, "The consent context"). */
 export interface LayoutOptions {
   orientation: 'VERTICAL' | 'HORIZONTAL';
   existingElementsVisible: boolean;
@@ -20,7 +20,7 @@ export interface LayoutContent extends LayoutOptions {
   acceptAllText?: string;
   submitText?: string;
   cancelText?: string;
-  /** It came as `blocs` (decisions.md §4). */
+  /** It came as `blocs` (docs/interface.md). */
   blocs?: boolean;
 }
 

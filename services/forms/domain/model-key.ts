@@ -4,7 +4,7 @@ const pattern = /^[0-9A-Za-z_.-]{2,255}$/;
 /** Names that mean something else to a path or to an object. */
 const reserved = new Set(['__proto__', 'constructor', 'prototype']);
 
-/** Whether a text may be a model's key (decisions.md §1): it also stands in paths and in JSON objects. */
+/** Whether a text may be a model's key (docs/interface.md, "Terms"): it also stands in paths and in JSON objects. */
 export function isModelKey(key: string): boolean {
   return pattern.test(key) && !reserved.has(key) && !/^\.+$/.test(key);
 }

@@ -1,4 +1,4 @@
-/** The types of models (decisions.md §1). */
+/** The types of models (docs/interface.md, "Terms"). */
 export const modelTypes = [
   'information',
   'processing',

@@ -4,7 +4,7 @@ import { isStorable } from '#lib/json/check-json.ts';
 import { readAnswerText } from './answer-text.ts';
 import { type Identifier, parseIdentifier, withoutBlocPrefix } from './identifier.ts';
 
-/** Most entries of an answers map (decisions.md §10). */
+/** Most entries of an answers map (docs/interface.md, "Limits"). */
 const maxAnswers = 200;
 
 const fields: FormFields = {

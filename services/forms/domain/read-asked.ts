@@ -8,12 +8,12 @@ export interface Asked {
   elements: Identifier[];
 }
 
-/** Most elements of a layout (decisions.md §10). */
+/** Most elements of a layout (docs/interface.md, "Limits"). */
 const maxElements = 100;
 
 /**
  * Reads identifiers that came by a peer. Nothing is answered that was not asked, nothing is asked twice, and `conditions` stand alone
- * (decisions.md §2).
+ * (docs/interface.md, "The consent context").
  */
 export function readAsked(given: {
   info: string;

@@ -100,7 +100,7 @@ function findInformation(
   return '';
 }
 
-/** Key of an ACTIVE theme; an unknown one is ignored (decisions.md §15). @param reference a key or an entry id. */
+/** Key of an ACTIVE theme; an unknown one is ignored (docs/interface.md). @param reference a key or an entry id. */
 export function themeKey(reference: string, entries: readonly NamedEntry[]): string | undefined {
   const isMeant = ({ key, id }: NamedEntry) => key === reference || id === reference;
   return entries.find((entry) => isMeant(entry) && entry.type === 'theme' && entry.status === 'ACTIVE')?.key;

@@ -1,6 +1,6 @@
 import type { VersionKind } from './model.ts';
 
-/** A version's number within its entry (decisions.md §1). */
+/** A version's number within its entry (docs/interface.md, "Terms"). */
 export interface Serial {
   major: number;
   minor: number;

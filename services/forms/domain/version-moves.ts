@@ -1,6 +1,6 @@
 import type { VersionStatus } from './model.ts';
 
-/** The moves that a version may make by request; every other one is refused (decisions.md §13). */
+/** The moves that a version may make by request; every other one is refused (docs/interface.md, "Models"). */
 const moves: Record<VersionStatus, readonly VersionStatus[]> = {
   DRAFT: ['ACTIVE'],
   ACTIVE: ['ARCHIVED'],

@@ -5,7 +5,7 @@ import type { Dependencies as CommandDependencies } from '../commands/dependenci
 import type { Assets } from '../pages/assets.ts';
 import type { PageRenderer } from '../pages/create-page-renderer.ts';
 
-/** What the first page shows in demo mode (decisions.md §12). */
+/** What the first page shows in demo mode (docs/operations.md, "Settings"). */
 export interface Demo {
   /** Makes a transaction of the demonstration; the address of its form, null if its models are gone. */
   formUrl(): Promise<string | null>;

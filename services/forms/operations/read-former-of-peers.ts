@@ -8,7 +8,7 @@ import { readPeerSerials } from '../queries/read-peers.ts';
 import type { ContentCache } from './content-cache.ts';
 
 /**
- * Finds what answers mean that name other than the ACTIVE versions of peers' elements (decisions.md §4, "Answers").
+ * Finds what answers mean that name other than the ACTIVE versions of peers' elements (docs/interface.md, "Answers").
  * @param named identifiers of elements that the layout has. @param active elements of the form by reference. @param openedAt RFC 3339.
  * @returns by identifier the content, or null if it is too old or was withdrawn; nothing for what never was.
  */

@@ -40,7 +40,7 @@ function wholePage(page: FormOutline, layout: PinnedLayout, description: FormDes
   };
 }
 
-/** Nothing that was answered before is shown of a peer's (decisions.md §6). */
+/** Nothing that was answered before is shown of a peer's (docs/federation.md). */
 function presentPeer({ info, elements, ...peer }: DescribedPeer): FormPeer {
   return {
     ...peer,

@@ -8,7 +8,7 @@ import type { PeerPart } from './read-peer-parts.ts';
 type Valid = Extract<Checked, { outcome: 'valid' }>;
 
 /**
- * Takes apart what belongs to peers and seals it; it exists in memory alone until then (decisions.md §6). A peer that was asked nothing
+ * Takes apart what belongs to peers and seals it; it exists in memory alone until then (docs/federation.md). A peer that was asked nothing
  * gets nothing.
  * @param leader BASE_URL.
  */

@@ -224,7 +224,7 @@ function preferenceSpecifics({ content }: PreferenceElement, reader: Reader): Sp
     control,
     hint: hints[control] ?? null,
     choices: (content.options ?? []).map((option) => ({ value: option, label: option, own: true })),
-    // Defaults exist for preferences alone (decisions.md §13).
+    // Defaults exist for preferences alone (docs/interface.md, "Models").
     defaults: content.includeDefault ? (content.defaultValues ?? []) : [],
   };
 }

@@ -4,7 +4,7 @@ import { formatSerial } from '../domain/serial.ts';
 
 type Schemas = components['schemas'];
 
-/** An entry with its versions, newest first (decisions.md §13). Its languages are those of the version that counts now. */
+/** An entry with its versions, newest first (docs/interface.md, "Models"). Its languages are those of the version that counts now. */
 export function presentEntry(entry: Entry, versions: readonly VersionSummary[]): Schemas['Entry'] {
   const main = versions.find(({ status }) => status === 'ACTIVE') ?? versions[0];
   return {

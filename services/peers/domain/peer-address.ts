@@ -6,7 +6,7 @@ export type PeerAddress = { origin: string } | { fault: string };
 const loopback = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 
 /**
- * Reads a peer's base URL: an origin without a path, https (decisions.md §15, federation.md).
+ * Reads a peer's base URL: an origin without a path, https (docs/interface.md, federation.md).
  * @param own this instance's base URL. @param plainLoopback whether http is good for this machine (standalone).
  */
 export function readPeerAddress(

@@ -6,7 +6,7 @@ export interface Peer {
   name: string;
   /** QUARANTINED: it came with keys that no pinned key announced. ENDED: the partner ended the pairing. */
   state: 'PAIRED' | 'QUARANTINED' | 'ENDED';
-  /** Put before the names of subjects who answer there (decisions.md §6). */
+  /** Put before the names of subjects who answer there (docs/federation.md). */
   subjectPrefix: string;
   version: number;
   /** Thumbprints of its pinned signing keys. */

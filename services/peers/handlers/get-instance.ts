@@ -3,7 +3,7 @@ import Negotiator from 'negotiator';
 import type { Handler } from '#lib/http/operation.ts';
 import { type SelfDescription, signDescription } from '../domain/self-description.ts';
 
-/** GET /.well-known/accord: JSON {…, jws} by default, the compact JWS for application/jose; only the JWS counts (decisions.md §15). */
+/** GET /.well-known/accord: JSON {…, jws} by default, the compact JWS for application/jose; only the JWS counts (docs/interface.md). */
 export function getInstanceHandler({
   description,
   signingKey,

@@ -4,7 +4,7 @@ import { presentPeer } from '../presenters/present-peer.ts';
 import { listPeers } from '../queries/peers.ts';
 import type { Dependencies } from './dependencies.ts';
 
-/** GET /peers: a bare array, the next page in Link (decisions.md §4, "Lists"). */
+/** GET /peers: a bare array, the next page in Link (docs/interface.md, "Lists"). */
 export function listPeersHandler({ db, baseUrl }: Dependencies): Handler {
   return async (ctx, { query }) => {
     const limit = readLimit(query.limit);

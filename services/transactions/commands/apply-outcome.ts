@@ -74,7 +74,7 @@ async function apply(
   await settle(dependencies, tx, { id: transaction, sid, peer, isHeld: move.state === 'HELD' });
 }
 
-/** One that is lost loses all; when the last one is held, all come into force (decisions.md §3). */
+/** One that is lost loses all; when the last one is held, all come into force (docs/interface.md, "States"). */
 async function settle(
   dependencies: OutcomeDependencies,
   tx: Queries,

@@ -10,7 +10,7 @@ import { requireOpen } from './submit-answers.ts';
 
 /**
  * Cancels an open transaction: its subject may if it is cancellable, operators and keys always.
- * @throws Failure `not-found`, `forbidden` if not cancellable, `wrong-state` in a final state, cancelled ones too (decisions.md §15, "Rights").
+ * @throws Failure `not-found`, `forbidden` if not cancellable, `wrong-state` in a final state, cancelled ones too (docs/interface.md, "Credentials").
  */
 export async function cancelTransaction(
   { db, baseUrl, wake }: { db: Database; baseUrl: string; wake: () => void },

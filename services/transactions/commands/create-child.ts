@@ -9,7 +9,7 @@ import { closeExpiredChild, lockTransaction, readOpenChild } from '../queries/ch
 import { insertTransaction } from '../queries/create-transaction.ts';
 import { readTransaction } from '../queries/read-transaction.ts';
 
-/** What may have a child: a final transaction that is updatable (decisions.md §3, "Child"). */
+/** What may have a child: a final transaction that is updatable (docs/interface.md, "Children"). */
 export function requireUpdatable({ transaction, now }: ReadTransaction): void {
   const state = stateAt(transaction, now);
   if (!isFinal(state)) throw fail('wrong-state', 'The transaction is not final yet.', { members: { state } });

@@ -22,7 +22,7 @@ export interface CreateDependencies {
 }
 
 /**
- * Creates a transaction, or returns the one that answers an equal context (decisions.md §3, "Duplicate creation"): however many equal requests come
+ * Creates a transaction, or returns the one that answers an equal context (docs/interface.md, "Duplicate creation"): however many equal requests come
  * at once, they make one.
  * @throws Failure of `resolveLayout`.
  */

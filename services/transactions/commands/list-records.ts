@@ -7,7 +7,7 @@ import { type RecordFilter, readRecords } from '../queries/records.ts';
 export type PresentedRecord = ReturnType<typeof presentRecord>;
 
 /**
- * A subject's records by key, `"<key>|<subject>|<object>"` for those with an object (decisions.md §4). The active MAJORs are asked
+ * A subject's records by key, `"<key>|<subject>|<object>"` for those with an object (docs/interface.md). The active MAJORs are asked
  * from forms at this moment, so that a new MAJOR shows at once.
  * @param states states or statuses to keep; they are looked at last and never change which record is the newest.
  */

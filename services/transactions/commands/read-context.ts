@@ -7,7 +7,7 @@ import { normaliseText } from '../domain/parse-values.ts';
 
 /**
  * Reads a ConsentContext for a caller. A plain user may create for themselves alone, and not in another's name: that is
- * looked at before the rest of the content (decisions.md §15).
+ * looked at before the rest of the content (docs/interface.md).
  * @throws Failure `forbidden`, `layout-conflict`, `not-available`, `invalid`; with a pointer for each fault.
  */
 export function readContext(body: Record<string, unknown>, principal: Principal): ConsentContext {

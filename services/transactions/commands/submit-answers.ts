@@ -38,7 +38,7 @@ export interface Submission {
   principal: Principal;
   answers: Record<string, string[]>;
   comment: string | null;
-  /** A form post (decisions.md §4, "Answers"). */
+  /** A form post (docs/interface.md, "Answers"). */
   form: boolean;
   /** What the subject reads, best first. */
   languages: string[];
@@ -109,7 +109,7 @@ export function noticesIn({ answers, parts }: Extract<AnswerCheck, { outcome: 'v
   );
 }
 
-/** @throws Failure `expired` past the deadline (decisions.md §9), `wrong-state` past CREATED. */
+/** @throws Failure `expired` past the deadline (docs/interface.md, "Errors"), `wrong-state` past CREATED. */
 export function requireOpen(
   { transaction, now }: ReadTransaction,
   baseUrl: string,

@@ -31,7 +31,7 @@ interface SingleStep {
 }
 
 /**
- * Creates a transaction and submits its answers at once, or does nothing (decisions.md §4). The same call again returns the transaction
+ * Creates a transaction and submits its answers at once, or does nothing (docs/interface.md). The same call again returns the transaction
  * that it made; an open transaction of an equal context is the one that is answered.
  * @throws Failure of a creation or a submission.
  */

@@ -5,7 +5,7 @@ import { normaliseText } from './parse-values.ts';
 
 type Answers = Record<string, readonly string[]>;
 
-/** Tells whether two submissions are the same (decisions.md §4). */
+/** Tells whether two submissions are the same (docs/interface.md). */
 export interface AnswersDigests {
   /**
    * @param sealed some of the answers are a peer's: then the digest must not reveal what they were.

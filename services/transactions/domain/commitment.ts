@@ -56,7 +56,7 @@ export interface CommitmentFacts {
   updateUrl: string | undefined;
 }
 
-/** Composes what one COMMIT stores, but for the receipt's signature. `conditions` never expire (decisions.md §5). */
+/** Composes what one COMMIT stores, but for the receipt's signature. `conditions` never expire (docs/interface.md, "Records"). */
 export function composeCommitment(facts: CommitmentFacts): {
   commitment: Omit<Commitment, 'receipt'>;
   receipt: Receipt;
@@ -112,7 +112,7 @@ export function composeCommitment(facts: CommitmentFacts): {
   return { commitment, receipt };
 }
 
-/** Whether answers come into force only when all peers hold theirs (decisions.md §3). */
+/** Whether answers come into force only when all peers hold theirs (docs/interface.md, "States"). */
 export function waitsForPeers(
   { context }: Pick<Transaction, 'context'>,
   { parts }: Pick<CommitmentFacts['check'], 'parts'>,

@@ -4,7 +4,7 @@ import type { ActiveVersions, PinnedLayout } from '#lib/contracts/forms.ts';
 import type { ConsentContext } from './context.ts';
 
 /**
- * What makes two contexts equal (decisions.md §3, "Duplicate creation"): SHA-256 over the canonical JSON (RFC 8785) of the
+ * What makes two contexts equal (docs/interface.md, "Duplicate creation"): SHA-256 over the canonical JSON (RFC 8785) of the
  * context with its layout resolved, each element with its ACTIVE MAJOR. Author, sendInvitation and Accept-Language do not count, nor
  * whether the elements came as `blocs`: they mean the same (§4).
  */

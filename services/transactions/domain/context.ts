@@ -1,6 +1,6 @@
 import type { Fault } from '#lib/errors/fail.ts';
 
-/** How the answers were collected; kept on records (decisions.md §2). */
+/** How the answers were collected; kept on records (docs/interface.md, "The consent context"). */
 export const origins = ['WEBFORM', 'OPERATOR', 'USER', 'EMAIL', 'RECEIPT'] as const;
 /** PEER: the form was shown by a partner instance; no caller may say so. */
 export type Origin = (typeof origins)[number] | 'PEER';

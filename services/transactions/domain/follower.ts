@@ -3,7 +3,7 @@ import type { EventData } from '#lib/contracts/events.gen.ts';
 /** What a peer said of a part, or that it said nothing in time. */
 export type SubmissionAnswer = EventData['io.accord.submission.answered.v1'];
 
-/** States of a part at its owner (decisions.md §15, "Peers"). */
+/** States of a part at its owner (docs/federation.md). */
 export type FollowerState = 'WAITING' | 'SENDING' | 'HELD' | 'ACCEPTED' | 'REFUSED' | 'DROPPED';
 /** Those that an answer leads to. */
 export type AnsweredState = Extract<FollowerState, 'HELD' | 'ACCEPTED' | 'REFUSED' | 'DROPPED'>;

@@ -59,7 +59,7 @@ function unknownField(prefix: string, name: string): Fault {
 export type ContextField = 'subject' | 'layout' | 'layoutData' | (typeof configurationFields)[number];
 
 /**
- * Gathers a context's fields from the top level and from `configuration` (decisions.md §2). Empty texts count as absent, in maps too;
+ * Gathers a context's fields from the top level and from `configuration` (docs/interface.md, "The consent context"). Empty texts count as absent, in maps too;
  * `userinfos` is another name of `subjectInfos`; unknown fields are ignored (see {@link unknownFields}).
  */
 export function gatherFields(body: Record<string, unknown>): {

@@ -7,7 +7,7 @@ import { isFault, parseHttpUrl, parseLanguage, parseOrigin, parseText } from './
 const later = 'is not available on this instance yet';
 
 /**
- * Reads a ConsentContext: every field checked, every fault told at once (decisions.md §2).
+ * Reads a ConsentContext: every field checked, every fault told at once (docs/interface.md, "The consent context").
  * `unavailable` is true if nothing is wrong but a feature that this instance does not have.
  */
 export function parseContext(body: Record<string, unknown>): ContextResult {

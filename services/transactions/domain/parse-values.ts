@@ -21,7 +21,7 @@ export function parseText({ value, pointer }: Given, most: number): string | Fau
   );
 }
 
-/** Subjects and other identifying texts are compared exactly after this (decisions.md §1). */
+/** Subjects and other identifying texts are compared exactly after this (docs/interface.md, "Terms"). */
 export function normaliseText(text: string): string {
   return toNfc(text).trim();
 }

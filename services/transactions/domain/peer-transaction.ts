@@ -41,7 +41,7 @@ export function peerTransaction(
   };
 }
 
-/** How its questions are shown to who changes an answer here: with the defaults of decisions.md §2. */
+/** How its questions are shown to who changes an answer here: with the defaults of docs/interface.md, "The consent context". */
 const plainLayout: Omit<PinnedLayout, 'info' | 'elements'> = {
   orientation: 'VERTICAL',
   existingElementsVisible: true,

@@ -5,7 +5,7 @@ import { createEs256 } from '#lib/jose/es256.ts';
 /** Signs a receipt's body as it is stored. @returns a compact JWS. */
 export type ReceiptSigner = (body: string) => string;
 
-/** Receipts are signed with the instance's key, whose public part stands in `/.well-known/accord` (decisions.md §14). */
+/** Receipts are signed with the instance's key, whose public part stands in `/.well-known/accord` (docs/interface.md, "Receipts"). */
 export function createReceiptSigner(signingKey: JWK & { kid: string }): ReceiptSigner {
   const header = {
     alg: 'ES256',

@@ -4,7 +4,7 @@ import { sha256Canonical } from './context-digest.ts';
 import type { ShownPart, ShownTexts } from './follower.ts';
 import type { Transaction } from './transaction.ts';
 
-/** The one truth of what was asked and answered in a transaction (decisions.md §14), as it is signed and stored. */
+/** The one truth of what was asked and answered in a transaction (docs/interface.md, "Receipts"), as it is signed and stored. */
 export type Receipt = Readonly<Record<string, unknown>> & {
   receiptId: string;
   transaction: string;
@@ -123,7 +123,7 @@ export function shownTexts({
 /** Contents of activated versions never change and are shared, so each is digested once. */
 const digested = new WeakMap<object, { texts: Record<string, unknown>; sha256: string }>();
 
-/** The texts that the page showed and their digest, hex over canonical JSON (decisions.md §15); the language is told beside them. */
+/** The texts that the page showed and their digest, hex over canonical JSON (docs/interface.md); the language is told beside them. */
 function textsShown(content: { lang: string }): { texts: Record<string, unknown>; sha256: string } {
   const known = digested.get(content);
   if (known) return known;

@@ -20,7 +20,7 @@ export type StatusExplanation =
   | 'LATEST_VALID' | 'OBSOLETE' | 'EXPIRED' | 'STILL_PENDING' | 'ENTRY_DELETED' | 'ROLLED_BACK'
   | 'INFO_SERIAL_ARCHIVED' | 'BODY_SERIAL_ARCHIVED'; // biome-ignore format: one glance
 
-/** A record's status now: the first rule that hits (decisions.md §5). MINOR keeps earlier answers valid, MAJOR asks again. */
+/** A record's status now: the first rule that hits (docs/interface.md, "Records"). MINOR keeps earlier answers valid, MAJOR asks again. */
 export function recordStatus(
   record: StatusFacts,
   active: ActiveVersions,

@@ -6,7 +6,7 @@ export type State = (typeof states)[number];
 export type Trigger = 'commit' | 'submit' | 'confirm' | 'cancel' | 'time-out' | 'roll-back';
 
 /**
- * The one state table (decisions.md §3): types, SQL checks, API and tests follow it.
+ * The one state table (docs/interface.md, "States"): types, SQL checks, API and tests follow it.
  * A trigger that is absent for a state is not possible in it.
  */
 export const transitions: Readonly<Record<State, Partial<Record<Trigger, State>>>> = {

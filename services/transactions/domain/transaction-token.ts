@@ -118,7 +118,7 @@ function keyId(secret: Uint8Array): string {
 
 /**
  * When a token minted now ends: while the transaction is open its deadline and a day, so that the expired page can offer a
- * restart; in a final state a day from now (decisions.md §7).
+ * restart; in a final state a day from now (docs/interface.md, "Credentials").
  */
 export function tokenExpiry({ open, expiresAt, now }: { open: boolean; expiresAt: Date; now: Date }): Date {
   return new Date((open ? expiresAt : now).getTime() + dayMs);

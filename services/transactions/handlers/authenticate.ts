@@ -5,7 +5,7 @@ import type { TransactionTokens } from '../domain/transaction-token.ts';
 
 /**
  * Who asks, where transaction tokens are good. A caller's credential beside `t` wins and `t` is not even looked at; a bad
- * Authorization beside a good `t` is passed over; `t` alone and bad is a 401 (decisions.md §4, "Transaction").
+ * Authorization beside a good `t` is passed over; `t` alone and bad is a 401 (docs/interface.md, "Transactions").
  * @param onRefused counts failed credentials of an address; may throw `too-many-requests`.
  */
 export function createSubjectAuthentication({

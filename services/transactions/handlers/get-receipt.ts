@@ -91,7 +91,7 @@ async function sendReceiptPage(
   });
 }
 
-/** The first that there is: an unknown theme is ignored (decisions.md §15). */
+/** The first that there is: an unknown theme is ignored (docs/interface.md). */
 async function findTheme(forms: FormsOperations, keys: (string | undefined)[], language: string) {
   for (const key of keys) {
     const theme = key ? await forms.theme({ key, language }) : null;

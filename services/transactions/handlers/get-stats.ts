@@ -14,7 +14,7 @@ const defaultDays = 30;
 const maxDays = 366;
 const partDays = 7;
 
-/** GET /stats: counts and acceptance over time (decisions.md §4). */
+/** GET /stats: counts and acceptance over time (docs/interface.md). */
 export function getStatsHandler({ db, instance }: Dependencies): Handler {
   const { timeZone } = instance;
   return async (ctx, { query }) => {

@@ -27,7 +27,7 @@ export function listRecordsHandler({ db, forms }: Dependencies): Handler {
 export function listSubjectRecordsHandler({ db, forms }: Dependencies): Handler {
   return async (ctx, { params, query, principal }) => {
     const subject = readText(params.name) ?? '';
-    // Another's by path looks like nobody's (decisions.md §15, "Rights").
+    // Another's by path looks like nobody's (docs/interface.md, "Credentials").
     if (!isPrivileged(principal) && principal.subject !== subject)
       throw fail('not-found', 'There is no such subject.');
     const { states, ...filter } = readRecordFilter(subject, query);
@@ -38,14 +38,14 @@ export function listSubjectRecordsHandler({ db, forms }: Dependencies): Handler 
 /** GET /user/records: leads to the caller's own records. */
 export function listOwnRecordsHandler({ instance }: Dependencies): Handler {
   return (ctx, { principal }) => {
-    // An API key goes by its name: it may look, though no one answers under it (decisions.md §4, "U and above").
+    // An API key goes by its name: it may look, though no one answers under it (docs/interface.md, "Credentials").
     const subject = principal.subject ?? principal.name;
     ctx.status = 303;
     ctx.set('Location', `${instance.baseUrl}/records?subject=${encodeURIComponent(subject)}`);
   };
 }
 
-/** Another's by query is refused (decisions.md §15, "Rights"). */
+/** Another's by query is refused (docs/interface.md, "Credentials"). */
 function requireOwnSubject(principal: Principal, subject: string): void {
   if (!isPrivileged(principal) && principal.subject !== subject)
     throw fail('forbidden', 'You may see your own records alone.');

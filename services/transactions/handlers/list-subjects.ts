@@ -6,7 +6,7 @@ import { listSubjects } from '../queries/subjects.ts';
 import type { Dependencies } from './dependencies.ts';
 import { readText } from './read-filters.ts';
 
-/** GET /subjects: a bare array, the next page in Link (decisions.md §4, "Lists"). A user's list has themselves alone. */
+/** GET /subjects: a bare array, the next page in Link (docs/interface.md, "Lists"). A user's list has themselves alone. */
 export function listSubjectsHandler({ db, instance }: Dependencies): Handler {
   return async (ctx, { query, principal }) => {
     const limit = readLimit(query.limit);

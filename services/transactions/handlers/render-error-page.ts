@@ -19,7 +19,7 @@ const leadOn = new Set<Failure['code']>(['wrong-state', 'expired', 'withdrawn'])
 
 const noLinks = { child: null, transaction: null };
 
-/** The page of a failure below /consents: with a way on where there is one (decisions.md §9). */
+/** The page of a failure below /consents: with a way on where there is one (docs/interface.md, "Errors"). */
 export function renderErrorPage(dependencies: Dependencies): RenderErrorPage {
   const { db, forms, instance, embedOrigins, defaultLanguage } = dependencies;
   return async (ctx, failure) => {

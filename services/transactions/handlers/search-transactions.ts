@@ -8,7 +8,7 @@ import { readTransactionFilter } from './read-filters.ts';
 const defaultSize = 50;
 const maxSize = 200;
 
-/** POST /transactions: the same list by pages that start at 0 (decisions.md §15, "Queries"). */
+/** POST /transactions: the same list by pages that start at 0 (docs/interface.md, "Lists"). */
 export function searchTransactionsHandler({ db, instance }: Dependencies): Handler {
   return async (ctx, { body, principal }: OperationInput<Record<string, unknown> | undefined>) => {
     const filter = readTransactionFilter(body ?? {});

@@ -36,7 +36,7 @@ export function submitAnswersHandler(dependencies: Dependencies): Handler {
   };
 }
 
-/** A browser gets the form again with its answers kept; a client gets the faults (decisions.md §4, "Answers"). */
+/** A browser gets the form again with its answers kept; a client gets the faults (docs/interface.md, "Answers"). */
 async function reject(
   ctx: Context,
   dependencies: Dependencies,

@@ -2,7 +2,7 @@ import type { SubmitDependencies } from '../commands/submit-answers.ts';
 import { linksOf, withToken } from '../domain/links.ts';
 import type { Dependencies } from './dependencies.ts';
 
-/** What a submission works with; the receipt's link carries a token of use `receipt` (decisions.md §7 and §14). */
+/** What a submission works with; the receipt's link carries a token of use `receipt` (docs/interface.md, "Credentials" and docs/interface.md, "Receipts"). */
 export function submitDependencies({
   db,
   forms,

@@ -10,7 +10,7 @@ export interface Sweeper {
   stop(): Promise<void>;
 }
 
-/** Ends transactions past their deadline, as TIMEOUT or ROLLBACK; readers see it before (decisions.md §3 and §15). @param everyMs at most 10 s. */
+/** Ends transactions past their deadline, as TIMEOUT or ROLLBACK; readers see it before (docs/interface.md, "States" and docs/interface.md). @param everyMs at most 10 s. */
 export function createDeadlineSweeper({
   db,
   source,

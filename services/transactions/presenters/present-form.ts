@@ -28,7 +28,7 @@ export function fillForm(
 ): FilledForm {
   const ofPeer = (element: DescribedElement) =>
     ({ ...(child ? freed(element) : element), previous: null }) as FormElement;
-  // Earlier answers to a peer's elements are the peer's own (decisions.md §6); ours to a key of the same name are something else.
+  // Earlier answers to a peer's elements are the peer's own (docs/federation.md); ours to a key of the same name are something else.
   const elements = description.elements.map((element) =>
     element.owner === null
       ? ({ ...element, previous: previousAnswer(element, valid) } as FormElement)
@@ -62,7 +62,7 @@ interface PresentedWith {
   baseUrl: string;
 }
 
-/** The Form representation in JSON mode (decisions.md §4, "Form"). */
+/** The Form representation in JSON mode (docs/interface.md, "Forms"). */
 export function presentForm(
   read: ReadTransaction,
   form: FilledForm,
@@ -96,7 +96,7 @@ function presentLayout(transaction: Transaction, texts: FormDescription['texts']
   return { type: 'layout' as const, ...options, existingElementsVisible, ...texts };
 }
 
-/** What clients of a later generation read (decisions.md §4). */
+/** What clients of a later generation read (docs/interface.md). */
 function presentBlocs(elements: readonly FormElement[]) {
   return elements.map(({ identifier, serial, entry }) => ({
     parent: { identifier, serial, element: { entry: { key: entry.key } } },

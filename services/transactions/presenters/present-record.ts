@@ -2,7 +2,7 @@ import type { ActiveVersions } from '#lib/contracts/forms.ts';
 import { recordStatus } from '../domain/record-status.ts';
 import type { StoredRecord } from '../queries/records.ts';
 
-/** A record with its status now (decisions.md §5); `Timestamp` fields are epoch milliseconds. */
+/** A record with its status now (docs/interface.md, "Records"); `Timestamp` fields are epoch milliseconds. */
 export function presentRecord(record: StoredRecord, active: ActiveVersions, now: Date) {
   const [status, statusExplanation] = recordStatus(record, active, now);
   return {

@@ -1,6 +1,6 @@
 import type { Subject } from '../queries/subjects.ts';
 
-/** A subject (decisions.md §4); `Timestamp` fields are epoch milliseconds. */
+/** A subject (docs/interface.md); `Timestamp` fields are epoch milliseconds. */
 export function presentSubject({ id, name, emailAddress, defaultLanguage, createdAt }: Subject) {
   return {
     id,

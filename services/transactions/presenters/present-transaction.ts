@@ -22,7 +22,7 @@ export function mintToken(
   );
 }
 
-/** The representation of a transaction (decisions.md §4, "Transaction"); members without a value are left out. */
+/** The representation of a transaction (docs/interface.md, "Transactions"); members without a value are left out. */
 export function presentTransaction(
   read: ReadTransaction,
   token: string | undefined,

@@ -18,7 +18,7 @@ export interface StoredRecord extends StatusFacts {
   leader: Leader | null;
 }
 
-/** What a list of records may be narrowed by; it never changes which record is the newest (decisions.md §5). */
+/** What a list of records may be narrowed by; it never changes which record is the newest (docs/interface.md, "Records"). */
 export interface RecordFilter {
   subject: string;
   elements?: string[];

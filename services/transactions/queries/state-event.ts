@@ -3,7 +3,7 @@ import { requestExtension } from '#lib/events/request-extension.ts';
 
 /**
  * Common table expressions that follow a change of state: `history` and `event`, from the changed rows in `t`.
- * The event is a fact with ids, state and the aggregate's version alone (decisions.md §8).
+ * The event is a fact with ids, state and the aggregate's version alone (docs/webhooks.md).
  * @param name the event's name, e.g. `committed`.
  * @param source BASE_URL.
  */

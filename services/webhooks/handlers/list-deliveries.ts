@@ -6,7 +6,7 @@ import { listDeliveries } from '../queries/deliveries.ts';
 import { findWebhook } from '../queries/webhooks.ts';
 import { type Dependencies, readId } from './dependencies.ts';
 
-/** GET /webhooks/{id}/deliveries: a bare array, newest first, the next page in Link (decisions.md §4, "Lists"). */
+/** GET /webhooks/{id}/deliveries: a bare array, newest first, the next page in Link (docs/interface.md, "Lists"). */
 export function listDeliveriesHandler({ db, baseUrl }: Dependencies): Handler {
   return async (ctx, { params, query }) => {
     const webhook = readId(params.id);

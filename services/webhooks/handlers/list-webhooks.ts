@@ -4,7 +4,7 @@ import { presentWebhook } from '../presenters/present-webhook.ts';
 import { listWebhooks } from '../queries/webhooks.ts';
 import type { Dependencies } from './dependencies.ts';
 
-/** GET /webhooks: a bare array, the next page in Link (decisions.md §4, "Lists"). */
+/** GET /webhooks: a bare array, the next page in Link (docs/interface.md, "Lists"). */
 export function listWebhooksHandler({ db, baseUrl }: Dependencies): Handler {
   return async (ctx, { query }) => {
     const limit = readLimit(query.limit);

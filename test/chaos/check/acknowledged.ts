@@ -53,7 +53,7 @@ export function storedAnswers({ records }: Stored): Map<string, string> {
   );
 }
 
-/** A refusal says that something else has happened before (decisions.md §3 and §4): so it must have, and not the same. */
+/** A refusal says that something else has happened before (docs/interface.md, "States" and docs/interface.md): so it must have, and not the same. */
 export const refusalsAreDue: Check = (evidence) => {
   const { history, stored } = evidence;
   const states = new Map(stored.transactions.map(({ id, state }) => [id, state]));
@@ -71,7 +71,7 @@ export const refusalsAreDue: Check = (evidence) => {
     });
 };
 
-/** Whoever asks again because the reply was lost is told that it is too late (decisions.md §15, "Rights"). */
+/** Whoever asks again because the reply was lost is told that it is too late (docs/interface.md, "Credentials"). */
 function cancelledOnce({ history }: Evidence, id: string): boolean {
   return history.filter((line) => line.kind === 'cancel' && line.id === id).length === 1;
 }

@@ -1,6 +1,6 @@
 import type { Check } from './evidence.ts';
 
-/** From each state, where one may go (decisions.md §3); written down once more, so that a fault in the code's own table shows. */
+/** From each state, where one may go (docs/interface.md, "States"); written down once more, so that a fault in the code's own table shows. */
 const legal: Record<string, readonly string[]> = {
   '': ['CREATED'],
   CREATED: ['COMMITTED', 'SUBMITTED', 'CANCELLED', 'TIMEOUT'],

@@ -3,7 +3,7 @@ import type { Stored } from './stored.ts';
 /**
  * Transactions that were made although there was one already. Each subject has one context and each parent is asked for one child, however often;
  * but a request that a sleeping process carries out long after its sender has given up is a new one, if what it asked for has ended meanwhile
- * (decisions.md §3, "Duplicate creation" and "Child").
+ * (docs/interface.md, "Duplicate creation" and "Child").
  */
 export function findSecondOnes({ transactions, events }: Stored): {
   rootTwice: string[];

@@ -106,7 +106,7 @@ function relate(evidence: PeerEvidence): Facts[] {
   });
 }
 
-/** Whoever asks again because the reply was lost is told that it is too late (decisions.md §15, "Rights"). */
+/** Whoever asks again because the reply was lost is told that it is too late (docs/interface.md, "Credentials"). */
 function wasCancelled(told: readonly PeerLine[], state: string): boolean {
   const cancels = told.filter((line) => line.kind === 'cancel');
   const isKnown = cancels.some((line) => line.told === 'acknowledged');

@@ -12,7 +12,7 @@ export interface Tokens {
   receipt: string | undefined;
 }
 
-/** What a caller shows, and what it is worth by decisions.md §7. */
+/** What a caller shows, and what it is worth by docs/interface.md, "Credentials". */
 export interface Credential {
   name: string;
   /** Which of the roles it proves. */

@@ -16,11 +16,11 @@ export interface Asked extends Pick<OperationObject, 'x-roles' | 'tags'> {
   emptyIfUnknown?: boolean;
 }
 
-/** A receipt token opens the final page, the receipt and the child alone (decisions.md §7). */
+/** A receipt token opens the final page, the receipt and the child alone (docs/interface.md, "Credentials"). */
 const openToReceipts = new Set(['/consents/{txid}', '/consents/{txid}/child', '/receipts/{txid}']);
 
 /**
- * What must become of a request, by `x-roles` and the words of decisions.md §7 and §15 alone: nothing here is shared with the code that
+ * What must become of a request, by `x-roles` and the words of docs/interface.md, "Credentials" and docs/interface.md alone: nothing here is shared with the code that
  * is under test.
  */
 export function expectedOutcome(asked: Asked, credential: Credential, relation: Relation): Outcome {
@@ -44,7 +44,7 @@ function found(asked: Asked, relation: Relation): Outcome {
   return relation === 'none' && isByPath(asked) && !asked.emptyIfUnknown ? 404 : 'allowed';
 }
 
-/** "Another's resource by path: 404; by query: 403" (decisions.md §15). */
+/** "Another's resource by path: 404; by query: 403" (docs/interface.md). */
 function isByPath({ path }: Asked): boolean {
   return path.includes('{');
 }

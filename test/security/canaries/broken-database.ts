@@ -81,7 +81,7 @@ export async function openDatabase(url: string): Promise<DatabaseAccess & { end(
         `SELECT format('%I.%I', schemaname, tablename) AS name FROM pg_tables WHERE schemaname = ANY('{${[...services, 'webhooks']}}')`,
       );
       const texts: string[] = [];
-      // A receipt holds the link by which the subject comes back (decisions.md §14).
+      // A receipt holds the link by which the subject comes back (docs/interface.md, "Receipts").
       for (const { name } of tables.filter((table) => table.name !== 'transactions.receipts'))
         texts.push(...(await run(`SELECT t::text AS row FROM ${name} AS t`)).map(({ row }) => String(row)));
       return texts.join('\n');

@@ -52,7 +52,7 @@ const probePatienceMs = 1_000;
 const silenceMs = 3_000;
 /** Nothing was sent to a replica that did not take the connection. */
 const neverSent = new Set(['ECONNREFUSED']);
-/** More than any body may have (decisions.md §10). */
+/** More than any body may have (docs/interface.md, "Limits"). */
 const mostBytes = 4 * 2 ** 20;
 
 /** A plain prefix router, as an Ingress is: longest prefix first, round robin over replicas whose /readyz says 200. */

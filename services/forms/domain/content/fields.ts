@@ -14,7 +14,7 @@ const maxText = 20_000;
 const maxRich = 100_000;
 const maxTags = 5_000;
 
-/** `""` and null count as absent (decisions.md §1, "Empty"). */
+/** `""` and null count as absent (docs/interface.md, "Terms"). */
 function isAbsent(value: unknown): boolean {
   return value === undefined || value === null || value === '';
 }
@@ -112,7 +112,7 @@ export const listOf =
     return items.length === 0 ? undefined : (items as T[]);
   };
 
-/** An object with known members; others are dropped (decisions.md §2: unknown fields are ignored). */
+/** An object with known members; others are dropped (docs/interface.md, "The consent context": unknown fields are ignored). */
 export const objectOf =
   (shape: Record<string, Field>): Field<Record<string, unknown>> =>
   (value, at, faults) => {

@@ -37,7 +37,7 @@ interface Member {
   location?: string;
 }
 
-/** Reads the content of a layout model, with the defaults of decisions.md §2. */
+/** Reads the content of a layout model, with the defaults of docs/interface.md, "The consent context". */
 export const readSavedLayout: Field<Record<string, unknown>> = (value, at, faults) =>
   readLayout(savedMembers, value, at, faults);
 
