@@ -88,7 +88,7 @@ export async function measureCpu(
 }
 
 /** Waits until the leader has nothing to send. @returns how long that took in milliseconds; undefined if it took too long. */
-async function drained(
+export async function drained(
   postgres: BenchPostgres,
   leader: Organisation,
   mostMs: number,

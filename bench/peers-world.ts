@@ -4,6 +4,7 @@ import { freePort } from '#lib/db/embedded/free-port.ts';
 import { signIn } from '../deploy/demo-peers/administrator.ts';
 import { createHttpClient, type HttpClient } from './http-client.ts';
 import { accordSettings, createKey } from './prepare-folder.ts';
+import { fillIn, type Questions } from './run-flow.ts';
 import type { BenchPostgres } from './start-postgres.ts';
 import { type ServerProcess, startServer } from './start-server.ts';
 
@@ -100,6 +101,25 @@ export async function pair(leader: Organisation, owner: Organisation): Promise<v
 /** What the leader calls a question of its peer. */
 export function at(owner: Organisation, question = ''): string {
   return `${question}@${new URL(owner.url).host}`;
+}
+
+/** A form with two questions of the leader's own. */
+export function askOwn(leader: Organisation): Questions {
+  return ask(leader.questions.slice(0, 2));
+}
+
+/** A form with one question of the leader's own and one of its peer's. */
+export function askBoth(leader: Organisation, owner: Organisation): Questions {
+  return ask([leader.questions[0] as string, at(owner, owner.questions[1])]);
+}
+
+function ask(elements: readonly string[]): Questions {
+  return {
+    layout: { layoutData: { info: 'information.001', elements } },
+    filledIn: fillIn(
+      Object.fromEntries(elements.map((element) => [`element/processing/${element}/1.0`, 'accepted'])),
+    ),
+  };
 }
 
 /** What stands before an instance and counts parts that are under way to it. */

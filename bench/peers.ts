@@ -8,9 +8,8 @@ import { measureCrypto } from './peers-crypto.ts';
 import { measureForms } from './peers-forms.ts';
 import { measureCpu, measureLatency, type Pair } from './peers-latency.ts';
 import { type PeersResults, writePeersReport } from './peers-report.ts';
-import { at, type Organisation, pair, startOrganisation } from './peers-world.ts';
+import { askBoth, askOwn, type Organisation, pair, startOrganisation } from './peers-world.ts';
 import { rest } from './rest.ts';
-import { fillIn, type Questions } from './run-flow.ts';
 import { startPostgres } from './start-postgres.ts';
 
 // Forms with questions of other organisations: how soon their owners have the answers, and what that costs. It asserts nothing: figures are
@@ -67,7 +66,7 @@ async function measure(): Promise<PeersResults> {
     say(`answers to the peer at ${rate} flows per second`);
     latencies.push(
       await measureLatency(hospital, {
-        ...{ questions: askBoth(hospital), rate, seconds: Number(options.seconds) },
+        ...{ questions: askBoth(hospital.leader, hospital.owner), rate, seconds: Number(options.seconds) },
       }),
     );
   }
@@ -98,7 +97,7 @@ async function startAll(): Promise<{ hospital: Pair; laboratory: Organisation; c
 /** The flow with two questions of its own, and with one of them its peer's. In turn, and each first as often as second. */
 async function compareCpu(hospital: Pair): Promise<PeersResults['cpu']> {
   const flows = Math.ceil(Number(options.flows) / rounds);
-  const asked = { own: askOwn(hospital), peers: askBoth(hospital) };
+  const asked = { own: askOwn(hospital.leader), peers: askBoth(hospital.leader, hospital.owner) };
   const cpu: PeersResults['cpu'] = { own: [], peers: [], flowsEach: flows };
   let firstOrder = 0;
   for (let round = 0; round <= rounds; round += 1)
@@ -110,23 +109,6 @@ async function compareCpu(hospital: Pair): Promise<PeersResults['cpu']> {
       say(`round ${round} of ${rounds}, ${kind}: ${used.flowsPerSecond.toFixed(0)} flows per second`);
     }
   return cpu;
-}
-
-function askOwn({ leader }: Pair): Questions {
-  return ask(leader.questions.slice(0, 2));
-}
-
-function askBoth({ leader, owner }: Pair): Questions {
-  return ask([leader.questions[0] as string, at(owner, owner.questions[1])]);
-}
-
-function ask(elements: readonly string[]): Questions {
-  return {
-    layout: { layoutData: { info: 'information.001', elements } },
-    filledIn: fillIn(
-      Object.fromEntries(elements.map((element) => [`element/processing/${element}/1.0`, 'accepted'])),
-    ),
-  };
 }
 
 function say(text: string): void {
