@@ -14,7 +14,9 @@ const listed = execFileSync('git', ['ls-files', '--cached', '--others', '--exclu
   cwd: root,
   encoding: 'utf8',
 });
-const files = listed.split('\n').filter((file) => file && !ignored.test(file) && existsSync(join(root, file)));
+const files = listed
+  .split('\n')
+  .filter((file) => file && !ignored.test(file) && existsSync(join(root, file)));
 
 const headingsOf = new Map<string, Set<string>>();
 function readHeadings(file: string): Set<string> {
@@ -73,9 +75,7 @@ function checkDecisions(text: string, file: string): Fault[] {
   const numbers = files.flatMap((each) => /^docs\/adr\/(\d{4})-/.exec(each)?.[1] ?? []).map(Number);
   return [...text.matchAll(/\bADR (\d+)\b/g)]
     .filter(([, number]) => !numbers.includes(Number(number)))
-    .map(
-      (match) => `${file}:${lineAt(text, match.index)}: there is no decision ${match[1]} in docs/adr`,
-    );
+    .map((match) => `${file}:${lineAt(text, match.index)}: there is no decision ${match[1]} in docs/adr`);
 }
 
 function lineAt(text: string, index: number): number {
@@ -86,10 +86,7 @@ const faults = files.flatMap((file) => {
   const text = readFileSync(join(root, file), 'utf8');
   if (text.includes('\0')) return [];
   const isMarkdown = file.endsWith('.md');
-  return [
-    ...(isMarkdown ? checkLinks(text, file) : checkProse(text, file)),
-    ...checkDecisions(text, file),
-  ];
+  return [...(isMarkdown ? checkLinks(text, file) : checkProse(text, file)), ...checkDecisions(text, file)];
 });
 for (const fault of faults) console.error(fault);
 if (faults.length > 0) {
