@@ -35,8 +35,8 @@ const nowhere = {
   canLose: false,
   onTopicLost: () => {},
   taken: async () => new Map(),
-  gatherMs: 0,
-  resting: () => [],
+  lingerMs: 0,
+  pausedTopics: () => [],
 };
 const relay = createOutboxRelay({
   db: { ...db, withTransaction: async (work) => work(db) },

@@ -1,9 +1,9 @@
 import path from 'node:path';
 import { loadSecrets, warnOfMode } from '#lib/config/secrets.ts';
 import { resolveSignIn } from '#lib/config/sign-in-specs.ts';
+import { acquireAdvisoryLock } from '#lib/db/advisory-lock.ts';
 import { startEmbeddedPostgres } from '#lib/db/embedded/start-embedded-postgres.ts';
 import { hasRows } from '#lib/db/has-rows.ts';
-import { holdAlone } from '#lib/db/hold-alone.ts';
 import { migrate } from '#lib/db/migrate.ts';
 import { listen } from '#lib/http/listen.ts';
 import { createProbes } from '#lib/http/probes.ts';
@@ -108,6 +108,6 @@ async function holdDatabase(url: string, log: Logger): Promise<Running> {
     log.error('another process has taken the database; this one ends');
     process.exit(1);
   };
-  const { release } = await holdAlone({ url, onLost });
+  const { release } = await acquireAdvisoryLock({ url, onLost });
   return { stop: release };
 }

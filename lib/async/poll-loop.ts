@@ -9,18 +9,18 @@ export interface PollLoop {
 
 /**
  * @param look does what there is to do, or begins it. Never rejects. @returns whether there was something.
- * @param gatherMs asked after each look: so long at least from its beginning to the next one, and what comes meanwhile is found together.
+ * @param lingerMs asked after each look: so long at least from its beginning to the next one, and what comes meanwhile is found together.
  */
 export function createPollLoop({
   look,
   minMs = 50,
   maxMs = 500,
-  gatherMs = () => 0,
+  lingerMs = () => 0,
 }: {
   look: () => Promise<boolean>;
   minMs?: number;
   maxMs?: number;
-  gatherMs?: () => number;
+  lingerMs?: () => number;
 }): PollLoop {
   let stopped = true;
   let woken = false;
@@ -45,7 +45,7 @@ export function createPollLoop({
       const began = performance.now();
       pauseMs = (await look()) ? minMs : Math.min(pauseMs * 2, maxMs);
       if (!stopped && !woken) await pause(pauseMs);
-      const early = began + gatherMs() - performance.now();
+      const early = began + lingerMs() - performance.now();
       if (!stopped && early > 0) await new Promise((resolve) => setTimeout(resolve, early));
     }
   }

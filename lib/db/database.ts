@@ -18,20 +18,32 @@ export interface Queries {
 export interface Database extends Queries {
   /**
    * Runs `work` in one transaction and commits; anything thrown rolls it back. The outcome of a COMMIT whose reply is
-   * lost is unknown, so what is written must be safe to write again.
+   * lost is unknown, so the work must be safe to repeat.
    */
-  withTransaction<T>(work: (tx: Queries) => Promise<T>): Promise<T>;
+  withTransaction<T>(work: (tx: Queries) => Promise<T>, options?: TransactionOptions): Promise<T>;
+}
+
+export interface TransactionOptions {
+  /**
+   * COMMIT does not wait for the disk (PostgreSQL, `synchronous_commit`): the newest such transactions are lost if
+   * PostgreSQL crashes. Only for work that is safe to redo and has been acknowledged to nobody (ADR 15).
+   */
+  asyncCommit?: boolean;
 }
 
 /** Makes a database from a pool; the pool stays its maker's to end. */
 export function createDatabase({ pool }: { pool: pg.Pool }): Database {
   return {
     ...createQueries((statement) => pool.query(compile(statement))),
-    withTransaction: (work) => withTransaction(pool, work),
+    withTransaction: (work, options) => withTransaction(pool, work, options),
   };
 }
 
-async function withTransaction<T>(pool: pg.Pool, work: (tx: Queries) => Promise<T>): Promise<T> {
+async function withTransaction<T>(
+  pool: pg.Pool,
+  work: (tx: Queries) => Promise<T>,
+  { asyncCommit = false }: TransactionOptions = {},
+): Promise<T> {
   const client = await pool.connect().catch(rethrow);
   let open = true;
   const tx = createQueries((statement) => {
@@ -39,7 +51,7 @@ async function withTransaction<T>(pool: pg.Pool, work: (tx: Queries) => Promise<
     return client.query(compile(statement));
   });
   try {
-    await client.query('BEGIN');
+    await client.query(asyncCommit ? 'BEGIN; SET LOCAL synchronous_commit = off' : 'BEGIN');
     const result = await work(tx);
     open = false;
     const { command } = await client.query('COMMIT');

@@ -1,7 +1,7 @@
 import { atMost } from '#lib/async/at-most.ts';
+import { batchWrites } from '#lib/async/batch-writes.ts';
 import { createPollLoop } from '#lib/async/poll-loop.ts';
 import type { Database } from '#lib/db/database.ts';
-import { gather } from '#lib/db/gather.ts';
 import { newUuid } from '#lib/ids/new-uuid.ts';
 import type { Logger } from '#lib/observability/logger.ts';
 import type { DeliveryMetrics } from '#lib/observability/metrics/delivery-metrics.ts';
@@ -60,7 +60,7 @@ export function createDeliveryEngine<Row extends DueRow, Facts>(
   let isStopped = false;
   let renewedAt = performance.now();
 
-  const settle = gather<Attempted<Row, Facts>, Ending | undefined>(lingerMs, async (batch) => {
+  const settle = batchWrites<Attempted<Row, Facts>, Ending | undefined>(lingerMs, async (batch) => {
     const endings = await settleAttempts({ db, kind, leases }, batch);
     kind.afterSettle?.();
     return endings;

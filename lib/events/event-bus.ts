@@ -13,7 +13,7 @@ export interface Unsent {
   /** The event's id. */
   id: string;
   /** True if no repetition can help: it breaks the contract, also of any newer release, or is larger than the carrier takes. */
-  hopeless: boolean;
+  permanent: boolean;
   error: unknown;
 }
 
@@ -24,11 +24,11 @@ export interface Unsent {
 export interface EventBus {
   /**
    * Resolves with the events that were not acknowledged; of those nobody knows whether they have arrived, so they are sent again
-   * unless they are `hopeless`. Never rejects.
+   * unless they are `permanent`. Never rejects.
    */
   publish(events: readonly OutboundEvent[]): Promise<readonly Unsent[]>;
   /** Topics of which nothing came through just now: for a little while nothing should be sent to them. What is for others does not wait for that. */
-  resting(): readonly Topic[];
+  pausedTopics(): readonly Topic[];
   /** Registers a handler; before {@link start}. A reader's name is its service's: its replicas share it. */
   subscribe(topic: Topic, reader: Reader, handler: EventHandler): void;
   /**
@@ -40,7 +40,7 @@ export interface EventBus {
   /** How many events topics have taken since they began; those of which the carrier cannot say it now are left out. @throws if it cannot be asked. */
   taken(topics: readonly Topic[]): Promise<ReadonlyMap<Topic, number>>;
   /** What one event costs more than to be sent with others: where they follow closely, those of so many milliseconds should go together, and of more where they are many. */
-  readonly gatherMs: number;
+  readonly lingerMs: number;
   /** Begins to read. Does not wait for the carrier, which may be down for as long as it likes. */
   start(): void;
   /** Resolves when every subscription is in force: what is published from now on reaches each of them. */

@@ -10,7 +10,7 @@ const require = createRequire(import.meta.url);
 export interface Refusal {
   error: Error;
   /** False while it may be of a newer release, whose processes send it: two releases have one outbox during a rolling restart. */
-  hopeless: boolean;
+  permanent: boolean;
 }
 
 /** What asyncapi.yaml says of events; each is held against it when it is written and when it is read. */
@@ -56,11 +56,11 @@ export function readEventContract(file: URL): EventContract {
       if (size > maxBytes)
         return {
           error: new PoisonError(`It has ${size} bytes, and ${maxBytes} are the most`),
-          hopeless: true,
+          permanent: true,
         };
       const found = fault(topic, event, written);
       const isRecent = Date.parse(event.time) > Date.now() - otherReleaseMs;
-      return found === undefined ? undefined : { error: new PoisonError(found), hopeless: !isRecent };
+      return found === undefined ? undefined : { error: new PoisonError(found), permanent: !isRecent };
     },
   };
 }

@@ -15,7 +15,7 @@ interface Options {
 const lanes = 16;
 
 /** How long a relay may wait for more events once it has sent some: claiming them one by one costs more than applying them. */
-const gatherMs = 25;
+const lingerMs = 25;
 
 /** The bus of one process: an event is acknowledged when every reader has applied it or put it aside. */
 export function createInProcessBus(options: Options): EventBus {
@@ -28,7 +28,7 @@ export function createInProcessBus(options: Options): EventBus {
   async function deliver({ topic, event }: OutboundEvent, arrivedAt: number): Promise<Unsent | undefined> {
     const refusal = contract.refusal(topic, event);
     if (refusal) return { id: event.id, ...refusal };
-    if (!reading) return { id: event.id, hopeless: false, error: new Error('The bus is stopped.') };
+    if (!reading) return { id: event.id, permanent: false, error: new Error('The bus is stopped.') };
     const arrival = { read: () => event, place: event.id, eventId: event.id, arrivedAt };
     const done = await Promise.all(
       subscriptions.filter((each) => each.topic === topic).map((each) => applier.apply(each, arrival)),
@@ -38,7 +38,7 @@ export function createInProcessBus(options: Options): EventBus {
       return undefined;
     }
     metrics?.publishFailed(topic);
-    return { id: event.id, hopeless: false, error: new Error('A reader could not apply it.') };
+    return { id: event.id, permanent: false, error: new Error('A reader could not apply it.') };
   }
 
   /** Events with one key keep their order, and no others, as on Kafka. */
@@ -62,8 +62,8 @@ export function createInProcessBus(options: Options): EventBus {
     canLose: false,
     onTopicLost: () => {},
     taken: async () => new Map(),
-    resting: () => [],
-    gatherMs,
+    pausedTopics: () => [],
+    lingerMs,
     subscribe: (topic, reader, handler) => void subscriptions.push({ topic, reader, handler }),
     async publish(events) {
       const work = deliverAll(events);

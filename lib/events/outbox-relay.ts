@@ -1,7 +1,6 @@
 import { atMost } from '#lib/async/at-most.ts';
 import { createPollLoop } from '#lib/async/poll-loop.ts';
 import type { Database } from '#lib/db/database.ts';
-import { mayBeLost } from '#lib/db/may-be-lost.ts';
 import { sql } from '#lib/db/sql.ts';
 import { parkDeadLetter } from '#lib/events/dead-letters.ts';
 import type { OutboundEvent, Topic } from '#lib/events/event.ts';
@@ -22,12 +21,15 @@ export interface OutboxRelay {
 
 interface Parts {
   db: Database;
-  bus: Pick<EventBus, 'publish' | 'canLose' | 'onTopicLost' | 'taken' | 'gatherMs' | 'resting'>;
+  bus: Pick<EventBus, 'publish' | 'canLose' | 'onTopicLost' | 'taken' | 'lingerMs' | 'pausedTopics'>;
   log: Logger;
   metrics?: EventMetrics | undefined;
   /** How long a topic that was lost stays as it is before it is filled again. */
   refillMs?: number;
 }
+
+/** A lost lease or removal only makes a relay send rows again. */
+const asyncCommit = { asyncCommit: true };
 
 interface OutboxRow extends OutboundEvent {
   id: string;
@@ -64,7 +66,7 @@ export function createOutboxRelay(parts: Parts): OutboxRelay {
   bus.onTopicLost(refill.wanted);
   const loop = createPollLoop({
     look: drain,
-    gatherMs: () => bus.gatherMs * Math.min(mostTimes, 1 + sent / crowd),
+    lingerMs: () => bus.lingerMs * Math.min(mostTimes, 1 + sent / crowd),
   });
   let stopped = true;
   let nextTidy = 0;
@@ -74,17 +76,21 @@ export function createOutboxRelay(parts: Parts): OutboxRelay {
 
   /** @returns how many rows are done with. */
   async function sendBatch(): Promise<number> {
-    const rows = await db.query<OutboxRow>(claim(bus.resting()));
+    const rows = await db.withTransaction(
+      (tx) => tx.query<OutboxRow>(claim(bus.pausedTopics())),
+      asyncCommit,
+    );
     if (rows.length === 0) return 0;
     // RETURNING has no order, and events that need not come out of order should not.
     rows.sort((one, other) => (BigInt(one.id) < BigInt(other.id) ? -1 : 1));
     const unsent = new Map((await bus.publish(rows)).map((each) => [each.id, each]));
     const acknowledged = rows.filter((row) => !unsent.has(row.event.id));
-    await finishRows(db, idsOf(acknowledged), bus.canLose);
-    const hopeless = rows.filter((row) => unsent.get(row.event.id)?.hopeless);
-    for (const row of hopeless) await putAside(parts, row, unsent.get(row.event.id) as Unsent);
+    if (acknowledged.length > 0)
+      await db.withTransaction((tx) => finishRows(tx, idsOf(acknowledged), bus.canLose), asyncCommit);
+    const permanent = rows.filter((row) => unsent.get(row.event.id)?.permanent);
+    for (const row of permanent) await putAside(parts, row, unsent.get(row.event.id) as Unsent);
     await release(parts, rows, [...unsent.values()]);
-    return acknowledged.length + hopeless.length;
+    return acknowledged.length + permanent.length;
   }
 
   async function tidy(): Promise<void> {
@@ -149,17 +155,16 @@ function createRefill({ db, refillMs = defaultRefillMs }: Parts) {
   };
 }
 
-/** @param resting topics that are left alone: rows that cannot go must not take the place of those that can, however many they are. */
-const claim = (resting: readonly Topic[]) => sql`
+/** @param pausedTopics topics that are left alone: rows that cannot go must not take the place of those that can, however many they are. */
+const claim = (pausedTopics: readonly Topic[]) => sql`
   UPDATE outbox AS o
      SET lease_until = now() + ${leaseSeconds} * interval '1 second', attempts = o.attempts + 1
    WHERE o.id IN (
            SELECT c.id FROM outbox AS c
-            WHERE c.topic <> ALL(${resting}::text[]) AND c.not_before <= now() AND (c.lease_until IS NULL OR c.lease_until < now())
+            WHERE c.topic <> ALL(${pausedTopics}::text[]) AND c.not_before <= now() AND (c.lease_until IS NULL OR c.lease_until < now())
             ORDER BY c.id
             LIMIT ${batchSize}
               FOR UPDATE SKIP LOCKED)
-     AND ${mayBeLost}
   RETURNING o.id, o.topic, o.key, o.event`;
 
 const idsOf = (rows: readonly OutboxRow[]) => rows.map((row) => row.id);
@@ -184,7 +189,7 @@ async function release(
   rows: readonly OutboxRow[],
   unsent: readonly Unsent[],
 ): Promise<void> {
-  const again = new Set(unsent.filter((each) => !each.hopeless).map((each) => each.id));
+  const again = new Set(unsent.filter((each) => !each.permanent).map((each) => each.id));
   const ids = idsOf(rows.filter((row) => again.has(row.event.id)));
   if (ids.length === 0) return;
   log.warn('events could not be sent; they stay in the outbox', {

@@ -1,5 +1,4 @@
 import type { Queries } from '#lib/db/database.ts';
-import { mayBeLost } from '#lib/db/may-be-lost.ts';
 import { sql } from '#lib/db/sql.ts';
 import type { Topic } from '#lib/events/event.ts';
 
@@ -9,8 +8,7 @@ const batchSize = 1_000;
 
 /** Takes acknowledged rows out of the outbox. @param keep whether the carrier may still lose them. */
 export async function finishRows(db: Queries, ids: readonly string[], keep: boolean): Promise<void> {
-  if (ids.length === 0) return;
-  const gone = sql`DELETE FROM outbox WHERE id = ANY(${ids}::bigint[]) AND ${mayBeLost}`;
+  const gone = sql`DELETE FROM outbox WHERE id = ANY(${ids}::bigint[])`;
   if (!keep) await db.query(gone);
   else
     await db.query(sql`

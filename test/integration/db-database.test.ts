@@ -1,9 +1,8 @@
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { createDatabase, type Database } from '#lib/db/database.ts';
-import { mayBeLost } from '#lib/db/may-be-lost.ts';
 import { createPool } from '#lib/db/pool.ts';
-import { type Statement, sql } from '#lib/db/sql.ts';
+import { sql } from '#lib/db/sql.ts';
 import { createLogger } from '#lib/observability/logger.ts';
 import { patience } from '../support/run/patience.ts';
 import { until } from '../support/run/until.ts';
@@ -225,28 +224,27 @@ test('a database that is not there is not available', async () => {
   await nowhere.end();
 });
 
-test('what may be lost does not wait for the disk, and everything else on the same connection does', async () => {
+test('a transaction with asyncCommit does not wait for the disk; others on the same connection do', async () => {
   await db.query(add(1));
-  const client = await pool.connect();
-  const single = createDatabase({ pool: { query: client.query.bind(client) } as unknown as pg.Pool });
-  /** @returns whether all that had been written before it was on disk afterwards. */
-  async function waits(statement: Statement): Promise<boolean> {
-    const { at } = await single.one<{ at: string }>(sql`SELECT pg_current_wal_insert_lsn()::text AS at`);
-    await single.query(statement);
-    const { done } = await single.one<{ done: boolean }>(
+  const single = createPool({ url: target.url, schema: 'kernel', log, max: 1 });
+  const database = createDatabase({ pool: single });
+  /** @returns whether the change was on disk when its COMMIT returned. */
+  async function waits(asyncCommit: boolean): Promise<boolean> {
+    const { at } = await database.one<{ at: string }>(sql`SELECT pg_current_wal_insert_lsn()::text AS at`);
+    await database.withTransaction((tx) => tx.query(sql`UPDATE things SET id = id + 1`), { asyncCommit });
+    const { done } = await database.one<{ done: boolean }>(
       sql`SELECT pg_current_wal_flush_lsn() >= ${at}::pg_lsn AS done`,
     );
     return done;
   }
-  const change = sql`UPDATE things SET id = id + 1`;
   try {
-    await single.query(sql`SET synchronous_commit = on`);
-    await until(async () => expect(await waits(sql`${change} WHERE ${mayBeLost}`)).toBe(false));
+    await database.query(sql`SET synchronous_commit = on`);
+    await until(async () => expect(await waits(true)).toBe(false));
     for (let count = 0; count < 20; count += 1) {
-      await single.query(sql`${change} WHERE ${mayBeLost}`);
-      expect(await waits(change)).toBe(true);
+      await waits(true);
+      expect(await waits(false)).toBe(true);
     }
   } finally {
-    client.release(true);
+    await single.end();
   }
 });

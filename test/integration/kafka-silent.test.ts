@@ -6,9 +6,9 @@ import { startSilentBroker } from '../support/stores/silent-broker.ts';
 
 test('a topic of which nothing gets through rests, and no other', async () => {
   const bus = createTestKafkaBus({ address: '127.0.0.1:1' });
-  expect(bus.resting()).toEqual([]);
-  expect(await bus.publish([outbound()])).toMatchObject([{ hopeless: false }]);
-  expect(bus.resting()).toEqual(['accord.consents']);
+  expect(bus.pausedTopics()).toEqual([]);
+  expect(await bus.publish([outbound()])).toMatchObject([{ permanent: false }]);
+  expect(bus.pausedTopics()).toEqual(['accord.consents']);
   await bus.stop();
 });
 

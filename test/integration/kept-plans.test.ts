@@ -76,10 +76,10 @@ describe('what is planned while a table is empty does not read all of it when th
         },
         ...{
           canLose: false,
-          gatherMs: 0,
+          lingerMs: 0,
           onTopicLost: () => {},
           taken: async () => new Map(),
-          resting: () => [],
+          pausedTopics: () => [],
         },
       },
     });

@@ -34,8 +34,8 @@ function busOf(publish: Publish, taken: (topic: Topic) => number = () => Number.
   return {
     publish,
     canLose: true,
-    gatherMs: 0,
-    resting: () => [],
+    lingerMs: 0,
+    pausedTopics: () => [],
     taken: async (topics: readonly Topic[]) => new Map(topics.map((topic) => [topic, taken(topic)])),
     onTopicLost: (listener: (topic: Topic) => void) => void listeners.push(listener),
     lose: (topic: Topic) => {
@@ -114,7 +114,7 @@ describe('the outbox relay', () => {
     startRelay(db, async (events) => {
       rounds.push(events.map(({ event }) => event.subject));
       const lost = events.filter(({ event }) => event.subject === 'b' && rounds.length < 3);
-      return lost.map(({ event }) => ({ id: event.id, hopeless: false, error: new Error('no answer') }));
+      return lost.map(({ event }) => ({ id: event.id, permanent: false, error: new Error('no answer') }));
     });
     await expect.poll(() => countRows(db)).toBe(0);
     expect(rounds).toEqual([['a', 'b', 'c'], ['b'], ['b']]);
@@ -132,7 +132,11 @@ describe('the outbox relay', () => {
       sent.push(...events.map(({ topic }) => topic));
       return [];
     });
-    const relay = createOutboxRelay({ db, bus: { ...bus, resting: () => ['accord.peer-submissions'] }, log });
+    const relay = createOutboxRelay({
+      db,
+      bus: { ...bus, pausedTopics: () => ['accord.peer-submissions'] },
+      log,
+    });
     ends.push(relay.stop);
     relay.start();
     await expect.poll(() => countRows(db)).toBe(600);
@@ -145,8 +149,8 @@ describe('the outbox relay', () => {
     const sent: string[] = [];
     startRelay(db, async (events) => {
       sent.push(...events.map(({ event }) => event.subject).filter((subject) => subject !== 'b'));
-      const hopeless = events.filter(({ event }) => event.subject === 'b');
-      return hopeless.map(({ event }) => ({ id: event.id, hopeless: true, error: new Error('too large') }));
+      const permanent = events.filter(({ event }) => event.subject === 'b');
+      return permanent.map(({ event }) => ({ id: event.id, permanent: true, error: new Error('too large') }));
     });
     await expect.poll(() => countRows(db)).toBe(0);
     expect(sent).toEqual(['a', 'c']);

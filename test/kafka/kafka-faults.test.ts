@@ -56,7 +56,7 @@ describe.skipIf(!brokers)('events while Kafka is in trouble', () => {
     await kafka.kill();
     const sent = [outbound(), outbound(), keyRevoked()];
     expect(await bus.publish(sent)).toMatchObject(
-      sent.map(({ event }) => ({ id: event.id, hopeless: false })),
+      sent.map(({ event }) => ({ id: event.id, permanent: false })),
     );
     await kafka.launch();
     await publishAll(bus, sent);
@@ -85,7 +85,7 @@ describe.skipIf(!brokers)('events while Kafka is in trouble', () => {
     const sent = [outbound()];
     kafka.pause();
     const began = performance.now();
-    expect(await bus.publish(sent)).toMatchObject([{ hopeless: false }]);
+    expect(await bus.publish(sent)).toMatchObject([{ permanent: false }]);
     expect(performance.now() - began).toBeLessThan(27_000);
     const stopped = performance.now();
     await bus.stop();
@@ -110,7 +110,7 @@ describe.skipIf(!brokers)('events while Kafka is in trouble', () => {
     await withAdmin((admin) => admin.deleteTopics({ topics: ['accord.consents'] }), kafka.address);
     const [waiting, going] = [outbound(), keyRevoked()];
     const unsent = await bus.publish([waiting, going]);
-    expect(unsent).toMatchObject([{ id: waiting.event.id, hopeless: false }]);
+    expect(unsent).toMatchObject([{ id: waiting.event.id, permanent: false }]);
     await expect.poll(() => came.keys.has(going.event.id), { timeout: 60_000 }).toBe(true);
     const { created } = await createTopics({ brokers: [kafka.address], wanted: readTopics(asyncApi) });
     expect(created).toEqual(['accord.consents']);

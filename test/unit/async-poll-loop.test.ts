@@ -53,7 +53,7 @@ it('who wakes the loop is not forgotten, though it is looking just then', async 
 
 it('what comes soon after a look is found with what comes soon after it', async () => {
   const look = vi.fn(async () => true);
-  const loop = createPollLoop({ look, gatherMs: () => 25 });
+  const loop = createPollLoop({ look, lingerMs: () => 25 });
   loop.start();
   for (let times = 0; times < 20; times += 1) {
     loop.wake();

@@ -21,6 +21,6 @@ it('A reader passes over what a newer release says beside, and takes nothing les
 it('What is written is held to the letter of the contract', () => {
   const refusal = (changes: object) => eventContract.refusal('accord.consents', sampleEvent(changes));
   expect(refusal({})).toBeUndefined();
-  expect(refusal({ data: { ...data, answer: 'yes' } })).toMatchObject({ hopeless: false });
-  expect(refusal({ data: { ...data, answer: 'yes' }, time: 'when?' })).toMatchObject({ hopeless: true });
+  expect(refusal({ data: { ...data, answer: 'yes' } })).toMatchObject({ permanent: false });
+  expect(refusal({ data: { ...data, answer: 'yes' }, time: 'when?' })).toMatchObject({ permanent: true });
 });

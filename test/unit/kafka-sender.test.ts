@@ -55,14 +55,14 @@ test('a producer does nothing that kafkajs gets wrong, and Kafka acknowledges wi
 test('of a batch that is refused for one event the others are sent one by one', async () => {
   const { asked, sender } = brokerThat((subjects) => (subjects.includes('b') ? tooLarge() : undefined));
   const events = batchOf('a', 'b', 'c');
-  expect(await sender.send(events)).toMatchObject([{ id: events[1]?.event.id, hopeless: true }]);
+  expect(await sender.send(events)).toMatchObject([{ id: events[1]?.event.id, permanent: true }]);
   expect(asked).toEqual([['a', 'b', 'c'], ['a'], ['b'], ['c']]);
 });
 
 test('what is refused for its time waits: the clock of another process is right', async () => {
   const misdated = () => Object.assign(new Error('out of range'), { type: 'INVALID_TIMESTAMP' });
   const { sender } = brokerThat(misdated);
-  expect(await sender.send(batchOf('a', 'b'))).toMatchObject([{ hopeless: false }, { hopeless: false }]);
+  expect(await sender.send(batchOf('a', 'b'))).toMatchObject([{ permanent: false }, { permanent: false }]);
 });
 
 test('when the broker goes away meanwhile the rest waits for it together: one by one it would outlast the lease', async () => {
@@ -72,7 +72,7 @@ test('when the broker goes away meanwhile the rest waits for it together: one by
   });
   const events = batchOf('a', 'b', 'c', 'd');
   const unsent = await sender.send(events);
-  expect(unsent.map(({ id, hopeless }) => [id, hopeless])).toEqual(
+  expect(unsent.map(({ id, permanent }) => [id, permanent])).toEqual(
     events.slice(1).map(({ event }) => [event.id, false]),
   );
   expect(asked).toEqual([['a', 'b', 'c', 'd'], ['a'], ['b']]);
@@ -94,7 +94,7 @@ test('a topic that is there again after it was missing was lost, though none of 
   const missing = Object.assign(new Error('unknown topic'), { type: 'UNKNOWN_TOPIC_OR_PARTITION' });
   const { sender, lost } = brokerThat(() => (isMissing ? missing : undefined));
   const events = batchOf('a');
-  expect(await sender.send(events)).toMatchObject([{ hopeless: false }]);
+  expect(await sender.send(events)).toMatchObject([{ permanent: false }]);
   expect(lost).not.toHaveBeenCalled();
   isMissing = false;
   expect(await sender.send(events)).toEqual([]);

@@ -23,7 +23,7 @@ export interface BatchReader {
 }
 
 /** Where events follow closely, so many milliseconds of them are read at once: asking for each would cost more than applying it. */
-const gatherMs = 50;
+const lingerMs = 50;
 /**
  * For so long a batch is worked at, if it has more than one message: all partitions have their turn, and the broker is asked soon again, which tells of
  * a topic that was lost (outbox-relay.ts).
@@ -93,7 +93,7 @@ export function createBatchReader({ subscription, applier, metrics, onProgress }
     gathered = true;
     const early = nextRead - performance.now();
     if (early > 0) await wait(early);
-    nextRead = performance.now() + gatherMs;
+    nextRead = performance.now() + lingerMs;
   }
 
   async function read(payload: EachBatchPayload): Promise<void> {

@@ -10,8 +10,8 @@ import {
   type KafkaConnection,
 } from '#lib/events/kafka/kafka-client.ts';
 import { createReaderLoop, type ReaderLoop } from '#lib/events/kafka/reader-loop.ts';
-import { createRests } from '#lib/events/kafka/rests.ts';
 import { createSender, type Sender } from '#lib/events/kafka/sender.ts';
+import { createTopicBackoff } from '#lib/events/kafka/topic-backoff.ts';
 import type { Logger } from '#lib/observability/logger.ts';
 import type { EventMetrics } from '#lib/observability/metrics/event-metrics.ts';
 
@@ -33,7 +33,7 @@ export function createKafkaBus(options: Options): EventBus {
   const applier = createEventApplier(options);
   const loops: ReaderLoop[] = [];
   const asking = new Set<KafkaConnection>();
-  const rests = createRests();
+  const backoff = createTopicBackoff();
 
   function addLoop(subscription: Subscription): void {
     const { topic, reader } = subscription;
@@ -51,8 +51,8 @@ export function createKafkaBus(options: Options): EventBus {
     const sender = senders.get(topic) ?? createSender(connect, topic, () => tellLoss(topic));
     senders.set(topic, sender);
     const unsent = await sender.send(events);
-    if (unsent.some(({ hopeless }) => !hopeless)) rests.failed(topic);
-    else rests.worked(topic);
+    if (unsent.some(({ permanent }) => !permanent)) backoff.failed(topic);
+    else backoff.succeeded(topic);
     metrics?.published(topic, events.length - unsent.length);
     if (unsent.length > 0) metrics?.publishFailed(topic);
     return unsent;
@@ -69,8 +69,8 @@ export function createKafkaBus(options: Options): EventBus {
     canLose: true,
     onTopicLost: (listener) => void losses.push(listener),
     taken,
-    resting: rests.now,
-    gatherMs: 25,
+    pausedTopics: backoff.pausedTopics,
+    lingerMs: 25,
     subscribe: (topic, reader, handler) => addLoop({ topic, reader, handler }),
     async publish(events) {
       const refused: Unsent[] = [];

@@ -64,9 +64,9 @@ export function createSender(connect: () => KafkaConnection, topic: Topic, onLos
       await trySend(events);
       return [];
     } catch (error) {
-      const hopeless = isHopeless(error);
-      if (!hopeless || events.length === 1)
-        return events.map(({ event }) => ({ id: event.id, hopeless, error }));
+      const permanent = isPermanent(error);
+      if (!permanent || events.length === 1)
+        return events.map(({ event }) => ({ id: event.id, permanent, error }));
       return sendEach(events);
     }
   }
@@ -79,7 +79,7 @@ export function createSender(connect: () => KafkaConnection, topic: Topic, onLos
     const unsent: Unsent[] = [];
     for (const [index, event] of events.entries()) {
       const [failed] = await send([event]);
-      if (failed?.hopeless === false)
+      if (failed?.permanent === false)
         return [...unsent, ...events.slice(index).map((each) => ({ ...failed, id: each.event.id }))];
       if (failed) unsent.push(failed);
     }
@@ -141,11 +141,11 @@ function isMissing(error: unknown): boolean {
 }
 
 /** What the broker refuses for good (Kafka protocol, "Error Codes"), and what it refuses to a batch that has one such record. */
-const hopelessTypes = new Set(['MESSAGE_TOO_LARGE', 'RECORD_LIST_TOO_LARGE', 'INVALID_RECORD']);
+const permanentErrors = new Set(['MESSAGE_TOO_LARGE', 'RECORD_LIST_TOO_LARGE', 'INVALID_RECORD']);
 
-function isHopeless(error: unknown): boolean {
+function isPermanent(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
-  return hopelessTypes.has((error as { type?: string }).type ?? '') || isHopeless(error.cause);
+  return permanentErrors.has((error as { type?: string }).type ?? '') || isPermanent(error.cause);
 }
 
 async function within<T>(ms: number, work: Promise<T>): Promise<T> {

@@ -1,5 +1,5 @@
+import { batchWrites } from '#lib/async/batch-writes.ts';
 import type { Database } from '#lib/db/database.ts';
-import { gather } from '#lib/db/gather.ts';
 import { sql } from '#lib/db/sql.ts';
 import { noteOnce } from '#lib/events/inbox.ts';
 import { requestExtension } from '#lib/events/request-extension.ts';
@@ -32,7 +32,7 @@ export function createLateAnswers(
   db: Database,
   { consumer, source }: { consumer: string; source: string },
 ): (answer: LateAnswer) => Promise<LateOutcome> {
-  const apply = gather(0, (answers: readonly (LateAnswer & { extension: object })[]) =>
+  const apply = batchWrites(0, (answers: readonly (LateAnswer & { extension: object })[]) =>
     applyLateAnswers(db, answers, { consumer, source }),
   );
   return async (answer) => {

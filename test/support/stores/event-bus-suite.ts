@@ -7,11 +7,11 @@ import type { Reader } from '#lib/events/reader.ts';
 import { currentRequestId } from '#lib/observability/request-context.ts';
 import { keyRevoked, outbound, sampleEvent } from '../samples/sample-events.ts';
 
-/** Publishes as the relay does: what was not acknowledged is sent again, unless that is hopeless. */
+/** Publishes as the relay does: what was not acknowledged is sent again, unless that is permanent. */
 export async function publishAll(bus: EventBus, events: readonly OutboundEvent[]): Promise<void> {
   let left = [...events];
   while (left.length > 0) {
-    const again = new Set((await bus.publish(left)).filter((each) => !each.hopeless).map(({ id }) => id));
+    const again = new Set((await bus.publish(left)).filter((each) => !each.permanent).map(({ id }) => id));
     left = left.filter(({ event }) => again.has(event.id));
   }
 }
@@ -151,13 +151,13 @@ export function describeEventBus(carrier: string, makeBus: () => EventBus): void
           made.subscribe('accord.consents', testReader(), collect(applied, sent)),
         );
         const unsent = await bus.publish(sent);
-        expect(new Map(unsent.map(({ id, hopeless }) => [id, hopeless]))).toEqual(
+        expect(new Map(unsent.map(({ id, permanent }) => [id, permanent]))).toEqual(
           new Map([
             [young.id, false],
             [old.id, true],
           ]),
         );
-        expect(bus.resting()).toEqual([]);
+        expect(bus.pausedTopics()).toEqual([]);
         await expect.poll(() => applied.length).toBe(2);
         expect(applied.map(({ id }) => id)).not.toContain(young.id);
       },
@@ -170,7 +170,7 @@ export function describeEventBus(carrier: string, makeBus: () => EventBus): void
       const bus = await running((made) =>
         made.subscribe('accord.consents', testReader(), collect(applied, sent)),
       );
-      expect(await bus.publish(sent)).toMatchObject([{ id: broken.id, hopeless: true }]);
+      expect(await bus.publish(sent)).toMatchObject([{ id: broken.id, permanent: true }]);
       await expect.poll(() => applied.length).toBe(2);
       expect(applied.map(({ id }) => id)).not.toContain(broken.id);
     });

@@ -1,7 +1,7 @@
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import pg from 'pg';
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
-import { holdAlone } from '#lib/db/hold-alone.ts';
+import { acquireAdvisoryLock } from '#lib/db/advisory-lock.ts';
 import { StartupError } from '#lib/errors/startup-error.ts';
 import { patience } from '../support/run/patience.ts';
 import { createTestDatabase, type TestDatabase } from '../support/stores/postgres.ts';
@@ -13,7 +13,7 @@ beforeEach(async () => {
 afterEach(() => target.drop());
 
 async function hold(onLost: () => void = () => {}) {
-  const held = await holdAlone({ url: target.url, onLost });
+  const held = await acquireAdvisoryLock({ url: target.url, onLost });
   onTestFinished(() => held.release().catch(() => {}));
   return held;
 }
@@ -32,7 +32,8 @@ async function holderSession(): Promise<unknown> {
   return rows[0]?.pid;
 }
 
-const refusal = () => holdAlone({ url: target.url, onLost: () => {} }).catch((error: unknown) => error);
+const refusal = () =>
+  acquireAdvisoryLock({ url: target.url, onLost: () => {} }).catch((error: unknown) => error);
 
 test('a second process on one database is refused, and told which one has it', async () => {
   await hold();
@@ -49,7 +50,7 @@ test('a database that was given free can be held again', async () => {
 test('two databases of one server do not get in each other’s way', async () => {
   await hold();
   const other = await createTestDatabase();
-  const held = await holdAlone({ url: other.url, onLost: () => {} });
+  const held = await acquireAdvisoryLock({ url: other.url, onLost: () => {} });
   await held.release();
   await other.drop();
 });
@@ -71,7 +72,7 @@ test('a process whose connection breaks holds the database again', async () => {
 test('a process whose connection breaks without PostgreSQL noticing is no other process: it holds the database again', async () => {
   const network = await startNetwork();
   const lost = vi.fn();
-  const held = await holdAlone({ url: network.url, onLost: lost });
+  const held = await acquireAdvisoryLock({ url: network.url, onLost: lost });
   onTestFinished(() => held.release());
   const before = await holderSession();
   network.breakOnOurSide();

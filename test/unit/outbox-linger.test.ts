@@ -14,7 +14,11 @@ function startRelay(found: number) {
     return { id: String(id), topic: 'accord.consents', key: event.subject, event };
   });
   let isMore = true;
-  const db = { query: async () => (isMore ? rows : []) } as unknown as Database;
+  const tx = { query: async () => (isMore ? rows : []) };
+  const db = {
+    ...tx,
+    withTransaction: (work: (each: typeof tx) => unknown) => work(tx),
+  } as unknown as Database;
   const publish = vi.fn(async () => []);
   const relay = createOutboxRelay({
     db,
@@ -23,10 +27,10 @@ function startRelay(found: number) {
       publish,
       ...{
         canLose: false,
-        gatherMs: 25,
+        lingerMs: 25,
         onTopicLost: () => {},
         taken: async () => new Map(),
-        resting: () => [],
+        pausedTopics: () => [],
       },
     },
   });

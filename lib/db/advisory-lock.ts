@@ -23,7 +23,7 @@ const keepAliveMs = 10_000;
  * process reach nobody in another one (architecture.md, "One process or many"). If the connection breaks it is made again.
  * @throws StartupError that names the process which has it, or if the database cannot be reached.
  */
-export async function holdAlone(options: Options): Promise<{ release(): Promise<void> }> {
+export async function acquireAdvisoryLock(options: Options): Promise<{ release(): Promise<void> }> {
   const deadline = Date.now() + patienceMs;
   let attempt = await tryToHold(options.url);
   while ('holder' in attempt && Date.now() < deadline) {
