@@ -4,12 +4,12 @@ import { sql } from '#lib/db/sql.ts';
 import { randomId } from '#lib/ids/random-id.ts';
 import { commitTransaction } from '../services/transactions/queries/commit-transaction.ts';
 import { insertClaiming } from '../services/transactions/queries/create-transaction.ts';
+import { readReceipt } from '../services/transactions/queries/records.ts';
 import {
   readTransaction,
   readTransactionWithEarlier,
   readTransactionWithReceipt,
-} from '../services/transactions/queries/read-transaction.ts';
-import { readReceipt } from '../services/transactions/queries/receipts.ts';
+} from '../services/transactions/queries/transactions.ts';
 import type { BaselineForms } from './baseline-forms.ts';
 
 const source = 'http://localhost';

@@ -24,19 +24,17 @@ import type { RateLimiter } from '#lib/http/rate-limits.ts';
 import type { Logger } from '#lib/observability/logger.ts';
 import type { Metrics } from '#lib/observability/metrics.ts';
 import { followOutcomes } from './consumers/follow-outcomes.ts';
-import { createAnswersDigests } from './domain/answers-digest.ts';
+import { createAnswersDigests } from './domain/answers.ts';
 import { createKnownForms } from './domain/known-forms.ts';
-import { createReceiptSigner } from './domain/receipt-signer.ts';
+import { createReceiptSigner } from './domain/receipt.ts';
 import { createTransactionTokens } from './domain/transaction-token.ts';
 import { createSubjectAuthentication } from './handlers/authenticate.ts';
-import type { Dependencies } from './handlers/dependencies.ts';
-import { createHandlers } from './handlers/handlers.ts';
-import { renderErrorPage } from './handlers/render-error-page.ts';
+import { renderErrorPage } from './handlers/error-page.ts';
+import { createHandlers, type Dependencies } from './handlers/handlers.ts';
 import { submitDependencies } from './handlers/submit-dependencies.ts';
-import { createDeadlineSweeper } from './jobs/sweep-deadlines.ts';
-import { createExpiryTeller } from './jobs/tell-expiry.ts';
+import { createDeadlineSweeper, createExpiryTeller } from './jobs/background-jobs.ts';
 import { createOperations } from './operations/create-operations.ts';
-import { forgetSubmissions, heldSubmissions } from './queries/submissions.ts';
+import { forgetSubmissions, heldSubmissions } from './queries/peer-parts.ts';
 
 interface Options {
   db: Database;

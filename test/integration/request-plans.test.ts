@@ -10,7 +10,7 @@ import { createKey } from '../../bench/prepare-folder.ts';
 import { readPlans } from '../../bench/read-plans.ts';
 import { runFlow, type Target } from '../../bench/run-flow.ts';
 import { walkRequests } from '../../bench/walk-requests.ts';
-import { createExpiryTeller } from '../../services/transactions/jobs/tell-expiry.ts';
+import { createExpiryTeller } from '../../services/transactions/jobs/background-jobs.ts';
 import { startTestInstance, type TestInstance } from '../support/instances/instance.ts';
 
 /** Enough that an index is cheaper than the table; ANALYZE reads all of so few, so that plans are the same every time. */

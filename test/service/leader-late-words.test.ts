@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { movesInForce, type SubmissionAnswer } from '../../services/transactions/domain/follower.ts';
-import { createLateAnswers, type LateOutcome } from '../../services/transactions/queries/late-answers.ts';
+import { movesInForce, type SubmissionAnswer } from '../../services/transactions/domain/part.ts';
+import { createLateAnswers, type LateOutcome } from '../../services/transactions/queries/parts.ts';
 import { answered, type LeadingInstance, startLeading } from '../support/instances/leader-instance.ts';
 import { eventsOf } from '../support/instances/live-events.ts';
 import type { LiveTransaction } from '../support/instances/live-transactions.ts';

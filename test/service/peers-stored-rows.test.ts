@@ -3,7 +3,7 @@ import { createDatabase, type Database } from '#lib/db/database.ts';
 import { createPool } from '#lib/db/pool.ts';
 import { randomId } from '#lib/ids/random-id.ts';
 import { createLogger } from '#lib/observability/logger.ts';
-import { forgetSubmissions } from '../../services/transactions/queries/submissions.ts';
+import { forgetSubmissions } from '../../services/transactions/queries/peer-parts.ts';
 import { rowsOf, runInDatabase } from '../support/instances/live-database.ts';
 import { type OwnerInstance, startOwner } from '../support/instances/owner-instance.ts';
 import { makePart, newPeer } from '../support/peers/peer-parts.ts';

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import type { components } from '#lib/contracts/openapi.gen.ts';
-import { unknownFields } from '../../services/transactions/domain/gather-fields.ts';
+import { unknownFields } from '../../services/transactions/domain/context-fields.ts';
 import { type Caller, createKey } from '../support/instances/callers.ts';
 import { startTestInstance, type TestInstance } from '../support/instances/instance.ts';
 

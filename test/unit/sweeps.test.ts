@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import type { Database } from '#lib/db/database.ts';
 import { createInboxSweeper } from '#lib/events/inbox-sweeper.ts';
 import { createLogger } from '#lib/observability/logger.ts';
-import { createDeadlineSweeper } from '../../services/transactions/jobs/sweep-deadlines.ts';
+import { createDeadlineSweeper } from '../../services/transactions/jobs/background-jobs.ts';
 import { createForgetter } from '../../services/webhooks/jobs/forget-old.ts';
 import { openGate } from '../support/run/gate.ts';
 

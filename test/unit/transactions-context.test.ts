@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseContext } from '../../services/transactions/domain/parse-context.ts';
+import { parseContext } from '../../services/transactions/domain/context.ts';
 
 const base = { subject: 'alice', layout: 'layout.001' };
 const faults = (body: Record<string, unknown>) => {

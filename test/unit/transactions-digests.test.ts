@@ -2,9 +2,8 @@ import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { randomId } from '#lib/ids/random-id.ts';
-import { createAnswersDigests } from '../../services/transactions/domain/answers-digest.ts';
-import { sha256Canonical } from '../../services/transactions/domain/context-digest.ts';
-import { addDuration } from '../../services/transactions/domain/duration.ts';
+import { createAnswersDigests, sha256Canonical } from '../../services/transactions/domain/answers.ts';
+import { addDuration } from '../../services/transactions/domain/values.ts';
 
 const answers = { 'element/processing/a/1.0': ['accepted'], 'element/preference/b/1.0': ['x', 'y'] };
 const secret = randomBytes(32);

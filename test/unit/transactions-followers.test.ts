@@ -4,7 +4,7 @@ import {
   type FollowerState,
   moveFollower,
   type SubmissionAnswer,
-} from '../../services/transactions/domain/follower.ts';
+} from '../../services/transactions/domain/part.ts';
 
 const states: FollowerState[] = ['WAITING', 'SENDING', 'HELD', 'ACCEPTED', 'REFUSED', 'DROPPED'];
 const verdicts: SubmissionAnswer['verdict'][] = ['committed', 'held', 'rolledback', 'refused', 'expired'];

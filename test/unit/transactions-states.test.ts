@@ -7,7 +7,7 @@ import {
   states,
   statesBefore,
   transitions,
-} from '../../services/transactions/domain/states.ts';
+} from '../../services/transactions/domain/transaction.ts';
 
 const triggers = ['commit', 'submit', 'confirm', 'cancel', 'time-out', 'roll-back'] as const;
 

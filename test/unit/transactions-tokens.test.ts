@@ -9,7 +9,7 @@ import {
   UnsecuredJWT,
 } from 'jose';
 import { describe, expect, it } from 'vitest';
-import { createReceiptSigner } from '../../services/transactions/domain/receipt-signer.ts';
+import { createReceiptSigner } from '../../services/transactions/domain/receipt.ts';
 import { createTransactionTokens } from '../../services/transactions/domain/transaction-token.ts';
 
 const baseUrl = 'http://localhost:8080';

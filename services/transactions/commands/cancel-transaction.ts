@@ -3,9 +3,8 @@ import type { Database } from '#lib/db/database.ts';
 import { fail } from '#lib/errors/fail.ts';
 import { noSuchTransaction, requireAccess } from '../domain/access.ts';
 import type { ReadTransaction } from '../domain/transaction.ts';
-import { cancelTransaction as writeCancelled } from '../queries/change-state.ts';
-import { lockTransaction } from '../queries/children.ts';
-import { readTransaction } from '../queries/read-transaction.ts';
+import { lockTransaction, cancelTransaction as writeCancelled } from '../queries/change-state.ts';
+import { readTransaction } from '../queries/transactions.ts';
 import { requireOpen } from './submit-answers.ts';
 
 /**

@@ -3,11 +3,10 @@ import type { Database, Queries } from '#lib/db/database.ts';
 import { fail } from '#lib/errors/fail.ts';
 import { randomId } from '#lib/ids/random-id.ts';
 import { actorName, noSuchTransaction, requireAccess } from '../domain/access.ts';
-import { isFinal, stateAt } from '../domain/states.ts';
-import type { ReadTransaction, Transaction } from '../domain/transaction.ts';
-import { closeExpiredChild, lockTransaction, readOpenChild } from '../queries/children.ts';
+import { isFinal, type ReadTransaction, stateAt, type Transaction } from '../domain/transaction.ts';
+import { closeExpiredChild, lockTransaction, readOpenChild } from '../queries/change-state.ts';
 import { insertTransaction } from '../queries/create-transaction.ts';
-import { readTransaction } from '../queries/read-transaction.ts';
+import { readTransaction } from '../queries/transactions.ts';
 
 /** What may have a child: a final transaction that is updatable (docs/interface.md, "Children"). */
 export function requireUpdatable({ transaction, now }: ReadTransaction): void {

@@ -5,19 +5,20 @@ import type { Queries } from '#lib/db/database.ts';
 import { fail } from '#lib/errors/fail.ts';
 import { randomId } from '#lib/ids/random-id.ts';
 import { actorName, noSuchTransaction, requireAccess } from '../domain/access.ts';
-import type { AnswersDigests } from '../domain/answers-digest.ts';
+import type { AnswersDigests } from '../domain/answers.ts';
 import { type Commitment, composeCommitment, recordsExpiry, waitsForPeers } from '../domain/commitment.ts';
-import { deliveryDeadline, sealExpiry } from '../domain/delivery-time.ts';
-import { validRecords } from '../domain/earlier-answers.ts';
-import { noticesOn, type Receipt } from '../domain/receipt.ts';
-import type { ReceiptSigner } from '../domain/receipt-signer.ts';
-import { stateAt } from '../domain/states.ts';
-import { hidesAnswered, type ReadTransaction, type Transaction } from '../domain/transaction.ts';
-import { commitTransaction } from '../queries/commit-transaction.ts';
-import { readEarlier } from '../queries/read-earlier.ts';
-import { readTransaction } from '../queries/read-transaction.ts';
-import { readReceiptBody } from '../queries/receipts.ts';
-import { submitTransaction } from '../queries/submit-transaction.ts';
+import { deliveryDeadline, sealExpiry } from '../domain/part.ts';
+import { completeReceipt, noticesOn, type Receipt, type ReceiptSigner } from '../domain/receipt.ts';
+import { validRecords } from '../domain/records.ts';
+import { hidesAnswered, type ReadTransaction, stateAt, type Transaction } from '../domain/transaction.ts';
+import {
+  commitTransaction,
+  confirmTransaction,
+  readSubmitted,
+  submitTransaction,
+} from '../queries/commit-transaction.ts';
+import { readEarlier, readReceiptBody } from '../queries/records.ts';
+import { readTransaction } from '../queries/transactions.ts';
 
 export interface SubmitDependencies {
   db: Queries;
@@ -212,4 +213,28 @@ export function composeAnswers(
     updateUrl: transaction.context.updatable ? updateUrl(transaction, expiresAt) : undefined,
   });
   return { commitment, body: JSON.stringify(receipt) };
+}
+
+/**
+ * Puts a transaction's submitted answers in force, and signs its receipt.
+ * @returns false if it does not wait any more, or its deadline has passed.
+ */
+export async function confirmSubmission(
+  db: Queries,
+  { instance, signReceipt, updateUrl }: Pick<SubmitDependencies, 'instance' | 'signReceipt' | 'updateUrl'>,
+  id: string,
+): Promise<boolean> {
+  const submitted = await readSubmitted(db, id);
+  if (!submitted) return false;
+  const { transaction, now, draft } = submitted;
+  const expiresAt = recordsExpiry(transaction, now);
+  const body = JSON.stringify(
+    completeReceipt(draft, {
+      committedAt: now,
+      expiresAt,
+      updateUrl: transaction.context.updatable ? updateUrl(transaction, expiresAt) : undefined,
+    }),
+  );
+  const receipt = { body, jws: signReceipt(body) };
+  return confirmTransaction(db, { id, committedAt: now, expiresAt, receipt }, instance.baseUrl);
 }

@@ -2,17 +2,18 @@ import type { ActiveVersions, AnswerCheck } from '#lib/contracts/forms.ts';
 import type { Principal } from '#lib/contracts/principal.ts';
 import type { Database, Queries } from '#lib/db/database.ts';
 import { fail } from '#lib/errors/fail.ts';
-import type { ConsentContext } from '../domain/context.ts';
-import { contextDigest } from '../domain/context-digest.ts';
-import { sealExpiry } from '../domain/delivery-time.ts';
-import { layoutReference } from '../domain/layout-reference.ts';
-import { type NewTransaction, newTransaction } from '../domain/new-transaction.ts';
-import { prefixPointers } from '../domain/prefix-pointers.ts';
-import { stateAt } from '../domain/states.ts';
-import type { ReadTransaction } from '../domain/transaction.ts';
-import { lockClaim, readClaimed, repointClaim } from '../queries/context-claims.ts';
-import { insertClaiming, insertTransaction } from '../queries/create-transaction.ts';
-import { readNow } from '../queries/read-now.ts';
+import { type ConsentContext, contextDigest, layoutReference } from '../domain/context.ts';
+import { sealExpiry } from '../domain/part.ts';
+import { type NewTransaction, newTransaction, type ReadTransaction, stateAt } from '../domain/transaction.ts';
+import { prefixPointers } from '../handlers/filters.ts';
+import {
+  insertClaiming,
+  insertTransaction,
+  lockClaim,
+  readClaimed,
+  repointClaim,
+} from '../queries/create-transaction.ts';
+import { readNow } from '../queries/transactions.ts';
 import { isReusable } from './create-transaction.ts';
 import {
   commitAnswers,

@@ -1,11 +1,10 @@
 import type { AnswerCheck } from '#lib/contracts/forms.ts';
 import { newUuid } from '#lib/ids/new-uuid.ts';
-import { composeFollowers, type NewFollower } from './compose-followers.ts';
-import { deliveryDeadline } from './delivery-time.ts';
-import { addDuration } from './duration.ts';
-import { expiringAt } from './expiry-notice.ts';
+import { composeFollowers, deliveryDeadline, type NewFollower } from './part.ts';
 import { composeReceipt, type Receipt } from './receipt.ts';
+import { expiringAt } from './records.ts';
 import type { Transaction } from './transaction.ts';
+import { addDuration } from './values.ts';
 
 /** A record to be stored; times are RFC 3339. */
 export interface NewRecord {

@@ -1,4 +1,16 @@
+import type { ActiveVersions, LayoutReference, PinnedLayout } from '#lib/contracts/forms.ts';
 import type { Fault } from '#lib/errors/fail.ts';
+import { sha256Canonical } from './answers.ts';
+import { type ContextField, gatherFields } from './context-fields.ts';
+import {
+  isFault,
+  longestValidity,
+  parseHttpUrl,
+  parseLanguage,
+  parseOrigin,
+  parseText,
+  readDuration,
+} from './values.ts';
 
 /** How the answers were collected; kept on records (docs/interface.md, "The consent context"). */
 export const origins = ['WEBFORM', 'OPERATOR', 'USER', 'EMAIL', 'RECEIPT'] as const;
@@ -44,3 +56,102 @@ export interface Given {
 
 /** A context as it was sent, or the faults that keep it from being one. */
 export type ContextResult = { context: ConsentContext } | { faults: Fault[]; unavailable: boolean };
+
+/** What forms must know of a context to resolve its layout, and no more: the rest is nobody's business there. */
+export function layoutReference({ layout, layoutData, theme }: ConsentContext): LayoutReference {
+  return { layout, layoutData, theme };
+}
+
+const later = 'is not available on this instance yet';
+
+/**
+ * Reads a ConsentContext: every field checked, every fault told at once (docs/interface.md, "The consent context").
+ * `unavailable` is true if nothing is wrong but a feature that this instance does not have.
+ */
+export function parseContext(body: Record<string, unknown>): ContextResult {
+  const { fields, faults } = gatherFields(body);
+  const context: Partial<Record<ContextField, unknown>> = {
+    origin: 'WEBFORM', validity: 'P6M', callbackTriggerDelay: 4000, confirmation: 'NONE', updatable: true, cancellable: false,
+    silent: false, sendInvitation: false, peerCommit: 'independent', timeout: 'P7D',
+  }; // biome-ignore format: one glance
+  for (const [name, given] of fields) {
+    const value = readers[name]?.(given) ?? given.value;
+    if (isFault(value)) faults.push(value);
+    else context[name] = value;
+  }
+  const fault = (pointer: string, code: string, detail: string) => faults.push({ pointer, code, detail });
+  if (!fields.has('subject') && !faults.some(({ pointer }) => pointer === '/subject'))
+    fault('/subject', 'required', 'must be a text of 1 to 1,024 characters');
+  if (fields.has('layout') && fields.has('layoutData'))
+    fault('/layoutData', 'layout-conflict', 'must not be set beside layout');
+  if (!fields.has('layout') && !fields.has('layoutData'))
+    fault('/layout', 'layout-conflict', 'either layout or layoutData must be set');
+  if (faults.length > 0) return { faults, unavailable: false };
+  const missing = unavailableFeatures(context as unknown as ConsentContext, fields);
+  if (missing.length > 0) return { faults: missing, unavailable: true };
+  return { context: context as unknown as ConsentContext };
+}
+
+type Reader = (given: Given) => unknown | Fault;
+
+const oneOf =
+  (allowed: readonly string[], what: string): Reader =>
+  ({ value, pointer }) =>
+    allowed.includes(String(value))
+      ? value
+      : { pointer, code: 'invalid', detail: `${what} must be one of ${allowed.join(', ')}` };
+
+const duration =
+  (most: string): Reader =>
+  ({ value, pointer }) => {
+    const read = readDuration(String(value), most);
+    return 'fault' in read ? { pointer, code: 'invalid', detail: read.fault } : read.text;
+  };
+
+const readers: Partial<Record<ContextField, Reader>> = {
+  subject: (given) => parseText(given, 1024),
+  author: (given) => parseText(given, 255),
+  object: (given) => parseText(given, 255),
+  language: parseLanguage,
+  origin: oneOf(origins, 'origin'),
+  validity: duration(longestValidity),
+  timeout: duration('P90D'),
+  callback: parseHttpUrl,
+  callbackTriggerDelay: ({ value, pointer }) =>
+    Number(value) >= 0 && Number(value) <= 600_000
+      ? value
+      : { pointer, code: 'invalid', detail: 'must be 0 to 600,000 ms' },
+  iframeOrigin: parseOrigin,
+  confirmation: oneOf(confirmations, 'confirmation'),
+  peerCommit: oneOf(['independent', 'together'], 'peerCommit'),
+};
+
+/** What comes with mail and codes (openapi.yaml says so too). */
+function unavailableFeatures(context: ConsentContext, fields: Map<ContextField, Given>): Fault[] {
+  const faults: Fault[] = [];
+  const missing = (name: ContextField, wanted: boolean, what: string) => {
+    if (wanted)
+      faults.push({
+        pointer: fields.get(name)?.pointer ?? `/${name}`,
+        code: 'not-available',
+        detail: `${what} ${later}`,
+      });
+  };
+  missing('confirmation', context.confirmation !== 'NONE', `confirmation ${context.confirmation}`);
+  missing('sendInvitation', context.sendInvitation, 'sendInvitation');
+  missing('notification', context.notification !== undefined, 'notification');
+  return faults;
+}
+
+/**
+ * What makes two contexts equal (docs/interface.md, "Duplicate creation"): SHA-256 over the canonical JSON (RFC 8785) of the
+ * context with its layout resolved, each element with its ACTIVE MAJOR. Author, sendInvitation and Accept-Language do not count, nor
+ * whether the elements came as `blocs`: they mean the same (§4).
+ */
+export function contextDigest(context: ConsentContext, layout: PinnedLayout, active: ActiveVersions): Buffer {
+  const { author, sendInvitation, layout: _saved, layoutData, ...counted } = context;
+  const withMajor = (key: string) => [key, active[key]?.major ?? null];
+  const { id, blocs, ...options } = layout;
+  const resolved = { ...options, info: withMajor(layout.info), elements: layout.elements.map(withMajor) };
+  return sha256Canonical({ ...counted, layout: resolved });
+}

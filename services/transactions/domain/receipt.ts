@@ -1,7 +1,10 @@
+import type { JWK } from 'jose';
 import { isNotice } from '#lib/contracts/element-rules.ts';
 import type { CheckedAnswer, DescribedElement, DescribedInformation } from '#lib/contracts/forms.ts';
-import { sha256Canonical } from './context-digest.ts';
-import type { ShownPart, ShownTexts } from './follower.ts';
+import { createCompactJws } from '#lib/jose/compact-jws.ts';
+import { createEs256 } from '#lib/jose/es256.ts';
+import { sha256Canonical } from './answers.ts';
+import type { ShownPart, ShownTexts } from './part.ts';
 import type { Transaction } from './transaction.ts';
 
 /** The one truth of what was asked and answered in a transaction (docs/interface.md, "Receipts"), as it is signed and stored. */
@@ -131,4 +134,18 @@ function textsShown(content: { lang: string }): { texts: Record<string, unknown>
   const shown = { texts, sha256: sha256Canonical(texts).toString('hex') };
   digested.set(content, shown);
   return shown;
+}
+
+/** Signs a receipt's body as it is stored. @returns a compact JWS. */
+export type ReceiptSigner = (body: string) => string;
+
+/** Receipts are signed with the instance's key, whose public part stands in `/.well-known/accord` (docs/interface.md, "Receipts"). */
+export function createReceiptSigner(signingKey: JWK & { kid: string }): ReceiptSigner {
+  const header = {
+    alg: 'ES256',
+    kid: signingKey.kid,
+    typ: 'accord-consent-receipt+jws',
+    cty: 'application/json',
+  };
+  return createCompactJws(header, createEs256(signingKey));
 }

@@ -1,23 +1,54 @@
+import type { FormsOperations } from '#lib/contracts/forms.ts';
+import type { PageInstance } from '#lib/contracts/page-base.ts';
+import type { Database } from '#lib/db/database.ts';
 import type { Handlers } from '#lib/http/operation.ts';
-import { cancelTransactionHandler } from './cancel-transaction.ts';
-import { createChildHandler } from './create-child.ts';
-import { createTransactionHandler } from './create-transaction.ts';
-import type { Dependencies } from './dependencies.ts';
-import { extractRecordsHandler } from './extract-records.ts';
-import { getChildHandler } from './get-child.ts';
-import { getContextHandler } from './get-context.ts';
-import { getFormHandler } from './get-form.ts';
-import { getReceiptHandler } from './get-receipt.ts';
-import { getStatsHandler } from './get-stats.ts';
-import { getTransactionHandler } from './get-transaction.ts';
-import { listOwnRecordsHandler, listRecordsHandler, listSubjectRecordsHandler } from './list-records.ts';
-import { listSubjectsHandler } from './list-subjects.ts';
-import { listTransactionsHandler } from './list-transactions.ts';
-import { previewFormHandler } from './preview-form.ts';
-import { searchTransactionsHandler } from './search-transactions.ts';
-import { submitAnswersHandler } from './submit-answers.ts';
-import { submitSingleStepHandler } from './submit-single-step.ts';
-import { createSubjectHandler, getSubjectHandler, updateSubjectHandler } from './write-subject.ts';
+import type { AnswersDigests } from '../domain/answers.ts';
+import type { KnownForms } from '../domain/known-forms.ts';
+import type { ReceiptSigner } from '../domain/receipt.ts';
+import type { TransactionTokens } from '../domain/transaction-token.ts';
+import { createChildHandler, getChildHandler } from './children.ts';
+import { getFormHandler, previewFormHandler, submitAnswersHandler } from './forms.ts';
+import { getReceiptHandler } from './receipts.ts';
+import {
+  extractRecordsHandler,
+  listOwnRecordsHandler,
+  listRecordsHandler,
+  listSubjectRecordsHandler,
+} from './records.ts';
+import { getStatsHandler } from './stats.ts';
+import {
+  createSubjectHandler,
+  getSubjectHandler,
+  listSubjectsHandler,
+  updateSubjectHandler,
+} from './subjects.ts';
+import { listTransactionsHandler, searchTransactionsHandler } from './transaction-lists.ts';
+import {
+  cancelTransactionHandler,
+  createTransactionHandler,
+  getContextHandler,
+  getTransactionHandler,
+  submitSingleStepHandler,
+} from './transactions.ts';
+
+/** What the handlers of this service work with; built in compose.ts. */
+export interface Dependencies {
+  db: Database;
+  forms: FormsOperations;
+  knownForms: KnownForms;
+  tokens: TransactionTokens;
+  signReceipt: ReceiptSigner;
+  digests: AnswersDigests;
+  instance: PageInstance;
+  /** INSTANCE_LANGUAGE */
+  defaultLanguage: string;
+  /** EMBED_ORIGINS as CSP sources. */
+  embedOrigins: string;
+  /** EXPIRY_NOTICE */
+  expiryNoticeMs: number;
+  /** Tells the outbox relay that there is something to send. */
+  wake: () => void;
+}
 
 /** The service's handlers by operationId (openapi.yaml, tag transactions). */
 export function createHandlers(dependencies: Dependencies): Handlers {

@@ -3,13 +3,14 @@ import type { PageModel } from '#lib/contracts/pages.ts';
 import type { Fault } from '#lib/errors/fail.ts';
 import type { OperationInput } from '#lib/http/operation.ts';
 import { sendPage } from '#lib/http/security-headers.ts';
+import { acceptedLanguages } from '#lib/i18n/match-language.ts';
 import { keepColorScheme, withColorScheme } from '#lib/pages/color-scheme.ts';
-import { linksOf, withToken } from '../domain/links.ts';
 import type { ReadTransaction } from '../domain/transaction.ts';
-import { frameAncestors } from '../presenters/embedding.ts';
-import { mintToken, presentTransaction } from '../presenters/present-transaction.ts';
-import { readFollowers } from '../queries/followers.ts';
-import type { Dependencies } from './dependencies.ts';
+import { linksOf, withToken } from '../domain/transaction-token.ts';
+import { frameAncestors } from '../presenters/page-parts.ts';
+import { mintToken, presentTransaction } from '../presenters/transaction.ts';
+import { readFollowers } from '../queries/parts.ts';
+import type { Dependencies } from './handlers.ts';
 
 /** Renders a page about a transaction and sends it with the policy that lets its host embed it. */
 export async function sendTransactionPage(
@@ -88,4 +89,17 @@ export function redirectAfterSending(
   input: Pick<OperationInput, 'principal'>,
 ): void {
   redirectToTransaction(ctx, dependencies, read, input, read.transaction.context.callback ? '#sent' : '');
+}
+
+/** The languages that the reader of a form or page wants, best first: the context's own, then Accept-Language, then the instance's. */
+export function readerLanguages(
+  ctx: Context,
+  language: string | undefined,
+  instanceLanguage: string,
+): string[] {
+  return [
+    ...(language ? [language] : []),
+    ...acceptedLanguages(ctx.get('accept-language')),
+    instanceLanguage,
+  ];
 }

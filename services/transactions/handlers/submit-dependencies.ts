@@ -1,6 +1,6 @@
 import type { SubmitDependencies } from '../commands/submit-answers.ts';
-import { linksOf, withToken } from '../domain/links.ts';
-import type { Dependencies } from './dependencies.ts';
+import { linksOf, withToken } from '../domain/transaction-token.ts';
+import type { Dependencies } from './handlers.ts';
 
 /** What a submission works with; the receipt's link carries a token of use `receipt` (docs/interface.md, "Credentials" and docs/interface.md, "Receipts"). */
 export function submitDependencies({

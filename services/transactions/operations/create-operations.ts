@@ -1,19 +1,19 @@
 import type { PrivateKey } from '#lib/config/private-key.ts';
 import type { Principal } from '#lib/contracts/principal.ts';
-import type { TransactionsOperations } from '#lib/contracts/transactions.ts';
+import type { ReleasedSubmission, TransactionsOperations } from '#lib/contracts/transactions.ts';
+import type { Queries } from '#lib/db/database.ts';
 import type { Logger } from '#lib/observability/logger.ts';
 import type { SubmissionMetrics } from '#lib/observability/metrics/submission-metrics.ts';
-import { acceptSubmission } from '../commands/accept-submission.ts';
-import { createTransaction } from '../commands/create-transaction.ts';
-import { decideSubmission } from '../commands/decide-submission.ts';
-import { readContext } from '../commands/read-context.ts';
-import { linksOf, withToken } from '../domain/links.ts';
+import { acceptSubmission } from '../commands/accept-part.ts';
+import { createTransaction, readContext } from '../commands/create-transaction.ts';
+import { decideSubmission } from '../commands/decide-part.ts';
 import { createToldTime } from '../domain/told-time.ts';
-import type { Dependencies } from '../handlers/dependencies.ts';
+import { isFinal, stateAt } from '../domain/transaction.ts';
+import { linksOf, withToken } from '../domain/transaction-token.ts';
+import type { Dependencies } from '../handlers/handlers.ts';
 import { submitDependencies } from '../handlers/submit-dependencies.ts';
-import { mintToken } from '../presenters/present-transaction.ts';
-import { createReadDecision } from './read-decision.ts';
-import { createReadSubmissions } from './read-submissions.ts';
+import { mintToken } from '../presenters/transaction.ts';
+import { type ReleasedPart, readReleased, readTransactionOf } from '../queries/parts.ts';
 
 /** What operations work with, beside what handlers do. */
 interface OperationDependencies extends Dependencies {
@@ -50,5 +50,47 @@ export function createOperations(dependencies: OperationDependencies): Transacti
     readDecision: createReadDecision({ db }),
     acceptSubmission: (received) => acceptSubmission(accepting, received),
     decideSubmission: (decided) => decideSubmission(accepting, decided),
+  };
+}
+
+/** Of what is sealed, in one answer: a part may be as long as that alone. */
+const mostBytes = 2 * 1024 * 1024;
+
+/** The internal operation `readSubmissions`: always the same bytes for a part, as long as there is something to send. */
+export function createReadSubmissions({
+  db,
+  baseUrl,
+}: {
+  db: Queries;
+  baseUrl: string;
+}): TransactionsOperations['readSubmissions'] {
+  return async ({ sids }) => {
+    const found = await readReleased(db, sids, mostBytes);
+    return Object.fromEntries(found.map(({ sid, part }) => [sid, part && present(part, baseUrl)]));
+  };
+}
+
+function present(part: ReleasedPart, baseUrl: string): ReleasedSubmission {
+  const { location, deadline, transaction, subject, object, language, validity, mode, sealed } = part;
+  return {
+    location,
+    deadline: deadline.toISOString(),
+    submission: {
+      leader: { location: baseUrl, id: transaction },
+      subject,
+      ...(object !== null && { object }),
+      ...{ language, validity, mode, sealed },
+    },
+  };
+}
+
+/** The internal operation `readDecision`. Nobody else's part was ever released to this peer: it holds nothing of it. */
+export function createReadDecision({ db }: { db: Queries }): TransactionsOperations['readDecision'] {
+  return async ({ sid, peer }) => {
+    const found = await readTransactionOf(db, sid);
+    if (!found || found.location !== peer) return { decision: 'rollback' };
+    const state = stateAt(found, found.now);
+    if (!isFinal(state)) return { decision: 'open' };
+    return { decision: state === 'COMMITTED' ? 'commit' : 'rollback' };
   };
 }

@@ -2,12 +2,11 @@ import type { PageInstance, PageTheme } from '#lib/contracts/page-base.ts';
 import type { FinalPage, PageAnswer, PagePart } from '#lib/contracts/pages.ts';
 import type { ReceiptBody } from '#lib/contracts/receipt-body.ts';
 import { receiptExpiry } from '../domain/access.ts';
-import type { Follower, FollowerState } from '../domain/follower.ts';
-import { linksOf, withToken } from '../domain/links.ts';
-import { stateAt } from '../domain/states.ts';
-import type { ReadTransaction } from '../domain/transaction.ts';
-import { embeddingOf } from './embedding.ts';
+import type { Follower, FollowerState } from '../domain/part.ts';
+import { type ReadTransaction, stateAt } from '../domain/transaction.ts';
+import { linksOf, withToken } from '../domain/transaction-token.ts';
 import { decisionOf } from './form-page.ts';
+import { embeddingOf } from './page-parts.ts';
 
 const pages = {
   SUBMITTED: 'submitted',

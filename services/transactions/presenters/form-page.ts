@@ -1,13 +1,14 @@
 import { isNotice } from '#lib/contracts/element-rules.ts';
 import type { FormElement } from '#lib/contracts/form-content.ts';
-import type { FormDescription, FormOutline } from '#lib/contracts/forms.ts';
+import type { FormDescription, FormOutline, PinnedLayout } from '#lib/contracts/forms.ts';
 import type { PageInstance } from '#lib/contracts/page-base.ts';
 import type { AnsweredPage, FormPage, PageAnswer, PageFault } from '#lib/contracts/pages.ts';
-import { linksOf, withToken } from '../domain/links.ts';
+import type { ConsentContext } from '../domain/context.ts';
+import type { EarlierRecord } from '../domain/records.ts';
 import type { ReadTransaction } from '../domain/transaction.ts';
-import { askerOf } from './asker.ts';
-import { embeddingOf } from './embedding.ts';
-import type { FilledForm } from './present-form.ts';
+import { linksOf, withToken } from '../domain/transaction-token.ts';
+import { type FilledForm, fillForm } from './form.ts';
+import { askerOf, embeddingOf } from './page-parts.ts';
 
 /** What a form page shows beside the form itself after a submission that was not accepted. */
 export interface Retry {
@@ -113,5 +114,45 @@ function earlierAnswer(element: FormElement): PageAnswer {
     decision: decisionOf(element.identifier, content, answers),
     values: entry.type === 'preference' ? answers : [],
     created: previous?.created,
+  };
+}
+
+/** The page of a form that is only looked at: nothing on it can be sent. */
+export function previewPage({
+  context,
+  layout,
+  description,
+  valid,
+  instance,
+}: {
+  context: ConsentContext;
+  layout: PinnedLayout;
+  description: FormDescription;
+  valid: readonly EarlierRecord[];
+  instance: PageInstance;
+}): FormPage {
+  const form = fillForm(description, valid, {
+    hides: () => !layout.existingElementsVisible,
+    child: false,
+  });
+  return {
+    page: 'form',
+    language: form.language,
+    instance,
+    theme: description.theme,
+    embedding: null,
+    info: form.info,
+    elements: form.elements,
+    peers: form.peers,
+    layout: { ...layout, ...description.texts },
+    actions: null,
+    values: {},
+    faults: [],
+    changed: [],
+    comment: null,
+    validity: context.validity,
+    expires: null,
+    updatable: context.updatable,
+    isChild: false,
   };
 }

@@ -1,8 +1,8 @@
 import type { Queries } from '#lib/db/database.ts';
 import { type Statement, sql } from '#lib/db/sql.ts';
-import { statesBefore } from '../domain/states.ts';
-import { recordStateChange } from './state-event.ts';
-import { undoSubmission } from './undo-submission.ts';
+import { type ReadTransaction, statesBefore, type Transaction } from '../domain/transaction.ts';
+import { recordStateChange, tellOfParts } from './events.ts';
+import { toReadTransaction, transactionColumns } from './transactions.ts';
 
 /**
  * Cancels a transaction that the caller has locked; its context's claim is free again.
@@ -60,4 +60,45 @@ export async function rollBack(db: Queries, ids: Statement, source: string): Pro
     ), ${undoSubmission(source)}, ${recordStateChange('rolledback', source)}
     SELECT t.id FROM t`);
   return rows.length;
+}
+
+/**
+ * Common table expressions that undo what the transactions in `t` had submitted: records never come into force, sealed parts are deleted,
+ * and the owners of those that were sent are told.
+ */
+export function undoSubmission(source: string): Statement {
+  return sql`undone AS (
+      UPDATE records AS r SET state = 'ROLLED_BACK' FROM t WHERE r.transaction = t.id AND r.state = 'PENDING'
+    ), undrafted AS (
+      DELETE FROM receipt_drafts AS d USING t WHERE d.transaction = t.id
+    ), dropped AS (
+      UPDATE followers AS f SET state = 'DROPPED', version = f.version + 1, sealed = NULL, changed_at = t.changed_at
+        FROM t, followers AS was
+       WHERE f.transaction = t.id AND was.sid = f.sid AND f.state IN ('WAITING', 'SENDING', 'HELD')
+      RETURNING f.sid, f.location, was.state <> 'WAITING' AS sent
+    ), decided AS (${tellOfParts('decided', { from: sql`(SELECT d.sid, d.location FROM dropped AS d WHERE d.sent)`, source, decision: 'rollback' })}
+    )`;
+}
+
+/** Waits for whoever changes the transaction or makes a child of it, until the end of the database transaction. */
+export async function lockTransaction(tx: Queries, id: string): Promise<void> {
+  await tx.query(sql`SELECT t.id FROM transactions AS t WHERE t.id = ${id} FOR UPDATE`);
+}
+
+/** The open child of a transaction that is not past its deadline. */
+export async function readOpenChild(db: Queries, parent: string): Promise<ReadTransaction | undefined> {
+  const row = await db.maybeOne<Transaction & { now: Date }>(sql`
+    SELECT ${transactionColumns}, accord_now() AS now FROM transactions AS t
+     WHERE t.parent = ${parent} AND t.state IN ('CREATED', 'SUBMITTED') AND t.expires_at > accord_now()`);
+  return row && toReadTransaction(row);
+}
+
+/** Ends a child past its deadline that the sweeper has not reached, so that another one can be made. */
+export async function closeExpiredChild(tx: Queries, parent: string, source: string): Promise<void> {
+  // By state: one that is being submitted at this moment is not rolled back without its parts.
+  const overdue = (state: string) => sql`
+    SELECT o.id FROM transactions AS o
+     WHERE o.parent = ${parent} AND o.state IN ('CREATED', 'SUBMITTED') AND o.state = ${state} AND o.expires_at <= accord_now()`;
+  await timeOut(tx, overdue('CREATED'), source);
+  await rollBack(tx, overdue('SUBMITTED'), source);
 }

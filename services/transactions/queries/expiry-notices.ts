@@ -1,9 +1,8 @@
 import type { Queries } from '#lib/db/database.ts';
 import { sql } from '#lib/db/sql.ts';
-import type { DueTransaction, ExpiryNotice } from '../domain/expiry-notice.ts';
-import type { StatusFacts } from '../domain/record-status.ts';
+import type { DueTransaction, ExpiryNotice, StatusFacts } from '../domain/records.ts';
+import { consentEvents } from './events.ts';
 import { isNewest } from './records.ts';
-import { consentEvents } from './state-event.ts';
 
 /**
  * Plans the notices of transactions that were committed without: answers that have expired already are no news.

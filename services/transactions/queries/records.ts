@@ -1,6 +1,6 @@
 import type { Queries } from '#lib/db/database.ts';
 import { join, type Statement, sql } from '#lib/db/sql.ts';
-import type { StatusFacts } from '../domain/record-status.ts';
+import type { EarlierRecord, StatusFacts } from '../domain/records.ts';
 import type { Leader } from '../domain/transaction.ts';
 
 /** A record as it is stored, and what its status depends on. */
@@ -70,4 +70,49 @@ function conditions({ subject, elements, infos, object, value, after, before }: 
     ...(after ? [sql`r.created_at >= ${after}`] : []),
     ...(before ? [sql`r.created_at < ${before}`] : []),
   ];
+}
+
+/** SQL of the newest committed record for `element.key`: one index probe, however many answers the subject gave before. */
+export function newestRecord(subject: Statement, object: Statement): Statement {
+  return sql`
+    SELECT r.key, r.type, r.serial, r.info_key AS "infoKey", r.info_serial AS "infoSerial", r.value, r.positions,
+           r.committed_at AS "committedAt", r.expires_at AS "expiresAt"
+      FROM records AS r
+     WHERE r.state = 'COMMITTED' AND r.subject = ${subject} AND r.object = ${object} AND r.key = element.key
+     ORDER BY r.committed_at DESC, r.id DESC
+     LIMIT 1`;
+}
+
+/** The newest committed record of a subject and object for each key that has one. */
+export async function readEarlier(
+  db: Queries,
+  subject: string,
+  object: string,
+  keys: readonly string[],
+): Promise<EarlierRecord[]> {
+  return db.query<EarlierRecord>(sql`
+    SELECT newest.* FROM unnest(${keys}::text[]) AS element (key)
+     CROSS JOIN LATERAL (${newestRecord(sql`${subject}`, sql`${object}`)}) AS newest`);
+}
+
+/** A receipt as it was signed: `body` is the exact text under the signature. */
+export interface StoredReceipt {
+  body: string;
+  jws: string;
+}
+
+export async function readReceipt(db: Queries, transaction: string): Promise<StoredReceipt | undefined> {
+  return db.maybeOne<StoredReceipt>(
+    sql`SELECT r.body, r.jws FROM receipts AS r WHERE r.transaction = ${transaction}`,
+  );
+}
+
+/** The body of a transaction's receipt, or of its draft while the answers wait for peers. */
+export async function readReceiptBody(db: Queries, transaction: string): Promise<string | undefined> {
+  const row = await db.maybeOne<{ body: string }>(sql`
+    SELECT r.body FROM receipts AS r WHERE r.transaction = ${transaction}
+     UNION ALL
+    SELECT d.body FROM receipt_drafts AS d WHERE d.transaction = ${transaction}
+     LIMIT 1`);
+  return row?.body;
 }

@@ -1,0 +1,204 @@
+import type { FormsOperations } from '#lib/contracts/forms.ts';
+import type { Queries } from '#lib/db/database.ts';
+import { type Position, writeCursor } from '#lib/http/cursor.ts';
+import { presentRecord } from '../presenters/records.ts';
+import {
+  type Condition,
+  type ExtractedRecord,
+  readAnswersTo,
+  readCandidates,
+  readMatching,
+} from '../queries/extraction.ts';
+import { type RecordFilter, readRecords } from '../queries/records.ts';
+import { readNow } from '../queries/transactions.ts';
+
+export type PresentedRecord = ReturnType<typeof presentRecord>;
+
+/**
+ * A subject's records by key, `"<key>|<subject>|<object>"` for those with an object (docs/interface.md). The active MAJORs are asked
+ * from forms at this moment, so that a new MAJOR shows at once.
+ * @param states states or statuses to keep; they are looked at last and never change which record is the newest.
+ */
+export async function listRecords(
+  { db, forms }: { db: Queries; forms: FormsOperations },
+  filter: RecordFilter,
+  states: readonly string[] | undefined,
+): Promise<Record<string, PresentedRecord[]>> {
+  const records = await readRecords(db, filter);
+  const keys = [...new Set(records.flatMap(({ key, infoKey }) => [key, infoKey]))];
+  const active = keys.length > 0 ? await forms.activeVersions({ keys }) : {};
+  const now = await readNow(db);
+  const grouped: Record<string, PresentedRecord[]> = Object.create(null);
+  for (const record of records) {
+    const presented = presentRecord(record, active, now);
+    if (states && !states.includes(presented.state) && !states.includes(presented.status)) continue;
+    const name = record.object === '' ? record.key : `${record.key}|${record.subject}|${record.object}`;
+    grouped[name] ??= [];
+    grouped[name].push(presented);
+  }
+  return grouped;
+}
+
+/** What is looked for: one condition gives each record, several give each subject with its records. */
+export type Extraction = { condition: Condition } | { operator: 'AND' | 'OR'; conditions: Condition[] };
+
+export interface Extracted {
+  subjectName: string;
+  subjectEmail?: string;
+  emailAddress?: string;
+  /** The newest of `records`. */
+  record: PresentedRecord;
+  records: PresentedRecord[];
+}
+
+interface Dependencies {
+  db: Queries;
+  forms: FormsOperations;
+}
+
+/** A value of the list and its place in it. */
+interface Found {
+  position: Position;
+  value: Extracted;
+}
+
+type Walk = (after: Position | undefined, step: number) => AsyncGenerator<Found, void>;
+
+/** Small pages are looked for in large steps as well: after a MAJOR most answers do not count. */
+const smallestStep = 200;
+const countingStep = 2_000;
+
+/** One page of an extraction, newest answers first, and the cursor of the next one (openapi.yaml, Extraction). */
+export async function extractRecords(
+  dependencies: Dependencies,
+  extraction: Extraction,
+  { after, limit }: { after?: Position; limit: number },
+): Promise<{ values: Extracted[]; next?: string }> {
+  const found: Found[] = [];
+  for await (const each of walkOf(dependencies, extraction)(after, Math.max(limit + 1, smallestStep))) {
+    found.push(each);
+    // One more than the page tells that there is a next one.
+    if (found.length > limit) break;
+  }
+  const page = found.slice(0, limit);
+  const last = page.at(-1);
+  return {
+    values: page.map(({ value }) => value),
+    next: found.length > limit && last ? writeCursor(last.position) : undefined,
+  };
+}
+
+/** A numbered page of an extraction, with totals. @param isGone the client has disconnected: the rest is not counted. */
+export async function extractPage(
+  dependencies: Dependencies,
+  extraction: Extraction,
+  { page, pageSize, isGone }: { page: number; pageSize: number; isGone: () => boolean },
+) {
+  const values: Extracted[] = [];
+  let totalCount = 0;
+  for await (const { value } of walkOf(dependencies, extraction)(undefined, countingStep)) {
+    if (totalCount >= page * pageSize && values.length < pageSize) values.push(value);
+    totalCount += 1;
+    if (isGone()) break;
+  }
+  return { values, page, pageSize, totalPages: Math.ceil(totalCount / pageSize), totalCount };
+}
+
+function walkOf(dependencies: Dependencies, extraction: Extraction): Walk {
+  return 'condition' in extraction
+    ? (after, step) => walkRecords(dependencies, extraction.condition, after, step)
+    : (after, step) => walkSubjects(dependencies, extraction, after, step);
+}
+
+/** Every valid record that meets the condition. */
+async function* walkRecords(
+  dependencies: Dependencies,
+  condition: Condition,
+  after: Position | undefined,
+  step: number,
+): AsyncGenerator<Found, void> {
+  for (let from = after; ; ) {
+    const batch = await readMatching(dependencies.db, condition, { after: from, limit: step });
+    for (const valid of await keepValid(dependencies, batch))
+      yield { position: positionOf(valid.stored), value: present([valid]) };
+    const last = batch.at(-1);
+    if (!last || batch.length < step) return;
+    from = positionOf(last);
+  }
+}
+
+/**
+ * Every subject that meets the conditions, once: in the place of its newest valid record that meets the first condition (AND), or any of
+ * them (OR).
+ */
+async function* walkSubjects(
+  dependencies: Dependencies,
+  { operator, conditions }: Extract<Extraction, { conditions: Condition[] }>,
+  after: Position | undefined,
+  step: number,
+): AsyncGenerator<Found, void> {
+  const { db } = dependencies;
+  const leading = operator === 'AND' ? conditions.slice(0, 1) : conditions;
+  const keys = [...new Set(conditions.map(({ key }) => key))];
+  for (let from = after; ; ) {
+    const batch = await readCandidates(db, leading, { after: from, limit: step });
+    const subjects = [...new Set(batch.map(({ subject }) => subject))];
+    const answers = await keepValid(dependencies, await readAnswersTo(db, subjects, keys));
+    const bySubject = Map.groupBy(answers, ({ stored }) => stored.subject);
+    for (const candidate of batch) {
+      const records = bySubject.get(candidate.subject) ?? [];
+      const place = records.find(({ stored }) => leading.some((condition) => meets(stored, condition)));
+      if (place?.stored.id !== candidate.id) continue;
+      const isMet = (condition: Condition) => records.some(({ stored }) => meets(stored, condition));
+      if (operator === 'AND' && !conditions.every(isMet)) continue;
+      const matching = records.filter(({ stored }) =>
+        conditions.some((condition) => meets(stored, condition)),
+      );
+      yield { position: positionOf(candidate), value: present(matching) };
+    }
+    const last = batch.at(-1);
+    if (!last || batch.length < step) return;
+    from = positionOf(last);
+  }
+}
+
+function meets(record: ExtractedRecord, { key, value, type, serial }: Condition): boolean {
+  return (
+    record.key === key &&
+    record.value.includes(value) &&
+    (type === undefined || record.type === type) &&
+    (serial === undefined || record.serial === serial)
+  );
+}
+
+function positionOf({ position, id }: Pick<ExtractedRecord, 'position' | 'id'>): Position {
+  return { createdAt: position, id };
+}
+
+interface Valid {
+  stored: ExtractedRecord;
+  presented: PresentedRecord;
+}
+
+async function keepValid({ db, forms }: Dependencies, batch: ExtractedRecord[]): Promise<Valid[]> {
+  if (batch.length === 0) return [];
+  const keys = new Set(batch.flatMap(({ key, infoKey }) => [key, infoKey]));
+  const active = await forms.activeVersions({ keys: [...keys] });
+  const now = await readNow(db);
+  return batch
+    .map((stored) => ({ stored, presented: presentRecord(stored, active, now) }))
+    .filter(({ presented }) => presented.status === 'VALID');
+}
+
+/** @param matching newest first, at least one. */
+function present(matching: readonly Valid[]): Extracted {
+  const [{ stored, presented }] = matching as [Valid];
+  const emailAddress = stored.emailAddress ?? undefined;
+  return {
+    subjectName: stored.subject,
+    subjectEmail: emailAddress,
+    emailAddress,
+    record: presented,
+    records: matching.map((each) => each.presented),
+  };
+}

@@ -1,0 +1,129 @@
+import type { PreviousAnswer } from '#lib/contracts/form-content.ts';
+import type { ActiveVersions, DescribedElement } from '#lib/contracts/forms.ts';
+
+export const recordStates = ['PENDING', 'COMMITTED', 'ROLLED_BACK'] as const;
+export const recordStatuses = ['VALID', 'OBSOLETE', 'EXPIRED', 'IRRELEVANT'] as const;
+
+/** A record as far as its status depends on it. */
+export interface StatusFacts {
+  state: (typeof recordStates)[number];
+  key: string;
+  serial: string;
+  infoKey: string;
+  infoSerial: string;
+  expiresAt: Date | null;
+  /** True if no committed record of the same subject, object and key is newer. */
+  newest: boolean;
+}
+
+export type RecordStatus = (typeof recordStatuses)[number];
+export type StatusExplanation =
+  | 'LATEST_VALID' | 'OBSOLETE' | 'EXPIRED' | 'STILL_PENDING' | 'ENTRY_DELETED' | 'ROLLED_BACK'
+  | 'INFO_SERIAL_ARCHIVED' | 'BODY_SERIAL_ARCHIVED'; // biome-ignore format: one glance
+
+/** A record's status now: the first rule that hits (docs/interface.md, "Records"). MINOR keeps earlier answers valid, MAJOR asks again. */
+export function recordStatus(
+  record: StatusFacts,
+  active: ActiveVersions,
+  now: Date,
+): [RecordStatus, StatusExplanation] {
+  if (record.state === 'PENDING') return ['IRRELEVANT', 'STILL_PENDING'];
+  if (active[record.key]?.deleted) return ['IRRELEVANT', 'ENTRY_DELETED'];
+  if (record.state === 'ROLLED_BACK') return ['IRRELEVANT', 'ROLLED_BACK'];
+  if (record.expiresAt && record.expiresAt <= now) return ['EXPIRED', 'EXPIRED'];
+  if (active[record.infoKey]?.major !== major(record.infoSerial))
+    return ['IRRELEVANT', 'INFO_SERIAL_ARCHIVED'];
+  if (active[record.key]?.major !== major(record.serial)) return ['IRRELEVANT', 'BODY_SERIAL_ARCHIVED'];
+  return record.newest ? ['VALID', 'LATEST_VALID'] : ['OBSOLETE', 'OBSOLETE'];
+}
+
+/** The MAJOR of a serial `<major>.<minor>`. */
+function major(serial: string): number {
+  return Number.parseInt(serial, 10);
+}
+
+/** The newest committed record of a subject, object and key. */
+export interface EarlierRecord {
+  key: string;
+  type: string;
+  serial: string;
+  infoKey: string;
+  infoSerial: string;
+  value: string[];
+  positions: number[] | null;
+  committedAt: Date;
+  expiresAt: Date | null;
+}
+
+/** The records among `earlier` that are VALID now. */
+export function validRecords(
+  earlier: readonly EarlierRecord[],
+  active: ActiveVersions,
+  now: Date,
+): EarlierRecord[] {
+  return earlier.filter(
+    (record) => recordStatus({ ...record, state: 'COMMITTED', newest: true }, active, now)[0] === 'VALID',
+  );
+}
+
+/** An earlier answer as the form shows it: options in the words that the form offers now, known by position. */
+export function previousAnswer(
+  element: DescribedElement,
+  valid: readonly EarlierRecord[],
+): PreviousAnswer | null {
+  const record = valid.find(({ key }) => key === element.entry.key);
+  if (!record) return null;
+  const { answers } = element;
+  const words =
+    record.positions && answers
+      ? record.positions.flatMap((position) => answers[position] ?? [])
+      : record.value;
+  return {
+    identifier: `element/${record.type}/${record.key}/${record.serial}`,
+    answers: words,
+    created: record.committedAt.toISOString(),
+  };
+}
+
+/** A committed transaction whose answers expire, when a notice of that is due. */
+export interface DueTransaction {
+  id: string;
+  /** When the notice was due, as the database writes it. */
+  dueAt: string;
+  expiresAt: Date;
+  /** Its records that expire. */
+  records: StatusFacts[];
+}
+
+/** What is written of a {@link DueTransaction}. */
+export interface ExpiryNotice {
+  id: string;
+  dueAt: string;
+  /** When the next notice is due; RFC 3339, or `infinity` if none is to come. */
+  nextAt: string;
+  /** What is told; null if no answer of the transaction is in force any more. */
+  name: 'expiring' | 'expired' | null;
+}
+
+/** When `consent.expiring` is due: `leadMs` before the answers expire, or a tenth of their validity before if that is shorter. */
+export function expiringAt({ from, to }: { from: Date; to: Date }, leadMs: number): Date {
+  return new Date(to.getTime() - Math.min(leadMs, (to.getTime() - from.getTime()) / 10));
+}
+
+/** An answer that a later one has replaced, or whose question is not asked any more, is no news when it expires. */
+export function expiryNotice(
+  { id, dueAt, expiresAt, records }: DueTransaction,
+  active: ActiveVersions,
+  now: Date,
+): ExpiryNotice {
+  const isOver = expiresAt <= now;
+  const isInForce = records.some(
+    (record) => recordStatus({ ...record, expiresAt: null }, active, now)[0] === 'VALID',
+  );
+  return {
+    id,
+    dueAt,
+    nextAt: isOver ? 'infinity' : expiresAt.toISOString(),
+    name: isInForce ? (isOver ? 'expired' : 'expiring') : null,
+  };
+}

@@ -1,0 +1,73 @@
+import { type State, states } from './transaction.ts';
+
+/** Transactions created on one day that are in one state now; a day without any has one row without a state. */
+export interface StateCount {
+  date: string;
+  state: State | null;
+  count: number;
+}
+
+/** Decisions taken in transactions created on one day. */
+export interface DecisionCount {
+  date: string;
+  key: string;
+  type: 'processing' | 'conditions';
+  decision: 'accepted' | 'refused';
+  count: number;
+}
+
+interface Decisions {
+  accepted: number;
+  refused: number;
+}
+
+/** How many transactions there are in each state, and what was decided: by element, and day by day. */
+export interface Stats {
+  states: Record<State, number>;
+  elements: (Pick<DecisionCount, 'key' | 'type'> & Decisions)[];
+  days: ({ date: string; created: number; committed: number } & Decisions)[];
+}
+
+/** Adds counts up; a day may be there several times, in parts. Every day of the period is there, also one on which nothing happened: a chart needs no more. */
+export function composeStats(counted: readonly StateCount[], decided: readonly DecisionCount[]): Stats {
+  const byState = Object.fromEntries(states.map((state) => [state, 0])) as Stats['states'];
+  const days = new Map<string, Stats['days'][number]>();
+  const elements = new Map<string, Stats['elements'][number]>();
+  for (const { date, state, count } of counted) {
+    const day = days.get(date) ?? { date, created: 0, committed: 0, accepted: 0, refused: 0 };
+    days.set(date, day);
+    if (state === null) continue;
+    byState[state] += count;
+    day.created += count;
+    if (state === 'COMMITTED') day.committed += count;
+  }
+  for (const { date, key, type, decision, count } of decided) {
+    const element = elements.get(key) ?? { key, type, accepted: 0, refused: 0 };
+    elements.set(key, element);
+    element[decision] += count;
+    const day = days.get(date);
+    if (day) day[decision] += count;
+  }
+  const byKey = [...elements.values()].sort((one, other) => (one.key < other.key ? -1 : 1));
+  return { states: byState, elements: byKey, days: [...days.values()] };
+}
+
+/** A period of time: from `after` to before `before`. */
+export interface Period {
+  after: Date;
+  before: Date;
+}
+
+const dayMs = 24 * 60 * 60 * 1000;
+
+/** Parts of at most so many days that make up a period, in their order. */
+export function splitPeriod({ after, before }: Period, days: number): Period[] {
+  const parts: Period[] = [];
+  let from = after;
+  while (from < before) {
+    const until = new Date(Math.min(from.getTime() + days * dayMs, before.getTime()));
+    parts.push({ after: from, before: until });
+    from = until;
+  }
+  return parts;
+}

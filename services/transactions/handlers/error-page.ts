@@ -1,0 +1,66 @@
+import type { ErrorPage } from '#lib/contracts/pages.ts';
+import type { Principal } from '#lib/contracts/principal.ts';
+import type { Failure } from '#lib/errors/fail.ts';
+import type { RenderErrorPage } from '#lib/http/handle-errors.ts';
+import { problemStatus } from '#lib/http/problem-status.ts';
+import { withColorScheme } from '#lib/pages/color-scheme.ts';
+import type { ReadTransaction } from '../domain/transaction.ts';
+import { linksOf, withToken } from '../domain/transaction-token.ts';
+import { enteredFields } from '../presenters/form-retry.ts';
+import { frameAncestors, readAsker } from '../presenters/page-parts.ts';
+import { mintToken } from '../presenters/transaction.ts';
+import { readTransaction } from '../queries/transactions.ts';
+import type { Dependencies } from './handlers.ts';
+import { readerLanguages } from './send.ts';
+
+/** Codes whose page may lead on, because whoever sees it may see the transaction. */
+const leadOn = new Set<Failure['code']>(['wrong-state', 'expired', 'withdrawn']);
+
+const noLinks = { child: null, transaction: null };
+
+/** The page of a failure below /consents: with a way on where there is one (docs/interface.md, "Errors"). */
+export function renderErrorPage(dependencies: Dependencies): RenderErrorPage {
+  const { db, forms, instance, embedOrigins, defaultLanguage } = dependencies;
+  return async (ctx, failure) => {
+    const id = /^\/consents\/([^/]+)/.exec(ctx.path)?.[1];
+    const read = id && leadOn.has(failure.code) ? await readTransaction(db, id) : undefined;
+    const languages = readerLanguages(ctx, read?.transaction.context.language, defaultLanguage);
+    const retryAfter = failure.headers['Retry-After'];
+    const links = read ? linksOn(dependencies, read, failure, ctx.state.principal) : noLinks;
+    const ways = Object.values(links).filter((link) => link !== null);
+    const asks = read && (await readAsker(forms, read, languages));
+    const page: ErrorPage = {
+      page: 'error',
+      status: problemStatus[failure.code].status,
+      code: failure.code,
+      language: languages[0] as string,
+      instance,
+      theme: null,
+      embedding: null,
+      iframeOrigin: read?.transaction.context.iframeOrigin,
+      ...(retryAfter ? { retryAfter: Number(retryAfter) } : {}),
+      links,
+      entered: read && links.child ? enteredFields(ctx.state.enteredForm ?? {}, read.transaction.layout) : [],
+      // Where nothing leads on, the page says whom to ask (docs/interface.md, "Errors").
+      contact: ways.length === 0 ? (asks?.contact ?? null) : null,
+      asker: asks?.asker ?? null,
+    };
+    const { html } = await forms.renderPage({ model: withColorScheme(page, ctx.query.colorScheme) });
+    return { html, frameAncestors: read ? frameAncestors(read, embedOrigins) : `'self' ${embedOrigins}` };
+  };
+}
+
+function linksOn(
+  { tokens, instance }: Dependencies,
+  read: ReadTransaction,
+  failure: Failure,
+  principal: Principal | undefined,
+) {
+  const token = mintToken(tokens, read, principal);
+  const links = linksOf(instance.baseUrl, read.transaction.id);
+  const restartable = failure.code === 'expired' && read.transaction.context.updatable;
+  return {
+    child: restartable ? withToken(links.child, token) : null,
+    transaction: failure.code === 'expired' ? null : withToken(links.transaction, token),
+  };
+}

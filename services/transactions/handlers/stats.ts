@@ -1,0 +1,63 @@
+import type { Queries } from '#lib/db/database.ts';
+import { type Fault, fail } from '#lib/errors/fail.ts';
+import type { Handler, OperationInput } from '#lib/http/operation.ts';
+import { composeStats, type DecisionCount, type StateCount, splitPeriod } from '../domain/stats.ts';
+import { countDecisions, countStates, type StatsPeriod } from '../queries/stats.ts';
+import { readNow } from '../queries/transactions.ts';
+import { readTime } from './filters.ts';
+import type { Dependencies } from './handlers.ts';
+
+const dayMs = 24 * 60 * 60 * 1000;
+const defaultDays = 30;
+const maxDays = 366;
+const partDays = 7;
+
+/** GET /stats: counts and acceptance over time (docs/interface.md). */
+export function getStatsHandler({ db, instance }: Dependencies): Handler {
+  const { timeZone } = instance;
+  return async (ctx, { query }) => {
+    const { after, before } = readPeriod(query, await readNow(db));
+    const { counted, decided } = await countAll(db, { after, before, timeZone }, () => ctx.res.destroyed);
+    ctx.body = {
+      after: after.toISOString(),
+      before: before.toISOString(),
+      timeZone,
+      ...composeStats(counted, decided),
+    };
+  };
+}
+
+/**
+ * A year of a large instance takes longer than one statement may, so it is counted in parts, one after the other.
+ * @param isGone whoever asked does not wait any more: the rest is not counted.
+ */
+async function countAll(db: Queries, { timeZone, ...period }: StatsPeriod, isGone: () => boolean) {
+  const counted: StateCount[] = [];
+  const decided: DecisionCount[] = [];
+  for (const part of splitPeriod(period, partDays)) {
+    if (isGone()) break;
+    const found = await Promise.all([
+      countStates(db, { ...part, timeZone }),
+      countDecisions(db, { ...part, timeZone }),
+    ]);
+    counted.push(...found[0]);
+    decided.push(...found[1]);
+  }
+  return { counted, decided };
+}
+
+/** @throws Failure `invalid` for a period that is none, or longer than a year. */
+function readPeriod(query: OperationInput['query'], now: Date): { after: Date; before: Date } {
+  const faults: Fault[] = [];
+  const before = readTime(query.before, 'before', faults) ?? now;
+  const after = readTime(query.after, 'after', faults) ?? new Date(before.getTime() - defaultDays * dayMs);
+  const days = (before.getTime() - after.getTime()) / dayMs;
+  if (faults.length === 0 && (days <= 0 || days > maxDays))
+    faults.push({
+      pointer: '/after',
+      code: 'invalid',
+      detail: `must be before the end of the period, by at most ${maxDays} days`,
+    });
+  if (faults.length > 0) throw fail('invalid', 'The period is not valid.', { errors: faults });
+  return { after, before };
+}

@@ -1,0 +1,104 @@
+import type { FormElement, FormInformation, FormLabels, FormPeer } from '#lib/contracts/form-content.ts';
+import type { DescribedElement, FormDescription } from '#lib/contracts/forms.ts';
+import { type EarlierRecord, previousAnswer } from '../domain/records.ts';
+import { hidesAnswered, type ReadTransaction, type Transaction } from '../domain/transaction.ts';
+import { linksOf, withToken } from '../domain/transaction-token.ts';
+
+/** A form with the subject's earlier answers put beside its elements. */
+export interface FilledForm {
+  language: string;
+  info: FormInformation;
+  /** What is asked: without elements that have a valid answer, if the layout hides those. */
+  elements: FormElement[];
+  /** Peers that own some of it. */
+  peers: FormPeer[];
+  /** Elements that have a valid answer and are hidden. */
+  hidden: FormElement[];
+}
+
+/**
+ * Puts earlier valid answers beside the elements and leaves out what is hidden.
+ * @param hides whether an element is left out if it has a valid answer.
+ * @param child peers' elements need no answer, and none is suggested: their owners have one that we do not know.
+ */
+export function fillForm(
+  description: FormDescription,
+  valid: readonly EarlierRecord[],
+  { hides, child }: { hides: (element: DescribedElement) => boolean; child: boolean },
+): FilledForm {
+  const ofPeer = (element: DescribedElement) =>
+    ({ ...(child ? freed(element) : element), previous: null }) as FormElement;
+  // Earlier answers to a peer's elements are the peer's own (docs/federation.md); ours to a key of the same name are something else.
+  const elements = description.elements.map((element) =>
+    element.owner === null
+      ? ({ ...element, previous: previousAnswer(element, valid) } as FormElement)
+      : ofPeer(element),
+  );
+  const isHidden = (element: FormElement) => element.previous !== null && hides(element);
+  return {
+    language: description.language,
+    info: { ...description.info, previous: null },
+    elements: elements.filter((element) => !isHidden(element)),
+    peers: description.peers.map((peer) => ({
+      ...peer,
+      info: peer.info && { ...peer.info, previous: null },
+      elements: peer.elements.map(ofPeer),
+    })),
+    hidden: elements.filter(isHidden),
+  };
+}
+
+function freed(element: DescribedElement): DescribedElement {
+  const { content } = element;
+  const unset = 'includeDefault' in content ? { ...content, includeDefault: false } : content;
+  return { ...element, required: false, content: unset } as DescribedElement;
+}
+
+interface PresentedWith {
+  /** The layout's texts in the form's language. */
+  texts: FormDescription['texts'];
+  labels: FormLabels;
+  token: string;
+  baseUrl: string;
+}
+
+/** The Form representation in JSON mode (docs/interface.md, "Forms"). */
+export function presentForm(
+  read: ReadTransaction,
+  form: FilledForm,
+  { texts, labels, token, baseUrl }: PresentedWith,
+) {
+  const { transaction } = read;
+  const { layout } = transaction;
+  const links = linksOf(baseUrl, transaction.id);
+  return {
+    token,
+    language: form.language,
+    orientation: layout.orientation,
+    info: form.info,
+    elements: form.elements,
+    peers: form.peers.map(({ info, ...peer }) => ({ ...peer, ...(info && { info }) })),
+    layout: presentLayout(transaction, texts),
+    labels,
+    links: {
+      submit: withToken(links.submit, token),
+      transaction: withToken(links.transaction, token),
+      ...(transaction.context.cancellable ? { cancel: withToken(links.cancel, token) } : {}),
+    },
+    ...(layout.blocs ? { blocs: presentBlocs(form.elements) } : {}),
+  };
+}
+
+/** The layout as it is in force, its texts in the form's language. */
+function presentLayout(transaction: Transaction, texts: FormDescription['texts']) {
+  const { id: _id, texts: _texts, blocs: _blocs, ...options } = transaction.layout;
+  const existingElementsVisible = !hidesAnswered(transaction);
+  return { type: 'layout' as const, ...options, existingElementsVisible, ...texts };
+}
+
+/** What clients of a later generation read (docs/interface.md). */
+function presentBlocs(elements: readonly FormElement[]) {
+  return elements.map(({ identifier, serial, entry }) => ({
+    parent: { identifier, serial, element: { entry: { key: entry.key } } },
+  }));
+}

@@ -1,0 +1,40 @@
+import type { Queries } from '#lib/db/database.ts';
+import { sql } from '#lib/db/sql.ts';
+import type { DecisionCount, StateCount } from '../domain/stats.ts';
+import { stateNow } from './transactions.ts';
+
+/** What is counted: transactions created from `after` to before `before`, by days of a time zone. */
+export interface StatsPeriod {
+  after: Date;
+  before: Date;
+  timeZone: string;
+}
+
+export async function countStates(
+  db: Queries,
+  { after, before, timeZone }: StatsPeriod,
+): Promise<StateCount[]> {
+  return db.query<StateCount>(sql`
+    WITH counted AS (
+      SELECT (t.created_at AT TIME ZONE ${timeZone})::date AS day,
+             ${stateNow} AS state
+        FROM transactions AS t WHERE t.created_at >= ${after} AND t.created_at < ${before})
+    SELECT to_char(d.day, 'YYYY-MM-DD') AS date, c.state, count(c.state) AS count
+      FROM generate_series((${after}::timestamptz AT TIME ZONE ${timeZone})::date,
+                           ((${before}::timestamptz - interval '1 microsecond') AT TIME ZONE ${timeZone})::date, '1 day') AS d (day)
+      LEFT JOIN counted AS c ON c.day = d.day
+     GROUP BY d.day, c.state ORDER BY d.day`);
+}
+
+/** Decisions alone: a notice, which offers no options, is none. */
+export async function countDecisions(
+  db: Queries,
+  { after, before, timeZone }: StatsPeriod,
+): Promise<DecisionCount[]> {
+  return db.query<DecisionCount>(sql`
+    SELECT to_char(t.created_at AT TIME ZONE ${timeZone}, 'YYYY-MM-DD') AS date, r.key, r.type, r.value[1] AS decision, count(*) AS count
+      FROM transactions AS t JOIN records AS r ON r.transaction = t.id
+     WHERE t.created_at >= ${after} AND t.created_at < ${before} AND r.state = 'COMMITTED' AND r.type IN ('processing', 'conditions')
+       AND r.positions IS NOT NULL
+     GROUP BY 1, r.key, r.type, r.value[1]`);
+}

@@ -1,0 +1,130 @@
+import type { Queries } from '#lib/db/database.ts';
+import { join, sql } from '#lib/db/sql.ts';
+import type { Position } from '#lib/http/cursor.ts';
+import type { EarlierRecord } from '../domain/records.ts';
+import { afterDeadline, type ReadTransaction, type State, type Transaction } from '../domain/transaction.ts';
+import { newestRecord } from './records.ts';
+
+/** A transaction's columns, named as the domain names them; the table's alias must be `t`. */
+export const transactionColumns = sql`
+  t.id, t.subject, t.state, t.version, t.context, t.layout, t.author, t.parent, t.token_epoch AS "tokenEpoch",
+  t.answers_digest AS "answersDigest", t.leader, t.created_at AS "createdAt", t.changed_at AS "changedAt", t.expires_at AS "expiresAt"`;
+
+type Row = Transaction & { now: Date };
+
+/** Splits a row into the transaction and the database's time. */
+export function toReadTransaction({ now, ...transaction }: Row): ReadTransaction {
+  return { transaction, now };
+}
+
+/** A transaction by id, with the database's time. */
+export async function readTransaction(db: Queries, id: string): Promise<ReadTransaction | undefined> {
+  const row = await db.maybeOne<Row>(sql`
+    SELECT ${transactionColumns}, accord_now() AS now FROM transactions AS t WHERE t.id = ${id}`);
+  return row && toReadTransaction(row);
+}
+
+/** {@link readTransaction} and, in the same statement, the body of its receipt, which it has from COMMITTED on. */
+export async function readTransactionWithReceipt(
+  db: Queries,
+  id: string,
+): Promise<(ReadTransaction & { receipt: string | null }) | undefined> {
+  const row = await db.maybeOne<Row & { receipt: string | null }>(sql`
+    SELECT ${transactionColumns}, accord_now() AS now, r.body AS receipt
+      FROM transactions AS t LEFT JOIN receipts AS r ON r.transaction = t.id
+     WHERE t.id = ${id}`);
+  if (!row) return undefined;
+  const { receipt, ...rest } = row;
+  return { ...toReadTransaction(rest), receipt };
+}
+
+/** {@link readTransaction} and, in the same statement, the subject's earlier answers to its layout; none if it is silent. */
+export async function readTransactionWithEarlier(
+  db: Queries,
+  id: string,
+): Promise<(ReadTransaction & { earlier: EarlierRecord[] }) | undefined> {
+  const row = await db.maybeOne<Row & { earlier: StoredEarlier[] }>(sql`
+    SELECT ${transactionColumns}, accord_now() AS now,
+           CASE WHEN (t.context->>'silent')::boolean THEN '[]'::jsonb ELSE (
+             SELECT coalesce(jsonb_agg(to_jsonb(newest)), '[]'::jsonb)
+               FROM jsonb_array_elements_text(t.layout->'elements') AS element (key)
+              CROSS JOIN LATERAL (${newestRecord(sql`t.subject`, sql`coalesce(t.context->>'object', '')`)}) AS newest)
+           END AS earlier
+      FROM transactions AS t WHERE t.id = ${id}`);
+  if (!row) return undefined;
+  const { earlier, ...rest } = row;
+  return { ...toReadTransaction(rest), earlier: earlier.map(fromJson) };
+}
+
+type StoredEarlier = Omit<EarlierRecord, 'committedAt' | 'expiresAt'> & {
+  committedAt: string;
+  expiresAt: string | null;
+};
+
+function fromJson(stored: StoredEarlier): EarlierRecord {
+  return {
+    ...stored,
+    committedAt: new Date(stored.committedAt),
+    expiresAt: stored.expiresAt ? new Date(stored.expiresAt) : null,
+  };
+}
+
+const ended = join(
+  afterDeadline.map(([open, next]) => sql`WHEN t.state = ${open} THEN ${next}`),
+  ' ',
+);
+
+/** The state of a transaction `t` as readers see it (`stateAt`): a deadline that has passed counts before the sweeper writes it. */
+export const stateNow = sql`CASE WHEN t.expires_at > accord_now() OR t.leader IS NOT NULL THEN t.state ${ended} ELSE t.state END`;
+
+/** What a list of transactions may be narrowed by. */
+export interface TransactionFilter {
+  subject?: string;
+  states?: State[];
+  /** Created at or after. */
+  after?: Date;
+  /** Created before. */
+  before?: Date;
+}
+
+type Listed = ReadTransaction & { position: string };
+
+function conditions({ subject, states, after, before }: TransactionFilter) {
+  const all = [
+    ...(subject === undefined ? [] : [sql`t.subject = ${subject}`]),
+    ...(states ? [sql`${stateNow} = ANY(${states}::text[])`] : []),
+    // Says nothing new, but names the index of those (transactions_not_committed).
+    ...(states && !states.includes('COMMITTED') ? [sql`t.state <> 'COMMITTED'`] : []),
+    ...(after ? [sql`t.created_at >= ${after}`] : []),
+    ...(before ? [sql`t.created_at < ${before}`] : []),
+  ];
+  return all.length > 0 ? join(all, ' AND ') : sql`true`;
+}
+
+/** A page of transactions, newest first, after a position. */
+export async function listTransactions(
+  db: Queries,
+  filter: TransactionFilter,
+  { after, limit, offset = 0 }: { after?: Position; limit: number; offset?: number },
+): Promise<Listed[]> {
+  const from = after ? sql`AND (t.created_at, t.id) < (${after.createdAt}::timestamptz, ${after.id})` : sql``;
+  const rows = await db.query<Transaction & { now: Date; position: string }>(sql`
+    SELECT ${transactionColumns}, accord_now() AS now, t.created_at::text AS position
+      FROM transactions AS t WHERE ${conditions(filter)} ${from}
+     ORDER BY t.created_at DESC, t.id DESC LIMIT ${limit} OFFSET ${offset}`);
+  return rows.map(({ position, ...row }) => ({ ...toReadTransaction(row), position }));
+}
+
+/** How many transactions a filter lets through. */
+export async function countTransactions(db: Queries, filter: TransactionFilter): Promise<number> {
+  const { count } = await db.one<{ count: number }>(
+    sql`SELECT count(*) AS count FROM transactions AS t WHERE ${conditions(filter)}`,
+  );
+  return count;
+}
+
+/** The database's time: what every rule goes by, whatever the clock of this process says. */
+export async function readNow(db: Queries): Promise<Date> {
+  const { now } = await db.one<{ now: Date }>(sql`SELECT accord_now() AS now`);
+  return now;
+}
