@@ -1,11 +1,10 @@
-import { isLoopback } from '#lib/config/outbound-specs.ts';
+import { isLoopback, outboundSpecs } from '#lib/config/outbound-specs.ts';
 import { standaloneSpecs } from '#lib/config/process-specs.ts';
 import { readSettings, type Settings } from '#lib/config/read-settings.ts';
 import { authSpecs, checkAuthSettings } from './auth/config.ts';
 import { formsSpecs } from './forms/config.ts';
 import { peersSpecs } from './peers/config.ts';
 import { transactionsSpecs } from './transactions/config.ts';
-import { webhooksSpecs } from './webhooks/config.ts';
 
 /** The settings of an instance and their defaults in standalone mode (docs/operations.md, "Settings"). */
 const specs = {
@@ -14,7 +13,7 @@ const specs = {
   ...formsSpecs,
   ...transactionsSpecs,
   ...peersSpecs,
-  ...webhooksSpecs,
+  ...outboundSpecs,
 };
 
 const demoInstanceName = 'Riverside Theatre';

@@ -1,10 +1,19 @@
+import type { Context } from 'koa';
 import { fail } from '#lib/errors/fail.ts';
+import type { OperationInput } from '#lib/http/operation.ts';
 
 /** Where a page of a list ends: keyset on (created, id), newest first (docs/interface.md, "Lists"). */
 export interface Position {
   /** A timestamp in PostgreSQL's full precision. */
   createdAt: string;
   id: string;
+}
+
+/** What a query for one page of a list needs. */
+export interface PageRequest {
+  /** End of the previous page; undefined for the first page. */
+  after: Position | undefined;
+  limit: number;
 }
 
 const defaultLimit = 50;
@@ -49,3 +58,28 @@ export function readLimit(limit: unknown): number {
 
 /** A UUID, as ids of most lists are. */
 export const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+
+/**
+ * Sends one page of a list as a JSON array, with the next page's URL in `Link` (docs/interface.md, "Lists").
+ * @param list.url of the list. @param list.find reads rows after a position; it is asked for one row more than the page has.
+ * @throws Failure `malformed` for a bad cursor or limit.
+ */
+export async function sendList<Row extends { id: string; position: string }>(
+  ctx: Context,
+  { limit: givenLimit, cursor }: OperationInput['query'],
+  list: {
+    url: string;
+    find: (page: PageRequest) => Promise<Row[]>;
+    present: (row: Row) => object;
+  },
+): Promise<void> {
+  const limit = readLimit(givenLimit);
+  const found = await list.find({ after: readCursor(cursor, uuidPattern), limit: limit + 1 });
+  const page = found.slice(0, limit);
+  const last = page.at(-1);
+  if (found.length > limit && last) {
+    const next = writeCursor({ createdAt: last.position, id: last.id });
+    ctx.set('Link', `<${list.url}?cursor=${next}&limit=${limit}>; rel="next"`);
+  }
+  ctx.body = page.map(list.present);
+}

@@ -17,11 +17,12 @@ import type { Logger } from '#lib/observability/logger.ts';
 import type { Metrics } from '#lib/observability/metrics.ts';
 import { createUrlCheck } from '#lib/outbound/create-url-check.ts';
 import { createOutboundClient } from '#lib/outbound/outbound-client.ts';
+import { createWebhookCommands } from './commands/webhooks.ts';
 import { queueEvents } from './consumers/queue-events.ts';
 import { createSecretBox } from './domain/secret.ts';
-import { createHandlers } from './handlers/handlers.ts';
-import { createDeliveryJob } from './jobs/deliver.ts';
-import { createForgetter } from './jobs/forget-old.ts';
+import { createHandlers } from './handlers/webhooks.ts';
+import { createOldDeliverySweeper } from './jobs/delete-old.ts';
+import { createDeliveryJob } from './jobs/webhook-deliveries.ts';
 import { waitingDeliveries } from './queries/deliveries.ts';
 
 interface Options {
@@ -38,17 +39,17 @@ interface Options {
   settings: {
     corsOrigins: readonly string[];
     trustedProxies: readonly string[];
-    /** CIDRs that endpoints may be in, beside the public internet. */
+    /** CIDRs that may be called in addition to the public internet. */
     allowedNetworks: readonly string[];
   };
-  /** Seal the secrets of webhooks: the first seals, all open. */
+  /** `webhook-sealing`: the first seals, all open. */
   sealingKeys: readonly Uint8Array[];
 }
 
-/** Requests under way: the job bounds them by endpoint, and a place at one host is not to be waited for behind another endpoint there. */
+/** The delivery engine limits requests per endpoint, so a limit per host would only delay other endpoints there. */
 const outboundLimits = { perHost: 64, inAll: 64 };
 
-/** Composes the webhooks service: adapters are built and wired here and nowhere else. */
+/** Builds and wires the webhooks service. */
 export async function composeWebhooks(
   options: Options,
 ): Promise<{ app: Koa; start(): Promise<void>; stop(): Promise<void> }> {
@@ -63,7 +64,7 @@ export async function composeWebhooks(
     limits: outboundLimits,
   });
   const job = createDeliveryJob({ db, outbound, secrets, log, metrics: metrics?.deliveries });
-  const forgetter = createForgetter({ db, log });
+  const sweeper = createOldDeliverySweeper({ db, log });
   queueEvents({ bus, db, wake: job.wake });
   const authenticator = createAuthenticator({
     auth,
@@ -73,10 +74,11 @@ export async function composeWebhooks(
   forgetRevokedKeys({ bus, service: 'webhooks', authenticator });
   const checkUrl = createUrlCheck({ allowedNetworks: settings.allowedNetworks });
   const refuseTarget = async (url: string) => (await checkUrl(url))?.message;
+  const commands = createWebhookCommands({ db, secrets, refuseTarget, wake: job.wake });
   const { routes } = await mountContract({
     document,
     tag: 'webhooks',
-    handlers: createHandlers({ db, baseUrl, secrets, refuseTarget, wake: job.wake }),
+    handlers: createHandlers({ db, baseUrl, commands }),
     authenticate: (ctx) => authenticateWithoutTransaction(authenticator, ctx),
     limit: limiter.countRequest,
     admit: options.guard?.admitFor('webhooks'),
@@ -90,10 +92,10 @@ export async function composeWebhooks(
     app,
     async start() {
       job.start();
-      forgetter.start();
+      sweeper.start();
     },
     async stop() {
-      await forgetter.stop();
+      await sweeper.stop();
       await job.stop();
     },
   };

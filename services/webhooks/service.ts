@@ -1,13 +1,12 @@
-import { allowedNetworks } from '#lib/config/outbound-specs.ts';
+import { allowedNetworks, outboundSpecs } from '#lib/config/outbound-specs.ts';
 import { defineService } from '#lib/runtime/service-definition.ts';
 import { composeWebhooks } from './compose.ts';
-import { webhooksSpecs } from './config.ts';
 
-/** The webhooks service, as processes see it. */
+/** The webhooks service (docs/webhooks.md). */
 export const webhooksService = defineService({
   name: 'webhooks',
   migrations: new URL('./migrations', import.meta.url),
-  specs: webhooksSpecs,
+  specs: outboundSpecs,
   secrets: ['webhookSealing'],
   calls: ['auth'],
   callers: {},

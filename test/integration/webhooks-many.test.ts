@@ -4,10 +4,9 @@ import { createDatabase, type Database } from '#lib/db/database.ts';
 import { createPool } from '#lib/db/pool.ts';
 import { sql } from '#lib/db/sql.ts';
 import { createLogger } from '#lib/observability/logger.ts';
-import type { Parts } from '../../services/webhooks/commands/dependencies.ts';
-import { resumeWebhook } from '../../services/webhooks/commands/resume-webhook.ts';
+import { createWebhookCommands } from '../../services/webhooks/commands/webhooks.ts';
 import { markDelivered } from '../../services/webhooks/queries/attempts.ts';
-import { dropDeliveries, restartDeliveries } from '../../services/webhooks/queries/deliveries.ts';
+import { deleteDeliveries, restartDeliveries } from '../../services/webhooks/queries/deliveries.ts';
 import { createTestDatabase } from '../support/stores/postgres.ts';
 
 const ends: (() => Promise<unknown>)[] = [];
@@ -23,7 +22,7 @@ afterAll(async () => {
   for (const end of ends.reverse()) await end();
 });
 
-/** A paused webhook for which more waits than one statement takes; half of it has been attempted. */
+/** A paused webhook with more pending deliveries than one statement changes; half of them were attempted. */
 async function pausedWith(count: number): Promise<string> {
   const id = randomUUID();
   await db.query(sql`
@@ -38,45 +37,45 @@ async function pausedWith(count: number): Promise<string> {
   return id;
 }
 
-describe('a webhook for which more has waited than one statement has time for', () => {
-  it('is resumed: everything is due, and has all its attempts again', async () => {
+describe('a webhook with more pending deliveries than one statement changes', () => {
+  it('makes every delivery due with all its attempts when it is resumed', async () => {
     const id = await pausedWith(11_000);
-    const parts = { db, wake: () => {} } as Parts;
-    expect(await resumeWebhook(parts, id)).toMatchObject({ state: 'ACTIVE', failingSince: null });
+    const commands = createWebhookCommands({ db, wake: () => {} } as never);
+    expect(await commands.resume(id)).toMatchObject({ state: 'ACTIVE', failingSince: null });
     const waiting = sql`
       SELECT count(*)::int AS count FROM deliveries AS d
        WHERE d.webhook = ${id} AND (d.attempts > 0 OR d.not_before > now())`;
     expect(await db.one(waiting)).toEqual({ count: 0 });
   });
 
-  it('is gone through in steps, of which each says whether there is more', async () => {
+  it('is processed in batches, each of which reports whether there are more', async () => {
     const id = await pausedWith(10_500);
     expect(await restartDeliveries(db, id)).toBe(true);
     expect(await restartDeliveries(db, id)).toBe(false);
-    for (const isMore of [true, true, false]) expect(await dropDeliveries(db, id)).toBe(isMore);
+    for (const isMore of [true, true, false]) expect(await deleteDeliveries(db, id)).toBe(isMore);
   });
 });
 
-describe('a delivery that got through to an endpoint that had failed', () => {
-  it('is noted with both or with neither: that it is done, and that the endpoint works', async () => {
+describe('a success after failures', () => {
+  it('updates the delivery and the webhook in one transaction', async () => {
     const webhook = await pausedWith(500);
     const { id } = await db.one<{ id: string }>(
       sql`SELECT d.id FROM deliveries AS d WHERE d.webhook = ${webhook} LIMIT 1`,
     );
-    const noted = () =>
+    const stored = () =>
       db.one(sql`
         SELECT d.status, w.failing_since IS NOT NULL AS fails
           FROM deliveries AS d JOIN webhooks AS w ON w.id = d.webhook WHERE d.id = ${id}`);
-    const note = () => markDelivered(db, [{ row: { id, webhook }, facts: { statusCode: 204 }, ms: 5 }]);
+    const record = () => markDelivered(db, [{ row: { id, webhook }, facts: { statusCode: 204 }, ms: 5 }]);
     await db.query(sql`
       CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'cut off'; END $$`);
     await db.query(
       sql`CREATE TRIGGER refuse BEFORE UPDATE ON webhooks FOR EACH ROW EXECUTE FUNCTION refuse()`,
     );
-    await expect(note()).rejects.toThrow('cut off');
-    expect(await noted()).toEqual({ status: 'PENDING', fails: true });
+    await expect(record()).rejects.toThrow('cut off');
+    expect(await stored()).toEqual({ status: 'PENDING', fails: true });
     await db.query(sql`DROP TRIGGER refuse ON webhooks`);
-    await note();
-    expect(await noted()).toEqual({ status: 'DELIVERED', fails: false });
+    await record();
+    expect(await stored()).toEqual({ status: 'DELIVERED', fails: false });
   });
 });

@@ -19,16 +19,16 @@ beforeAll(async () => {
 });
 afterAll(() => instance?.stop());
 
-/** Something that happens, and is told as `key.created`. */
-const happen = () => createKey(instance, 'something that happens');
+/** Publishes a `key.created` event. */
+const publishEvent = () => createKey(instance, 'published as key.created');
 
-describe('a webhook', () => {
-  it('that has got another address while the old one was called is not held to what that one says', async () => {
+describe('a changed webhook', () => {
+  it('ignores the response of its former URL', async () => {
     const [former, next] = [await startEndpoint(), await startEndpoint()];
     const open: ServerResponse[] = [];
     former.answer = (_request, response) => void open.push(response);
     const webhook = await subscribe(admin, former.url);
-    await happen();
+    await publishEvent();
     const [first] = await former.called(1);
     const changed = await admin.send('PUT', `/webhooks/${webhook.id}`, { targetUrl: next.url });
     expect(changed.status).toBe(200);
@@ -42,17 +42,17 @@ describe('a webhook', () => {
     expect(now).not.toHaveProperty('lastError');
   });
 
-  it('whose secret nobody can open any more is called again as soon as it has a new one', async () => {
+  it('is called again once an unreadable secret was replaced', async () => {
     const endpoint = await startEndpoint();
     const webhook = await subscribe(admin, endpoint.url);
     await runInDatabase(instance, `UPDATE webhooks.webhooks SET secret = '\\x00' WHERE id = $1`, [
       webhook.id,
     ]);
-    await happen();
-    await deliveryThat(admin, webhook, ({ error }) => error === 'The call could not be made.');
+    await publishEvent();
+    await deliveryThat(admin, webhook, ({ error }) => error === 'The request could not be sent.');
     expect(endpoint.calls).toEqual([]);
     const renewed = await admin.send('POST', `/webhooks/${webhook.id}/secret`);
-    await happen();
+    await publishEvent();
     const [call] = await endpoint.called(1);
     expect(verify((await renewed.json()) as { secret: string }, call as never)).toBeTruthy();
   });

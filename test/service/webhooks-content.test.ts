@@ -19,26 +19,26 @@ const fine = {
 };
 const make = (content: object) => shop.send('POST', '/webhooks', content);
 
-describe('the content of a webhook', () => {
+describe('creating or changing a webhook', () => {
   it.each([
-    ['a file', 'file:///etc/passwd'],
+    ['the file scheme', 'file:///etc/passwd'],
     ['a script', 'javascript:alert(1)'],
-    ['no address', 'shop'],
-    ['nothing', ''],
-    ['a password in it', 'https://user:secret@shop.example.org/'],
-    ['a private network', 'http://10.1.2.3/hook'],
-    ['the metadata of a cloud', 'http://169.254.169.254/latest/meta-data'],
-    ['a private network in another notation', 'http://0x0a010203/'],
-    ['IPv4 within IPv6', 'http://[::ffff:10.1.2.3]/'],
-    ['a private network of IPv6', 'http://[fd00::1]/'],
-    ['a long one', `https://shop.example.org/${'x'.repeat(2_048)}`],
-  ])('may not be an address with %s', async (_name, targetUrl) => {
+    ['no scheme', 'shop'],
+    ['no characters', ''],
+    ['a password', 'https://user:secret@shop.example.org/'],
+    ['a private address', 'http://10.1.2.3/hook'],
+    ['the metadata address of a cloud', 'http://169.254.169.254/latest/meta-data'],
+    ['a private address in another notation', 'http://0x0a010203/'],
+    ['IPv4 in IPv6', 'http://[::ffff:10.1.2.3]/'],
+    ['a private IPv6 address', 'http://[fd00::1]/'],
+    ['more than 2,048 characters', `https://shop.example.org/${'x'.repeat(2_048)}`],
+  ])('rejects a URL with %s', async (_name, targetUrl) => {
     const problem = await problemOf(await make({ ...fine, targetUrl }));
     expect(problem).toMatchObject({ said: '422 invalid', errors: [{ pointer: '/targetUrl' }] });
     expect(JSON.stringify(problem)).not.toContain('secret@');
   });
 
-  it('names every fault at once', async () => {
+  it('reports every fault at once', async () => {
     const made = await make({
       name: ' ',
       targetUrl: 'x',
@@ -55,14 +55,14 @@ describe('the content of a webhook', () => {
   });
 
   it.each([
-    ['no address', { subscribedActions: ['key.created'] }],
+    ['no URL', { subscribedActions: ['key.created'] }],
     ['no actions', { targetUrl: fine.targetUrl }],
-    ['actions that are no list', { ...fine, subscribedActions: 'consent.committed' }],
-  ])('is malformed with %s', async (_name, content) => {
+    ['actions that are not a list', { ...fine, subscribedActions: 'consent.committed' }],
+  ])('rejects %s as malformed', async (_name, content) => {
     expect(await problemOf(await make(content))).toMatchObject({ said: '400 malformed' });
   });
 
-  it('may name any action of the product', async () => {
+  it('accepts every action', async () => {
     const subscribedActions = [
       ...['CONSENT_COMMIT', 'consent.submitted', 'consent.rolledback', 'consent.expiring', 'consent.expired'],
       ...[
@@ -81,7 +81,7 @@ describe('the content of a webhook', () => {
     expect(made.headers.get('location')).toMatch(/\/webhooks\/[0-9a-f-]{36}$/);
   });
 
-  it('is changed in part, or as a whole, and never to what may not be', async () => {
+  it('changes some or all members, and validates them', async () => {
     const webhook = await subscribe(shop, fine.targetUrl);
     const change = (content: object) => shop.send('PUT', `/webhooks/${webhook.id}`, content);
     const changed = await (await change({ name: 'Another' })).json();
@@ -103,7 +103,7 @@ describe('the content of a webhook', () => {
 });
 
 describe('the list of webhooks', () => {
-  it('is a bare array, newest first, page by page', async () => {
+  it('is an array, newest first, in pages', async () => {
     const made = [];
     for (let count = 0; count < 3; count += 1) made.unshift((await subscribe(shop, fine.targetUrl)).id);
     const first = await shop.get('/webhooks?limit=2');
@@ -114,7 +114,7 @@ describe('the list of webhooks', () => {
     expect(await problemOf(await shop.get('/webhooks?cursor=x'))).toMatchObject({ said: '400 malformed' });
   });
 
-  it('loses what is deleted', async () => {
+  it('omits deleted webhooks', async () => {
     const { id } = await subscribe(shop, fine.targetUrl);
     expect((await shop.send('DELETE', `/webhooks/${id}`)).status).toBe(204);
     for (const path of [`/webhooks/${id}`, `/webhooks/${id}/deliveries`, '/webhooks/x'])
@@ -122,7 +122,7 @@ describe('the list of webhooks', () => {
     expect((await shop.send('DELETE', `/webhooks/${id}`)).status).toBe(404);
   });
 
-  it('is not for a mere user', async () => {
+  it('is forbidden for the role user', async () => {
     const user = await signIn(instance, 'user');
     expect((await user.get('/webhooks')).status).toBe(403);
     expect((await instance.fetch('/webhooks')).status).toBe(401);

@@ -25,10 +25,10 @@ beforeAll(async () => {
 });
 afterAll(() => instance?.stop());
 
-/** Something that happens, and is told as `key.created`. */
-const happen = () => createKey(instance, 'something that happens');
+/** Publishes a `key.created` event. */
+const publishEvent = () => createKey(instance, 'published as key.created');
 
-/** A webhook of an endpoint that answers in some manner; it is gone when the test ends, so that later events are not its own. */
+/** A webhook and its endpoint. It is deleted when the test ends, so that it receives no later events. */
 async function subscribed(answer?: WebhookEndpoint['answer']) {
   const endpoint = await startEndpoint();
   if (answer) endpoint.answer = answer;
@@ -46,13 +46,13 @@ const waitOf = ({ nextAttemptAt = '' }: LiveDelivery, shiftMs = 0) =>
 
 describe('an endpoint', () => {
   it.each<[string, string, WebhookEndpoint['answer'], object]>([
-    ['that breaks', 'The endpoint answered 500.', (_request, response) => void response.writeHead(500).end('boom'), { statusCode: 500 }],
-    ['that sends elsewhere', 'The answer was a redirect, and none is followed.', (_request, response) => void response.writeHead(302, { Location: '/elsewhere' }).end(), {}],
-    ['whose answer has no end', 'The answer was too large.', (_request, response) => { response.writeHead(200); const more = () => { while (!response.destroyed && response.write('x'.repeat(65_536))); response.once('drain', more); }; more(); }, {}],
-    ['that hangs up', 'The endpoint did not answer.', (request) => void request.socket.destroy(), {}],
-  ])('%s is called again', async (_name, error, answer, facts) => {
+    ['a 500 response', 'The endpoint responded with 500.', (_request, response) => void response.writeHead(500).end('boom'), { statusCode: 500 }],
+    ['a redirect', 'The answer was a redirect, and none is followed.', (_request, response) => void response.writeHead(302, { Location: '/elsewhere' }).end(), {}],
+    ['an endless response', 'The answer was too large.', (_request, response) => { response.writeHead(200); const more = () => { while (!response.destroyed && response.write('x'.repeat(65_536))); response.once('drain', more); }; more(); }, {}],
+    ['a closed connection', 'The endpoint did not respond.', (request) => void request.socket.destroy(), {}],
+  ])('is called again after %s', async (_name, error, answer, facts) => {
     const { endpoint, webhook } = await subscribed(answer);
-    await happen();
+    await publishEvent();
     const failed = await deliveryThat(admin, webhook, (delivery) => delivery.error !== undefined);
     expect(failed).toMatchObject({ status: 'PENDING', attempts: 1, error, ...facts });
     const wait = waitOf(failed);
@@ -63,7 +63,7 @@ describe('an endpoint', () => {
     });
     expect(instance.logs()).not.toContain('boom');
     endpoint.answerWith(200);
-    // Instead of waiting for it.
+    // Makes the retry due at once.
     await runInDatabase(instance, 'UPDATE webhooks.deliveries SET not_before = now() WHERE webhook = $1', [
       webhook.id,
     ]);
@@ -76,20 +76,20 @@ describe('an endpoint', () => {
     expect(await webhookOf(admin, webhook)).not.toHaveProperty('failingSince');
   }); // biome-ignore format: one line each
 
-  it('that does not answer keeps nobody else waiting', async () => {
+  it('does not delay other endpoints when it does not respond', async () => {
     const silent = await Promise.all(Array.from({ length: 3 }, () => subscribed(() => {})));
     const { endpoint } = await subscribed();
-    for (let count = 0; count < 8; count += 1) await happen();
+    for (let count = 0; count < 8; count += 1) await publishEvent();
     await endpoint.called(8, 5_000);
-    // At most four at a time, however many wait.
+    // At most four concurrent requests.
     for (const each of silent) expect(each.endpoint.calls.length).toBeLessThanOrEqual(4);
   });
 
-  it('that begins to fail is called one at a time, also with what was read in advance', async () => {
+  it('receives one request at a time once it fails, including deliveries read in advance', async () => {
     const { endpoint } = await subscribed();
     const open: ServerResponse[] = [];
     endpoint.answer = (_request, response) => void open.push(response);
-    for (let count = 0; count < 10; count += 1) await happen();
+    for (let count = 0; count < 10; count += 1) await publishEvent();
     await endpoint.called(4);
     let running = 0;
     let most = 0;
@@ -106,11 +106,11 @@ describe('an endpoint', () => {
     expect(most).toBe(1);
   });
 
-  it('that works gets the next message before it is written down that it got the last', async () => {
+  it('receives the next message before the outcome of the last one is committed', async () => {
     const { endpoint, webhook } = await subscribed();
     const open: ServerResponse[] = [];
     endpoint.answer = (_request, response) => void open.push(response);
-    for (let count = 0; count < 10; count += 1) await happen();
+    for (let count = 0; count < 10; count += 1) await publishEvent();
     const rows = (condition: string) =>
       rowsOf(instance, `SELECT id FROM webhooks.deliveries WHERE webhook = $1 AND ${condition}`, [
         webhook.id,
@@ -125,15 +125,15 @@ describe('an endpoint', () => {
     expect(endpoint.calls).toHaveLength(10);
   });
 
-  it('that says that it is gone is paused, and gets what it missed when it is resumed', async () => {
+  it('is paused after 410 Gone and receives pending deliveries when resumed', async () => {
     const { endpoint, webhook } = await subscribed();
     endpoint.answerWith(410);
-    await happen();
+    await publishEvent();
     await deliveryThat(admin, webhook, triedTimes(1));
     const paused = await webhookOf(admin, webhook);
     expect(paused).toMatchObject({ state: 'PAUSED', lastError: { statusCode: 410 } });
     expect(Date.parse(paused.stateSince)).toBeGreaterThan(Date.now() - 10_000);
-    await happen();
+    await publishEvent();
     await deliveryThat(admin, webhook, ({ attempts }) => attempts === 0);
     const waiting = await deliveriesOf(admin, webhook);
     expect(waiting.map(({ status }) => status)).toEqual(['PENDING', 'PENDING']);
@@ -152,7 +152,7 @@ describe('an endpoint', () => {
 });
 
 describe('a delivery', () => {
-  it('is tried for a day, at longer and longer intervals, then given up; and its endpoint is paused', {
+  it('is retried with growing back-off for a day, then fails and pauses its webhook', {
     timeout: 60_000,
   }, async () => {
     const shifted = await startTestInstance();
@@ -161,11 +161,11 @@ describe('a delivery', () => {
     const endpoint = await startEndpoint();
     endpoint.answerWith(503);
     const webhook = await subscribe(root, endpoint.url);
-    await createKey(shifted, 'something that happens');
+    await createKey(shifted, 'published as key.created');
     const waits = [5, 30, 120, 600, 3_600, 3 * 3_600, 6 * 3_600, 12 * 3_600];
     let shiftMs = 0;
     for (const [index, wait] of waits.entries()) {
-      // An attempt counts when it begins; when it has failed the next one is in the future.
+      // The attempt is recorded when the next one is in the future.
       const failedAgain = (delivery: LiveDelivery) =>
         triedTimes(index + 1)(delivery) && waitOf(delivery, shiftMs) > 1;
       const failed = await deliveryThat(root, webhook, failedAgain);
@@ -180,7 +180,7 @@ describe('a delivery', () => {
     expect(shiftMs).toBeGreaterThan(20 * 3_600_000);
     expect(shiftMs).toBeLessThan(25 * 3_600_000);
     expect(await webhookOf(root, webhook)).toMatchObject({
-      ...{ state: 'PAUSED', lastError: { reason: 'The endpoint answered 503.', statusCode: 503 } },
+      ...{ state: 'PAUSED', lastError: { reason: 'The endpoint responded with 503.', statusCode: 503 } },
     });
     expect(new Set(endpoint.calls.map(({ message }) => message)).size).toBe(1);
     expect(await shifted.metrics()).toMatch(
@@ -188,9 +188,9 @@ describe('a delivery', () => {
     );
   });
 
-  it('can be made again, under the same webhook-id', async () => {
+  it('can be repeated with the same webhook-id', async () => {
     const { endpoint, webhook } = await subscribed();
-    await happen();
+    await publishEvent();
     const made = await deliveryThat(admin, webhook, ({ status }) => status === 'DELIVERED');
     const again = await admin.send('POST', `/webhooks/${webhook.id}/deliveries/${made.id}/redeliver`);
     expect(again.status).toBe(202);
@@ -204,18 +204,18 @@ describe('a delivery', () => {
     expect(await problemOf(unknown)).toMatchObject({ said: '404 not-found' });
   });
 
-  it('is signed with the new secret and, for a day, with the one before it', async () => {
+  it('is signed with the new secret and, for a day, with the former one', async () => {
     const { endpoint, webhook } = await subscribed();
     const renewed = await admin.send('POST', `/webhooks/${webhook.id}/secret`);
     const next = (await renewed.json()) as { secret: string };
     expect(next.secret).not.toBe(webhook.secret);
-    await happen();
+    await publishEvent();
     const [call] = await endpoint.called(1);
     for (const each of [webhook, next]) expect(verify(each, call as never)).toBeTruthy();
     await runInDatabase(instance, `UPDATE webhooks.webhooks SET former_until = now() WHERE id = $1`, [
       webhook.id,
     ]);
-    await happen();
+    await publishEvent();
     const [, later] = await endpoint.called(2);
     expect(verify(next, later as never)).toBeTruthy();
     expect(() => verify(webhook, later as never)).toThrow('No matching signature');

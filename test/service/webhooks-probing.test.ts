@@ -8,7 +8,7 @@ import { startTestInstance, type TestInstance } from '../support/instances/insta
 import { runInDatabase } from '../support/instances/live-database.ts';
 import { deliveryThat, subscribe } from '../support/instances/webhook-endpoint.ts';
 
-/** A port of this machine where connections are treated like this; null: nobody listens. */
+/** A local port that handles connections with `treat`; null: a closed port. */
 async function openPort(treat: ((socket: Socket) => void) | null): Promise<number> {
   const server = createServer((socket) => {
     socket.on('error', () => {});
@@ -31,7 +31,7 @@ describe('a delivery of a webhook', () => {
   });
   afterAll(() => instance?.stop());
 
-  it('does not tell an API key which ports are open, closed, or speak another protocol', async () => {
+  it('does not reveal whether a port is open, closed or speaks another protocol', async () => {
     const ports: [string, ((socket: Socket) => void) | null][] = [
       ['http', null],
       ['https', null],
@@ -45,10 +45,10 @@ describe('a delivery of a webhook', () => {
         subscribe(shop, `${scheme}://127.0.0.1:${await openPort(treat)}/hook`),
       ),
     );
-    await createKey(instance, 'something to tell');
+    await createKey(instance, 'published as key.created');
     for (const webhook of webhooks) {
       const failed = await deliveryThat(shop, webhook, ({ error }) => error !== undefined);
-      expect(failed).toMatchObject({ error: 'The endpoint did not answer.' });
+      expect(failed).toMatchObject({ error: 'The endpoint did not respond.' });
       expect(failed).not.toHaveProperty('duration');
       expect(failed).not.toHaveProperty('statusCode');
     }
@@ -56,8 +56,8 @@ describe('a delivery of a webhook', () => {
   });
 });
 
-describe('an instance that other machines reach', () => {
-  it('refuses webhooks on its own machine, unless the operator allows it', async () => {
+describe('an instance on a public address', () => {
+  it('refuses webhooks on the loopback network by default', async () => {
     const instance = await startTestInstance({ HOST: '0.0.0.0' });
     onTestFinished(() => instance.stop());
     const [id, pepper] = [randomUUID(), instance.secrets.keyPepper];

@@ -4,7 +4,7 @@ import { createPool } from '#lib/db/pool.ts';
 import { createLogger } from '#lib/observability/logger.ts';
 import { createOutboundClient } from '#lib/outbound/outbound-client.ts';
 import { createSecretBox } from '../../services/webhooks/domain/secret.ts';
-import { createDeliveryJob } from '../../services/webhooks/jobs/deliver.ts';
+import { createDeliveryJob } from '../../services/webhooks/jobs/webhook-deliveries.ts';
 import { createKey, signIn } from '../support/instances/callers.ts';
 import { startTestInstance, type TestInstance } from '../support/instances/instance.ts';
 import { rowsOf, runInDatabase } from '../support/instances/live-database.ts';
@@ -19,7 +19,7 @@ import { temporaryFolder } from '../support/programs/temporary-folder.ts';
 import { patience } from '../support/run/patience.ts';
 import { createTestDatabase } from '../support/stores/postgres.ts';
 
-/** Another replica's job on the database of an instance. */
+/** The delivery job of another replica of an instance. */
 function startReplica({ databaseUrl, secrets }: TestInstance) {
   const log = createLogger({ level: 'silent' });
   const pool = createPool({ url: databaseUrl, schema: 'webhooks', log });
@@ -35,8 +35,8 @@ function startReplica({ databaseUrl, secrets }: TestInstance) {
   });
 }
 
-describe('replicas of the service', () => {
-  it('deliver each event once between them, and never more than is good for the endpoint', async () => {
+describe('replicas of the webhooks service', () => {
+  it('deliver each event once and respect the concurrency limit of the endpoint', async () => {
     const instance = await startTestInstance();
     onTestFinished(() => instance.stop());
     const admin = await signIn(instance, 'admin');
@@ -75,8 +75,8 @@ describe('replicas of the service', () => {
   }, 30_000);
 });
 
-/** A process whose only delivery has been sent and is not answered. */
-async function startInTheMidst() {
+/** A process that waits for the response to its only delivery. */
+async function startWithPendingDelivery() {
   const database = await createTestDatabase();
   onTestFinished(() => database.drop());
   const settings = { DATABASE_URL: database.url, DATA_DIR: await temporaryFolder() };
@@ -96,9 +96,9 @@ const reach = (url: string) => ({
   fetch: (path: string, init?: RequestInit) => fetch(new URL(path, url), init),
 });
 
-describe('SIGTERM in the midst of a delivery', () => {
-  it('breaks it off and leaves it to the other replicas at once, before the process ends', async () => {
-    const { process, running } = await startInTheMidst();
+describe('SIGTERM during a delivery', () => {
+  it('aborts the delivery and releases it to other replicas before the process exits', async () => {
+    const { process, running } = await startWithPendingDelivery();
     expect(await process.stop()).toMatchObject({ code: 0, errors: '' });
     expect(
       await rowsOf(
@@ -109,9 +109,9 @@ describe('SIGTERM in the midst of a delivery', () => {
   });
 });
 
-describe('kill -9 in the midst of a delivery', () => {
-  it('has it delivered again under the same webhook-id', async () => {
-    const { process, settings, endpoint, webhook, running } = await startInTheMidst();
+describe('SIGKILL during a delivery', () => {
+  it('repeats the delivery with the same webhook-id', async () => {
+    const { process, settings, endpoint, webhook, running } = await startWithPendingDelivery();
     await process.kill();
     endpoint.answerWith(204);
     const second = startStandalone(settings);
@@ -122,7 +122,7 @@ describe('kill -9 in the midst of a delivery', () => {
       `SELECT extract(epoch FROM lease_until - now())::float8 AS seconds FROM webhooks.webhooks`,
     );
     expect(lease?.seconds).toBeLessThan(40);
-    // Instead of waiting for the end of the lease.
+    // Expires the lease at once.
     await runInDatabase(running, 'UPDATE webhooks.webhooks SET lease_until = now()');
     const [before, after] = await endpoint.called(2);
     expect(after?.message).toBe(before?.message);

@@ -22,12 +22,12 @@ beforeAll(async () => {
 });
 afterAll(() => instance?.stop());
 
-/** Something that happens, and is told as `key.created`. */
-const happen = () => createKey(instance, 'something that happens');
+/** Publishes a `key.created` event. */
+const publishEvent = () => createKey(instance, 'published as key.created');
 const uuid = /^[0-9a-f-]{36}$/;
 
 describe('a webhook', () => {
-  it('is told of what it has subscribed to, with a signature that the reference library accepts', async () => {
+  it('receives subscribed events with a signature that the reference library accepts', async () => {
     const endpoint = await startEndpoint();
     const webhook = await subscribe(shop, endpoint.url, ['consent.created']);
     const transaction = await createTransaction(shop);
@@ -58,7 +58,7 @@ describe('a webhook', () => {
     expect(delivery).not.toHaveProperty('nextAttemptAt');
   });
 
-  it('takes the older name CONSENT_COMMIT for consent.committed', async () => {
+  it('accepts the older name CONSENT_COMMIT for consent.committed', async () => {
     const endpoint = await startEndpoint();
     const webhook = await subscribe(shop, endpoint.url, ['CONSENT_COMMIT']);
     const done = await shop.send('POST', '/consents/singlestep', {
@@ -74,7 +74,7 @@ describe('a webhook', () => {
     });
   });
 
-  it('shows its secret once, and keeps it sealed', async () => {
+  it('shows its secret once and stores it encrypted', async () => {
     const endpoint = await startEndpoint();
     const webhook = await subscribe(shop, endpoint.url);
     expect(webhook.secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
@@ -91,14 +91,14 @@ describe('a webhook', () => {
         expect(place).not.toContain(form);
   });
 
-  it('is told nothing of what it has not subscribed to, and nothing of what happened before', async () => {
+  it('receives no other events, and none from before its creation', async () => {
     const endpoint = await startEndpoint();
     const early = await startEndpoint();
     const first = await subscribe(admin, early.url);
-    await happen();
+    await publishEvent();
     await deliveryThat(admin, first, ({ status }) => status === 'DELIVERED');
     const webhook = await subscribe(admin, endpoint.url, ['key.revoked']);
-    const { id } = await happen();
+    const { id } = await publishEvent();
     await admin.send('DELETE', `/keys/${id}`);
     await endpoint.called(1);
     expect(endpoint.calls.map(({ event }) => event.type)).toEqual(['io.accord.key.revoked.v1']);

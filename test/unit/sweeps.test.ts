@@ -3,7 +3,7 @@ import type { Database } from '#lib/db/database.ts';
 import { createInboxSweeper } from '#lib/events/inbox-sweeper.ts';
 import { createLogger } from '#lib/observability/logger.ts';
 import { createDeadlineSweeper } from '../../services/transactions/jobs/background-jobs.ts';
-import { createForgetter } from '../../services/webhooks/jobs/forget-old.ts';
+import { createOldDeliverySweeper } from '../../services/webhooks/jobs/delete-old.ts';
 import { openGate } from '../support/run/gate.ts';
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setInterval', 'setTimeout', 'clearTimeout'] }));
@@ -18,7 +18,7 @@ const others = { log, source: 'https://consent.example.org', wake: () => {}, eve
 it.each([
   ['that ends what is overdue', 500, (db: Database) => createDeadlineSweeper({ db, ...others })],
   ['that forgets applied events', 1_000, (db: Database) => createInboxSweeper({ db, log })],
-  ['that forgets old deliveries', 1_000, (db: Database) => createForgetter({ db, log })],
+  ['that forgets old deliveries', 1_000, (db: Database) => createOldDeliverySweeper({ db, log })],
 ])('a sweep %s ends with its process, though there is more to do', async (_name, batch, make) => {
   const gate = openGate();
   const began = openGate();

@@ -1,8 +1,8 @@
 import { Webhook, WebhookVerificationError } from 'standardwebhooks';
 import { describe, expect, it } from 'vitest';
-import { actionOf, isAction, subscribableAs } from '../../services/webhooks/domain/actions.ts';
-import { writeMessage } from '../../services/webhooks/domain/message.ts';
-import { createSecretBox, drawSecret } from '../../services/webhooks/domain/secret.ts';
+import { actionOf, isAction, namesOf } from '../../services/webhooks/domain/actions.ts';
+import { drawSecret, writeMessage } from '../../services/webhooks/domain/message.ts';
+import { createSecretBox } from '../../services/webhooks/domain/secret.ts';
 import { webhookBackoff } from '../../services/webhooks/jobs/webhook-deliveries.ts';
 
 const event = {
@@ -16,7 +16,7 @@ const event = {
 };
 const now = () => Math.floor(Date.now() / 1000);
 
-describe('a message', () => {
+describe('a webhook message', () => {
   const secret = drawSecret();
   const write = (options = {}) =>
     writeMessage(event, { id: 'a-1', sentAt: now(), secrets: [secret], ...options });
@@ -24,11 +24,11 @@ describe('a message', () => {
   const verify = (message: ReturnType<typeof write>, by = secret) =>
     new Webhook(by).verify(textOf(message), message.headers);
 
-  it('is the whole event as one document, which the reference library finds well signed', () => {
+  it('holds the whole event and a signature that the reference library accepts', () => {
     expect(verify(write())).toEqual({ specversion: '1.0', datacontenttype: 'application/json', ...event });
   });
 
-  it('is not good with another body, id, time or secret', () => {
+  it('is rejected with another body, id, time or secret', () => {
     const message = write();
     const refused = (change: () => unknown) => expect(change).toThrow(WebhookVerificationError);
     refused(() => new Webhook(secret).verify(`${textOf(message)} `, message.headers));
@@ -42,12 +42,12 @@ describe('a message', () => {
     refused(() => verify(message, drawSecret()));
   });
 
-  it('is too old after five minutes, so each attempt is signed anew', () => {
+  it('is too old after five minutes, so each attempt gets a new signature', () => {
     expect(() => verify(write({ sentAt: now() - 301 }))).toThrow('too old');
     expect(textOf(write({ sentAt: now() - 301 }))).toBe(textOf(write()));
   });
 
-  it('is signed by each of two secrets while one takes over from the other', () => {
+  it('is signed with both secrets during a change of the secret', () => {
     const next = drawSecret();
     const message = write({ secrets: [next, secret] });
     expect(message.headers['webhook-signature']).toMatch(/^v1,[A-Za-z0-9+/]{43}= v1,[A-Za-z0-9+/]{43}=$/);
@@ -55,16 +55,16 @@ describe('a message', () => {
   });
 });
 
-describe('the waits between attempts', () => {
+describe('the back-off of a delivery', () => {
   const waits = (random: number) =>
     Array.from({ length: 8 }, (_, index) => (webhookBackoff(index + 1, random) as number) / 1000);
 
-  it('grow from seconds to half a day, and are about a day together', () => {
+  it('grows from seconds to half a day and lasts about a day in total', () => {
     expect(waits(0)).toEqual([5, 30, 120, 600, 3_600, 10_800, 21_600, 43_200]);
     expect(webhookBackoff(9, 0)).toBeUndefined();
   });
 
-  it('are up to a tenth longer, so that what failed together does not come again together', () => {
+  it('has a jitter of up to a tenth', () => {
     const longest = waits(0.999);
     waits(0).forEach((wait, index) => {
       expect(longest[index]).toBeGreaterThan(wait * 1.09);
@@ -73,10 +73,10 @@ describe('the waits between attempts', () => {
   });
 });
 
-describe('a secret', () => {
+describe('the secret of a webhook', () => {
   const [first, second] = [new Uint8Array(32).fill(1), new Uint8Array(32).fill(2)];
 
-  it('is opened with any key of the instance, for its own webhook alone', () => {
+  it('opens with any sealing key, for its own webhook only', () => {
     const secret = drawSecret();
     const sealed = createSecretBox([first]).seal('webhook-1', secret);
     expect(createSecretBox([second, first]).open('webhook-1', sealed)).toBe(secret);
@@ -92,12 +92,12 @@ describe('a secret', () => {
   });
 });
 
-describe('the name of an action', () => {
-  it('is that of its event; the older name is one of the same action', () => {
+describe('an action', () => {
+  it('has the name of its event, and CONSENT_COMMIT as an alias', () => {
     expect(actionOf('io.accord.consent.committed.v1')).toBe('consent.committed');
     expect(actionOf('io.accord.peer.submission.accepted.v1')).toBe('peer.submission.accepted');
-    expect(subscribableAs('consent.committed')).toEqual(['consent.committed', 'CONSENT_COMMIT']);
-    expect(subscribableAs('key.created')).toEqual(['key.created']);
+    expect(namesOf('consent.committed')).toEqual(['consent.committed', 'CONSENT_COMMIT']);
+    expect(namesOf('key.created')).toEqual(['key.created']);
     expect(['CONSENT_COMMIT', 'consent.committed', 'CONSENT_CREATE', 'toString'].map(isAction)).toEqual([
       ...[true, true, false, false],
     ]);

@@ -1,6 +1,7 @@
+import { randomBytes } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
 
-/** The attributes and data of an event, as topics carry them. */
+/** Attributes and data of an event, as topics carry them. */
 export interface CarriedEvent {
   id: string;
   type: string;
@@ -11,16 +12,21 @@ export interface CarriedEvent {
   requestid?: string;
 }
 
-/** What is posted to an endpoint. */
+/** Headers and body of the request to an endpoint. */
 export interface Message {
   headers: Record<string, string>;
   body: Uint8Array;
 }
 
+/** Creates a webhook's secret in the format of Standard Webhooks: 256 random bits. */
+export function drawSecret(): string {
+  return `whsec_${randomBytes(32).toString('base64')}`;
+}
+
 /**
- * Writes an event as one JSON document (CloudEvents 1.0, structured mode) and signs it as Standard Webhooks says.
- * @param id `webhook-id`. @param sentAt seconds since 1970: receivers refuse what is older than some minutes.
- * @param secrets the one in force, and one before it while that is still good: the receiver accepts any of the signatures.
+ * Writes an event in the structured mode of CloudEvents 1.0 and signs it as Standard Webhooks requires.
+ * @param id `webhook-id`. @param sentAt seconds since 1970; receivers reject old messages.
+ * @param secrets the current one, and the previous one while it still signs: receivers accept any of the signatures.
  */
 export function writeMessage(
   event: CarriedEvent,

@@ -4,24 +4,19 @@ const cipher = 'aes-256-gcm';
 const nonceBytes = 12;
 const tagBytes = 16;
 
-/** Draws the secret of a webhook, as receivers write it down (Standard Webhooks, "Signature scheme"): 256 bits. */
-export function drawSecret(): string {
-  return `whsec_${randomBytes(32).toString('base64')}`;
-}
-
-/** Seals secrets, so that a copy of the database signs nothing. */
+/** Encrypts secrets (AES-256-GCM), so that a copy of the database cannot sign messages. */
 export interface SecretBox {
-  /** @param webhook its id: what was sealed for one opens for no other. */
+  /** @param webhook its id, authenticated with the secret: a row cannot be copied to another webhook. */
   seal(webhook: string, secret: string): Buffer;
-  /** @throws Error if none of the keys opens it. */
+  /** @throws Error if no key opens it. */
   open(webhook: string, sealed: Buffer): string;
 }
 
-/** @param keys of the instance: the first seals, all open. */
+/** @param keys `webhook-sealing`: the first seals, all open. */
 export function createSecretBox(keys: readonly Uint8Array[]): SecretBox {
   const derived = keys.map((key) => Buffer.from(hkdfSync('sha256', key, '', 'accord webhook secrets', 32)));
   const [own] = derived;
-  if (!own) throw new Error('webhooks need a key that seals their secrets');
+  if (!own) throw new Error('the webhooks service needs a sealing key');
   return {
     seal(webhook, secret) {
       const nonce = randomBytes(nonceBytes);

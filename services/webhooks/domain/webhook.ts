@@ -1,18 +1,19 @@
-/** PAUSED: nothing is sent, events wait; only people end it. */
-export type WebhookState = 'ACTIVE' | 'PAUSED';
+import { type Fault, fail } from '#lib/errors/fail.ts';
+import { readBoundedText } from '#lib/text/nfc.ts';
+import { actionNames, isAction } from './actions.ts';
 
-/** An endpoint of somebody else's that is told of events. */
+/** A subscription: an endpoint and the events that it receives. */
 export interface Webhook {
   id: string;
   name: string;
   targetUrl: string;
-  /** As they were given, older names included. */
+  /** As given, older names included. */
   subscribedActions: readonly string[];
-  state: WebhookState;
+  /** PAUSED: nothing is sent and events wait; only a user can resume it. */
+  state: 'ACTIVE' | 'PAUSED';
   stateSince: Date;
-  /** Since when nothing has got through; null: the last attempt did. */
+  /** First failure since the last success; null if the last attempt succeeded. */
   failingSince: Date | null;
-  /** In words of ours. */
   lastError: string | null;
   lastErrorCode: number | null;
   lastErrorAt: Date | null;
@@ -20,24 +21,61 @@ export interface Webhook {
   modifiedAt: Date;
 }
 
-/** PENDING: it is or will be tried; FAILED: its attempts are used up. */
-export type DeliveryStatus = 'PENDING' | 'DELIVERED' | 'FAILED';
-
 /** One event for one webhook. */
 export interface Delivery {
   id: string;
   webhook: string;
   action: string;
-  /** The id of what the event is about. */
+  /** The subject of the event, for example a transaction id. */
   sourceId: string;
   redelivery: boolean;
-  status: DeliveryStatus;
+  /** PENDING: due now or later. FAILED: no attempt is left. */
+  status: 'PENDING' | 'DELIVERED' | 'FAILED';
   attempts: number;
-  /** When it is tried next; null unless PENDING. */
+  /** Null unless PENDING. */
   nextAttemptAt: Date | null;
   statusCode: number | null;
   durationMs: number | null;
   error: string | null;
   createdAt: Date;
   deliveredAt: Date | null;
+}
+
+/** What a client can set; absent members stay unchanged. */
+export interface WebhookInput {
+  name?: string;
+  targetUrl?: string;
+  subscribedActions?: string[];
+}
+
+const maxName = 255;
+const maxUrl = 2048;
+
+/**
+ * Validates a client's input: trims, normalises names to NFC, removes repeated actions.
+ * @param targetRefusal why the URL must not be called; undefined if it may be.
+ * @throws Failure `invalid` with every fault.
+ */
+export function readWebhook<T extends WebhookInput>(input: T, targetRefusal: string | undefined): T {
+  const faults: Fault[] = [];
+  const refuse = (pointer: string, detail: string) => faults.push({ pointer, code: 'invalid', detail });
+  const name = input.name === undefined ? undefined : readBoundedText(input.name, maxName);
+  if (input.name !== undefined && !name) refuse('/name', `Must have 1 to ${maxName} characters.`);
+  const targetUrl = input.targetUrl?.trim();
+  if (targetRefusal) refuse('/targetUrl', targetRefusal);
+  else if (targetUrl !== undefined && targetUrl.length > maxUrl)
+    refuse('/targetUrl', `Must have at most ${maxUrl} characters.`);
+  input.subscribedActions?.forEach((action, index) => {
+    if (!isAction(action))
+      refuse(`/subscribedActions/${index}`, `Must be one of: ${actionNames.join(', ')}.`);
+  });
+  if (input.subscribedActions?.length === 0)
+    refuse('/subscribedActions', 'Must contain at least one action.');
+  if (faults.length > 0) throw fail('invalid', 'The webhook is not valid.', { errors: faults });
+  return {
+    ...input,
+    ...(name === undefined ? {} : { name }),
+    ...(targetUrl === undefined ? {} : { targetUrl }),
+    ...(input.subscribedActions ? { subscribedActions: [...new Set(input.subscribedActions)] } : {}),
+  };
 }

@@ -1,30 +1,33 @@
+import type { Database } from '#lib/db/database.ts';
 import { sql } from '#lib/db/sql.ts';
 import { listedBackoff } from '#lib/deliveries/backoff.ts';
+import { createDeliveryEngine, type DeliveryEngine } from '#lib/deliveries/delivery-engine.ts';
 import type { AttemptResult, DeliveryKind, DueRow } from '#lib/deliveries/delivery-kind.ts';
 import type { Logger } from '#lib/observability/logger.ts';
+import type { DeliveryMetrics } from '#lib/observability/metrics/delivery-metrics.ts';
 import type { OutboundClient } from '#lib/outbound/outbound-client.ts';
 import { OutboundFailed, OutboundRefused } from '#lib/outbound/outbound-errors.ts';
 import { type CarriedEvent, writeMessage } from '../domain/message.ts';
 import type { SecretBox } from '../domain/secret.ts';
-import { markDelivered, markFailed, noteFailure } from '../queries/attempts.ts';
+import { markDelivered, markFailed, recordFailure } from '../queries/attempts.ts';
 
 const second = 1_000;
 const minute = 60 * second;
 const hour = 60 * minute;
 
-/** Nine attempts within a day (docs/webhooks.md, "When a delivery fails"). */
+/** Nine attempts in about a day (docs/webhooks.md, "When a delivery fails"). */
 export const webhookBackoff = listedBackoff({
   waitsMs: [5 * second, 30 * second, 2 * minute, 10 * minute, hour, 3 * hour, 6 * hour, 12 * hour],
   jitter: 0.1,
 });
-/** An endpoint that has accepted nothing for this long is paused when it fails again: less than all waits together. */
+/** A webhook that has failed for this long is paused at its next failure. Shorter than all waits together. */
 const pauseAfterHours = 22;
-/** For one attempt, from the name look-up to the end of the response. */
+/** For one attempt, from name resolution to the end of the response. */
 const attemptMs = 10_000;
 /** Only the status of a response counts; a longer body is a failure. */
 const maxResponseBytes = 64 * 1024;
 
-/** A delivery that is due, with what its endpoint needs. */
+/** A due delivery with its webhook's URL and secrets. */
 export interface WebhookRow extends DueRow {
   webhook: string;
   messageId: string;
@@ -33,18 +36,18 @@ export interface WebhookRow extends DueRow {
   secret: Buffer;
   /** The secret before the last change, while it still signs; null afterwards. */
   formerSecret: Buffer | null;
-  /** Seconds since 1970 by the database when the row was read: a receiver refuses signatures that a wrong clock dates. */
+  /** Database time when the row was read, in seconds since 1970: receivers reject signatures dated by a wrong clock. */
   readAtTime: number;
 }
 
-/** What is recorded of an attempt. */
+/** Recorded for each attempt. */
 export interface WebhookFacts {
   statusCode: number | null;
-  /** Absent if the endpoint accepted the delivery. */
+  /** Absent after a success. */
   error?: string;
 }
 
-/** Where deliveries and their endpoints are (lib/deliveries). */
+/** Tables and conditions for the delivery engine (docs/adr/0020-one-delivery-engine.md). */
 export const webhookTables = {
   targets: sql`webhooks`,
   targetKey: sql`t.id`,
@@ -55,7 +58,7 @@ export const webhookTables = {
   rowKey: sql`d.id`,
   rowKeyType: sql`uuid`,
   rowTarget: sql`d.webhook`,
-  // Replicas of the previous release lease each delivery.
+  // Replicas of the previous release lease single deliveries.
   due: sql`d.status = 'PENDING' AND d.not_before <= accord_now() AND (d.lease_until IS NULL OR d.lease_until < now())`,
   columns: sql`
     d.id, d.webhook, d.attempts, d.message_id AS "messageId", d.event, t.target_url AS "targetUrl", t.secret,
@@ -63,13 +66,32 @@ export const webhookTables = {
     extract(epoch FROM now())::float8 AS "readAtTime"`,
 };
 
-/** The kind `webhook`: a target is a webhook, a delivery one event for it, signed as Standard Webhooks says. */
-export function createWebhookDeliveries(parts: {
+interface Dependencies {
+  db: Database;
   outbound: OutboundClient;
   secrets: SecretBox;
   log: Logger;
-}): DeliveryKind<WebhookRow, WebhookFacts> {
-  const { outbound, secrets, log } = parts;
+  metrics?: DeliveryMetrics | undefined;
+}
+
+/** Sends due deliveries: at most 4 at a time to an endpoint, 1 to a failing one, 64 in total. */
+export function createDeliveryJob({ metrics, ...parts }: Dependencies): DeliveryEngine {
+  return createDeliveryEngine({
+    db: parts.db,
+    kind: createWebhookDeliveries(parts),
+    limits: { perTarget: 4, total: 64, readAhead: 16, maxUnsettled: 32, slowMs: 2_000, maxAgeMs: 2_000 },
+    log: parts.log,
+    metrics,
+    abortConnections: () => parts.outbound.stop(),
+  });
+}
+
+/** The kind `webhook`: the target is a webhook, a delivery is one event, signed as Standard Webhooks requires. */
+function createWebhookDeliveries({
+  outbound,
+  secrets,
+  log,
+}: Omit<Dependencies, 'db'>): DeliveryKind<WebhookRow, WebhookFacts> {
   return {
     name: 'webhook',
     tables: webhookTables,
@@ -80,12 +102,18 @@ export function createWebhookDeliveries(parts: {
         sentAt: Math.floor(row.readAtTime + ageMs / 1000),
         secrets: [secrets.open(row.webhook, row.secret), ...openFormer(secrets, row)],
       });
-      const request = { method: 'POST', url: row.targetUrl, headers, body };
       try {
-        const limits = { timeoutMs: attemptMs, maxBytes: maxResponseBytes };
-        return judge((await outbound.request({ ...request, ...limits })).status);
+        const response = await outbound.request({
+          method: 'POST',
+          url: row.targetUrl,
+          headers,
+          body,
+          timeoutMs: attemptMs,
+          maxBytes: maxResponseBytes,
+        });
+        return readStatus(response.status);
       } catch (error) {
-        // These messages hold nothing that was sent or received; other errors may.
+        // The messages of these two classes hold no content; those of other errors may.
         if (error instanceof OutboundRefused)
           return { kind: 'retry', facts: { statusCode: null, error: error.message } };
         if (!(error instanceof OutboundFailed)) throw error;
@@ -93,44 +121,41 @@ export function createWebhookDeliveries(parts: {
         return { kind: 'retry', facts: { statusCode: null, error: publicReason(error) } };
       }
     },
-    describeError: () => ({ statusCode: null, error: 'The call could not be made.' }),
+    describeError: () => ({ statusCode: null, error: 'The request could not be sent.' }),
     async settle(tx, settlements) {
       const delivered = settlements.filter(({ ending }) => ending === 'done');
       if (delivered.length > 0) await markDelivered(tx, delivered);
       for (const settlement of settlements) {
         if (settlement.ending === 'done') continue;
         await markFailed(tx, settlement);
-        if (await noteFailure(tx, settlement, { pauseAfterHours }))
+        if (await recordFailure(tx, settlement, { pauseAfterHours }))
           log.warn('webhook paused; it stays paused until it is resumed', { id: settlement.row.webhook });
       }
     },
   };
 }
 
-/** Any 2xx accepts the delivery; 410 says that the endpoint no longer exists (Standard Webhooks, "Responding"). */
-function judge(statusCode: number): AttemptResult<WebhookFacts> {
+/** Any 2xx accepts the delivery; 410 means that the endpoint no longer exists (Standard Webhooks). */
+function readStatus(statusCode: number): AttemptResult<WebhookFacts> {
   if (statusCode >= 200 && statusCode < 300) return { kind: 'done', facts: { statusCode } };
   if (statusCode === 410)
-    return {
-      kind: 'gone',
-      facts: { statusCode, error: 'The endpoint answered 410: it is there no more.' },
-    };
-  return { kind: 'retry', facts: { statusCode, error: `The endpoint answered ${statusCode}.` } };
+    return { kind: 'gone', facts: { statusCode, error: 'The endpoint responded with 410 Gone.' } };
+  return { kind: 'retry', facts: { statusCode, error: `The endpoint responded with ${statusCode}.` } };
 }
 
-/** TLS certificates that are refused: only a server that speaks TLS on purpose presents one. */
+/** Certificate errors: only a server that is meant to speak TLS presents a certificate. */
 const certificateFaults = /^(CERT_|ERR_TLS_CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_)/;
 
 /**
- * The reason that the webhook's owner reads. It does not tell a closed port from a filtered one, nor from one with another protocol: else a
- * webhook would be a port scanner of the networks that may be called. The exact reason is in the log.
+ * The reason that clients see. It does not distinguish closed ports, filtered ports and other protocols, so that a
+ * webhook cannot be used as a port scanner. The log has the exact reason.
  */
 function publicReason({ reason, code, message }: OutboundFailed): string {
-  const isOfServer = reason === 'dns' || (reason === 'tls' && certificateFaults.test(code ?? ''));
-  return isOfServer ? message : 'The endpoint did not answer.';
+  const isServerFault = reason === 'dns' || (reason === 'tls' && certificateFaults.test(code ?? ''));
+  return isServerFault ? message : 'The endpoint did not respond.';
 }
 
-/** A former secret that cannot be opened does not keep the new one from signing. */
+/** If the former secret cannot be opened, the current one signs alone. */
 function openFormer(secrets: SecretBox, { webhook, formerSecret }: WebhookRow): string[] {
   try {
     return formerSecret ? [secrets.open(webhook, formerSecret)] : [];

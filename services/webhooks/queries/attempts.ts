@@ -2,13 +2,13 @@ import type { Queries } from '#lib/db/database.ts';
 import { sql } from '#lib/db/sql.ts';
 import type { Settlement } from '#lib/deliveries/delivery-kind.ts';
 
-/** What queries need of an attempt; the engine holds the lease of its webhook, and has locked it. */
+/** A finished attempt. The delivery engine holds the lease of its webhook and has locked the row. */
 type Attempt = Pick<
   Settlement<{ id: string; webhook: string }, { statusCode: number | null; error?: string }>,
   'row' | 'ending' | 'facts' | 'ms' | 'waitMs'
 >;
 
-/** Records deliveries that endpoints accepted. Locks them in the order of their ids, as all who change several. */
+/** Records successful attempts. Locks rows in the order of their ids, as every statement that changes several. */
 export async function markDelivered(
   tx: Queries,
   attempts: readonly Pick<Attempt, 'row' | 'facts' | 'ms'>[],
@@ -29,9 +29,9 @@ export async function markDelivered(
      WHERE d.id = o.id`);
 }
 
-/** Records a failed attempt: the delivery is due again after its wait, or has failed for good. */
+/** Records a failed attempt: the delivery is due again after its wait, or is FAILED. */
 export async function markFailed(tx: Queries, { row, ending, facts, ms, waitMs }: Attempt): Promise<void> {
-  // An endpoint that no longer exists is paused: the delivery waits until it is resumed.
+  // After `gone` the webhook is paused: the delivery stays PENDING until the webhook is resumed.
   const status = ending === 'expired' || ending === 'refused' ? 'FAILED' : 'PENDING';
   await tx.query(sql`
     UPDATE deliveries AS d
@@ -41,15 +41,15 @@ export async function markFailed(tx: Queries, { row, ending, facts, ms, waitMs }
 }
 
 /**
- * Records the failure of an endpoint, and pauses it if it no longer exists or has accepted nothing for too long.
- * @returns whether this paused it.
+ * Records a failure of a webhook's endpoint, and pauses the webhook if the endpoint is gone or has failed for too long.
+ * @returns whether the webhook is now paused.
  */
-export async function noteFailure(
+export async function recordFailure(
   tx: Queries,
   { row, ending, facts }: Attempt,
   { pauseAfterHours }: { pauseAfterHours: number },
 ): Promise<boolean> {
-  const noted = await tx.maybeOne<{ paused: boolean }>(sql`
+  const updated = await tx.maybeOne<{ paused: boolean }>(sql`
     WITH judged AS (
       SELECT w.id, w.state = 'ACTIVE'
              AND (${ending === 'gone'} OR w.failing_since <= accord_now() - ${pauseAfterHours} * interval '1 hour') IS TRUE AS paused
@@ -62,5 +62,5 @@ export async function noteFailure(
       FROM judged AS j
      WHERE w.id = j.id
     RETURNING j.paused`);
-  return noted?.paused ?? false;
+  return updated?.paused ?? false;
 }

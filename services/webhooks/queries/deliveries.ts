@@ -1,7 +1,7 @@
 import type { Queries } from '#lib/db/database.ts';
 import { sql } from '#lib/db/sql.ts';
 import { noteOnce } from '#lib/events/inbox.ts';
-import type { Position } from '#lib/http/cursor.ts';
+import type { PageRequest } from '#lib/http/cursor.ts';
 import { newUuid } from '#lib/ids/new-uuid.ts';
 import type { CarriedEvent } from '../domain/message.ts';
 import type { Delivery } from '../domain/webhook.ts';
@@ -11,10 +11,10 @@ const columns = sql`
   CASE WHEN d.status = 'PENDING' THEN d.not_before END AS "nextAttemptAt",
   d.status_code AS "statusCode", d.duration_ms AS "durationMs", d.error, d.created_at AS "createdAt", d.delivered_at AS "deliveredAt"`;
 
-/** Transactions that overlap: an event may be dated a little before a webhook that was made before it. */
+/** Transactions overlap: an event may carry a time slightly before the webhook's that was committed first. */
 const toleranceSeconds = 60;
 
-/** What somebody has subscribed to, by the names that were given. */
+/** Every name that any webhook has subscribed to. */
 export async function subscribedNames(db: Queries): Promise<ReadonlySet<string>> {
   const rows = await db.query<{ name: string }>(
     sql`SELECT DISTINCT a.name FROM webhooks AS w, unnest(w.subscribed_actions) AS a (name)`,
@@ -23,25 +23,21 @@ export async function subscribedNames(db: Queries): Promise<ReadonlySet<string>>
 }
 
 /**
- * Makes a delivery of an event for every webhook that has subscribed to it, paused or not, and notes the event in the same statement: one that
- * comes again makes none. What happened before a webhook was made is not for it: some topics keep events for ever.
- * @param names those by which one may have subscribed. @param consumer who notes it. @returns how many.
+ * Creates a delivery of an event for every subscribed webhook, paused or not, and its inbox entry in the same statement,
+ * so that a repeated event has no effect. Webhooks do not receive events from before their creation.
+ * @param names the action and its aliases. @param consumer of the inbox entry. @returns the number of deliveries.
  */
 export async function queueDeliveries(
   db: Queries,
-  {
-    event,
-    action,
-    names,
-    consumer,
-  }: { event: CarriedEvent; action: string; names: readonly string[]; consumer: string },
+  queued: { event: CarriedEvent; action: string; names: readonly string[]; consumer: string },
 ): Promise<number> {
-  // Ids are those of this moment, so that neighbours in time are neighbours in the index; what tells them apart is drawn for each.
+  const { event, action, names, consumer } = queued;
+  // UUIDs with the current time as their prefix, so that recent rows are neighbours in the index.
   const moment = newUuid().slice(0, 18);
-  const queued = await db.query(sql`
+  const created = await db.query(sql`
     WITH noted AS (${noteOnce({ consumer, eventId: event.id })}
     ), wanted AS MATERIALIZED (
-      -- Locked, so that none is deleted before its delivery is there.
+      -- Locked, so that a webhook is not deleted before its delivery is inserted.
       SELECT w.id AS webhook, overlay(gen_random_uuid()::text placing ${moment} from 1)::uuid AS id FROM webhooks AS w
        WHERE w.subscribed_actions && ${names}::text[]
          AND w.created_at <= ${event.time}::timestamptz + ${toleranceSeconds} * interval '1 second'
@@ -52,13 +48,13 @@ export async function queueDeliveries(
       FROM noted, wanted AS n
     ON CONFLICT (webhook, event_id) WHERE NOT redelivery DO NOTHING
     RETURNING id`);
-  return queued.length;
+  return created.length;
 }
 
-/** Newest first, after a position. */
+/** A page of deliveries, newest first. @param after end of the previous page. */
 export function listDeliveries(
   db: Queries,
-  { webhook, after, limit }: { webhook: string; after: Position | undefined; limit: number },
+  { webhook, after, limit }: PageRequest & { webhook: string },
 ): Promise<(Delivery & { position: string })[]> {
   const from = after
     ? sql`AND (d.created_at, d.id) < (${after.createdAt}::timestamptz, ${after.id}::uuid)`
@@ -69,7 +65,7 @@ export function listDeliveries(
      ORDER BY d.created_at DESC, d.id DESC LIMIT ${limit}`);
 }
 
-/** Makes a delivery of the same message again. @returns undefined if the webhook has no such delivery. */
+/** Creates another delivery of the same message. @returns undefined if the webhook has no such delivery. */
 export function copyDelivery(
   db: Queries,
   { webhook, id }: { webhook: string; id: string },
@@ -81,8 +77,8 @@ export function copyDelivery(
     RETURNING ${columns}`);
 }
 
-/** Makes a delivery that waits due now. @returns undefined if it does not wait. */
-export function hastenDelivery(
+/** Makes a pending delivery due now. @returns undefined if it is not pending. */
+export function expediteDelivery(
   db: Queries,
   { webhook, id }: { webhook: string; id: string },
 ): Promise<Delivery | undefined> {
@@ -92,47 +88,44 @@ export function hastenDelivery(
     RETURNING ${columns}`);
 }
 
-/** So many rows a statement: an endpoint that is away for days leaves more than one statement has time for. */
-const step = 5_000;
+/** Rows per statement: after days of failure a webhook has more rows than one statement can change in time. */
+const batchSize = 5_000;
 
-/**
- * Begins anew with what waits for another attempt: somebody has mended the endpoint. What has not been attempted yet is due anyway.
- * @returns whether there may be more.
- */
+/** Makes one batch of pending deliveries due now, with all their attempts. @returns whether there may be more. */
 export async function restartDeliveries(db: Queries, webhook: string): Promise<boolean> {
   const restarted = await db.query(sql`
     UPDATE deliveries SET not_before = least(not_before, accord_now()), attempts = 0
      WHERE id IN (
        SELECT d.id FROM deliveries AS d
         WHERE d.webhook = ${webhook} AND d.status = 'PENDING' AND (d.attempts > 0 OR d.not_before > accord_now())
-        LIMIT ${step} FOR UPDATE)
+        LIMIT ${batchSize} FOR UPDATE)
     RETURNING id`);
-  return restarted.length === step;
+  return restarted.length === batchSize;
 }
 
-/** Removes deliveries of a webhook that is to go. @returns whether there may be more. */
-export async function dropDeliveries(db: Queries, webhook: string): Promise<boolean> {
-  const dropped = await db.query(sql`
+/** Deletes one batch of a webhook's deliveries. @returns whether there may be more. */
+export async function deleteDeliveries(db: Queries, webhook: string): Promise<boolean> {
+  const deleted = await db.query(sql`
     DELETE FROM deliveries WHERE id IN (
-      SELECT d.id FROM deliveries AS d WHERE d.webhook = ${webhook} LIMIT ${step} FOR UPDATE SKIP LOCKED)
+      SELECT d.id FROM deliveries AS d WHERE d.webhook = ${webhook} LIMIT ${batchSize} FOR UPDATE SKIP LOCKED)
     RETURNING id`);
-  return dropped.length === step;
+  return deleted.length === batchSize;
 }
 
-/** Removes what is older than so many days, finished or not. @returns how many rows went. */
-export async function forgetDeliveries(
+/** Deletes deliveries by age, whatever their status. @returns the number of deleted rows. */
+export async function deleteOldDeliveries(
   db: Queries,
   { days, limit }: { days: number; limit: number },
 ): Promise<number> {
-  const gone = await db.query(sql`
+  const deleted = await db.query(sql`
     DELETE FROM deliveries WHERE id IN (
       SELECT d.id FROM deliveries AS d WHERE d.created_at < accord_now() - ${days} * interval '1 day'
        ORDER BY d.created_at LIMIT ${limit} FOR UPDATE SKIP LOCKED)
     RETURNING id`);
-  return gone.length;
+  return deleted.length;
 }
 
-/** What metrics say of deliveries: those of endpoints in use, and the age of the oldest that is due. */
+/** For metrics: pending deliveries of active webhooks (counted up to 100,000) and the age of the oldest due one. */
 export function waitingDeliveries(
   db: Queries,
 ): Promise<{ kind: string; rows: number; oldestSeconds: number }[]> {

@@ -1,9 +1,9 @@
 import type { Queries } from '#lib/db/database.ts';
 import { sql } from '#lib/db/sql.ts';
-import type { Position } from '#lib/http/cursor.ts';
+import type { PageRequest } from '#lib/http/cursor.ts';
 import type { Webhook } from '../domain/webhook.ts';
 
-/** Never the secret: only claims and changes of it read it. */
+/** Without the secret, which only the delivery engine reads. */
 const columns = sql`
   w.id, w.name, w.target_url AS "targetUrl", w.subscribed_actions AS "subscribedActions", w.state,
   w.state_since AS "stateSince", w.failing_since AS "failingSince", w.last_error AS "lastError",
@@ -21,10 +21,10 @@ export function insertWebhook(
     RETURNING ${columns}`);
 }
 
-/** Newest first, after a position. */
+/** A page of webhooks, newest first. @param after end of the previous page. */
 export function listWebhooks(
   db: Queries,
-  { after, limit }: { after: Position | undefined; limit: number },
+  { after, limit }: PageRequest,
 ): Promise<(Webhook & { position: string })[]> {
   const from = after
     ? sql`WHERE (w.created_at, w.id) < (${after.createdAt}::timestamptz, ${after.id}::uuid)`
@@ -38,21 +38,17 @@ export function findWebhook(db: Queries, id: string): Promise<Webhook | undefine
   return db.maybeOne(sql`SELECT ${columns} FROM webhooks AS w WHERE w.id = ${id}`);
 }
 
-/** Locks it, so that of two changes at once the second sees the first. */
+/** Reads and locks a webhook, so that concurrent changes are serialised. */
 export function lockWebhook(db: Queries, id: string): Promise<Webhook | undefined> {
   return db.maybeOne(sql`SELECT ${columns} FROM webhooks AS w WHERE w.id = ${id} FOR NO KEY UPDATE`);
 }
 
-/** Another address is a new beginning: whether it works is found out with what comes next. */
+/** Updates a webhook. A new URL resets its failures. */
 export function updateWebhook(
   db: Queries,
-  {
-    id,
-    name,
-    targetUrl,
-    subscribedActions,
-  }: Pick<Webhook, 'id' | 'name' | 'targetUrl' | 'subscribedActions'>,
+  webhook: Pick<Webhook, 'id' | 'name' | 'targetUrl' | 'subscribedActions'>,
 ): Promise<Webhook> {
+  const { id, name, targetUrl, subscribedActions } = webhook;
   return db.one<Webhook>(sql`
     UPDATE webhooks AS w
        SET name = ${name}, target_url = ${targetUrl}, subscribed_actions = ${subscribedActions}, modified_at = accord_now(),
@@ -62,7 +58,7 @@ export function updateWebhook(
     RETURNING ${columns}`);
 }
 
-/** A new beginning, too. */
+/** Resumes a webhook and resets its failures. */
 export function activateWebhook(db: Queries, id: string): Promise<Webhook> {
   return db.one<Webhook>(sql`
     UPDATE webhooks AS w SET state = 'ACTIVE', state_since = accord_now(), failing_since = NULL, failures = 0, next_at = now()
@@ -70,12 +66,12 @@ export function activateWebhook(db: Queries, id: string): Promise<Webhook> {
     RETURNING ${columns}`);
 }
 
-/** @returns false if there is none. Its deliveries go with it. */
+/** Deletes a webhook and, by cascade, its deliveries. @returns false if it does not exist. */
 export async function deleteWebhook(db: Queries, id: string): Promise<boolean> {
   return (await db.query(sql`DELETE FROM webhooks AS w WHERE w.id = ${id} RETURNING w.id`)).length > 0;
 }
 
-/** Puts a new secret in force; the one before it signs for a while, too. */
+/** Replaces the secret; the former one keeps signing for `overlapHours`. */
 export function replaceSecret(
   db: Queries,
   { id, secret, overlapHours }: { id: string; secret: Buffer; overlapHours: number },

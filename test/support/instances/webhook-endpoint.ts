@@ -12,23 +12,23 @@ export interface EndpointCall {
   path: string;
   headers: Record<string, string>;
   body: string;
-  // biome-ignore lint/suspicious/noExplicitAny: what the test looks at in it is its own affair.
+  // biome-ignore lint/suspicious/noExplicitAny: tests read various events
   event: any;
 }
 
-/** Somebody else's endpoint: a real server that remembers every call and answers as it is told. */
+/** A webhook endpoint: a real HTTP server that records every request. */
 export interface WebhookEndpoint {
   url: string;
   calls: EndpointCall[];
-  /** How it answers from now on; 204 at first. */
+  /** Handles requests; the default responds with 204. */
   answer: (request: IncomingMessage, response: ServerResponse) => void;
-  /** Answers with a status from now on. */
+  /** Responds with a status to all further requests. */
   answerWith(status: number, headers?: Record<string, string>): void;
-  /** Waits until it has been called so often. */
+  /** Waits for a number of requests. */
   called(times: number, timeoutMs?: number): Promise<EndpointCall[]>;
 }
 
-/** Starts an endpoint; it ends with the test. */
+/** Starts an endpoint that is closed when the test ends. */
 export async function startEndpoint(): Promise<WebhookEndpoint> {
   const server = createServer(async (request, response) => {
     try {
@@ -56,7 +56,7 @@ export async function startEndpoint(): Promise<WebhookEndpoint> {
     async called(times, timeoutMs = 8_000) {
       await vi.waitFor(
         () => {
-          if (endpoint.calls.length < times) throw new Error(`It was called ${endpoint.calls.length} times.`);
+          if (endpoint.calls.length < times) throw new Error(`called ${endpoint.calls.length} times`);
         },
         { timeout: timeoutMs, interval: 20 },
       );
@@ -89,7 +89,7 @@ export interface LiveDelivery {
   deliveredAt?: string;
 }
 
-/** Has somebody make a webhook for an endpoint. */
+/** Creates a webhook for an endpoint. */
 export async function subscribe(
   caller: Caller,
   targetUrl: string,
@@ -107,7 +107,7 @@ export async function deliveriesOf(caller: Caller, { id }: { id: string }): Prom
   return (await (await caller.get(`/webhooks/${id}/deliveries`)).json()) as LiveDelivery[];
 }
 
-/** Waits until the newest delivery of a webhook is as wanted. */
+/** Waits for a delivery of a webhook that satisfies a condition. */
 export async function deliveryThat(
   caller: Caller,
   webhook: { id: string },
@@ -118,14 +118,14 @@ export async function deliveryThat(
     async () => {
       const deliveries = await deliveriesOf(caller, webhook);
       const found = deliveries.find(wanted);
-      if (!found) throw new Error(`There is none among ${JSON.stringify(deliveries)}`);
+      if (!found) throw new Error(`no such delivery in ${JSON.stringify(deliveries)}`);
       return found;
     },
     { timeout: timeoutMs, interval: 50 },
   );
 }
 
-/** The event of a call, if the reference library finds its signature good. @throws WebhookVerificationError */
+/** Verifies a request with the reference library. @returns its event. @throws WebhookVerificationError */
 export function verify({ secret }: { secret: string }, call: EndpointCall): unknown {
   return new Webhook(secret).verify(call.body, call.headers);
 }

@@ -1,0 +1,130 @@
+import type { Database } from '#lib/db/database.ts';
+import { fail } from '#lib/errors/fail.ts';
+import { newUuid } from '#lib/ids/new-uuid.ts';
+import { drawSecret } from '../domain/message.ts';
+import type { SecretBox } from '../domain/secret.ts';
+import { type Delivery, readWebhook, type Webhook, type WebhookInput } from '../domain/webhook.ts';
+import {
+  copyDelivery,
+  deleteDeliveries,
+  expediteDelivery,
+  restartDeliveries,
+} from '../queries/deliveries.ts';
+import {
+  activateWebhook,
+  deleteWebhook,
+  findWebhook,
+  insertWebhook,
+  lockWebhook,
+  replaceSecret,
+  updateWebhook,
+} from '../queries/webhooks.ts';
+
+interface Dependencies {
+  db: Database;
+  secrets: SecretBox;
+  /** Why a URL must not be called; undefined if it may be, or if its name cannot be resolved at the moment. */
+  refuseTarget(url: string): Promise<string | undefined>;
+  /** Tells the delivery engine that a delivery is due. */
+  wake(): void;
+}
+
+/** For this long after a change, messages carry the signatures of both secrets. */
+const overlapHours = 24;
+
+/** Changes to webhooks and their deliveries, each for one operation of openapi.yaml. */
+export function createWebhookCommands({ db, secrets, refuseTarget, wake }: Dependencies) {
+  return {
+    /**
+     * Creates a webhook; its name defaults to the URL's host.
+     * @returns the webhook, and its secret, which is not shown again. @throws Failure `invalid`.
+     */
+    async create(
+      input: WebhookInput & Pick<Webhook, 'targetUrl'> & { subscribedActions: string[] },
+    ): Promise<{ webhook: Webhook; secret: string }> {
+      const read = readWebhook(input, await refuseTarget(input.targetUrl));
+      const { targetUrl, subscribedActions, name = new URL(targetUrl).host } = read;
+      const id = newUuid();
+      const secret = drawSecret();
+      const sealed = secrets.seal(id, secret);
+      const webhook = await insertWebhook(db, { id, name, targetUrl, subscribedActions, secret: sealed });
+      return { webhook, secret };
+    },
+
+    /** Changes a webhook. Pending deliveries are sent to a new URL at once. @throws Failure `not-found`, `invalid`. */
+    async update(id: string, input: WebhookInput): Promise<Webhook> {
+      const refusal = input.targetUrl === undefined ? undefined : await refuseTarget(input.targetUrl);
+      const { name, targetUrl, subscribedActions } = readWebhook(input, refusal);
+      let hasMore = false;
+      const changed = await db.withTransaction(async (tx) => {
+        const before = await lockWebhook(tx, id);
+        if (!before) throw webhookNotFound();
+        const after = await updateWebhook(tx, {
+          id,
+          name: name ?? before.name,
+          targetUrl: targetUrl ?? before.targetUrl,
+          subscribedActions: subscribedActions ?? before.subscribedActions,
+        });
+        hasMore = before.targetUrl !== after.targetUrl && (await restartDeliveries(tx, id));
+        return after;
+      });
+      while (hasMore) hasMore = await restartDeliveries(db, id);
+      wake();
+      return changed;
+    },
+
+    /** Deletes a webhook and its deliveries. @throws Failure `not-found`. */
+    async delete(id: string): Promise<void> {
+      while (await deleteDeliveries(db, id));
+      if (!(await deleteWebhook(db, id))) throw webhookNotFound();
+    },
+
+    /** Replaces the secret. @returns the new one, which is not shown again. @throws Failure `not-found`. */
+    async renewSecret(id: string): Promise<{ webhook: Webhook; secret: string }> {
+      const secret = drawSecret();
+      const webhook = await replaceSecret(db, { id, secret: secrets.seal(id, secret), overlapHours });
+      if (!webhook) throw webhookNotFound();
+      return { webhook, secret };
+    },
+
+    /** Resumes a paused webhook; its pending deliveries are due at once. An active one is unchanged. @throws Failure `not-found`. */
+    async resume(id: string): Promise<Webhook> {
+      // Nothing is attempted while the webhook is paused, so most rows are changed before it is locked.
+      if ((await findWebhook(db, id))?.state === 'PAUSED') while (await restartDeliveries(db, id));
+      const webhook = await db.withTransaction(async (tx) => {
+        const before = await lockWebhook(tx, id);
+        if (!before) throw webhookNotFound();
+        if (before.state === 'ACTIVE') return before;
+        await restartDeliveries(tx, id);
+        return activateWebhook(tx, id);
+      });
+      wake();
+      return webhook;
+    },
+
+    /**
+     * Sends a message again, as a new delivery with the same `webhook-id`; a pending delivery becomes due now instead.
+     * @throws Failure `not-found`, or `wrong-state` while the webhook is paused.
+     */
+    async redeliver(delivery: { webhook: string; id: string }): Promise<Delivery> {
+      const due = await db.withTransaction(async (tx) => {
+        const webhook = await lockWebhook(tx, delivery.webhook);
+        if (!webhook) throw webhookNotFound();
+        const members = { state: webhook.state };
+        if (webhook.state === 'PAUSED')
+          throw fail('wrong-state', 'The webhook is paused; resume it first.', { members });
+        return (await expediteDelivery(tx, delivery)) ?? (await copyDelivery(tx, delivery));
+      });
+      if (!due) throw fail('not-found', 'Delivery not found.');
+      wake();
+      return due;
+    },
+  };
+}
+
+export type WebhookCommands = ReturnType<typeof createWebhookCommands>;
+
+/** The failure for an unknown webhook id. */
+export function webhookNotFound() {
+  return fail('not-found', 'Webhook not found.');
+}

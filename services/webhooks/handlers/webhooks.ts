@@ -1,0 +1,80 @@
+import type { components } from '#lib/contracts/openapi.gen.ts';
+import type { Database } from '#lib/db/database.ts';
+import { type PageRequest, sendList, uuidPattern } from '#lib/http/cursor.ts';
+import type { Handlers, OperationInput } from '#lib/http/operation.ts';
+import { type WebhookCommands, webhookNotFound } from '../commands/webhooks.ts';
+import { presentDelivery, presentWebhook } from '../presenters/webhooks.ts';
+import { listDeliveries } from '../queries/deliveries.ts';
+import { findWebhook, listWebhooks } from '../queries/webhooks.ts';
+
+type Schemas = components['schemas'];
+
+interface Dependencies {
+  db: Database;
+  baseUrl: string;
+  commands: WebhookCommands;
+}
+
+/** The service's handlers by operationId (openapi.yaml, tag webhooks). */
+export function createHandlers({ db, baseUrl, commands }: Dependencies) {
+  return {
+    async listWebhooks(ctx, { query }) {
+      const find = (page: PageRequest) => listWebhooks(db, page);
+      await sendList(ctx, query, { url: `${baseUrl}/webhooks`, find, present: presentWebhook });
+    },
+
+    async createWebhook(ctx, { body }: OperationInput<Schemas['NewWebhook']>) {
+      const { webhook, secret } = await commands.create(body);
+      ctx.status = 201;
+      ctx.set('Location', `${baseUrl}/webhooks/${webhook.id}`);
+      ctx.body = { ...presentWebhook(webhook), secret };
+    },
+
+    async getWebhook(ctx, { params }) {
+      ctx.body = presentWebhook(await getWebhook(db, readId(params.id)));
+    },
+
+    async updateWebhook(ctx, { params, body }: OperationInput<Schemas['WebhookChanges']>) {
+      ctx.body = presentWebhook(await commands.update(readId(params.id), body));
+    },
+
+    async deleteWebhook(ctx, { params }) {
+      await commands.delete(readId(params.id));
+      ctx.status = 204;
+    },
+
+    async renewWebhookSecret(ctx, { params }) {
+      const { webhook, secret } = await commands.renewSecret(readId(params.id));
+      ctx.body = { ...presentWebhook(webhook), secret };
+    },
+
+    async resumeWebhook(ctx, { params }) {
+      ctx.body = presentWebhook(await commands.resume(readId(params.id)));
+    },
+
+    async listDeliveries(ctx, { params, query }) {
+      const { id: webhook } = await getWebhook(db, readId(params.id));
+      const find = (page: PageRequest) => listDeliveries(db, { ...page, webhook });
+      const url = `${baseUrl}/webhooks/${webhook}/deliveries`;
+      await sendList(ctx, query, { url, find, present: presentDelivery });
+    },
+
+    async repeatDelivery(ctx, { params }) {
+      const delivery = { webhook: readId(params.id), id: readId(params.did) };
+      ctx.body = presentDelivery(await commands.redeliver(delivery));
+      ctx.status = 202;
+    },
+  } satisfies Handlers;
+}
+
+async function getWebhook(db: Database, id: string) {
+  const webhook = await findWebhook(db, id);
+  if (!webhook) throw webhookNotFound();
+  return webhook;
+}
+
+/** @throws Failure `not-found` for text that cannot be an id. */
+function readId(id = ''): string {
+  if (!uuidPattern.test(id)) throw webhookNotFound();
+  return id;
+}
