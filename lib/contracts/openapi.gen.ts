@@ -1440,8 +1440,8 @@ export interface paths {
         put?: never;
         /**
          * Create a webhook
-         * @description Events that happen from now on are sent to the address as CloudEvents, signed as Standard Webhooks says. The secret is in this
-         *     answer alone. Addresses in private networks are refused unless the instance allows them (`OUTBOUND_ALLOWED_NETWORKS`).
+         * @description Later events are sent to the URL as CloudEvents, signed as Standard Webhooks requires. Only this response contains the secret.
+         *     URLs in private networks are rejected unless the instance allows them (`OUTBOUND_ALLOWED_NETWORKS`).
          */
         post: operations["createWebhook"];
         delete?: never;
@@ -1465,18 +1465,18 @@ export interface paths {
         };
         /**
          * Get a webhook
-         * @description Its state, since when, and what last went wrong; never its secret.
+         * @description Includes its state and last error, never its secret.
          */
         get: operations["getWebhook"];
         /**
          * Change a webhook
-         * @description What is left out stays as it is. What still waits goes to the new address.
+         * @description Absent members stay unchanged. Pending deliveries are sent to a new URL.
          */
         put: operations["updateWebhook"];
         post?: never;
         /**
          * Delete a webhook
-         * @description With its deliveries, also those that still wait.
+         * @description Deletes its deliveries too, including pending ones.
          */
         delete: operations["deleteWebhook"];
         options?: never;
@@ -1500,8 +1500,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Draw a new secret
-         * @description The secret is in this answer alone. For 24 hours deliveries are signed with both, the new one and the one until now.
+         * Replace the secret
+         * @description Only this response contains the new secret. For 24 hours deliveries are signed with both secrets.
          */
         post: operations["renewWebhookSecret"];
         delete?: never;
@@ -1527,7 +1527,7 @@ export interface paths {
         put?: never;
         /**
          * Resume a paused webhook
-         * @description What has waited is delivered at once. Of an ACTIVE webhook nothing changes.
+         * @description Pending deliveries are attempted at once. Idempotent for an ACTIVE webhook.
          */
         post: operations["resumeWebhook"];
         delete?: never;
@@ -1551,7 +1551,7 @@ export interface paths {
         };
         /**
          * List the deliveries of a webhook
-         * @description Newest first, for 30 days; neither what was sent nor what was answered.
+         * @description Newest first, of the last 30 days, without request and response bodies.
          */
         get: operations["listDeliveries"];
         put?: never;
@@ -1584,7 +1584,7 @@ export interface paths {
         put?: never;
         /**
          * Deliver again
-         * @description The same event with the same `webhook-id`, as a delivery of its own. A delivery that still waits for its next attempt is tried at once instead.
+         * @description Sends the same event with the same `webhook-id`, as a new delivery. A pending delivery is attempted at once instead.
          */
         post: operations["repeatDelivery"];
         delete?: never;
@@ -2671,16 +2671,16 @@ export interface components {
             languages: string[];
             roles: string[];
         };
-        /** @description An endpoint that is told of events */
+        /** @description A subscription of an endpoint to events */
         Webhook: {
             id: string;
             name: string;
-            /** @description Where events are posted */
+            /** @description URL that receives events */
             targetUrl: string;
-            /** @description As they were given */
+            /** @description As given, aliases included */
             subscribedActions: string[];
             /**
-             * @description PAUSED: the endpoint answered 410, or accepted nothing for a day; events wait until it is resumed
+             * @description PAUSED: the endpoint responded with 410, or accepted nothing for a day; events wait until the webhook is resumed
              * @enum {string}
              */
             state: "ACTIVE" | "PAUSED";
@@ -2688,30 +2688,30 @@ export interface components {
             stateSince: string;
             /**
              * Format: date-time
-             * @description Since when nothing has been accepted; absent if the last attempt was
+             * @description First failure since the last success; absent if the last attempt succeeded
              */
             failingSince?: string;
             lastError?: components["schemas"]["WebhookError"];
             creationDate: components["schemas"]["EpochMilliseconds"];
             modificationDate: components["schemas"]["EpochMilliseconds"];
         };
-        /** @description What last went wrong */
+        /** @description The last failure */
         WebhookError: {
             /** Format: date-time */
             at: string;
             reason: string;
-            /** @description Of the answer, if there was one */
+            /** @description Of the response, if there was one */
             statusCode?: number;
         };
         WebhookWithSecret: {
             id: string;
             name: string;
-            /** @description Where events are posted */
+            /** @description URL that receives events */
             targetUrl: string;
-            /** @description As they were given */
+            /** @description As given, aliases included */
             subscribedActions: string[];
             /**
-             * @description PAUSED: the endpoint answered 410, or accepted nothing for a day; events wait until it is resumed
+             * @description PAUSED: the endpoint responded with 410, or accepted nothing for a day; events wait until the webhook is resumed
              * @enum {string}
              */
             state: "ACTIVE" | "PAUSED";
@@ -2719,17 +2719,17 @@ export interface components {
             stateSince: string;
             /**
              * Format: date-time
-             * @description Since when nothing has been accepted; absent if the last attempt was
+             * @description First failure since the last success; absent if the last attempt succeeded
              */
             failingSince?: string;
             lastError?: components["schemas"]["WebhookError"];
             creationDate: components["schemas"]["EpochMilliseconds"];
             modificationDate: components["schemas"]["EpochMilliseconds"];
-            /** @description Shown this once */
+            /** @description Not shown again */
             secret: string;
         };
         NewWebhook: {
-            /** @description The host of the address if it is left out */
+            /** @description Default: the host of the URL */
             name?: string;
             /** @description http or https */
             targetUrl: string;
@@ -2750,21 +2750,21 @@ export interface components {
             id: string;
             webhookId: string;
             action: string;
-            /** @description Id of what the event is about */
+            /** @description Id of the event's resource */
             sourceId: string;
             /**
-             * @description FAILED: given up after a day
+             * @description FAILED: no attempt is left
              * @enum {string}
              */
             status: "PENDING" | "DELIVERED" | "FAILED";
-            /** @description Asked for by somebody */
+            /** @description Requested by a client */
             redelivery: boolean;
             attempts: number;
-            /** @description Of the last answer */
+            /** @description Of the last response */
             statusCode?: number;
             /** @description Why the last attempt failed */
             error?: string;
-            /** @description Of the last attempt that was answered, in milliseconds */
+            /** @description Of the last attempt with a response, in milliseconds */
             duration?: number;
             /** Format: date-time */
             createdAt: string;
@@ -2772,7 +2772,7 @@ export interface components {
             deliveredAt?: string;
             /**
              * Format: date-time
-             * @description While it is PENDING
+             * @description While PENDING
              */
             nextAttemptAt?: string;
         };
@@ -6321,7 +6321,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description It is being made */
+            /** @description Accepted */
             202: {
                 headers: {
                     "API-Version": components["headers"]["API-Version"];

@@ -116,6 +116,7 @@ describe('an endpoint', () => {
         webhook.id,
       ]);
     await endpoint.called(4);
+    await vi.waitFor(async () => expect(await rows('true')).toHaveLength(10), patience);
     const held = await holdUp(instance, 'LOCK TABLE webhooks.deliveries IN SHARE MODE', 'accord-webhooks');
     endpoint.answerWith(204);
     for (const response of open) response.writeHead(204).end();
