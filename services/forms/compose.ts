@@ -22,7 +22,7 @@ import { seedDemo } from './demo/seed-demo.ts';
 import { sanitiseRichText } from './domain/sanitise-rich-text.ts';
 import type { Demo, Dependencies } from './handlers/dependencies.ts';
 import { createHandlers } from './handlers/handlers.ts';
-import { renderErrorPage } from './handlers/render-error-page.ts';
+import { renderErrorPage } from './handlers/pages.ts';
 import { createOperations, type PeerRules } from './operations/create-operations.ts';
 import { createAssets } from './pages/assets.ts';
 import { createPageRenderer } from './pages/create-page-renderer.ts';

@@ -1,4 +1,6 @@
 import type { Handlers } from '#lib/http/operation.ts';
+import { assetHandlers } from './assets.ts';
+import { contractHandlers } from './contract.ts';
 import { createModelHandler } from './create-model.ts';
 import { createVersionHandler } from './create-version.ts';
 import { deleteModelHandler } from './delete-model.ts';
@@ -6,22 +8,14 @@ import { deleteVersionHandler } from './delete-version.ts';
 import type { Dependencies } from './dependencies.ts';
 import { exportModelHandler } from './export-model.ts';
 import { getActiveVersionHandler } from './get-active-version.ts';
-import { getAssetHandler } from './get-asset.ts';
-import { getContractJsonHandler, getContractYamlHandler } from './get-contract.ts';
-import { getDemoHostHandler } from './get-demo-host.ts';
-import { getDocsHandler } from './get-docs.ts';
 import { getLatestVersionHandler } from './get-latest-version.ts';
-import { getLogoHandler } from './get-logo.ts';
 import { getModelHandler } from './get-model.ts';
 import { getModelByKeyHandler } from './get-model-by-key.ts';
-import { getProblemPageHandler } from './get-problem-page.ts';
-import { getSystemConfigHandler } from './get-system-config.ts';
-import { getThemeStyleHandler } from './get-theme-style.ts';
 import { getVersionHandler } from './get-version.ts';
-import { getWelcomeHandler } from './get-welcome.ts';
 import { importModelHandler } from './import-model.ts';
 import { listModelsHandler } from './list-models.ts';
 import { listVersionsHandler } from './list-versions.ts';
+import { pageHandlers } from './pages.ts';
 import { previewVersionHandler } from './preview-version.ts';
 import { setVersionStatusHandler } from './set-version-status.ts';
 import { setVersionTypeHandler } from './set-version-type.ts';
@@ -32,6 +26,9 @@ import { uploadLogoHandler } from './upload-logo.ts';
 /** The service's handlers by operationId (openapi.yaml, tag forms). */
 export function createHandlers(dependencies: Dependencies): Handlers {
   return {
+    ...assetHandlers(dependencies),
+    ...contractHandlers(dependencies),
+    ...pageHandlers(dependencies),
     listModels: listModelsHandler(dependencies),
     createModel: createModelHandler(dependencies),
     importModel: importModelHandler(dependencies),
@@ -51,15 +48,5 @@ export function createHandlers(dependencies: Dependencies): Handlers {
     setVersionStatus: setVersionStatusHandler(dependencies),
     setVersionType: setVersionTypeHandler(dependencies),
     previewVersion: previewVersionHandler(dependencies),
-    getSystemConfig: getSystemConfigHandler(dependencies),
-    getContractYaml: getContractYamlHandler(dependencies),
-    getContractJson: getContractJsonHandler(dependencies),
-    getDocs: getDocsHandler(dependencies),
-    getProblemPage: getProblemPageHandler(dependencies),
-    getAsset: getAssetHandler(dependencies),
-    getThemeStyle: getThemeStyleHandler(dependencies),
-    getLogo: getLogoHandler(dependencies),
-    getWelcome: getWelcomeHandler(dependencies),
-    getDemoHost: getDemoHostHandler(dependencies),
   };
 }

@@ -1,0 +1,59 @@
+import type { components } from '#lib/contracts/openapi.gen.ts';
+import type { Role } from '#lib/contracts/principal.ts';
+import type { Handlers } from '#lib/http/operation.ts';
+import { sendPage } from '#lib/http/security-headers.ts';
+import { type EncodedBody, encodeOnce, sendEncoded } from '#lib/http/send-encoded.ts';
+import type { Dependencies } from './dependencies.ts';
+
+const roles: Role[] = ['admin', 'operator', 'key', 'user', 'transaction', 'anonymous'];
+
+/** Handlers of what describes this instance to developers and clients: openapi.yaml, its reference page, the configuration. */
+export function contractHandlers(dependencies: Dependencies): Handlers {
+  const { document, instance, renderer, defaultLanguage, authUrl, publicClient } = dependencies;
+  const ownDocument = { ...document, servers: [{ url: instance.baseUrl, description: instance.name }] };
+  const signIn = publicClient === null ? null : { tokenUrl: authUrl, clientId: publicClient };
+  const config: components['schemas']['SystemConfig'] = {
+    version: document.info.version,
+    language: defaultLanguage,
+    languages: renderer.languages,
+    roles,
+  };
+  let yaml: EncodedBody | undefined;
+  let json: EncodedBody | undefined;
+  let page: EncodedBody | undefined;
+  return {
+    async getContractYaml(ctx) {
+      const { stringify } = await import('yaml');
+      yaml ??= encodeOnce(stringify(ownDocument, { aliasDuplicateObjects: false, lineWidth: 0 }));
+      ctx.type = 'application/yaml';
+      await sendEncoded(ctx, yaml);
+    },
+
+    async getContractJson(ctx) {
+      json ??= encodeOnce(JSON.stringify(ownDocument));
+      ctx.type = 'application/json';
+      await sendEncoded(ctx, json);
+    },
+
+    /** The reference page, the same for all readers: openapi.yaml is written in English. */
+    async getDocs(ctx) {
+      page ??= encodeOnce(
+        renderer.render({
+          page: 'api',
+          document: document as unknown as Record<string, unknown>,
+          signIn,
+          language: 'en',
+          instance,
+          theme: null,
+          embedding: null,
+        }),
+      );
+      sendPage(ctx, '');
+      await sendEncoded(ctx, page);
+    },
+
+    getSystemConfig(ctx) {
+      ctx.body = config;
+    },
+  };
+}
