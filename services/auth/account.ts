@@ -1,6 +1,5 @@
-import { readAccountArguments } from './tools/account-arguments.ts';
-import { readNewPassword } from './tools/read-password.ts';
-import { runTool } from './tools/run-tool.ts';
+import { readAccountArguments } from './commands/accounts.ts';
+import { readNewPassword, runTool } from './tools/run-tool.ts';
 
 // npm run account -- add <name> --role admin
 await runTool(async () => {

@@ -1,7 +1,7 @@
 import { loadSecrets } from '#lib/config/secrets.ts';
 import { sql } from '#lib/db/sql.ts';
-import { createKeyedHash } from './domain/keyed-hash.ts';
-import { readClientArguments } from './tools/client-arguments.ts';
+import { readClientArguments } from './commands/clients.ts';
+import { createKeyedHash } from './domain/api-keys.ts';
 import { runTool } from './tools/run-tool.ts';
 
 // npm run client -- add <id> --role operator
@@ -12,7 +12,7 @@ await runTool(async () => {
       folder: secretsFolder,
       names: ['keyPepper'],
       generate: true,
-      // Hashes in the database were made with the pepper: a new one would not fit them.
+      // A new pepper would not match hashes in the database.
       isDatabaseUsed: async () =>
         (
           await db.query(

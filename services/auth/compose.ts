@@ -1,7 +1,13 @@
 import type Koa from 'koa';
+import type { Document } from 'openapi-backend';
+import { createRepeatedWork, type RepeatedWork } from '#lib/async/repeated-work.ts';
 import { authenticateWithoutTransaction, createAuthenticator } from '#lib/auth/authenticate.ts';
 import { forgetRevokedKeys } from '#lib/auth/forget-revoked-keys.ts';
+import type { SharedIntrospections } from '#lib/auth/shared-introspections.ts';
+import type { Secrets } from '#lib/config/secrets.ts';
 import type { AuthOperations } from '#lib/contracts/auth.ts';
+import type { Database } from '#lib/db/database.ts';
+import type { EventBus } from '#lib/events/event-bus.ts';
 import { eventTables } from '#lib/events/event-tables.ts';
 import { createOutboxRelay } from '#lib/events/outbox-relay.ts';
 import { admitRequests } from '#lib/http/admit-requests.ts';
@@ -9,26 +15,42 @@ import { clientAddress } from '#lib/http/client-address.ts';
 import { cors } from '#lib/http/cors.ts';
 import { createApp } from '#lib/http/create-app.ts';
 import { mountContract } from '#lib/http/mount-contract.ts';
-import type { AuthOptions } from './auth-options.ts';
-import { createKeyedHash, type KeyedHash } from './domain/keyed-hash.ts';
-import { createHandlers } from './handlers/handlers.ts';
+import type { OverloadGuard } from '#lib/http/overload-guard.ts';
+import type { RateLimiter } from '#lib/http/rate-limits.ts';
+import type { Logger } from '#lib/observability/logger.ts';
+import type { Metrics } from '#lib/observability/metrics.ts';
+import type { AuthSettings } from './config.ts';
+import { createKeyedHash, type KeyedHash } from './domain/api-keys.ts';
+import { createHandlers } from './handlers/keys.ts';
 import { composeIssuer, type Issuer } from './issuer/compose-issuer.ts';
-import { createExpirySweeper } from './jobs/sweep-expired.ts';
-import { createIntrospection } from './operations/create-introspection.ts';
-import { createKeyVerifier } from './operations/create-key-verifier.ts';
-import { createPairingKeys } from './operations/create-pairing-keys.ts';
-import { createOutsideVerifier } from './tokens/create-outside-verifier.ts';
-import { createOwnVerifier } from './tokens/create-own-verifier.ts';
+import { createIntrospection, createKeyVerifier } from './operations/introspection.ts';
+import { createPairingKeys } from './operations/pairing-keys.ts';
+import { deleteExpiredItems } from './queries/issuer-items.ts';
+import { deleteOldAttempts } from './queries/sign-in-attempts.ts';
+import { createOutsideVerifier, createOwnVerifier } from './tokens/verifiers.ts';
 
-/** The auth service, composed. */
+export interface AuthOptions {
+  db: Database;
+  bus: EventBus;
+  log: Logger;
+  document: Document;
+  limiter: RateLimiter;
+  introspections?: SharedIntrospections;
+  metrics?: Metrics;
+  guard?: OverloadGuard;
+  instance: { name: string; baseUrl: string };
+  settings: AuthSettings & { corsOrigins: readonly string[]; trustedProxies: readonly string[] };
+  secrets: Pick<Secrets, 'keyPepper' | 'issuerCookies' | 'issuerSigning'>;
+}
+
+/** The auth service. */
 export interface AuthService {
   app: Koa;
   operations: AuthOperations;
-  /** The paths that it serves, and all below them. */
+  /** Path prefixes that it serves. */
   prefixes: readonly string[];
-  /** @returns after start: the link for the first administrator, if nobody can sign in yet. */
-  setupLink(): string | undefined;
-  start(): Promise<void>;
+  /** @returns a link that creates the first administrator, if there is no account yet. */
+  start(): Promise<string | undefined>;
   stop(): Promise<void>;
 }
 
@@ -39,7 +61,7 @@ interface AppParts {
   wake: () => void;
 }
 
-/** Composes the auth service: adapters are built and wired here and nowhere else. */
+/** Builds and wires the auth service. */
 export async function composeAuth(options: AuthOptions): Promise<AuthService> {
   const { db, bus, settings, secrets } = options;
   const log = options.log.child({ service: 'auth' });
@@ -54,16 +76,15 @@ export async function composeAuth(options: AuthOptions): Promise<AuthService> {
   };
   const issuer = settings.outsideIssuer ? undefined : await composeIssuer({ ...options, keyedHash, log });
   const app = await composeApp(options, { operations, keyedHash, issuer, wake: relay.wake });
-  let setupLink: string | undefined;
   return {
     app,
     operations,
     prefixes: [...new Set(['/keys', '/user', '/auth', ...(issuer ? [issuer.path] : [])])],
-    setupLink: () => setupLink,
     async start() {
-      setupLink = await issuer?.openSetupLink();
+      const setupLink = await issuer?.openSetupLink();
       relay.start();
       sweeper.start();
+      return setupLink;
     },
     async stop() {
       await sweeper.stop();
@@ -106,7 +127,7 @@ async function composeApp(options: AuthOptions, parts: AppParts): Promise<Koa> {
       clientAddress(settings.trustedProxies),
       cors({ origins: settings.corsOrigins, openReads: () => false }),
       ...intake,
-      // The issuer is no part of the contract, and a password costs more than most that is.
+      // The issuer's paths are not in the contract, so they are admitted here.
       admitRequests(admit, ['/auth', issuer?.path ?? '/auth']),
       ...middleware,
       routes,
@@ -123,5 +144,19 @@ function tokenVerifier({ settings, instance, secrets, log }: AuthOptions) {
     audience: instance.baseUrl,
     keys: secrets.issuerSigning,
     demo: settings.demo,
+  });
+}
+
+const sweepMs = 5 * 60_000;
+
+/** Deletes expired issuer items and sign-in attempts every five minutes. */
+function createExpirySweeper({ db, log }: { db: Database; log: Logger }): RepeatedWork {
+  return createRepeatedWork({
+    everyMs: sweepMs,
+    async work() {
+      await deleteExpiredItems(db);
+      await deleteOldAttempts(db);
+    },
+    onError: (error) => log.warn('failed to delete expired rows; retried in 5 minutes', { error }),
   });
 }

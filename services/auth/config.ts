@@ -11,42 +11,36 @@ export const authSpecs = {
   OIDC_SUBJECT_CLAIM: str({ default: 'preferred_username' }),
 };
 
-/** What the service goes by. */
+/** Resolved settings of the service. */
 export interface AuthSettings {
-  /** Where people and programs get tokens; of the built-in issuer it is the name, too. */
+  /** Token endpoint, and the issuer's name of the built-in issuer. */
   authUrl: string;
   passwordGrant: boolean;
-  /** Whether the accounts of the demonstration can sign in. */
+  /** Whether demo accounts can sign in. */
   demo: boolean;
   /** INSTANCE_LANGUAGE */
   defaultLanguage: string;
-  /** OIDC_ISSUER: then there is no built-in issuer. */
+  /** Replaces the built-in issuer (OIDC_ISSUER). */
   outsideIssuer: { issuer: string; audience: string | null; paths: ClaimPaths } | null;
 }
 
-/** First segments of paths that are served by others, or are no place for an issuer. */
+/** First path segments that AUTH_URL must not use. */
 const taken = new Set(
   'consents transactions records subjects receipts stats user keys models assets docs system peers federation webhooks console demo internal metrics livez readyz openapi.yaml openapi.json .well-known'.split(' '),
 ); // biome-ignore format: one glance
 
-/**
- * Rules over several settings.
- * @returns one sentence per fault.
- */
+/** Checks that AUTH_URL fits the other settings. @returns one sentence per fault. */
 export function checkAuthSettings(read: Settings<typeof authSpecs>, baseUrl: string | undefined): string[] {
   if (read.OIDC_ISSUER || !read.AUTH_URL) return [];
   const url = new URL(read.AUTH_URL);
   const [, first = ''] = url.pathname.split('/');
-  if (!baseUrl) return ['AUTH_URL: needs BASE_URL beside it, because both must have the same origin'];
-  if (url.origin !== baseUrl)
-    return [`AUTH_URL: must begin with BASE_URL (${baseUrl}); the built-in issuer has no address of its own`];
-  if (first === '') return ['AUTH_URL: must have a path, such as /auth; the root belongs to the first page'];
-  return taken.has(first)
-    ? [`AUTH_URL: /${first} is the address of something else; take another path, such as /auth`]
-    : [];
+  if (!baseUrl) return ['AUTH_URL: requires BASE_URL, because both must have the same origin'];
+  if (url.origin !== baseUrl) return [`AUTH_URL: must begin with BASE_URL (${baseUrl})`];
+  if (first === '') return ['AUTH_URL: must have a path, such as /auth'];
+  return taken.has(first) ? [`AUTH_URL: the path /${first} is taken; choose another one, such as /auth`] : [];
 }
 
-/** The settings that the service goes by. @param baseUrl the address of the instance, known when it listens. */
+/** @param baseUrl URL of the instance, known once it listens. */
 export function resolveAuthSettings(
   read: Settings<typeof authSpecs>,
   { baseUrl, demo, defaultLanguage }: { baseUrl: string; demo: boolean; defaultLanguage: string },

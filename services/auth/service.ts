@@ -2,7 +2,7 @@ import { defineService } from '#lib/runtime/service-definition.ts';
 import { composeAuth } from './compose.ts';
 import { authSpecs, checkAuthSettings, resolveAuthSettings } from './config.ts';
 
-/** The auth service, as processes see it. */
+/** The auth service (services/auth/README.md). */
 export const authService = defineService({
   name: 'auth',
   migrations: new URL('./migrations', import.meta.url),
@@ -34,9 +34,8 @@ export const authService = defineService({
     return {
       ...auth,
       async start() {
-        await auth.start();
-        const link = auth.setupLink();
-        return link && `first administrator (once, within an hour)   ${link}`;
+        const link = await auth.start();
+        return link && `first administrator (single use, valid for one hour)   ${link}`;
       },
     };
   },

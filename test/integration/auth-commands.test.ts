@@ -19,27 +19,31 @@ describe('npm run account', () => {
   });
   afterAll(() => under.stop());
 
-  it('makes an account that can sign in at once, beside a running Accord', async () => {
+  it('creates an account while Accord is running', async () => {
     const made = await account(env, 'add', 'jane', '--role', 'operator');
-    expect(made).toEqual({ code: 0, output: 'jane can sign in now, as operator.\n', errors: '' });
+    expect(made).toEqual({
+      code: 0,
+      output: 'Created the account jane with the role operator.\n',
+      errors: '',
+    });
     expect(await under.tokenOf('jane', password)).toMatch(/^ey/);
   });
 
-  it('lists, gives another password and removes', async () => {
+  it('lists accounts, changes a password and removes an account', async () => {
     await account(env, 'add', 'joe', '--role', 'admin');
     expect((await account(env, 'list')).output).toContain('joe\tadmin\n');
     const changed = await runCommand('services/auth/account.ts', ['password', 'joe'], {
       env,
       input: 'another long phrase\n',
     });
-    expect(changed).toMatchObject({ code: 0, output: 'joe has a new password.\n' });
+    expect(changed).toMatchObject({ code: 0, output: 'Changed the password of joe.\n' });
     await expect(under.tokenOf('joe', password)).rejects.toThrow('invalid_grant');
     expect(await under.tokenOf('joe', 'another long phrase')).toMatch(/^ey/);
     expect((await account(env, 'remove', 'joe')).code).toBe(0);
     await expect(under.tokenOf('joe', 'another long phrase')).rejects.toThrow('invalid_grant');
   });
 
-  it('says how it is used, and that something does not exist, and ends with 1', async () => {
+  it('prints its usage or the error and exits with 1', async () => {
     const faults: [args: string[], reason: RegExp][] = [
       [[], /^Usage:/],
       [['remove', 'nobody'], /^There is no account named nobody\.\n$/],
@@ -52,24 +56,24 @@ describe('npm run account', () => {
     }
   });
 
-  it('takes no short password, and no name twice', async () => {
+  it('rejects a short password and an existing name', async () => {
     const short = await runCommand('services/auth/account.ts', ['add', 'kim', '--role', 'user'], {
       env,
       input: 'short\n',
     });
     expect([short.code, short.errors]).toEqual([
       1,
-      'The password needs at least 12 characters; nothing was changed.\n',
+      'The password must have at least 12 characters; nothing was changed.\n',
     ]);
     await account(env, 'add', 'kim', '--role', 'user');
     const twice = await account(env, 'add', 'kim', '--role', 'admin');
     expect([twice.code, twice.errors]).toEqual([
       1,
-      'There is an account named kim already; nothing was changed.\n',
+      'An account named kim already exists; nothing was changed.\n',
     ]);
   });
 
-  it('says in one sentence that the database cannot be reached', async () => {
+  it('reports an unreachable database in one sentence', async () => {
     const { code, errors } = await account({ DATABASE_URL: 'postgresql://a:b@127.0.0.1:1/c' }, 'list');
     expect(code).toBe(1);
     expect(errors).toMatch(/^The database at 127\.0\.0\.1:1 .*\n$/);
@@ -83,13 +87,13 @@ describe('npm run client', () => {
   });
   afterAll(() => database.drop());
 
-  it('makes a client and shows its secret once, with the pepper of the instance', async () => {
+  it('creates clients and prints a secret once', async () => {
     const folder = await temporaryFolder();
     const env = { DATABASE_URL: database.url, DATA_DIR: folder };
     const client = (...args: string[]) => runCommand('services/auth/client.ts', args, { env });
     const made = await client('add', 'robot', '--role', 'operator');
     expect(made.output).toMatch(
-      /^The client robot is known now\. Its secret, which is not shown again:\n[\w-]{43}\n$/,
+      /^Created the client robot\. Its secret, which is not shown again:\n[\w-]{43}\n$/,
     );
     const open = await client(
       'add',
@@ -100,7 +104,7 @@ describe('npm run client', () => {
       '--redirect-uri',
       'https://phone.example/b',
     );
-    expect(open.output).toBe('The client phone is known now. It has no secret.\n');
+    expect(open.output).toBe('Created the public client phone. It has no secret.\n');
     expect((await client('list')).output).toBe(
       'phone\t-\thttps://phone.example/a\thttps://phone.example/b\nrobot\toperator\n',
     );
@@ -109,14 +113,18 @@ describe('npm run client', () => {
   });
 });
 
-it('with the embedded database the commands work while Accord is running, and while it is not', {
+it('the commands use the embedded database, whether Accord is running or not', {
   timeout: 60_000,
 }, async () => {
   const folder = await temporaryFolder();
   const dataDir = path.join(folder, 'data');
   const env = { DATA_DIR: dataDir };
   const before = await account(env, 'add', 'before', '--role', 'admin');
-  expect(before).toEqual({ code: 0, output: 'before can sign in now, as admin.\n', errors: '' });
+  expect(before).toEqual({
+    code: 0,
+    output: 'Created the account before with the role admin.\n',
+    errors: '',
+  });
   const program = startForTest({ dataDir });
   await program.ready;
   expect((await account(env, 'add', 'during', '--role', 'user')).code).toBe(0);

@@ -6,8 +6,8 @@ import {
   describeClients,
   type NewClient,
   removeClient,
-} from '../../services/auth/commands/manage-clients.ts';
-import { createKeyedHash, type KeyedHash } from '../../services/auth/domain/keyed-hash.ts';
+} from '../../services/auth/commands/clients.ts';
+import { createKeyedHash, type KeyedHash } from '../../services/auth/domain/api-keys.ts';
 import { type AuthUnderTest, startAuth } from '../support/instances/auth-service.ts';
 
 let under: AuthUnderTest;
@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => under.stop());
 
-const wanted = (changed: Partial<NewClient>): NewClient => ({
+const newClient = (changed: Partial<NewClient>): NewClient => ({
   id: 'robot',
   role: null,
   redirectUris: [],
@@ -26,16 +26,16 @@ const wanted = (changed: Partial<NewClient>): NewClient => ({
   ...changed,
 });
 async function add(changed: Partial<NewClient>): Promise<string> {
-  const told = await addClient(under.db, keyedHash, wanted(changed));
-  return told.split('\n')[1] ?? '';
+  const output = await addClient(under.db, keyedHash, newClient(changed));
+  return output.split('\n')[1] ?? '';
 }
 const credentials = { grant_type: 'client_credentials' };
 const basic = (id: string, secret: string) => ({
   Authorization: `Basic ${Buffer.from(`${id}:${secret}`).toString('base64')}`,
 });
 
-describe('a program with client credentials', () => {
-  it('gets a token of its own role, and is nobody’s subject', async () => {
+describe('a client with client credentials', () => {
+  it('gets a token with its role and without a subject', async () => {
     const secret = await add({ id: 'robot', role: 'operator' });
     const config = await client.discovery(
       new URL(under.authUrl),
@@ -59,13 +59,13 @@ describe('a program with client credentials', () => {
     expect(found).toMatchObject({ result: 'principal', principal: { name: 'robot', subject: undefined } });
   });
 
-  it('may send its secret in the form, if it cannot send it in the header', async () => {
+  it('can send its secret in the form', async () => {
     const secret = await add({ id: 'in-form', role: 'user' });
     const fields = { ...credentials, client_id: 'in-form', client_secret: secret };
     expect((await under.askToken(fields)).status).toBe(200);
   });
 
-  it('with a wrong secret, or with the hash that is stored, gets nothing', async () => {
+  it('is rejected with a wrong secret and with the stored hash', async () => {
     const secret = await add({ id: 'guarded', role: 'admin' });
     const { hash } = await under.db.one<{ hash: Buffer }>(
       sql`SELECT secret_hash AS hash FROM clients WHERE id = 'guarded'`,
@@ -78,7 +78,7 @@ describe('a program with client credentials', () => {
     expect((await under.askToken({ ...credentials, client_id: 'guarded' })).status).toBe(401);
   });
 
-  it('cannot use grants that it was not made for', async () => {
+  it('cannot use other grants', async () => {
     const secret = await add({ id: 'narrow', role: 'operator' });
     const fields = { grant_type: 'password', username: 'admin', password: 'demo' };
     expect((await under.askToken(fields, '/auth', basic('narrow', secret))).status).toBe(400);
@@ -86,35 +86,35 @@ describe('a program with client credentials', () => {
       expect((await under.askToken({ ...credentials, client_id })).status).toBe(400);
   });
 
-  it('that is removed gets no more tokens', async () => {
+  it('gets no tokens after its removal', async () => {
     const secret = await add({ id: 'former', role: 'operator' });
     await removeClient(under.db, 'former');
     expect((await under.askToken(credentials, '/auth', basic('former', secret))).status).toBe(401);
   });
 });
 
-describe('making a client', () => {
+describe('creating a client', () => {
   it.each<[string, Partial<NewClient>, RegExp]>([
-    ['without a purpose', {}, /needs --role or --redirect-uri/],
-    ['with a strange id', { id: 'a b', role: 'user' }, /letters, digits/],
-    ['by the name of one that is always there', { id: 'accord', role: 'admin' }, /always there/],
-    ['with a role and no secret', { role: 'user', isPublic: true }, /needs a secret/],
+    ['neither role nor redirect URI', {}, /needs --role or --redirect-uri/],
+    ['an invalid id', { id: 'a b', role: 'user' }, /letters, digits/],
+    ['the id of a built-in client', { id: 'accord', role: 'admin' }, /built in/],
+    ['a role but no secret', { role: 'user', isPublic: true }, /needs a secret/],
     [
-      'with an address that is none',
+      'a redirect URI with another scheme',
       { redirectUris: ['javascript:alert(1)'] },
-      /not an http or https address/,
+      /not an http or https URL/,
     ],
-    ['with an address with a fragment', { redirectUris: ['https://a.example/#x'] }, /without a fragment/],
-  ])('%s is refused', async (_name, changed, reason) => {
+    ['a redirect URI with a fragment', { redirectUris: ['https://a.example/#x'] }, /without a fragment/],
+  ])('rejects %s', async (_name, changed, reason) => {
     await expect(add(changed)).rejects.toThrow(reason);
   });
 
-  it('twice is refused', async () => {
+  it('rejects an existing id', async () => {
     await add({ id: 'twin', role: 'user' });
     await expect(add({ id: 'twin', role: 'user' })).rejects.toThrow(/already/);
   });
 
-  it('shows on the list, without its secret', async () => {
+  it('lists it without its secret', async () => {
     const secret = await add({ id: 'listed', redirectUris: ['https://shop.example/callback'] });
     const list = await describeClients(under.db);
     expect(list).toContain('listed\t-\thttps://shop.example/callback');

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { drawApiKey } from '../../services/auth/domain/api-key.ts';
-import { createKeyedHash } from '../../services/auth/domain/keyed-hash.ts';
+import { createKeyedHash, drawApiKey } from '../../services/auth/domain/api-keys.ts';
 import { insertKey } from '../../services/auth/queries/api-keys.ts';
 import { type AuthUnderTest, type Changes, startAuth } from '../support/instances/auth-service.ts';
 import { createOutsideIssuer, type OutsideIssuer } from '../support/network/outside-issuer.ts';
@@ -67,7 +66,7 @@ describe('with an outside issuer', () => {
     ])
       for (const method of ['GET', 'POST'])
         expect((await fetch(under.baseUrl + path, { method })).status).toBe(404);
-    expect(under.auth.setupLink()).toBeUndefined();
+    expect(under.setupLink).toBeUndefined();
     expect(under.auth.prefixes).toEqual(['/keys', '/user', '/auth']);
   });
 

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { sql } from '#lib/db/sql.ts';
 import { defaultRateLimits } from '#lib/http/rate-limits.ts';
-import { addAccount } from '../../services/auth/commands/manage-accounts.ts';
+import { addAccount } from '../../services/auth/commands/accounts.ts';
 import { type AuthUnderTest, startAuth } from '../support/instances/auth-service.ts';
 
 const canary = 'Canary-Geheimnis-7319';

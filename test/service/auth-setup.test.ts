@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { sql } from '#lib/db/sql.ts';
 import { defaultRateLimits } from '#lib/http/rate-limits.ts';
-import { addAccount } from '../../services/auth/commands/manage-accounts.ts';
+import { addAccount } from '../../services/auth/commands/accounts.ts';
 import { type AuthUnderTest, startAuth } from '../support/instances/auth-service.ts';
 import { createBrowserSession } from '../support/pages/browser-session.ts';
 
@@ -13,7 +13,7 @@ let under: AuthUnderTest;
 let link: string;
 beforeEach(async () => {
   under = await startAuth({ settings });
-  link = under.auth.setupLink() ?? '';
+  link = under.setupLink ?? '';
 });
 afterEach(() => under.stop());
 
@@ -26,7 +26,7 @@ const submit = async (fields: Record<string, string>, url = link) =>
   browser.fetch(url, { method: 'POST', body: new URLSearchParams(fields) });
 
 describe('the link for the first administrator', () => {
-  it('makes an account, once', async () => {
+  it('creates one account', async () => {
     expect(link).toMatch(new RegExp(`^${under.authUrl}/setup\\?token=[\\w-]{43}$`));
     const page = await open();
     expect(page.status).toBe(200);
@@ -40,7 +40,7 @@ describe('the link for the first administrator', () => {
     expect((await submit({ ...first, username: 'second' })).status).toBe(410);
   });
 
-  it('of two people at once lets one in', async () => {
+  it('creates one account of several concurrent requests', async () => {
     const names = ['one', 'two', 'three', 'four'];
     const made = await Promise.all(names.map((username) => submit({ ...first, username })));
     expect(made.map(({ status }) => status).sort()).toEqual([201, 410, 410, 410]);
@@ -48,36 +48,36 @@ describe('the link for the first administrator', () => {
     expect(count).toBe(1);
   });
 
-  it('is over after an hour, and when Accord starts again', async () => {
+  it('expires after an hour and when Accord restarts', async () => {
     await under.db.query(sql`UPDATE setup_links SET expires_at = expires_at - interval '61 minutes'`);
     expect((await open()).status).toBe(410);
     await under.restart({ settings });
-    const next = under.auth.setupLink() ?? '';
+    const next = under.setupLink ?? '';
     expect(next).not.toBe(link);
     expect((await open(next)).status).toBe(200);
     await under.restart({ settings });
     expect((await open(next)).status).toBe(410);
   });
 
-  it('is not made, and opens nothing, once there is an account', async () => {
+  it('is neither created nor valid once an account exists', async () => {
     await addAccount(under.db, { name: 'jane', role: 'user', password });
     expect((await open()).status).toBe(410);
     expect((await submit(first)).status).toBe(410);
     await under.restart({ settings });
-    expect(under.auth.setupLink()).toBeUndefined();
+    expect(under.setupLink).toBeUndefined();
   });
 
-  it('is not made in a demonstration', async () => {
+  it('is not created in demo mode', async () => {
     await under.restart();
-    expect(under.auth.setupLink()).toBeUndefined();
+    expect(under.setupLink).toBeUndefined();
   });
 
-  it('does not take a name or a password that will not do, and stays good', async () => {
+  it('rejects an invalid name or password and stays valid', async () => {
     const faults: [changed: Record<string, string>, reason: string][] = [
       [{ password: 'eleven char', repeated: 'eleven char' }, 'at least 12 characters'],
       [{ password: 'x'.repeat(257), repeated: 'x'.repeat(257) }, 'at most 256 characters'],
-      [{ username: password.toUpperCase() }, 'must not be the username'],
-      [{ repeated: `${password}!` }, 'not the same'],
+      [{ username: password.toUpperCase() }, 'must differ from the username'],
+      [{ repeated: `${password}!` }, 'do not match'],
       [{ username: '  ' }, 'Choose a username'],
       [{ username: 'a\u0007b' }, 'Choose a username'],
     ];
@@ -91,20 +91,20 @@ describe('the link for the first administrator', () => {
     expect((await open()).status).toBe(200);
   });
 
-  it('is not guessed', async () => {
+  it('rejects wrong tokens', async () => {
     for (const query of ['', '?token=', '?token=guess', '?token=a&token=b', '?token=%00']) {
       expect((await open(`${under.authUrl}/setup${query}`)).status).toBe(410);
       expect((await submit(first, `${under.authUrl}/setup${query}`)).status).toBe(410);
     }
   });
 
-  it('is guessed by nobody: too many tries of an address are refused', async () => {
+  it('limits attempts to guess it by address', async () => {
     await under.restart({ settings, limits: { ...defaultRateLimits, address: 2 } });
     const guess = () => open(`${under.authUrl}/setup?token=guess`);
     expect([(await guess()).status, (await guess()).status, (await guess()).status]).toEqual([410, 410, 429]);
   });
 
-  it('and the password that was chosen are in no log line', async () => {
+  it('is not logged, nor is the password', async () => {
     await submit(first);
     const token = new URL(link).searchParams.get('token') ?? '';
     expect(under.logged()).not.toContain(token);

@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { drawApiKey } from '../../services/auth/domain/api-key.ts';
-import { createKeyedHash } from '../../services/auth/domain/keyed-hash.ts';
+import { createKeyedHash, drawApiKey } from '../../services/auth/domain/api-keys.ts';
 import { type Caller, callerWith, createKey } from '../support/instances/callers.ts';
 import { startTestInstance, type TestInstance } from '../support/instances/instance.ts';
 import { runInDatabase } from '../support/instances/live-database.ts';

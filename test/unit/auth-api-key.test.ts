@@ -1,8 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { drawApiKey, readApiKeyId, resemblesApiKey } from '../../services/auth/domain/api-key.ts';
-import { base62 } from '../../services/auth/domain/base62.ts';
-import { createKeyedHash } from '../../services/auth/domain/keyed-hash.ts';
+import {
+  base62,
+  createKeyedHash,
+  drawApiKey,
+  readApiKeyId,
+  resemblesApiKey,
+} from '../../services/auth/domain/api-keys.ts';
 
 const pepper = (fill: number) => new Uint8Array(32).fill(fill);
 

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { StartupError } from '#lib/errors/startup-error.ts';
-import { readAccountArguments } from '../../services/auth/tools/account-arguments.ts';
-import { readClientArguments } from '../../services/auth/tools/client-arguments.ts';
+import { readAccountArguments } from '../../services/auth/commands/accounts.ts';
+import { readClientArguments } from '../../services/auth/commands/clients.ts';
 
-describe('command lines that are wrong say how the command is used', () => {
+describe('invalid arguments print the usage', () => {
   it.each<[string[], RegExp]>([
     [[], /^Usage:/],
     [['list', 'jim'], /^Usage:/],

@@ -1,9 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import type { Principal } from '#lib/contracts/principal.ts';
-import { drawApiKey } from '../../services/auth/domain/api-key.ts';
-import { type JudgedCredentials, judgeCredentials } from '../../services/auth/domain/judge-credentials.ts';
-import { readCredentials } from '../../services/auth/domain/read-credentials.ts';
-import type { KeyVerdict, TokenVerdict } from '../../services/auth/domain/verdict.ts';
+import { drawApiKey } from '../../services/auth/domain/api-keys.ts';
+import type { KeyVerdict, TokenVerdict } from '../../services/auth/domain/credentials.ts';
+import {
+  type JudgedCredentials,
+  judgeCredentials,
+  readCredentials,
+} from '../../services/auth/domain/credentials.ts';
 
 const key = drawApiKey('0197a1f0-58c1-7b1e-9c1d-3f0c2b8f4a11');
 const basic = (text: string) => `Basic ${Buffer.from(text).toString('base64')}`;

@@ -1,6 +1,6 @@
 import nock from 'nock';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { fetchIssuerKeys } from '../../services/auth/tokens/fetch-issuer-keys.ts';
+import { fetchIssuerKeys } from '../../services/auth/tokens/issuer-keys.ts';
 
 /** An issuer on the internet, by https and with a name, as no test can start one: it answers whatever the test wants. */
 const issuer = 'https://login.example.org/realms/clinic';

@@ -2,7 +2,7 @@ import { errors } from 'jose';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { generatePrivateKey, publicPart, readPrivateKey } from '#lib/config/private-key.ts';
 import { createLogger } from '#lib/observability/logger.ts';
-import { createKeySource, IssuerUnreachable } from '../../services/auth/tokens/create-key-source.ts';
+import { createKeySource, IssuerUnreachable } from '../../services/auth/tokens/issuer-keys.ts';
 
 const former = readPrivateKey(generatePrivateKey());
 const next = readPrivateKey(generatePrivateKey());

@@ -34,7 +34,7 @@ describe('settings of auth', () => {
   it.each([
     ['https://login.example.org/auth', /must begin with BASE_URL/],
     [baseUrl, /must have a path/],
-    [`${baseUrl}/consents/auth`, /\/consents is the address of something else/],
+    [`${baseUrl}/consents/auth`, /\/consents is taken/],
     ['nowhere', /must be an http or https address/],
   ])('refuse AUTH_URL=%s', (AUTH_URL, reason) => {
     expect(faultsOf({ AUTH_URL })).toEqual([expect.stringMatching(reason)]);

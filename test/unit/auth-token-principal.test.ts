@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { withImpliedRoles } from '../../services/auth/domain/roles.ts';
+import { withImpliedRoles } from '../../services/auth/domain/accounts.ts';
 import { tokenPrincipal } from '../../services/auth/domain/token-principal.ts';
 
 const own = { roles: 'roles', subject: 'preferred_username' };

@@ -1,9 +1,9 @@
 import type { JWTPayload } from 'jose';
 import type { Principal } from '#lib/contracts/principal.ts';
 import { readBoundedText } from '#lib/text/nfc.ts';
-import { withImpliedRoles } from './roles.ts';
+import { withImpliedRoles } from './accounts.ts';
 
-/** Where in a token roles and subject are: names of claims, dotted paths are allowed (docs/operations.md, "Settings"). */
+/** Claims that hold roles and subject: names or dotted paths (OIDC_ROLE_CLAIM, OIDC_SUBJECT_CLAIM). */
 export interface ClaimPaths {
   roles: string;
   subject: string;
@@ -11,7 +11,7 @@ export interface ClaimPaths {
 
 const maxSubject = 1_024;
 
-/** The principal that a verified access token speaks for; without a known role it may do nothing that needs one. */
+/** The principal of a verified access token. Unknown roles are dropped. */
 export function tokenPrincipal(claims: JWTPayload, paths: ClaimPaths): Principal {
   const subject = readSubject(claimAt(claims, paths.subject));
   const actor = String(claims.sub ?? claims.client_id ?? '');
@@ -23,7 +23,7 @@ export function tokenPrincipal(claims: JWTPayload, paths: ClaimPaths): Principal
   };
 }
 
-/** A claim by its name as it is written, else by its path (`realm_access.roles`). */
+/** Reads a claim by its literal name, else by its path (`realm_access.roles`). */
 function claimAt(claims: JWTPayload, path: string): unknown {
   if (Object.hasOwn(claims, path)) return claims[path];
   return path.split('.').reduce<unknown>((value, name) => {
@@ -32,13 +32,13 @@ function claimAt(claims: JWTPayload, path: string): unknown {
   }, claims);
 }
 
-/** A list, or names in one text as scopes are. */
+/** An array, or one text separated by spaces or commas. */
 function readRoles(claim: unknown): unknown[] {
   if (typeof claim === 'string') return claim.split(/[\s,]+/);
   return Array.isArray(claim) ? claim : [];
 }
 
-/** As any subject: NFC, trimmed, 1 to 1,024 characters (docs/interface.md, "Terms"). */
+/** Normalises like every subject: NFC, trimmed, 1 to 1,024 characters (docs/interface.md, "Terms"). */
 function readSubject(claim: unknown): string | undefined {
   if (typeof claim !== 'string' || !claim.isWellFormed()) return undefined;
   return readBoundedText(claim, maxSubject) || undefined;

@@ -1,25 +1,36 @@
-import type { ProblemCode } from '#lib/errors/fail.ts';
+import type Koa from 'koa';
+import type { Middleware } from 'koa';
+import mount from 'koa-mount';
+import { Failure, type ProblemCode } from '#lib/errors/fail.ts';
 import type { RenderErrorPage } from '#lib/http/handle-errors.ts';
-import type { AuthOptions } from '../auth-options.ts';
-import type { KeyedHash } from '../domain/keyed-hash.ts';
+import type { AuthOptions } from '../compose.ts';
+import type { KeyedHash } from '../domain/api-keys.ts';
 import { createPasswordVerifier } from '../domain/password.ts';
-import { createAccountDirectory } from '../operations/create-account-directory.ts';
-import { createGuessGuard } from '../operations/create-guess-guard.ts';
-import { createSetup } from '../operations/create-setup.ts';
-import { createSignIn } from '../operations/create-sign-in.ts';
-import { createPages } from '../pages/create-pages.ts';
-import { type MountedIssuer, mountIssuer } from './mount-issuer.ts';
+import { createGuessGuard } from '../operations/guess-guard.ts';
+import { createSetup } from '../operations/setup.ts';
+import { createAccountDirectory, createSignIn } from '../operations/sign-in.ts';
+import { issuerRoutes, renderIssuerError } from './pages.ts';
+import { createProvider } from './provider.ts';
+import { createPages } from './render-pages.ts';
+import { guardAuthorization, issuerPaths } from './request-guards.ts';
+import { tokenEndpoint, tokenPaths } from './token-endpoint.ts';
 
-/** The built-in issuer, composed. */
-export interface Issuer extends MountedIssuer {
+/** The built-in issuer. */
+export interface Issuer {
   /** Path of AUTH_URL. */
   path: string;
   renderErrorPage: RenderErrorPage;
-  /** A link for the first administrator; none in demo mode, where everybody can sign in. */
+  /** Creates a link for the first administrator; undefined in demo mode or if an account exists. */
   openSetupLink(): Promise<string | undefined>;
+  /** Runs before admission: checks the path, reads the body and limits failed credentials. */
+  intake: Middleware[];
+  /** Pages, and oidc-provider below AUTH_URL. */
+  middleware: Middleware[];
+  /** Configures the Koa application for oidc-provider. */
+  prepare(app: Koa): void;
 }
 
-/** What a page says of our own failures; the rest is that the browser sent something strange. */
+/** Locale keys of error pages; `error.malformed` for all others. */
 const errorTexts: Partial<Record<ProblemCode, string>> = {
   'not-found': 'error.notFound',
   'method-not-allowed': 'error.notFound',
@@ -30,39 +41,74 @@ const errorTexts: Partial<Record<ProblemCode, string>> = {
   internal: 'error.failed',
 };
 
-/** Composes the built-in issuer. */
+/** Builds and wires the built-in issuer. */
 export async function composeIssuer(options: AuthOptions & { keyedHash: KeyedHash }): Promise<Issuer> {
   const { db, instance, limiter, settings, secrets, keyedHash, log } = options;
-  const accounts = await createAccountDirectory({ db, demo: settings.demo });
+  const { demo, defaultLanguage, authUrl, passwordGrant } = settings;
+  const issuerPath = new URL(authUrl).pathname;
+  const accounts = await createAccountDirectory({ db, demo });
   const signIn = createSignIn({ db, accounts, passwords: await createPasswordVerifier(), keyedHash });
   const setup = createSetup({ db });
   const guess = createGuessGuard({ limiter });
-  const path = new URL(settings.authUrl).pathname;
-  const pages = createPages({
-    issuerPath: path,
-    instanceName: instance.name,
-    defaultLanguage: settings.defaultLanguage,
-  });
-  const mounted = mountIssuer({
-    ...{ db, accounts, signIn, setup, keyedHash, guess, limiter, pages, log },
+  const pages = createPages({ issuerPath, instanceName: instance.name, defaultLanguage });
+  const provider = createProvider({
+    db,
+    accounts,
+    signIn,
+    keyedHash,
     signingKeys: secrets.issuerSigning,
     cookieKeys: secrets.issuerCookies,
-    settings: {
-      baseUrl: instance.baseUrl,
-      authUrl: settings.authUrl,
-      passwordGrant: settings.passwordGrant,
-    },
+    settings: { baseUrl: instance.baseUrl, authUrl, passwordGrant },
+    renderError: renderIssuerError(pages),
   });
-  const renderErrorPage: RenderErrorPage = async (ctx, { code }) => ({
-    html: pages.render(ctx, 'error', { text: errorTexts[code] ?? 'error.malformed', code }),
+  provider.on('server_error', (ctx, error) => {
+    log.error('issuer failed to process a request', { requestId: ctx.state.requestId, error });
+    if (!(error instanceof Failure) || error.code !== 'unavailable') return;
+    ctx.status = 503;
+    ctx.set('Retry-After', '1');
+    if (ctx.type === 'application/json') ctx.body = { error: 'temporarily_unavailable' };
   });
+  const isTokenEndpoint = tokenPaths(issuerPath);
   return {
-    ...mounted,
-    path,
-    renderErrorPage,
+    path: issuerPath,
+    intake: [
+      issuerPaths({ issuerPath, isTokenEndpoint, stylesheet: pages.stylesheet.path }),
+      tokenEndpoint({ issuerPath, isTokenEndpoint, guess }),
+    ],
+    middleware: [
+      issuerRoutes({ provider, pages, signIn, setup, guess, issuerPath }),
+      guardAuthorization({ issuerPath, pages, limiter }),
+      disableIssuerCors,
+      mount(issuerPath, provider as unknown as Koa),
+    ],
+    prepare(app) {
+      app.keys = provider.keys as string[];
+      pinOrigin(app, new URL(authUrl));
+    },
+    renderErrorPage: async (ctx, { code }) => ({
+      html: pages.render(ctx, 'error', { text: errorTexts[code] ?? 'error.malformed', code }),
+    }),
     async openSetupLink() {
-      const token = settings.demo ? undefined : await setup.openLink();
-      return token && `${settings.authUrl}/setup?token=${token}`;
+      const token = demo ? undefined : await setup.openLink();
+      return token && `${authUrl}/setup?token=${token}`;
     },
   };
+}
+
+/** oidc-provider skips its own CORS rules if a CORS header is set. */
+const disableIssuerCors: Middleware = (ctx, next) => {
+  if (!ctx.response.get('Access-Control-Expose-Headers'))
+    ctx.set('Access-Control-Expose-Headers', 'Retry-After');
+  return next();
+};
+
+/** oidc-provider derives URLs and secure cookies from the request's origin; this makes it AUTH_URL's, whatever Host says. */
+function pinOrigin(app: Koa, url: URL): void {
+  Object.defineProperties(app.request, {
+    origin: { get: () => url.origin },
+    protocol: { get: () => url.protocol.slice(0, -1) },
+    secure: { get: () => url.protocol === 'https:' },
+    host: { get: () => url.host },
+    hostname: { get: () => url.hostname },
+  });
 }

@@ -1,9 +1,9 @@
 import type { Context } from 'koa';
 import { sendPage } from '#lib/http/security-headers.ts';
-import type { PageParts } from './page-parts.ts';
-import { readForm } from './read-form.ts';
+import type { PageParts } from './render-pages.ts';
+import { readForm } from './render-pages.ts';
 
-/** GET …/setup?token=…: asks for the first administrator's name and password. */
+/** GET …/setup?token=…: the form for the first administrator's account. */
 export function showSetup(parts: PageParts) {
   return async (ctx: Context) => {
     const token = await openToken(parts, ctx);
@@ -12,7 +12,7 @@ export function showSetup(parts: PageParts) {
   };
 }
 
-/** POST …/setup?token=…: makes the account and uses the link up. */
+/** POST …/setup?token=…: creates the account and invalidates the link. */
 export function submitSetup(parts: PageParts) {
   return async (ctx: Context) => {
     const token = await openToken(parts, ctx);
@@ -29,7 +29,7 @@ export function submitSetup(parts: PageParts) {
   };
 }
 
-/** The link's token, if it is still good; guessing is counted. */
+/** The link's token if it is valid; limits guessing. */
 async function openToken({ setup, guess }: PageParts, ctx: Context): Promise<string | undefined> {
   const token = [ctx.query.token].flat()[0] ?? '';
   const isOpen = await guess(

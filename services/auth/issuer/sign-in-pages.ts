@@ -2,10 +2,10 @@ import type { Context } from 'koa';
 import { errors, type Interaction, type InteractionResults, type Provider } from 'oidc-provider';
 import { Failure } from '#lib/errors/fail.ts';
 import { sendPage } from '#lib/http/security-headers.ts';
-import type { PageParts } from './page-parts.ts';
-import { readForm } from './read-form.ts';
+import type { PageParts } from './render-pages.ts';
+import { readForm } from './render-pages.ts';
 
-/** GET …/interaction/{uid}: asks for name and password. */
+/** GET …/interaction/{uid}: the sign-in form. */
 export function showSignIn(parts: PageParts) {
   return async (ctx: Context) => {
     const interaction = await findInteraction(parts, ctx);
@@ -15,7 +15,7 @@ export function showSignIn(parts: PageParts) {
   };
 }
 
-/** POST …/interaction/{uid}: back to the client, signed in or cancelled; or the page again. */
+/** POST …/interaction/{uid}: redirects to the client, signed in or cancelled; otherwise the form again. */
 export function submitSignIn(parts: PageParts) {
   const { provider, signIn, guess } = parts;
   return async (ctx: Context) => {
@@ -31,7 +31,7 @@ export function submitSignIn(parts: PageParts) {
         (found) => found === undefined,
       );
       if (account) {
-        await forgetOther(provider, interaction, account.id);
+        await endOtherSession(provider, interaction, account.id);
         return finish(provider, ctx, { login: { accountId: account.id, remember: false } });
       }
     } catch (error) {
@@ -43,7 +43,7 @@ export function submitSignIn(parts: PageParts) {
   };
 }
 
-/** The interaction that this browser began; undefined if it is over, or another browser's. */
+/** The interaction of this browser; undefined if it has expired or belongs to another browser. */
 async function findInteraction({ provider }: PageParts, ctx: Context): Promise<Interaction | undefined> {
   try {
     const interaction = await provider.interactionDetails(ctx.req, ctx.res);
@@ -54,8 +54,12 @@ async function findInteraction({ provider }: PageParts, ctx: Context): Promise<I
   }
 }
 
-/** Somebody else signed in here before: what is left of that is dropped, instead of being asked about on a page with a script. */
-async function forgetOther(provider: Provider, interaction: Interaction, accountId: string): Promise<void> {
+/** Ends the session of another person in this browser; oidc-provider would ask on a page with a script. */
+async function endOtherSession(
+  provider: Provider,
+  interaction: Interaction,
+  accountId: string,
+): Promise<void> {
   const { session } = interaction;
   if (!session?.uid || session.accountId === accountId) return;
   await (await provider.Session.findByUid(session.uid))?.destroy();
@@ -82,11 +86,11 @@ function sendSignIn(
   sendPage(ctx, html, { status, formTargets: [redirectSource(params.redirect_uri)] });
 }
 
-/** Browsers hold a form to its policy through redirects, and this one's end at the client. */
+/** Browsers apply `form-action` to redirects too, and the last one leads to the client. */
 function redirectSource(redirectUri: unknown): string {
   const url = URL.parse(String(redirectUri));
   if (!url) return "'self'";
-  // Policies know no IPv6 addresses (CSP Level 3, 2.3.1).
+  // A policy cannot name IPv6 addresses (CSP Level 3, 2.3.1).
   return url.host.startsWith('[') ? url.protocol : url.origin;
 }
 

@@ -3,22 +3,21 @@ import type { Context, Middleware } from 'koa';
 import { Failure, fail, type ProblemCode } from '#lib/errors/fail.ts';
 import { problemStatus } from '#lib/http/problem-status.ts';
 import { readBodyOf } from '#lib/http/read-input.ts';
-import type { GuessGuard } from '../operations/create-guess-guard.ts';
+import type { GuessGuard } from '../operations/guess-guard.ts';
 
-/** Errors that mean that somebody may be guessing: of passwords, codes or client secrets. */
+/** Errors that count as failed credentials: passwords, codes, client secrets. */
 const guesses = new Set(['invalid_grant', 'invalid_client']);
 
-/** What can be wrong with a body before it is read as a form. */
+/** Faults of the body before it is parsed. */
 const bodyFaults = new Set<ProblemCode>(['malformed', 'too-large', 'unsupported-media-type']);
 
-/** Largest body: what oidc-provider itself takes. */
+/** oidc-provider's own limit. */
 const maxBytes = 56 * 1024;
 
 /**
- * The token endpoint's other addresses (openapi.yaml) lead to the one that oidc-provider serves. The body is read before the request is
- * admitted, because how long that takes is up to the client; failed credentials of an address are counted. Whatever is wrong, the answer has
- * OAuth's form (RFC 6749 §5.2).
- * @param isTokenEndpoint whether a path is one of its addresses. @param issuerPath path of AUTH_URL.
+ * Routes every path of the token endpoint (openapi.yaml) to the one that oidc-provider serves. Reads the body before admission,
+ * because the client decides how long that takes, and limits failed credentials. Errors have OAuth's format (RFC 6749 §5.2).
+ * @param isTokenEndpoint whether a path is one of its paths. @param issuerPath path of AUTH_URL.
  */
 export function tokenEndpoint({
   issuerPath,
@@ -32,7 +31,9 @@ export function tokenEndpoint({
   return async (ctx, next) => {
     if (!isTokenEndpoint(ctx.path)) return next();
     if (ctx.method !== 'POST')
-      throw fail('method-not-allowed', 'This address takes POST.', { headers: { Allow: 'POST, OPTIONS' } });
+      throw fail('method-not-allowed', 'Method not allowed; allowed methods: POST.', {
+        headers: { Allow: 'POST, OPTIONS' },
+      });
     ctx.state.operationId = 'requestToken';
     const { req } = ctx;
     try {
@@ -48,7 +49,7 @@ export function tokenEndpoint({
   };
 }
 
-/** The request as oidc-provider reads it, which takes a body from `iterator` of a request that is `readable`. */
+/** A request whose body was read. oidc-provider reads it from `iterator` if the request is `readable`. */
 function replay(request: IncomingMessage, body: Buffer): IncomingMessage {
   return Object.create(request, {
     readable: { value: true },
@@ -56,8 +57,8 @@ function replay(request: IncomingMessage, body: Buffer): IncomingMessage {
   }) as IncomingMessage;
 }
 
-/** Tells the token endpoint's addresses: AUTH_URL itself, its `/token`, and those that existing clients build. */
-export function tokenAddresses(issuerPath: string): (path: string) => boolean {
+/** The token endpoint's paths: AUTH_URL itself, `/token` below it, and those that existing clients use. */
+export function tokenPaths(issuerPath: string): (path: string) => boolean {
   const exact = new Set([issuerPath, `${issuerPath}/`, `${issuerPath}/token`]);
   const bases = [issuerPath, '/auth'];
   const end = '/protocol/openid-connect/token';
@@ -71,7 +72,7 @@ export function tokenAddresses(issuerPath: string): (path: string) => boolean {
     });
 }
 
-/** A fault that is none of the credentials: of the body, too many tries, or something behind us that is away. */
+/** Sends failures that are not about credentials: a bad body, too many attempts, an unavailable dependency. */
 function sendError(ctx: Context, failure: Failure): void {
   const isOfBody = bodyFaults.has(failure.code);
   if (!isOfBody && failure.code !== 'too-many-requests' && failure.code !== 'unavailable') throw failure;

@@ -1,10 +1,9 @@
 import type { Queries } from '#lib/db/database.ts';
 import { sql } from '#lib/db/sql.ts';
 import { newUuid } from '#lib/ids/new-uuid.ts';
-import type { Account } from '../domain/account.ts';
-import type { GivenRole } from '../domain/roles.ts';
+import type { Account, GivenRole } from '../domain/accounts.ts';
 
-/** @returns undefined if there is an account of that name already. */
+/** @returns undefined if an account with this name exists. */
 export function insertAccount(
   db: Queries,
   { name, role, passwordHash }: { name: string; role: GivenRole; passwordHash: string },
@@ -37,7 +36,7 @@ export function listAccounts(db: Queries): Promise<Account[]> {
   return db.query(sql`SELECT a.id, a.name, a.role FROM accounts AS a ORDER BY a.name`);
 }
 
-/** @returns false if there is no such account. */
+/** @returns false if the account does not exist. */
 export async function updatePassword(db: Queries, name: string, passwordHash: string): Promise<boolean> {
   const row = await db.maybeOne(sql`
     UPDATE accounts AS a SET password_hash = ${passwordHash}, changed_at = accord_now() WHERE a.name = ${name}
@@ -45,8 +44,31 @@ export async function updatePassword(db: Queries, name: string, passwordHash: st
   return row !== undefined;
 }
 
-/** @returns false if there is no such account. */
+/** @returns false if the account does not exist. */
 export async function deleteAccount(db: Queries, name: string): Promise<boolean> {
   const row = await db.maybeOne(sql`DELETE FROM accounts AS a WHERE a.name = ${name} RETURNING a.id`);
+  return row !== undefined;
+}
+
+/** Replaces the setup link; the new one is valid for one hour. */
+export async function replaceSetupLink(db: Queries, digest: Buffer): Promise<void> {
+  await db.query(sql`
+    WITH former AS (DELETE FROM setup_links WHERE digest <> ${digest})
+    INSERT INTO setup_links (digest, expires_at) VALUES (${digest}, accord_now() + interval '1 hour')`);
+}
+
+export async function isSetupLinkOpen(db: Queries, digest: Buffer): Promise<boolean> {
+  const { open } = await db.one<{ open: boolean }>(sql`
+    SELECT EXISTS (SELECT FROM setup_links AS l WHERE l.digest = ${digest} AND l.expires_at > accord_now())
+           AND NOT EXISTS (SELECT FROM accounts) AS open`);
+  return open;
+}
+
+/** Invalidates the link. @returns false if it is unknown, expired or used; of two concurrent calls one succeeds. */
+export async function takeSetupLink(db: Queries, digest: Buffer): Promise<boolean> {
+  const row = await db.maybeOne(sql`
+    DELETE FROM setup_links AS l
+     WHERE l.digest = ${digest} AND l.expires_at > accord_now() AND NOT EXISTS (SELECT FROM accounts)
+    RETURNING l.digest`);
   return row !== undefined;
 }

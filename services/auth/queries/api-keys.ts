@@ -1,10 +1,10 @@
+import type { PairingPartner } from '#lib/contracts/auth.ts';
 import type { Queries } from '#lib/db/database.ts';
 import { sql } from '#lib/db/sql.ts';
-import type { Position } from '#lib/http/cursor.ts';
-import type { KeyScope } from '../domain/api-key.ts';
-import { canPair } from './pairing-keys.ts';
+import type { PageRequest } from '#lib/http/cursor.ts';
+import type { KeyScope } from '../domain/api-keys.ts';
 
-/** A key as lists show it. */
+/** An API key without its secret. */
 export interface ApiKey {
   id: string;
   name: string;
@@ -25,10 +25,10 @@ export function insertKey(
     RETURNING ${columns}`);
 }
 
-/** Keys in force, newest first, after a position. */
+/** A page of active keys, newest first. @param after end of the previous page. */
 export function listKeys(
   db: Queries,
-  { after, limit }: { after: Position | undefined; limit: number },
+  { after, limit }: PageRequest,
 ): Promise<(ApiKey & { position: string })[]> {
   const from = after
     ? sql`AND (k.created_at, k.id) < (${after.createdAt}::timestamptz, ${after.id}::uuid)`
@@ -39,7 +39,7 @@ export function listKeys(
      ORDER BY k.created_at DESC, k.id DESC LIMIT ${limit}`);
 }
 
-/** Revokes a key for good; its row stays, so that its id is never given again. @returns undefined if none is in force. */
+/** Revokes a key; its row stays, so that its id is never reused. @returns undefined if there is no such active key. */
 export function revokeKey(db: Queries, id: string): Promise<{ id: string; scope: KeyScope } | undefined> {
   return db.maybeOne(sql`
     UPDATE api_keys AS k SET revoked_at = accord_now()
@@ -47,7 +47,7 @@ export function revokeKey(db: Queries, id: string): Promise<{ id: string; scope:
     RETURNING k.id, k.scope`);
 }
 
-/** What a presented key is compared with. `spent`: it was for one pairing, and is used or too old. */
+/** Reads an active key. `spent`: a pairing key that is used or too old. */
 export function findKey(
   db: Queries,
   id: string,
@@ -57,9 +57,66 @@ export function findKey(
       FROM api_keys AS k WHERE k.id = ${id} AND k.revoked_at IS NULL`);
 }
 
-/** Notes that a key was used; at most once a minute, whoever else notes it too. */
+/** Updates a key's access time, at most once a minute over all replicas. */
 export async function touchKey(db: Queries, id: string): Promise<void> {
   await db.query(sql`
     UPDATE api_keys AS k SET last_access_at = accord_now()
      WHERE k.id = ${id} AND (k.last_access_at IS NULL OR k.last_access_at < accord_now() - interval '1 minute')`);
+}
+
+/** A key of scope PEER must be used within this time. */
+const goodForDays = 7;
+/** A pairing reserves its key for this long (docs/federation.md, "Pairing"). */
+const reservedForMinutes = 10;
+
+/** Whether a key of scope PEER (`api_keys AS k`) can still start a pairing. */
+const canPair = sql`(k.used_at IS NULL AND k.created_at > accord_now() - ${goodForDays} * interval '1 day')`;
+
+/** The same peer may present a used key again for this long, in case it lost the response. */
+const repeatableForMinutes = 10;
+
+/** One pairing: the key's id, the pairing's id and the peer. */
+interface PairingClaim extends PairingPartner {
+  id: string;
+  pairing: string;
+}
+
+/** Whether the key (`api_keys AS k`) is reserved for this pairing of this peer. */
+const isReservedFor = ({ pairing, url, thumbprint }: PairingClaim) => sql`
+  (k.pairing = ${pairing} AND k.partner_url = ${url} AND k.partner_thumbprint = ${thumbprint}
+   AND k.revoked_at IS NULL AND k.spent_at IS NULL
+   AND (k.used_at IS NULL OR k.used_at > accord_now() - ${repeatableForMinutes} * interval '1 minute'))`;
+
+/**
+ * Reserves a key of scope PEER for one pairing of one peer; idempotent for the same claim.
+ * @returns false if the key is too old, spent, or reserved or used by another pairing or peer.
+ */
+export async function reserveKey(db: Queries, claim: PairingClaim): Promise<boolean> {
+  const reserved = await db.query(sql`
+    UPDATE api_keys AS k
+       SET pairing = ${claim.pairing}, partner_url = ${claim.url}, partner_thumbprint = ${claim.thumbprint},
+           reserved_until = accord_now() + ${reservedForMinutes} * interval '1 minute'
+     WHERE k.id = ${claim.id} AND k.scope = 'PEER' AND k.revoked_at IS NULL AND k.spent_at IS NULL
+       AND (${isReservedFor(claim)}
+            OR (${canPair} AND (k.pairing IS NULL OR k.reserved_until < accord_now())))
+    RETURNING k.id`);
+  return reserved.length > 0;
+}
+
+/** Marks a reserved key as used. @returns false if it is not reserved for this pairing of this peer. */
+export async function useKey(db: Queries, claim: PairingClaim): Promise<boolean> {
+  const used = await db.query(sql`
+    UPDATE api_keys AS k
+       SET used_at = coalesce(k.used_at, accord_now()), last_access_at = coalesce(k.used_at, accord_now())
+     WHERE k.id = ${claim.id} AND ${isReservedFor(claim)}
+    RETURNING k.id`);
+  return used.length > 0;
+}
+
+/** Invalidates every key that a removed peer has reserved or used. */
+export async function spendKeysOf(db: Queries, url: string): Promise<void> {
+  await db.query(sql`
+    UPDATE api_keys AS k
+       SET spent_at = accord_now(), used_at = coalesce(k.used_at, accord_now())
+     WHERE k.partner_url = ${url} AND k.spent_at IS NULL`);
 }

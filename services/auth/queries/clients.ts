@@ -1,11 +1,11 @@
 import type { Queries } from '#lib/db/database.ts';
 import { sql } from '#lib/db/sql.ts';
-import type { GivenRole } from '../domain/roles.ts';
+import type { GivenRole } from '../domain/accounts.ts';
 
-/** A program that was made known to the built-in issuer. */
+/** A registered client of the built-in issuer. */
 export interface ClientRow {
   id: string;
-  /** The role that it has for itself, with client credentials. */
+  /** Role with client credentials; null if only people sign in. */
   role: GivenRole | null;
   secretHash: Buffer | null;
   redirectUris: string[];
@@ -18,7 +18,7 @@ export function findClient(db: Queries, id: string): Promise<ClientRow | undefin
     SELECT ${columns} FROM clients AS c WHERE c.id = ${id}`);
 }
 
-/** @returns false if there is a client of that id already. */
+/** @returns false if a client with this id exists. */
 export async function insertClient(
   db: Queries,
   { id, role, secretHash, redirectUris }: ClientRow,
@@ -34,7 +34,7 @@ export function listClients(db: Queries): Promise<ClientRow[]> {
   return db.query(sql`SELECT ${columns} FROM clients AS c ORDER BY c.id`);
 }
 
-/** @returns false if there is no such client. */
+/** @returns false if the client does not exist. */
 export async function deleteClient(db: Queries, id: string): Promise<boolean> {
   const row = await db.maybeOne(sql`DELETE FROM clients AS c WHERE c.id = ${id} RETURNING c.id`);
   return row !== undefined;

@@ -1,7 +1,7 @@
 import type { Queries } from '#lib/db/database.ts';
 import { sql } from '#lib/db/sql.ts';
 
-/** What oidc-provider stores under a model and an id. */
+/** What oidc-provider stores for a model and an id. */
 export type ItemPayload = Record<string, unknown>;
 
 interface ItemRow {
@@ -11,7 +11,7 @@ interface ItemRow {
 
 const columns = sql`i.payload, extract(epoch FROM i.consumed_at)::int AS consumed`;
 
-/** Stores an item, in the place of a former one of the same id. */
+/** Inserts or replaces an item. */
 export async function upsertItem(
   db: Queries,
   { model, id, payload, ttlSeconds }: { model: string; id: string; payload: ItemPayload; ttlSeconds: number },
@@ -44,7 +44,7 @@ export async function findItemByUid(
   );
 }
 
-/** Uses an item up. @returns false if another was first: of two exchanges of one code at once, one succeeds. */
+/** Marks an item as consumed. @returns false if it was: of two concurrent exchanges of a code one succeeds. */
 export async function consumeItem(db: Queries, model: string, id: string): Promise<boolean> {
   const row = await db.maybeOne(sql`
     UPDATE issuer_items AS i SET consumed_at = now()
@@ -60,7 +60,6 @@ export async function deleteItemsOfGrant(db: Queries, grantId: string): Promise<
   await db.query(sql`DELETE FROM issuer_items WHERE grant_id = ${grantId}`);
 }
 
-/** Removes what has expired. */
 export async function deleteExpiredItems(db: Queries): Promise<void> {
   await db.query(sql`DELETE FROM issuer_items WHERE expires_at <= now()`);
 }

@@ -11,51 +11,52 @@ import type { AccordEvent } from '#lib/events/event.ts';
 import { eachReplica } from '#lib/events/reader.ts';
 import { createMemoryRateLimiter, defaultRateLimits, type RateLimits } from '#lib/http/rate-limits.ts';
 import { createLogger } from '#lib/observability/logger.ts';
-import type { AuthOptions } from '../../../services/auth/auth-options.ts';
-import { type AuthService, composeAuth } from '../../../services/auth/compose.ts';
+import { type AuthOptions, type AuthService, composeAuth } from '../../../services/auth/compose.ts';
 import { contractFetch, readContract } from '../contract/contract.ts';
 import { createTestBus } from '../stores/event-bus.ts';
 import { createTestDatabase } from '../stores/postgres.ts';
 
-/** The auth service on a database of its own, behind a real HTTP server. */
+/** The auth service with its own database, behind a real HTTP server. */
 export interface AuthUnderTest {
   baseUrl: string;
   authUrl: string;
   auth: AuthService;
+  /** The link for the first administrator that the last start returned. */
+  setupLink: string | undefined;
   db: Database;
   databaseUrl: string;
   secrets: AuthOptions['secrets'];
-  /** Events of accord.keys that other services got. */
+  /** Events published on accord.keys. */
   events: AccordEvent[];
-  /** Everything that was logged. */
+  /** All log lines. */
   logged(): string;
   /** Fetches a path and checks the response against the contract. */
   fetch: ReturnType<typeof contractFetch>;
-  /** Asks the token endpoint. @param path another of its addresses. */
+  /** Requests a token. @param path another path of the token endpoint. */
   askToken(
     fields: Record<string, string>,
     path?: string,
     headers?: Record<string, string>,
   ): Promise<Response>;
-  /** An access token by the password grant; of a demo account unless a password is given. */
+  /** An access token from the password grant; the default password is that of demo accounts. */
   tokenOf(username: string, password?: string): Promise<string>;
-  /** Makes the service anew on the same database and address, as a restart would. */
+  /** Restarts the service with the same database and URL. */
   restart(changes?: Changes): Promise<void>;
-  /** Has the database out of reach for the service, or back again. */
+  /** Makes the database unavailable for the service, or available again. */
   cutOff(away: boolean): void;
   stop(): Promise<void>;
 }
 
 const contract = readContract();
 
-/** What a test has otherwise than the default. */
+/** Changes to the defaults. */
 export interface Changes {
   settings?: Partial<AuthOptions['settings']>;
   limits?: RateLimits;
   secrets?: Partial<AuthOptions['secrets']>;
 }
 
-/** Makes secrets as a first start does. */
+/** Generates secrets as a first start does. */
 function drawSecrets(): AuthOptions['secrets'] {
   return {
     keyPepper: [readSharedSecret(generateSharedSecret())],
@@ -64,7 +65,7 @@ function drawSecrets(): AuthOptions['secrets'] {
   };
 }
 
-/** Starts the service in demo mode with generous limits, unless told otherwise. */
+/** Starts the service, by default in demo mode with high rate limits. */
 export async function startAuth(changes: Changes = {}): Promise<AuthUnderTest> {
   const database = await createTestDatabase();
   let handle: ReturnType<AuthService['app']['callback']> | undefined;
@@ -94,6 +95,7 @@ export async function startAuth(changes: Changes = {}): Promise<AuthUnderTest> {
     ...{ baseUrl, db, events, databaseUrl: database.url, secrets: { ...base.secrets, ...changes.secrets } },
     authUrl: changes.settings?.authUrl ?? `${baseUrl}/auth`,
     auth: await compose(changes),
+    setupLink: undefined,
     logged: () => logged,
     fetch: contractFetch(baseUrl),
     askToken: (fields, path = '/auth', headers = {}) =>
@@ -111,7 +113,7 @@ export async function startAuth(changes: Changes = {}): Promise<AuthUnderTest> {
       await under.auth.stop();
       under.auth = await compose(next);
       handle = under.auth.app.callback();
-      await under.auth.start();
+      under.setupLink = await under.auth.start();
     },
     async stop() {
       await new Promise((done) => {
@@ -124,7 +126,7 @@ export async function startAuth(changes: Changes = {}): Promise<AuthUnderTest> {
     },
   };
   handle = under.auth.app.callback();
-  await under.auth.start();
+  under.setupLink = await under.auth.start();
   return under;
 }
 
@@ -152,13 +154,15 @@ function optionsFor(
   };
 }
 
-/** A database that fails as an unreachable one does, while it is told to. */
+/** A database that can be made unavailable. */
 function interruptible(db: Database, isAway: () => boolean): Database {
   const guard =
     <A extends unknown[], R>(work: (...args: A) => Promise<R>) =>
     (...args: A): Promise<R> =>
       isAway()
-        ? Promise.reject(fail('unavailable', 'The database is away.', { headers: { 'Retry-After': '1' } }))
+        ? Promise.reject(
+            fail('unavailable', 'The database is unavailable.', { headers: { 'Retry-After': '1' } }),
+          )
         : work(...args);
   return {
     query: guard(db.query) as Queries['query'],

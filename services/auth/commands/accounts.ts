@@ -1,0 +1,110 @@
+import { parseArgs } from 'node:util';
+import type { Database } from '#lib/db/database.ts';
+import { StartupError } from '#lib/errors/startup-error.ts';
+import { digestOfName, type GivenRole, isGivenRole, readAccountName } from '../domain/accounts.ts';
+import { checkNewPassword, hashPassword, type PasswordFault } from '../domain/password.ts';
+import { deleteAccount, insertAccount, listAccounts, updatePassword } from '../queries/accounts.ts';
+import { deleteAttempts } from '../queries/sign-in-attempts.ts';
+
+/** A command of `npm run account`, read from its arguments. @returns the output. */
+export interface AccountCommand {
+  needsPassword: boolean;
+  run(db: Database, password: string): Promise<string>;
+}
+
+const usage = `Usage:
+  npm run account -- add <name> --role admin|operator|user
+  npm run account -- password <name>
+  npm run account -- remove <name>
+  npm run account -- list
+The command asks for the password, or reads it from standard input.`;
+
+/** @throws StartupError with the usage. */
+export function readAccountArguments(args: string[]): AccountCommand {
+  const { command, name = '', role, hasMore } = parse(args);
+  if (hasMore || (command === 'list') !== (name === '')) throw new StartupError(usage);
+  switch (command) {
+    case 'add': {
+      if (!isGivenRole(role)) throw new StartupError(`--role must be admin, operator or user.\n${usage}`);
+      return { needsPassword: true, run: (db, password) => addAccount(db, { name, role, password }) };
+    }
+    case 'password':
+      return { needsPassword: true, run: (db, password) => changePassword(db, { name, password }) };
+    case 'remove':
+      return { needsPassword: false, run: (db) => removeAccount(db, name) };
+    case 'list':
+      return { needsPassword: false, run: describeAccounts };
+    default:
+      throw new StartupError(usage);
+  }
+}
+
+function parse(args: string[]) {
+  try {
+    const options = { role: { type: 'string' } } as const;
+    const { values, positionals } = parseArgs({ args, allowPositionals: true, options });
+    const [command, name, ...more] = positionals;
+    return { command, name, role: values.role, hasMore: more.length > 0 };
+  } catch (error) {
+    throw new StartupError(`${(error as Error).message}\n${usage}`);
+  }
+}
+
+const passwordFaults: Record<PasswordFault, string> = {
+  short: 'The password must have at least 12 characters; nothing was changed.',
+  long: 'The password must have at most 256 characters; nothing was changed.',
+  'same-as-name': 'The password must differ from the username; nothing was changed.',
+};
+
+/** Creates an account. @returns output for the operator. @throws StartupError. */
+export async function addAccount(
+  db: Database,
+  input: { name: string; role: GivenRole; password: string },
+): Promise<string> {
+  const name = readName(input.name);
+  const passwordHash = await hashNewPassword(input.password, name);
+  const account = await insertAccount(db, { name, role: input.role, passwordHash });
+  if (!account) throw new StartupError(`An account named ${name} already exists; nothing was changed.`);
+  return `Created the account ${name} with the role ${input.role}.`;
+}
+
+/** Changes an account's password and clears its failed sign-ins. @throws StartupError. */
+export async function changePassword(
+  db: Database,
+  input: { name: string; password: string },
+): Promise<string> {
+  const name = readName(input.name);
+  const passwordHash = await hashNewPassword(input.password, name);
+  if (!(await updatePassword(db, name, passwordHash))) throw accountNotFound(name);
+  await deleteAttempts(db, digestOfName(name));
+  return `Changed the password of ${name}.`;
+}
+
+async function removeAccount(db: Database, givenName: string): Promise<string> {
+  const name = readName(givenName);
+  if (!(await deleteAccount(db, name))) throw accountNotFound(name);
+  return `Removed the account ${name}. Access tokens that it has expire within 5 minutes.`;
+}
+
+/** One account per line: name and role. */
+async function describeAccounts(db: Database): Promise<string> {
+  const accounts = await listAccounts(db);
+  if (accounts.length === 0) return 'There are no accounts.';
+  return accounts.map(({ name, role }) => `${name}\t${role}`).join('\n');
+}
+
+function readName(text: string): string {
+  const name = readAccountName(text);
+  if (!name) throw new StartupError('A username must have 1 to 255 characters and no control characters.');
+  return name;
+}
+
+async function hashNewPassword(password: string, name: string): Promise<string> {
+  const fault = checkNewPassword(password, name);
+  if (fault) throw new StartupError(passwordFaults[fault]);
+  return hashPassword(password);
+}
+
+function accountNotFound(name: string): StartupError {
+  return new StartupError(`There is no account named ${name}.`);
+}

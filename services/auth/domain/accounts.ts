@@ -1,0 +1,61 @@
+import { createHash } from 'node:crypto';
+import type { Role } from '#lib/contracts/principal.ts';
+import { readBoundedText } from '#lib/text/nfc.ts';
+
+/** Roles that an account or a client can have. */
+export type GivenRole = 'admin' | 'operator' | 'user';
+
+const implied: Record<GivenRole, readonly GivenRole[]> = {
+  admin: ['admin', 'operator', 'user'],
+  operator: ['operator', 'user'],
+  user: ['user'],
+};
+
+export function isGivenRole(text: unknown): text is GivenRole {
+  return typeof text === 'string' && Object.hasOwn(implied, text);
+}
+
+/** Adds implied roles, admin ⊃ operator ⊃ user, and drops unknown ones (docs/interface.md, "Credentials"). */
+export function withImpliedRoles(given: readonly unknown[]): Role[] {
+  return [...new Set(given.filter(isGivenRole).flatMap((role) => implied[role]))];
+}
+
+/** A person who can sign in with the built-in issuer. */
+export interface Account {
+  /** `sub` in tokens; never reused. */
+  id: string;
+  /** The username, which is also the subject. */
+  name: string;
+  role: GivenRole;
+}
+
+const maxLength = 255;
+
+/** Normalises a username: NFC, trimmed. @returns undefined for an invalid one. */
+export function readAccountName(text: string): string | undefined {
+  const name = readBoundedText(text, maxLength);
+  if (!name) return undefined;
+  return name.isWellFormed() && !/\p{Cc}/u.test(name) ? name : undefined;
+}
+
+/** Sign-in attempts are counted by this digest, so that mistyped names are not stored. */
+export function digestOfName(name: string): Buffer {
+  return createHash('sha256').update(name).digest();
+}
+
+/** The publicly known password of demo accounts. */
+export const demoPassword = 'demo';
+
+const prefix = 'demo-';
+
+/** Accounts of demo mode (DEMO in docs/operations.md, "Settings"). They are not stored, so they disappear with DEMO. */
+export const demoAccounts: readonly Account[] = [
+  { id: `${prefix}admin`, name: 'admin', role: 'admin' },
+  { id: `${prefix}operator`, name: 'operator', role: 'operator' },
+  { id: `${prefix}user`, name: 'user', role: 'user' },
+];
+
+/** Whether an id is that of a demo account; all others are UUIDs. */
+export function isDemoAccount(id: string): boolean {
+  return id.startsWith(prefix);
+}

@@ -1,0 +1,62 @@
+import type { components } from '#lib/contracts/openapi.gen.ts';
+import type { Principal } from '#lib/contracts/principal.ts';
+import type { Database } from '#lib/db/database.ts';
+import { type PageRequest, sendList } from '#lib/http/cursor.ts';
+import type { Handlers, OperationInput } from '#lib/http/operation.ts';
+import { createKey, revokeKey } from '../commands/keys.ts';
+import type { KeyedHash } from '../domain/api-keys.ts';
+import { type ApiKey, listKeys } from '../queries/api-keys.ts';
+
+type Schemas = components['schemas'];
+
+interface Dependencies {
+  db: Database;
+  keyedHash: KeyedHash;
+  baseUrl: string;
+  /** Wakes the outbox relay. */
+  wake: () => void;
+}
+
+/** The service's handlers by operationId (openapi.yaml, tag auth). */
+export function createHandlers(dependencies: Dependencies) {
+  const { db, baseUrl } = dependencies;
+  return {
+    getUser(ctx, { principal }) {
+      ctx.body = presentUser(principal);
+    },
+
+    async listKeys(ctx, { query }) {
+      const find = (page: PageRequest) => listKeys(db, page);
+      await sendList(ctx, query, { url: `${baseUrl}/keys`, find, present: presentKey });
+    },
+
+    async createKey(ctx, { body }: OperationInput<Schemas['NewKey']>) {
+      const { row, key } = await createKey(dependencies, body);
+      ctx.status = 201;
+      ctx.set('Location', `${baseUrl}/keys/${row.id}`);
+      ctx.body = { ...presentKey(row), key };
+    },
+
+    async revokeKey(ctx, { params }) {
+      await revokeKey(dependencies, params.id ?? '');
+      ctx.status = 204;
+    },
+  } satisfies Handlers;
+}
+
+/** A key's properties without its secret. */
+function presentKey({ id, name, scope, createdAt, lastAccessAt }: ApiKey): Schemas['Key'] {
+  const lastAccessDate = lastAccessAt ? { lastAccessDate: lastAccessAt.getTime() } : {};
+  return { id, name, scope, creationDate: createdAt.getTime(), ...lastAccessDate };
+}
+
+/** `username`, `admin` and `operator` repeat `name` and `roles` for existing clients. */
+function presentUser({ name, roles }: Principal): Schemas['User'] {
+  return {
+    name,
+    username: name,
+    roles: roles as Schemas['User']['roles'],
+    admin: roles.includes('admin'),
+    operator: roles.includes('operator'),
+  };
+}

@@ -1,0 +1,141 @@
+import { type Configuration, interactionPolicy, Provider } from 'oidc-provider';
+import type { PrivateKey } from '#lib/config/private-key.ts';
+import type { Database } from '#lib/db/database.ts';
+import type { KeyedHash } from '../domain/api-keys.ts';
+import type { AccountDirectory, SignIn } from '../operations/sign-in.ts';
+import { createAdapter } from './adapter.ts';
+import type { RenderIssuerError } from './pages.ts';
+import { extraTokenClaims, grantWithoutConsent, passwordGrant, resourceServer } from './tokens.ts';
+
+/** Lifetime of access tokens (docs/interface.md, "Limits"). */
+const tokenSeconds = 300;
+
+const cookie = { httpOnly: true, sameSite: 'lax', signed: true } as const;
+
+/** Lifetimes in seconds. */
+const ttl = {
+  AccessToken: tokenSeconds,
+  AuthorizationCode: 60,
+  ClientCredentials: tokenSeconds,
+  Grant: 60 * 60,
+  IdToken: tokenSeconds,
+  // Anyone can start one, and each is stored: just long enough to sign in.
+  Interaction: 10 * 60,
+  Session: 60 * 60,
+};
+
+export interface IssuerParts {
+  db: Database;
+  accounts: AccountDirectory;
+  signIn: SignIn;
+  keyedHash: KeyedHash;
+  /** The first signs. */
+  signingKeys: readonly PrivateKey[];
+  cookieKeys: readonly Uint8Array[];
+  settings: { baseUrl: string; authUrl: string; passwordGrant: boolean };
+  renderError: RenderIssuerError;
+}
+
+/** Configures oidc-provider. Its development defaults print warnings, so everything is set here. */
+export function createProvider(parts: IssuerParts): Provider {
+  const { settings, signIn } = parts;
+  const provider = new Provider(settings.authUrl, configure(parts));
+  if (settings.passwordGrant)
+    provider.registerGrantType(
+      'password',
+      passwordGrant({ signIn, audience: settings.baseUrl, tokenSeconds }),
+      ['username', 'password', 'scope'],
+    );
+  // The stored secret is a keyed hash, so a copy of the database does not reveal it.
+  provider.Client.prototype.compareClientSecret = function compareClientSecret(given: string) {
+    const stored = Buffer.from(this.clientSecret ?? '', 'base64url');
+    return parts.keyedHash.matches(given, stored);
+  };
+  return provider;
+}
+
+function configure({
+  db,
+  accounts,
+  signingKeys,
+  cookieKeys,
+  settings,
+  renderError,
+}: IssuerParts): Configuration {
+  const path = new URL(settings.authUrl).pathname;
+  return {
+    adapter: createAdapter({ db, passwordGrant: settings.passwordGrant }),
+    jwks: { keys: signingKeys.map((key) => ({ ...key, alg: 'ES256', use: 'sig' })) },
+    cookies: {
+      names: { session: 'accord_session', interaction: 'accord_interaction', resume: 'accord_resume' },
+      keys: cookieKeys.map((key) => Buffer.from(key).toString('base64url')),
+      long: { ...cookie, path },
+      // oidc-provider adds the path of the page that reads the cookie.
+      short: cookie,
+    },
+    findAccount: findAccountIn(accounts),
+    claims: { openid: ['sub', 'preferred_username', 'roles'] },
+    scopes: ['openid'],
+    responseTypes: ['code'],
+    routes: { authorization: '/authorize', token: '/token', jwks: '/jwks' },
+    clientAuthMethods: ['none', 'client_secret_basic', 'client_secret_post'],
+    clientDefaults: { id_token_signed_response_alg: 'ES256' },
+    extraClientMetadata: { properties: ['role'] },
+    enabledJWA: { idTokenSigningAlgValues: ['ES256'] },
+    pkce: { required: () => true },
+    extraTokenClaims: extraTokenClaims(accounts),
+    features: features(settings.baseUrl),
+    interactions: {
+      policy: signInPolicy(),
+      url: (_ctx, interaction) => `${path}/interaction/${interaction.uid}`,
+    },
+    loadExistingGrant: (ctx) => grantWithoutConsent(ctx, settings.baseUrl),
+    // lib/http/cors.ts has decided before oidc-provider sees the request.
+    clientBasedCORS: () => false,
+    ttl,
+    renderError,
+  };
+}
+
+/** Access tokens are JWTs for the API (RFC 8707, RFC 9068). Features that no client needs are off. */
+function features(baseUrl: string): Configuration['features'] {
+  return {
+    devInteractions: { enabled: false },
+    dPoP: { enabled: false },
+    pushedAuthorizationRequests: { enabled: false },
+    rpInitiatedLogout: { enabled: false },
+    userinfo: { enabled: false },
+    clientCredentials: { enabled: true },
+    resourceIndicators: {
+      enabled: true,
+      defaultResource: () => baseUrl,
+      getResourceServerInfo: (_ctx, resource) => resourceServer(resource, baseUrl, tokenSeconds),
+      useGrantedResource: () => true,
+    },
+  };
+}
+
+function findAccountIn(accounts: AccountDirectory): Configuration['findAccount'] {
+  return async (_ctx, id) => {
+    const account = await accounts.findById(id);
+    if (!account) return undefined;
+    const claims = { sub: account.id, preferred_username: account.name, roles: [account.role] };
+    return { accountId: account.id, claims: () => claims };
+  };
+}
+
+/** Each authorization asks for the password: there is no single sign-on. The instance's own clients need no consent. */
+function signInPolicy() {
+  const policy = interactionPolicy.base();
+  policy.remove('consent');
+  policy
+    .get('login')
+    ?.checks.add(
+      new interactionPolicy.Check('fresh_sign_in', 'the person must sign in', (ctx) =>
+        ctx.oidc.result?.login
+          ? interactionPolicy.Check.NO_NEED_TO_PROMPT
+          : interactionPolicy.Check.REQUEST_PROMPT,
+      ),
+    );
+  return policy;
+}

@@ -1,0 +1,98 @@
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import type { Context } from 'koa';
+import type { Provider } from 'oidc-provider';
+import { fail } from '#lib/errors/fail.ts';
+import { decodeUtf8 } from '#lib/http/read-body.ts';
+import { readBodyOf } from '#lib/http/read-input.ts';
+import { acceptedLanguages, lookupLanguage } from '#lib/i18n/match-language.ts';
+import { loadTemplates } from '#lib/pages/load-templates.ts';
+import type { GuessGuard } from '../operations/guess-guard.ts';
+import type { Setup } from '../operations/setup.ts';
+import type { SignIn } from '../operations/sign-in.ts';
+
+/** The pages of the built-in issuer. */
+export interface Pages {
+  /** Renders a page in the reader's language; `text` and faults in `view` are locale keys. */
+  render(ctx: Context, page: PageName, view: object): string;
+  stylesheet: { path: string; body: string };
+}
+
+export type PageName = 'sign-in' | 'setup' | 'done' | 'error';
+
+type Catalogue = Record<string, string>;
+
+const names: readonly PageName[] = ['sign-in', 'setup', 'done', 'error'];
+const rightToLeft = new Set(['ar', 'fa', 'he', 'ur']);
+
+/** Dependencies of the issuer's pages. */
+export interface PageParts {
+  provider: Provider;
+  pages: Pages;
+  signIn: SignIn;
+  setup: Setup;
+  guess: GuessGuard;
+  /** Path of AUTH_URL. */
+  issuerPath: string;
+}
+
+/** Loads locales, styles and templates. */
+export function createPages({
+  issuerPath,
+  instanceName,
+  defaultLanguage,
+}: {
+  issuerPath: string;
+  instanceName: string;
+  defaultLanguage: string;
+}): Pages {
+  const templates = loadTemplates(new URL('../views/', import.meta.url), names);
+  const catalogues = readCatalogues();
+  const languages = [...catalogues.keys()];
+  const stylesheet = readStylesheet(issuerPath);
+  return {
+    stylesheet,
+    render(ctx, page, view) {
+      const wanted = [
+        String(ctx.query.ui_locales ?? ''),
+        ...acceptedLanguages(ctx.get('accept-language')),
+        defaultLanguage,
+      ];
+      const language = lookupLanguage(wanted, languages) ?? 'en';
+      const words = catalogues.get(language) as Catalogue;
+      const t = (key: string, values: Record<string, string> = {}) =>
+        Object.entries(values).reduce(
+          (text, [name, value]) => text.replaceAll(`{${name}}`, value),
+          words[key] ?? key,
+        );
+      const dir = rightToLeft.has(language) ? 'rtl' : 'ltr';
+      return templates[page]({ ...view, t, language, dir, instanceName, stylesheet: stylesheet.path });
+    },
+  };
+}
+
+function readCatalogues(): Map<string, Catalogue> {
+  const folder = new URL('../locales/', import.meta.url);
+  return new Map(
+    readdirSync(folder).map((file) => [
+      file.replace('.json', ''),
+      JSON.parse(readFileSync(new URL(file, folder), 'utf8')) as Catalogue,
+    ]),
+  );
+}
+
+function readStylesheet(issuerPath: string): { path: string; body: string } {
+  const body = readFileSync(new URL('../assets/sign-in.css', import.meta.url), 'utf8');
+  const hash = createHash('sha256').update(body).digest('hex').slice(0, 12);
+  return { path: `${issuerPath}/assets/sign-in.${hash}.css`, body };
+}
+
+/** Largest form body, in bytes. */
+export const maxFormBytes = 16 * 1024;
+
+/** Reads a posted form. @throws Failure `unsupported-media-type`, `too-large`, `malformed`. */
+export async function readForm(ctx: Context): Promise<URLSearchParams> {
+  if (!ctx.is('application/x-www-form-urlencoded'))
+    throw fail('unsupported-media-type', 'Send the body as application/x-www-form-urlencoded.');
+  return new URLSearchParams(decodeUtf8(await readBodyOf(ctx, maxFormBytes)));
+}

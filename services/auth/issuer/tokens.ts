@@ -1,0 +1,85 @@
+import {
+  type ClientCredentials,
+  errors,
+  type Grant,
+  type KoaContextWithOIDC,
+  type ResourceServer,
+} from 'oidc-provider';
+import type { AccountDirectory, SignIn } from '../operations/sign-in.ts';
+
+/** Grants what the client asks for, without a consent page: all clients belong to the instance. */
+export async function grantWithoutConsent(
+  ctx: KoaContextWithOIDC,
+  resource: string,
+): Promise<Grant | undefined> {
+  const { client, session, provider, params } = ctx.oidc;
+  if (!client || !session?.accountId) return undefined;
+  const grant = new provider.Grant({ clientId: client.clientId, accountId: session.accountId });
+  grant.addOIDCScope('openid');
+  grant.addResourceScope(resource, String(params?.scope ?? ''));
+  await grant.save();
+  return grant;
+}
+
+/** The same for every reason, so that it reveals nothing. */
+const refused =
+  'The username or password is wrong, or there were too many failed attempts in the last 5 minutes.';
+
+/** The password grant (RFC 6749 §4.3) for existing scripts; PASSWORD_GRANT=false disables it (docs/security.md, "Deviations"). */
+export function passwordGrant({
+  signIn,
+  audience,
+  tokenSeconds,
+}: {
+  signIn: SignIn;
+  audience: string;
+  tokenSeconds: number;
+}) {
+  return async (ctx: KoaContextWithOIDC): Promise<void> => {
+    const { client, params = {}, provider } = ctx.oidc;
+    const { username, password } = params;
+    if (typeof username !== 'string' || typeof password !== 'string')
+      throw new errors.InvalidRequest('username and password are required');
+    const account = await signIn(ctx, username, password);
+    if (!account || !client)
+      throw Object.assign(new errors.InvalidGrant('refused'), { error_description: refused });
+    const token = new provider.AccessToken({
+      accountId: account.id,
+      client,
+      gty: 'password',
+      // JWT access tokens are not stored, so they need no grant.
+      grantId: '',
+      resourceServer: new provider.ResourceServer(audience, resourceServer(audience, audience, tokenSeconds)),
+    });
+    ctx.oidc.entity('AccessToken', token);
+    ctx.body = {
+      access_token: await token.save(),
+      token_type: token.tokenType,
+      expires_in: token.expiration,
+    };
+  };
+}
+
+/** The API as a resource (RFC 8707). Its access tokens are JWTs (RFC 9068) with the base URL as their audience. */
+export function resourceServer(resource: string, baseUrl: string, tokenSeconds: number): ResourceServer {
+  if (resource !== baseUrl) throw new errors.InvalidTarget();
+  return {
+    audience: baseUrl,
+    scope: 'accord',
+    accessTokenTTL: tokenSeconds,
+    accessTokenFormat: 'jwt',
+    jwt: { sign: { alg: 'ES256' } },
+  };
+}
+
+/** Claims of access tokens: a person's name and role; a client's role without a name, so that it is not a subject. */
+export function extraTokenClaims(accounts: AccountDirectory) {
+  return async (_ctx: KoaContextWithOIDC, token: { accountId?: string } | ClientCredentials) => {
+    if ('accountId' in token && token.accountId) {
+      const account = await accounts.findById(token.accountId);
+      return account && { preferred_username: account.name, roles: [account.role] };
+    }
+    const role = (token as ClientCredentials).client?.role;
+    return { roles: typeof role === 'string' ? [role] : [] };
+  };
+}
