@@ -16,18 +16,18 @@ interface Options {
   log: Logger;
 }
 
-/** All services of one process, composed. */
+/** All services in one process. */
 export interface ComposedInstance {
   /** To be stopped after the services. */
   surroundings: OwnedSurroundings;
   handle: RequestListener;
-  /** @returns what whoever started the process has to know. */
+  /** @returns lines for the operator. */
   start(): Promise<string[]>;
   /** Stops the services. */
   stop(): Promise<void>;
 }
 
-/** Composes all services of one process: each has its own pool, what they ask of each other is handed to them. */
+/** Composes all services. Each has its own pool and calls the others' operations directly. */
 export async function composeInstance(options: Options): Promise<ComposedInstance> {
   const { settings, databaseUrl, secrets } = options;
   const surroundings = await createSurroundings({ ...options, name: 'accord' });
@@ -35,10 +35,13 @@ export async function composeInstance(options: Options): Promise<ComposedInstanc
   for (const definition of definitions) {
     const { name } = definition;
     const service = await definition.compose({
-      ...{ settings, secrets, demo: settings.demo, standalone: true },
+      settings,
+      secrets,
+      demo: settings.demo,
+      standalone: true,
       shared: surroundings.shared,
       db: surroundings.openDatabase(name, databaseUrl).db,
-      connect: (neighbour) => handOver(composed, neighbour),
+      connect: (neighbour) => operationsOf(composed, neighbour),
     });
     composed.set(name, service);
   }
@@ -57,13 +60,13 @@ export async function composeInstance(options: Options): Promise<ComposedInstanc
   };
 }
 
-/** The operations themselves: within one process nothing travels (ADR 2). */
-function handOver<Service extends keyof InternalOperations>(
+/** The operations themselves, without HTTP (ADR 2). */
+function operationsOf<Service extends keyof InternalOperations>(
   composed: ReadonlyMap<string, ComposedService>,
   service: Service,
 ): InternalOperations[Service] {
   const operations = composed.get(service)?.operations;
-  if (!operations) throw new Error(`${service} is asked for before it is there`);
+  if (!operations) throw new Error(`${service} must be composed earlier`);
   return operations as InternalOperations[Service];
 }
 

@@ -1,3 +1,6 @@
+import { fileURLToPath } from 'node:url';
+import { fileOfSecret } from '#lib/config/secrets.ts';
+import type { SchemaMigrations } from '#lib/db/migrate.ts';
 import type { ServiceDefinition } from '#lib/runtime/service-definition.ts';
 import { authService } from './auth/service.ts';
 import { formsService } from './forms/service.ts';
@@ -5,7 +8,7 @@ import { peersService } from './peers/service.ts';
 import { transactionsService } from './transactions/service.ts';
 import { webhooksService } from './webhooks/service.ts';
 
-/** Every service, in the order in which they are composed and started in one process; they stop the other way round. */
+/** All services. Standalone mode composes and starts them in this order, and stops them in reverse order. */
 export const definitions = [
   authService,
   formsService,
@@ -13,3 +16,38 @@ export const definitions = [
   peersService,
   webhooksService,
 ] as ServiceDefinition[];
+
+/** The schemas of all services, in the order of their migration. */
+export const schemas: readonly SchemaMigrations[] = definitions.map(({ name, migrations }) => ({
+  schema: name,
+  folder: fileURLToPath(migrations),
+}));
+
+/** Password files of the database's owner and of each service's role. */
+export const databasePasswords = ['owner', ...schemas.map(({ schema }) => schema)].map(
+  (name) => `database-${name}`,
+);
+
+/** Services whose internal secret a service needs: its own and those of its callers. */
+function callersOf({ name, callers }: (typeof definitions)[number]): string[] {
+  return [...new Set([name, ...Object.values(callers).flat()])];
+}
+
+/** Services with an internal secret. */
+export const allCallers = [...new Set(definitions.flatMap(callersOf))];
+
+/** The secret files that each program of a distributed instance reads. */
+export const secretShares: Readonly<Record<string, readonly string[]>> = {
+  ...Object.fromEntries(
+    definitions.map((definition) => [
+      definition.name,
+      [
+        ...definition.secrets.map(fileOfSecret),
+        ...callersOf(definition).map((caller) => `internal-${caller}`),
+        `database-${definition.name}`,
+      ],
+    ]),
+  ),
+  migrate: databasePasswords,
+  postgres: ['database-owner'],
+};

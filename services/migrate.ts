@@ -5,10 +5,10 @@ import { databaseUrl, logLevel } from '#lib/config/validators.ts';
 import { migrate } from '#lib/db/migrate.ts';
 import { StartupError } from '#lib/errors/startup-error.ts';
 import { createLogger } from '#lib/observability/logger.ts';
-import { schemas } from './schemas.ts';
+import { schemas } from './definitions.ts';
 
-// `npm run migrate`: brings every schema up to date as the owner of the database and gives each service its role. It may run at
-// any time and as often as one likes; before the services of a new release it must have run.
+// `npm run migrate`: migrates every schema as the owner of the database and creates the services' roles. Idempotent; run it before
+// the services of a new release start.
 try {
   const settings = readSettings(process.env, {
     DATABASE_URL: databaseUrl(),
@@ -18,8 +18,8 @@ try {
   await migrateAll(settings.DATABASE_URL, settings.SECRETS_DIR, settings.LOG_LEVEL);
   process.stdout.write('Every schema is up to date.\n');
 } catch (error) {
-  const told = error instanceof StartupError ? error.message : (error as Error).stack;
-  process.stderr.write(`${told}\n`);
+  const message = error instanceof StartupError ? error.message : (error as Error).stack;
+  process.stderr.write(`${message}\n`);
   process.exitCode = 1;
 }
 

@@ -4,19 +4,17 @@ import { createSecretFile, readSecretFile, replaceSecretFile } from '#lib/config
 import { loadSecrets } from '#lib/config/secrets.ts';
 import { generateSharedSecret } from '#lib/config/shared-secret.ts';
 import { StartupError } from '#lib/errors/startup-error.ts';
-import { allCallers, databasePasswords, secretShares } from './secret-shares.ts';
+import { allCallers, databasePasswords, secretShares } from './definitions.ts';
 
-// `npm run secrets -- <folder> [<folder of shares>]`: makes what services that run as processes of their own need, for the owner alone
-// (0600). Existing secrets stay as they are. With a second folder, each program gets a folder of its own there, with copies of the secrets
-// that it reads and no others.
+// `npm run secrets -- <folder> [<folder of shares>]`: generates the missing secrets of a distributed instance, readable by their
+// owner only (0600). In a second folder it creates a subfolder for each program with copies of the secrets that it reads.
 const [folder, shares, ...rest] = process.argv.slice(2);
 try {
   if (!folder || rest.length > 0)
     throw new StartupError('Usage: npm run secrets -- <folder> [<folder of shares>]');
   await loadSecrets({ folder, callers: allCallers, generate: true });
-  // Of the roles that `npm run migrate` makes, and of the owner who runs it.
   for (const file of databasePasswords) await makePassword(folder, file);
-  process.stdout.write(`Every secret is in ${folder}.\n`);
+  process.stdout.write(`All secrets are in ${folder}.\n`);
   if (shares) {
     for (const [program, files] of Object.entries(secretShares))
       await writeShare(folder, path.join(shares, program), files);
@@ -32,7 +30,7 @@ async function makePassword(folder: string, file: string): Promise<void> {
   if (!(await readSecretFile(folder, file))) await createSecretFile(folder, file, generateSharedSecret());
 }
 
-/** Copies secrets, and removes what the program does not read any more. */
+/** Copies secrets and deletes those that the program no longer reads. */
 async function writeShare(from: string, to: string, files: readonly string[]): Promise<void> {
   for (const file of files) {
     const entries = (await readSecretFile(from, file)) ?? [];

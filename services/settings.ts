@@ -29,14 +29,13 @@ export function readInstanceSettings(environment: Record<string, string | undefi
       faults.push(...checkAuthSettings(read, baseUrl));
     if (read.DEMO && !isLoopback(read.HOST))
       faults.push(
-        `DEMO: demo accounts are open to anyone who knows them, so DEMO=true needs a loopback HOST (it is "${read.HOST}")`,
+        `DEMO: the passwords of demo accounts are public, so DEMO=true requires a loopback HOST (it is "${read.HOST}")`,
       );
-    if (read.DEMO && read.KAFKA_BROKERS)
-      faults.push('DEMO: with KAFKA_BROKERS other processes may use the same data, so DEMO=true is refused');
+    if (read.DEMO && read.KAFKA_BROKERS) faults.push('DEMO: DEMO=true cannot be combined with KAFKA_BROKERS');
     return faults;
   });
   const demo = settings.DEMO ?? (isLoopback(settings.HOST) && settings.KAFKA_BROKERS === undefined);
-  // The demonstration is that of a theatre, whose name stands in all of its models.
+  // The demo models name this theatre.
   const INSTANCE_NAME = demo && !environment.INSTANCE_NAME ? demoInstanceName : settings.INSTANCE_NAME;
   return { ...settings, INSTANCE_NAME, demo };
 }

@@ -1,3 +1,4 @@
+import type { RequestListener, ServerResponse } from 'node:http';
 import path from 'node:path';
 import { loadSecrets, warnOfMode } from '#lib/config/secrets.ts';
 import { resolveSignIn } from '#lib/config/sign-in-specs.ts';
@@ -6,27 +7,25 @@ import { startEmbeddedPostgres } from '#lib/db/embedded/start-embedded-postgres.
 import { hasRows } from '#lib/db/has-rows.ts';
 import { migrate } from '#lib/db/migrate.ts';
 import { listen } from '#lib/http/listen.ts';
-import { createProbes } from '#lib/http/probes.ts';
+import { createProbes, type Probes } from '#lib/http/probes.ts';
 import { createInternalFront } from '#lib/internal/internal-front.ts';
 import { createLogger, type Logger } from '#lib/observability/logger.ts';
 import type { Running } from '#lib/runtime/run-process.ts';
 import { type ProcessParts, stopParts } from '#lib/runtime/stop-parts.ts';
 import { composeInstance } from './compose-instance.ts';
-import { schemas } from './schemas.ts';
+import { schemas } from './definitions.ts';
 import { type InstanceSettings, readInstanceSettings } from './settings.ts';
-import { createStartingFront } from './starting-front.ts';
-import { welcomeLines } from './welcome-lines.ts';
 
 export interface Instance extends Running {
   baseUrl: string;
-  /** What a newcomer needs next: addresses, accounts, a curl line. */
+  /** Text for the operator: URLs, accounts, a curl command. */
   welcome: string;
 }
 
 /**
- * Starts every service in this process: the address first, so that a taken port is told before anything else is touched,
- * then the database, migrations, services; ready when all are.
- * @throws StartupError with one sentence.
+ * Starts every service in this process. Listens first, so that a port conflict is reported before anything is changed;
+ * then starts the database, migrations and services.
+ * @throws StartupError.
  */
 export async function startInstance(environment: Record<string, string | undefined>): Promise<Instance> {
   const settings = readInstanceSettings(environment);
@@ -51,7 +50,7 @@ export async function startInstance(environment: Record<string, string | undefin
     const { url } = data;
     const secrets = await loadSecrets({
       folder: settings.SECRETS_DIR ?? path.join(data.dataDir, 'secrets'),
-      // Of several processes each would make its own.
+      // Several processes would each generate their own.
       generate: settings.KAFKA_BROKERS === undefined,
       isDatabaseUsed: () => hasRows(url, usedTables),
       onOpenToOthers: (file) => warnOfMode(log, file),
@@ -74,27 +73,27 @@ export async function startInstance(environment: Record<string, string | undefin
 }
 
 /**
- * What is signed, hashed or sealed with the secrets leaves a row in one of these, and so does a first start. Accounts and clients do not
- * count: operators may make them before the first start.
+ * A row in one of these tables was signed, hashed or encrypted with the secrets, so they must not be generated again.
+ * Accounts and clients do not count: operators may create them before the first start.
  */
 const usedTables = [
   ...['auth.setup_links', 'auth.api_keys', 'forms.models'],
   ...['transactions.transactions', 'peers.peers', 'webhooks.webhooks'],
 ];
 
-/** Where data are, and what has to be let go of in the end. */
+/** The database, and the folder of local data. */
 interface Data extends Running {
   url: string;
-  /** Where secrets are kept, unless SECRETS_DIR says otherwise. */
+  /** Contains the secrets unless SECRETS_DIR is set. */
   dataDir: string;
 }
 
-/** The database given, or the embedded one. */
+/** Opens DATABASE_URL, or starts the embedded database. */
 async function openData(settings: InstanceSettings, log: Logger): Promise<Data> {
   const dataDir = settings.DATA_DIR ?? './data';
   if (settings.DATABASE_URL) {
     const url = settings.DATABASE_URL;
-    // With Kafka events reach other processes, and there may be as many as one likes.
+    // With Kafka any number of processes may share the database.
     const held = settings.KAFKA_BROKERS ? { stop: async () => {} } : await holdDatabase(url, log);
     return { url, dataDir: path.resolve(dataDir), stop: held.stop };
   }
@@ -102,12 +101,88 @@ async function openData(settings: InstanceSettings, log: Logger): Promise<Data> 
   return { url: embedded.connectionString, dataDir: embedded.dataDir, stop: () => embedded.stop() };
 }
 
-/** Events stay within this process, so it must be the only one (architecture.md, "One process or many"). */
+/** Without Kafka events stay in this process, so it must be the only one (docs/architecture.md, "One process or many"). */
 async function holdDatabase(url: string, log: Logger): Promise<Running> {
   const onLost = () => {
-    log.error('another process has taken the database; this one ends');
+    log.error('another process has locked the database; exiting');
     process.exit(1);
   };
   const { release } = await acquireAdvisoryLock({ url, onLost });
   return { stop: release };
+}
+
+/** The public listener of standalone mode, with probes. */
+interface StartingFront {
+  handle: RequestListener;
+  open(handler: RequestListener): void;
+}
+
+/** Responds with 503 to everything except probes until the services are composed. */
+function createStartingFront(probes: Probes): StartingFront {
+  let handler: RequestListener = (_request, response) => refuse(response);
+  return {
+    handle(request, response) {
+      if (!probes.handle(request, response)) handler(request, response);
+    },
+    open(services) {
+      handler = services;
+    },
+  };
+}
+
+/** A problem document (docs/interface.md, "Errors"). */
+function refuse(response: ServerResponse): void {
+  response.writeHead(503, {
+    'Content-Type': 'application/problem+json',
+    'Cache-Control': 'no-store',
+    'Retry-After': '1',
+  });
+  response.end(
+    JSON.stringify({
+      type: 'about:blank',
+      title: 'Not available at the moment',
+      status: 503,
+      detail: 'The instance is starting.',
+    }),
+  );
+}
+
+interface Facts {
+  authUrl: string;
+  /** Folder to back up. */
+  dataDir: string;
+  /** Lines from services, such as the link for the first administrator. */
+  notices?: readonly string[];
+}
+
+/** Text for the operator: URLs, demo accounts, a working curl command. */
+export function welcomeLines(
+  settings: InstanceSettings,
+  baseUrl: string,
+  { authUrl, dataDir, notices = [] }: Facts,
+): string {
+  const lines = [
+    `${settings.INSTANCE_NAME} at ${baseUrl}`,
+    `  contract   ${baseUrl}/docs`,
+    `  tokens     ${authUrl}`,
+    `  data       ${dataDir}`,
+  ];
+  lines.push(...notices.map((notice) => `  ${notice}`));
+  if (settings.demo) lines.push(...demoLines(settings, baseUrl, authUrl));
+  return `${lines.join('\n')}\n`;
+}
+
+/** Omits demo accounts with an outside issuer, and the curl command without the password grant. */
+function demoLines(settings: InstanceSettings, baseUrl: string, authUrl: string): string[] {
+  const lines = [`  a form, embedded   ${baseUrl}/demo`];
+  if (settings.OIDC_ISSUER) return lines;
+  lines.unshift('  demo accounts   admin, operator, user; password demo');
+  if (!settings.PASSWORD_GRANT) return lines;
+  return [
+    ...lines,
+    '',
+    `A first consent: open ${baseUrl}, or in a terminal:`,
+    `  TOKEN=$(curl -s ${authUrl} -d grant_type=password -d client_id=accord -d username=operator -d password=demo | node -p 'JSON.parse(fs.readFileSync(0)).access_token')`,
+    `  curl -s ${baseUrl}/consents -H "Authorization: Bearer $TOKEN" -H 'Content-Type: application/json' -d '{"subject":"alice","layout":"layout.001"}'`,
+  ];
 }

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createPool } from '#lib/db/pool.ts';
 import { roleOf } from '#lib/db/service-role.ts';
 import { createLogger } from '#lib/observability/logger.ts';
-import { schemas } from '../../services/schemas.ts';
+import { schemas } from '../../services/definitions.ts';
 import { createTestDatabase, type TestDatabase } from '../support/stores/postgres.ts';
 
 const log = createLogger({ level: 'silent' });

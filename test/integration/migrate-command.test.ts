@@ -7,7 +7,7 @@ import { neededVersion } from '#lib/db/read-migrations.ts';
 import { roleOf } from '#lib/db/service-role.ts';
 import { waitForSchema } from '#lib/db/wait-for-schema.ts';
 import { createLogger } from '#lib/observability/logger.ts';
-import { schemas } from '../../services/schemas.ts';
+import { schemas } from '../../services/definitions.ts';
 import { runCommand } from '../support/programs/run-command.ts';
 import { temporaryFolder } from '../support/programs/temporary-folder.ts';
 import { createTestPostgres, type TestPostgres } from '../support/stores/own-postgres.ts';

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { freePort } from '#lib/db/embedded/free-port.ts';
 import { readInstanceSettings } from '../../services/settings.ts';
-import { welcomeLines } from '../../services/welcome-lines.ts';
+import { welcomeLines } from '../../services/start-instance.ts';
 import { startTestInstance, type TestInstance } from '../support/instances/instance.ts';
 
 let instance: TestInstance;
