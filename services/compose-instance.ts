@@ -1,7 +1,7 @@
 import type { RequestListener } from 'node:http';
 import type { Secrets } from '#lib/config/secrets.ts';
 import type { InternalOperations } from '#lib/contracts/operations.ts';
-import { createFront } from '#lib/http/front.ts';
+import { createFront } from '#lib/http/listen.ts';
 import type { Logger } from '#lib/observability/logger.ts';
 import { createSurroundings, type OwnedSurroundings } from '#lib/runtime/create-surroundings.ts';
 import type { ComposedService } from '#lib/runtime/service-definition.ts';

@@ -1,7 +1,7 @@
 import Koa, { type Context, type Middleware } from 'koa';
 import { fail } from '#lib/errors/fail.ts';
 import { handleErrors, type RenderErrorPage } from '#lib/http/handle-errors.ts';
-import { letBodyEnd } from '#lib/http/let-body-end.ts';
+import { drainBody } from '#lib/http/request-body.ts';
 import type { Logger } from '#lib/observability/logger.ts';
 import type { HttpMetrics } from '#lib/observability/metrics/http-metrics.ts';
 import { acceptRequestId, runWithRequestId } from '#lib/observability/request-context.ts';
@@ -64,7 +64,7 @@ function observe({ service, log, apiVersion, metrics }: Observation): Middleware
     ctx.res.setHeader('X-Request-Id', requestId);
     ctx.res.setHeader('API-Version', apiVersion);
     await runWithRequestId(requestId, next);
-    await letBodyEnd(ctx.req, ctx.res);
+    await drainBody(ctx.req, ctx.res);
     const ms = performance.now() - started;
     const { operationId: operation, isSubmit = false } = ctx.state;
     metrics?.answered({ service, operation, status: ctx.status, ms, isSubmit });

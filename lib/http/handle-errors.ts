@@ -1,10 +1,10 @@
 import type { Context, Middleware, Next } from 'koa';
 import { LRUCache } from 'lru-cache';
 import type { Failure } from '#lib/errors/fail.ts';
-import { preferredMode } from '#lib/http/negotiate.ts';
-import { toFailure, toProblem } from '#lib/http/problem.ts';
-import { problemStatus } from '#lib/http/problem-status.ts';
-import { sendPage, setCommonHeaders } from '#lib/http/security-headers.ts';
+import { preferredMode } from '#lib/http/negotiation.ts';
+import { problemStatus, toFailure, toProblem } from '#lib/http/problem.ts';
+import { setCommonHeaders } from '#lib/http/security-headers.ts';
+import { sendPage } from '#lib/http/send.ts';
 import type { Logger } from '#lib/observability/logger.ts';
 import { askedColorScheme } from '#lib/pages/color-scheme.ts';
 

@@ -1,50 +1,55 @@
-import { createServer, type RequestListener, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
 import { StartupError } from '#lib/errors/startup-error.ts';
-import { oneAtATime } from '#lib/http/one-at-a-time.ts';
 
-/** A listening HTTP server with bounds on everything a client may hold open (security.md, "Inbound limits"). */
+/** A listening HTTP server that bounds what a client may hold open. */
 export interface Listener {
   port: number;
   server: Server;
-  /** From now on every answer ends its connection: who sends the next request makes a new one, and perhaps elsewhere. */
-  partWithClients(): void;
-  /** Takes no new connections, lets requests finish for at most `graceMs`, then closes. */
+  /** From now on every response closes its connection, so that clients connect again, perhaps to another replica. */
+  closeConnections(): void;
+  /** Stops accepting connections, and cuts off the requests that are not finished after `graceMs`. */
   close(graceMs: number): Promise<void>;
 }
 
 const bounds = {
   requestTimeout: 10_000,
   headersTimeout: 5_000,
-  // By default Node looks only every 30 s whether a time is over.
+  // Node.js checks the time-outs above only every 30 s by default.
   connectionsCheckingInterval: 1_000,
   maxHeaderSize: 8 * 1024,
 };
-const silenceMs = 30_000;
-const tidyMs = 200;
+const idleSocketMs = 30_000;
+const closeIdleIntervalMs = 200;
 
 interface Address {
   host: string;
   port: number;
   /** The setting that names the port. */
   setting?: string;
-  /** How long a connection may be idle. Behind a proxy that keeps connections: longer than the proxy does. */
+  /** How long a connection may be idle; longer than a proxy in front keeps its connections. */
   keepAliveMs?: number;
 }
 
-/** @throws StartupError when the address cannot be had. */
+/** @throws StartupError if the address cannot be used. */
 export async function listen(handler: RequestListener, address: Address): Promise<Listener> {
   const { host, port, setting = 'PORT', keepAliveMs = 5_000 } = address;
-  let parting = false;
-  const answer = oneAtATime((request, response) => {
-    // Who is told so sends the next request elsewhere; who is not would have it cut off.
-    if (parting) response.setHeader('Connection', 'close');
+  let isDraining = false;
+  const serialized = serializeByConnection((request, response) => {
+    // Otherwise the client's next request would be cut off.
+    if (isDraining) response.setHeader('Connection', 'close');
     request.url = originForm(request.url ?? '/');
     handler(request, response);
   });
-  const server = createServer({ ...bounds, keepAliveTimeout: keepAliveMs }, answer);
-  // A client that takes its answer too slowly, or not at all, loses the connection.
-  server.setTimeout(silenceMs);
+  const server = createServer({ ...bounds, keepAliveTimeout: keepAliveMs }, serialized);
+  // Disconnects clients that read their response too slowly.
+  server.setTimeout(idleSocketMs);
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => reject(explain(error, { host, port, setting })));
     server.listen(port, host, resolve);
@@ -52,19 +57,19 @@ export async function listen(handler: RequestListener, address: Address): Promis
   return {
     server,
     port: (server.address() as AddressInfo).port,
-    partWithClients() {
-      parting = true;
+    closeConnections() {
+      isDraining = true;
     },
     close(graceMs) {
-      parting = true;
+      isDraining = true;
       return close(server, graceMs);
     },
   };
 }
 
 /**
- * Reduces the absolute-form of a request target, which every server must accept (RFC 9112 §3.2.2), to path and query. What is no
- * address is left as it is; create-app.ts refuses it.
+ * Reduces the absolute-form of a request target, which every server must accept (RFC 9112 §3.2.2), to path and query. An invalid
+ * target is left as it is; create-app.ts rejects it.
  */
 function originForm(target: string): string {
   if (target.startsWith('/')) return target;
@@ -78,11 +83,11 @@ function explain(
 ): Error {
   if (error.code === 'EADDRINUSE')
     return new StartupError(
-      `Port ${port} on ${host} is taken; set ${setting} to a free one (${setting}=0 finds one).`,
+      `Port ${port} on ${host} is in use; set ${setting} to a free one (${setting}=0 finds one).`,
     );
   if (error.code === 'EACCES')
     return new StartupError(
-      `Port ${port} on ${host} may not be opened by this user; set ${setting} to one above 1023.`,
+      `Port ${port} on ${host} cannot be opened by this user; set ${setting} to one above 1023.`,
     );
   if (error.code === 'EADDRNOTAVAIL' || error.code === 'ENOTFOUND')
     return new StartupError(`HOST=${host} is not an address of this machine.`);
@@ -91,10 +96,66 @@ function explain(
 
 async function close(server: Server, graceMs: number): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-  // Node itself looks at idle connections only once, and some are not idle yet.
-  const tidying = setInterval(() => server.closeIdleConnections(), tidyMs);
+  // Node.js closes idle connections only once, and some are not idle yet.
+  const closingIdle = setInterval(() => server.closeIdleConnections(), closeIdleIntervalMs);
   const cutting = setTimeout(() => server.closeAllConnections(), graceMs);
   await closed;
-  clearInterval(tidying);
+  clearInterval(closingIdle);
   clearTimeout(cutting);
+}
+
+/** Reading from a connection pauses when so many of its requests wait. */
+const maxPipelined = 8;
+
+/**
+ * Handles the pipelined requests of a connection (RFC 9112 §9.3.2) one after the other. Node.js would start all of them at once, so
+ * that a few connections could starve all others.
+ */
+function serializeByConnection(handler: RequestListener): RequestListener {
+  /** Waiting requests of the connections that have a request in progress. */
+  const busy = new WeakMap<Socket, [IncomingMessage, ServerResponse][]>();
+
+  function start(request: IncomingMessage, response: ServerResponse): void {
+    const { socket } = request;
+    response.once('close', () => {
+      const waiting = busy.get(socket);
+      const next = waiting?.shift();
+      if (waiting?.length === maxPipelined - 1) socket.resume();
+      // In another turn of the event loop: requests that are answered synchronously must not starve other connections.
+      if (next && !socket.destroyed) setImmediate(start, ...next);
+      else busy.delete(socket);
+    });
+    handler(request, response);
+  }
+
+  return (request, response) => {
+    const { socket } = request;
+    const waiting = busy.get(socket);
+    if (!waiting) {
+      busy.set(socket, []);
+      start(request, response);
+    } else if (waiting.push([request, response]) === maxPipelined) socket.pause();
+  };
+}
+
+/** A path prefix and its handler. */
+export interface Route {
+  prefix: string;
+  handler: RequestListener;
+}
+
+/**
+ * Dispatches by path prefix, longest first, as the Ingress does in distributed mode.
+ * `/user` covers `/user` and `/user/…`, not `/users`.
+ */
+export function createFront(routes: readonly Route[]): RequestListener {
+  const ordered = [...routes].sort((a, b) => b.prefix.length - a.prefix.length);
+  return (request, response) => {
+    const path = (request.url ?? '/').split('?', 1)[0] as string;
+    const route = ordered.find(
+      ({ prefix }) => prefix === '/' || path === prefix || path.startsWith(`${prefix}/`),
+    );
+    if (route) return route.handler(request, response);
+    response.writeHead(404).end();
+  };
 }

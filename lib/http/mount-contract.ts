@@ -3,11 +3,11 @@ import type { Context, Middleware } from 'koa';
 import type { Document } from 'openapi-backend';
 import type { Principal } from '#lib/contracts/principal.ts';
 import { fail } from '#lib/errors/fail.ts';
-import { acceptedMode, producedTypes } from '#lib/http/accept.ts';
+import type { Admit } from '#lib/http/admission.ts';
 import { checkRights } from '#lib/http/check-rights.ts';
+import { pruneDocument } from '#lib/http/contract-document.ts';
+import { acceptedMode, producedTypes } from '#lib/http/negotiation.ts';
 import type { ContractOperation, Handler, Handlers } from '#lib/http/operation.ts';
-import type { Admit } from '#lib/http/overload-guard.ts';
-import { pruneDocument } from '#lib/http/prune-document.ts';
 import { readInput, readQuery } from '#lib/http/read-input.ts';
 import { createRequestValidator, type ValidateRequest } from '#lib/http/validate-request.ts';
 import { isStorable } from '#lib/json/check-json.ts';
@@ -17,11 +17,11 @@ interface MountOptions {
   document: Document;
   tag: string;
   handlers: Handlers;
-  /** Finds out who asks. @throws Failure `unauthorized`, `forbidden`. */
+  /** Identifies the caller. @throws Failure `unauthorized`, `forbidden`. */
   authenticate: (ctx: Context, operation: ContractOperation) => Promise<Principal>;
   /** Counts the request against its account's limit. @throws Failure `too-many-requests`. */
   limit?: (principal: Principal, operation: ContractOperation) => Promise<void>;
-  /** Refuses work when the process has too much of it. */
+  /** Sheds requests under overload; without it every request is admitted. */
   admit?: Admit;
 }
 
@@ -34,9 +34,9 @@ export async function mountContract(
 ): Promise<{ routes: Middleware; operations: ContractOperation[] }> {
   const document = pruneDocument(options.document, options.tag);
   const { operations, validate } = await createRequestValidator(document);
-  // An address is what the contract writes, to the letter: neither in capitals nor with a slash at its end.
+  // Paths match exactly: case-sensitive, without a trailing slash.
   const router = new Router({ strict: true, sensitive: true });
-  // The router tries all that it has for every request, so each path is there once, with all of its methods.
+  // One route per path, because the router tries all routes for every request.
   for (const [path, served] of groupByPath(operations)) {
     const byMethod = new Map<string, Middleware>();
     for (const operation of served) {
@@ -46,9 +46,9 @@ export async function mountContract(
     }
     const get = byMethod.get('GET');
     if (get) byMethod.set('HEAD', get);
-    const refuse = refuseMethod([...byMethod.keys()]);
+    const otherMethods = rejectMethod([...byMethod.keys()]);
     router.all(path.replaceAll(/\{(\w+)\}/g, ':$1'), (ctx, next) =>
-      (byMethod.get(ctx.method) ?? refuse)(ctx, next),
+      (byMethod.get(ctx.method) ?? otherMethods)(ctx, next),
     );
   }
   const dispatch = router.routes() as unknown as Middleware;
@@ -56,7 +56,7 @@ export async function mountContract(
     operations,
     routes: (ctx) =>
       dispatch(ctx, async () => {
-        throw fail('not-found', 'There is nothing at this address.');
+        throw fail('not-found', 'Resource not found.');
       }),
   };
 }
@@ -76,13 +76,13 @@ function serve(
     ctx.state.htmlOnly = htmlOnly;
     ctx.state.isSubmit = submits;
     const admitted = options.admit?.(operation, ctx.res);
-    const place = admitted instanceof Promise ? await admitted : admitted;
-    ctx.state.place = place;
+    const slot = admitted instanceof Promise ? await admitted : admitted;
+    ctx.state.slot = slot;
     try {
       const principal = await options.authenticate(ctx, operation);
       await options.limit?.(principal, operation);
       checkRights(operation, principal);
-      // A format that is named wins over Accept; the handler reads it.
+      // The parameter `format` overrides Accept; the handler reads it.
       const mode = takesFormat && ctx.query.format ? 'json' : acceptedMode(ctx, types);
       const query = readQuery(ctx, operation);
       const { body, form } = await readInput(ctx, operation);
@@ -90,22 +90,22 @@ function serve(
       validate(operation, { params, query, body });
       if (types.length > 1 || mode === 'html') ctx.vary('Accept');
       ctx.state.principal = principal;
-      // What was validated has the shape that the handler names, which is not known here.
+      // The handler declares the type of its validated input, which is not known here.
       await handler(ctx, { params, query, body, form, principal, mode } as never);
     } finally {
-      place?.leave();
+      slot?.release();
     }
   };
 }
 
-/** Parts of the path. No address of ours has what PostgreSQL cannot take for a text. */
+/** Path parameters; one that PostgreSQL cannot store matches no resource. */
 function readParams(ctx: Context): Record<string, string> {
   const params = ctx.params as Record<string, string>;
-  if (!isStorable(Object.values(params))) throw fail('not-found', 'There is nothing at this address.');
+  if (!isStorable(Object.values(params))) throw fail('not-found', 'Resource not found.');
   return params;
 }
 
-/** Operations by path, in the order in which paths are tried: a literal segment wins over a parameter. */
+/** Operations by path, in matching order: a literal segment comes before a parameter. */
 function groupByPath(operations: ContractOperation[]): [string, ContractOperation[]][] {
   const rank = ([path]: [string, unknown]) => path.replaceAll(/\{\w+\}/g, '\uffff');
   const groups = Object.entries(Object.groupBy(operations, ({ path }) => path)) as [
@@ -115,12 +115,14 @@ function groupByPath(operations: ContractOperation[]): [string, ContractOperatio
   return groups.sort((a, b) => (rank(a) < rank(b) ? -1 : 1));
 }
 
-/** Answers every method that a path does not take. */
-function refuseMethod(methods: readonly string[]): Middleware {
+/** Answers OPTIONS, and rejects every method that a path does not allow. */
+function rejectMethod(methods: readonly string[]): Middleware {
   const allowed = [...methods, 'OPTIONS'].join(', ');
   return async (ctx) => {
     if (ctx.method !== 'OPTIONS')
-      throw fail('method-not-allowed', `This address takes ${allowed}.`, { headers: { Allow: allowed } });
+      throw fail('method-not-allowed', `Method not allowed; allowed methods: ${allowed}.`, {
+        headers: { Allow: allowed },
+      });
     ctx.status = 204;
     ctx.set('Allow', allowed);
   };

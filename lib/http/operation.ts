@@ -1,14 +1,16 @@
 import type { Context } from 'koa';
 import type { Principal, Role } from '#lib/contracts/principal.ts';
-import type { Mode } from '#lib/http/negotiate.ts';
 
-/** A valid request, as its handler sees it. The shapes come from openapi.gen.ts; handlers name them. */
+/** How a reply is represented: a page for a browser, or a document for another client. */
+export type Mode = 'html' | 'json';
+
+/** A valid request, as its handler gets it. Handlers name the shapes of openapi.gen.ts. */
 export interface OperationInput<Body = unknown> {
   params: Record<string, string>;
   /** Query parameters; an array where the contract says array, split at commas. */
   query: Record<string, string | string[] | undefined>;
   body: Body;
-  /** True if the body came as a form post: then it is a map from field name to values. */
+  /** True for a form post: the body is then a map from field name to values. */
   form: boolean;
   principal: Principal;
   /** Page or document, by content negotiation. */
@@ -21,10 +23,10 @@ export type Handler = (ctx: Context, input: OperationInput<never>) => Promise<vo
 /** A service's handlers by operationId. */
 export type Handlers = Record<string, Handler>;
 
-/** Whether a role may use an operation on anything, or only on what is its own. */
+/** Whether a role may use an operation on every resource, or only on its own. */
 export type Reach = 'any' | 'own';
 
-/** An operation of the contract, references resolved, as far as the kernel reads it. */
+/** The members of a contract's operation that lib/http reads, with references resolved. */
 export interface ContractOperation {
   operationId: string;
   path: string;
@@ -33,11 +35,11 @@ export interface ContractOperation {
   /** Request body limit in bytes; 64 KiB when absent (docs/interface.md, "Limits"). */
   'x-body-limit'?: number;
   /**
-   * Who is served first when there is too much to do: `high` takes the answers of a subject, `low` begins something new or lists much,
-   * `peer` is what other instances send; everything else is between high and low.
+   * Priority under overload: `high` takes a subject's answers, `low` creates something or lists much, `peer` is sent by other
+   * instances; everything else is between high and low.
    */
   'x-priority'?: 'high' | 'low' | 'peer';
-  /** Whether it takes the answers of a subject; the objective for submissions counts these alone (docs/operations.md, "Metrics"). */
+  /** Whether it takes a subject's answers; only these count for the submission objective (docs/operations.md, "Metrics"). */
   'x-submission'?: boolean;
   parameters?: { name: string; in: string; schema?: { type?: string } }[];
   requestBody?: { required?: boolean; content: Record<string, unknown> };

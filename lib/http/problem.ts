@@ -1,5 +1,31 @@
-import { Failure } from '#lib/errors/fail.ts';
-import { problemStatus } from '#lib/http/problem-status.ts';
+import { Failure, type Fault, type ProblemCode } from '#lib/errors/fail.ts';
+
+/** HTTP status and title of every problem code (docs/interface.md, "Errors"). */
+export const problemStatus: Record<ProblemCode, { status: number; title: string }> = {
+  malformed: { status: 400, title: 'The request is malformed' },
+  unauthorized: { status: 401, title: 'Credentials are missing or not valid' },
+  forbidden: { status: 403, title: 'Not allowed' },
+  'not-found': { status: 404, title: 'Not found' },
+  'method-not-allowed': { status: 405, title: 'Method not allowed' },
+  'not-acceptable': { status: 406, title: 'No acceptable representation' },
+  'wrong-state': { status: 409, title: 'Not possible in this state' },
+  'stale-serial': { status: 409, title: 'The questions have changed' },
+  exists: { status: 409, title: 'It exists already' },
+  'in-use': { status: 409, title: 'It is in use' },
+  withdrawn: { status: 409, title: 'The questions have been withdrawn' },
+  expired: { status: 410, title: 'The time is over' },
+  'precondition-failed': { status: 412, title: 'It has been changed meanwhile' },
+  'too-large': { status: 413, title: 'Too large' },
+  'unsupported-media-type': { status: 415, title: 'Unsupported media type' },
+  invalid: { status: 422, title: 'The content is not valid' },
+  'layout-conflict': { status: 422, title: 'Layouts conflict' },
+  'unknown-element': { status: 422, title: 'Unknown element' },
+  'invalid-answer': { status: 422, title: 'An answer is not valid' },
+  'not-available': { status: 422, title: 'Not available on this instance yet' },
+  'too-many-requests': { status: 429, title: 'Too many requests' },
+  internal: { status: 500, title: 'Something went wrong on our side' },
+  unavailable: { status: 503, title: 'Not available at the moment' },
+};
 
 /** A problem document (RFC 9457). */
 export interface Problem {
@@ -12,15 +38,15 @@ export interface Problem {
   [member: string]: unknown;
 }
 
-/** Turns anything thrown into a Failure; what is not ours becomes `internal` and says nothing of its cause. */
+/** Turns anything thrown into a Failure; an unknown error becomes `internal`, whose detail does not tell the cause. */
 export function toFailure(error: unknown): Failure {
   if (error instanceof Failure) return error;
   const status = (error as { status?: unknown } | null)?.status;
   if (status === 400) return new Failure('malformed', 'The request is malformed.', { cause: error });
-  return new Failure('internal', 'Please try again later. The fault has been logged.', { cause: error });
+  return new Failure('internal', 'Please try again later. The error has been logged.', { cause: error });
 }
 
-/** The problem document of a failure. @param instance the request's path, without its query (it may hold a token). */
+/** The problem document of a failure. @param instance the request's path without its query, which may hold a token. */
 export function toProblem(failure: Failure, baseUrl: string, instance: string): Problem {
   const { status, title } = problemStatus[failure.code];
   return {
@@ -32,4 +58,41 @@ export function toProblem(failure: Failure, baseUrl: string, instance: string): 
     ...(failure.errors ? { errors: failure.errors } : {}),
     ...failure.members,
   };
+}
+
+/** Headers that are part of a failure. */
+const failureHeaders = { 'retry-after': 'Retry-After', 'www-authenticate': 'WWW-Authenticate' };
+
+interface Reply {
+  text: string;
+  headers: Readonly<Record<string, string | string[] | undefined>>;
+}
+
+/**
+ * Reads another service's problem document: the reverse of {@link toProblem}.
+ * @returns undefined if the reply is no problem document with a known code.
+ */
+export function readProblem({ text, headers }: Reply): Failure | undefined {
+  const problem = parse(text);
+  const code = /\/docs\/problems\/([a-z-]+)$/.exec(String(problem?.type))?.[1];
+  if (!problem || code === undefined || !Object.hasOwn(problemStatus, code)) return undefined;
+  const { type: _, title: _title, status: _status, instance: _path, detail, errors, ...members } = problem;
+  const found = Object.entries(failureHeaders).flatMap(([name, written]) => {
+    const value = headers[name];
+    return typeof value === 'string' ? [[written, value] as const] : [];
+  });
+  return new Failure(code as ProblemCode, String(detail), {
+    ...(errors ? { errors: errors as Fault[] } : {}),
+    members,
+    headers: Object.fromEntries(found),
+  });
+}
+
+function parse(text: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : undefined;
+  } catch {
+    return undefined;
+  }
 }

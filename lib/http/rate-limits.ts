@@ -2,7 +2,7 @@ import type { Context } from 'koa';
 import { type Counter, type Counters, createMemoryCounters } from '#lib/cache/counters.ts';
 import type { Principal } from '#lib/contracts/principal.ts';
 import { fail } from '#lib/errors/fail.ts';
-import { clientNetwork } from '#lib/http/address-network.ts';
+import { clientNetwork } from '#lib/http/client-address.ts';
 
 /** What requests are counted by; the limits are per minute (docs/interface.md, "Limits"). */
 export type LimitKind = 'key' | 'user' | 'transaction' | 'address' | 'authorization';

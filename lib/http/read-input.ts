@@ -1,8 +1,8 @@
 import type { Context } from 'koa';
 import { fail } from '#lib/errors/fail.ts';
+import { type Slot, withoutSlot } from '#lib/http/admission.ts';
 import type { ContractOperation } from '#lib/http/operation.ts';
-import { type Place, withoutPlace } from '#lib/http/overload-guard.ts';
-import { decodeUtf8, parseJson, readBody } from '#lib/http/read-body.ts';
+import { decodeUtf8, parseJson, readBody } from '#lib/http/request-body.ts';
 import { checkText } from '#lib/json/check-json.ts';
 
 const defaultLimit = 64 * 1024;
@@ -23,7 +23,10 @@ export async function readInput(
   if (raw.length === 0 && type === '') return { body: undefined, form: false };
   const accepted = Object.keys(operation.requestBody.content);
   if (!accepted.includes(type))
-    throw fail('unsupported-media-type', `Send the body as ${accepted.join(' or ')}.`);
+    throw fail(
+      'unsupported-media-type',
+      `Unsupported media type; send the body as ${accepted.join(' or ')}.`,
+    );
   if (raw.length === 0 && !operation.requestBody.required)
     return { body: undefined, form: type === formType };
   if (type === formType) return { body: parseForm(raw), form: true };
@@ -31,30 +34,29 @@ export async function readInput(
   return { body: raw, form: false };
 }
 
-/** The body as it came; read once, whoever asks first: a signature may be over it. @throws Failure as {@link readBody}. */
+/** Reads the raw body of an operation, over which a signature may be. @throws Failure as {@link readBody}. */
 export async function readRawBody(ctx: Context, operation: ContractOperation): Promise<Buffer> {
   return readBodyOf(ctx, operation['x-body-limit'] ?? defaultLimit);
 }
 
 /**
- * Reads a request's body while the request holds no place: how long that takes is up to the client. Read once, and kept for all who ask.
+ * Reads a request's body once and keeps it. The request releases its slot meanwhile, because the client sets the pace.
  * @throws Failure as {@link readBody}.
  */
 export async function readBodyOf(ctx: Context, limit: number): Promise<Buffer> {
-  const read = () => readBody(ctx.req, limit, (ctx.state.place as Place | undefined)?.bodies);
-  // Nobody waits for a body that is here already.
-  ctx.state.rawBody ??= await (ctx.req.complete ? read() : withoutPlace(ctx, read));
+  const read = () => readBody(ctx.req, limit, (ctx.state.slot as Slot | undefined)?.bodies);
+  ctx.state.rawBody ??= await (ctx.req.complete ? read() : withoutSlot(ctx, read));
   return ctx.state.rawBody as Buffer;
 }
 
-/** Fields of a form post: 100 questions of 50 options each, twice. */
+/** Upper bound of a form post's fields: 100 elements with 50 options each, twice. */
 const maxFields = 10_000;
 
 /** Fields of a form post, by name. @throws Failure `malformed`. */
 function parseForm(raw: Buffer): Record<string, string[]> {
   const fields = new Map<string, string[]>();
   const text = decodeUtf8(raw);
-  // Before they are parsed: 500,000 empty ones take seconds.
+  // Counted before they are parsed: 500,000 empty fields would take seconds.
   if (countFields(raw) > maxFields) throw fail('malformed', `The body has more than ${maxFields} fields.`);
   checkEscapes(text);
   for (const [name, value] of new URLSearchParams(text)) {
@@ -77,7 +79,7 @@ function countFields(raw: Buffer): number {
 
 const notAscii = /%[89a-f]/i;
 
-/** URLSearchParams puts U+FFFD in the place of bytes that are no text, and something else than was sent would be stored. */
+/** URLSearchParams replaces bytes that are not UTF-8 by U+FFFD; they are rejected instead. */
 function checkEscapes(text: string): void {
   if (!notAscii.test(text)) return;
   try {
@@ -87,7 +89,7 @@ function checkEscapes(text: string): void {
   }
 }
 
-/** Reads the query: arrays where the contract says array, repeated or comma-separated (docs/interface.md). */
+/** Reads the query parameters of the contract; arrays may be repeated or comma-separated (docs/interface.md). */
 export function readQuery(
   ctx: Context,
   operation: ContractOperation,

@@ -1,10 +1,9 @@
-import type { Context } from 'koa';
-import { setPageBody } from '#lib/http/send-encoded.ts';
+import type { Context, Middleware } from 'koa';
 
-/** `frame-ancestors` of pages that nobody may embed. */
-const noAncestors = "'none'";
+/** `frame-ancestors` of pages that cannot be embedded. */
+export const noAncestors = "'none'";
 
-/** What is the same for all pages. */
+/** Directives of every page. */
 const pagePolicy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -16,10 +15,10 @@ const pagePolicy = [
 ].join('; ');
 
 /**
- * The content security policy of every page: our own origin and nothing inline (security.md, "Pages").
- * @param frameAncestors who may embed the page, as CSP sources.
- * @param formTargets where a form of the page may lead beside our own origin, redirects included.
- * @param frameSources what the page may embed beside our own origin.
+ * The Content-Security-Policy of a page: its own origin and nothing inline (docs/security.md).
+ * @param frameAncestors CSP sources that may embed the page.
+ * @param formTargets CSP sources that its forms may be sent or redirected to, beside its own origin.
+ * @param frameSources CSP sources that it may embed, beside its own origin.
  */
 export function contentSecurityPolicy(
   frameAncestors: string,
@@ -33,7 +32,7 @@ export function contentSecurityPolicy(
 
 const closedPolicy = "default-src 'none'; frame-ancestors 'none'";
 
-/** Headers of every reply that is not a page. */
+/** Sets the headers of every response; sendPage replaces the policy. */
 export function setCommonHeaders(ctx: Context, secure: boolean): void {
   const { res } = ctx;
   res.setHeader('X-Content-Type-Options', 'nosniff');
@@ -43,28 +42,41 @@ export function setCommonHeaders(ctx: Context, secure: boolean): void {
   if (secure) res.setHeader('Strict-Transport-Security', 'max-age=31536000');
 }
 
+const exposedHeaders = 'Location, Link, Retry-After';
+
 /**
- * Sends a page with its policy. URLs in pages are built from BASE_URL: a page that a reader may have opened at another address of the
- * instance (127.0.0.1 for localhost) names it among `formTargets` and `frameSources`.
- * @param frameAncestors defaults to nobody.
- * @param compress for pages that no cookie opens ({@link setPageBody}).
+ * Cross-origin rules (docs/interface.md, "Cross-origin requests"). Any origin may read open paths, without credentials; the listed
+ * origins may send every request, with Authorization. `CM_KEY` is never an allowed header, because API keys must not be in pages.
+ * @param openReads whether a path is open.
  */
-export function sendPage(
-  ctx: Context,
-  html: string,
-  {
-    status = 200,
-    frameAncestors = noAncestors,
-    formTargets = [] as readonly string[],
-    frameSources = [] as readonly string[],
-    compress = false,
-  } = {},
-): void {
-  ctx.status = status;
-  ctx.type = 'text/html; charset=utf-8';
-  ctx.set('Content-Security-Policy', contentSecurityPolicy(frameAncestors, formTargets, frameSources));
-  if (frameAncestors !== noAncestors) ctx.set('Cross-Origin-Resource-Policy', 'cross-origin');
-  const body = Buffer.from(html);
-  if (compress) setPageBody(ctx, body);
-  else ctx.body = body;
+export function cors({
+  origins,
+  openReads,
+}: {
+  origins: readonly string[];
+  openReads: (path: string) => boolean;
+}): Middleware {
+  return async (ctx, next) => {
+    const origin = ctx.get('origin');
+    // A cached response for one origin must not be used for another.
+    ctx.res.appendHeader('Vary', 'Origin');
+    if (origin === '') return next();
+    const requested = ctx.method === 'OPTIONS' ? ctx.get('access-control-request-method') : '';
+    const method = requested || ctx.method;
+    const open = openReads(ctx.path) && (method === 'GET' || method === 'HEAD');
+    const listed = origins.includes(origin);
+    if (open || listed) {
+      ctx.set('Access-Control-Allow-Origin', open && !listed ? '*' : origin);
+      ctx.set('Access-Control-Expose-Headers', exposedHeaders);
+    }
+    if (!requested) return next();
+    ctx.status = 204;
+    if (!open && !listed) return;
+    ctx.set('Access-Control-Allow-Methods', listed ? 'GET, HEAD, POST, PUT, DELETE' : 'GET, HEAD');
+    ctx.set(
+      'Access-Control-Allow-Headers',
+      listed ? 'Authorization, Content-Type, Accept, Accept-Language, If-Match' : 'Accept, Accept-Language',
+    );
+    ctx.set('Access-Control-Max-Age', '600');
+  };
 }

@@ -1,5 +1,5 @@
 import { type Failure, fail } from '#lib/errors/fail.ts';
-import { readProblem } from '#lib/http/read-problem.ts';
+import { readProblem } from '#lib/http/problem.ts';
 import { type CalledService, createPoster } from '#lib/internal/create-poster.ts';
 
 type Operation = (input: unknown) => Promise<unknown>;

@@ -1,7 +1,7 @@
 import { Agent } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
 import { type Failure, fail } from '#lib/errors/fail.ts';
-import { readProblem } from '#lib/http/read-problem.ts';
+import { readProblem } from '#lib/http/problem.ts';
 import type { CallerTokens } from '#lib/internal/caller-tokens.ts';
 import { type Addresses, createAddresses } from '#lib/internal/choose-address.ts';
 import { NoReplyError, postJson, type Reply } from '#lib/internal/post-json.ts';

@@ -1,6 +1,5 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
-import { toFailure, toProblem } from '#lib/http/problem.ts';
-import { problemStatus } from '#lib/http/problem-status.ts';
+import { problemStatus, toFailure, toProblem } from '#lib/http/problem.ts';
 import type { CheckCaller } from '#lib/internal/caller-tokens.ts';
 import type { Logger } from '#lib/observability/logger.ts';
 import { acceptRequestId, runWithRequestId } from '#lib/observability/request-context.ts';

@@ -28,8 +28,8 @@ const endMs = 5_000;
 export async function stopParts(parts: ProcessParts, delayMs: number): Promise<void> {
   const { probes, front, internal, service, surroundings } = parts;
   probes.stopping();
-  front?.partWithClients();
-  internal?.partWithClients();
+  front?.closeConnections();
+  internal?.closeConnections();
   if (delayMs > 0) await wait(delayMs);
   await Promise.all([front?.close(drainMs), atMost(drainMs, surroundings?.stopReading())]);
   // Only now: requests of other services that are stopping at the same time may have needed it.

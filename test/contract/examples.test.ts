@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { problemStatus } from '#lib/http/problem-status.ts';
+import { problemStatus } from '#lib/http/problem.ts';
 import { createContractAjv, readContract } from '../support/contract/contract.ts';
 import {
   listOperations,

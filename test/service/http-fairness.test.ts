@@ -1,8 +1,8 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { Failure } from '#lib/errors/fail.ts';
-import { createBodyBudget } from '#lib/http/body-budget.ts';
+import { createBodyBudget } from '#lib/http/admission.ts';
 import { listen } from '#lib/http/listen.ts';
-import { readBody } from '#lib/http/read-body.ts';
+import { readBody } from '#lib/http/request-body.ts';
 import { openRaw, sendRaw } from '../support/network/raw-request.ts';
 import { until } from '../support/run/until.ts';
 
@@ -13,10 +13,10 @@ async function serve(handler: Parameters<typeof listen>[0]): Promise<string> {
   return `http://127.0.0.1:${listener.port}`;
 }
 
-describe('a client that sends many requests without waiting for answers', () => {
+describe('a connection with pipelined requests', () => {
   const get = (path: string, more = '') => `GET ${path} HTTP/1.1\r\nHost: a\r\n${more}\r\n`;
 
-  it('gets all answers in order, and its requests are worked on one at a time', async () => {
+  it('gets its responses in order, one request at a time', async () => {
     let running = 0;
     let most = 0;
     const url = await serve((request, response) => {
@@ -36,7 +36,7 @@ describe('a client that sends many requests without waiting for answers', () => 
     expect(most).toBe(1);
   });
 
-  it('does not keep others waiting until all of its requests are answered', async () => {
+  it('does not starve other connections', async () => {
     let answered = 0;
     const url = await serve((_request, response) => {
       answered += 1;
@@ -51,7 +51,7 @@ describe('a client that sends many requests without waiting for answers', () => 
   });
 });
 
-describe('bodies that are still arriving', () => {
+describe('request bodies that are still arriving', () => {
   const size = 1024 * 1024;
   const post = (url: string, sent: number) => {
     const head = `POST / HTTP/1.1\r\nHost: a\r\nContent-Length: ${size}\r\nConnection: close\r\n\r\n`;
@@ -60,7 +60,7 @@ describe('bodies that are still arriving', () => {
     return socket;
   };
 
-  it('hold no more memory together than they may; small ones are always taken', async () => {
+  it('share a memory budget that small bodies do not need', async () => {
     const budget = createBodyBudget();
     const refused: string[] = [];
     const url = await serve((request, response) => {

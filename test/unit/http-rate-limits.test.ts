@@ -1,6 +1,6 @@
 import type { Context } from 'koa';
 import { describe, expect, it } from 'vitest';
-import { addressNetwork } from '#lib/http/address-network.ts';
+import { addressNetwork } from '#lib/http/client-address.ts';
 import { createMemoryRateLimiter, defaultRateLimits } from '#lib/http/rate-limits.ts';
 
 describe('who an address is counted as', () => {

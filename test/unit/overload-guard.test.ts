@@ -1,7 +1,7 @@
 import { beforeEach, expect, test, vi } from 'vitest';
 import { Failure } from '#lib/errors/fail.ts';
+import { createOverloadGuard, type OverloadGuard, type Slot } from '#lib/http/admission.ts';
 import type { ContractOperation } from '#lib/http/operation.ts';
-import { createOverloadGuard, type OverloadGuard, type Place } from '#lib/http/overload-guard.ts';
 
 const operation = (more: Partial<ContractOperation> = {}) => more as ContractOperation;
 const create = operation({ 'x-priority': 'low' });
@@ -22,9 +22,9 @@ beforeEach(() => {
   });
 });
 
-/** Nobody waits here, so there is a place at once or none. */
-const admit = (what: ContractOperation) => guard.admitFor('transactions')(what) as Place;
-/** How many of these get in until one is refused. */
+/** With `waitMs` 0 a request is admitted or rejected at once. */
+const admit = (what: ContractOperation) => guard.admitFor('transactions')(what) as Slot;
+/** The number of these requests that are admitted before one is rejected. */
 function fill(what: ContractOperation): number {
   for (let admitted = 0; ; admitted += 1)
     try {
@@ -35,7 +35,7 @@ function fill(what: ContractOperation): number {
     }
 }
 
-test('creates are refused while there is still room for reads, and reads while there is still room for submits', () => {
+test('sheds creations first, then reads, then submissions', () => {
   expect(fill(create)).toBe(50);
   expect(fill(read)).toBe(25);
   expect(fill(submit)).toBe(25);
@@ -47,7 +47,7 @@ test('creates are refused while there is still room for reads, and reads while t
   ]);
 });
 
-test('other instances have a quarter of the room beside, and leave all of it to who is here', () => {
+test('gives peers a separate quarter of the slots', () => {
   expect(fill(ofPeer)).toBe(25);
   expect(fill(create)).toBe(50);
   expect(fill(read)).toBe(25);
@@ -56,15 +56,15 @@ test('other instances have a quarter of the room beside, and leave all of it to 
   expect(refused.map(({ priority }) => priority)).toEqual(['peer', 'low', 'normal', 'peer', 'high']);
 });
 
-test('it says how long nobody but other instances has been worked for', () => {
+test('reports how long only requests of peers have been in flight', () => {
   vi.useFakeTimers({ toFake: ['performance'] });
   try {
     expect(guard.load().sinceOthersMs).toBe(Number.POSITIVE_INFINITY);
     admit(ofPeer);
-    const place = admit(read);
+    const slot = admit(read);
     vi.advanceTimersByTime(100);
     expect(guard.load().sinceOthersMs).toBe(0);
-    place.leave();
+    slot.release();
     vi.advanceTimersByTime(100);
     expect(guard.load().sinceOthersMs).toBe(100);
   } finally {
@@ -72,42 +72,42 @@ test('it says how long nobody but other instances has been worked for', () => {
   }
 });
 
-test('other instances are not let in where there is no room for reads', () => {
+test('rejects peers while it rejects reads', () => {
   fill(read);
   expect(fill(ofPeer)).toBe(0);
 });
 
-test('submits alone may use all of the room', () => {
+test('lets submissions use every slot', () => {
   expect(fill(submit)).toBe(100);
 });
 
-test('all services of a process share its room', () => {
+test('shares its slots among the services of a process', () => {
   for (let number = 0; number < 75; number += 1) guard.admitFor(number % 2 ? 'auth' : 'forms')(read);
   expect(() => guard.admitFor('peers')(read)).toThrow(Failure);
 });
 
-test('who has finished makes room', () => {
-  const places = Array.from({ length: 75 }, () => admit(read));
+test('frees the slot of a finished request', () => {
+  const slots = Array.from({ length: 75 }, () => admit(read));
   expect(() => admit(read)).toThrow(Failure);
-  places[0]?.leave();
+  slots[0]?.release();
   admit(read);
 });
 
-test('a client that is still sending its body holds no room; when it has sent it, it waits for room and is not refused', async () => {
+test('frees the slot of a request while its body arrives, and makes it wait for another without rejecting it', async () => {
   const slow = admit(submit);
-  slow.leave();
+  slow.release();
   const others = Array.from({ length: 100 }, () => admit(submit));
-  const back = Promise.resolve(slow.enter()).then(() => 'back');
+  const back = Promise.resolve(slow.acquire()).then(() => 'back');
   expect(guard.load().inFlight).toBe(100);
-  others[0]?.leave();
+  others[0]?.release();
   expect(await back).toBe('back');
   expect(guard.load().inFlight).toBe(100);
-  slow.leave();
-  slow.leave();
+  slow.release();
+  slow.release();
   expect(guard.load().inFlight).toBe(99);
 });
 
-test('an event loop that is behind keeps creates out first, then reads, then submits', () => {
+test('sheds creations first, then reads, then submissions when the event loop is late', () => {
   for (let number = 0; number < 8; number += 1) admit(read);
   delayMs = 99;
   admit(create);
@@ -126,12 +126,12 @@ test('an event loop that is behind keeps creates out first, then reads, then sub
   ]);
 });
 
-test('an event loop that is behind keeps nobody out while there is next to nothing to do: the process has just started', () => {
+test('ignores a late event loop while few requests are in flight', () => {
   delayMs = 5_000;
   expect(fill(create)).toBe(8);
 });
 
-test('who is refused is told to come again after a while, not all at the same time', () => {
+test('spreads Retry-After over rejected clients', () => {
   fill(submit);
   const told = Array.from({ length: 6 }, () => {
     try {
@@ -145,7 +145,7 @@ test('who is refused is told to come again after a while, not all at the same ti
   expect(new Set(told)).toEqual(new Set(['unavailable 1', 'unavailable 2', 'unavailable 3']));
 });
 
-test('a limit of 0 is none', () => {
+test('treats a limit of 0 as no limit', () => {
   const open = createOverloadGuard({
     limits: { inFlight: 0, delayMs: 0, waitMs: 1_000 },
     readDelay: () => 10_000,

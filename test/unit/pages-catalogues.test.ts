@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import IntlMessageFormat from 'intl-messageformat';
 import { describe, expect, it } from 'vitest';
-import { problemStatus } from '#lib/http/problem-status.ts';
+import { problemStatus } from '#lib/http/problem.ts';
 import { loadCatalogues } from '../../services/forms/pages/catalogues.ts';
 
 const folder = new URL('../../services/forms/locales/', import.meta.url);

@@ -1,7 +1,7 @@
 import type { Database } from '#lib/db/database.ts';
 import { type Fault, fail } from '#lib/errors/fail.ts';
 import { addToOutbox } from '#lib/events/outbox.ts';
-import { uuidPattern } from '#lib/http/cursor.ts';
+import { uuidPattern } from '#lib/http/lists.ts';
 import { newUuid } from '#lib/ids/new-uuid.ts';
 import { readBoundedText } from '#lib/text/nfc.ts';
 import { drawApiKey, type KeyedHash, type KeyScope } from '../domain/api-keys.ts';

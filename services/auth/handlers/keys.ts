@@ -1,7 +1,7 @@
 import type { components } from '#lib/contracts/openapi.gen.ts';
 import type { Principal } from '#lib/contracts/principal.ts';
 import type { Database } from '#lib/db/database.ts';
-import { type PageRequest, sendList } from '#lib/http/cursor.ts';
+import { type PageRequest, sendList } from '#lib/http/lists.ts';
 import type { Handlers, OperationInput } from '#lib/http/operation.ts';
 import { createKey, revokeKey } from '../commands/keys.ts';
 import type { KeyedHash } from '../domain/api-keys.ts';

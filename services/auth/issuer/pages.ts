@@ -1,8 +1,8 @@
 import Router from '@koa/router';
 import type { Context, Middleware } from 'koa';
 import type { ErrorOut, KoaContextWithOIDC } from 'oidc-provider';
-import { preferredMode } from '#lib/http/negotiate.ts';
-import { sendPage } from '#lib/http/security-headers.ts';
+import { preferredMode } from '#lib/http/negotiation.ts';
+import { sendPage } from '#lib/http/send.ts';
 import type { PageParts, Pages } from './render-pages.ts';
 import { showSetup, submitSetup } from './setup-pages.ts';
 import { showSignIn, submitSignIn } from './sign-in-pages.ts';

@@ -2,7 +2,7 @@ import type { Middleware } from 'koa';
 import { fail } from '#lib/errors/fail.ts';
 import type { RateLimiter } from '#lib/http/rate-limits.ts';
 import { readBodyOf } from '#lib/http/read-input.ts';
-import { sendPage } from '#lib/http/security-headers.ts';
+import { sendPage } from '#lib/http/send.ts';
 import type { Pages } from './render-pages.ts';
 import { maxFormBytes } from './render-pages.ts';
 

@@ -1,5 +1,5 @@
 import type { Context } from 'koa';
-import { sendPage } from '#lib/http/security-headers.ts';
+import { sendPage } from '#lib/http/send.ts';
 import type { PageParts } from './render-pages.ts';
 import { readForm } from './render-pages.ts';
 

@@ -1,7 +1,7 @@
 import type { Context } from 'koa';
 import { errors, type Interaction, type InteractionResults, type Provider } from 'oidc-provider';
 import { Failure } from '#lib/errors/fail.ts';
-import { sendPage } from '#lib/http/security-headers.ts';
+import { sendPage } from '#lib/http/send.ts';
 import type { PageParts } from './render-pages.ts';
 import { readForm } from './render-pages.ts';
 

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Context, Middleware } from 'koa';
 import { Failure, fail, type ProblemCode } from '#lib/errors/fail.ts';
-import { problemStatus } from '#lib/http/problem-status.ts';
+import { problemStatus } from '#lib/http/problem.ts';
 import { readBodyOf } from '#lib/http/read-input.ts';
 import type { GuessGuard } from '../operations/guess-guard.ts';
 

@@ -1,6 +1,6 @@
 import type { Context } from 'koa';
-import { clientNetwork } from '#lib/http/address-network.ts';
-import { withoutPlace } from '#lib/http/overload-guard.ts';
+import { withoutSlot } from '#lib/http/admission.ts';
+import { clientNetwork } from '#lib/http/client-address.ts';
 import type { RateLimiter } from '#lib/http/rate-limits.ts';
 
 /**
@@ -37,7 +37,7 @@ export function createGuessGuard({
           if (!refused) await limiter.forgetRefusal(ctx);
         }
       },
-      (turn) => withoutPlace(ctx, turn),
+      (turn) => withoutSlot(ctx, turn),
     );
 }
 

@@ -2,8 +2,8 @@ import { availableParallelism } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Context } from 'koa';
 import type { Database, Queries } from '#lib/db/database.ts';
-import { clientNetwork } from '#lib/http/address-network.ts';
-import { withoutPlace } from '#lib/http/overload-guard.ts';
+import { withoutSlot } from '#lib/http/admission.ts';
+import { clientNetwork } from '#lib/http/client-address.ts';
 import {
   type Account,
   demoAccounts,
@@ -82,7 +82,7 @@ export function createSignIn({ db, accounts, passwords, keyedHash }: Parts): Sig
     // Names have no control characters, so the separator is unambiguous.
     const nameAndAddress = keyedHash.hash(`${name}\0${clientNetwork(ctx)}`);
     const keys = { name: digestOfName(name), nameAndAddress };
-    const wrapWait = (wait: () => Promise<void>) => withoutPlace(ctx, wait);
+    const wrapWait = (wait: () => Promise<void>) => withoutSlot(ctx, wait);
     const attempt = async () => {
       const isAllowed = await countAndPace(db, ctx, keys);
       const account = await accounts.findByName(name);
@@ -103,6 +103,6 @@ async function countAndPace(db: Database, ctx: Context, keys: AttemptKeys): Prom
   if (ofName <= maxAttempts) return true;
   const seconds = await reserveAttempt(db, keys.name);
   if (seconds === undefined) return false;
-  if (seconds > 0) await withoutPlace(ctx, () => delay(seconds * 1000));
+  if (seconds > 0) await withoutSlot(ctx, () => delay(seconds * 1000));
   return true;
 }

@@ -1,7 +1,7 @@
 import type { PairingPartner } from '#lib/contracts/auth.ts';
 import type { Queries } from '#lib/db/database.ts';
 import { sql } from '#lib/db/sql.ts';
-import type { PageRequest } from '#lib/http/cursor.ts';
+import type { PageRequest } from '#lib/http/lists.ts';
 import type { KeyScope } from '../domain/api-keys.ts';
 
 /** An API key without its secret. */

@@ -2,7 +2,7 @@ import type { Context } from 'koa';
 import { LRUCache } from 'lru-cache';
 import { fail } from '#lib/errors/fail.ts';
 import type { Handlers } from '#lib/http/operation.ts';
-import { type EncodedBody, encodeOnce, sendEncoded } from '#lib/http/send-encoded.ts';
+import { type EncodedBody, encodeOnce, sendEncoded } from '#lib/http/send.ts';
 import { isEntryId } from '../domain/model-key.ts';
 import { scopeThemeCss } from '../domain/theme-css.ts';
 import { readLogo } from '../queries/logos.ts';

@@ -1,8 +1,7 @@
 import type { components } from '#lib/contracts/openapi.gen.ts';
 import type { Role } from '#lib/contracts/principal.ts';
 import type { Handlers } from '#lib/http/operation.ts';
-import { sendPage } from '#lib/http/security-headers.ts';
-import { type EncodedBody, encodeOnce, sendEncoded } from '#lib/http/send-encoded.ts';
+import { type EncodedBody, encodeOnce, sendEncoded, sendPage } from '#lib/http/send.ts';
 import type { Dependencies } from './dependencies.ts';
 
 const roles: Role[] = ['admin', 'operator', 'key', 'user', 'transaction', 'anonymous'];

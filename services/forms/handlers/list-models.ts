@@ -1,7 +1,7 @@
 import type { components } from '#lib/contracts/openapi.gen.ts';
 import { type Fault, fail } from '#lib/errors/fail.ts';
+import { readChoices } from '#lib/http/lists.ts';
 import type { Handler, OperationInput } from '#lib/http/operation.ts';
-import { readChoices } from '#lib/http/read-choices.ts';
 import { entryStatuses, modelTypes } from '../domain/model.ts';
 import { presentEntry } from '../presenters/present-model.ts';
 import { listModels, type ModelFilter } from '../queries/list-models.ts';

@@ -1,4 +1,4 @@
-import { readCursor, readLimit, uuidPattern, writeCursor } from '#lib/http/cursor.ts';
+import { readCursor, readLimit, uuidPattern, writeCursor } from '#lib/http/lists.ts';
 import type { Handler } from '#lib/http/operation.ts';
 import { findModel } from '../commands/find.ts';
 import { presentVersion } from '../presenters/present-model.ts';

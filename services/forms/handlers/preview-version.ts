@@ -1,5 +1,5 @@
 import type { Handler } from '#lib/http/operation.ts';
-import { sendPage } from '#lib/http/security-headers.ts';
+import { sendPage } from '#lib/http/send.ts';
 import { findModel, findVersion } from '../commands/find.ts';
 import { type PreviewRequest, readPreview } from '../domain/read-preview.ts';
 import { previewPage } from '../presenters/preview-page.ts';

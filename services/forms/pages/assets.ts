@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type EncodedBody, encodeOnce } from '#lib/http/send-encoded.ts';
+import { type EncodedBody, encodeOnce } from '#lib/http/send.ts';
 
 const ownFolder = new URL('../assets/', import.meta.url);
 const embedFolder = new URL('../embed/', import.meta.url);

@@ -1,6 +1,6 @@
 import type { Queries } from '#lib/db/database.ts';
 import { empty, sql } from '#lib/db/sql.ts';
-import type { Position } from '#lib/http/cursor.ts';
+import type { Position } from '#lib/http/lists.ts';
 import type { Entry, Version, VersionData, VersionKind, VersionSummary } from '../domain/model.ts';
 import type { Serial } from '../domain/serial.ts';
 import { entryColumns } from './models.ts';

@@ -4,8 +4,8 @@ import { type Authenticator, authenticateWithoutTransaction } from '#lib/auth/au
 import { anonymous, type Principal } from '#lib/contracts/principal.ts';
 import type { Database } from '#lib/db/database.ts';
 import { fail } from '#lib/errors/fail.ts';
+import { withoutSlot } from '#lib/http/admission.ts';
 import type { ContractOperation } from '#lib/http/operation.ts';
-import { withoutPlace } from '#lib/http/overload-guard.ts';
 import { readRawBody } from '#lib/http/read-input.ts';
 import type { Logger } from '#lib/observability/logger.ts';
 import type { ClockWatch } from '../client/watch-clocks.ts';
@@ -52,7 +52,7 @@ export function createPeerAuthentication(parts: Parts) {
     parts.lanes.check(caller);
     const request = incoming(ctx, operation, { ...parts, caller });
     const proved = await prove(parts, ctx, { token, request });
-    await withoutPlace(ctx, () => parts.lanes.turn(ctx));
+    await withoutSlot(ctx, () => parts.lanes.turn(ctx));
     // A key that is not pinned any more is looked for once again.
     const sender =
       (await admit(parts, proved)) ?? (await admit(parts, await prove(parts, ctx, { token, request })));

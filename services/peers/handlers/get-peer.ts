@@ -1,5 +1,5 @@
 import { fail } from '#lib/errors/fail.ts';
-import { uuidPattern } from '#lib/http/cursor.ts';
+import { uuidPattern } from '#lib/http/lists.ts';
 import type { Handler } from '#lib/http/operation.ts';
 import { presentPeer } from '../presenters/present-peer.ts';
 import { findPeer } from '../queries/peers.ts';

@@ -1,4 +1,4 @@
-import { readCursor, readLimit, uuidPattern, writeCursor } from '#lib/http/cursor.ts';
+import { readCursor, readLimit, uuidPattern, writeCursor } from '#lib/http/lists.ts';
 import type { Handler } from '#lib/http/operation.ts';
 import { presentPeer } from '../presenters/present-peer.ts';
 import { listPeers } from '../queries/peers.ts';

@@ -1,6 +1,6 @@
 import type { Queries } from '#lib/db/database.ts';
 import { type Statement, sql } from '#lib/db/sql.ts';
-import type { Position } from '#lib/http/cursor.ts';
+import type { Position } from '#lib/http/lists.ts';
 import type { ListedPeer, Peer } from '../domain/peer.ts';
 import type { PeerKey } from '../domain/read-description.ts';
 

@@ -1,6 +1,6 @@
 import type { FormsOperations } from '#lib/contracts/forms.ts';
 import type { Queries } from '#lib/db/database.ts';
-import { type Position, writeCursor } from '#lib/http/cursor.ts';
+import { type Position, writeCursor } from '#lib/http/lists.ts';
 import { presentRecord } from '../presenters/records.ts';
 import {
   type Condition,

@@ -2,7 +2,7 @@ import type { ErrorPage } from '#lib/contracts/pages.ts';
 import type { Principal } from '#lib/contracts/principal.ts';
 import type { Failure } from '#lib/errors/fail.ts';
 import type { RenderErrorPage } from '#lib/http/handle-errors.ts';
-import { problemStatus } from '#lib/http/problem-status.ts';
+import { problemStatus } from '#lib/http/problem.ts';
 import { withColorScheme } from '#lib/pages/color-scheme.ts';
 import type { ReadTransaction } from '../domain/transaction.ts';
 import { linksOf, withToken } from '../domain/transaction-token.ts';

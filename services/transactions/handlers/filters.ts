@@ -1,5 +1,5 @@
 import { Failure, type Fault, fail } from '#lib/errors/fail.ts';
-import { readChoices } from '#lib/http/read-choices.ts';
+import { readChoices } from '#lib/http/lists.ts';
 import { states } from '../domain/transaction.ts';
 import { normaliseText } from '../domain/values.ts';
 import type { TransactionFilter } from '../queries/transactions.ts';

@@ -1,9 +1,8 @@
 import Negotiator from 'negotiator';
 import { isPrivileged, type Principal } from '#lib/contracts/principal.ts';
 import { type Fault, fail } from '#lib/errors/fail.ts';
-import { readCursor, readLimit, uuidPattern } from '#lib/http/cursor.ts';
+import { readChoices, readCursor, readLimit, uuidPattern } from '#lib/http/lists.ts';
 import type { Handler, OperationInput } from '#lib/http/operation.ts';
-import { readChoices } from '#lib/http/read-choices.ts';
 import {
   type Extracted,
   type Extraction,

@@ -2,7 +2,7 @@ import type { Context } from 'koa';
 import type { PageModel } from '#lib/contracts/pages.ts';
 import type { Fault } from '#lib/errors/fail.ts';
 import type { OperationInput } from '#lib/http/operation.ts';
-import { sendPage } from '#lib/http/security-headers.ts';
+import { sendPage } from '#lib/http/send.ts';
 import { acceptedLanguages } from '#lib/i18n/match-language.ts';
 import { keepColorScheme, withColorScheme } from '#lib/pages/color-scheme.ts';
 import type { ReadTransaction } from '../domain/transaction.ts';

@@ -1,6 +1,6 @@
 import { isPrivileged, type Principal } from '#lib/contracts/principal.ts';
 import { type Fault, fail } from '#lib/errors/fail.ts';
-import { readCursor, readLimit, uuidPattern, writeCursor } from '#lib/http/cursor.ts';
+import { readCursor, readLimit, uuidPattern, writeCursor } from '#lib/http/lists.ts';
 import type { Handler } from '#lib/http/operation.ts';
 import { isFault, parseLanguage, parseText } from '../domain/values.ts';
 import {

@@ -1,4 +1,4 @@
-import { readCursor, readLimit, writeCursor } from '#lib/http/cursor.ts';
+import { readCursor, readLimit, writeCursor } from '#lib/http/lists.ts';
 import type { Handler, OperationInput } from '#lib/http/operation.ts';
 import { presentAll } from '../presenters/transaction.ts';
 import { readFollowers } from '../queries/parts.ts';

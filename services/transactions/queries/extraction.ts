@@ -1,6 +1,6 @@
 import type { Queries } from '#lib/db/database.ts';
 import { sql } from '#lib/db/sql.ts';
-import type { Position } from '#lib/http/cursor.ts';
+import type { Position } from '#lib/http/lists.ts';
 import { isNewest, recordColumns, type StoredRecord } from './records.ts';
 
 /** A valid answer that subjects are looked for by. */

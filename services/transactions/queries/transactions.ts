@@ -1,6 +1,6 @@
 import type { Queries } from '#lib/db/database.ts';
 import { join, sql } from '#lib/db/sql.ts';
-import type { Position } from '#lib/http/cursor.ts';
+import type { Position } from '#lib/http/lists.ts';
 import type { EarlierRecord } from '../domain/records.ts';
 import { afterDeadline, type ReadTransaction, type State, type Transaction } from '../domain/transaction.ts';
 import { newestRecord } from './records.ts';

@@ -1,6 +1,6 @@
 import type { components } from '#lib/contracts/openapi.gen.ts';
 import type { Database } from '#lib/db/database.ts';
-import { type PageRequest, sendList, uuidPattern } from '#lib/http/cursor.ts';
+import { type PageRequest, sendList, uuidPattern } from '#lib/http/lists.ts';
 import type { Handlers, OperationInput } from '#lib/http/operation.ts';
 import { type WebhookCommands, webhookNotFound } from '../commands/webhooks.ts';
 import { presentDelivery, presentWebhook } from '../presenters/webhooks.ts';

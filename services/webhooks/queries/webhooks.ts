@@ -1,6 +1,6 @@
 import type { Queries } from '#lib/db/database.ts';
 import { sql } from '#lib/db/sql.ts';
-import type { PageRequest } from '#lib/http/cursor.ts';
+import type { PageRequest } from '#lib/http/lists.ts';
 import type { Webhook } from '../domain/webhook.ts';
 
 /** Without the secret, which only the delivery engine reads. */

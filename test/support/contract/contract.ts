@@ -1,6 +1,6 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import addFormats from 'ajv-formats';
-import { readContract as read } from '#lib/http/read-contract.ts';
+import { readContract as read } from '#lib/http/contract-document.ts';
 import {
   type ContractDocument,
   createContractPaths,

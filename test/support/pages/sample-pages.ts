@@ -2,7 +2,7 @@ import type { FormElement, FormInformation } from '#lib/contracts/form-content.t
 import type { FormPage, PageAnswer, PageModel, PagePart } from '#lib/contracts/pages.ts';
 import type { ReceiptBody } from '#lib/contracts/receipt-body.ts';
 import type { ProblemCode } from '#lib/errors/fail.ts';
-import { problemStatus } from '#lib/http/problem-status.ts';
+import { problemStatus } from '#lib/http/problem.ts';
 import { sampleContract } from '../contract/sample-contract.ts';
 import { type SampleLanguage, sampleElements, sampleInformation } from '../samples/sample-content.ts';
 

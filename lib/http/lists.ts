@@ -1,8 +1,8 @@
 import type { Context } from 'koa';
-import { fail } from '#lib/errors/fail.ts';
+import { type Fault, fail } from '#lib/errors/fail.ts';
 import type { OperationInput } from '#lib/http/operation.ts';
 
-/** Where a page of a list ends: keyset on (created, id), newest first (docs/interface.md, "Lists"). */
+/** The end of a page: keyset pagination on (created, id), newest first (docs/interface.md, "Lists"). */
 export interface Position {
   /** A timestamp in PostgreSQL's full precision. */
   createdAt: string;
@@ -34,12 +34,12 @@ export function readCursor(cursor: unknown, idPattern: RegExp): Position | undef
     ];
     if (isTimestamp(createdAt) && typeof id === 'string' && idPattern.test(id)) return { createdAt, id };
   } catch {
-    // Falls through: whatever it is, it is no cursor of ours.
+    // Not a cursor: rejected below.
   }
-  throw fail('malformed', 'The cursor is not one that this list gave.');
+  throw fail('malformed', 'The cursor is not valid; use the URL in the Link header of the previous page.');
 }
 
-/** A time as PostgreSQL writes it, and one that there is: no 30 February. */
+/** Whether a text is an existing time as PostgreSQL writes it. */
 function isTimestamp(text: unknown): text is string {
   if (typeof text !== 'string' || !/^[1-9]\d{3}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d{1,6})?\+00$/.test(text))
     return false;
@@ -61,7 +61,7 @@ export const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-
 
 /**
  * Sends one page of a list as a JSON array, with the next page's URL in `Link` (docs/interface.md, "Lists").
- * @param list.url of the list. @param list.find reads rows after a position; it is asked for one row more than the page has.
+ * @param list.url of the list. @param list.find reads rows after a position; its limit is one more than the page has, to see whether there is a next page.
  * @throws Failure `malformed` for a bad cursor or limit.
  */
 export async function sendList<Row extends { id: string; position: string }>(
@@ -82,4 +82,23 @@ export async function sendList<Row extends { id: string; position: string }>(
     ctx.set('Link', `<${list.url}?cursor=${next}&limit=${limit}>; rel="next"`);
   }
   ctx.body = page.map(list.present);
+}
+
+/**
+ * Reads a list parameter with an enumeration of values; empty ones count as absent. Adds a fault for an unknown value, because an
+ * empty list would hide a typing error.
+ */
+export function readChoices<Choice extends string>(
+  value: unknown,
+  name: string,
+  choices: readonly Choice[],
+  faults: Fault[],
+): Choice[] | undefined {
+  const wanted = [value ?? []]
+    .flat()
+    .map(String)
+    .filter((text) => text !== '');
+  if (wanted.some((text) => !(choices as readonly string[]).includes(text)))
+    faults.push({ pointer: `/${name}`, code: 'invalid', detail: `allowed values: ${choices.join(', ')}` });
+  return wanted.length > 0 ? (wanted as Choice[]) : undefined;
 }

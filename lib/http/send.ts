@@ -2,17 +2,18 @@ import { promisify } from 'node:util';
 import { brotliCompress, brotliCompressSync, constants, gzip, gzipSync } from 'node:zlib';
 import type { Context } from 'koa';
 import Negotiator from 'negotiator';
+import { contentSecurityPolicy, noAncestors } from '#lib/http/security-headers.ts';
 import { rememberByText } from '#lib/memo/remember-by-text.ts';
 
 /** A body that never changes, with its compressed forms. */
 export interface EncodedBody {
   plain: Buffer;
-  /** Compressed when it is first asked for, and kept. */
+  /** Compressed on first use, and kept. */
   as(coding: Coding): Promise<Buffer>;
 }
 
 type Coding = 'br' | 'gzip';
-/** The smaller one first. */
+/** The smaller result first. */
 const codings: Coding[] = ['br', 'gzip'];
 
 const acceptedCoding = rememberByText((accepted: string): Coding | 'identity' => {
@@ -20,7 +21,7 @@ const acceptedCoding = rememberByText((accepted: string): Coding | 'identity' =>
   return codings.find((coding) => offered.includes(coding)) ?? 'identity';
 });
 
-/** The last two of Brotli's eleven steps take ten times as long and save a few per cent: too much for somebody who waits. */
+/** Qualities 10 and 11 take ten times as long and save a few per cent. */
 const brotliQuality = 9;
 
 const compress: Record<Coding, (body: Buffer) => Promise<Buffer>> = {
@@ -47,7 +48,7 @@ export function encodeOnce(body: Buffer | string): EncodedBody {
 
 /**
  * Sends a body in the smallest coding that the client accepts (RFC 9110 §12.5.3), or 304.
- * @param etag strong validator of the plain body, with quotes; every coding has its own, as RFC 9110 §8.8.3.3 asks.
+ * @param etag strong validator of the plain body, with quotes; each coding gets its own (RFC 9110 §8.8.3.3).
  */
 export async function sendEncoded(ctx: Context, body: EncodedBody, etag?: string): Promise<void> {
   ctx.vary('Accept-Encoding');
@@ -65,19 +66,45 @@ export async function sendEncoded(ctx: Context, body: EncodedBody, etag?: string
   }
 }
 
-/** Below this size the headers weigh more than what is saved. */
-const smallestPage = 1024;
+/** Smaller pages are not compressed: the headers would be larger than the saving. */
+const minCompressedBytes = 1024;
 
 /**
- * Sets a body that is made for one answer, compressed in the fastest way: 40 to 60 µs for a page of 7 kB, on this thread, because handing it
- * to another one costs more than twice that. Only for pages that no cookie opens: to guess a secret in them from their length (BREACH), a
- * stranger would have to know their address, which holds the secret.
+ * Sets a body that was made for this response, compressed at the lowest level: 40 to 60 µs for a page of 7 kB, synchronously,
+ * because another thread takes more than twice that. Only for pages that are shown without cookies: to guess a secret in them
+ * from their length (BREACH), an attacker would need their URL, which holds the secret.
  */
-export function setPageBody(ctx: Context, page: Buffer): void {
+function setPageBody(ctx: Context, page: Buffer): void {
   ctx.vary('Accept-Encoding');
-  const coding = page.length < smallestPage ? 'identity' : acceptedCoding(ctx.get('accept-encoding'));
+  const coding = page.length < minCompressedBytes ? 'identity' : acceptedCoding(ctx.get('accept-encoding'));
   if (coding !== 'identity') ctx.set('Content-Encoding', coding);
   if (coding === 'br')
     ctx.body = brotliCompressSync(page, { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } });
   else ctx.body = coding === 'gzip' ? gzipSync(page, { level: 1 }) : page;
+}
+
+/**
+ * Sends a page with its policy. URLs in pages are built from BASE_URL; a page that may be open under another address of the
+ * instance (127.0.0.1 for localhost) needs BASE_URL in `formTargets` and `frameSources`.
+ * @param frameAncestors by default the page cannot be embedded.
+ * @param compress only for pages that are shown without cookies ({@link setPageBody}).
+ */
+export function sendPage(
+  ctx: Context,
+  html: string,
+  {
+    status = 200,
+    frameAncestors = noAncestors,
+    formTargets = [] as readonly string[],
+    frameSources = [] as readonly string[],
+    compress = false,
+  } = {},
+): void {
+  ctx.status = status;
+  ctx.type = 'text/html; charset=utf-8';
+  ctx.set('Content-Security-Policy', contentSecurityPolicy(frameAncestors, formTargets, frameSources));
+  if (frameAncestors !== noAncestors) ctx.set('Cross-Origin-Resource-Policy', 'cross-origin');
+  const body = Buffer.from(html);
+  if (compress) setPageBody(ctx, body);
+  else ctx.body = body;
 }

@@ -1,16 +1,17 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type Failure, fail } from '#lib/errors/fail.ts';
-import type { BodyBudget } from '#lib/http/body-budget.ts';
+import type { BodyBudget } from '#lib/http/admission.ts';
 import { checkJson, parseForeignJson, TooManyValues } from '#lib/json/check-json.ts';
 
-/** What a body may hold in memory without counting against the budget, so that small ones always get through. */
+/** A body counts against the budget from this size on, so that small ones are never rejected. */
 const freeBytes = 64 * 1024;
 
 /**
- * Reads a request body of at most `limit` bytes. What comes beyond is let go by unread, so that the client gets its answer
- * instead of a broken connection; requestTimeout bounds how long that lasts.
- * @param budget what all bodies that are still arriving may hold in memory.
- * @throws Failure `too-large`, `unavailable` when there is no room in memory, `malformed` when the connection breaks off, `unsupported-media-type` for an encoded body.
+ * Reads a request body of at most `limit` bytes. The rest of a larger one is discarded, so that the client gets the response instead
+ * of a broken connection; requestTimeout bounds how long that takes.
+ * @param budget memory for all bodies that are still arriving.
+ * @throws Failure `too-large`; `unavailable` if the budget is used up; `malformed` if the connection breaks;
+ *   `unsupported-media-type` for an encoded body.
  */
 export async function readBody(
   request: IncomingMessage,
@@ -19,7 +20,7 @@ export async function readBody(
 ): Promise<Buffer> {
   const encoding = request.headers['content-encoding'];
   if (encoding && encoding !== 'identity')
-    throw fail('unsupported-media-type', 'Send the body without Content-Encoding.');
+    throw fail('unsupported-media-type', 'Content-Encoding is not supported; send the body without it.');
   const chunks: Buffer[] = [];
   let size = 0;
   let counted = 0;
@@ -41,7 +42,7 @@ export async function readBody(
       }
       chunks.push(chunk);
     });
-    const broken = (cause?: unknown) => reject(fail('malformed', 'The body ended early.', { cause }));
+    const broken = (cause?: unknown) => reject(fail('malformed', 'The body is incomplete.', { cause }));
     const onClose = () => broken();
     request.on('end', () => {
       request.off('close', onClose);
@@ -50,18 +51,18 @@ export async function readBody(
     request.on('error', broken);
     request.on('close', onClose);
   });
-  return reading.finally(() => budget?.give(counted));
+  return reading.finally(() => budget?.release(counted));
 }
 
 function noRoom(): Failure {
-  return fail('unavailable', 'Too many large bodies are being sent at the moment. Please try again.', {
+  return fail('unavailable', 'Too many large bodies are being received. Please try again.', {
     headers: { 'Retry-After': '5' },
     overload: true,
   });
 }
 
 /**
- * Parses a JSON body: valid UTF-8, at most 20,000 values, and what `checkJson` demands.
+ * Parses a JSON body: valid UTF-8, at most 20,000 values, and the rules of `checkJson`.
  * @throws Failure `malformed`.
  */
 export function parseJson(body: Buffer): unknown {
@@ -85,4 +86,17 @@ export function decodeUtf8(body: Buffer): string {
   } catch {
     throw fail('malformed', 'The body is not valid UTF-8.');
   }
+}
+
+/**
+ * Waits until an unread body has arrived, if the connection ends with this response: closing it earlier would reset it and lose the
+ * response. `requestTimeout` bounds how long that takes.
+ */
+export async function drainBody(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const isKept = response.shouldKeepAlive && response.getHeader('connection') !== 'close';
+  if (isKept || request.complete || request.destroyed) return;
+  await new Promise<void>((resolve) => {
+    request.once('close', () => resolve());
+    request.resume();
+  });
 }

@@ -1,0 +1,62 @@
+/**
+ * Share of the limits that each priority may use: low is shed first, high last. Peers repeat their requests and have a separate
+ * quarter, so that they take no slots from other clients.
+ */
+const shares = { high: 1, normal: 0.75, low: 0.5, peer: 0.25 };
+
+/** Priority of a request under overload: `x-priority` in openapi.yaml, and `normal` without it. */
+export type Priority = keyof typeof shares;
+export const priorities = Object.keys(shares) as Priority[];
+
+/** Requests of peers are counted apart from all others. */
+export type Pool = 'peers' | 'others';
+
+/** Requests below this number are admitted whatever the delay of the event loop. */
+const alwaysAdmitted = 8;
+
+/** The slots of a process: how many are in use, and whether another request may have one. */
+export interface AdmissionLimits {
+  take(pool: Pool): void;
+  release(pool: Pool): void;
+  /** The limit that keeps a new request out, as the metrics' label `reason` names it; undefined if it may be admitted. */
+  reasonToRefuse(priority: Priority): 'in-flight' | 'event-loop' | undefined;
+  /** Whether a request that released its slot for a while has to wait for another; it may use its pool's whole limit. */
+  isFull(pool: Pool): boolean;
+  inFlight(): number;
+  /** Milliseconds since a request of a client other than a peer was in flight; 0 while there is one. */
+  sinceOthersMs(): number;
+}
+
+/** @param limits 0 switches one off. @param readDelay delay of the event loop in milliseconds. */
+export function createAdmissionLimits({
+  limits,
+  readDelay,
+}: {
+  limits: { inFlight: number; delayMs: number };
+  readDelay: () => number;
+}): AdmissionLimits {
+  const taken = { others: 0, peers: 0 };
+  let othersUntil = Number.NEGATIVE_INFINITY;
+  const exceeds = (pool: Pool, share: number) =>
+    limits.inFlight > 0 && taken[pool] >= limits.inFlight * share;
+  return {
+    take(pool) {
+      taken[pool] += 1;
+    },
+    release(pool) {
+      taken[pool] -= 1;
+      if (pool === 'others') othersUntil = performance.now();
+    },
+    reasonToRefuse(priority) {
+      const isPeer = priority === 'peer';
+      if (exceeds('others', shares[isPeer ? 'normal' : priority])) return 'in-flight';
+      if (isPeer && exceeds('peers', shares.peer)) return 'in-flight';
+      // With few requests in flight, a late event loop means a process that starts or a busy machine: shedding does not help.
+      if (limits.delayMs === 0 || taken.others + taken.peers < alwaysAdmitted) return undefined;
+      return readDelay() >= limits.delayMs * shares[priority] ? 'event-loop' : undefined;
+    },
+    isFull: (pool) => exceeds(pool, pool === 'peers' ? shares.peer : 1),
+    inFlight: () => taken.others + taken.peers,
+    sinceOthersMs: () => (taken.others > 0 ? 0 : performance.now() - othersUntil),
+  };
+}

@@ -1,0 +1,119 @@
+/** A request that waits for a slot. */
+export interface Waiting {
+  /** When it is rejected, by performance.now(). */
+  until: number;
+  /** Whether its client has disconnected. */
+  isGone(): boolean;
+  admit(): void;
+  /** Called when the wait is over or the client has disconnected. */
+  refuse(): void;
+}
+
+/** Waiting requests of one priority. */
+interface WaitingLine {
+  length(): number;
+  /** The line sets `until`, because the allowed wait depends on how long the line has not been empty. */
+  push(waiting: Omit<Waiting, 'until'>): void;
+  /** Removes the next request to be served. */
+  take(): Waiting | undefined;
+  /** Removes the requests whose wait is over or whose client has disconnected. */
+  takeOverdue(): Waiting[];
+}
+
+/** Shares of the longest wait: after the first the newest is served first; after the second waits are cut to the third. */
+const [newestFirstShare, standingShare, shortShare] = [0.05, 0.5, 0.25];
+
+/**
+ * A queue bounded by time: controlled delay and adaptive LIFO (Maurer, "Fail at Scale", ACM Queue 13/8, 2015). In a burst the
+ * oldest request is served first, and each may wait `maxWaitMs`. A queue that stays non-empty serves the newest first, because
+ * its client is the likeliest to be still waiting. After half of `maxWaitMs` the overload counts as standing: new requests may
+ * wait only briefly, so that they are rejected quickly.
+ */
+function createWaitingLine(maxWaitMs: number): WaitingLine {
+  let waiting: Waiting[] = [];
+  /** When a request last found the queue empty. */
+  let standingSince = 0;
+  return {
+    length: () => waiting.length,
+    push(request) {
+      const now = performance.now();
+      if (waiting.length === 0) standingSince = now;
+      const isStanding = now - standingSince >= maxWaitMs * standingShare;
+      waiting.push({ ...request, until: now + (isStanding ? maxWaitMs * shortShare : maxWaitMs) });
+    },
+    take() {
+      const newestFirst = performance.now() - standingSince >= maxWaitMs * newestFirstShare;
+      return newestFirst ? waiting.pop() : waiting.shift();
+    },
+    takeOverdue() {
+      const now = performance.now();
+      const { overdue = [], rest = [] } = Object.groupBy(waiting, (request) =>
+        now >= request.until || request.isGone() ? 'overdue' : 'rest',
+      );
+      waiting = rest;
+      return overdue;
+    },
+  };
+}
+
+/** Waiting requests of one priority, and the limit that keeps them waiting. */
+export interface AdmissionQueue {
+  length(): number;
+  push(waiting: Omit<Waiting, 'until'>): void;
+}
+
+/** Interval at which waiting requests are checked, besides every release of a slot. */
+const checkIntervalMs = 25;
+
+/** The queues of a process; the one that was added first is served first. */
+export function createAdmissionQueues() {
+  const queues: { line: WaitingLine; isBlocked: () => boolean }[] = [];
+  let queued = 0;
+  let timer: NodeJS.Timeout | undefined;
+
+  /** Admits waiting requests, by order of the queues, as long as there are slots. */
+  function admitWaiting(): void {
+    if (queued === 0) return;
+    for (const { line, isBlocked } of queues)
+      while (line.length() > 0 && !isBlocked()) {
+        queued -= 1;
+        const next = line.take();
+        if (next?.isGone()) next.refuse();
+        else next?.admit();
+      }
+    stopTimerIfEmpty();
+  }
+
+  function refuseOverdue(): void {
+    for (const { line } of queues)
+      for (const waiting of line.takeOverdue()) {
+        queued -= 1;
+        waiting.refuse();
+      }
+    stopTimerIfEmpty();
+    admitWaiting();
+  }
+
+  function stopTimerIfEmpty(): void {
+    if (queued > 0) return;
+    clearInterval(timer);
+    timer = undefined;
+  }
+
+  return {
+    admitWaiting,
+    /** @param isBlocked whether there is no slot for its requests at the moment. */
+    add(maxWaitMs: number, isBlocked: () => boolean): AdmissionQueue {
+      const line = createWaitingLine(maxWaitMs);
+      queues.push({ line, isBlocked });
+      return {
+        length: line.length,
+        push(waiting) {
+          line.push(waiting);
+          queued += 1;
+          timer ??= setInterval(refuseOverdue, checkIntervalMs);
+        },
+      };
+    },
+  };
+}

@@ -1,0 +1,204 @@
+import type { Context, Middleware } from 'koa';
+import { type Failure, fail } from '#lib/errors/fail.ts';
+import {
+  type AdmissionLimits,
+  createAdmissionLimits,
+  type Pool,
+  type Priority,
+  priorities,
+} from '#lib/http/admission-limits.ts';
+import { type AdmissionQueue, createAdmissionQueues } from '#lib/http/admission-queue.ts';
+import type { ContractOperation } from '#lib/http/operation.ts';
+import type { HttpMetrics } from '#lib/observability/metrics/http-metrics.ts';
+
+/** Thresholds above which requests wait or are rejected. 0 switches a limit off. */
+export interface OverloadLimits {
+  /** Requests in flight. */
+  inFlight: number;
+  /** Delay of the event loop in milliseconds. */
+  delayMs: number;
+  /** How long a request may wait for a slot, in milliseconds; 0 rejects it at once. */
+  waitMs: number;
+}
+
+/** An admitted request's slot. */
+export interface Slot {
+  readonly isHeld: boolean;
+  /** Releases the slot, for a while or at the end of the request. Idempotent. */
+  release(): void;
+  /** Takes a slot again. Never rejected, because the request has been admitted; a promise if it has to wait. */
+  acquire(): void | Promise<void>;
+  /** Memory budget of the bodies that are still arriving. */
+  bodies: BodyBudget;
+}
+
+/**
+ * Admits a request as soon as there is a slot for its priority.
+ * @param response tells whether the client has disconnected.
+ * @throws Failure `unavailable` with Retry-After if the request would wait too long.
+ */
+export type Admit = (
+  operation: Pick<ContractOperation, 'x-priority'>,
+  response?: { readonly destroyed: boolean },
+) => Slot | Promise<Slot>;
+
+/** Keeps a process from taking on more than it can finish; shared by its services (ADR 9). */
+export interface OverloadGuard {
+  admitFor(service: string): Admit;
+  load(): {
+    inFlight: number;
+    queued: Record<Priority, number>;
+    /** Milliseconds since a request of a client other than a peer was in flight; 0 while there is one. */
+    sinceOthersMs: number;
+    delayMs: number;
+  };
+}
+
+interface GuardOptions {
+  limits: OverloadLimits;
+  /** Delay of the event loop in milliseconds. */
+  readDelay: () => number;
+  metrics?: Pick<HttpMetrics, 'refused' | 'waited'>;
+}
+
+/** Values of Retry-After, in turn: clients that were rejected together must not return together. */
+const retryAfterSeconds = [1, 2, 3];
+
+/** Makes the guard of one process. Probes and metrics are served without it. */
+export function createOverloadGuard({ limits, readDelay, metrics }: GuardOptions): OverloadGuard {
+  const slots = createAdmissionLimits({ limits, readDelay });
+  const { arriving, admitWaiting, takeSlot } = createSlots(slots, limits.waitMs);
+  const overloaded = createRefusals();
+  return {
+    admitFor: (service) => (operation, response) => {
+      const priority = operation['x-priority'] ?? 'normal';
+      admitWaiting();
+      const reason = slots.reasonToRefuse(priority);
+      if (!reason) return takeSlot(priority);
+      const isGone = () => response?.destroyed === true;
+      const refusal = () => {
+        if (!isGone()) metrics?.refused({ service, priority, reason });
+        return overloaded();
+      };
+      if (limits.waitMs === 0) throw refusal();
+      const since = performance.now();
+      return new Promise<Slot>((resolve, reject) => {
+        const admit = () => {
+          metrics?.waited({ priority, ms: performance.now() - since });
+          resolve(takeSlot(priority));
+        };
+        arriving[priority].push({ isGone, admit, refuse: () => reject(refusal()) });
+      });
+    },
+    load: () => ({
+      inFlight: slots.inFlight(),
+      sinceOthersMs: slots.sinceOthersMs(),
+      delayMs: readDelay(),
+      queued: Object.fromEntries(
+        priorities.map((priority) => [priority, arriving[priority].length()]),
+      ) as Record<Priority, number>,
+    }),
+  };
+}
+
+/** Requests that released their slot for a while are served before new ones, and wait without a limit. */
+function createSlots(limits: AdmissionLimits, waitMs: number) {
+  const queues = createAdmissionQueues();
+  const bodies = createBodyBudget();
+  const addReturning = (pool: Pool) => queues.add(Number.POSITIVE_INFINITY, () => limits.isFull(pool));
+  const addArriving = (priority: Priority) =>
+    queues.add(waitMs, () => limits.reasonToRefuse(priority) !== undefined);
+  // The order in which they are added is the order in which they are served.
+  const others = addReturning('others');
+  const [high, normal, low] = [addArriving('high'), addArriving('normal'), addArriving('low')];
+  const returning: Record<Pool, AdmissionQueue> = { others, peers: addReturning('peers') };
+  const arriving: Record<Priority, AdmissionQueue> = { high, normal, low, peer: addArriving('peer') };
+
+  function takeSlot(priority: Priority): Slot {
+    const pool = priority === 'peer' ? 'peers' : 'others';
+    limits.take(pool);
+    const slot = {
+      isHeld: true,
+      bodies,
+      release() {
+        if (!slot.isHeld) return;
+        slot.isHeld = false;
+        limits.release(pool);
+        queues.admitWaiting();
+      },
+      acquire() {
+        if (slot.isHeld) return;
+        slot.isHeld = true;
+        if (!limits.isFull(pool)) return limits.take(pool);
+        return new Promise<void>((resolve) => {
+          const admit = () => resolve(limits.take(pool));
+          returning[pool].push({ admit, refuse: admit, isGone: () => false });
+        });
+      },
+    };
+    return slot;
+  }
+  return { arriving, admitWaiting: queues.admitWaiting, takeSlot };
+}
+
+function createRefusals(): () => Failure {
+  let refusals = 0;
+  return () => {
+    refusals += 1;
+    return fail('unavailable', 'The service is overloaded. Please try again.', {
+      headers: { 'Retry-After': String(retryAfterSeconds[refusals % retryAfterSeconds.length]) },
+      overload: true,
+    });
+  };
+}
+
+/** Guards paths that are not in the contract, with everything below them. */
+export function admitRequests(admit: Admit | undefined, prefixes: readonly string[]): Middleware {
+  return async (ctx, next) => {
+    const isGuarded = prefixes.some((prefix) => ctx.path === prefix || ctx.path.startsWith(`${prefix}/`));
+    if (!admit || !isGuarded) return next();
+    const slot = await admit({}, ctx.res);
+    ctx.state.slot = slot;
+    try {
+      await next();
+    } finally {
+      slot.release();
+    }
+  };
+}
+
+/** Releases the request's slot while it waits for its client or for another service. */
+export async function withoutSlot<Result>(ctx: Context, wait: () => Promise<Result>): Promise<Result> {
+  const slot = ctx.state.slot as Slot | undefined;
+  if (!slot?.isHeld) return wait();
+  slot.release();
+  try {
+    return await wait();
+  } finally {
+    await slot.acquire();
+  }
+}
+
+/** Bounds the memory of request bodies that are still arriving, because clients may send them slowly. */
+export interface BodyBudget {
+  /** @returns false if there is no memory left for so many bytes. */
+  take(bytes: number): boolean;
+  release(bytes: number): void;
+}
+
+/** Of all bodies together: about thirty of the largest that the contract allows. */
+const maxBodyBytes = 32 * 1024 * 1024;
+
+export function createBodyBudget(): BodyBudget {
+  let taken = 0;
+  return {
+    take(bytes) {
+      if (taken + bytes > maxBodyBytes) return false;
+      taken += bytes;
+      return true;
+    },
+    release(bytes) {
+      taken -= bytes;
+    },
+  };
+}
