@@ -1,7 +1,6 @@
 import type { RequestListener } from 'node:http';
 import type { Secrets } from '#lib/config/secrets.ts';
 import type { InternalOperations } from '#lib/contracts/operations.ts';
-import { createFront } from '#lib/http/listen.ts';
 import type { Logger } from '#lib/observability/logger.ts';
 import { createSurroundings, type OwnedSurroundings } from '#lib/runtime/create-surroundings.ts';
 import type { ComposedService } from '#lib/runtime/service-definition.ts';
@@ -70,10 +69,23 @@ function operationsOf<Service extends keyof InternalOperations>(
   return operations as InternalOperations[Service];
 }
 
+/**
+ * Dispatches by path prefix, longest first, as the Ingress does in distributed mode.
+ * `/user` covers `/user` and `/user/…`, not `/users`.
+ */
 function routeByPrefix(composed: readonly ComposedService[]): RequestListener {
-  const routes = composed.flatMap(({ app, prefixes }) => {
-    const handler = app.callback();
-    return prefixes.map((prefix) => ({ prefix, handler }));
-  });
-  return createFront(routes);
+  const routes = composed
+    .flatMap(({ app, prefixes }) => {
+      const handler = app.callback();
+      return prefixes.map((prefix) => ({ prefix, handler }));
+    })
+    .sort((a, b) => b.prefix.length - a.prefix.length);
+  return (request, response) => {
+    const path = (request.url ?? '/').split('?', 1)[0] as string;
+    const route = routes.find(
+      ({ prefix }) => prefix === '/' || path === prefix || path.startsWith(`${prefix}/`),
+    );
+    if (route) return route.handler(request, response);
+    response.writeHead(404).end();
+  };
 }

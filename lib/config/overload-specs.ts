@@ -1,7 +1,7 @@
 import { wholeNumber } from '#lib/config/validators.ts';
 
 /**
- * Thresholds above which requests wait, and are then rejected with 503 (lib/http/overload-guard.ts); 0 switches a limit off. The defaults were measured with
+ * Thresholds above which requests wait, and are then rejected with 503 (lib/http/admission.ts); 0 switches a limit off. The defaults were measured with
  * bench/overload.ts.
  */
 export const overloadSpecs = {

@@ -1,6 +1,6 @@
 /**
- * Share of the limits that each priority may use: low is shed first, high last. Peers repeat their requests and have a separate
- * quarter, so that they take no slots from other clients.
+ * Share of the limits that each priority may use: low is shed first, high last. Peers repeat their requests
+ * and have a separate quarter, so that they take no slots from other clients.
  */
 const shares = { high: 1, normal: 0.75, low: 0.5, peer: 0.25 };
 
@@ -18,9 +18,15 @@ const alwaysAdmitted = 8;
 export interface AdmissionLimits {
   take(pool: Pool): void;
   release(pool: Pool): void;
-  /** The limit that keeps a new request out, as the metrics' label `reason` names it; undefined if it may be admitted. */
+  /**
+   * The limit that keeps a new request out, as the metrics' label `reason` names it; undefined if it may be
+   * admitted.
+   */
   reasonToRefuse(priority: Priority): 'in-flight' | 'event-loop' | undefined;
-  /** Whether a request that released its slot for a while has to wait for another; it may use its pool's whole limit. */
+  /**
+   * Whether a request that released its slot for a while has to wait for another; it may use its pool's whole
+   * limit.
+   */
   isFull(pool: Pool): boolean;
   inFlight(): number;
   /** Milliseconds since a request of a client other than a peer was in flight; 0 while there is one. */
@@ -51,7 +57,8 @@ export function createAdmissionLimits({
       const isPeer = priority === 'peer';
       if (exceeds('others', shares[isPeer ? 'normal' : priority])) return 'in-flight';
       if (isPeer && exceeds('peers', shares.peer)) return 'in-flight';
-      // With few requests in flight, a late event loop means a process that starts or a busy machine: shedding does not help.
+      // With few requests in flight, a late event loop means a process that starts or a busy machine:
+      // shedding does not help.
       if (limits.delayMs === 0 || taken.others + taken.peers < alwaysAdmitted) return undefined;
       return readDelay() >= limits.delayMs * shares[priority] ? 'event-loop' : undefined;
     },

@@ -20,14 +20,18 @@ interface WaitingLine {
   takeOverdue(): Waiting[];
 }
 
-/** Shares of the longest wait: after the first the newest is served first; after the second waits are cut to the third. */
+/**
+ * Shares of the longest wait: after the first the newest is served first; after the second waits are cut to
+ * the third.
+ */
 const [newestFirstShare, standingShare, shortShare] = [0.05, 0.5, 0.25];
 
 /**
- * A queue bounded by time: controlled delay and adaptive LIFO (Maurer, "Fail at Scale", ACM Queue 13/8, 2015). In a burst the
- * oldest request is served first, and each may wait `maxWaitMs`. A queue that stays non-empty serves the newest first, because
- * its client is the likeliest to be still waiting. After half of `maxWaitMs` the overload counts as standing: new requests may
- * wait only briefly, so that they are rejected quickly.
+ * A queue bounded by time: controlled delay and adaptive LIFO (Maurer, "Fail at Scale", ACM Queue 13/8,
+ * 2015). In a burst the oldest request is served first, and each may wait `maxWaitMs`. A queue that stays
+ * non-empty serves the newest first, because its client is the likeliest to be still waiting. After half of
+ * `maxWaitMs` the overload counts as standing: new requests may wait only briefly, so that they are rejected
+ * quickly.
  */
 function createWaitingLine(maxWaitMs: number): WaitingLine {
   let waiting: Waiting[] = [];

@@ -9,6 +9,7 @@ import {
 } from '#lib/http/admission-limits.ts';
 import { type AdmissionQueue, createAdmissionQueues } from '#lib/http/admission-queue.ts';
 import type { ContractOperation } from '#lib/http/operation.ts';
+import { type BodyBudget, createBodyBudget } from '#lib/http/request-body.ts';
 import type { HttpMetrics } from '#lib/observability/metrics/http-metrics.ts';
 
 /** Thresholds above which requests wait or are rejected. 0 switches a limit off. */
@@ -26,7 +27,9 @@ export interface Slot {
   readonly isHeld: boolean;
   /** Releases the slot, for a while or at the end of the request. Idempotent. */
   release(): void;
-  /** Takes a slot again. Never rejected, because the request has been admitted; a promise if it has to wait. */
+  /**
+   * Takes a slot again. Never rejected, because the request has been admitted; a promise if it has to wait.
+   */
   acquire(): void | Promise<void>;
   /** Memory budget of the bodies that are still arriving. */
   bodies: BodyBudget;
@@ -177,28 +180,4 @@ export async function withoutSlot<Result>(ctx: Context, wait: () => Promise<Resu
   } finally {
     await slot.acquire();
   }
-}
-
-/** Bounds the memory of request bodies that are still arriving, because clients may send them slowly. */
-export interface BodyBudget {
-  /** @returns false if there is no memory left for so many bytes. */
-  take(bytes: number): boolean;
-  release(bytes: number): void;
-}
-
-/** Of all bodies together: about thirty of the largest that the contract allows. */
-const maxBodyBytes = 32 * 1024 * 1024;
-
-export function createBodyBudget(): BodyBudget {
-  let taken = 0;
-  return {
-    take(bytes) {
-      if (taken + bytes > maxBodyBytes) return false;
-      taken += bytes;
-      return true;
-    },
-    release(bytes) {
-      taken -= bytes;
-    },
-  };
 }

@@ -2,8 +2,8 @@ import ipaddr from 'ipaddr.js';
 import type { Context, Middleware } from 'koa';
 
 /**
- * Puts the client's address into `ctx.state.address`: the connection's remote address, or, behind proxies in `trusted`, the last
- * address in X-Forwarded-For that is no trusted proxy (docs/interface.md, "Limits").
+ * Puts the client's address into `ctx.state.address`: the connection's remote address, or, behind proxies in
+ * `trusted`, the last address in X-Forwarded-For that is no trusted proxy (docs/interface.md, "Limits").
  */
 export function clientAddress(trusted: readonly string[]): Middleware {
   const networks = trusted.map((network) => ipaddr.parseCIDR(network));
@@ -30,8 +30,10 @@ export function clientAddress(trusted: readonly string[]): Middleware {
 }
 
 /**
- * The network that an address is counted as. All of an IPv6 /64 counts as one, because a host may use any address in it (RFC 6177).
- * @returns an IPv4 address (mapped ones too), the first 64 bits of IPv6, or the text itself if it is no address.
+ * The network that an address is counted as. All of an IPv6 /64 counts as one, because a host may use any
+ * address in it (RFC 6177).
+ * @returns an IPv4 address (mapped ones too), the first 64 bits of IPv6, or the text itself if it is no
+ * address.
  */
 export function addressNetwork(address: string): string {
   if (!ipaddr.isValid(address)) return address;

@@ -1,11 +1,16 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import type { Document } from 'openapi-backend';
+import addFormats from 'ajv-formats';
+import { type Document, OpenAPIBackend } from 'openapi-backend';
 import { keepText } from '#lib/cache/keep-text.ts';
+import { fail } from '#lib/errors/fail.ts';
+import type { ContractOperation } from '#lib/http/operation.ts';
 
 const require = createRequire(import.meta.url);
 
-/** Reads openapi.yaml. A copy in JSON is kept on disk, because parsing the YAML takes a good part of a start. */
+/**
+ * Reads openapi.yaml. A copy in JSON is kept on disk, because parsing the YAML takes a good part of a start.
+ */
 export function readContract(file: URL): Document {
   const text = readFileSync(file, 'utf8');
   const json = keepText({
@@ -30,4 +35,73 @@ export function pruneDocument(document: Document, tag: string): Document {
     if (kept.some(([method]) => methods.has(method))) paths[path] = Object.fromEntries(kept);
   }
   return { ...document, paths } as Document;
+}
+
+interface RequestParts {
+  params: Record<string, string>;
+  query: Record<string, string | string[] | undefined>;
+  body: unknown;
+}
+
+/**
+ * Checks a request against the contract.
+ * @throws Failure `malformed` with a JSON pointer for each fault; `not-found` for an invalid path parameter.
+ */
+export type ValidateRequest = (operation: ContractOperation, request: RequestParts) => void;
+
+/** Makes the validators of all operations in the document. */
+export async function createRequestValidator(
+  document: Document,
+): Promise<{ operations: ContractOperation[]; validate: ValidateRequest }> {
+  const api = new OpenAPIBackend({
+    definition: document,
+    strict: true,
+    // Compiles each validator on first use, because compiling all took seconds at every start. Tests check
+    // the document itself.
+    quick: true,
+    validate: true,
+    ajvOpts: { strict: false, allErrors: false, coerceTypes: false },
+    customizeAjv: (ajv) => {
+      (addFormats as unknown as (target: typeof ajv) => void)(ajv);
+      return ajv;
+    },
+  });
+  await api.init();
+  const operations = api.getOperations() as unknown as ContractOperation[];
+  const validate: ValidateRequest = ({ operationId, requestBody }, { params, query, body }) => {
+    const hasBody = body !== undefined && !Buffer.isBuffer(body);
+    if (!hasBody && requestBody?.required && !Buffer.isBuffer(body))
+      throw fail('malformed', 'A body is required.');
+    // Not openapi-backend's validateRequest, which serialises and parses the parts again. Copies, because ajv
+    // coerces in place.
+    const parts = {
+      path: { ...params },
+      query: { ...query },
+      header: {},
+      ...(hasBody ? { requestBody: body } : {}),
+    };
+    const errors = (api.validator.getRequestValidatorsForOperation(operationId) ?? []).flatMap((check) =>
+      check(parts) ? [] : (check.errors ?? []),
+    );
+    if (errors.length > 0) throw invalidRequest(errors);
+  };
+  return { operations, validate };
+}
+
+function invalidRequest(
+  errors: { instancePath: string; message?: string; params?: Record<string, unknown> }[],
+) {
+  if (errors.some((error) => error.instancePath.startsWith('/path')))
+    return fail('not-found', 'Resource not found.');
+  const faults = errors.map(({ instancePath, message, params }) => {
+    const missing = typeof params?.missingProperty === 'string' ? `/${params.missingProperty}` : '';
+    return {
+      pointer: instancePath.replace(/^\/(requestBody|query)/, '') + missing,
+      code: 'malformed',
+      detail: missing ? 'is required' : (message ?? 'is not valid'),
+    };
+  });
+  const first = faults[0];
+  const where = first?.pointer ? `${first.pointer} ` : 'The request ';
+  return fail('malformed', `${where}${first?.detail ?? 'is not valid'}.`, { errors: faults });
 }

@@ -16,7 +16,9 @@ interface AppOptions {
   renderErrorPage?: RenderErrorPage;
 }
 
-/** A service's Koa application with what every service does: request id, log line, headers, errors. */
+/**
+ * A service's Koa application with the middleware of every service: request id, log line, headers, errors.
+ */
 export function createApp(
   { service, baseUrl, apiVersion, log, metrics, renderErrorPage }: AppOptions,
   middleware: Middleware[],
@@ -24,22 +26,23 @@ export function createApp(
   const app = new Koa();
   app.use(observe({ service, log: log.child({ service }), apiVersion, metrics: metrics?.http }));
   app.use(handleErrors({ baseUrl, log: log.child({ service }), renderErrorPage }));
-  app.use(refuseBadTarget);
+  app.use(rejectBadTarget);
   for (const each of middleware) app.use(each);
   app.on('error', (error: unknown, ctx?: Context) => {
-    if (isOfClient((error as { code?: string }).code)) return;
-    log.error('a reply could not be sent', { service, requestId: ctx?.state.requestId, error });
+    if (isClientError((error as { code?: string }).code)) return;
+    log.error('failed to send a response', { service, requestId: ctx?.state.requestId, error });
   });
   return app;
 }
 
-/** A client that went away, or whose bytes are no HTTP, is no fault of ours. */
-function isOfClient(code = ''): boolean {
+/** Whether the client disconnected or sent bytes that are not HTTP. */
+function isClientError(code = ''): boolean {
   return ['ECONNRESET', 'EPIPE', 'ERR_STREAM_PREMATURE_CLOSE'].includes(code) || code.startsWith('HPE_');
 }
 
-const refuseBadTarget: Middleware = (ctx, next) => {
-  if (ctx.state.badTarget) throw fail('malformed', 'The request target is not a valid address.');
+const rejectBadTarget: Middleware = (ctx, next) => {
+  if (ctx.state.badTarget)
+    throw fail('malformed', 'The request target is not a valid path; send a path that starts with a slash.');
   return next();
 };
 
@@ -50,11 +53,11 @@ interface Observation {
   metrics: HttpMetrics | undefined;
 }
 
-/** Gives the request an id that follows it, and writes one line when it is over. */
+/** Gives each request an id, and logs and measures it when it is finished. */
 function observe({ service, log, apiVersion, metrics }: Observation): Middleware {
   return async (ctx, next) => {
     const started = performance.now();
-    // Neither a path nor `*` (RFC 9112 §3.2): reading its path could throw.
+    // Neither a path nor `*` (RFC 9112 §3.2): Koa could throw when it parses it.
     if (!/^[/*]/.test(ctx.req.url ?? '/')) {
       ctx.state.badTarget = true;
       ctx.req.url = '/';

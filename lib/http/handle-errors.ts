@@ -1,22 +1,24 @@
 import type { Context, Middleware, Next } from 'koa';
 import { LRUCache } from 'lru-cache';
 import type { Failure } from '#lib/errors/fail.ts';
-import { preferredMode } from '#lib/http/negotiation.ts';
 import { problemStatus, toFailure, toProblem } from '#lib/http/problem.ts';
 import { setCommonHeaders } from '#lib/http/security-headers.ts';
-import { sendPage } from '#lib/http/send.ts';
+import { preferredMode, sendPage } from '#lib/http/send.ts';
 import type { Logger } from '#lib/observability/logger.ts';
 import { askedColorScheme } from '#lib/pages/color-scheme.ts';
 
-/** Renders the page of a failure in the reader's language; may fail, then the problem document is sent as it is. */
+/**
+ * Renders the page of a failure in the reader's language. If it rejects, the problem document is sent
+ * instead.
+ */
 export type RenderErrorPage = (
   ctx: Context,
   failure: Failure,
 ) => Promise<{ html: string; frameAncestors?: string }>;
 
 /**
- * The one error middleware: a problem document, or a page with the same status for browsers (docs/interface.md, "Errors").
- * Causes go to the log, never to the client.
+ * Error middleware: answers with a problem document, or with a page of the same status for browsers
+ * (docs/interface.md, "Errors"). Logs causes; clients never see them.
  */
 export function handleErrors({
   baseUrl,
@@ -27,7 +29,7 @@ export function handleErrors({
   log: Logger;
   renderErrorPage?: RenderErrorPage;
 }): Middleware {
-  const renderOnce = renderErrorPage && rememberPages(renderErrorPage);
+  const renderCached = renderErrorPage && cachePages(renderErrorPage);
   const secure = baseUrl.startsWith('https:');
   return async (ctx: Context, next: Next) => {
     setCommonHeaders(ctx, secure);
@@ -35,15 +37,15 @@ export function handleErrors({
       await next();
     } catch (error) {
       const failure = toFailure(error);
-      // The guard counts what it refuses; a line for each would be more work than is left to do.
+      // Rejections under overload are counted by the guard, because logging each would add to the load.
       if (problemStatus[failure.code].status >= 500 && !failure.overload) logFailure(log, ctx, failure);
-      await sendFailure(ctx, failure, baseUrl, log, failure.overload ? renderOnce : renderErrorPage);
+      await sendFailure(ctx, failure, baseUrl, log, failure.overload ? renderCached : renderErrorPage);
     }
   };
 }
 
-/** Pages that say the same to every reader of a language: rendered once, because they are sent when there is no time. */
-function rememberPages(render: RenderErrorPage): RenderErrorPage {
+/** Caches error pages by language, because they are sent under overload and do not depend on the request. */
+function cachePages(render: RenderErrorPage): RenderErrorPage {
   const pages = new LRUCache<string, ReturnType<RenderErrorPage>>({ max: 200, ttl: 600_000 });
   return (ctx, failure) => {
     const colors = askedColorScheme(ctx.query.colorScheme);
@@ -77,7 +79,10 @@ async function sendFailure(
         formTargets: [baseUrl],
       });
     } catch (error) {
-      log.error('an error page could not be rendered', { requestId: ctx.state.requestId, error });
+      log.error('failed to render an error page; sending the problem document', {
+        requestId: ctx.state.requestId,
+        error,
+      });
     }
   }
   ctx.status = status;
@@ -85,7 +90,10 @@ async function sendFailure(
   ctx.body = JSON.stringify(toProblem(failure, baseUrl, ctx.path));
 }
 
-/** HTML-only operations answer a wildcard with a page (docs/interface.md), so their errors are pages too. */
+/**
+ * Operations that produce only HTML answer a wildcard with a page (docs/interface.md), and so do their
+ * errors.
+ */
 function wantsPage(ctx: Context): boolean {
   const mode = preferredMode(ctx.get('accept'));
   return (
@@ -94,7 +102,7 @@ function wantsPage(ctx: Context): boolean {
 }
 
 function logFailure(log: Logger, ctx: Context, failure: Failure): void {
-  log.error('a request failed', {
+  log.error('request failed', {
     requestId: ctx.state.requestId,
     operation: ctx.state.operationId,
     method: ctx.method,

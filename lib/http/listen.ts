@@ -12,7 +12,10 @@ import { StartupError } from '#lib/errors/startup-error.ts';
 export interface Listener {
   port: number;
   server: Server;
-  /** From now on every response closes its connection, so that clients connect again, perhaps to another replica. */
+  /**
+   * From now on every response closes its connection, so that clients connect again, perhaps to another
+   * replica.
+   */
   closeConnections(): void;
   /** Stops accepting connections, and cuts off the requests that are not finished after `graceMs`. */
   close(graceMs: number): Promise<void>;
@@ -68,8 +71,8 @@ export async function listen(handler: RequestListener, address: Address): Promis
 }
 
 /**
- * Reduces the absolute-form of a request target, which every server must accept (RFC 9112 §3.2.2), to path and query. An invalid
- * target is left as it is; create-app.ts rejects it.
+ * Reduces the absolute-form of a request target, which every server must accept (RFC 9112 §3.2.2), to path
+ * and query. An invalid target is left as it is; create-app.ts rejects it.
  */
 function originForm(target: string): string {
   if (target.startsWith('/')) return target;
@@ -108,8 +111,8 @@ async function close(server: Server, graceMs: number): Promise<void> {
 const maxPipelined = 8;
 
 /**
- * Handles the pipelined requests of a connection (RFC 9112 §9.3.2) one after the other. Node.js would start all of them at once, so
- * that a few connections could starve all others.
+ * Handles the pipelined requests of a connection (RFC 9112 §9.3.2) one after the other. Node.js would start
+ * all of them at once, so that a few connections could starve all others.
  */
 function serializeByConnection(handler: RequestListener): RequestListener {
   /** Waiting requests of the connections that have a request in progress. */
@@ -121,7 +124,8 @@ function serializeByConnection(handler: RequestListener): RequestListener {
       const waiting = busy.get(socket);
       const next = waiting?.shift();
       if (waiting?.length === maxPipelined - 1) socket.resume();
-      // In another turn of the event loop: requests that are answered synchronously must not starve other connections.
+      // In another turn of the event loop: requests that are answered synchronously must not starve other
+      // connections.
       if (next && !socket.destroyed) setImmediate(start, ...next);
       else busy.delete(socket);
     });
@@ -135,27 +139,5 @@ function serializeByConnection(handler: RequestListener): RequestListener {
       busy.set(socket, []);
       start(request, response);
     } else if (waiting.push([request, response]) === maxPipelined) socket.pause();
-  };
-}
-
-/** A path prefix and its handler. */
-export interface Route {
-  prefix: string;
-  handler: RequestListener;
-}
-
-/**
- * Dispatches by path prefix, longest first, as the Ingress does in distributed mode.
- * `/user` covers `/user` and `/user/…`, not `/users`.
- */
-export function createFront(routes: readonly Route[]): RequestListener {
-  const ordered = [...routes].sort((a, b) => b.prefix.length - a.prefix.length);
-  return (request, response) => {
-    const path = (request.url ?? '/').split('?', 1)[0] as string;
-    const route = ordered.find(
-      ({ prefix }) => prefix === '/' || path === prefix || path.startsWith(`${prefix}/`),
-    );
-    if (route) return route.handler(request, response);
-    response.writeHead(404).end();
   };
 }

@@ -61,7 +61,8 @@ export const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-
 
 /**
  * Sends one page of a list as a JSON array, with the next page's URL in `Link` (docs/interface.md, "Lists").
- * @param list.url of the list. @param list.find reads rows after a position; its limit is one more than the page has, to see whether there is a next page.
+ * @param list.url of the list. @param list.find reads rows after a position; its limit is one more than the
+ * page has, to see whether there is a next page.
  * @throws Failure `malformed` for a bad cursor or limit.
  */
 export async function sendList<Row extends { id: string; position: string }>(
@@ -85,8 +86,8 @@ export async function sendList<Row extends { id: string; position: string }>(
 }
 
 /**
- * Reads a list parameter with an enumeration of values; empty ones count as absent. Adds a fault for an unknown value, because an
- * empty list would hide a typing error.
+ * Reads a list parameter with an enumeration of values; empty ones count as absent. Adds a fault for an
+ * unknown value, because an empty list would hide a typing error.
  */
 export function readChoices<Choice extends string>(
   value: unknown,

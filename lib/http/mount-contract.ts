@@ -1,15 +1,14 @@
 import Router from '@koa/router';
 import type { Context, Middleware } from 'koa';
+import Negotiator from 'negotiator';
 import type { Document } from 'openapi-backend';
-import type { Principal } from '#lib/contracts/principal.ts';
+import type { Principal, Role } from '#lib/contracts/principal.ts';
 import { fail } from '#lib/errors/fail.ts';
 import type { Admit } from '#lib/http/admission.ts';
-import { checkRights } from '#lib/http/check-rights.ts';
-import { pruneDocument } from '#lib/http/contract-document.ts';
-import { acceptedMode, producedTypes } from '#lib/http/negotiation.ts';
-import type { ContractOperation, Handler, Handlers } from '#lib/http/operation.ts';
+import { createRequestValidator, pruneDocument, type ValidateRequest } from '#lib/http/contract-document.ts';
+import type { ContractOperation, Handler, Handlers, Mode } from '#lib/http/operation.ts';
 import { readInput, readQuery } from '#lib/http/read-input.ts';
-import { createRequestValidator, type ValidateRequest } from '#lib/http/validate-request.ts';
+import { preferredMode } from '#lib/http/send.ts';
 import { isStorable } from '#lib/json/check-json.ts';
 
 interface MountOptions {
@@ -26,8 +25,8 @@ interface MountOptions {
 }
 
 /**
- * Serves a service's part of the contract: route, authenticate, check rights, negotiate, read, validate, handle.
- * Credentials and rights come before the content (docs/interface.md).
+ * Serves a service's part of the contract: route, authenticate, check rights, negotiate, read, validate,
+ * handle. Credentials and rights come before the content (docs/interface.md).
  */
 export async function mountContract(
   options: MountOptions,
@@ -126,4 +125,50 @@ function rejectMethod(methods: readonly string[]): Middleware {
     ctx.status = 204;
     ctx.set('Allow', allowed);
   };
+}
+
+/**
+ * Deny by default: a principal may use an operation if the operation's `x-roles` lists one of its roles.
+ * The domain checks whether a resource is the principal's own.
+ * @throws Failure `unauthorized` without credentials, `forbidden` with them.
+ */
+function checkRights(operation: ContractOperation, principal: Principal): void {
+  const allowed = operation['x-roles'];
+  if (allowed.anonymous || principal.roles.some((role: Role) => allowed[role])) return;
+  if (principal.roles.includes('anonymous'))
+    throw fail('unauthorized', 'Credentials are required.', {
+      headers: { 'WWW-Authenticate': 'Bearer realm="accord"' },
+    });
+  throw fail('forbidden', 'The credentials do not allow this operation.');
+}
+
+/**
+ * The media types of an operation's successful answers, and HTML where browsers get a 303
+ * (docs/interface.md).
+ */
+function producedTypes(operation: ContractOperation): string[] {
+  const types = Object.entries(operation.responses)
+    .filter(([status]) => status.startsWith('2'))
+    .flatMap(([, response]) => Object.keys(response.content ?? {}));
+  if (types.length > 0 && operation.responses['303']) types.push('text/html');
+  return [...new Set(types)];
+}
+
+/**
+ * Decides whether an operation answers with a page or a document. Operations that produce only HTML answer a
+ * wildcard with HTML. Operations with other media types (receipts) read Accept themselves.
+ * @throws Failure `not-acceptable`.
+ */
+function acceptedMode(ctx: Context, types: string[]): Mode {
+  const accept = ctx.get('accept');
+  if (types.length === 0) return preferredMode(accept) === 'html' ? 'html' : 'json';
+  const html = types.includes('text/html');
+  const json = types.includes('application/json');
+  if (html && json) {
+    const mode = preferredMode(accept);
+    if (mode !== 'neither') return mode;
+  }
+  if (accept === '' || new Negotiator({ headers: { accept } }).mediaType(types) !== undefined)
+    return html && !json ? 'html' : 'json';
+  throw fail('not-acceptable', `No acceptable media type; available: ${types.join(', ')}.`);
 }

@@ -35,11 +35,14 @@ export interface ContractOperation {
   /** Request body limit in bytes; 64 KiB when absent (docs/interface.md, "Limits"). */
   'x-body-limit'?: number;
   /**
-   * Priority under overload: `high` takes a subject's answers, `low` creates something or lists much, `peer` is sent by other
-   * instances; everything else is between high and low.
+   * Priority under overload: `high` takes a subject's answers, `low` creates something or lists much, `peer`
+   * is sent by other instances; everything else is between high and low.
    */
   'x-priority'?: 'high' | 'low' | 'peer';
-  /** Whether it takes a subject's answers; only these count for the submission objective (docs/operations.md, "Metrics"). */
+  /**
+   * Whether it takes a subject's answers; only these count for the submission objective (docs/operations.md,
+   * "Metrics").
+   */
   'x-submission'?: boolean;
   parameters?: { name: string; in: string; schema?: { type?: string } }[];
   requestBody?: { required?: boolean; content: Record<string, unknown> };

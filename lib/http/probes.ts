@@ -1,16 +1,16 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-/** `/livez` and `/readyz` through the life of a process: busy starting, at work, stopping (reliability.md, "Lifecycle"). */
+/** Liveness and readiness probes of a process: `/livez` and `/readyz`. */
 export interface Probes {
-  /** Answers if a probe is asked for. @returns whether it was. */
+  /** Answers a probe. @returns false if the request is no probe. */
   handle(request: IncomingMessage, response: ServerResponse): boolean;
-  /** The process is at work. @param check whether it can work at this moment. */
+  /** The process has started. @param check whether it can serve requests now. */
   ready(check: () => Promise<boolean>): void;
-  /** The process wants no more work. */
+  /** The process drains: it is not ready any more. */
   stopping(): void;
 }
 
-/** That there is an answer at all is what `/livez` tells: consumers that are lost are replaced within the process. */
+/** `/livez` always answers 200: the process replaces lost consumers itself, so a restart would not help. */
 export function createProbes(): Probes {
   let check: () => Promise<boolean> = async () => false;
   async function answerReady(response: ServerResponse) {
@@ -21,7 +21,7 @@ export function createProbes(): Probes {
     handle(request, response) {
       const path = request.url?.split('?', 1)[0];
       if (path !== '/livez' && path !== '/readyz') return false;
-      if (request.method !== 'GET' && request.method !== 'HEAD') refuseMethod(response);
+      if (request.method !== 'GET' && request.method !== 'HEAD') rejectMethod(response);
       else if (path === '/livez') answer(response, 200, 'alive');
       else void answerReady(response);
       return true;
@@ -35,14 +35,14 @@ export function createProbes(): Probes {
   };
 }
 
-function refuseMethod(response: ServerResponse): void {
+function rejectMethod(response: ServerResponse): void {
   response.writeHead(405, { 'Content-Type': 'application/problem+json', Allow: 'GET, HEAD' });
   response.end(
     JSON.stringify({
       type: 'about:blank',
       title: 'Method not allowed',
       status: 405,
-      detail: 'This address takes GET, HEAD.',
+      detail: 'Method not allowed; allowed methods: GET, HEAD.',
     }),
   );
 }

@@ -38,7 +38,10 @@ export interface Problem {
   [member: string]: unknown;
 }
 
-/** Turns anything thrown into a Failure; an unknown error becomes `internal`, whose detail does not tell the cause. */
+/**
+ * Turns anything thrown into a Failure; an unknown error becomes `internal`, whose detail does not tell the
+ * cause.
+ */
 export function toFailure(error: unknown): Failure {
   if (error instanceof Failure) return error;
   const status = (error as { status?: unknown } | null)?.status;
@@ -46,7 +49,10 @@ export function toFailure(error: unknown): Failure {
   return new Failure('internal', 'Please try again later. The error has been logged.', { cause: error });
 }
 
-/** The problem document of a failure. @param instance the request's path without its query, which may hold a token. */
+/**
+ * The problem document of a failure. @param instance the request's path without its query, which may hold a
+ * token.
+ */
 export function toProblem(failure: Failure, baseUrl: string, instance: string): Problem {
   const { status, title } = problemStatus[failure.code];
   return {

@@ -4,7 +4,7 @@ import type { Principal } from '#lib/contracts/principal.ts';
 import { fail } from '#lib/errors/fail.ts';
 import { clientNetwork } from '#lib/http/client-address.ts';
 
-/** What requests are counted by; the limits are per minute (docs/interface.md, "Limits"). */
+/** What requests are counted by. Limits are per minute (docs/interface.md, "Limits"). */
 export type LimitKind = 'key' | 'user' | 'transaction' | 'address' | 'authorization';
 export type RateLimits = Record<LimitKind, number> | 'off';
 
@@ -16,22 +16,23 @@ export const defaultRateLimits: Record<LimitKind, number> = {
   authorization: 120,
 };
 
-/** Counts requests and refuses those over the limit. */
+/** Counts requests and rejects those over the limit. */
 export interface RateLimiter {
   /** @throws Failure `too-many-requests` with Retry-After. */
   countRequest(principal: Principal): Promise<void>;
   /**
-   * Counts failed credentials of an address. What can be guessed is counted before it is tried, so that no guesses run side by side
-   * beyond the limit, and {@link forgetRefusal} follows if it was right. @throws Failure `too-many-requests`.
+   * Counts failed credentials by address. A guessable secret is counted before it is checked, so that
+   * parallel guesses cannot exceed the limit; {@link forgetRefusal} follows if it was correct. @throws
+   * Failure `too-many-requests`.
    */
   countRefusal(ctx: Context): Promise<void>;
-  /** Counts sign-ins that an address begins, each of which is stored. @throws Failure `too-many-requests`. */
+  /** Counts sign-ins started by an address, because each is stored. @throws Failure `too-many-requests`. */
   countAuthorization(ctx: Context): Promise<void>;
-  /** Takes a counted refusal back. */
+  /** Undoes {@link countRefusal}. */
   forgetRefusal(ctx: Context): Promise<void>;
 }
 
-/** Makes the limiter of one process. @param counters where it is counted. */
+/** Makes a limiter. @param counters holds the counts: in this process, or shared by replicas. */
 export function createRateLimiter(limits: RateLimits, counters: Counters): RateLimiter {
   if (limits === 'off') {
     const nothing = async () => {};
@@ -45,8 +46,8 @@ export function createRateLimiter(limits: RateLimits, counters: Counters): RateL
   const byKind = Object.fromEntries(
     Object.entries(limits).map(([name, points]) => [name, counters({ name, points, seconds: 60 })]),
   ) as Record<LimitKind, Counter>;
-  const count = async (kind: LimitKind, who: string) => {
-    const waitMs = await byKind[kind].count(who);
+  const count = async (kind: LimitKind, account: string) => {
+    const waitMs = await byKind[kind].count(account);
     if (waitMs !== undefined) throw tooMany(waitMs);
   };
   return {
@@ -60,7 +61,7 @@ export function createRateLimiter(limits: RateLimits, counters: Counters): RateL
   };
 }
 
-/** Limits kept in this process. */
+/** Makes a limiter that counts in this process only. */
 export function createMemoryRateLimiter(limits: RateLimits): RateLimiter {
   return createRateLimiter(limits, createMemoryCounters());
 }

@@ -40,7 +40,8 @@ export async function readRawBody(ctx: Context, operation: ContractOperation): P
 }
 
 /**
- * Reads a request's body once and keeps it. The request releases its slot meanwhile, because the client sets the pace.
+ * Reads a request's body once and keeps it. The request releases its slot meanwhile, because the client sets
+ * the pace.
  * @throws Failure as {@link readBody}.
  */
 export async function readBodyOf(ctx: Context, limit: number): Promise<Buffer> {
@@ -89,7 +90,9 @@ function checkEscapes(text: string): void {
   }
 }
 
-/** Reads the query parameters of the contract; arrays may be repeated or comma-separated (docs/interface.md). */
+/**
+ * Reads the query parameters of the contract; arrays may be repeated or comma-separated (docs/interface.md).
+ */
 export function readQuery(
   ctx: Context,
   operation: ContractOperation,

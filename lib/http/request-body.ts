@@ -1,17 +1,40 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type Failure, fail } from '#lib/errors/fail.ts';
-import type { BodyBudget } from '#lib/http/admission.ts';
 import { checkJson, parseForeignJson, TooManyValues } from '#lib/json/check-json.ts';
+
+/** Bounds the memory of request bodies that are still arriving, because clients may send them slowly. */
+export interface BodyBudget {
+  /** @returns false if there is no memory left for so many bytes. */
+  take(bytes: number): boolean;
+  release(bytes: number): void;
+}
+
+/** Of all bodies together: about thirty of the largest that the contract allows. */
+const maxBodyBytes = 32 * 1024 * 1024;
+
+export function createBodyBudget(): BodyBudget {
+  let taken = 0;
+  return {
+    take(bytes) {
+      if (taken + bytes > maxBodyBytes) return false;
+      taken += bytes;
+      return true;
+    },
+    release(bytes) {
+      taken -= bytes;
+    },
+  };
+}
 
 /** A body counts against the budget from this size on, so that small ones are never rejected. */
 const freeBytes = 64 * 1024;
 
 /**
- * Reads a request body of at most `limit` bytes. The rest of a larger one is discarded, so that the client gets the response instead
- * of a broken connection; requestTimeout bounds how long that takes.
+ * Reads a request body of at most `limit` bytes. The rest of a larger one is discarded, so that the client
+ * gets the response instead of a broken connection; requestTimeout bounds how long that takes.
  * @param budget memory for all bodies that are still arriving.
  * @throws Failure `too-large`; `unavailable` if the budget is used up; `malformed` if the connection breaks;
- *   `unsupported-media-type` for an encoded body.
+ * `unsupported-media-type` for an encoded body.
  */
 export async function readBody(
   request: IncomingMessage,
@@ -89,8 +112,8 @@ export function decodeUtf8(body: Buffer): string {
 }
 
 /**
- * Waits until an unread body has arrived, if the connection ends with this response: closing it earlier would reset it and lose the
- * response. `requestTimeout` bounds how long that takes.
+ * Waits until an unread body has arrived, if the connection ends with this response: closing it earlier would
+ * reset it and lose the response. `requestTimeout` bounds how long that takes.
  */
 export async function drainBody(request: IncomingMessage, response: ServerResponse): Promise<void> {
   const isKept = response.shouldKeepAlive && response.getHeader('connection') !== 'close';

@@ -45,8 +45,9 @@ export function setCommonHeaders(ctx: Context, secure: boolean): void {
 const exposedHeaders = 'Location, Link, Retry-After';
 
 /**
- * Cross-origin rules (docs/interface.md, "Cross-origin requests"). Any origin may read open paths, without credentials; the listed
- * origins may send every request, with Authorization. `CM_KEY` is never an allowed header, because API keys must not be in pages.
+ * Cross-origin rules (docs/interface.md, "Cross-origin requests"). Any origin may read open paths, without
+ * credentials; the listed origins may send every request, with Authorization. `CM_KEY` is never an allowed
+ * header, because API keys must not be in pages.
  * @param openReads whether a path is open.
  */
 export function cors({

@@ -2,8 +2,34 @@ import { promisify } from 'node:util';
 import { brotliCompress, brotliCompressSync, constants, gzip, gzipSync } from 'node:zlib';
 import type { Context } from 'koa';
 import Negotiator from 'negotiator';
+import type { Mode } from '#lib/http/operation.ts';
 import { contentSecurityPolicy, noAncestors } from '#lib/http/security-headers.ts';
 import { rememberByText } from '#lib/memo/remember-by-text.ts';
+
+/**
+ * JSON unless the client prefers HTML; a wildcard alone means JSON (docs/interface.md, "Content
+ * negotiation").
+ * @returns `neither` if the client accepts neither: a 406.
+ */
+export function preferredMode(accept: string | undefined): Mode | 'neither' {
+  return accept === undefined || accept === '' || accept === '*/*' ? 'json' : readMode(accept);
+}
+
+const readMode = rememberByText((accept: string): Mode | 'neither' => {
+  const preferred = new Negotiator({ headers: { accept } }).mediaTypes([
+    'application/json',
+    'text/html',
+    'application/problem+json',
+  ]);
+  if (preferred[0] === undefined) return 'neither';
+  if (preferred[0] !== 'text/html') return 'json';
+  return namesHtml(accept) ? 'html' : 'json';
+});
+
+/** Browsers name HTML; `text/*` and a full wildcard do not. */
+function namesHtml(accept: string): boolean {
+  return /(^|[\s,])(text\/html|application\/xhtml\+xml)\s*(;|,|$)/i.test(accept);
+}
 
 /** A body that never changes, with its compressed forms. */
 export interface EncodedBody {
@@ -70,9 +96,10 @@ export async function sendEncoded(ctx: Context, body: EncodedBody, etag?: string
 const minCompressedBytes = 1024;
 
 /**
- * Sets a body that was made for this response, compressed at the lowest level: 40 to 60 µs for a page of 7 kB, synchronously,
- * because another thread takes more than twice that. Only for pages that are shown without cookies: to guess a secret in them
- * from their length (BREACH), an attacker would need their URL, which holds the secret.
+ * Sets a body that was made for this response, compressed at the lowest level: 40 to 60 µs for a page of 7
+ * kB, synchronously, because another thread takes more than twice that. Only for pages that are shown without
+ * cookies: to guess a secret in them from their length (BREACH), an attacker would need their URL, which
+ * holds the secret.
  */
 function setPageBody(ctx: Context, page: Buffer): void {
   ctx.vary('Accept-Encoding');
@@ -84,8 +111,8 @@ function setPageBody(ctx: Context, page: Buffer): void {
 }
 
 /**
- * Sends a page with its policy. URLs in pages are built from BASE_URL; a page that may be open under another address of the
- * instance (127.0.0.1 for localhost) needs BASE_URL in `formTargets` and `frameSources`.
+ * Sends a page with its policy. URLs in pages are built from BASE_URL; a page that may be open under another
+ * address of the instance (127.0.0.1 for localhost) needs BASE_URL in `formTargets` and `frameSources`.
  * @param frameAncestors by default the page cannot be embedded.
  * @param compress only for pages that are shown without cookies ({@link setPageBody}).
  */

@@ -49,7 +49,8 @@ export function serveOperations({
     const allowed = callers.get(name);
     const operation = operations.get(name);
     if (!allowed || !operation) return refusal(404, 'There is no such operation.');
-    if (request.method !== 'POST') return refusal(405, 'This address takes POST.', { Allow: 'POST' });
+    if (request.method !== 'POST')
+      return refusal(405, 'Method not allowed; allowed methods: POST.', { Allow: 'POST' });
     const token = /^Bearer (\S+)$/.exec(request.headers.authorization ?? '')?.[1];
     const caller = token === undefined ? undefined : await checkCaller(token);
     if (caller === undefined)

@@ -1,6 +1,6 @@
 import type { Document } from 'openapi-backend';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { createRequestValidator } from '#lib/http/validate-request.ts';
+import { createRequestValidator } from '#lib/http/contract-document.ts';
 import { readContract } from '../support/contract/contract.ts';
 
 type Query = Record<string, string | string[] | undefined>;

@@ -1,8 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { Failure } from '#lib/errors/fail.ts';
-import { createBodyBudget } from '#lib/http/admission.ts';
 import { listen } from '#lib/http/listen.ts';
-import { readBody } from '#lib/http/request-body.ts';
+import { createBodyBudget, readBody } from '#lib/http/request-body.ts';
 import { openRaw, sendRaw } from '../support/network/raw-request.ts';
 import { until } from '../support/run/until.ts';
 

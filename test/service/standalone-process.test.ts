@@ -74,7 +74,7 @@ describe('a start', () => {
     const { port } = taken.address() as { port: number };
     const { code, output, errors } = await start({ PORT: String(port), DATA_DIR: await folder() }).ended;
     expect({ code, output }).toEqual({ code: 1, output: '' });
-    expect(errors).toBe(`Port ${port} on 127.0.0.1 is taken; set PORT to a free one (PORT=0 finds one).\n`);
+    expect(errors).toBe(`Port ${port} on 127.0.0.1 is in use; set PORT to a free one (PORT=0 finds one).\n`);
   });
 
   it('on a data folder that another process has says who has it, and leaves that one alone', async () => {

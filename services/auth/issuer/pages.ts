@@ -1,8 +1,7 @@
 import Router from '@koa/router';
 import type { Context, Middleware } from 'koa';
 import type { ErrorOut, KoaContextWithOIDC } from 'oidc-provider';
-import { preferredMode } from '#lib/http/negotiation.ts';
-import { sendPage } from '#lib/http/send.ts';
+import { preferredMode, sendPage } from '#lib/http/send.ts';
 import type { PageParts, Pages } from './render-pages.ts';
 import { showSetup, submitSetup } from './setup-pages.ts';
 import { showSignIn, submitSignIn } from './sign-in-pages.ts';

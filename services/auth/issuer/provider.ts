@@ -90,7 +90,7 @@ function configure({
       url: (_ctx, interaction) => `${path}/interaction/${interaction.uid}`,
     },
     loadExistingGrant: (ctx) => grantWithoutConsent(ctx, settings.baseUrl),
-    // lib/http/cors.ts has decided before oidc-provider sees the request.
+    // lib/http/security-headers.ts has decided before oidc-provider sees the request.
     clientBasedCORS: () => false,
     ttl,
     renderError,

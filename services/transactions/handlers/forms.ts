@@ -1,9 +1,8 @@
 import type { Context } from 'koa';
 import type { DescribedElement, FormDescription } from '#lib/contracts/forms.ts';
 import { fail } from '#lib/errors/fail.ts';
-import { preferredMode } from '#lib/http/negotiation.ts';
 import type { Handler, OperationInput } from '#lib/http/operation.ts';
-import { sendPage } from '#lib/http/send.ts';
+import { preferredMode, sendPage } from '#lib/http/send.ts';
 import { withColorScheme } from '#lib/pages/color-scheme.ts';
 import { readContext } from '../commands/create-transaction.ts';
 import { requireOpen, type SubmitOutcome, submitAnswers } from '../commands/submit-answers.ts';
