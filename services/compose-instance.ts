@@ -2,7 +2,7 @@ import type { RequestListener } from 'node:http';
 import type { Secrets } from '#lib/config/secrets.ts';
 import type { InternalOperations } from '#lib/contracts/operations.ts';
 import type { Logger } from '#lib/observability/logger.ts';
-import { createSurroundings, type OwnedSurroundings } from '#lib/runtime/create-surroundings.ts';
+import { createRuntime, type OwnedRuntime } from '#lib/runtime/create-runtime.ts';
 import type { ComposedService } from '#lib/runtime/service-definition.ts';
 import { definitions } from './definitions.ts';
 import type { InstanceSettings } from './settings.ts';
@@ -18,7 +18,7 @@ interface Options {
 /** All services in one process. */
 export interface ComposedInstance {
   /** To be stopped after the services. */
-  surroundings: OwnedSurroundings;
+  runtime: OwnedRuntime;
   handle: RequestListener;
   /** @returns lines for the operator. */
   start(): Promise<string[]>;
@@ -29,7 +29,7 @@ export interface ComposedInstance {
 /** Composes all services. Each has its own pool and calls the others' operations directly. */
 export async function composeInstance(options: Options): Promise<ComposedInstance> {
   const { settings, databaseUrl, secrets } = options;
-  const surroundings = await createSurroundings({ ...options, name: 'accord' });
+  const runtime = await createRuntime({ ...options, name: 'accord' });
   const composed = new Map<string, ComposedService>();
   for (const definition of definitions) {
     const { name } = definition;
@@ -38,17 +38,17 @@ export async function composeInstance(options: Options): Promise<ComposedInstanc
       secrets,
       demo: settings.demo,
       standalone: true,
-      shared: surroundings.shared,
-      db: surroundings.openDatabase(name, databaseUrl).db,
+      shared: runtime.shared,
+      db: runtime.openDatabase(name, databaseUrl).db,
       connect: (neighbour) => operationsOf(composed, neighbour),
     });
     composed.set(name, service);
   }
   return {
-    surroundings,
+    runtime,
     handle: routeByPrefix([...composed.values()]),
     async start() {
-      surroundings.start();
+      runtime.start();
       const notices = [];
       for (const service of composed.values()) notices.push(await service.start());
       return notices.filter((notice) => typeof notice === 'string');

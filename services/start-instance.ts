@@ -57,13 +57,13 @@ export async function startInstance(environment: Record<string, string | undefin
     });
     await migrate({ url: data.url, schemas, log });
     const services = await composeInstance({ settings, baseUrl, databaseUrl: data.url, secrets, log });
-    const { surroundings } = services;
-    Object.assign(parts, { service: services, surroundings });
+    const { runtime } = services;
+    Object.assign(parts, { service: services, runtime });
     const notices = await services.start();
-    surroundings.shared.metrics.watchProcess();
-    internal.open(surroundings.shared);
+    runtime.shared.metrics.watchProcess();
+    internal.open(runtime.shared);
     front.open(services.handle);
-    probes.ready(surroundings.isReady);
+    probes.ready(runtime.isReady);
     const facts = { ...resolveSignIn(settings, baseUrl), dataDir: data.dataDir, notices };
     return { baseUrl, welcome: welcomeLines(settings, baseUrl, facts), stop };
   } catch (error) {

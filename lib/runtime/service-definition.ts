@@ -4,7 +4,7 @@ import type { Settings } from '#lib/config/read-settings.ts';
 import type { Secrets } from '#lib/config/secrets.ts';
 import type { InternalOperations } from '#lib/contracts/operations.ts';
 import type { Database } from '#lib/db/database.ts';
-import type { Surroundings } from '#lib/runtime/create-surroundings.ts';
+import type { Runtime } from '#lib/runtime/create-runtime.ts';
 
 /** Settings of a service's own, as envalid takes them. */
 // biome-ignore lint/suspicious/noExplicitAny: a specification is of any type, and what is read from it is typed.
@@ -13,7 +13,7 @@ export type Specs = Record<string, any>;
 /** What a service is given, in either way of running. */
 export interface Given<S extends Specs, Name extends keyof Secrets> {
   /** What it shares with the other services of its process. */
-  shared: Surroundings;
+  shared: Runtime;
   db: Database;
   settings: ProcessSettings & Settings<S>;
   secrets: Pick<Secrets, Name>;

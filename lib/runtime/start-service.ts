@@ -14,7 +14,7 @@ import { createInternalFront } from '#lib/internal/internal-front.ts';
 import { readOperations } from '#lib/internal/read-operations.ts';
 import { serveOperations } from '#lib/internal/serve-operations.ts';
 import { createLogger } from '#lib/observability/logger.ts';
-import { createSurroundings, type OwnedSurroundings } from '#lib/runtime/create-surroundings.ts';
+import { createRuntime, type OwnedRuntime } from '#lib/runtime/create-runtime.ts';
 import type { Running } from '#lib/runtime/run-process.ts';
 import type { ComposedService, ServiceDefinition, Specs } from '#lib/runtime/service-definition.ts';
 import { type ProcessParts, stopParts } from '#lib/runtime/stop-parts.ts';
@@ -82,23 +82,23 @@ async function startParts<S extends Specs, Name extends keyof Secrets>(
   const setting = 'INTERNAL_PORT';
   parts.internal = await listen(internal.handle, { host, port: INTERNAL_PORT, setting, keepAliveMs });
   const replicaSecrets = callers[name] ?? [];
-  const surroundings = await createSurroundings({
+  const runtime = await createRuntime({
     settings,
     baseUrl: settings.BASE_URL,
     name,
     log,
     replicaSecrets,
   });
-  parts.surroundings = surroundings;
-  const { service, clock } = await composeService(prepared, surroundings, signal);
+  parts.runtime = runtime;
+  const { service, clock } = await composeService(prepared, runtime, signal);
   parts.service = service;
-  surroundings.start();
+  runtime.start();
   const notice = (await service.start()) ?? undefined;
-  const { metrics } = surroundings.shared;
+  const { metrics } = runtime.shared;
   metrics.watchProcess();
   internal.open({ metrics, operations: offerOperations(prepared, service, clock) });
   parts.front = await listen(service.app.callback(), { host, port, keepAliveMs });
-  parts.probes.ready(surroundings.isReady);
+  parts.probes.ready(runtime.isReady);
   return {
     ...{ name, notice },
     url: `http://${host}:${parts.front.port}`,
@@ -110,7 +110,7 @@ async function startParts<S extends Specs, Name extends keyof Secrets>(
 /** Waits for the schema, then composes the service; its neighbours are called when they are needed. */
 async function composeService<S extends Specs, Name extends keyof Secrets>(
   { definition, settings, addressesOf, secrets, callers, log }: Prepared<S, Name>,
-  { shared, openDatabase }: OwnedSurroundings,
+  { shared, openDatabase }: OwnedRuntime,
   signal: AbortSignal,
 ): Promise<{ service: ComposedService; clock: SharedClock }> {
   const { name } = definition;

@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { atMost } from '#lib/async/at-most.ts';
 import type { Listener } from '#lib/http/listen.ts';
 import type { Probes } from '#lib/http/probes.ts';
-import type { OwnedSurroundings } from '#lib/runtime/create-surroundings.ts';
+import type { OwnedRuntime } from '#lib/runtime/create-runtime.ts';
 
 /** What there is to stop in a process; absent what a start did not get to. */
 export interface ProcessParts {
@@ -12,7 +12,7 @@ export interface ProcessParts {
   /** The internal port. */
   internal?: Listener;
   service?: { stop(): Promise<void> };
-  surroundings?: OwnedSurroundings;
+  runtime?: OwnedRuntime;
 }
 
 /** With the delay (5 s, at most 10) this is hardly ever as long as the 25 s after which the process is cut off. */
@@ -26,14 +26,14 @@ const endMs = 5_000;
  * Each step is bounded: what is not done then another replica does, because nothing is acknowledged that is not in PostgreSQL.
  */
 export async function stopParts(parts: ProcessParts, delayMs: number): Promise<void> {
-  const { probes, front, internal, service, surroundings } = parts;
+  const { probes, front, internal, service, runtime } = parts;
   probes.stopping();
   front?.closeConnections();
   internal?.closeConnections();
   if (delayMs > 0) await wait(delayMs);
-  await Promise.all([front?.close(drainMs), atMost(drainMs, surroundings?.stopReading())]);
+  await Promise.all([front?.close(drainMs), atMost(drainMs, runtime?.stopReading())]);
   // Only now: requests of other services that are stopping at the same time may have needed it.
   await internal?.close(endMs);
   await atMost(workMs, service?.stop());
-  await atMost(endMs, surroundings?.stop());
+  await atMost(endMs, runtime?.stop());
 }

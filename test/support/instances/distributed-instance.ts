@@ -200,7 +200,7 @@ export async function seedInstance({
   const services = await composeInstance({ settings, baseUrl: url, databaseUrl, secrets, log });
   await services.start();
   await services.stop();
-  await services.surroundings.stop();
+  await services.runtime.stop();
   const pool = createPool({ url: databaseUrl, schema: 'auth', log, max: 1 });
   const db = createDatabase({ pool });
   const passwordHash = await hashPassword('demo');

@@ -78,11 +78,11 @@ export async function startTestInstance(environment: Record<string, string> = {}
     secrets,
     fetch: contractFetch(url),
     logs: () => lines.join(''),
-    metrics: async () => (await services.surroundings.shared.metrics.read()).body,
+    metrics: async () => (await services.runtime.shared.metrics.read()).body,
     async stop() {
       await listener.close(2_000);
       await services.stop();
-      await services.surroundings.stop();
+      await services.runtime.stop();
       await database.drop();
     },
   };

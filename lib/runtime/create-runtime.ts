@@ -19,7 +19,7 @@ import type { Logger } from '#lib/observability/logger.ts';
 import { createMetrics, type Metrics } from '#lib/observability/metrics.ts';
 
 /** What the services of one process share, whichever adapters stand behind it. */
-export interface Surroundings {
+export interface Runtime {
   bus: EventBus;
   log: Logger;
   document: Document;
@@ -31,9 +31,9 @@ export interface Surroundings {
   guard: OverloadGuard;
 }
 
-/** The surroundings, for the one who makes and ends them. */
-export interface OwnedSurroundings {
-  shared: Surroundings;
+/** The runtime, for the one who makes and ends them. */
+export interface OwnedRuntime {
+  shared: Runtime;
   /** The database of a service: its schema, through a pool of its own. */
   openDatabase(schema: string, url: string): { db: Database; pool: ReturnType<typeof createPool> };
   /** Whether PostgreSQL answers: readiness rests on nothing else (reliability.md, "Lifecycle"). */
@@ -55,7 +55,7 @@ interface Options {
 }
 
 /** Chooses and makes the adapters of a process by its settings: the one place that knows which ones run. */
-export async function createSurroundings(options: Options): Promise<OwnedSurroundings> {
+export async function createRuntime(options: Options): Promise<OwnedRuntime> {
   const { settings, baseUrl, name, log } = options;
   const metrics = createMetrics();
   const loop = watchEventLoop();
