@@ -1,4 +1,3 @@
-import path from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { createRandom } from './random.ts';
 import { runChaos } from './run-chaos.ts';
@@ -8,7 +7,7 @@ import { startEmbeddedWorld } from './world/embedded-world.ts';
 const seed = Number(process.env.CHAOS_SEED ?? 4);
 
 it('what was acknowledged is there once, whatever of one process was killed at whatever moment', async () => {
-  const world = await startEmbeddedWorld({ project: path.join(import.meta.dirname, '..', '..') });
+  const world = await startEmbeddedWorld();
   onTestFinished(world.stop);
   const { breaches, history } = await runChaos({
     world,

@@ -31,14 +31,13 @@ const seed = Number(values.seed ?? randomInt(2 ** 31));
 const minutes = Number(values.minutes);
 const goal: Goal = { faults: Number(values.faults), answers: Number(values.answers) };
 const random = createRandom(seed);
-const project = path.join(import.meta.dirname, '..', '..');
 const folder = await mkdtemp(path.join(tmpdir(), 'accord-chaos-report-'));
 const reportFile = path.resolve(values.report ?? path.join(folder, 'report.md'));
 const say = (line: string) => void process.stdout.write(`${line}\n`);
 
 say(`seed ${seed}, ${minutes} minutes; history and logs in ${folder}`);
 const start = values.on === 'standalone' ? startStandaloneWorld : startDistributedWorld;
-const world = await start({ project, random, logFolder: folder });
+const world = await start({ random, logFolder: folder });
 const began = Date.now();
 const end = began + minutes * 60_000;
 const reached = (done: Pick<Outcome, 'struck' | 'history'>) =>

@@ -1,4 +1,3 @@
-import path from 'node:path';
 import { expect, it, onTestFinished, type TestContext } from 'vitest';
 import { MissingInfrastructure } from '../../deploy/local/programs.ts';
 import { findFault } from './faults/find-fault.ts';
@@ -26,7 +25,7 @@ const blows = [
 /** On a person's machine that has no Kafka this is left out, loudly; in CI it fails. */
 async function startOrSkip(context: TestContext, random: Random): Promise<World> {
   try {
-    return await startDistributedWorld({ project: path.join(import.meta.dirname, '..', '..'), random });
+    return await startDistributedWorld({ random });
   } catch (error) {
     if (!(error instanceof MissingInfrastructure) || process.env.CI === 'true') throw error;
     return context.skip(error.message);

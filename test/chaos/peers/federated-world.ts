@@ -39,8 +39,8 @@ export interface FederatedWorld {
 
 export interface FederatedOptions {
   random: Random;
-  /** The copy of the project that is run. */
-  project: string;
+  /** A bug to plant in both instances (test/chaos/planted). */
+  bug?: string | undefined;
   /** Two empty or migrated databases of the run's PostgreSQL. */
   databaseUrls: readonly [leader: string, owner: string];
   /** Where what processes say is kept; nowhere for longer than the world if absent. */
@@ -79,22 +79,23 @@ export async function startFederatedWorld(options: FederatedOptions): Promise<Fe
   }
 }
 
-interface SideOptions extends Required<Omit<FederatedOptions, 'databaseUrls'>> {
+interface SideOptions extends Required<Omit<FederatedOptions, 'databaseUrls' | 'bug'>> {
   name: string;
   port: number;
   baseUrl: string;
   databaseUrl: string;
   folder: string;
+  bug?: string | undefined;
 }
 
 async function createSide(options: SideOptions): Promise<Side & { stop(): Promise<void> }> {
-  const { name, port, baseUrl, databaseUrl, folder, logFolder, project, random } = options;
+  const { name, port, baseUrl, databaseUrl, folder, logFolder, bug, random } = options;
   const direct = new URL(databaseUrl);
   const proxy = await startPostgresProxy({ target: () => Number(direct.port), random });
   const through = new URL(databaseUrl);
   through.host = `127.0.0.1:${proxy.port}`;
   const process = createServiceProcess({
-    ...{ name, service: name, project, program: 'services/standalone.ts', logFolder },
+    ...{ name, service: name, bug, program: 'services/standalone.ts', logFolder },
     environment: {
       ...{ PORT: String(port), BASE_URL: baseUrl, DATABASE_URL: through.href },
       ...{ DATA_DIR: path.join(folder, name), INSTANCE_NAME: name, LOG_LEVEL: 'info' },
@@ -104,8 +105,7 @@ async function createSide(options: SideOptions): Promise<Side & { stop(): Promis
   });
   return {
     ...{ process, proxy, baseUrl, databaseUrl, forgotten: [] },
-    rotateKeys: () =>
-      runTool(project, ['services/keys.ts', 'rotate', path.join(folder, name, 'secrets')], {}),
+    rotateKeys: () => runTool(['services/keys.ts', 'rotate', path.join(folder, name, 'secrets')], {}, bug),
     async stop() {
       process.resume();
       await process.kill();

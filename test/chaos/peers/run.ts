@@ -30,7 +30,8 @@ say(`seed ${seed}, ${values.minutes} minutes; history and logs in ${folder}`);
 const databases = await startOwnDatabases();
 try {
   const world = await startFederatedWorld({
-    ...{ random, project: path.join(import.meta.dirname, '..', '..', '..'), logFolder: folder },
+    random,
+    logFolder: folder,
     databaseUrls: databases.urls,
   });
   try {

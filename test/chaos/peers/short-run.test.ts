@@ -1,4 +1,3 @@
-import path from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { createTestDatabase } from '../../support/stores/postgres.ts';
 import { findFault } from '../faults/find-fault.ts';
@@ -25,7 +24,7 @@ it('two instances lose and double nothing, and answers come into force together 
     for (const database of databases) await database.drop();
   });
   const world = await startFederatedWorld({
-    ...{ random, project: path.join(import.meta.dirname, '..', '..', '..') },
+    random,
     databaseUrls: [databases[0].url, databases[1].url],
   });
   onTestFinished(world.stop);

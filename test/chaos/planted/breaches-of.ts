@@ -1,32 +1,50 @@
 import { findFault } from '../faults/find-fault.ts';
+import { startFederatedWorld } from '../peers/federated-world.ts';
+import { startOwnDatabases } from '../peers/own-databases.ts';
+import { runPeers } from '../peers/run-peers.ts';
 import { createRandom } from '../random.ts';
 import { runChaos } from '../run-chaos.ts';
 import { startDistributedWorld } from '../world/distributed-world.ts';
 import { startStandaloneWorld } from '../world/standalone-world.ts';
-import { copyWithPatch } from './copy-with-patch.ts';
-import type { Plant } from './plants.ts';
+import type { Bug } from './bug.ts';
+import { bugs } from './bugs.ts';
 
-const crowd = { people: 16, restMs: 0 };
+/** Runs Accord with a bug for a few seconds. @param name in bugs.ts. @returns what the checker finds. */
+export async function breachesOf(name: string): Promise<string[]> {
+  const bug = bugs[name];
+  if (!bug) throw new Error(`There is no bug ${name}.`);
+  return bug.world === 'peers' ? breachesOfPeers(name, bug) : breachesOfOne(name, bug);
+}
 
-/** Runs a copy with a bug in it for a few seconds. @returns what the checker finds. */
-export async function breachesOf({
-  patch,
-  faults,
-  between = [150, 250],
-  distributed,
-}: Plant): Promise<string[]> {
+async function breachesOfOne(
+  name: string,
+  { faults, between = [150, 250], world: kind }: Bug,
+): Promise<string[]> {
   const random = createRandom(1);
-  const copy = await copyWithPatch(patch);
+  const start = kind === 'distributed' ? startDistributedWorld : startStandaloneWorld;
+  const world = await start({ bug: name, random, patienceMs: 3_000 });
   try {
-    const start = distributed ? startDistributedWorld : startStandaloneWorld;
-    const world = await start({ project: copy.project, random, patienceMs: 3_000 });
+    const blows = faults.map((fault) => [findFault(world.faults, fault)]);
+    const crowd = { people: 16, restMs: 0 };
+    return (await runChaos({ world, random, blows, between, crowd, patienceMs: 10_000 })).breaches;
+  } finally {
+    await world.stop();
+  }
+}
+
+async function breachesOfPeers(name: string, { faults, between = [10, 20] }: Bug): Promise<string[]> {
+  const random = createRandom(1);
+  const databases = await startOwnDatabases();
+  try {
+    const world = await startFederatedWorld({ bug: name, random, databaseUrls: databases.urls });
     try {
-      const blows = faults.map((name) => [findFault(world.faults, name)]);
-      return (await runChaos({ world, random, blows, between, crowd, patienceMs: 10_000 })).breaches;
+      const blows = faults.map((fault) => [findFault(world.faults, fault)]);
+      const crowd = { people: 6, restMs: 20 };
+      return (await runPeers({ world, random, blows, between, crowd, patienceMs: 30_000 })).breaches;
     } finally {
       await world.stop();
     }
   } finally {
-    await copy.remove();
+    await databases.stop();
   }
 }

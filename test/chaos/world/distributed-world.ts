@@ -51,7 +51,7 @@ export async function startDistributedWorld(options: WorldOptions): Promise<Worl
 type Keep = <T extends { stop(): Promise<unknown> }>(part: T) => T;
 
 async function buildWorld(
-  { project, random, patienceMs, logFolder }: WorldOptions,
+  { bug, random, patienceMs, logFolder }: WorldOptions,
   keep: Keep,
 ): Promise<Omit<World, 'stop'>> {
   const folder = await openFolder();
@@ -75,8 +75,8 @@ async function buildWorld(
     ...{ RATE_LIMITS: 'off', MAX_EVENT_LOOP_DELAY: '0', MAX_IN_FLIGHT: '0' },
     STOP_DELAY: '1',
   };
-  const headers = await prepare({ project, database, environment, folder });
-  const replicas = await createReplicas({ project, environment, counts, logFolder });
+  const headers = await prepare({ bug, database, environment, folder });
+  const replicas = await createReplicas({ bug, environment, counts, logFolder });
   keep({ stop: () => Promise.all(replicas.map(({ process }) => process.kill())) });
   await Promise.all(replicas.map(({ process }) => process.start()));
   router.serve(routesTo((service) => replicas.filter(({ process }) => process.service === service)));
@@ -116,21 +116,21 @@ async function buildWorld(
 
 /** What an operator does before the first start; and the demonstration's models and a key, made by a single process. */
 async function prepare({
-  project,
+  bug,
   database,
   environment,
   folder,
 }: {
-  project: string;
+  bug: string | undefined;
   database: Database;
   environment: Record<string, string> & { SECRETS_DIR: string; BASE_URL: string };
   folder: string;
 }): Promise<Record<string, string>> {
-  await runTool(project, ['services/secrets.ts', environment.SECRETS_DIR], {});
+  await runTool(['services/secrets.ts', environment.SECRETS_DIR], {}, bug);
   const [port] = await choosePorts(1);
   const url = `http://localhost:${port}`;
   const single = createServiceProcess({
-    ...{ name: 'the first process', service: 'accord', project, program: 'services/standalone.ts' },
+    ...{ name: 'the first process', service: 'accord', bug, program: 'services/standalone.ts' },
     environment: {
       PORT: String(port),
       DATABASE_URL: database.url,
@@ -147,8 +147,8 @@ async function prepare({
     return headers;
   } finally {
     await single.stop();
-    await runTool(project, ['services/migrate.ts'], environment);
-    await runTool(project, ['services/topics.ts'], environment);
+    await runTool(['services/migrate.ts'], environment, bug);
+    await runTool(['services/topics.ts'], environment, bug);
   }
 }
 

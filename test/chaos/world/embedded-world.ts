@@ -11,17 +11,17 @@ import { choosePorts } from './choose-ports.ts';
 import { gatherStored } from './gather-stored.ts';
 import { openFolder } from './open-folder.ts';
 import { createServiceProcess, type ServiceProcess } from './service-process.ts';
-import type { World, WorldOptions } from './world.ts';
+import type { World } from './world.ts';
 
 /** As `npm start` runs it: one process that holds a PostgreSQL of its own. */
-export async function startEmbeddedWorld({ project }: Pick<WorldOptions, 'project'>): Promise<World> {
+export async function startEmbeddedWorld(): Promise<World> {
   const folder = await openFolder();
   const dataDir = path.join(folder, 'data');
   // Tokens are of an address: it stays.
   const [port] = await choosePorts(1);
   const baseUrl = `http://localhost:${port}`;
   const accord = createServiceProcess({
-    ...{ name: 'accord', service: 'accord', project, program: 'services/standalone.ts' },
+    ...{ name: 'accord', service: 'accord', program: 'services/standalone.ts' },
     environment: { PORT: String(port), DATA_DIR: dataDir, RATE_LIMITS: 'off', MAX_EVENT_LOOP_DELAY: '0' },
     isReady: async () => (await fetch(`${baseUrl}/readyz`)).status === 200,
   });

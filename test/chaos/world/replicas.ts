@@ -9,7 +9,7 @@ export interface Replica extends RoutedReplica {
 
 /** How the services of a world are run. */
 export interface Fleet {
-  project: string;
+  bug?: string | undefined;
   environment: Record<string, string>;
   /** How many of each service. */
   counts: Readonly<Record<string, number>>;
@@ -17,7 +17,7 @@ export interface Fleet {
 }
 
 /** Makes the processes of all services, each of which knows where the others are; nothing is started yet. */
-export async function createReplicas({ project, environment, counts, logFolder }: Fleet): Promise<Replica[]> {
+export async function createReplicas({ bug, environment, counts, logFolder }: Fleet): Promise<Replica[]> {
   const names = Object.entries(counts).flatMap(([service, count]) =>
     Array.from({ length: count }, (_, index) => ({ service, number: index + 1 })),
   );
@@ -37,7 +37,7 @@ export async function createReplicas({ project, environment, counts, logFolder }
   return places.map(({ service, number, ...place }) => ({
     ...place,
     process: createServiceProcess({
-      ...{ name: `${service} ${number}`, service, project, program: `services/${service}/main.ts` },
+      ...{ name: `${service} ${number}`, service, bug, program: `services/${service}/main.ts` },
       environment: {
         ...environment,
         ...Object.fromEntries(neighbours),

@@ -4,6 +4,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { imageMemory, imageOptions } from '../../../deploy/local/image-options.ts';
 import { programEnvironment } from '../../support/instances/program-environment.ts';
+import { plantModule } from '../planted/bug-settings.ts';
 import { waitUntil } from '../wait-until.ts';
 
 /** One process of Accord that one may be cruel to. It is started again when it ends by itself, as in a cluster. */
@@ -33,16 +34,17 @@ export interface ServiceProcess {
 export interface ServiceProgram {
   name: string;
   service: string;
-  /** The copy of the project that is run. */
-  project: string;
   /** Path of the program within the project. */
   program: string;
   environment: Record<string, string>;
+  /** A bug to plant in it (test/chaos/planted). */
+  bug?: string | undefined;
   isReady(): Promise<boolean>;
   /** Where all that it says is kept. */
   logFolder?: string;
 }
 
+const project = path.join(import.meta.dirname, '..', '..', '..');
 const shiftModule = path.join(import.meta.dirname, 'shift-clock.ts');
 /** What a process says when something was forgotten in the code. */
 const faultWords = /a fault of its own|unhandledRejection|UnhandledPromise|MaxListenersExceeded/;
@@ -57,7 +59,7 @@ process.once('exit', () => {
 });
 
 export function createServiceProcess(options: ServiceProgram): ServiceProcess {
-  const { name, service, project, program, environment, isReady, logFolder } = options;
+  const { name, service, program, environment, bug, isReady, logFolder } = options;
   const faults: string[] = [];
   let words = '';
   let child: ChildProcess | undefined;
@@ -73,7 +75,7 @@ export function createServiceProcess(options: ServiceProgram): ServiceProcess {
   function launch(): void {
     const started = spawn(process.execPath, [...imageOptions, path.join(project, program)], {
       cwd: '/',
-      env: { ...programEnvironment, ...imageMemory, ...environment, ...shiftSettings(shift) },
+      env: { ...programEnvironment, ...imageMemory, ...environment, ...preloads(shift, bug) },
       stdio: ['ignore', 'ignore', 'pipe'],
     });
     child = started;
@@ -141,8 +143,9 @@ export function createServiceProcess(options: ServiceProgram): ServiceProcess {
   };
 }
 
-/** The clock of one process (there is one for the whole machine otherwise). */
-function shiftSettings(shiftMs: number): Record<string, string> {
-  if (shiftMs === 0) return {};
-  return { NODE_OPTIONS: `--import ${shiftModule}`, CLOCK_SHIFT_MS: String(shiftMs) };
+/** What is loaded before the program: a clock of its own for the process, and a bug. */
+function preloads(shiftMs: number, bug = ''): Record<string, string> {
+  const modules = [...(shiftMs === 0 ? [] : [shiftModule]), ...(bug ? [plantModule] : [])];
+  const NODE_OPTIONS = modules.map((module) => `--import ${module}`).join(' ');
+  return { NODE_OPTIONS, CLOCK_SHIFT_MS: String(shiftMs), PLANTED_BUG: bug };
 }

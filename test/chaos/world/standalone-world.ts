@@ -14,7 +14,7 @@ import type { World, WorldOptions } from './world.ts';
 
 /** Everything in one process, on a PostgreSQL of its own (DATABASE_URL). */
 export async function startStandaloneWorld({
-  project,
+  bug,
   random,
   patienceMs,
   logFolder,
@@ -24,7 +24,7 @@ export async function startStandaloneWorld({
   const [port] = await choosePorts(1);
   const baseUrl = `http://localhost:${port}`;
   const accord = createServiceProcess({
-    ...{ name: 'accord', service: 'accord', project, program: 'services/standalone.ts' },
+    ...{ name: 'accord', service: 'accord', bug, program: 'services/standalone.ts' },
     environment: {
       PORT: String(port),
       DATABASE_URL: database.url,

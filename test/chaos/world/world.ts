@@ -19,8 +19,8 @@ export interface World {
 /** What a world is made with. */
 export interface WorldOptions {
   random: Random;
-  /** The copy of the project that is run: this one, or one with a planted bug. */
-  project: string;
+  /** A bug to plant in every process (test/chaos/planted). */
+  bug?: string | undefined;
   /** How long events may take in the end, until they count as never sent. */
   patienceMs?: number;
   /** Where what processes say is kept. */

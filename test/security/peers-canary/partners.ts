@@ -1,5 +1,5 @@
-import path from 'node:path';
 import { vi } from 'vitest';
+import { bugSettings } from '../../chaos/planted/bug-settings.ts';
 import { type Caller, createKey, type Reachable, signIn } from '../../support/instances/callers.ts';
 import { makeLiveModel } from '../../support/instances/live-models.ts';
 import { startStandalone } from '../../support/instances/standalone-process.ts';
@@ -13,14 +13,14 @@ export interface Partner extends Reachable {
   stop(): Promise<unknown>;
 }
 
-/** Starts one in this folder, in a process of its own. @param project another copy of the code. */
-export async function startPartner(folder: string, project?: string): Promise<Partner> {
-  const settings = { DATA_DIR: folder, LOG_LEVEL: 'info', DEMO: 'true' };
-  const running = startStandalone(settings, project && path.join(project, 'services', 'standalone.ts'));
+/** Starts one in this folder, in a process of its own. @param bug a bug to plant in it (test/chaos/planted). */
+export async function startPartner(folder: string, bug?: string): Promise<Partner> {
+  const settings = { DATA_DIR: folder, LOG_LEVEL: 'info', DEMO: 'true', ...bugSettings(bug) };
+  const running = startStandalone(settings);
   const url = await running.ready;
   return {
     url,
-    // Whether the contract is kept is not asked here: a copy of the code may break it.
+    // Whether the contract is kept is not asked here: a planted bug may break it.
     fetch: (address, init) => fetch(new URL(address, url), init),
     said: running.said,
     stop: running.stop,

@@ -1,0 +1,37 @@
+import type { QueryResultRow } from 'pg';
+
+/** Changes statements on their way to PostgreSQL. */
+export interface Rewrite {
+  /** What a statement must contain. */
+  find: RegExp;
+  replace: string | (() => string);
+  /** Called with the rows of a changed statement. */
+  onRows?(rows: readonly QueryResultRow[]): void;
+}
+
+/** Replaces what a module exports. */
+export interface Exchange {
+  /** Path in the repository. */
+  file: string;
+  name: string;
+  // biome-ignore lint/suspicious/noExplicitAny: the export may be anything.
+  exchange(original: any): unknown;
+}
+
+/** A bug that is planted on purpose, and must be caught. */
+export interface Bug {
+  /** What is wrong. */
+  what: string;
+  /** Default: one process. */
+  world?: 'distributed' | 'peers';
+  /** Names of the faults that strike, one after the other. */
+  faults: readonly string[];
+  /** How many requests are answered between two faults. */
+  between?: readonly [least: number, most: number];
+  /** What the checker must say, among other things. */
+  caught: RegExp;
+  statements?: readonly Rewrite[];
+  exports?: readonly Exchange[];
+  /** Changes pg itself. */
+  changePg?(): void;
+}
