@@ -2,7 +2,7 @@ import type { QueryResultRow } from 'pg';
 
 /** Changes statements on their way to PostgreSQL. */
 export interface Rewrite {
-  /** What a statement must contain. */
+  /** What a statement must contain. A fragment that is filled in may also be `$1`, as planted.test.ts reads the source. */
   find: RegExp;
   replace: string | (() => string);
   /** Called with the rows of a changed statement. */

@@ -15,7 +15,7 @@ export const bugs: Readonly<Record<string, Bug>> = {
     what: 'a commit can leave out its event',
     faults: [],
     caught: /^I5: \S+ became COMMITTED \(version 2\) without an event/m,
-    statements: [{ find: /FROM t AS s\) AS e/, replace: `FROM t AS s ${mostly}) AS e` }],
+    statements: [{ find: /FROM (?:t|\$1) AS s\) AS e/, replace: `FROM t AS s ${mostly}) AS e` }],
   },
   'history-left-out': {
     what: 'a change of state can leave out its history',
@@ -23,7 +23,7 @@ export const bugs: Readonly<Record<string, Bug>> = {
     caught: /^I4: \S+ is at version 2, and its history has 1$/m,
     statements: [
       {
-        find: /(SELECT s\.id, s\.version, s\.state, s\.changed_at FROM t AS s)/,
+        find: /(SELECT s\.id, s\.version, s\.state, s\.changed_at FROM (?:t|\$1) AS s)/,
         replace: `$1 ${mostly} OR s.version = 1`,
       },
     ],
@@ -193,15 +193,15 @@ export const bugs: Readonly<Record<string, Bug>> = {
         file: 'lib/deliveries/delivery-engine.ts',
         name: 'createDeliveryEngine',
         exchange:
-          (createDeliveryEngine: (kind: object, ...rest: unknown[]) => unknown) =>
-          (kind: object, ...rest: unknown[]) =>
-            createDeliveryEngine(
-              withMember(kind, 'attempt', (attempt) => async (row: unknown) => {
+          (createDeliveryEngine: (options: object) => unknown) =>
+          ({ kind, ...options }: { kind: object }) =>
+            createDeliveryEngine({
+              ...options,
+              kind: withMember(kind, 'attempt', (attempt) => async (row: unknown) => {
                 const result = (await attempt(row)) as { kind: string };
                 return result.kind === 'retry' ? { ...result, kind: 'done' } : result;
               }),
-              ...rest,
-            ),
+            }),
       },
     ],
   },
@@ -242,8 +242,8 @@ export const bugs: Readonly<Record<string, Bug>> = {
     faults: [ownersReplyLost],
     caught: /^I8: \S+ is CANCELLED and (holds|its owner has)/m,
     statements: [
-      { find: /g\.positions, 'PENDING',/, replace: "g.positions, 'COMMITTED'," },
-      { find: /(\$\d+), NULL, g\."expiresAt"/, replace: '$1, $1, g."expiresAt"' },
+      { find: /g\.positions, (?:'PENDING'|\$1),/, replace: "g.positions, 'COMMITTED'," },
+      { find: /(\$\d+), (?:NULL|\$1), g\."expiresAt"/, replace: '$1, $1, g."expiresAt"' },
     ],
   },
   'status-for-a-verdict': {
@@ -292,6 +292,11 @@ export const bugs: Readonly<Record<string, Bug>> = {
               .map((part) => (typeof part === 'string' ? part : part.toString('base64url')))
               .join('.');
           },
+      },
+      {
+        file: 'lib/jose/compact-jwe.ts',
+        name: 'decryptCompact',
+        exchange: () => (jwe: { ciphertext: Buffer }) => jwe.ciphertext,
       },
     ],
   },
