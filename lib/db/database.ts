@@ -29,6 +29,11 @@ export interface TransactionOptions {
    * PostgreSQL crashes. Only for work that is safe to redo and has been acknowledged to nobody (ADR 15).
    */
   asyncCommit?: boolean;
+  /**
+   * Statements are planned once per connection and by index, even while a table is nearly empty. For queues, which are
+   * empty most of the time and may fill within seconds (ADR 14).
+   */
+  indexPlans?: boolean;
 }
 
 /** Makes a database from a pool; the pool stays its maker's to end. */
@@ -42,7 +47,7 @@ export function createDatabase({ pool }: { pool: pg.Pool }): Database {
 async function withTransaction<T>(
   pool: pg.Pool,
   work: (tx: Queries) => Promise<T>,
-  { asyncCommit = false }: TransactionOptions = {},
+  options: TransactionOptions = {},
 ): Promise<T> {
   const client = await pool.connect().catch(rethrow);
   let open = true;
@@ -51,7 +56,7 @@ async function withTransaction<T>(
     return client.query(compile(statement));
   });
   try {
-    await client.query(asyncCommit ? 'BEGIN; SET LOCAL synchronous_commit = off' : 'BEGIN');
+    await client.query(begin(options));
     const result = await work(tx);
     open = false;
     const { command } = await client.query('COMMIT');
@@ -66,6 +71,15 @@ async function withTransaction<T>(
     client.release(error instanceof Error ? error : true);
     return rethrow(error);
   }
+}
+
+/** One message, so that settings cost no round trip. */
+function begin({ asyncCommit, indexPlans }: TransactionOptions): string {
+  const settings = [
+    ...(asyncCommit ? ['synchronous_commit = off'] : []),
+    ...(indexPlans ? ['plan_cache_mode = force_generic_plan', 'seq_page_cost = 100'] : []),
+  ];
+  return ['BEGIN', ...settings.map((setting) => `SET LOCAL ${setting}`)].join('; ');
 }
 
 function createQueries(run: (statement: Statement) => Promise<pg.QueryResult>): Queries {

@@ -67,23 +67,11 @@ export function createPool({ url, schema, log, max = 10 }: PoolOptions): pg.Pool
   return pool;
 }
 
-/**
- * A statement is planned once for a connection and not for the values of each call, which takes longer than most of them do. PostgreSQL
- * would keep few plans by itself: it compares what they seem to cost for the values at hand. A plan that is kept is not replaced when a table
- * has grown, and many are made while it is as good as empty, when to read all of it seems to cost least. So that looks dear, and statements
- * go by their index from the beginning. What has to read a whole table seems to be a great thing then, and would be compiled first (jit) at
- * many times its cost.
- */
-const planning = '-c plan_cache_mode=force_generic_plan -c seq_page_cost=100 -c jit=off';
-
 /** Options in the URL win over those beside it, so ours go into the URL's own `options`. */
 function withSettings(url: string, schema: string): string {
   const target = new URL(url);
   const given = target.searchParams.get('options');
-  target.searchParams.set(
-    'options',
-    `${given ? `${given} ` : ''}-c search_path=${schema} -c TimeZone=UTC ${planning}`,
-  );
+  target.searchParams.set('options', `${given ? `${given} ` : ''}-c search_path=${schema} -c TimeZone=UTC`);
   return target.href;
 }
 

@@ -1,4 +1,4 @@
-import type { Database } from '#lib/db/database.ts';
+import type { Database, Queries } from '#lib/db/database.ts';
 import type { AttemptResult, DeliveryKind, DueRow, Ending, Settlement } from './delivery-kind.ts';
 import type { Lease, TargetHealth, TargetLeases } from './target-leases.ts';
 
@@ -25,7 +25,7 @@ export async function settleAttempts<Row extends DueRow, Facts>(
   batch: readonly Attempted<Row, Facts>[],
 ): Promise<(Ending | undefined)[]> {
   const latest = new Map(batch.map(({ lease }) => [lease.key, lease]));
-  return db.withTransaction(async (tx) => {
+  const settle = async (tx: Queries) => {
     const generations = await leases.lock(tx, [...latest.values()]);
     const counted = batch.filter(({ row, lease, result }) => {
       const generation = generations.get(lease.key);
@@ -38,7 +38,8 @@ export async function settleAttempts<Row extends DueRow, Facts>(
       await leases.noteHealth(tx, healthOf(kind, counted));
     }
     return batch.map((attempted) => judged.get(attempted)?.ending);
-  });
+  };
+  return db.withTransaction(settle, { indexPlans: true });
 }
 
 function judge<Row extends DueRow, Facts>(

@@ -35,11 +35,13 @@ export function createTargetLeases<Row extends DueRow>(
   const listed = (leases: readonly Lease[]): Statement =>
     sql`unnest(${leases.map(({ key }) => key)}::text[], ${leases.map(({ fence }) => fence)}::bigint[]) AS h (key, fence)`;
   const isHeld = sql`${targetKey} = h.key::${targetKeyType} AND t.fence = h.fence AND t.lease_owner = ${owner}`;
+  const queryQueue = <T>(statement: Statement) =>
+    db.withTransaction((tx) => tx.query<T>(statement), { indexPlans: true });
 
   return {
     /** Leases targets that have something due, those that work first. SKIP LOCKED: another process is leasing those. */
     claim(most: number): Promise<Lease[]> {
-      return db.query<Lease>(sql`
+      return queryQueue<Lease>(sql`
         WITH free AS MATERIALIZED (
           SELECT ${targetKey} AS key FROM ${targets} AS t
            WHERE ${ready} AND t.next_at <= now() AND (t.lease_until IS NULL OR t.lease_until < now())
@@ -71,7 +73,7 @@ export function createTargetLeases<Row extends DueRow>(
      * @param wanted how many of each. @param exclude ids that this process already has.
      */
     readDue(wanted: readonly (Lease & { room: number })[], exclude: readonly string[]): Promise<Row[]> {
-      return db.query<Row>(sql`
+      return queryQueue<Row>(sql`
         SELECT h.key AS "targetKey", t.failures AS "targetFailures", ${tables.generation} AS generation, ${tables.columns}
           FROM unnest(${wanted.map(({ key }) => key)}::text[], ${wanted.map(({ fence }) => fence)}::bigint[],
                       ${wanted.map(({ room }) => room)}::int[]) AS h (key, fence, room)

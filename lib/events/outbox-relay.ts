@@ -28,8 +28,8 @@ interface Parts {
   refillMs?: number;
 }
 
-/** A lost lease or removal only makes a relay send rows again. */
-const asyncCommit = { asyncCommit: true };
+/** A lost lease or removal only makes a relay send rows again; the outbox may fill within seconds. */
+const relayWork = { asyncCommit: true, indexPlans: true };
 
 interface OutboxRow extends OutboundEvent {
   id: string;
@@ -76,17 +76,14 @@ export function createOutboxRelay(parts: Parts): OutboxRelay {
 
   /** @returns how many rows are done with. */
   async function sendBatch(): Promise<number> {
-    const rows = await db.withTransaction(
-      (tx) => tx.query<OutboxRow>(claim(bus.pausedTopics())),
-      asyncCommit,
-    );
+    const rows = await db.withTransaction((tx) => tx.query<OutboxRow>(claim(bus.pausedTopics())), relayWork);
     if (rows.length === 0) return 0;
     // RETURNING has no order, and events that need not come out of order should not.
     rows.sort((one, other) => (BigInt(one.id) < BigInt(other.id) ? -1 : 1));
     const unsent = new Map((await bus.publish(rows)).map((each) => [each.id, each]));
     const acknowledged = rows.filter((row) => !unsent.has(row.event.id));
     if (acknowledged.length > 0)
-      await db.withTransaction((tx) => finishRows(tx, idsOf(acknowledged), bus.canLose), asyncCommit);
+      await db.withTransaction((tx) => finishRows(tx, idsOf(acknowledged), bus.canLose), relayWork);
     const permanent = rows.filter((row) => unsent.get(row.event.id)?.permanent);
     for (const row of permanent) await putAside(parts, row, unsent.get(row.event.id) as Unsent);
     await release(parts, rows, [...unsent.values()]);
