@@ -15,11 +15,12 @@ export interface paths {
         put?: never;
         /**
          * Create a transaction
-         * @description Creates a transaction for a subject, and answers with its representation and, in `Location`, the address for the subject.
+         * @description Creates a transaction for a subject. Returns the transaction, and in `Location` the URL for the
+         *     subject.
          *
-         *     The same context again returns the existing transaction (200, with a fresh token) while it is open, or committed with
-         *     all its records still valid. A user may create transactions for themselves alone; `author` and origin `OPERATOR` are for
-         *     operators (403).
+         *     Idempotent: the same context returns the existing transaction (200, with a fresh token) while it is
+         *     open, or committed with all its records still valid. Users may create transactions only for
+         *     themselves; `author` and the collection method `OPERATOR` are reserved for operators (403).
          */
         post: operations["createTransaction"];
         delete?: never;
@@ -38,9 +39,9 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Create and answer a transaction at once
-         * @description For answers that were collected elsewhere, on paper or by telephone: creates the transaction and submits the answers in
-         *     one step, or does nothing at all. The same call again finds what the first one made (200).
+         * Create and answer a transaction in one step
+         * @description For answers collected elsewhere, for example on paper or by telephone. Creates the transaction and
+         *     submits the answers atomically. Idempotent: the same request returns the existing transaction (200).
          */
         post: operations["createSingleStepTransaction"];
         delete?: never;
@@ -60,7 +61,8 @@ export interface paths {
         put?: never;
         /**
          * Preview a form
-         * @description Renders the form of a context as a page, without a transaction. Nothing is stored and nothing can be sent from the page. `subject` may be left out.
+         * @description Renders the form of a context as a page, without a transaction. Nothing is stored, and the form cannot
+         *     be submitted. `subject` is optional.
          */
         post: operations["previewForm"];
         delete?: never;
@@ -84,9 +86,9 @@ export interface paths {
         };
         /**
          * Get a transaction
-         * @description JSON: the representation. HTML: a redirection to the next task, or a page that says where it stands once there is none. This is
-         *     the address to send to the subject. A transaction past its deadline is shown in state `TIMEOUT`, one whose peers did not all hold
-         *     their parts in time in state `ROLLBACK`.
+         * @description JSON: the transaction. HTML: a redirect to the next task, or a page with the transaction's state if
+         *     there is no task. Send this URL to the subject. A transaction past its deadline has state `TIMEOUT`;
+         *     one whose peers did not all hold their parts in time has state `ROLLBACK`.
          */
         get: operations["getTransaction"];
         put?: never;
@@ -112,32 +114,35 @@ export interface paths {
         };
         /**
          * Get the form
-         * @description What the subject is asked, with the subject's valid earlier answers beside it. JSON clients build the answers map from
-         *     the identifiers. In another state than CREATED: JSON 409, HTML a redirection to the transaction.
+         * @description The elements to answer, each with the subject's valid earlier answer. JSON clients build the answers
+         *     map from the identifiers. In any other state than CREATED: JSON 409, HTML a redirect to the
+         *     transaction.
          *
-         *     If the layout hides elements that have a valid answer, and all have one, the page says so and leads to the whole form
-         *     (`?existingElementsVisible=true`), where answers can be changed or withdrawn.
+         *     If the layout hides elements that have a valid answer and all of them have one, the page says so and
+         *     links to the complete form (`?existingElementsVisible=true`), where answers can be changed or
+         *     withdrawn.
          */
         get: operations["getForm"];
         put?: never;
         /**
          * Submit the answers
-         * @description A map from identifiers to answers. `accepted` or `refused` for processing and conditions, option texts or free text for
-         *     preferences. `info` names the information that was shown and may be left out in JSON. Every required element must be
-         *     answered. Form posts carry the same names; there, a multiple choice that is absent means that nothing was chosen, in
-         *     JSON write `[]`.
+         * @description A map from identifiers to answers: `accepted` or `refused` for processing and conditions, option texts
+         *     or free text for preferences. `info` is the identifier of the information that was shown; optional in
+         *     JSON. Every required element must be answered. Form posts use the same names; in a form post a missing
+         *     multiple choice means that no option was chosen, in JSON send `[]`.
          *
-         *     A processing with `refusable: false` is a notice. It is shown without a choice, its answer may be left out, and it is
-         *     recorded as `accepted` with every submission; `refused` is a 422. Naming it tells which version was shown, else the
-         *     ACTIVE one is recorded.
+         *     A processing with `refusable: false` is a notice. It is shown without a choice, and recorded as
+         *     `accepted` with every submission. Its answer is optional; `refused` is a 422. An answer tells which
+         *     version was shown; without one the ACTIVE version is recorded.
          *
-         *     Form posts may carry `accord-action`: `submit` (default), `accept-all` or `refuse-all`. The last two answer every
-         *     processing and conditions that can be refused and every TOGGLE (the first option refuses, the second accepts), and count
-         *     everything else as it was entered, so that both lead to the same state.
+         *     Form posts may carry `accord-action`: `submit` (default), `accept-all` or `refuse-all`. The last two
+         *     answer every processing and conditions that can be refused, and every TOGGLE (the first option
+         *     refuses, the second accepts). All other answers are taken as entered.
          *
-         *     The same answers again are the same success. Other answers to a transaction that is past CREATED are a 409
-         *     `wrong-state`. Answers to versions that have been replaced by a new MAJOR are a 409 `stale-serial`: read the form again.
-         *     In HTML mode both faults and changes show the form again, with the answers kept.
+         *     Submitting the same answers again is idempotent. Other answers to a transaction that is no longer
+         *     CREATED are a 409 `wrong-state`. Answers to versions that a new MAJOR version has replaced are a 409
+         *     `stale-serial`: get the form again. In HTML mode the form is shown again after faults and changes,
+         *     with the answers kept.
          */
         post: operations["submitAnswers"];
         delete?: never;
@@ -163,7 +168,8 @@ export interface paths {
         put?: never;
         /**
          * Cancel a transaction
-         * @description Ends an open transaction without answers. Its subject may do so if the context says `cancellable` (else 403). In a final state it is a 409, also if that is CANCELLED. A body, if there is one, is ignored.
+         * @description Ends an open transaction without answers. The subject may cancel it if the context is `cancellable`
+         *     (else 403). 409 in a final state, also if that is CANCELLED. A body is ignored.
          */
         post: operations["cancelTransaction"];
         delete?: never;
@@ -187,16 +193,17 @@ export interface paths {
         };
         /**
          * Get the open child
-         * @description JSON, the open transaction based on this one, or 404. HTML, a page with one button that creates it. Reading never creates anything.
+         * @description JSON: the open transaction based on this one, or 404. HTML: a page with a button that creates it.
          */
         get: operations["getChild"];
         put?: never;
         /**
          * Create a child
-         * @description A new transaction with the same context, by which the subject changes or withdraws what was answered. Only of a final
-         *     transaction that is `updatable` (else 409). There is one open child at a time: asking again returns it (200).
-         *     A form post with the fields of a form that was sent too late is answered with the child's form as a page (200), filled in with
-         *     them; nothing of it is stored. Any other body is ignored.
+         * @description Creates a transaction with the same context, in which the subject can change or withdraw the answers.
+         *     The parent must be in a final state and `updatable` (else 409). A transaction has at most one open
+         *     child: creating another returns it (200). A form post with the fields of a form that was submitted too
+         *     late returns the child's form as a page (200), filled in with these fields; none of them is stored.
+         *     Any other body is ignored.
          */
         post: operations["createChild"];
         delete?: never;
@@ -220,7 +227,8 @@ export interface paths {
         };
         /**
          * Get the context of a transaction
-         * @description The context that the transaction was created from, with all configuration fields at its top level and every default filled in.
+         * @description The context of the transaction, with all configuration members at the top level and every default
+         *     filled in.
          */
         get: operations["getContext"];
         put?: never;
@@ -240,13 +248,14 @@ export interface paths {
         };
         /**
          * List transactions
-         * @description Transactions by subject, state and time, newest first. `next` is the cursor of the next page and absent on the last one.
+         * @description Transactions by subject, state and time, newest first. `next` is the cursor of the next page; absent
+         *     on the last one.
          */
         get: operations["listTransactions"];
         put?: never;
         /**
          * Search transactions by page
-         * @description The same as the list, by numbered pages that start at 0, with totals.
+         * @description Like listTransactions, in numbered pages that start at 0, with totals.
          */
         post: operations["searchTransactions"];
         delete?: never;
@@ -263,10 +272,11 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Records of a subject
-         * @description What a subject answered, by element key, or by `<key>|<subject>|<object>` for records with an object; the newest 100 of each, newest
-         *     first. `status` is computed when read: VALID is what counts now. Filters never change which record is the newest.
-         *     Users see their own records alone; another subject is a 403.
+         * List the records of a subject
+         * @description The answers of a subject by element key, or by `<key>|<subject>|<object>` for records with an object:
+         *     the newest 100 of each, newest first. `status` is computed at the time of the request; VALID records
+         *     are in force. Filters do not change which record is the newest. Users may only read their own records
+         *     (403).
          */
         get: operations["listRecords"];
         put?: never;
@@ -287,8 +297,9 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Subjects by answer
-         * @description The subjects whose valid answers are the given ones, newest first, as JSON or, with `Accept: text/csv`, as CSV with a line for each record.
+         * List subjects by answer
+         * @description The subjects whose valid answers match, newest first, as JSON or, with `Accept: text/csv`, as CSV with
+         *     a line for each record.
          */
         post: operations["extractRecords"];
         delete?: never;
@@ -305,9 +316,10 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Counts and acceptance over time
-         * @description Transactions created in a period, by the state they are in now, and what was decided in them: by element, and for each day in the
-         *     instance's time zone. Without `after` and `before` it is about the last 30 days; a period has at most 366.
+         * Get statistics
+         * @description Transactions created in a period, by their current state, and the answers given in them: by element,
+         *     and by day in the instance's time zone. The period is the last 30 days by default, and at most 366
+         *     days.
          */
         get: operations["getStats"];
         put?: never;
@@ -327,13 +339,14 @@ export interface paths {
         };
         /**
          * List subjects
-         * @description Subjects, newest first. A user's list has no one but themselves.
+         * @description Subjects, newest first. Users see only themselves.
          */
         get: operations["listSubjects"];
         put?: never;
         /**
          * Create a subject
-         * @description Enters a subject before the first transaction; transactions do it by themselves. A user may enter themselves alone (else 403).
+         * @description Creates a subject before its first transaction; otherwise its first transaction creates it. Users may
+         *     only create themselves (else 403).
          */
         post: operations["createSubject"];
         delete?: never;
@@ -348,7 +361,7 @@ export interface paths {
             header?: never;
             path: {
                 /**
-                 * @description Name of the subject, percent-encoded; to change a subject its id
+                 * @description Name of the subject, percent-encoded; to update a subject its id
                  * @example jane.doe@example.org
                  */
                 name: components["parameters"]["subjectName"];
@@ -357,12 +370,13 @@ export interface paths {
         };
         /**
          * Get a subject by name
-         * @description Users find themselves alone; anyone else is a 404.
+         * @description Users may only read themselves; 404 for another subject.
          */
         get: operations["getSubject"];
         /**
-         * Change a subject by id
-         * @description Sets address and language. Here the last part of the address is the subject's `id`, not its name. The name cannot be changed; if it is given, it must be the subject's.
+         * Update a subject
+         * @description Updates e-mail address and language. The path parameter is the subject's `id`, not its name. The name
+         *     cannot be changed; if present, it must match.
          */
         put: operations["updateSubject"];
         post?: never;
@@ -378,7 +392,7 @@ export interface paths {
             header?: never;
             path: {
                 /**
-                 * @description Name of the subject, percent-encoded; to change a subject its id
+                 * @description Name of the subject, percent-encoded; to update a subject its id
                  * @example jane.doe@example.org
                  */
                 name: components["parameters"]["subjectName"];
@@ -386,8 +400,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Records of a subject, by address
-         * @description The same as `GET /records?subject=…`. Another's records are a 404 for users.
+         * List the records of a subject by path
+         * @description The same as `GET /records?subject=…`. For users, 404 for another subject.
          */
         get: operations["listSubjectRecords"];
         put?: never;
@@ -413,9 +427,10 @@ export interface paths {
         };
         /**
          * Get the receipt of a transaction
-         * @description What was shown and answered, as it was signed when the transaction was committed: JSON, the compact JWS
-         *     (`application/jose`, its key is in `/.well-known/accord`), or a page in the receipt's language. PDF, XML and plain text are not
-         *     available on this instance yet (406). There is no receipt before the transaction is committed (404).
+         * @description The texts shown and the answers given, as they were signed when the transaction was committed: JSON,
+         *     the compact JWS (`application/jose`; its key is in `/.well-known/accord`), or a page in the receipt's
+         *     language. PDF, XML and plain text are not available on this instance yet (406). 404 before the
+         *     transaction is committed.
          */
         get: operations["getReceipt"];
         put?: never;
@@ -434,8 +449,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The caller's own records
-         * @description Leads to `/records?subject=<the caller>`.
+         * List the caller's own records
+         * @description Redirects to `/records?subject=<the caller>`.
          */
         get: operations["getUserRecords"];
         put?: never;
@@ -454,8 +469,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The caller
-         * @description Name and roles of whoever calls, a person or a key.
+         * Get the caller
+         * @description Name and roles of the caller, a person or an API key.
          */
         get: operations["getUser"];
         put?: never;
@@ -475,13 +490,14 @@ export interface paths {
         };
         /**
          * List API keys
-         * @description The keys that are in force, newest first, without the keys themselves.
+         * @description Valid keys, newest first, without their secrets.
          */
         get: operations["listKeys"];
         put?: never;
         /**
          * Create an API key
-         * @description This answer is the only one that ever holds the key; it cannot be shown again. Scope `OWNER` acts as an operator; `PEER` pairs with a partner instance, once.
+         * @description Only this response contains the key. Scope `OWNER` has the rights of an operator; `PEER` pairs with
+         *     one partner instance, once.
          */
         post: operations["createKey"];
         delete?: never;
@@ -508,7 +524,7 @@ export interface paths {
         post?: never;
         /**
          * Revoke an API key
-         * @description The key is refused everywhere within 5 seconds, for good.
+         * @description Within 5 seconds every service rejects the key, permanently.
          */
         delete: operations["revokeKey"];
         options?: never;
@@ -527,9 +543,9 @@ export interface paths {
         put?: never;
         /**
          * Get an access token
-         * @description Token endpoint of the built-in identity provider (RFC 6749): grants `password`, `authorization_code` (PKCE) and
-         *     `client_credentials`. Prefer the authorization code for people: an application that takes passwords learns them.
-         *     With an outside issuer (`OIDC_ISSUER`) ask that one instead.
+         * @description Token endpoint of the built-in identity provider (RFC 6749): grants `password`, `authorization_code`
+         *     (PKCE) and `client_credentials`. Prefer the authorization code for people, so that applications never
+         *     see passwords. With an outside issuer (`OIDC_ISSUER`) use that issuer's endpoint.
          */
         post: operations["requestToken"];
         delete?: never;
@@ -548,7 +564,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Get an access token, at the address that discovery names
+         * Get an access token (URL of the discovery document)
          * @description The same endpoint as `POST /auth`.
          */
         post: operations["requestTokenByDiscovery"];
@@ -574,7 +590,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Get an access token, at the address that existing clients build
+         * Get an access token (URL that existing clients build)
          * @description The same endpoint as `POST /auth`.
          */
         post: operations["requestTokenOfRealm"];
@@ -592,8 +608,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Discovery of the identity provider
-         * @description OpenID Connect Discovery 1.0 of the built-in identity provider.
+         * Discover the identity provider
+         * @description OpenID Connect Discovery 1.0 for the built-in identity provider.
          */
         get: operations["discoverIssuer"];
         put?: never;
@@ -613,13 +629,15 @@ export interface paths {
         };
         /**
          * List models
-         * @description Entries by type, key, status, language or a word in key, name or description; pages start at 0. DELETED ones are listed only if `statuses` asks for them.
+         * @description Entries by type, key, status, language, or a word in key, name or description. Pages start at 0.
+         *     DELETED entries are listed only if `statuses` includes DELETED.
          */
         get: operations["listModels"];
         put?: never;
         /**
          * Create a model
-         * @description Makes an entry without content, INACTIVE. Without a key it gets `<type>.<NNN>`. Give it content by a version, then activate that.
+         * @description Creates an entry without content, in status INACTIVE. The key is `<type>.<NNN>` by default. To use the
+         *     entry, create a version and activate it.
          */
         post: operations["createModel"];
         delete?: never;
@@ -639,7 +657,8 @@ export interface paths {
         put?: never;
         /**
          * Import a model
-         * @description Creates an entry from an export of this or another instance. Its key must be free. The content of its ACTIVE version, else of its newest, becomes a draft.
+         * @description Creates an entry from an export of this or another instance. The key must not exist. The content of
+         *     the ACTIVE version, or else of the newest one, becomes a draft.
          */
         post: operations["importModel"];
         delete?: never;
@@ -663,7 +682,7 @@ export interface paths {
         };
         /**
          * Get a model by key
-         * @description The entry of that key, with its versions.
+         * @description The entry with this key, and its versions.
          */
         get: operations["getModelByKey"];
         put?: never;
@@ -689,19 +708,21 @@ export interface paths {
         };
         /**
          * Get a model
-         * @description The entry with its versions. `ETag` is for `If-Match` in changes.
+         * @description The entry and its versions. `ETag` is for `If-Match`.
          */
         get: operations["getModel"];
         /**
-         * Change a model
-         * @description Name, description, whether it is shared with peers and with which, and for one information whether it is the default (the one before loses that). Content is changed by versions.
+         * Update a model
+         * @description Updates name, description, whether the entry is shared and with which peers, and for an information
+         *     whether it is the default (replacing the former default). Content is changed by versions.
          */
         put: operations["updateModel"];
         post?: never;
         /**
          * Delete a model
-         * @description Without records the entry is gone. With records it stays, DELETED, and its records become IRRELEVANT. An entry that an
-         *     ACTIVE layout uses (409, with the layouts) and the default information (409) cannot be deleted.
+         * @description An entry without records is deleted. An entry with records stays, with status DELETED, and its records
+         *     become IRRELEVANT. 409 for the default information, and for an entry that an ACTIVE layout uses (with
+         *     the layouts).
          */
         delete: operations["deleteModel"];
         options?: never;
@@ -724,7 +745,7 @@ export interface paths {
         };
         /**
          * Export a model
-         * @description The entry with the content of all its versions, as `POST /models/import` takes it.
+         * @description The entry with the content of all its versions, in the format of `POST /models/import`.
          */
         get: operations["exportModel"];
         put?: never;
@@ -751,7 +772,8 @@ export interface paths {
         get?: never;
         /**
          * Upload a theme's logo
-         * @description An image of at most 128 KiB. The answer's `logoPath` goes into the content of a version of the theme; images already in use stay.
+         * @description An image of at most 128 KiB. Put the `logoPath` of the response into the content of a theme version.
+         *     Earlier images stay available.
          */
         put: operations["uploadLogo"];
         post?: never;
@@ -782,10 +804,11 @@ export interface paths {
         put?: never;
         /**
          * Create a draft
-         * @description Content in one or more languages, each complete on its own; it becomes a DRAFT, MINOR. There is one draft at a time (409
-         *     `exists`). Which members the content has depends on the entry's type: see the schemas `InformationContent`,
-         *     `ProcessingContent`, `PreferenceContent`, `ConditionsContent`, `LayoutContent`, `ThemeContent` and `EmailContent`. Every fault is told with a
-         *     pointer such as `/data/en/title`. Rich text is sanitised.
+         * @description Content in one or more languages, each complete in itself. The new version is a DRAFT of type MINOR.
+         *     An entry has at most one draft (409 `exists`). The members of the content depend on the entry's type:
+         *     see the schemas `InformationContent`, `ProcessingContent`, `PreferenceContent`, `ConditionsContent`,
+         *     `LayoutContent`, `ThemeContent` and `EmailContent`. Every fault has a pointer such as
+         *     `/data/en/title`. Rich text is sanitised.
          */
         post: operations["createVersion"];
         delete?: never;
@@ -809,7 +832,7 @@ export interface paths {
         };
         /**
          * Find the newest version
-         * @description Leads to the newest version, a draft if there is one. 404 if there is none.
+         * @description Redirects to the newest version, including a draft. 404 if there is none.
          */
         get: operations["getLatestVersion"];
         put?: never;
@@ -835,7 +858,7 @@ export interface paths {
         };
         /**
          * Find the ACTIVE version
-         * @description Leads to the version that forms use now. 404 if there is none.
+         * @description Redirects to the version that forms use. 404 if there is none.
          */
         get: operations["getActiveVersion"];
         put?: never;
@@ -866,18 +889,18 @@ export interface paths {
         };
         /**
          * Get a version
-         * @description A version with its content. `ETag` is for `If-Match` in changes.
+         * @description A version with its content. `ETag` is for `If-Match`.
          */
         get: operations["getVersion"];
         /**
          * Replace a draft's content
-         * @description Only of a DRAFT; activated content never changes again (409).
+         * @description Only for a DRAFT (else 409): activated content never changes.
          */
         put: operations["updateVersion"];
         post?: never;
         /**
          * Delete a draft
-         * @description Only a DRAFT can be deleted (else 409).
+         * @description Only for a DRAFT (else 409).
          */
         delete: operations["deleteVersion"];
         options?: never;
@@ -906,8 +929,9 @@ export interface paths {
         get?: never;
         /**
          * Activate or archive a version
-         * @description `ACTIVE` on the draft gives it its serial (the first is `1.0`; MINOR raises the second number, MAJOR the first), archives the version
-         *     that was ACTIVE and makes the entry ACTIVE. `ARCHIVED` on the ACTIVE version makes the entry INACTIVE. Any other move is a 409.
+         * @description `ACTIVE` for the draft assigns its serial (the first is `1.0`; MINOR increments the second number,
+         *     MAJOR the first), archives the ACTIVE version and makes the entry ACTIVE. `ARCHIVED` for the ACTIVE
+         *     version makes the entry INACTIVE. 409 for any other change.
          */
         put: operations["setVersionStatus"];
         post?: never;
@@ -937,8 +961,9 @@ export interface paths {
         };
         get?: never;
         /**
-         * Choose MAJOR or MINOR
-         * @description Of a draft. MINOR keeps earlier answers valid: it may reword, not change what is asked. MAJOR asks everyone again.
+         * Set the type of a draft
+         * @description MINOR keeps earlier answers valid; it may reword the texts, but not change what is asked. MAJOR asks
+         *     every subject again.
          */
         put: operations["setVersionType"];
         post?: never;
@@ -970,7 +995,8 @@ export interface paths {
         put?: never;
         /**
          * Preview a version
-         * @description Renders a version as a page, in one of its languages. With `data`, that content is shown instead of the stored one, and nothing is kept; only the style sheet of a theme is always the stored one.
+         * @description Renders a version as a page in one of its languages. With `data`, renders that content instead of the
+         *     stored one and stores nothing; the style sheet of a theme is always the stored one.
          */
         post: operations["previewVersion"];
         delete?: never;
@@ -987,8 +1013,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What this instance offers
-         * @description Languages, roles and version. Nothing private.
+         * Get the configuration
+         * @description Languages, roles and version of this instance; no private data.
          */
         get: operations["getSystemConfig"];
         put?: never;
@@ -1007,8 +1033,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * This document, as YAML
-         * @description The contract of this instance, with its own address as server.
+         * Get this document as YAML
+         * @description The contract, with this instance's base URL as server.
          */
         get: operations["getContractYaml"];
         put?: never;
@@ -1027,8 +1053,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * This document, as JSON
-         * @description The contract of this instance, with its own address as server.
+         * Get this document as JSON
+         * @description The contract, with this instance's base URL as server.
          */
         get: operations["getContractJson"];
         put?: never;
@@ -1047,7 +1073,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * This document, to read and to try out
+         * Read and try this document
          * @description A page that shows the contract and sends requests to this instance.
          */
         get: operations["getDocs"];
@@ -1073,8 +1099,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What a problem means
-         * @description A page that explains a problem and what to do about it.
+         * Explain a problem type
+         * @description A page that explains the problem and how to fix it.
          */
         get: operations["getProblemPage"];
         put?: never;
@@ -1099,10 +1125,11 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Style sheets, scripts, fonts and images of the pages
-         * @description `embed.js` embeds a form in another page with three lines of HTML: it resizes the frame and reports the end. `embed.mjs` is the same as a
-         *     module. `embed.json` names the addresses of this version of both, whose content never changes, with their `integrity`. Texts are sent
-         *     compressed (`br`, `gzip`). Pages of every origin may read all files.
+         * Get a style sheet, script, font or image
+         * @description `embed.js` embeds a form in another page with three lines of HTML: it resizes the frame and reports
+         *     the end. `embed.mjs` is the same as a module. `embed.json` has the URLs of the current version of
+         *     both, whose content never changes, with their `integrity`. Text files are sent compressed (`br`,
+         *     `gzip`). All files may be used by pages of any origin.
          */
         get: operations["getAsset"];
         put?: never;
@@ -1132,8 +1159,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Style sheet of a theme
-         * @description The checked and scoped style sheet of one version of a theme; it never changes.
+         * Get the style sheet of a theme
+         * @description The checked and scoped style sheet of one version of a theme. It never changes.
          */
         get: operations["getThemeStyle"];
         put?: never;
@@ -1158,8 +1185,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Logo of a theme
-         * @description An uploaded image; it never changes.
+         * Get the logo of a theme
+         * @description An uploaded image. It never changes.
          */
         get: operations["getLogo"];
         put?: never;
@@ -1178,8 +1205,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * First page
-         * @description The instance's name and links; in demo mode a welcome with an embedded form, curl lines and accounts.
+         * Show the welcome page
+         * @description The instance's name and links; in demo mode also an embedded form, curl commands and accounts.
          */
         get: operations["getWelcome"];
         put?: never;
@@ -1198,8 +1225,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * A pretend site that embeds a form
-         * @description In demo mode, a page as a host would write it, with the three lines that embed a form; else 404.
+         * Show a sample site that embeds a form
+         * @description Demo mode only (else 404): a page of another site, with the three lines that embed a form.
          */
         get: operations["getDemoHost"];
         put?: never;
@@ -1225,9 +1252,10 @@ export interface paths {
         put?: never;
         /**
          * Pair with a partner instance
-         * @description Both instances get to know each other: this one asks the other who it is, introduces itself with the one-time key that the
-         *     partner's administrator made (`POST /keys` with scope `PEER`), and each pins the keys of the other. Compare the thumbprints with
-         *     the partner. The same call again completes a pairing whose reply was lost.
+         * @description Pairs this instance with a partner. This instance reads the partner's self-description and presents
+         *     the one-time key that the partner's administrator created (`POST /keys` with scope `PEER`); each side
+         *     pins the other's keys. Compare the thumbprints with the partner. If the response was lost, repeat the
+         *     request to complete the pairing.
          */
         post: operations["createPeer"];
         delete?: never;
@@ -1251,19 +1279,19 @@ export interface paths {
         };
         /**
          * Get a partner instance
-         * @description What is known of it, with the thumbprints of its keys.
+         * @description The partner's state and the thumbprints of its keys.
          */
         get: operations["getPeer"];
         /**
-         * Change what is kept of a partner instance
-         * @description Sets what is put before the names of its subjects. To end a quarantine list the thumbprints that wait for confirmation, after the
-         *     partner's administrator has confirmed them by another way.
+         * Update a partner instance
+         * @description Sets the prefix of its subjects' names. To end a quarantine, send the thumbprints that wait for
+         *     confirmation, after the partner's administrator has confirmed them through another channel.
          */
         put: operations["updatePeer"];
         post?: never;
         /**
          * End a pairing
-         * @description Its keys are trusted no more, from this moment on. The partner is told if it can be reached.
+         * @description Its keys are no longer trusted, with immediate effect. The partner is notified if it can be reached.
          */
         delete: operations["deletePeer"];
         options?: never;
@@ -1282,15 +1310,15 @@ export interface paths {
         put?: never;
         /**
          * Introduce an instance
-         * @description Between instances: one introduces itself with a one-time key of scope `PEER`. The request is signed by a signing key of its
-         *     self-description. The key pairs one instance, once: it is bound to the `pairing`, the address, and the key that signed the
-         *     self-description. The same instance may repeat the call for ten minutes, as long as it is not removed; anything else is a 403
-         *     with the code `used`.
+         * @description Between instances: the caller introduces itself with a one-time key of scope `PEER`. It signs the
+         *     request with a signing key of its self-description. The key is bound to one `pairing`, one base URL
+         *     and the key that signed the self-description. The same instance may repeat the request for ten
+         *     minutes, unless it has been removed; anything else is a 403 with the code `used`.
          */
         post: operations["acceptPairing"];
         /**
-         * Tell that a pairing has ended
-         * @description Between instances. The caller's keys are trusted no more.
+         * Announce the end of a pairing
+         * @description Between instances. The caller's keys are no longer trusted.
          */
         delete: operations["endPairing"];
         options?: never;
@@ -1306,10 +1334,11 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List what a peer may show
-         * @description Between instances. Shared elements that are ACTIVE, and the default information under which they are shown, in all languages, each
-         *     signed. It is the whole list, in pages by `cursor`; what is not in it is not shared any more. With `since`, the `state` of the list
-         *     that the caller has, the answer is empty if nothing has changed. If `state` changes from one page to the next, begin again.
+         * List the shared elements
+         * @description Between instances. Shared ACTIVE elements and the default information under which they are shown, in
+         *     all languages, each signed. The list is complete, in pages by `cursor`: an element that is not listed
+         *     is no longer shared. With `since`, the caller's `state` of the list, the response is empty if nothing
+         *     has changed. If `state` changes between pages, start again.
          */
         get: operations["listSharedModels"];
         put?: never;
@@ -1330,9 +1359,9 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Tell that something has changed
-         * @description Between instances: what the caller shares with this one has changed, or may have. This one asks for the list soon, at most once a
-         *     second, instead of within a minute.
+         * Announce a change of the catalogue
+         * @description Between instances: the elements that the caller shares with this instance may have changed. This
+         *     instance reads the list soon, at most once a second, instead of within a minute.
          */
         post: operations["announceChange"];
         delete?: never;
@@ -1350,10 +1379,10 @@ export interface paths {
         };
         get?: never;
         /**
-         * Hand over a part of the answers
-         * @description Between instances: answers to elements of this one that were shown at the caller, sealed to this one's key. The same `sid` with the same
-         *     body again gets the same verdict, and nothing is stored twice. The verdict is a signed receipt; every other answer means that nobody
-         *     has decided anything, and that the caller tries again.
+         * Send a part
+         * @description Between instances: answers to elements of this instance that were shown at the caller, encrypted for
+         *     this instance. Idempotent: the same `sid` with the same body gets the same decision. The decision is a
+         *     signed receipt; any other response means that nothing has been decided, and the caller retries.
          */
         put: operations["acceptSubmission"];
         post?: never;
@@ -1373,9 +1402,9 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Decide over a part that is held
-         * @description Between instances: a part that was handed over with `mode` `hold` comes into force, or is rolled back. The same decision again gets the
-         *     same verdict; a part that never came is `rolledback`. The verdict is a signed receipt.
+         * Decide about a held part
+         * @description Between instances: commits or rolls back a part that was sent with `mode` `hold`. Idempotent. A part
+         *     that never arrived is `rolledback`. The result is a signed receipt.
          */
         post: operations["decideSubmission"];
         delete?: never;
@@ -1392,9 +1421,9 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Ask for a decision that is late
-         * @description Between instances: what was decided over a part that the caller holds, as a signed receipt. `open`: nothing yet. A part that was not
-         *     sent to the caller is `rollback`.
+         * Get the decision about a held part
+         * @description Between instances: the leader's decision about a part that the caller holds, as a signed receipt.
+         *     `open`: not decided yet. `rollback` for a part that was not sent to the caller.
          */
         get: operations["readDecision"];
         put?: never;
@@ -1413,8 +1442,9 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What this instance says of itself
-         * @description Name, address and public keys, signed. Receipts are signed by the keys with `use` `sig`. Only the JWS counts; the members beside it are its content, for reading.
+         * Get the self-description
+         * @description Name, base URL and public keys of this instance, signed. Receipts are signed by the keys with `use`
+         *     `sig`. Only the JWS is authoritative; the other members repeat its content for reading.
          */
         get: operations["getInstance"];
         put?: never;
@@ -1601,8 +1631,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Ready for work?
-         * @description 200 when all services are ready. Served on the front address of an instance that runs as one process.
+         * Readiness probe
+         * @description 200 if all services are ready. Served on the public port of an instance that runs as one process.
          */
         get: operations["getReadiness"];
         put?: never;
@@ -1621,8 +1651,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Alive?
-         * @description 200 while the process works. Served on the front address of an instance that runs as one process.
+         * Liveness probe
+         * @description 200 while the process runs. Served on the public port of an instance that runs as one process.
          */
         get: operations["getLiveness"];
         put?: never;
@@ -1638,73 +1668,74 @@ export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
         /**
-         * @description Counts as absent
+         * @description Treated as absent
          * @enum {string}
          */
         Empty: "";
-        /** @description true or false; an empty text counts as absent */
+        /** @description true or false; an empty string is treated as absent */
         Flag: boolean | components["schemas"]["Empty"];
-        /** @description A map of texts; an empty text counts as absent */
+        /** @description A map of strings; an empty string is treated as absent */
         Texts: {
             [key: string]: string;
         } | components["schemas"]["Empty"];
-        /** @description Configuration of a transaction. All fields are optional; empty texts count as absent. Unknown fields are ignored and named in `warnings` of the transaction. */
+        /** @description Configuration of a transaction. All members are optional; empty strings are treated as absent. Unknown members are ignored and listed in `warnings` of the transaction. */
         Configuration: {
-            /** @description BCP 47 language of the form. Left out, it is chosen by the subject's Accept-Language when the form is shown. */
+            /** @description BCP 47 language of the form; by default chosen by the subject's Accept-Language */
             language?: string;
-            /** @description How the answers are collected, WEBFORM (default), OPERATOR, USER, EMAIL or RECEIPT. A user may say USER or WEBFORM. */
+            /** @description Collection method, WEBFORM (default), OPERATOR, USER, EMAIL or RECEIPT. Users may only set USER or WEBFORM. */
             origin?: string;
-            /** @description Who acts for the subject; the caller if left out. Operators and above only. */
+            /** @description Name of the person who acts for the subject; the caller by default. Only for operators and above. */
             author?: string;
-            /** @description What the answers are about (an account, a child, a contract), at most 255 characters. Part of a record's identity. */
+            /** @description Object of the answers, for example an account, a child or a contract; at most 255 characters. Part of a record's identity. */
             object?: string;
-            /** @description How long the answers hold after commit; ISO 8601 duration, `P6M` by default */
+            /** @description How long the answers are valid after commit; ISO 8601 duration, `P6M` by default */
             validity?: string;
-            /** @description http(s) URL to which the browser goes at the end */
+            /** @description http(s) URL that the browser opens at the end */
             callback?: string;
-            /** @description Milliseconds for which the final page stays before that, 4000 by default */
+            /** @description Milliseconds before the final page opens the callback, 4000 by default */
             callbackTriggerDelay?: number | components["schemas"]["Empty"];
-            /** @description Origin of the page that embeds the form; it alone may do so and gets its messages */
+            /** @description Origin of the page that embeds the form; no other origin may embed it or gets its messages */
             iframeOrigin?: string;
             /** @description The validation step. NONE (default); FORM_CODE, EMAIL_CODE and SMS_CODE are not available on this instance yet (422). */
             confirmation?: string;
-            /** @description Sender of the code, `senderEmail` and `senderPhone` */
+            /** @description Sender of the confirmation code, `senderEmail` and `senderPhone` */
             confirmationConfig?: components["schemas"]["Texts"];
-            /** @description Contact data of the subject, `emailAddress`, `phoneNumber` and others; kept on the receipt */
+            /** @description Contact data of the subject, `emailAddress`, `phoneNumber` and others; stored on the receipt */
             subjectInfos?: components["schemas"]["Texts"];
-            /** @description Older name of `subjectInfos` */
+            /** @description Former name of `subjectInfos` */
             userinfos?: components["schemas"]["Texts"];
-            /** @description What else belongs to the answers; copied to records and receipt */
+            /** @description Custom attributes, copied to records and receipt */
             attributes?: components["schemas"]["Texts"];
-            /** @description Whether the subject may change the answers later by a new transaction; true by default */
+            /** @description Whether the subject may change the answers later in a child transaction; true by default */
             updatable?: components["schemas"]["Flag"];
             /** @description Whether the subject may cancel; false by default */
             cancellable?: components["schemas"]["Flag"];
-            /** @description Earlier answers are neither looked up nor shown; false by default */
+            /** @description Whether to ignore earlier answers instead of showing them; false by default */
             silent?: components["schemas"]["Flag"];
-            /** @description Key or id of a theme, instead of the layout's */
+            /** @description Key or id of a theme; overrides the layout's */
             theme?: string;
-            /** @description Key or id of an email, instead of the layout's. Not available on this instance yet (422). */
+            /** @description Key or id of an email; overrides the layout's. Not available on this instance yet (422). */
             notification?: string;
-            /** @description Mail the transaction's address to the subject; false by default. Not available on this instance yet (422). */
+            /** @description Whether to mail the transaction's URL to the subject; false by default. Not available on this instance yet (422). */
             sendInvitation?: components["schemas"]["Flag"];
             /**
-             * @description `independent` (default): own answers are in force at once, peers' as soon as each has accepted its part. `together`: all are in force when every
-             *     peer holds its part, or none; until then the transaction is SUBMITTED, for 24 hours at most.
+             * @description `independent` (default): own answers are committed at once, each peer's when the peer has accepted
+             *     its part. `together`: all are committed when every peer holds its part, or none; until then the
+             *     transaction is SUBMITTED, for at most 24 hours.
              */
             peerCommit?: string;
-            /** @description How long the transaction waits for the subject; ISO 8601 duration, `P7D` by default, `P90D` at most */
+            /** @description How long the transaction stays open; ISO 8601 duration, `P7D` by default, `P90D` at most */
             timeout?: string;
         };
-        /** @description A layout in a context. Needs at least one element, as `elements` or as `blocs`. */
+        /** @description A layout in a context, with at least one element in `elements` or `blocs` */
         LayoutData: {
             /** @description Always `layout` */
             type?: string;
-            /** @description Key of the information; the default one if left out */
+            /** @description Key of the information; the default information if absent */
             info?: string;
-            /** @description Keys of elements in order. `<key>@<host[:port]>` is an element that a peer shares; what none shares is a 422 `unknown-element`. */
+            /** @description Keys of elements in order. `<key>@<host[:port]>` is an element shared by a peer; 422 `unknown-element` if no peer shares it. */
             elements?: string[];
-            /** @description What clients of a later generation send instead of `elements` */
+            /** @description Alternative to `elements` for newer clients */
             blocs?: components["schemas"]["LayoutBloc"][];
             /** @description VERTICAL (default) or HORIZONTAL */
             orientation?: string;
@@ -1712,23 +1743,23 @@ export interface components {
             theme?: string;
             /** @description Key or id of an email. Not available on this instance yet (422). */
             notification?: string;
-            /** @description Show elements that have a valid answer; true by default. Hidden ones are not asked. A child shows everything. */
+            /** @description Whether to show elements that have a valid answer; true by default. Hidden elements are not asked. A child shows all elements. */
             existingElementsVisible?: components["schemas"]["Flag"];
-            /** @description Say how long the answers hold; true by default */
+            /** @description Whether to show how long the answers are valid; true by default */
             validityVisible?: components["schemas"]["Flag"];
-            /** @description Offer to accept all, and with the same weight to refuse all; false by default */
+            /** @description Whether to show buttons to accept all and, equally prominent, to refuse all; false by default */
             acceptAllVisible?: components["schemas"]["Flag"];
-            /** @description Text of that button */
+            /** @description Text of the button that accepts all */
             acceptAllText?: string;
             /** @description Text of the button that submits */
             submitText?: string;
-            /** @description Show a button that cancels, if the transaction is cancellable; false by default */
+            /** @description Whether to show a cancel button if the transaction is cancellable; false by default */
             cancelVisible?: components["schemas"]["Flag"];
-            /** @description Text of that button */
+            /** @description Text of the cancel button */
             cancelText?: string;
-            /** @description Show the information's footer before the elements; false by default */
+            /** @description Whether to show the information's footer before the elements; false by default */
             footerOnTop?: components["schemas"]["Flag"];
-            /** @description Let an embedding page fit the frame; true by default */
+            /** @description Whether an embedding page may resize the frame; true by default */
             includeIFrameResizer?: components["schemas"]["Flag"];
         };
         LayoutBloc: {
@@ -1738,21 +1769,21 @@ export interface components {
         LayoutBlocElement: {
             /** @description Key of an element */
             key: string;
-            /** @description Address of the peer that owns it; left out for own elements */
+            /** @description Base URL of the peer that owns it; absent for own elements */
             location?: string;
         };
-        /** @description A context of which nothing is required */
+        /** @description A context without required members */
         PreviewContext: components["schemas"]["Configuration"] & {
-            /** @description Unique identifier of the individual, of any kind; 1 to 1,024 characters, compared exactly */
+            /** @description Unique identifier of the individual; 1 to 1,024 characters, compared exactly */
             subject?: string;
             /** @description Key or id of a saved layout. Exactly one of `layout` and `layoutData` must be set (else 422). */
             layout?: string;
             /** @description The layout itself. Exactly one of `layout` and `layoutData` must be set (else 422). */
             layoutData?: components["schemas"]["LayoutData"] | components["schemas"]["Empty"];
-            /** @description The configuration fields may stand here or at the top level; a field given in both with different values is a 422 */
+            /** @description Configuration members may be set here or at the top level; 422 if both set a member to different values */
             configuration?: components["schemas"]["Configuration"] | components["schemas"]["Empty"];
         };
-        /** @description What a transaction is created from */
+        /** @description The input from which a transaction is created */
         ConsentContext: components["schemas"]["PreviewContext"] & {
             subject: string;
         };
@@ -1761,13 +1792,14 @@ export interface components {
             values: components["schemas"]["Answers"];
         };
         /**
-         * @description A map from identifiers `element/<type>/<key>/<serial>` to answers. A prefix `bloc/<any>/` before an identifier is ignored. `info` names the
-         *     information that was shown, `comment` is kept on the records. A single text is the same as a list of one.
+         * @description A map from identifiers `element/<type>/<key>/<serial>` to answers. A prefix `bloc/<any>/` of an
+         *     identifier is ignored. `info` is the identifier of the information that was shown; `comment` is stored
+         *     with the records. A string is the same as a list of one string.
          */
         Answers: {
             /** @description `element/information/<key>/<serial>` */
             info?: components["schemas"]["Answer"];
-            /** @description A remark of the subject or of who acts for the subject */
+            /** @description A remark by the subject or by the person who acts for the subject */
             comment?: components["schemas"]["Answer"];
         } & {
             [key: string]: components["schemas"]["Answer"];
@@ -1811,18 +1843,18 @@ export interface components {
         /** @enum {string} */
         State: "CREATED" | "SUBMITTED" | "COMMITTED" | "CANCELLED" | "TIMEOUT" | "ROLLBACK";
         /**
-         * @description How the answers were collected; PEER: a partner instance showed the form, and no context may say so
+         * @description Collection method; PEER: a partner instance showed the form (not allowed in a context)
          * @enum {string}
          */
         Origin: "WEBFORM" | "OPERATOR" | "USER" | "EMAIL" | "RECEIPT" | "PEER";
         /** @enum {string} */
         Confirmation: "NONE" | "FORM_CODE" | "EMAIL_CODE" | "SMS_CODE";
-        /** @description One collection for one subject, with a fresh token. Members without a value are left out. */
+        /** @description A transaction, with a fresh token. Members without a value are absent. */
         Transaction: components["schemas"]["ListedTransaction"] & {
             token: string;
             links: components["schemas"]["TransactionLinks"];
         };
-        /** @description One collection for one subject. Members without a value are left out; lists have no tokens and no `links`. */
+        /** @description A transaction in a list, without token and `links`. Members without a value are absent. */
         ListedTransaction: {
             id: string;
             subject: string;
@@ -1831,21 +1863,21 @@ export interface components {
             token?: string;
             /**
              * Format: uri
-             * @description Address of the subject's next task; absent when there is none
+             * @description URL of the subject's next task; absent if there is none
              */
             task?: string;
             /**
              * Format: uri
-             * @description Address of the child
+             * @description URL of the child
              */
             breed: string;
             /**
              * Format: uri
-             * @description Address of the receipt, once COMMITTED
+             * @description URL of the receipt, once COMMITTED
              */
             receipt?: string;
             links?: components["schemas"]["TransactionLinks"];
-            /** @description Language of the form, if the context names one */
+            /** @description Language of the form, if the context sets one */
             language?: string;
             updatable: boolean;
             cancellable: boolean;
@@ -1861,42 +1893,45 @@ export interface components {
             /** @description Id of the transaction that this one is based on */
             parent?: string;
             leader?: components["schemas"]["Leader"];
-            /** @description Parts of this transaction at the peers that own them, one for each peer */
+            /** @description Parts of this transaction, one for each peer that owns elements */
             followers: components["schemas"]["Follower"][];
             /** @description For operators and above */
             context?: components["schemas"]["StoredContext"];
-            /** @description Who created it; for operators and above */
+            /** @description Name of the creator; for operators and above */
             author?: string;
             /**
-             * @description Fields of the context that are not known here and were ignored, with code `unknown-field`; at most 20. Only in the answer to a creation, and
-             *     only if there are any.
+             * @description Unknown members of the context, which were ignored, with code `unknown-field`; at most 20. Only in
+             *     the response to a creation, and absent if there are none.
              */
             warnings?: components["schemas"]["Fault"][];
         };
-        /** @description Addresses that work as they stand: each carries a fresh token. An address that leads nowhere in the transaction's state is left out. */
+        /**
+         * @description URLs that need no other credentials, because each has a fresh token. A URL that is of no use in the
+         *     transaction's state is absent.
+         */
         TransactionLinks: {
             /**
              * Format: uri
-             * @description The address to hand to the subject: a browser is led through every step
+             * @description URL for the subject, with which a browser completes every step
              */
             subject: string;
             /**
              * Format: uri
-             * @description GET reads the form, POST submits the answers; in state CREATED
+             * @description GET returns the form, POST submits the answers; in state CREATED
              */
             form?: string;
             /**
              * Format: uri
-             * @description POST creates a transaction based on this one; once it is final, if it is updatable
+             * @description POST creates a child; in a final state, if updatable
              */
             child?: string;
             /**
              * Format: uri
-             * @description The receipt, in the format that `Accept` or `format` names; once COMMITTED
+             * @description The receipt, in the format given by `Accept` or `format`; once COMMITTED
              */
             receipt?: string;
         };
-        /** @description Where the form was shown, if an element of this instance was answered at a peer */
+        /** @description The instance that showed the form, if that was a peer */
         Leader: {
             /** Format: uri */
             location: string;
@@ -1906,21 +1941,22 @@ export interface components {
         Follower: {
             /** Format: uri */
             location: string;
-            /** @description The transaction at the owner, once known */
+            /** @description Id of the transaction at the owner, once known */
             id?: string;
             name: string;
             /**
-             * @description SENDING: on its way; HELD: with its owner, in force when all owners have theirs (`together`); ACCEPTED: in force there; REFUSED: not
-             *     taken; DROPPED: never sent, withdrawn, or not delivered in time (`reason: expired`).
+             * @description SENDING: being sent; HELD: held by its owner until all owners hold theirs (`together`); ACCEPTED:
+             *     committed by its owner; REFUSED: rejected by its owner; DROPPED: not sent, withdrawn, or not
+             *     delivered before the deadline (`reason: expired`).
              * @enum {string}
              */
             state: "WAITING" | "SENDING" | "HELD" | "ACCEPTED" | "REFUSED" | "DROPPED";
-            /** @description Why it was refused or dropped: seal, unknown-element, stale, invalid, conflict, decided, expired */
+            /** @description Reason of REFUSED or DROPPED: seal, unknown-element, stale, invalid, conflict, decided, expired */
             reason?: string;
         };
         TransactionList: {
             values: components["schemas"]["ListedTransaction"][];
-            /** @description The cursor of the next page; absent on the last one */
+            /** @description Cursor of the next page; absent on the last one */
             next?: string;
         };
         TransactionSearch: {
@@ -1928,9 +1964,9 @@ export interface components {
             states?: string[];
             after?: components["schemas"]["Moment"];
             before?: components["schemas"]["Moment"];
-            /** @description Number of the page, from 0 */
+            /** @description Page number, starting at 0 */
             page?: number;
-            /** @description Transactions on a page, 1 to 200; 50 by default */
+            /** @description Transactions per page, 1 to 200; 50 by default */
             size?: number;
         };
         /** @description A time, RFC 3339 or epoch milliseconds */
@@ -1947,7 +1983,7 @@ export interface components {
             after: string;
             /** Format: date-time */
             before: string;
-            /** @description Days begin and end in it */
+            /** @description Time zone of the days */
             timeZone: string;
             /** @description Transactions by state */
             states: {
@@ -1958,7 +1994,7 @@ export interface components {
                 TIMEOUT: number;
                 ROLLBACK: number;
             };
-            /** @description What was decided about each processing and conditions */
+            /** @description Answers by element, for processing and conditions */
             elements: {
                 key: string;
                 /** @enum {string} */
@@ -1966,21 +2002,21 @@ export interface components {
                 accepted: number;
                 refused: number;
             }[];
-            /** @description Every day of the period */
+            /** @description Counts by day of the period */
             days: {
                 /** Format: date */
                 date: string;
                 /** @description Transactions created on that day */
                 created: number;
-                /** @description Those of them that are COMMITTED */
+                /** @description The COMMITTED ones among them */
                 committed: number;
-                /** @description What was accepted in them; notices are not counted */
+                /** @description Accepted answers in them; notices are not counted */
                 accepted: number;
-                /** @description What was refused in them */
+                /** @description Refused answers in them */
                 refused: number;
             }[];
         };
-        /** @description What the subject is asked */
+        /** @description The elements that the subject is asked to answer */
         Form: {
             token: string;
             language: string;
@@ -1988,7 +2024,7 @@ export interface components {
             orientation: "VERTICAL" | "HORIZONTAL";
             info: components["schemas"]["FormElement"];
             elements: components["schemas"]["FormElement"][];
-            /** @description Which elements belong to which peer */
+            /** @description The elements of each peer */
             peers: components["schemas"]["FormPeer"][];
             layout: components["schemas"]["LayoutContent"];
             labels: components["schemas"]["FormLabels"];
@@ -2000,7 +2036,7 @@ export interface components {
                 /** Format: uri */
                 cancel?: string;
             };
-            /** @description Only if the transaction was created by `blocs` */
+            /** @description Only if the context has `blocs` */
             blocs?: {
                 parent: {
                     identifier: string;
@@ -2014,51 +2050,53 @@ export interface components {
             }[];
         };
         /**
-         * @description The words of the HTML page around the content, in the form's language, so that a client shows the same. Sentences are complete: names, dates and
-         *     durations are filled in.
+         * @description The texts of the HTML page around the content, in the form's language, for clients that render the
+         *     form themselves. Sentences are complete, including names, dates and durations.
          */
         FormLabels: {
-            /** @description Language of the labels. Not the form's if the pages of this instance do not exist in that. */
+            /** @description Language of the labels; differs from the form's if this instance has no pages in that language */
             lang: components["schemas"]["Lang"];
-            /** @description The answer `accepted` */
+            /** @description Label of the answer `accepted` */
             accept: string;
-            /** @description The answer `refused` */
+            /** @description Label of the answer `refused` */
             refuse: string;
-            /** @description Button that sends the answers; the layout's text if it has one */
+            /** @description Label of the submit button; the layout's text if it has one */
             submit: string;
-            /** @description Button that accepts everything; only if the layout offers it */
+            /** @description Label of the button that accepts all; only if the layout has it */
             acceptAll?: string;
-            /** @description Button that refuses everything. It must be offered beside `acceptAll`, with the same weight. */
+            /** @description Label of the button that refuses all. It must be shown beside `acceptAll`, equally prominent. */
             refuseAll: string;
-            /** @description Button that cancels; only if the layout offers it and the transaction can be cancelled */
+            /** @description Label of the cancel button; only if the layout has it and the transaction is cancellable */
             cancel?: string;
-            /** @description Asked before a form in which something was entered is cancelled; only where there is `cancel` */
+            /** @description Confirmation before a form with entered answers is cancelled; only with `cancel` */
             cancelQuestion?: {
                 title: string;
                 text: string;
                 keep: string;
                 discard: string;
             };
-            /** @description Beside the title of a question that needs no answer */
+            /** @description Label of an element that needs no answer */
             optional: string;
-            /** @description Words for the codes in `purposes` of a processing */
+            /** @description Labels of the codes in `purposes` of a processing */
             purposes: {
                 [key: string]: string;
             };
-            /** @description Words for the codes in `legalBases` of a processing */
+            /** @description Labels of the codes in `legalBases` of a processing */
             legalBases: {
                 [key: string]: string;
             };
             /**
-             * @description Headings of what the content holds: `data`, `retention`, `purposes`, `legalBases`, `thirdParties`, `dataController`, `scope`, `jurisdiction`,
-             *     `address`, `email`, `phoneNumber`, `details`, `questions`, `bulk`
+             * @description Headings of the content's members: `data`, `retention`, `purposes`, `legalBases`, `thirdParties`,
+             *     `dataController`, `scope`, `jurisdiction`, `address`, `email`, `phoneNumber`, `details`,
+             *     `questions`, `bulk`
              */
             headings: {
                 [key: string]: string;
             };
             /**
-             * @description Words that stand for members of the content: `containsSensitiveData`, `containsMedicalData`, `noThirdParties`, `shortNoticeLink`,
-             *     `privacyPolicyUrl` (if the information has no text of its own), `opensNewTab`, `choose` (nothing chosen in a list yet), `changed`
+             * @description Texts for members of the content: `containsSensitiveData`, `containsMedicalData`,
+             *     `noThirdParties`, `shortNoticeLink`, `privacyPolicyUrl` (if the information has no text for it),
+             *     `opensNewTab`, `choose` (no option chosen in a list), `changed`
              */
             words: {
                 [key: string]: string;
@@ -2068,26 +2106,26 @@ export interface components {
                 change: string;
                 more: string;
             };
-            /** @description How long the answers hold; only if the layout shows it */
+            /** @description How long the answers are valid; only if the layout shows it */
             validity?: string;
-            /** @description Until when the form can be answered, as a sentence */
+            /** @description Deadline of the form, as a sentence */
             expires?: string;
-            /** @description What belongs to one element, by its identifier */
+            /** @description Labels of an element, by its identifier */
             elements: {
                 [key: string]: {
-                    /** @description Words for `accepted` and `refused`, as far as they are offered; the answers of a preference are their own words */
+                    /** @description Labels of `accepted` and `refused`, if allowed; the answers of a preference need no labels */
                     answers?: {
                         [key: string]: string;
                     };
-                    /** @description How to answer, or why no choice is offered */
+                    /** @description How to answer, or why there is no choice */
                     hint?: string;
                     /** @description How long the data is kept, as a sentence */
                     retention?: string;
-                    /** @description Says that the preselected answer is the subject's earlier one, and of when */
+                    /** @description States that the preselected answer is the subject's earlier one, with its date */
                     previous?: string;
                 };
             };
-            /** @description What stands above the elements of a peer, by its `location` */
+            /** @description Heading above the elements of a peer, by its `location` */
             peers: {
                 [key: string]: {
                     title: string;
@@ -2095,13 +2133,13 @@ export interface components {
                     asOf?: string;
                 };
             };
-            /** @description Words for the `code` of an error in `errors[]` of a 422; `other` for codes that are not listed */
+            /** @description Messages by `code` in `errors[]` of a 422; `other` for codes that are not listed */
             faults: {
                 [key: string]: string;
             };
         };
         FormElement: {
-            /** @description The name of the answer in the answers map */
+            /** @description Name of the answer in the answers map */
             identifier: string;
             serial: string;
             entry: {
@@ -2113,7 +2151,7 @@ export interface components {
             /** @description Name of the peer that owns it; null for own elements */
             owner: string | null;
             content: components["schemas"]["ShownContent"];
-            /** @description The allowed answers; null for free text; `accepted` alone for a notice, which may be left out */
+            /** @description Allowed answers; null for free text; only `accepted` for a notice, whose answer is optional */
             answers: string[] | null;
             /** @description Whether an answer must be given; false for a notice */
             required: boolean;
@@ -2134,11 +2172,11 @@ export interface components {
             elements: components["schemas"]["FormElement"][];
             /**
              * Format: date-time
-             * @description When this was last known to be as the peer has it; only if that was more than a day ago
+             * @description When the copy was last confirmed by the peer; only if that was more than a day ago
              */
             asOf?: string;
         };
-        /** @description Content in the language that is shown, named by `lang` */
+        /** @description Content in the language given by `lang` */
         ShownContent: (components["schemas"]["InformationContent"] | components["schemas"]["ProcessingContent"] | components["schemas"]["PreferenceContent"] | components["schemas"]["ConditionsContent"]) & {
             lang: components["schemas"]["Lang"];
         };
@@ -2180,18 +2218,19 @@ export interface components {
             [key: string]: components["schemas"]["Record"][];
         };
         /**
-         * @description Either one `condition`, which gives a value for each record, or `conditions`, which give a value for each subject. With `page` or `size` the answer
-         *     is a numbered page with totals; counting them takes longer the more answers there are. Otherwise it ends with the cursor of the `next` page.
+         * @description Either one `condition`, which returns a value for each record, or `conditions`, which return a value
+         *     for each subject. With `page` or `size` the response is a numbered page with totals; counting takes
+         *     longer the more answers there are. Without them it has the cursor of the `next` page.
          */
         Extraction: {
             condition?: components["schemas"]["ExtractionCondition"];
-            /** @description AND (default): the subject meets every condition, with answers to whatever objects. OR: at least one. */
+            /** @description AND (default): the subject meets every condition, for any object. OR: at least one. */
             operator?: string;
             /** @description 1 to 20 */
             conditions?: components["schemas"]["ExtractionCondition"][];
-            /** @description Number of the page, from 0 */
+            /** @description Page number, starting at 0 */
             page?: number;
-            /** @description Values on a page, 1 to 200; 50 by default */
+            /** @description Values per page, 1 to 200; 50 by default */
             size?: number;
         } | unknown | unknown;
         /** @description A valid answer */
@@ -2200,16 +2239,16 @@ export interface components {
             type?: string;
             /** @description Key of the element */
             key: string;
-            /** @description Serial of the version that was answered; any that still counts if left out */
+            /** @description Serial of the answered version; any valid version if absent */
             serial?: string;
-            /** @description The answer, compared exactly; one of several counts */
+            /** @description The answer, compared exactly; matches one of several answers too */
             value: string;
-            /** @description Regular expressions are not evaluated: `true` is a 422 */
+            /** @description Regular expressions are not supported: 422 if `true` */
             regexpValue?: boolean;
         };
         ExtractionResult: {
             values: components["schemas"]["ExtractedSubject"][];
-            /** @description The cursor of the next page; absent on the last one and on numbered pages */
+            /** @description Cursor of the next page; absent on the last one and on numbered pages */
             next?: string;
             page?: number;
             pageSize?: number;
@@ -2242,12 +2281,12 @@ export interface components {
         };
         SubjectChange: {
             name?: string;
-            /** @description An empty text removes it */
+            /** @description An empty string removes it */
             emailAddress?: string;
-            /** @description BCP 47; an empty text removes it */
+            /** @description BCP 47; an empty string removes it */
             defaultLanguage?: string;
         };
-        /** @description What was asked and answered in one transaction; names follow ISO/IEC TS 27560 where it has one. All times are RFC 3339. */
+        /** @description The elements shown and answered in one transaction. Names follow ISO/IEC TS 27560 where it defines one. All times are RFC 3339. */
         Receipt: {
             receiptId: string;
             transaction: string;
@@ -2261,7 +2300,7 @@ export interface components {
             collector: {
                 /**
                  * Format: uri
-                 * @description Address of the instance
+                 * @description Base URL of the instance
                  */
                 instance: string;
                 name: string;
@@ -2281,9 +2320,9 @@ export interface components {
                 sha256: components["schemas"]["Sha256"];
             };
             consents: components["schemas"]["ReceiptConsent"][];
-            /** @description Elements that were shown and left without an answer, which they do not need. Absent if there are none. */
+            /** @description Elements that were shown and, being optional, not answered. Absent if there are none. */
             unanswered?: components["schemas"]["ReceiptUnanswered"][];
-            /** @description What was asked by peers and answered to them; the answers are on their own receipts. Absent if nothing was. */
+            /** @description Elements of peers that were answered; the answers are on the peers' receipts. Absent if there are none. */
             peers?: components["schemas"]["ReceiptPeer"][];
             privacyPolicyUrl?: string;
             attributes?: {
@@ -2291,7 +2330,7 @@ export interface components {
             };
             /**
              * Format: uri
-             * @description Where the subject changes the answers
+             * @description URL at which the subject can change the answers
              */
             updateUrl?: string;
             parent?: string;
@@ -2301,10 +2340,10 @@ export interface components {
             /** @enum {string} */
             type: "processing" | "preference" | "conditions";
             lang: string;
-            /** @description The texts as they were shown */
+            /** @description Texts as shown */
             texts: components["schemas"]["ProcessingContent"] | components["schemas"]["PreferenceContent"] | components["schemas"]["ConditionsContent"];
             sha256: components["schemas"]["Sha256"];
-            /** @description The options offered; none for free text and for a notice */
+            /** @description Options shown; none for free text and for a notice */
             options: string[];
             answer: string[];
             /** @description Name of the instance that owns the element */
@@ -2317,7 +2356,7 @@ export interface components {
             lang: string;
             texts: components["schemas"]["PreferenceContent"];
             sha256: components["schemas"]["Sha256"];
-            /** @description The options offered; none for free text */
+            /** @description Options shown; none for free text */
             options: string[];
             /** @description Name of the instance that owns the element */
             owner: string;
@@ -2326,7 +2365,7 @@ export interface components {
             name: string;
             /**
              * Format: uri
-             * @description Address of the instance
+             * @description Base URL of the instance
              */
             location: string;
             information: {
@@ -2338,7 +2377,7 @@ export interface components {
             elements: {
                 identifier: string;
                 lang: string;
-                /** @description The texts as they were shown */
+                /** @description Texts as shown */
                 texts: components["schemas"]["ProcessingContent"] | components["schemas"]["PreferenceContent"] | components["schemas"]["ConditionsContent"];
                 sha256: components["schemas"]["Sha256"];
             }[];
@@ -2356,13 +2395,13 @@ export interface components {
             type: components["schemas"]["ModelType"];
             name: string;
             description?: string;
-            /** @description Whether peers may use it */
+            /** @description Whether peers may use the entry */
             shared: boolean;
-            /** @description Ids of the peers that may; empty means all */
+            /** @description Ids of the peers that may use it; empty means all */
             sharedWith: string[];
             /** @enum {string} */
             status: "INACTIVE" | "ACTIVE" | "DELETED";
-            /** @description The information of layouts that name none */
+            /** @description Whether it is the information of layouts without one */
             default: boolean;
             availableLanguages: string[];
             defaultLanguage?: string;
@@ -2381,7 +2420,7 @@ export interface components {
             /** @description One of `ModelType` */
             type: string;
             name: string;
-            /** @description `^[0-9A-Za-z_.-]{2,255}$`, unique; `<type>.<NNN>` if left out */
+            /** @description Unique; `<type>.<NNN>` by default */
             key?: string;
             description?: string;
             shared?: boolean;
@@ -2394,7 +2433,10 @@ export interface components {
             sharedWith?: components["schemas"]["SharedWith"];
             default?: boolean;
         };
-        /** @description Ids of the peers that may use the entry if it is shared; empty means all. An id that is no peer's is a 422 `unknown-peer` at its place */
+        /**
+         * @description Ids of the peers that may use the entry if it is shared; empty means all. 422 `unknown-peer` for an
+         *     unknown id, with its pointer.
+         */
         SharedWith: string[];
         /** @description An entry with the content of its versions */
         EntryExport: {
@@ -2443,7 +2485,7 @@ export interface components {
             creationDate: components["schemas"]["EpochMilliseconds"];
             modificationDate: components["schemas"]["EpochMilliseconds"];
         };
-        /** @description `<major>.<minor>`, given at activation and never again; a draft has none */
+        /** @description `<major>.<minor>`, assigned at activation; absent for a draft */
         Serial: string;
         /** @enum {string} */
         VersionStatus: "DRAFT" | "ACTIVE" | "ARCHIVED";
@@ -2454,7 +2496,7 @@ export interface components {
             defaultLanguage: string;
             data: components["schemas"]["ContentByLanguage"];
         };
-        /** @description Content by BCP 47 language, of the schema that belongs to the entry's type */
+        /** @description Content by BCP 47 language; its schema depends on the entry's type */
         ContentByLanguage: {
             [key: string]: Record<string, never>;
         };
@@ -2467,19 +2509,19 @@ export interface components {
             type: string;
         };
         Preview: {
-            /** @description One of the languages of the content; its default language if left out */
+            /** @description One of the languages of the content; the default language if absent */
             language?: string;
             /** @description VERTICAL (default) or HORIZONTAL */
             orientation?: string;
-            /** @description Content in that language to show instead of the stored one */
+            /** @description Content in that language to render instead of the stored one */
             data?: Record<string, never>;
         };
         Logo: {
-            /** @description For `logoPath` in the theme's content */
+            /** @description Value for `logoPath` in the theme's content */
             logoPath: string;
         };
         Content: components["schemas"]["InformationContent"] | components["schemas"]["ProcessingContent"] | components["schemas"]["PreferenceContent"] | components["schemas"]["ConditionsContent"] | components["schemas"]["LayoutContent"] | components["schemas"]["ThemeContent"] | components["schemas"]["EmailContent"];
-        /** @description BCP 47; in forms alone, the language that this content is in */
+        /** @description BCP 47 language of this content; only in forms */
         Lang: string;
         DataController: {
             company?: string;
@@ -2488,7 +2530,7 @@ export interface components {
             email?: string;
             phoneNumber?: string;
         };
-        /** @description Who asks, on which grounds and with which rights */
+        /** @description The data controller, the legal grounds and the subject's rights */
         InformationContent: {
             lang?: components["schemas"]["Lang"];
             title: string;
@@ -2516,9 +2558,9 @@ export interface components {
         ProcessingContent: {
             lang?: components["schemas"]["Lang"];
             title: string;
-            /** @description Which data */
+            /** @description The data that is processed */
             data: string;
-            /** @description How long */
+            /** @description How long the data is kept */
             retention: {
                 label?: string;
                 value?: number;
@@ -2526,7 +2568,7 @@ export interface components {
                 unit?: "DAY" | "WEEK" | "MONTH" | "YEAR";
                 fullText?: string;
             };
-            /** @description What for */
+            /** @description The use of the data */
             usage: string;
             purposes?: ("CONSENT_CORE_SERVICE" | "CONSENT_IMPROVED_SERVICE" | "CONSENT_MARKETING" | "CONSENT_THIRD_PART_SHARING" | "CONSENT_RESEARCH")[];
             legalBases?: ("LEGAL_BASIS_CONSENT" | "LEGAL_BASIS_CONTRACT" | "LEGAL_BASIS_LEGITIMATE_INTEREST" | "LEGAL_BASIS_LEGAL_OBLIGATION" | "LEGAL_BASIS_PUBLIC_INTEREST" | "LEGAL_BASIS_VITAL_INTEREST")[];
@@ -2552,10 +2594,10 @@ export interface components {
             lang?: components["schemas"]["Lang"];
             label: string;
             description?: string;
-            /** @description 1 to 50, each 1 to 255 characters, distinct; not for FREE_TEXT */
+            /** @description 1 to 50 distinct options of 1 to 255 characters; not for FREE_TEXT */
             options?: string[];
             /**
-             * @description TOGGLE has two options, the first refuses, the second accepts
+             * @description TOGGLE has two options; the first refuses, the second accepts
              * @enum {string}
              */
             valueType: "TOGGLE" | "CHECKBOXES" | "RADIO_BUTTONS" | "LIST_SINGLE" | "LIST_MULTI" | "FREE_TEXT";
@@ -2574,12 +2616,12 @@ export interface components {
             acceptLabel?: string;
             rejectLabel?: string;
             /**
-             * @description false: accepting is the only answer, and has to be ticked
+             * @description false: `accepted` is the only answer, and must be ticked
              * @default true
              */
             refusable: boolean;
         };
-        /** @description A mail to subjects */
+        /** @description An e-mail to subjects */
         EmailContent: {
             sender?: string;
             subject: string;
@@ -2592,27 +2634,28 @@ export interface components {
             /** @description Rich text */
             signature?: string;
         };
-        /** @description How pages look. CSS without url() and @import, scoped under the form. */
+        /** @description The look of pages. CSS without url() and @import, scoped to the form. */
         ThemeContent: {
             name: string;
-            /** @description As `PUT /models/{id}/logo` answered */
+            /** @description The value returned by `PUT /models/{id}/logo` */
             icon?: string;
             /** @description The same in every language */
             css?: string;
-            /** @description As `PUT /models/{id}/logo` answered */
+            /** @description The value returned by `PUT /models/{id}/logo` */
             logoPath?: string;
             logoAltText?: string;
             /** @enum {string} */
             logoPosition?: "LEFT" | "CENTER" | "RIGHT";
             /**
-             * @description Colours of the pages: those of the reader's device (`auto`), or always light or dark. The query parameter `colorScheme` of a page wins
-             *     over it when it is `light` or `dark`. In `css`, `light-dark()` gives both colours of a rule.
+             * @description Colour scheme of the pages: that of the reader's device (`auto`), or always light or dark. The
+             *     query parameter `colorScheme` overrides it if it is `light` or `dark`. In `css`, `light-dark()`
+             *     gives both colours of a rule.
              * @default auto
              * @enum {string}
              */
             colorScheme: "auto" | "light" | "dark";
         };
-        /** @description Which elements a form asks, in which order, and how it looks */
+        /** @description The elements of a form, their order and the form's look */
         LayoutContent: {
             /** @enum {string} */
             type: "layout";
@@ -2650,14 +2693,14 @@ export interface components {
             name: string;
             /** @enum {string} */
             scope: "OWNER" | "PEER";
-            /** @description Shown this once */
+            /** @description Not shown again */
             key: string;
             creationDate: components["schemas"]["EpochMilliseconds"];
         };
         User: {
             /** @description Username of a person, name of a key */
             name: string;
-            /** @description The same, under the name that existing clients read */
+            /** @description The same as `name`, for existing clients */
             username: string;
             roles: ("admin" | "operator" | "key" | "user")[];
             admin: boolean;
@@ -2667,7 +2710,7 @@ export interface components {
             version: string;
             /** @description Language of this instance */
             language: string;
-            /** @description Languages that pages can be shown in */
+            /** @description Languages in which pages are available */
             languages: string[];
             roles: string[];
         };
@@ -2753,7 +2796,7 @@ export interface components {
             /** @description Id of the event's resource */
             sourceId: string;
             /**
-             * @description FAILED: no attempt is left
+             * @description FAILED: all attempts have failed
              * @enum {string}
              */
             status: "PENDING" | "DELIVERED" | "FAILED";
@@ -2781,7 +2824,7 @@ export interface components {
             id: string;
             /**
              * Format: uri
-             * @description Its address, which is its name in every message
+             * @description Base URL, which identifies the instance in every message
              */
             url: string;
             name: string;
@@ -2794,20 +2837,20 @@ export interface components {
             thumbprints: string[];
             /** @description Keys that wait for confirmation */
             announcedThumbprints?: string[];
-            /** @description Put before the names of subjects who answer there */
+            /** @description Prefix of the names of subjects who answer there */
             subjectPrefix: string;
-            /** @description How many parts of answers, and decisions over them, wait to be sent to it (counted up to 100,000) */
+            /** @description Number of parts and decisions that wait to be sent to it (counted up to 100,000) */
             backlog: number;
             creationDate: components["schemas"]["EpochMilliseconds"];
             modificationDate: components["schemas"]["EpochMilliseconds"];
             lastContactDate?: components["schemas"]["EpochMilliseconds"];
         };
         NewPeer: {
-            /** @description The partner's address, without a path */
+            /** @description Base URL of the partner, without a path */
             url: string;
-            /** @description A key of scope PEER that the partner's administrator made; good once */
+            /** @description A single-use key of scope PEER, created by the partner's administrator */
             apiKey: string;
-            /** @description True; instances pair with each other */
+            /** @description Always true; pairing is mutual */
             withCounterPart?: boolean;
         };
         PeerChanges: {
@@ -2818,7 +2861,7 @@ export interface components {
         Introduction: {
             /**
              * Format: uuid
-             * @description Drawn by the caller; the same one again is the same pairing
+             * @description Generated by the caller; the same id repeats the same pairing
              */
             pairing: string;
             apiKey: string;
@@ -2830,31 +2873,31 @@ export interface components {
         SharedModels: {
             /** Format: date-time */
             asOf: string;
-            /** @description A digest of the whole list */
+            /** @description Digest of the whole list */
             state: string;
-            /** @description The list is the one that the caller has */
+            /** @description Whether the list is the one that the caller has */
             unchanged: boolean;
             /** @description Signed by the instance; typ `accord-model+jwt` */
             entries: components["schemas"]["CompactJws"][];
             next: string | null;
         };
-        /** @description A part of the answers. It never changes for a `sid` */
+        /** @description A part. It never changes for a `sid`. */
         Submission: {
-            /** @description Where the form was shown */
+            /** @description The leader, which showed the form */
             leader: {
-                /** @description Base URL of the caller; no other is taken */
+                /** @description Base URL; must be the caller's */
                 location: string;
-                /** @description The transaction there */
+                /** @description Id of the transaction at the leader */
                 id: string;
             };
             subject: string;
             object?: string;
-            /** @description In which the elements were shown (BCP 47) */
+            /** @description Language in which the elements were shown (BCP 47) */
             language: string;
-            /** @description How long the subject was told that answers hold (ISO 8601 duration) */
+            /** @description How long the answers are valid (ISO 8601 duration) */
             validity: string;
             /**
-             * @description `hold`: not in force before the caller has decided
+             * @description `hold`: not committed before the leader decides
              * @enum {string}
              */
             mode: "commit" | "hold";
@@ -2871,7 +2914,7 @@ export interface components {
         Instance: {
             /**
              * Format: uri
-             * @description The instance's id, its address
+             * @description Base URL, which is the id of the instance
              */
             instance: string;
             name: string;
@@ -2881,7 +2924,7 @@ export interface components {
             endpoints: {
                 [key: string]: string;
             };
-            /** @description Versions of the federation protocol that it speaks */
+            /** @description Supported versions of the federation protocol */
             versions: string[];
             jws: components["schemas"]["CompactJws"];
         };
@@ -2948,7 +2991,7 @@ export interface components {
          * @enum {string}
          */
         ProblemCode: "malformed" | "unauthorized" | "forbidden" | "not-found" | "method-not-allowed" | "not-acceptable" | "wrong-state" | "stale-serial" | "exists" | "in-use" | "withdrawn" | "expired" | "precondition-failed" | "too-large" | "unsupported-media-type" | "invalid" | "layout-conflict" | "unknown-element" | "invalid-answer" | "not-available" | "too-many-requests" | "unavailable" | "internal";
-        /** @description What is wrong (RFC 9457) */
+        /** @description A problem document (RFC 9457) */
         Problem: {
             /**
              * Format: uri
@@ -2958,10 +3001,10 @@ export interface components {
             title: string;
             status: number;
             detail: string;
-            /** @description The path that was asked for */
+            /** @description The path of the request */
             instance: string;
             errors?: components["schemas"]["Fault"][];
-            /** @description With `wrong-state` and `expired`, the state that the transaction, version or entry is in */
+            /** @description With `wrong-state` and `expired`, the state of the transaction, version or entry */
             state?: string;
             /**
              * Format: uri
@@ -2970,14 +3013,14 @@ export interface components {
             task?: string;
             /**
              * Format: uri
-             * @description With `wrong-state` and `expired`, address of the child
+             * @description With `wrong-state` and `expired`, URL of the child
              */
             breed?: string;
             /** @description With `in-use`, keys of the layouts */
             layouts?: string[];
             /**
              * Format: uri
-             * @description With `unavailable`, the base URL of the peer that could not be reached for too long, or cannot be answered
+             * @description With `unavailable`, the base URL of the peer that has not been reachable for too long, or whose elements cannot be answered
              */
             peer?: string;
         };
@@ -2985,7 +3028,7 @@ export interface components {
             /** @description JSON pointer (RFC 6901) into the body; for a query parameter `/<name>` */
             pointer: string;
             code: string;
-            /** @description What is wrong there and how to mend it */
+            /** @description What is wrong and how to fix it */
             detail: string;
         };
     };
@@ -3001,7 +3044,7 @@ export interface components {
                 "application/json": components["schemas"]["Transaction"];
             };
         };
-        /** @description A transaction with the same context exists already */
+        /** @description A transaction with the same context already exists */
         TransactionFound: {
             headers: {
                 "API-Version": components["headers"]["API-Version"];
@@ -3012,7 +3055,7 @@ export interface components {
                 "application/json": components["schemas"]["Transaction"];
             };
         };
-        /** @description The answers are accepted */
+        /** @description The answers have been accepted */
         TransactionSubmitted: {
             headers: {
                 "API-Version": components["headers"]["API-Version"];
@@ -3034,7 +3077,7 @@ export interface components {
                 "application/json": components["schemas"]["Transaction"];
             };
         };
-        /** @description There is an open child already; HTML mode, the child's form filled in with the answers that the post carries */
+        /** @description An open child already exists. HTML mode, the child's form filled in with the posted answers. */
         ChildFound: {
             headers: {
                 "API-Version": components["headers"]["API-Version"];
@@ -3128,7 +3171,7 @@ export interface components {
             };
             content?: never;
         };
-        /** @description The browser has it */
+        /** @description Not modified; the client's copy is current */
         NotModified: {
             headers: {
                 "API-Version": components["headers"]["API-Version"];
@@ -3136,7 +3179,7 @@ export interface components {
             };
             content?: never;
         };
-        /** @description HTML mode, the next task of the workflow */
+        /** @description HTML mode, a redirect to the next task */
         SeeTask: {
             headers: {
                 "API-Version": components["headers"]["API-Version"];
@@ -3146,8 +3189,8 @@ export interface components {
             content?: never;
         };
         /**
-         * @description HTML mode, the transaction. After a form was sent, the address of a transaction with a `callback` has the fragment `#sent`,
-         *     by which the page's script knows that it may follow the callback.
+         * @description HTML mode, a redirect to the transaction. After a submit, the URL of a transaction with a `callback`
+         *     has the fragment `#sent`, which allows the page's script to open the callback.
          */
         SeeTransaction: {
             headers: {
@@ -3157,7 +3200,7 @@ export interface components {
             };
             content?: never;
         };
-        /** @description Found at another address */
+        /** @description A redirect to the resource */
         SeeOther: {
             headers: {
                 "API-Version": components["headers"]["API-Version"];
@@ -3166,7 +3209,7 @@ export interface components {
             };
             content?: never;
         };
-        /** @description Yes */
+        /** @description The probe succeeded */
         Health: {
             headers: {
                 [name: string]: unknown;
@@ -3175,7 +3218,7 @@ export interface components {
                 "application/json": components["schemas"]["Health"];
             };
         };
-        /** @description Not yet, or not any more */
+        /** @description Starting, draining, or not working */
         NotReady: {
             headers: {
                 "Retry-After": components["headers"]["Retry-After"];
@@ -3194,7 +3237,7 @@ export interface components {
                 "application/json": components["schemas"]["Token"];
             };
         };
-        /** @description Refused (RFC 6749 §5.2) */
+        /** @description The token request was rejected (RFC 6749 §5.2) */
         TokenRefused: {
             headers: {
                 [name: string]: unknown;
@@ -3203,7 +3246,7 @@ export interface components {
                 "application/json": components["schemas"]["TokenError"];
             };
         };
-        /** @description Too many wrong credentials from this address, or not available at the moment */
+        /** @description Too many failed credentials from this address, or temporarily unavailable */
         TokenUnavailable: {
             headers: {
                 "Retry-After": components["headers"]["Retry-After"];
@@ -3213,7 +3256,7 @@ export interface components {
                 "application/json": components["schemas"]["TokenError"];
             };
         };
-        /** @description Not JSON, or against the types and required members of this document */
+        /** @description Not JSON, or not of the types and required members of this document */
         Malformed: {
             headers: {
                 "API-Version": components["headers"]["API-Version"];
@@ -3224,7 +3267,7 @@ export interface components {
                 "text/html": components["schemas"]["Page"];
             };
         };
-        /** @description Credentials are missing, or not valid */
+        /** @description Credentials are missing or not valid */
         Unauthorized: {
             headers: {
                 "API-Version": components["headers"]["API-Version"];
@@ -3236,7 +3279,7 @@ export interface components {
                 "text/html": components["schemas"]["Page"];
             };
         };
-        /** @description The credentials do not allow this */
+        /** @description The credentials do not allow this operation */
         Forbidden: {
             headers: {
                 "API-Version": components["headers"]["API-Version"];
@@ -3247,7 +3290,7 @@ export interface components {
                 "text/html": components["schemas"]["Page"];
             };
         };
-        /** @description There is no such resource, or it is not the caller's */
+        /** @description The resource does not exist or belongs to someone else */
         NotFound: {
             headers: {
                 "API-Version": components["headers"]["API-Version"];
@@ -3258,7 +3301,7 @@ export interface components {
                 "text/html": components["schemas"]["Page"];
             };
         };
-        /** @description Nothing that `Accept` allows can be had */
+        /** @description No media type in `Accept` is available */
         NotAcceptable: {
             headers: {
                 "API-Version": components["headers"]["API-Version"];
@@ -3269,7 +3312,7 @@ export interface components {
                 "text/html": components["schemas"]["Page"];
             };
         };
-        /** @description Not possible in the state that the transaction is in */
+        /** @description Not possible in the transaction's state */
         WrongState: {
             headers: {
                 "API-Version": components["headers"]["API-Version"];
@@ -3280,7 +3323,7 @@ export interface components {
                 "text/html": components["schemas"]["Page"];
             };
         };
-        /** @description There is no form to show any more */
+        /** @description The form is no longer available in the transaction's state */
         FormConflict: {
             headers: {
                 "API-Version": components["headers"]["API-Version"];
@@ -3291,7 +3334,7 @@ export interface components {
                 "text/html": components["schemas"]["Page"];
             };
         };
-        /** @description The answers come too late, or to questions that have changed. HTML mode shows the form again with what changed marked. */
+        /** @description The transaction is no longer open, or its elements have changed. HTML mode shows the form again with the changes marked. */
         SubmitConflict: {
             headers: {
                 "API-Version": components["headers"]["API-Version"];
@@ -3312,7 +3355,7 @@ export interface components {
                 "application/json": components["schemas"]["Peer"];
             };
         };
-        /** @description What became of it, signed */
+        /** @description The owner's decision, signed */
         SubmissionReceipt: {
             headers: {
                 "API-Version": components["headers"]["API-Version"];
@@ -3343,7 +3386,7 @@ export interface components {
                 "text/html": components["schemas"]["Page"];
             };
         };
-        /** @description It exists already */
+        /** @description The resource already exists */
         Exists: {
             headers: {
                 "API-Version": components["headers"]["API-Version"];
@@ -3354,7 +3397,7 @@ export interface components {
                 "text/html": components["schemas"]["Page"];
             };
         };
-        /** @description It is in use */
+        /** @description The resource is in use */
         InUse: {
             headers: {
                 "API-Version": components["headers"]["API-Version"];
@@ -3365,7 +3408,7 @@ export interface components {
                 "text/html": components["schemas"]["Page"];
             };
         };
-        /** @description Not possible in the state that the model is in */
+        /** @description Not possible in the model's state */
         ModelConflict: {
             headers: {
                 "API-Version": components["headers"]["API-Version"];
@@ -3387,7 +3430,7 @@ export interface components {
                 "text/html": components["schemas"]["Page"];
             };
         };
-        /** @description It has changed since it was read */
+        /** @description The resource has changed since it was read */
         PreconditionFailed: {
             headers: {
                 "API-Version": components["headers"]["API-Version"];
@@ -3409,7 +3452,7 @@ export interface components {
                 "text/html": components["schemas"]["Page"];
             };
         };
-        /** @description The body is of a type that this does not take */
+        /** @description The media type of the body is not supported */
         UnsupportedMediaType: {
             headers: {
                 "API-Version": components["headers"]["API-Version"];
@@ -3420,7 +3463,7 @@ export interface components {
                 "text/html": components["schemas"]["Page"];
             };
         };
-        /** @description Understood, but wrong */
+        /** @description Well-formed, but not valid */
         Invalid: {
             headers: {
                 "API-Version": components["headers"]["API-Version"];
@@ -3431,7 +3474,7 @@ export interface components {
                 "text/html": components["schemas"]["Page"];
             };
         };
-        /** @description The context is wrong, or asks for what is not available on this instance yet */
+        /** @description The context is not valid, or needs a feature that is not available on this instance yet */
         InvalidContext: {
             headers: {
                 "API-Version": components["headers"]["API-Version"];
@@ -3442,7 +3485,7 @@ export interface components {
                 "text/html": components["schemas"]["Page"];
             };
         };
-        /** @description Answers are wrong; each fault has a pointer into the map. HTML mode shows the form again, with the answers kept. */
+        /** @description The answers are not valid; each fault has a pointer into the map. HTML mode shows the form again, with the answers kept. */
         InvalidAnswers: {
             headers: {
                 "API-Version": components["headers"]["API-Version"];
@@ -3453,7 +3496,7 @@ export interface components {
                 "text/html": components["schemas"]["Page"];
             };
         };
-        /** @description The context or the answers are wrong */
+        /** @description The context or the answers are not valid */
         InvalidSingleStep: {
             headers: {
                 "API-Version": components["headers"]["API-Version"];
@@ -3464,7 +3507,7 @@ export interface components {
                 "text/html": components["schemas"]["Page"];
             };
         };
-        /** @description The content is wrong; each fault has a pointer such as `/data/en/title` */
+        /** @description The content is not valid; each fault has a pointer such as `/data/en/title` */
         InvalidContent: {
             headers: {
                 "API-Version": components["headers"]["API-Version"];
@@ -3487,7 +3530,7 @@ export interface components {
                 "text/html": components["schemas"]["Page"];
             };
         };
-        /** @description Not available at the moment */
+        /** @description Temporarily unavailable */
         Unavailable: {
             headers: {
                 "API-Version": components["headers"]["API-Version"];
@@ -3502,7 +3545,7 @@ export interface components {
     };
     parameters: {
         /**
-         * @description Id of the submission, drawn by the instance that showed the form
+         * @description Id of the part, generated by the leader
          * @example 5TqWnB7mXc2rJd8LhYp4Ks
          */
         submissionId: string;
@@ -3517,7 +3560,7 @@ export interface components {
          */
         txid: string;
         /**
-         * @description Name of the subject, percent-encoded; to change a subject its id
+         * @description Name of the subject, percent-encoded; to update a subject its id
          * @example jane.doe@example.org
          */
         subjectName: string;
@@ -3532,7 +3575,7 @@ export interface components {
          */
         versionId: string;
         /**
-         * @description The `ETag` that was read; if the resource has changed since, the answer is a 412
+         * @description The `ETag` of the resource as it was read; 412 if the resource has changed since
          * @example "3"
          */
         ifMatch: string;
@@ -3542,22 +3585,23 @@ export interface components {
          */
         acceptLanguage: string;
         /**
-         * @description Colours of the page, kept by every link, redirection and form of it. `light` and `dark` win over the theme. `auto`, the default, takes
-         *     the theme's, and those of the reader's device if the theme fixes none; `auto-light` and `auto-dark`, which `embed.js` sends, take those of
-         *     the page around the form instead of the device's. Another value counts as `auto`.
+         * @description Colour scheme of the page, kept by its links, redirects and form. `light` and `dark` override the
+         *     theme. `auto`, the default, uses the theme's scheme, or the device's if the theme sets none;
+         *     `auto-light` and `auto-dark`, sent by `embed.js`, replace the device's scheme by that of the embedding
+         *     page. Any other value is treated as `auto`.
          * @example dark
          */
         colorScheme: string;
-        /** @description How many at most */
+        /** @description Maximum number of items */
         limit: number;
-        /** @description Where to go on, as the page before said; a bad one is a 400 */
+        /** @description Cursor from the previous page; 400 if it is not valid */
         cursor: string;
-        /** @description Only answers to elements with these keys */
+        /** @description Only records of elements with these keys */
         elementKeys: string[];
-        /** @description Only those that were answered under information with these keys */
+        /** @description Only records whose form showed information with one of these keys */
         infoKeys: string[];
         /**
-         * @description Only records with one of these states or statuses; an unknown one is a 422
+         * @description Only records with one of these states or statuses; 422 for an unknown one
          * @example [
          *       "VALID"
          *     ]
@@ -3568,18 +3612,18 @@ export interface components {
         /** @description Only records with this answer */
         recordValue: string;
         /**
-         * @description Only those created at or after this time, RFC 3339 or epoch milliseconds
+         * @description Only items created at or after this time (RFC 3339 or epoch milliseconds)
          * @example 2026-03-01T00:00:00Z
          */
         after: string;
         /**
-         * @description Only those created before this time, RFC 3339 or epoch milliseconds
+         * @description Only items created before this time (RFC 3339 or epoch milliseconds)
          * @example 2026-04-01T00:00:00Z
          */
         before: string;
     };
     requestBodies: {
-        /** @description Optional; a button of the form sends the form's fields along */
+        /** @description Optional; buttons of a form page also send the form's fields */
         Ignored: {
             content: {
                 "application/json": unknown;
@@ -3604,22 +3648,22 @@ export interface components {
          */
         "API-Version": string;
         /**
-         * @description Address of the resource
+         * @description URL of the resource
          * @example https://consent.example.org/keys/0197a1f0-58c1-7b1e-9c1d-3f0c2b8f4a11
          */
         Location: string;
         /**
-         * @description Address of the transaction for its subject, with a fresh token
+         * @description URL of the transaction for its subject, with a fresh token
          * @example https://consent.example.org/consents/7Zk3pQxWm4tYv9LsRb2NcD?t=eyJhbGciOiJIUzI1NiJ9.e30.c2ln
          */
         TransactionLocation: string;
         /**
-         * @description The next page, with `rel="next"`; absent on the last one
+         * @description URL of the next page, with `rel="next"`; absent on the last one
          * @example <https://consent.example.org/subjects?cursor=eyJjIjoxfQ>; rel="next"
          */
         Link: string;
         /**
-         * @description Seconds to wait
+         * @description Seconds to wait before the next request
          * @example 17
          */
         "Retry-After": string;
@@ -3629,17 +3673,17 @@ export interface components {
          */
         "WWW-Authenticate": string;
         /**
-         * @description State of the resource, for `If-Match`
+         * @description Version of the resource, for `If-Match`
          * @example "3"
          */
         ETag: string;
         /**
-         * @description State of the file, for `If-None-Match`; files that never change have none
+         * @description Version of the file, for `If-None-Match`; absent for files that never change
          * @example "b5bb9d8014a0f9b1"
          */
         FileETag: string;
         /**
-         * @description How long the file may be kept
+         * @description How long the file may be cached
          * @example public, max-age=31536000, immutable
          */
         "Cache-Control": string;
@@ -3705,9 +3749,10 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description Colours of the page, kept by every link, redirection and form of it. `light` and `dark` win over the theme. `auto`, the default, takes
-                 *     the theme's, and those of the reader's device if the theme fixes none; `auto-light` and `auto-dark`, which `embed.js` sends, take those of
-                 *     the page around the form instead of the device's. Another value counts as `auto`.
+                 * @description Colour scheme of the page, kept by its links, redirects and form. `light` and `dark` override the
+                 *     theme. `auto`, the default, uses the theme's scheme, or the device's if the theme sets none;
+                 *     `auto-light` and `auto-dark`, sent by `embed.js`, replace the device's scheme by that of the embedding
+                 *     page. Any other value is treated as `auto`.
                  * @example dark
                  */
                 colorScheme?: components["parameters"]["colorScheme"];
@@ -3738,9 +3783,10 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description Colours of the page, kept by every link, redirection and form of it. `light` and `dark` win over the theme. `auto`, the default, takes
-                 *     the theme's, and those of the reader's device if the theme fixes none; `auto-light` and `auto-dark`, which `embed.js` sends, take those of
-                 *     the page around the form instead of the device's. Another value counts as `auto`.
+                 * @description Colour scheme of the page, kept by its links, redirects and form. `light` and `dark` override the
+                 *     theme. `auto`, the default, uses the theme's scheme, or the device's if the theme sets none;
+                 *     `auto-light` and `auto-dark`, sent by `embed.js`, replace the device's scheme by that of the embedding
+                 *     page. Any other value is treated as `auto`.
                  * @example dark
                  */
                 colorScheme?: components["parameters"]["colorScheme"];
@@ -3763,7 +3809,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The representation, or the page that says where it stands */
+            /** @description The transaction, or a page with its state */
             200: {
                 headers: {
                     "API-Version": components["headers"]["API-Version"];
@@ -3787,12 +3833,13 @@ export interface operations {
     getForm: {
         parameters: {
             query?: {
-                /** @description `true` also shows the elements that the layout hides because they have a valid answer; a child always does */
+                /** @description `true` also shows elements that the layout hides because they have a valid answer; a child always shows them */
                 existingElementsVisible?: boolean;
                 /**
-                 * @description Colours of the page, kept by every link, redirection and form of it. `light` and `dark` win over the theme. `auto`, the default, takes
-                 *     the theme's, and those of the reader's device if the theme fixes none; `auto-light` and `auto-dark`, which `embed.js` sends, take those of
-                 *     the page around the form instead of the device's. Another value counts as `auto`.
+                 * @description Colour scheme of the page, kept by its links, redirects and form. `light` and `dark` override the
+                 *     theme. `auto`, the default, uses the theme's scheme, or the device's if the theme sets none;
+                 *     `auto-light` and `auto-dark`, sent by `embed.js`, replace the device's scheme by that of the embedding
+                 *     page. Any other value is treated as `auto`.
                  * @example dark
                  */
                 colorScheme?: components["parameters"]["colorScheme"];
@@ -3842,9 +3889,10 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description Colours of the page, kept by every link, redirection and form of it. `light` and `dark` win over the theme. `auto`, the default, takes
-                 *     the theme's, and those of the reader's device if the theme fixes none; `auto-light` and `auto-dark`, which `embed.js` sends, take those of
-                 *     the page around the form instead of the device's. Another value counts as `auto`.
+                 * @description Colour scheme of the page, kept by its links, redirects and form. `light` and `dark` override the
+                 *     theme. `auto`, the default, uses the theme's scheme, or the device's if the theme sets none;
+                 *     `auto-light` and `auto-dark`, sent by `embed.js`, replace the device's scheme by that of the embedding
+                 *     page. Any other value is treated as `auto`.
                  * @example dark
                  */
                 colorScheme?: components["parameters"]["colorScheme"];
@@ -3892,9 +3940,10 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description Colours of the page, kept by every link, redirection and form of it. `light` and `dark` win over the theme. `auto`, the default, takes
-                 *     the theme's, and those of the reader's device if the theme fixes none; `auto-light` and `auto-dark`, which `embed.js` sends, take those of
-                 *     the page around the form instead of the device's. Another value counts as `auto`.
+                 * @description Colour scheme of the page, kept by its links, redirects and form. `light` and `dark` override the
+                 *     theme. `auto`, the default, uses the theme's scheme, or the device's if the theme sets none;
+                 *     `auto-light` and `auto-dark`, sent by `embed.js`, replace the device's scheme by that of the embedding
+                 *     page. Any other value is treated as `auto`.
                  * @example dark
                  */
                 colorScheme?: components["parameters"]["colorScheme"];
@@ -3939,9 +3988,10 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description Colours of the page, kept by every link, redirection and form of it. `light` and `dark` win over the theme. `auto`, the default, takes
-                 *     the theme's, and those of the reader's device if the theme fixes none; `auto-light` and `auto-dark`, which `embed.js` sends, take those of
-                 *     the page around the form instead of the device's. Another value counts as `auto`.
+                 * @description Colour scheme of the page, kept by its links, redirects and form. `light` and `dark` override the
+                 *     theme. `auto`, the default, uses the theme's scheme, or the device's if the theme sets none;
+                 *     `auto-light` and `auto-dark`, sent by `embed.js`, replace the device's scheme by that of the embedding
+                 *     page. Any other value is treated as `auto`.
                  * @example dark
                  */
                 colorScheme?: components["parameters"]["colorScheme"];
@@ -3964,7 +4014,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The open child, or the page that offers one */
+            /** @description The open child, or the page with the button that creates it */
             200: {
                 headers: {
                     "API-Version": components["headers"]["API-Version"];
@@ -3989,9 +4039,10 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description Colours of the page, kept by every link, redirection and form of it. `light` and `dark` win over the theme. `auto`, the default, takes
-                 *     the theme's, and those of the reader's device if the theme fixes none; `auto-light` and `auto-dark`, which `embed.js` sends, take those of
-                 *     the page around the form instead of the device's. Another value counts as `auto`.
+                 * @description Colour scheme of the page, kept by its links, redirects and form. `light` and `dark` override the
+                 *     theme. `auto`, the default, uses the theme's scheme, or the device's if the theme sets none;
+                 *     `auto-light` and `auto-dark`, sent by `embed.js`, replace the device's scheme by that of the embedding
+                 *     page. Any other value is treated as `auto`.
                  * @example dark
                  */
                 colorScheme?: components["parameters"]["colorScheme"];
@@ -4066,10 +4117,10 @@ export interface operations {
     listTransactions: {
         parameters: {
             query?: {
-                /** @description Only this subject's, compared exactly */
+                /** @description Only transactions of this subject (exact match) */
                 subject?: string;
                 /**
-                 * @description Only those in one of these states; an unknown one is a 422
+                 * @description Only transactions in one of these states; 422 for an unknown state
                  * @example [
                  *       "CREATED",
                  *       "COMMITTED"
@@ -4077,18 +4128,18 @@ export interface operations {
                  */
                 states?: string[];
                 /**
-                 * @description Only those created at or after this time, RFC 3339 or epoch milliseconds
+                 * @description Only items created at or after this time (RFC 3339 or epoch milliseconds)
                  * @example 2026-03-01T00:00:00Z
                  */
                 after?: components["parameters"]["after"];
                 /**
-                 * @description Only those created before this time, RFC 3339 or epoch milliseconds
+                 * @description Only items created before this time (RFC 3339 or epoch milliseconds)
                  * @example 2026-04-01T00:00:00Z
                  */
                 before?: components["parameters"]["before"];
-                /** @description How many at most */
+                /** @description Maximum number of items */
                 limit?: components["parameters"]["limit"];
-                /** @description Where to go on, as the page before said; a bad one is a 400 */
+                /** @description Cursor from the previous page; 400 if it is not valid */
                 cursor?: components["parameters"]["cursor"];
             };
             header?: never;
@@ -4154,16 +4205,16 @@ export interface operations {
         parameters: {
             query: {
                 /**
-                 * @description The subject, compared exactly
+                 * @description Only records of this subject (exact match)
                  * @example jane.doe@example.org
                  */
                 subject: string;
-                /** @description Only answers to elements with these keys */
+                /** @description Only records of elements with these keys */
                 elements?: components["parameters"]["elementKeys"];
-                /** @description Only those that were answered under information with these keys */
+                /** @description Only records whose form showed information with one of these keys */
                 infos?: components["parameters"]["infoKeys"];
                 /**
-                 * @description Only records with one of these states or statuses; an unknown one is a 422
+                 * @description Only records with one of these states or statuses; 422 for an unknown one
                  * @example [
                  *       "VALID"
                  *     ]
@@ -4174,12 +4225,12 @@ export interface operations {
                 /** @description Only records with this answer */
                 value?: components["parameters"]["recordValue"];
                 /**
-                 * @description Only those created at or after this time, RFC 3339 or epoch milliseconds
+                 * @description Only items created at or after this time (RFC 3339 or epoch milliseconds)
                  * @example 2026-03-01T00:00:00Z
                  */
                 after?: components["parameters"]["after"];
                 /**
-                 * @description Only those created before this time, RFC 3339 or epoch milliseconds
+                 * @description Only items created before this time (RFC 3339 or epoch milliseconds)
                  * @example 2026-04-01T00:00:00Z
                  */
                 before?: components["parameters"]["before"];
@@ -4203,9 +4254,9 @@ export interface operations {
     extractRecords: {
         parameters: {
             query?: {
-                /** @description How many at most */
+                /** @description Maximum number of items */
                 limit?: components["parameters"]["limit"];
-                /** @description Where to go on, as the page before said; a bad one is a 400 */
+                /** @description Cursor from the previous page; 400 if it is not valid */
                 cursor?: components["parameters"]["cursor"];
             };
             header?: never;
@@ -4245,12 +4296,12 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description Only those created at or after this time, RFC 3339 or epoch milliseconds
+                 * @description Only items created at or after this time (RFC 3339 or epoch milliseconds)
                  * @example 2026-03-01T00:00:00Z
                  */
                 after?: components["parameters"]["after"];
                 /**
-                 * @description Only those created before this time, RFC 3339 or epoch milliseconds
+                 * @description Only items created before this time (RFC 3339 or epoch milliseconds)
                  * @example 2026-04-01T00:00:00Z
                  */
                 before?: components["parameters"]["before"];
@@ -4285,9 +4336,9 @@ export interface operations {
             query?: {
                 /** @description Only subjects whose name contains this text */
                 name?: string;
-                /** @description How many at most */
+                /** @description Maximum number of items */
                 limit?: components["parameters"]["limit"];
-                /** @description Where to go on, as the page before said; a bad one is a 400 */
+                /** @description Cursor from the previous page; 400 if it is not valid */
                 cursor?: components["parameters"]["cursor"];
             };
             header?: never;
@@ -4357,7 +4408,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description Name of the subject, percent-encoded; to change a subject its id
+                 * @description Name of the subject, percent-encoded; to update a subject its id
                  * @example jane.doe@example.org
                  */
                 name: components["parameters"]["subjectName"];
@@ -4382,7 +4433,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description Name of the subject, percent-encoded; to change a subject its id
+                 * @description Name of the subject, percent-encoded; to update a subject its id
                  * @example jane.doe@example.org
                  */
                 name: components["parameters"]["subjectName"];
@@ -4411,12 +4462,12 @@ export interface operations {
     listSubjectRecords: {
         parameters: {
             query?: {
-                /** @description Only answers to elements with these keys */
+                /** @description Only records of elements with these keys */
                 elements?: components["parameters"]["elementKeys"];
-                /** @description Only those that were answered under information with these keys */
+                /** @description Only records whose form showed information with one of these keys */
                 infos?: components["parameters"]["infoKeys"];
                 /**
-                 * @description Only records with one of these states or statuses; an unknown one is a 422
+                 * @description Only records with one of these states or statuses; 422 for an unknown one
                  * @example [
                  *       "VALID"
                  *     ]
@@ -4427,12 +4478,12 @@ export interface operations {
                 /** @description Only records with this answer */
                 value?: components["parameters"]["recordValue"];
                 /**
-                 * @description Only those created at or after this time, RFC 3339 or epoch milliseconds
+                 * @description Only items created at or after this time (RFC 3339 or epoch milliseconds)
                  * @example 2026-03-01T00:00:00Z
                  */
                 after?: components["parameters"]["after"];
                 /**
-                 * @description Only those created before this time, RFC 3339 or epoch milliseconds
+                 * @description Only items created before this time (RFC 3339 or epoch milliseconds)
                  * @example 2026-04-01T00:00:00Z
                  */
                 before?: components["parameters"]["before"];
@@ -4440,7 +4491,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description Name of the subject, percent-encoded; to change a subject its id
+                 * @description Name of the subject, percent-encoded; to update a subject its id
                  * @example jane.doe@example.org
                  */
                 name: components["parameters"]["subjectName"];
@@ -4464,16 +4515,17 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description A media type or its short name (`json`, `html`, `jose`); wins over `Accept`. Another one is a 406.
+                 * @description A media type or its short name (`json`, `html`, `jose`); overrides `Accept`. 406 for any other.
                  * @example jose
                  */
                 format?: string;
-                /** @description Key of a theme for the page; an unknown one is ignored */
+                /** @description Key of a theme for the page; ignored if unknown */
                 theme?: string;
                 /**
-                 * @description Colours of the page, kept by every link, redirection and form of it. `light` and `dark` win over the theme. `auto`, the default, takes
-                 *     the theme's, and those of the reader's device if the theme fixes none; `auto-light` and `auto-dark`, which `embed.js` sends, take those of
-                 *     the page around the form instead of the device's. Another value counts as `auto`.
+                 * @description Colour scheme of the page, kept by its links, redirects and form. `light` and `dark` override the
+                 *     theme. `auto`, the default, uses the theme's scheme, or the device's if the theme sets none;
+                 *     `auto-light` and `auto-dark`, sent by `embed.js`, replace the device's scheme by that of the embedding
+                 *     page. Any other value is treated as `auto`.
                  * @example dark
                  */
                 colorScheme?: components["parameters"]["colorScheme"];
@@ -4559,9 +4611,9 @@ export interface operations {
     listKeys: {
         parameters: {
             query?: {
-                /** @description How many at most */
+                /** @description Maximum number of items */
                 limit?: components["parameters"]["limit"];
-                /** @description Where to go on, as the page before said; a bad one is a 400 */
+                /** @description Cursor from the previous page; 400 if it is not valid */
                 cursor?: components["parameters"]["cursor"];
             };
             header?: never;
@@ -4727,7 +4779,7 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description Only entries of these types; an unknown one is a 422
+                 * @description Only entries of these types; 422 for an unknown type
                  * @example [
                  *       "processing",
                  *       "preference"
@@ -4736,15 +4788,15 @@ export interface operations {
                 types?: string[];
                 /** @description Only entries with these keys */
                 keys?: string[];
-                /** @description Only entries with this word in key, name or description */
+                /** @description Only entries with this text in key, name or description */
                 keyword?: string;
-                /** @description Only entries with one of these statuses; an unknown one is a 422 */
+                /** @description Only entries with one of these statuses; 422 for an unknown status */
                 statuses?: string[];
-                /** @description Only entries that are available in one of these languages */
+                /** @description Only entries with content in one of these languages */
                 languages?: string[];
-                /** @description Number of the page, from 0 */
+                /** @description Page number, starting at 0 */
                 page?: number;
-                /** @description Entries on a page */
+                /** @description Entries per page */
                 size?: number;
             };
             header?: never;
@@ -4879,7 +4931,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The `ETag` that was read; if the resource has changed since, the answer is a 412
+                 * @description The `ETag` of the resource as it was read; 412 if the resource has changed since
                  * @example "3"
                  */
                 "If-Match"?: components["parameters"]["ifMatch"];
@@ -4919,7 +4971,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The `ETag` that was read; if the resource has changed since, the answer is a 412
+                 * @description The `ETag` of the resource as it was read; 412 if the resource has changed since
                  * @example "3"
                  */
                 "If-Match"?: components["parameters"]["ifMatch"];
@@ -5028,9 +5080,9 @@ export interface operations {
     listVersions: {
         parameters: {
             query?: {
-                /** @description How many at most */
+                /** @description Maximum number of items */
                 limit?: components["parameters"]["limit"];
-                /** @description Where to go on, as the page before said; a bad one is a 400 */
+                /** @description Cursor from the previous page; 400 if it is not valid */
                 cursor?: components["parameters"]["cursor"];
             };
             header?: never;
@@ -5190,7 +5242,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The `ETag` that was read; if the resource has changed since, the answer is a 412
+                 * @description The `ETag` of the resource as it was read; 412 if the resource has changed since
                  * @example "3"
                  */
                 "If-Match"?: components["parameters"]["ifMatch"];
@@ -5231,7 +5283,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The `ETag` that was read; if the resource has changed since, the answer is a 412
+                 * @description The `ETag` of the resource as it was read; 412 if the resource has changed since
                  * @example "3"
                  */
                 "If-Match"?: components["parameters"]["ifMatch"];
@@ -5269,7 +5321,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The `ETag` that was read; if the resource has changed since, the answer is a 412
+                 * @description The `ETag` of the resource as it was read; 412 if the resource has changed since
                  * @example "3"
                  */
                 "If-Match"?: components["parameters"]["ifMatch"];
@@ -5314,7 +5366,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The `ETag` that was read; if the resource has changed since, the answer is a 412
+                 * @description The `ETag` of the resource as it was read; 412 if the resource has changed since
                  * @example "3"
                  */
                 "If-Match"?: components["parameters"]["ifMatch"];
@@ -5670,9 +5722,9 @@ export interface operations {
     listPeers: {
         parameters: {
             query?: {
-                /** @description How many at most */
+                /** @description Maximum number of items */
                 limit?: components["parameters"]["limit"];
-                /** @description Where to go on, as the page before said; a bad one is a 400 */
+                /** @description Cursor from the previous page; 400 if it is not valid */
                 cursor?: components["parameters"]["cursor"];
             };
             header?: never;
@@ -5713,7 +5765,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Paired again; the keys are those of now */
+            /** @description Paired again, with the partner's current keys */
             200: {
                 headers: {
                     "API-Version": components["headers"]["API-Version"];
@@ -5843,7 +5895,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description What this instance says of itself */
+            /** @description This instance's self-description */
             200: {
                 headers: {
                     "API-Version": components["headers"]["API-Version"];
@@ -5886,12 +5938,12 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description The state of the list that the caller has
+                 * @description The `state` of the list that the caller has
                  * @example 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
                  */
                 since?: string;
                 /**
-                 * @description `next` of the page before
+                 * @description `next` of the previous page
                  * @example cHJvY2Vzc2luZy4wMDE
                  */
                 cursor?: string;
@@ -5944,7 +5996,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description Id of the submission, drawn by the instance that showed the form
+                 * @description Id of the part, generated by the leader
                  * @example 5TqWnB7mXc2rJd8LhYp4Ks
                  */
                 sid: components["parameters"]["submissionId"];
@@ -5975,7 +6027,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description Id of the submission, drawn by the instance that showed the form
+                 * @description Id of the part, generated by the leader
                  * @example 5TqWnB7mXc2rJd8LhYp4Ks
                  */
                 sid: components["parameters"]["submissionId"];
@@ -6006,7 +6058,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description Id of the submission, drawn by the instance that showed the form
+                 * @description Id of the part, generated by the leader
                  * @example 5TqWnB7mXc2rJd8LhYp4Ks
                  */
                 sid: components["parameters"]["submissionId"];
@@ -6055,9 +6107,9 @@ export interface operations {
     listWebhooks: {
         parameters: {
             query?: {
-                /** @description How many at most */
+                /** @description Maximum number of items */
                 limit?: components["parameters"]["limit"];
-                /** @description Where to go on, as the page before said; a bad one is a 400 */
+                /** @description Cursor from the previous page; 400 if it is not valid */
                 cursor?: components["parameters"]["cursor"];
             };
             header?: never;
@@ -6264,9 +6316,9 @@ export interface operations {
     listDeliveries: {
         parameters: {
             query?: {
-                /** @description How many at most */
+                /** @description Maximum number of items */
                 limit?: components["parameters"]["limit"];
-                /** @description Where to go on, as the page before said; a bad one is a 400 */
+                /** @description Cursor from the previous page; 400 if it is not valid */
                 cursor?: components["parameters"]["cursor"];
             };
             header?: never;

@@ -107,7 +107,7 @@ describe('a service as a process of its own', () => {
     const { code, errors } = await run('auth', settings).ended;
     expect(code).toBe(1);
     expect(errors).toBe(
-      `Port ${settings.INTERNAL_PORT} on 127.0.0.1 is taken; set INTERNAL_PORT to a free one (INTERNAL_PORT=0 finds one).\n`,
+      `Port ${settings.INTERNAL_PORT} on 127.0.0.1 is in use; set INTERNAL_PORT to a free one (INTERNAL_PORT=0 finds one).\n`,
     );
   });
 
