@@ -28,8 +28,8 @@ export interface Bug {
   faults: readonly string[];
   /** How many requests are answered between two faults. */
   between?: readonly [least: number, most: number];
-  /** What the checker must say, among other things. */
-  caught: RegExp;
+  /** What the checker must find, among other things. Absent if a test outside the chaos runs catches the bug. */
+  caught?: RegExp;
   statements?: readonly Rewrite[];
   exports?: readonly Exchange[];
   /** Changes pg itself. */

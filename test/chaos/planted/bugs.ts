@@ -274,10 +274,10 @@ export const bugs: Readonly<Record<string, Bug>> = {
     ],
   },
   'answers-not-sealed': {
+    // test/security/peers-canary.test.ts catches it: after the chaos runs nothing sealed is left to be read.
     what: 'answers for their owner are not encrypted',
     world: 'peers',
     faults: [],
-    caught: /^I3: an answer to the owner can be read in the table/m,
     exports: [
       {
         file: 'lib/jose/compact-jwe.ts',
