@@ -1686,13 +1686,13 @@ export interface components {
             origin?: string;
             /** @description Name of the person who acts for the subject; the caller by default. Only for operators and above. */
             author?: string;
-            /** @description Object of the answers, for example an account, a child or a contract; at most 255 characters. Part of a record's identity. */
+            /** @description Object of the answers, for example an account, a child or a contract. Part of a record's identity. */
             object?: string;
             /** @description How long the answers are valid after commit; ISO 8601 duration, `P6M` by default */
             validity?: string;
             /** @description http(s) URL that the browser opens at the end */
             callback?: string;
-            /** @description Milliseconds before the final page opens the callback, 4000 by default */
+            /** @description Milliseconds before the final page opens the callback, 0 to 600,000; 4000 by default */
             callbackTriggerDelay?: number | components["schemas"]["Empty"];
             /** @description Origin of the page that embeds the form; no other origin may embed it or gets its messages */
             iframeOrigin?: string;
@@ -1774,7 +1774,7 @@ export interface components {
         };
         /** @description A context without required members */
         PreviewContext: components["schemas"]["Configuration"] & {
-            /** @description Unique identifier of the individual; 1 to 1,024 characters, compared exactly */
+            /** @description Unique identifier of the individual, compared exactly */
             subject?: string;
             /** @description Key or id of a saved layout. Exactly one of `layout` and `layoutData` must be set (else 422). */
             layout?: string;
@@ -2226,7 +2226,6 @@ export interface components {
             condition?: components["schemas"]["ExtractionCondition"];
             /** @description AND (default): the subject meets every condition, for any object. OR: at least one. */
             operator?: string;
-            /** @description 1 to 20 */
             conditions?: components["schemas"]["ExtractionCondition"][];
             /** @description Page number, starting at 0 */
             page?: number;
@@ -2273,7 +2272,7 @@ export interface components {
             creationTimestamp: components["schemas"]["EpochMilliseconds"];
         };
         NewSubject: {
-            /** @description The subject, 1 to 1,024 characters */
+            /** @description The subject */
             name: string;
             emailAddress?: string;
             /** @description BCP 47 */
@@ -2594,7 +2593,7 @@ export interface components {
             lang?: components["schemas"]["Lang"];
             label: string;
             description?: string;
-            /** @description 1 to 50 distinct options of 1 to 255 characters; not for FREE_TEXT */
+            /** @description Distinct; not for FREE_TEXT */
             options?: string[];
             /**
              * @description TOGGLE has two options; the first refuses, the second accepts

@@ -1,5 +1,4 @@
 import type Koa from 'koa';
-import type { Document } from 'openapi-backend';
 import { authenticateWithoutTransaction, createAuthenticator } from '#lib/auth/authenticate.ts';
 import { forgetRevokedKeys } from '#lib/auth/forget-revoked-keys.ts';
 import type { SharedIntrospections } from '#lib/auth/shared-introspections.ts';
@@ -12,6 +11,7 @@ import { eventTables } from '#lib/events/event-tables.ts';
 import { createOutboxRelay } from '#lib/events/outbox-relay.ts';
 import type { OverloadGuard } from '#lib/http/admission.ts';
 import { clientAddress } from '#lib/http/client-address.ts';
+import type { ContractDocument } from '#lib/http/contract-document.ts';
 import { createApp } from '#lib/http/create-app.ts';
 import { mountContract } from '#lib/http/mount-contract.ts';
 import type { RateLimiter } from '#lib/http/rate-limits.ts';
@@ -31,7 +31,7 @@ interface Options {
   db: Database;
   bus: EventBus;
   log: Logger;
-  document: Document;
+  document: ContractDocument;
   auth: Pick<AuthOperations, 'introspect'>;
   limiter: RateLimiter;
   introspections?: SharedIntrospections;
@@ -81,7 +81,7 @@ export async function composeForms(options: Options): Promise<{
     ...{ db, source: instance.baseUrl, wake: relay.wake, operations, renderer, assets, document, instance },
     ...{ defaultLanguage, authUrl, publicClient, demo },
   };
-  const { routes } = await mountContract({
+  const { routes } = mountContract({
     document,
     tag: 'forms',
     handlers: createHandlers(dependencies),

@@ -1,5 +1,5 @@
-import type { Document } from 'openapi-backend';
 import { beforeAll, describe, expect, test } from 'vitest';
+import type { ContractDocument } from '#lib/http/contract-document.ts';
 import { createRequestValidator } from '#lib/http/contract-document.ts';
 import { readContract } from '../support/contract/contract.ts';
 
@@ -7,29 +7,33 @@ type Query = Record<string, string | string[] | undefined>;
 
 let check: (operationId: string, body: unknown, query?: Query) => void;
 
-beforeAll(async () => {
-  const { operations, validate } = await createRequestValidator(readContract() as unknown as Document);
+beforeAll(() => {
+  const { operations, validate } = createRequestValidator(readContract() as unknown as ContractDocument);
   check = (operationId, body, query = {}) => {
     const operation = operations.find((each) => each.operationId === operationId);
-    if (!operation) throw new Error(`there is no operation ${operationId}`);
+    if (!operation) throw new Error(`unknown operation ${operationId}`);
     const names = [...operation.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name as string);
-    validate(operation, { params: Object.fromEntries(names.map((name) => [name, 'x'])), query, body });
+    validate(operation, {
+      params: Object.fromEntries(names.map((name) => [name, name === 'sid' ? '2'.repeat(22) : 'x'])),
+      query,
+      body,
+    });
   };
 });
 
 const layoutData = { type: 'layout', elements: ['processing.001'], info: 'information.001' };
 const minimal = { subject: 'jane', layoutData };
 
-describe('the contract lets through what the service itself judges (docs/interface.md)', () => {
+describe('the contract accepts values that the service itself checks (docs/interface.md)', () => {
   test.each([
     ['neither layout nor layoutData', { subject: 'jane' }],
     ['both of them', { ...minimal, layout: 'layout.001' }],
     ['a layout without a type or elements', { subject: 'jane', layoutData: {} }],
     ['an empty subject', { ...minimal, subject: '' }],
     ['a confirmation that does not exist', { ...minimal, confirmation: 'SIGNATURE' }],
-    ['a duration that is none', { ...minimal, validity: 'soon' }],
+    ['an invalid duration', { ...minimal, validity: 'soon' }],
     ['a negative delay', { ...minimal, callbackTriggerDelay: -1 }],
-    ['a callback that is no URL', { ...minimal, callback: 'javascript:alert(1)' }],
+    ['a callback that is not a URL', { ...minimal, callback: 'javascript:alert(1)' }],
   ])('a context with %s', (_, body) => {
     expect(() => check('createTransaction', body)).not.toThrow();
   });
@@ -42,7 +46,7 @@ describe('the contract lets through what the service itself judges (docs/interfa
   });
 });
 
-describe('clients of every generation get through', () => {
+describe('the contract accepts requests of older and newer clients', () => {
   test.each([
     [
       'configuration fields at the top level',
@@ -52,9 +56,9 @@ describe('clients of every generation get through', () => {
       'configuration fields inside configuration',
       { ...minimal, configuration: { language: 'fr', cancellable: true } },
     ],
-    ['fields that nobody knows', { ...minimal, formType: 'FULL', configuration: { optoutModel: 1 } }],
+    ['unknown members', { ...minimal, formType: 'FULL', configuration: { optoutModel: 1 } }],
     [
-      'empty texts for absent fields of any type',
+      'empty strings for absent members of any type',
       {
         ...minimal,
         layout: '',
@@ -96,7 +100,32 @@ describe('clients of every generation get through', () => {
   });
 });
 
-describe('a wrong type or a missing member is refused with its pointer', () => {
+describe('bounds of the contract', () => {
+  const submission = {
+    leader: { location: 'https://leader.example.org', id: 'x' },
+    subject: 'jane',
+    language: 'en',
+    validity: 'P6M',
+    mode: 'commit',
+    sealed: 'x',
+  };
+
+  test('are left to the service in requests of clients, which get a 422', () => {
+    expect(() => check('createTransaction', { ...minimal, subject: 'x'.repeat(5_000) })).not.toThrow();
+    expect(() =>
+      check('createWebhook', { targetUrl: 'x'.repeat(5_000), subscribedActions: [] }),
+    ).not.toThrow();
+    expect(() => check('createModel', { type: 'processing', name: 'x', key: '/' })).not.toThrow();
+  });
+
+  test('are checked in requests of peers', () => {
+    expect(() => check('acceptSubmission', submission)).not.toThrow();
+    for (const part of [{ subject: '' }, { subject: 'x'.repeat(1_025) }, { language: 'x' }, { mode: 'keep' }])
+      expect(() => check('acceptSubmission', { ...submission, ...part })).toThrow(Object.keys(part)[0]);
+  });
+});
+
+describe('the contract rejects a wrong type or a missing member, with its pointer', () => {
   test.each([
     ['createTransaction', { layoutData }, '/subject'],
     ['createTransaction', { ...minimal, subject: 5 }, '/subject'],
@@ -126,7 +155,7 @@ describe('a wrong type or a missing member is refused with its pointer', () => {
     expect(errors).toBeDefined();
   });
 
-  test('in a query too', () => {
+  test('in query parameters', () => {
     expect(() => check('listKeys', undefined, { limit: '200' })).not.toThrow();
     for (const limit of ['0', '201', 'many', '1.5', ''])
       expect(() => check('listKeys', undefined, { limit })).toThrow('limit');
