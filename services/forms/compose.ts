@@ -19,13 +19,12 @@ import { cors } from '#lib/http/security-headers.ts';
 import type { Logger } from '#lib/observability/logger.ts';
 import type { Metrics } from '#lib/observability/metrics.ts';
 import { seedDemo } from './demo/seed-demo.ts';
-import { sanitiseRichText } from './domain/sanitise-rich-text.ts';
 import type { Demo, Dependencies } from './handlers/dependencies.ts';
 import { createHandlers } from './handlers/handlers.ts';
 import { renderErrorPage } from './handlers/pages.ts';
 import { createOperations, type PeerRules } from './operations/create-operations.ts';
 import { createAssets } from './pages/assets.ts';
-import { createPageRenderer } from './pages/create-page-renderer.ts';
+import { createPageRenderer } from './pages/page-renderer.ts';
 
 interface Options {
   db: Database;
@@ -71,7 +70,7 @@ export async function composeForms(options: Options): Promise<{
   });
   forgetRevokedKeys({ bus, service: 'forms', authenticator });
   const assets = createAssets();
-  const renderer = createPageRenderer({ assets, sanitiseRichText });
+  const renderer = createPageRenderer(assets);
   const { defaultLanguage, authUrl, publicClient } = settings;
   const operations = createOperations({
     ...{ db, log, renderer, instance, defaultLanguage },

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createAssets } from '../../services/forms/pages/assets.ts';
-import { createPageRenderer } from '../../services/forms/pages/create-page-renderer.ts';
+import { createPageRenderer } from '../../services/forms/pages/page-renderer.ts';
 import { openSample } from '../support/contract/open-sample.ts';
 import { launchChromium } from '../support/pages/chromium.ts';
 import { startPageServer } from '../support/pages/page-server.ts';
@@ -15,7 +15,7 @@ import { type SampleLanguage, sampleLanguages } from '../support/samples/sample-
  */
 const wanted = process.argv.slice(2);
 const assets = createAssets();
-const renderer = createPageRenderer({ assets, sanitiseRichText: (html) => html });
+const renderer = createPageRenderer(assets);
 const server = await startPageServer({ renderer, assets }, (request) => {
   const [, , name = '', language = 'en'] = request.split('/');
   return samplePages(language as SampleLanguage)[name] ?? null;

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { Parser } from 'htmlparser2';
 import { describe, expect, it } from 'vitest';
-import { sanitiseRichText } from '../../services/forms/domain/sanitise-rich-text.ts';
+import { sanitiseRichText } from '../../services/forms/domain/rich-text.ts';
 
 describe('sanitising rich text', () => {
   it.each([

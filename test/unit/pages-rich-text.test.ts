@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { sanitiseRichText } from '../../services/forms/domain/sanitise-rich-text.ts';
+import { sanitiseRichText } from '../../services/forms/domain/rich-text.ts';
 import { createRichText, type RichNode } from '../../services/forms/pages/rich-text-tree.ts';
 
 /** Without the sanitiser: what these trees keep out, they keep out alone. */

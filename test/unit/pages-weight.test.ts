@@ -39,6 +39,6 @@ describe('an asset', () => {
 
   it('that does not exist is not found', () => {
     expect(assets.get('/assets/../views/form.pug')).toBeNull();
-    expect(() => assets.url('none.css')).toThrow('There is no asset none.css');
+    expect(() => assets.url('none.css')).toThrow('Unknown asset none.css');
   });
 });

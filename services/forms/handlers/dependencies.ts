@@ -3,7 +3,7 @@ import type { PageInstance } from '#lib/contracts/page-base.ts';
 import type { ContractDocument } from '#lib/http/contract-document.ts';
 import type { Dependencies as CommandDependencies } from '../commands/dependencies.ts';
 import type { Assets } from '../pages/assets.ts';
-import type { PageRenderer } from '../pages/create-page-renderer.ts';
+import type { PageRenderer } from '../pages/page-renderer.ts';
 
 /** What the first page shows in demo mode (docs/operations.md, "Settings"). */
 export interface Demo {

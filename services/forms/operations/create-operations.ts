@@ -1,7 +1,7 @@
 import type { FormsOperations } from '#lib/contracts/forms.ts';
 import type { Database } from '#lib/db/database.ts';
 import type { Logger } from '#lib/observability/logger.ts';
-import type { PageRenderer } from '../pages/create-page-renderer.ts';
+import type { PageRenderer } from '../pages/page-renderer.ts';
 import { saveKnownPeers } from '../queries/known-peers.ts';
 import { readContents } from '../queries/read-contents.ts';
 import { readPeerContents } from '../queries/read-peers.ts';

@@ -7,7 +7,7 @@ import type {
   PinnedLayout,
 } from '#lib/contracts/forms.ts';
 import type { FormPage } from '#lib/contracts/pages.ts';
-import type { PageRenderer } from '../pages/create-page-renderer.ts';
+import type { PageRenderer } from '../pages/page-renderer.ts';
 
 /**
  * The internal operation `renderForm`: one query, as for the description, and no content on its way here; items stay those of the cache, so

@@ -2,7 +2,7 @@ import { marked } from 'marked';
 import type { RichNode, RichText } from './rich-text-tree.ts';
 import { type Schema, type SchemaRow, schemaRows, typeName } from './schema-rows.ts';
 
-/** A description of the contract (CommonMark, as OpenAPI has it) as a tree of rich text. @param topHeading see {@link RichText}. */
+/** Parses a description (CommonMark, as OpenAPI requires). @param topHeading as in {@link RichText}. */
 type Describe = (text: string | undefined, topHeading?: number) => RichNode[];
 
 interface ParameterView {
@@ -26,11 +26,11 @@ interface OperationView {
     type: string;
     description: RichNode[];
     rows: (Omit<SchemaRow, 'description'> & { description: RichNode[] })[];
-    /** At least one, for trying out. */
+    /** For the try-out form; at least one. */
     examples: ExampleView[];
   } | null;
   responses: { status: string; description: RichNode[]; types: string[] }[];
-  /** What the first response of success may look like. */
+  /** Examples of the first successful response. */
   answer: { status: string; examples: ExampleView[] } | null;
 }
 
@@ -81,7 +81,7 @@ interface Contract {
 
 const methods = ['get', 'post', 'put', 'patch', 'delete'];
 
-/** The contract as the reference page shows it: by tag, in the order of the document. */
+/** The reference page of openapi.yaml: operations by tag, in the order of the document. */
 export function apiView(document: Record<string, unknown>, rich: RichText): ApiView {
   const describe: Describe = (text, topHeading) =>
     text ? rich(marked.parse(text, { async: false }), topHeading) : [];
@@ -173,11 +173,11 @@ function operationView(
   };
 }
 
-/** Stands among the security schemes of the contract; in a request it is a query parameter as any other. */
+/** A security scheme of the contract, shown as the query parameter that it is. */
 const tokenParameter: Parameter = {
   name: 't',
   in: 'query',
-  description: 'Token of the transaction, instead of a credential of your own',
+  description: 'Transaction token, instead of an own credential',
   schema: { type: 'string' },
 };
 
@@ -190,23 +190,23 @@ function answerOf({ responses = {} }: Operation, resolve: Resolver): OperationVi
   return null;
 }
 
-/** The examples of the contract; one without a text if there is none. */
+/** The examples of a media type; one empty example if there is none. */
 function examplesOf(media: Media | undefined, resolve: Resolver): ExampleView[] {
   const named = Object.entries(media?.examples ?? {}).map(([name, example]) => {
     const { summary, value } = resolve<{ summary?: string; value?: unknown }>(example);
-    return { name: summary ?? name, text: written(value) };
+    return { name: summary ?? name, text: formatExample(value) };
   });
-  return named.length > 0 ? named : [{ name: '', text: written(media?.example) }];
+  return named.length > 0 ? named : [{ name: '', text: formatExample(media?.example) }];
 }
 
-function written(value: unknown): string {
+function formatExample(value: unknown): string {
   if (value === undefined) return '';
   return typeof value === 'string' ? value : JSON.stringify(value, null, 2);
 }
 
 type Resolver = ReturnType<typeof resolver>;
 
-/** Follows local references (`#/components/…`) of one document. */
+/** Resolves local references (`#/components/…`) of a document. */
 function resolver(document: object) {
   return function resolve<Node>(node: Node | { $ref: string }, depth = 0): Node {
     const reference = (node as { $ref?: string }).$ref;

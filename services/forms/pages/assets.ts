@@ -6,29 +6,29 @@ import { type EncodedBody, encodeOnce } from '#lib/http/send.ts';
 
 const ownFolder = new URL('../assets/', import.meta.url);
 const embedFolder = new URL('../embed/', import.meta.url);
-/** Builds of earlier versions of the embedding script: their addresses keep their content for subresource integrity. */
+/** Earlier builds of the embedding script: host pages pin them by subresource integrity. */
 const releasedFolder = new URL('released/', embedFolder);
 const resizerFolder = path.dirname(fileURLToPath(import.meta.resolve('iframe-resizer/js/iframeResizer.js')));
 
-/** A file that a browser may fetch under `/assets/`. */
+/** A file under `/assets/`. */
 export interface Asset {
   body: EncodedBody;
   /** Media type, with charset. */
   type: string;
   /** Strong validator, with quotes. */
   etag: string;
-  /** True for content-addressed URLs: cache for a year. False for stable ones (`/assets/embed.js`): revalidate. */
+  /** True for URLs with a hash or version, which are cached for a year; others are revalidated. */
   immutable: boolean;
 }
 
 export interface Assets {
-  /** The content-addressed URL of an asset, e.g. `accord.css` → `/assets/accord.1a2b3c4d5e.css`. @throws Error on a name that does not exist. */
+  /** The URL of an asset with its hash: `accord.css` → `/assets/accord.1a2b3c4d5e.css`. @throws Error on an unknown name. */
   url(name: string): string;
-  /** The asset at a request path (`/assets/…`), under its content-addressed or its plain name; null if there is none. */
+  /** The asset at a request path, with or without a hash; null if there is none. */
   get(requestPath: string): Asset | null;
 }
 
-/** Every asset and the parts it is made of, in order. Plain files: what is written is what is served. */
+/** Each asset with the texts that it is joined from; there is no build step. */
 const sources = (): Record<string, string[]> => ({
   'accord.css': [own('accord.css')],
   'docs.css': [own('docs.css')],
@@ -38,7 +38,7 @@ const sources = (): Record<string, string[]> => ({
   ...embedding(),
 });
 
-/** The embedding script for host pages: the package's one file as a module, and as a classic script that reads its own element. */
+/** The embedding script for host pages, as a module and as a classic script that reads its own `data-` attributes. */
 function embedding(): Record<'embed.js' | 'embed.mjs', string[]> {
   const source = readFileSync(new URL('embed.js', embedFolder), 'utf8');
   const tag = readFileSync(new URL('script-tag.js', embedFolder), 'utf8');
@@ -55,7 +55,7 @@ const mediaTypes: Record<string, string> = {
   '.json': 'application/json',
 };
 
-/** Reads all assets once, at start. */
+/** Reads all assets into memory. */
 export function createAssets(): Assets {
   const urls = new Map<string, string>();
   const byPath = new Map<string, Asset>();
@@ -71,7 +71,7 @@ export function createAssets(): Assets {
   return {
     url(name) {
       const url = urls.get(name);
-      if (!url) throw new Error(`There is no asset ${name}`);
+      if (!url) throw new Error(`Unknown asset ${name}`);
       return url;
     },
     get: (requestPath) => byPath.get(requestPath) ?? null,
@@ -84,7 +84,7 @@ function createAsset(name: string, text: string): Asset {
   return { body: encodeOnce(text), type, etag, immutable: false };
 }
 
-/** The embedding script by version, the present one and earlier ones, and `embed.json`, which names the present one with its hashes. */
+/** The embedding script by version, and `embed.json`, which names the current version with its integrity hashes. */
 function* versionedScripts(assets: ReadonlyMap<string, Asset>): Generator<[string, Asset]> {
   for (const name of readdirSync(releasedFolder).filter((each) => /^embed-.*\.m?js$/.test(each)))
     yield [
@@ -92,7 +92,7 @@ function* versionedScripts(assets: ReadonlyMap<string, Asset>): Generator<[strin
       { ...createAsset(name, readFileSync(new URL(name, releasedFolder), 'utf8')), immutable: true },
     ];
   const { version } = JSON.parse(readFileSync(new URL('package.json', embedFolder), 'utf8'));
-  const present: Record<string, { src: string; integrity: string }> = {};
+  const current: Record<string, { src: string; integrity: string }> = {};
   for (const [kind, extension] of [
     ['script', 'js'],
     ['module', 'mjs'],
@@ -100,17 +100,17 @@ function* versionedScripts(assets: ReadonlyMap<string, Asset>): Generator<[strin
     const asset = assets.get(`/assets/embed.${extension}`) as Asset;
     const src = `/assets/embed-${version}.${extension}`;
     const hash = createHash('sha384').update(asset.body.plain).digest('base64');
-    present[`${kind}`] = { src, integrity: `sha384-${hash}` };
+    current[`${kind}`] = { src, integrity: `sha384-${hash}` };
     yield [src, { ...asset, immutable: true }];
   }
-  yield ['/assets/embed.json', createAsset('embed.json', JSON.stringify({ version, ...present }))];
+  yield ['/assets/embed.json', createAsset('embed.json', JSON.stringify({ version, ...current }))];
 }
 
 function own(file: string): string {
   return readFileSync(new URL(file, ownFolder), 'utf8');
 }
 
-/** The resizer's script without what it looks for in the page, which has no module loader, and without its source map. */
+/** The resizer's script without module loaders, source map and console message. */
 function resizer(file: string): string {
   const script = readFileSync(path.join(resizerFolder, file), 'utf8')
     .replace(/^\/\/# sourceMappingURL=.*$/m, '')

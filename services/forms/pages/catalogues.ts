@@ -8,22 +8,22 @@ const fallback = 'en';
 /** Values of a message's placeholders. */
 export type MessageValues = Record<string, string | number>;
 
-/** The words of all pages in one language. */
+/** The messages of all pages in one language. */
 export interface Catalogue {
   language: string;
-  /** The message of a key. @throws Error on a key that no catalogue has: a fault in a template, found by the tests. */
+  /** The message of a key, in English if this language lacks it. @throws Error if English lacks it too. */
   format(key: string, values?: MessageValues): string;
   has(key: string): boolean;
 }
 
-/** All catalogues in `locales/`: another language is one more file there. */
+/** All catalogues in `locales/`: a file there adds a language. */
 export interface Catalogues {
   languages: string[];
-  /** RFC 4647 lookup (`fr-CA` → `fr`), else English. */
+  /** RFC 4647 lookup (`fr-CA` → `fr`); English if there is no match. */
   pick(language: string): Catalogue;
 }
 
-/** Reads every catalogue once, at start; a message is compiled when it is first used. */
+/** Reads all catalogues. Messages are compiled at first use. */
 export function loadCatalogues(): Catalogues {
   const texts = new Map(
     readdirSync(folder)
@@ -36,7 +36,7 @@ export function loadCatalogues(): Catalogues {
     languages.map((language) => [language, createCatalogue(language, texts.get(language) ?? {}, base)]),
   );
   const english = catalogues.get(fallback);
-  if (!english) throw new Error(`The catalogue ${fallback}.json is missing`);
+  if (!english) throw new Error(`Catalogue ${fallback}.json is missing`);
   return {
     languages,
     pick: (language) => catalogues.get(lookupLanguage([language], languages) ?? fallback) ?? english,
@@ -51,8 +51,8 @@ function createCatalogue(
   const compiled = new Map<string, string | IntlMessageFormat>();
   const compile = (key: string) => {
     const text = own[key] ?? base[key];
-    if (text === undefined) throw new Error(`There is no message ${key}`);
-    // A message without placeholders needs no formatter: most of them.
+    if (text === undefined) throw new Error(`No message ${key} in the catalogues`);
+    // Most messages have no placeholder and need no formatter.
     const message = text.includes('{')
       ? new IntlMessageFormat(text, own[key] === undefined ? fallback : language)
       : text;

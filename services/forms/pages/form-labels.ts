@@ -44,10 +44,7 @@ const faultCodes = [
   'other',
 ];
 
-/**
- * The words of a form's page around its content, taken from the page's own view, so that a client that draws the form itself says the
- * same.
- */
+/** The words around a form's content. Clients that render the form themselves get the same words as the page. */
 export function formLabels(page: FormPage, reader: Reader, rich: RichText): FormLabels {
   const { t } = reader;
   const view = formView(page, reader, rich);
@@ -78,33 +75,14 @@ export function formLabels(page: FormPage, reader: Reader, rich: RichText): Form
   };
 }
 
-type FixedLabels = Pick<
-  FormLabels,
-  | 'lang'
-  | 'accept'
-  | 'refuse'
-  | 'refuseAll'
-  | 'optional'
-  | 'purposes'
-  | 'legalBases'
-  | 'headings'
-  | 'words'
-  | 'faults'
->;
-
-const known = new WeakMap<Reader, FixedLabels>();
-
 /** Labels that depend on the language alone. */
-function fixedLabels(reader: Reader): FixedLabels {
-  const kept = known.get(reader);
-  if (kept) return kept;
-  const { t } = reader;
+function fixedLabels({ language, t }: Reader) {
   const wordsOf = (group: string, codes: readonly string[]) =>
     Object.fromEntries(codes.map((code) => [code, t(`${group}.${code}`)]));
   const textsOf = (keys: Record<string, string>) =>
     Object.fromEntries(Object.entries(keys).map(([name, key]) => [name, t(key)]));
-  const labels = {
-    lang: reader.language,
+  return {
+    lang: language,
     accept: t('processing.accept'),
     refuse: t('processing.refuse'),
     refuseAll: t('form.refuseAll'),
@@ -115,11 +93,9 @@ function fixedLabels(reader: Reader): FixedLabels {
     words: textsOf(words),
     faults: wordsOf('fault', faultCodes),
   };
-  known.set(reader, labels);
-  return labels;
 }
 
-/** The answers of a preference are their own words. */
+/** Preferences need no labels of answers: their options are texts. */
 function elementLabels({ type, options, hint, facts, note }: QuestionView): FormLabels['elements'][string] {
   return {
     ...(type !== 'preference' && {

@@ -2,13 +2,13 @@ import { bulkAnswer } from '#lib/contracts/element-rules.ts';
 import type { FormInformation } from '#lib/contracts/form-content.ts';
 import type { FormPage } from '#lib/contracts/pages.ts';
 import { rememberByIdentity } from '#lib/memo/remember-by-identity.ts';
-import { safeUrl } from '../domain/safe-url.ts';
-import { type ControllerView, controllerView } from './controller-view.ts';
+import { safeUrl } from '../domain/rich-text.ts';
+import { type ControllerView, controllerView } from './facts.ts';
 import { type QuestionView, questionView } from './question-view.ts';
 import type { LanguageAttributes, Reader } from './reader.ts';
 import type { RichNode, RichText } from './rich-text-tree.ts';
 
-/** Who asks, and on what ground, as the form's head shows it. */
+/** The information of a form: who asks, and on what ground. */
 export interface InformationView {
   title: string;
   attributes: LanguageAttributes;
@@ -21,17 +21,17 @@ export interface InformationView {
   privacyPolicy: { url: string; text: string | null } | null;
 }
 
-/** Questions of one owner, under its name. */
+/** The questions of one peer, under its name. */
 export interface OwnerView {
   owner: string;
-  /** When this was last known to be as the owner has it, if that was long ago. */
+  /** When the copy was last confirmed, if that was long ago. */
   asOf: string | null;
   info: InformationView | null;
   questions: QuestionView[];
   columns: QuestionView[][];
 }
 
-/** A line of the error summary; `field` null where there is nothing to lead to. */
+/** A line of the error summary; `field` is the id of the field that it links to. */
 interface FaultView {
   field: string | null;
   question: string | null;
@@ -52,10 +52,10 @@ export interface FormView {
   submitText: string;
   acceptAllText: string;
   cancelText: string;
-  /** The form has something that accept-all and refuse-all would answer. */
+  /** Whether the form shows accept-all and refuse-all. */
   bulk: boolean;
   cancel: string | null;
-  /** Something is shown that was entered and not stored: leaving the page loses it. */
+  /** The page shows input that is not stored: leaving the page loses it. */
   entered: boolean;
 }
 
@@ -65,7 +65,7 @@ export function formView(page: FormPage, reader: Reader, rich: RichText): FormVi
     questionView(element, ids.get(element.identifier) ?? 'q', page, reader, rich);
   const questions = page.elements.filter(({ owner }) => owner === null).map(view);
   const owners = page.peers.map(({ name, info, elements, asOf }) => {
-    // By identifier: two organisations may have one name.
+    // By identifier: two organisations may have the same name.
     const owned = new Set(elements.map(({ identifier }) => identifier));
     const questionsOf = page.elements.filter(({ identifier }) => owned.has(identifier)).map(view);
     return {
@@ -103,7 +103,7 @@ function asksNothing(questions: readonly QuestionView[]): boolean {
   return questions.length > 0 && questions.every(({ control }) => control === 'notice');
 }
 
-/** HORIZONTAL: two columns of about the same height, one read after the other. */
+/** HORIZONTAL: two columns of about the same height, read one after the other. Heights are estimates, in lines. */
 function inColumns(
   questions: QuestionView[],
   orientation: FormPage['layout']['orientation'],
@@ -115,7 +115,7 @@ function inColumns(
   const total = heights.reduce((sum, height) => sum + height, 0);
   let first = 0;
   let count = 0;
-  // Goes on as long as the first column is no further from the middle with the next question than without it.
+  // Adds questions to the first column as long as that brings it nearer to half of the height.
   while (count < questions.length - 1 && (count === 0 || first + (heights[count] ?? 0) / 2 <= total / 2)) {
     first += heights[count] ?? 0;
     count += 1;
@@ -123,8 +123,8 @@ function inColumns(
   return [questions.slice(0, count), questions.slice(count)];
 }
 
-/** Contents of activated versions are shared between requests: what is shown of one is the same each time. */
-const known = {
+/** Content of activated versions never changes, so its view is cached, by the level of its top heading. */
+const informationViews = {
   2: rememberByIdentity<FormInformation['content'], Reader, InformationView>(),
   3: rememberByIdentity<FormInformation['content'], Reader, InformationView>(),
 };
@@ -137,7 +137,7 @@ function informationView(
 ): InformationView | null {
   if (!info) return null;
   const { content } = info;
-  return known[topHeading](content, reader, () => contentView(content, reader, rich, topHeading));
+  return informationViews[topHeading](content, reader, () => contentView(content, reader, rich, topHeading));
 }
 
 function contentView(
@@ -160,7 +160,7 @@ function contentView(
   };
 }
 
-/** Each fault with a link to the first field of its element, in the order of the page (WCAG 3.3.1). */
+/** Each fault with a link to the first field of its element, in page order (WCAG 3.3.1). */
 function faultLinks(page: FormPage, questions: QuestionView[], reader: Reader): FaultView[] {
   const faulty = questions.filter(({ error }) => error !== null);
   const links: FaultView[] = faulty.map((question) => ({
@@ -178,7 +178,7 @@ function faultLinks(page: FormPage, questions: QuestionView[], reader: Reader): 
     });
   }
   const shown = new Set([...faulty.map(({ name }) => name), ...(hasCommentFault(page) ? ['comment'] : [])]);
-  // A fault in what the page itself sends has no field to lead to.
+  // A fault in a hidden field has no visible field to link to.
   if (page.faults.some(({ identifier }) => !shown.has(identifier))) {
     links.push({ field: null, question: null, text: reader.t('fault.page'), attributes: {} });
   }

@@ -7,12 +7,14 @@ import type {
 } from '#lib/contracts/form-content.ts';
 import type { FormPage } from '#lib/contracts/pages.ts';
 import { rememberByIdentity } from '#lib/memo/remember-by-identity.ts';
-import { type ControllerView, controllerView } from './controller-view.ts';
-import { type ProcessingFacts, processingFacts } from './processing-facts.ts';
+import { type ControllerView, controllerView, type ProcessingFacts, processingFacts } from './facts.ts';
 import type { LanguageAttributes, Reader } from './reader.ts';
 import type { RichNode, RichText } from './rich-text-tree.ts';
 
-/** Which native control asks a question. `pair`: two radio buttons of the same size side by side; `notice`: none, nothing is asked. */
+/**
+ * The native control of a question. `pair`: two radio buttons of the same size, side by side; `notice`: no control, because
+ * nothing is asked.
+ */
 export type Control = 'pair' | 'radios' | 'checkboxes' | 'check' | 'select' | 'text' | 'notice';
 
 export interface OptionView {
@@ -21,11 +23,11 @@ export interface OptionView {
   label: string;
   attributes: LanguageAttributes;
   checked: boolean;
-  /** Who has preset it, if the subject has not answered yet. */
+  /** Names the organisation that preselected it, as long as the subject has not answered. */
   suggested: string | null;
 }
 
-/** One element of the form as its template needs it. */
+/** One element of the form. */
 export interface QuestionView {
   id: string;
   /** The element's identifier: the name of its fields. */
@@ -35,12 +37,9 @@ export interface QuestionView {
   attributes: LanguageAttributes;
   optional: boolean;
   changed: boolean;
-  /** What is wrong with the answer, null if nothing. */
+  /** What is wrong with the answer; null if nothing. */
   error: string | null;
-  /**
-   * Where a preset answer comes from: "Your answer of 3 May", or for a list or a text "Suggested by <company>"; or that a peer keeps
-   * its answer.
-   */
+  /** The origin of a preset answer ("Your answer of 3 May", "Suggested by …"), or a note that the peer has the answer. */
   note: string | null;
   hint: string | null;
   description: string | null;
@@ -55,7 +54,7 @@ export interface QuestionView {
   describedBy: string | null;
 }
 
-/** What an element's type and content decide: the rest is the same for all. */
+/** The members that depend on the element's type and content alone. */
 type Specifics = Pick<
   QuestionView,
   'title' | 'control' | 'hint' | 'description' | 'facts' | 'controller' | 'body'
@@ -78,7 +77,7 @@ export function questionView(
   const attributes = reader.in(element.content.lang);
   const error = faultText(element, view.control, page, reader);
   const isPreset = !entered && !element.previous && defaults.length > 0;
-  const suggested = isPreset ? reader.t('preference.suggested', { company: asks(element, page) }) : null;
+  const suggested = isPreset ? reader.t('preference.suggested', { company: askerOf(element, page) }) : null;
   const isListed = view.control === 'select' || view.control === 'text';
   const note =
     view.control === 'notice'
@@ -111,15 +110,15 @@ export function questionView(
   };
 }
 
-/** Which earlier answer there is to a question. A peer's is known to the peer alone. */
+/** Mentions an earlier answer. Earlier answers to a peer's element are known to the peer alone. */
 function noteText(element: FormElement, isEntered: boolean, page: FormPage, reader: Reader): string | null {
   const { owner, previous } = element;
   if (owner !== null && page.isChild) return reader.t('previous.ofPeer', { owner });
   return !isEntered && previous ? reader.t('previous.note', { date: reader.date(previous.created) }) : null;
 }
 
-/** Who asks a question: the data controller of its owner's information, else the owner itself. */
-function asks({ owner, identifier }: FormElement, page: FormPage): string {
+/** The organisation that asks a question: the data controller of its owner's information, else the owner. */
+function askerOf({ owner, identifier }: FormElement, page: FormPage): string {
   const peer = page.peers.find(({ elements }) =>
     elements.some((element) => element.identifier === identifier),
   );
@@ -127,7 +126,7 @@ function asks({ owner, identifier }: FormElement, page: FormPage): string {
   return info?.content.dataController?.company || (owner ?? page.instance.name);
 }
 
-/** Boxes may all stay empty, so nothing has to be said about them; a notice asks nothing. */
+/** Never said of checkboxes, which may all stay empty, nor of a notice. */
 function isOptional({ content, required }: FormElement, control: Control): boolean {
   return (
     control !== 'checkboxes' &&
@@ -136,7 +135,7 @@ function isOptional({ content, required }: FormElement, control: Control): boole
   );
 }
 
-/** Contents of activated versions are shared between requests: what is shown of one is the same each time. */
+/** Content of activated versions never changes, so its view is cached. */
 const specifics = rememberByIdentity<FormElement['content'], Reader, Specifics>();
 
 function specificsOf(element: FormElement, reader: Reader, rich: RichText): Specifics {
@@ -147,7 +146,6 @@ function specificsOf(element: FormElement, reader: Reader, rich: RichText): Spec
 
 const nothing = {
   hint: null,
-  ask: null,
   description: null,
   facts: null,
   controller: null,
@@ -169,7 +167,7 @@ function processingSpecifics({ identifier, content }: ProcessingElement, reader:
   };
 }
 
-/** Why a notice offers no choice: its legal bases. Consent is none of them, since it is not asked for. */
+/** Explains with the legal bases why a notice offers no choice. Consent has no such message. */
 function noticeText({ legalBases = [] }: ProcessingElement['content'], reader: Reader): string {
   const reasons = legalBases.map((basis) => `notice.${basis}`).filter(reader.has);
   if (reasons.length === 0) return reader.t('notice.withoutBasis');
@@ -195,7 +193,7 @@ function conditionsSpecifics({ content }: ConditionsElement, reader: Reader, ric
   };
 }
 
-/** Accept and refuse, always both and in this order where refusing is possible; never one of them preselected. */
+/** Accept and, if refusing is possible, refuse: in this order, none preselected. */
 function decisions(refusable: boolean, accept: string, refuse: string) {
   const accepted = { value: 'accepted', label: accept, own: false };
   return refusable ? [accepted, { value: 'refused', label: refuse, own: false }] : [accepted];
@@ -206,7 +204,7 @@ const preferenceControls: Record<string, Control> = {
   RADIO_BUTTONS: 'radios',
   CHECKBOXES: 'checkboxes',
   LIST_SINGLE: 'select',
-  // A native multiple list needs a held key to choose a second option, which many people never find.
+  // In a native multiple list a second option needs a modifier key, which many people do not know.
   LIST_MULTI: 'checkboxes',
   FREE_TEXT: 'text',
 };
@@ -224,7 +222,7 @@ function preferenceSpecifics({ content }: PreferenceElement, reader: Reader): Sp
     control,
     hint: hints[control] ?? null,
     choices: (content.options ?? []).map((option) => ({ value: option, label: option, own: true })),
-    // Defaults exist for preferences alone (docs/interface.md, "Models").
+    // Only preferences have defaults (docs/interface.md, "Models").
     defaults: content.includeDefault ? (content.defaultValues ?? []) : [],
   };
 }

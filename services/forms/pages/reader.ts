@@ -1,20 +1,23 @@
 import { LRUCache } from 'lru-cache';
+import { scriptOfLanguage } from '#lib/i18n/language-tag.ts';
 import { rememberByText } from '#lib/memo/remember-by-text.ts';
 import type { Catalogue, MessageValues } from './catalogues.ts';
-import { isLanguageTag, textDirection } from './text-direction.ts';
 
-/** `lang` and `dir` for a block whose language is not the page's; empty where it is. */
+/** `lang` and `dir` of a block whose language is not the page's; empty where it is. */
 export interface LanguageAttributes {
   lang?: string;
   dir?: 'ltr' | 'rtl';
 }
 
-/** How one reader gets a page: words, dates and numbers in a language, times in the instance's zone. */
+/** Formats messages, dates and numbers in one language, and times in the instance's time zone. */
 export interface Reader {
   language: string;
   dir: 'ltr' | 'rtl';
+  /** The message of a key. */
   t(key: string, values?: MessageValues): string;
   has(key: string): boolean;
+  /** The message `<group>.<code>`, or the code itself if there is none. */
+  word(group: string, code: string): string;
   /** `3 May 2025`. */
   date(time: string): string;
   /** `3 May 2025, 14:02 UTC`. */
@@ -24,7 +27,7 @@ export interface Reader {
   /** `a contract, a legal obligation and public interest`. */
   list(texts: readonly string[]): string;
   languageName(tag: string): string;
-  /** Attributes for a text in `lang`. */
+  /** Attributes of a text in `lang`. */
   in(lang: string): LanguageAttributes;
 }
 
@@ -32,26 +35,20 @@ const durationParts =
   /^P(?:(\d+)Y)?(?:(\d+)M)?(?:(\d+)W)?(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)S)?)?$/;
 const durationUnits = ['year', 'month', 'week', 'day', 'hour', 'minute', 'second'];
 
-/** @param region the language asked for where it is a variant of the catalogue's (`fr-CA`): dates follow it, words do not. */
-export function createReader(
-  catalogue: Catalogue,
-  timeZone: string,
-  region: string = catalogue.language,
-): Reader {
+/** @param region the requested variant of the catalogue's language (`fr-CA`): it decides how dates are written. */
+export function createReader(catalogue: Catalogue, timeZone: string, region: string): Reader {
   const { language } = catalogue;
   // English without a region is not American English: 3 May 2025.
   const locale = region === 'en' ? 'en-GB' : region;
   const dir = textDirection(language);
   const day = new Intl.DateTimeFormat(locale, { dateStyle: 'long', timeZone });
   const minute = new Intl.DateTimeFormat(locale, {
-    ...{
-      day: 'numeric',
-      month: 'long',
-      year: 'numeric',
-      hour: '2-digit',
-      minute: '2-digit',
-      timeZoneName: 'short',
-    },
+    day: 'numeric',
+    month: 'long',
+    year: 'numeric',
+    hour: '2-digit',
+    minute: '2-digit',
+    timeZoneName: 'short',
     timeZone,
   });
   const list = new Intl.ListFormat(language, { type: 'unit', style: 'long' });
@@ -60,8 +57,9 @@ export function createReader(
   return {
     language,
     dir,
-    t: (key, values) => catalogue.format(key, dir === 'rtl' ? isolated(values) : values),
+    t: (key, values) => catalogue.format(key, dir === 'rtl' ? isolate(values) : values),
     has: catalogue.has,
+    word: (group, code) => (catalogue.has(`${group}.${code}`) ? catalogue.format(`${group}.${code}`) : code),
     date: timeWriter(day),
     dateTime: timeWriter(minute),
     duration: rememberByText((text) => {
@@ -85,11 +83,8 @@ export function quantity(language: string, value: number, unit: string): string 
   const key = `${language} ${unit}`;
   let format = quantityFormats.get(key);
   if (!format) {
-    format = new Intl.NumberFormat(isLanguageTag(language) ? language : 'en', {
-      style: 'unit',
-      unit,
-      unitDisplay: 'long',
-    });
+    const locale = isLanguageTag(language) ? language : 'en';
+    format = new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay: 'long' });
     if (quantityFormats.size < 500) quantityFormats.set(key, format);
   }
   return format.format(value);
@@ -97,24 +92,21 @@ export function quantity(language: string, value: number, unit: string): string 
 
 const minuteMs = 60_000;
 
-/** Writes times. Intl takes its time, and many pages show the same minutes: no format here tells more. */
+/** Formats times to the minute. Texts are cached: Intl is slow, and many pages show the same minutes. */
 function timeWriter(format: Intl.DateTimeFormat): (time: string) => string {
-  const known = new LRUCache<number, string>({ max: 1_000 });
+  const texts = new LRUCache<number, string>({ max: 1_000 });
   return (time) => {
     const date = new Date(time);
     if (Number.isNaN(date.getTime())) return time;
     const minute = Math.floor(date.getTime() / minuteMs);
-    let text = known.get(minute);
-    if (text === undefined) {
-      text = format.format(date);
-      known.set(minute, text);
-    }
+    const text = texts.get(minute) ?? format.format(date);
+    texts.set(minute, text);
     return text;
   };
 }
 
-/** A Latin name inside an Arabic sentence keeps its own order, and the sentence keeps its own (Unicode FSI…PDI). */
-function isolated(values: MessageValues | undefined): MessageValues | undefined {
+/** Wraps values in FSI…PDI (Unicode), so that a Latin name does not change the order of an Arabic sentence. */
+function isolate(values: MessageValues | undefined): MessageValues | undefined {
   if (!values) return undefined;
   return Object.fromEntries(
     Object.entries(values).map(([name, value]) => [
@@ -122,4 +114,19 @@ function isolated(values: MessageValues | undefined): MessageValues | undefined 
       typeof value === 'string' ? `\u2068${value}\u2069` : value,
     ]),
   );
+}
+
+const rightToLeftScripts = new Set('Adlm Arab Hebr Mand Mend Nkoo Rohg Samr Syrc Thaa Yezi'.split(' '));
+
+/** The usual script of a language, such as `Arab`; '' for a text that is not a language tag. */
+const scriptOf = rememberByText((language) => scriptOfLanguage(language) ?? '');
+
+/** The direction of a language's usual script: `ar` → rtl, `az-Arab` → rtl, `en` → ltr; ltr if the tag is not valid. */
+function textDirection(language: string): 'ltr' | 'rtl' {
+  return rightToLeftScripts.has(scriptOf(language)) ? 'rtl' : 'ltr';
+}
+
+/** Whether a text is a well-formed language tag, fit for a `lang` attribute. */
+export function isLanguageTag(language: string): boolean {
+  return scriptOf(language) !== '';
 }

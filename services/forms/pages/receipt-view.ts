@@ -1,35 +1,39 @@
+import qrcode from 'qrcode';
 import { isNotice } from '#lib/contracts/element-rules.ts';
 import type { ReceiptPage } from '#lib/contracts/pages.ts';
 import type { ReceiptConsent, ReceiptPeer, ReceiptUnanswered } from '#lib/contracts/receipt-body.ts';
-import { safeUrl } from '../domain/safe-url.ts';
-import { askerView, controllerView } from './controller-view.ts';
-import { processingFacts } from './processing-facts.ts';
-import { type QrImage, qrImage } from './qr-image.ts';
+import { safeUrl } from '../domain/rich-text.ts';
+import {
+  askerView,
+  type ControllerView,
+  controllerView,
+  type ProcessingFacts,
+  processingFacts,
+} from './facts.ts';
 import type { LanguageAttributes, Reader } from './reader.ts';
 import type { RichNode, RichText } from './rich-text-tree.ts';
 
 interface Row {
   label: string;
   values: string[];
-  /** The language of the values, where they are texts of the information. */
+  /** The language of values that are texts of the information. */
   attributes?: LanguageAttributes;
-  /** Identifiers and fingerprints are set in a fixed-width face. */
+  /** Set in a fixed-width font: identifiers and fingerprints. */
   code?: boolean;
 }
 
-export interface ReceiptConsentView {
+interface ReceiptConsentView {
   title: string;
   attributes: LanguageAttributes;
   identifier: string;
   sha256: string;
-  /** Text shown: plain first, rich after. */
   description: string | null;
-  facts: ReturnType<typeof processingFacts> | null;
-  controller: ReturnType<typeof controllerView>;
+  facts: ProcessingFacts | null;
+  controller: ControllerView | null;
   body: RichNode[];
   options: string;
   optionsLanguage: LanguageAttributes;
-  /** null: answered to a peer, whose receipt has the answer. */
+  /** null if the answer went to a peer, whose receipt has it. */
   answers: string[] | null;
   answerLanguage: LanguageAttributes;
   owner: string | null;
@@ -43,7 +47,6 @@ export function receiptView(page: ReceiptPage, reader: Reader, rich: RichText) {
     consentView(consent, null, reader, rich),
   );
   const owners = (receipt.peers ?? []).map((peer) => ownerView(peer, reader, rich));
-  const qr: QrImage | null = receipt.updateUrl ? qrImage(receipt.updateUrl) : null;
   return {
     title: reader.t('receipt.title'),
     intro: reader.t('receipt.intro', { collector: askerView(page, reader)?.name ?? receipt.collector.name }),
@@ -64,8 +67,11 @@ export function receiptView(page: ReceiptPage, reader: Reader, rich: RichText) {
     answered: [...consents, ...owners.flatMap((owner) => owner.consents)],
     privacyPolicy: safeUrl(receipt.privacyPolicyUrl),
     updateUrl: safeUrl(receipt.updateUrl),
-    qr,
-    formats: page.links.formats.map(({ mediaType, url }) => ({ url, text: formatName(mediaType, reader) })),
+    qr: receipt.updateUrl ? qrImage(receipt.updateUrl) : null,
+    formats: page.links.formats.map(({ mediaType, url }) => ({
+      url,
+      text: reader.word('receipt.format', mediaType),
+    })),
   };
 }
 
@@ -102,9 +108,9 @@ function aboutRows({ receipt }: ReceiptPage, reader: Reader): Row[] {
   const attributes = Object.entries(receipt.attributes ?? {}).map(([name, value]) => `${name}: ${value}`);
   const plain = rows(
     [
-      ['receipt.method', [word('method', receipt.collectionMethod, reader)]],
+      ['receipt.method', [reader.word('method', receipt.collectionMethod)]],
       ['receipt.author', receipt.leader ? [] : [receipt.author]],
-      ['receipt.confirmation', [word('confirmation', receipt.confirmation, reader)]],
+      ['receipt.confirmation', [reader.word('confirmation', receipt.confirmation)]],
       ['receipt.jurisdiction', [receipt.jurisdiction], textsLanguage(receipt)],
       ['receipt.language', [reader.languageName(receipt.language)]],
       ['receipt.attributes', attributes],
@@ -123,7 +129,7 @@ function aboutRows({ receipt }: ReceiptPage, reader: Reader): Row[] {
   return [...plain, ...codes.map((row) => ({ ...row, code: true }))];
 }
 
-/** Rows without a value are left out. */
+/** Omits rows without a value. */
 function rows(pairs: [key: string, values: (string | undefined)[], lang?: string][], reader: Reader): Row[] {
   return pairs.flatMap(([key, given, lang]) => {
     const values = given.filter((value) => value !== undefined && value !== '') as string[];
@@ -166,13 +172,13 @@ function consentView(
   };
 }
 
-/** Texts that the content hides were not on the page, and a receipt does not say that they were. */
-function shownController(texts: Record<string, unknown>, unlessSaid: boolean) {
-  const visible = texts.dataControllerVisible ?? unlessSaid;
+/** The controller if the page of the form showed it. */
+function shownController(texts: Record<string, unknown>, visibleByDefault: boolean) {
+  const visible = texts.dataControllerVisible ?? visibleByDefault;
   return visible === true ? controllerView(record(texts.dataController)) : null;
 }
 
-/** What a peer asked: its own receipt has the answers. */
+/** The elements of a peer, without answers: its own receipt has them. */
 function ownerView({ name, information, elements }: ReceiptPeer, reader: Reader, rich: RichText) {
   const { identifier, sha256, texts, lang } = information;
   return {
@@ -182,7 +188,8 @@ function ownerView({ name, information, elements }: ReceiptPeer, reader: Reader,
     footer: rich(text(texts.footer) ?? undefined, 4),
     controller: shownController(texts, false),
     heading: reader.t('form.peer', { owner: name }),
-    ...{ identifier, sha256 },
+    identifier,
+    sha256,
     consents: elements.map((element) => {
       const type = (element.identifier.split('/')[1] ?? '') as ReceiptConsent['type'];
       return consentView({ ...element, type, options: [], owner: name }, name, reader, rich);
@@ -198,7 +205,7 @@ function answerTexts(consent: ReceiptConsent | ReceiptUnanswered, reader: Reader
   return [reader.t(answer[0] === 'accepted' ? 'answer.accepted' : 'answer.refused')];
 }
 
-/** The texts of a processing as a receipt stores them: whatever is missing is left out. */
+/** The texts of a processing as stored in a receipt, where members may be missing. */
 function processingTexts({ texts, lang }: ReceiptUnanswered): Parameters<typeof processingFacts>[0] {
   return {
     ...(texts as object),
@@ -210,18 +217,38 @@ function processingTexts({ texts, lang }: ReceiptUnanswered): Parameters<typeof 
   };
 }
 
-function word(group: string, code: string, reader: Reader): string {
-  return reader.has(`${group}.${code}`) ? reader.t(`${group}.${code}`) : code;
-}
-
-function formatName(mediaType: string, reader: Reader): string {
-  return word('receipt.format', mediaType, reader);
-}
-
 function text(value: unknown): string | null {
   return typeof value === 'string' && value !== '' ? value : null;
 }
 
 function record(value: unknown): Record<string, never> | null {
   return typeof value === 'object' && value !== null ? (value as Record<string, never>) : null;
+}
+
+/** Modules of white around a QR code (ISO/IEC 18004). */
+const quietZone = 4;
+
+/** A QR code as one SVG path in units of modules; null if the text is too long. */
+function qrImage(text: string): { size: number; path: string } | null {
+  try {
+    const { modules } = qrcode.create(text, { errorCorrectionLevel: 'L' });
+    const isDark = (row: number, column: number) => Boolean(modules.get(row, column));
+    return { size: modules.size + 2 * quietZone, path: modulesPath(modules.size, isDark) };
+  } catch {
+    return null;
+  }
+}
+
+/** One rectangle for each horizontal run of dark modules. */
+function modulesPath(size: number, isDark: (row: number, column: number) => boolean): string {
+  const runs: string[] = [];
+  for (let row = 0; row < size; row++) {
+    for (let column = 0; column < size; column++) {
+      const start = column;
+      while (column < size && isDark(row, column)) column++;
+      if (column > start)
+        runs.push(`M${start + quietZone} ${row + quietZone}h${column - start}v1h-${column - start}z`);
+    }
+  }
+  return runs.join('');
 }

@@ -1,57 +1,23 @@
 import { parseDocument } from 'htmlparser2';
 import { LRUCache } from 'lru-cache';
-import { safeUrl } from '../domain/safe-url.ts';
+import { safeUrl } from '../domain/rich-text.ts';
 
-/** Rich text as a tree that a template walks and escapes like everything else: no raw HTML reaches a page. */
+/** Rich text as a tree. Templates escape its texts and attributes like all others: no raw HTML reaches a page. */
 export type RichNode =
   | { text: string }
   | { tag: string; attributes: Record<string, string>; children: RichNode[] };
 
-/** Tags that pages show, and what each becomes. Headings are put below the page's own afterwards. */
+const blocks = new Set('p hr pre blockquote ul ol dl table h1 h2 h3 h4 h5 h6'.split(' '));
+const otherTags = 'br strong em u s sub sup code li dl dt dd thead tbody tr th td a span'.split(' ');
+
+/** Tags that pages may show, and the tag that each becomes. */
 const shownTags: Record<string, string> = {
-  ...Object.fromEntries(
-    [
-      'p',
-      'br',
-      'hr',
-      'strong',
-      'em',
-      'u',
-      's',
-      'sub',
-      'sup',
-      'code',
-      'pre',
-      'blockquote',
-      'ul',
-      'ol',
-      'li',
-      'dl',
-      'dt',
-      'dd',
-    ].map((tag) => [tag, tag]),
-  ),
-  ...Object.fromEntries(['table', 'thead', 'tbody', 'tr', 'th', 'td', 'a', 'span'].map((tag) => [tag, tag])),
-  ...Object.fromEntries(['h1', 'h2', 'h3', 'h4', 'h5', 'h6'].map((tag) => [tag, tag])),
-  ...{ b: 'strong', i: 'em', div: 'p' },
+  ...Object.fromEntries([...blocks, ...otherTags].map((tag) => [tag, tag])),
+  b: 'strong',
+  i: 'em',
+  div: 'p',
 };
-const blocks = new Set([
-  'p',
-  'hr',
-  'pre',
-  'blockquote',
-  'ul',
-  'ol',
-  'dl',
-  'table',
-  'h1',
-  'h2',
-  'h3',
-  'h4',
-  'h5',
-  'h6',
-]);
-const maximalDepth = 32;
+const maxDepth = 32;
 
 interface ParsedNode {
   type: string;
@@ -61,12 +27,12 @@ interface ParsedNode {
   children?: ParsedNode[];
 }
 
-/** @param topHeading the level that the text's highest heading gets, one below the heading it stands under. */
+/** @param topHeading the level of the text's highest heading: one below the heading above the text. */
 export type RichText = (html: string | undefined, topHeading?: number) => RichNode[];
 
 /**
- * Makes trees of rich text. @param sanitise the allow-list sanitiser, applied again here (security.md, "Pages"); what it leaves must
- * still pass this file's own list of tags and attributes. Trees are cached by their source: elements are shown far more often than edited.
+ * Parses rich text into trees, cached by source. The text is sanitised again (docs/security.md, "Pages"), and only the tags and
+ * attributes that this file lists reach a page.
  */
 export function createRichText(sanitise: (html: string) => string): RichText {
   const trees = new LRUCache<string, RichNode[]>({
@@ -92,7 +58,7 @@ function parse(html: string): RichNode[] {
   return paragraphs(children.flatMap((node) => toRich(node, 0)));
 }
 
-/** Headings keep their order of rank, without gaps, from a level that continues the page's outline (WCAG 1.3.1). */
+/** Renumbers headings without gaps, from the level that continues the page's outline (WCAG 1.3.1). */
 function withHeadingsFrom(topHeading: number, nodes: RichNode[]): RichNode[] {
   const ranks = [...new Set(nodes.flatMap(headingsIn))].sort();
   const rename = (node: RichNode): RichNode => {
@@ -111,10 +77,10 @@ function headingsIn(node: RichNode): string[] {
 
 function toRich(node: ParsedNode, depth: number): RichNode[] {
   if (node.type === 'text') return [{ text: node.data ?? '' }];
-  if (node.type !== 'tag' || depth > maximalDepth) return [];
+  if (node.type !== 'tag' || depth > maxDepth) return [];
   const children = (node.children ?? []).flatMap((child) => toRich(child, depth + 1));
   const tag = Object.hasOwn(shownTags, node.name ?? '') ? shownTags[node.name ?? ''] : undefined;
-  // A paragraph cannot hold a block, a div can.
+  // A paragraph cannot contain a block, a div can.
   if (!tag || (node.name === 'div' && children.some(isBlock))) return children;
   return [{ tag, attributes: shownAttributes(tag, node.attribs ?? {}), children }];
 }
@@ -128,7 +94,7 @@ function shownAttributes(tag: string, given: Record<string, string>): Record<str
   return attributes;
 }
 
-/** Text and inline tags outside of any block become paragraphs. */
+/** Wraps text and inline tags outside of blocks in paragraphs. */
 function paragraphs(nodes: RichNode[]): RichNode[] {
   const result: RichNode[] = [];
   let open: RichNode[] = [];
@@ -146,7 +112,7 @@ function paragraphs(nodes: RichNode[]): RichNode[] {
   return result;
 }
 
-/** Text without a single tag: an empty line ends a paragraph, a line break stays one. */
+/** For text without tags: an empty line ends a paragraph, a line break becomes `<br>`. */
 function plainParagraphs(text: string): RichNode[] {
   return text
     .split(/\n\s*\n/)

@@ -1,4 +1,4 @@
-/** The parts of an OpenAPI 3.0 schema that the page shows. */
+/** An OpenAPI 3.0 schema, as far as the reference page shows it. */
 export interface Schema {
   $ref?: string;
   type?: string;
@@ -27,10 +27,10 @@ export interface SchemaRow {
 
 export type Resolve = <Node>(node: Node | { $ref: string }) => Node;
 
-/** Deep enough for every body of the contract; a schema that contains itself ends here too. */
-const maximalDepth = 3;
+/** Enough for every body of the contract; also ends recursive schemas. */
+const maxDepth = 3;
 
-/** The members of a schema, nested ones after their parent with its path before theirs. */
+/** The members of a schema. Nested members follow their parent, with its path as a prefix. */
 export function schemaRows(
   schema: Schema | undefined,
   resolve: Resolve,
@@ -51,7 +51,7 @@ export function schemaRows(
       required: whole.required?.includes(name) ?? false,
       description: member.description ?? resolved.description ?? '',
     };
-    if (depth >= maximalDepth) return [row];
+    if (depth >= maxDepth) return [row];
     return [row, ...schemaRows(items ?? resolved, resolve, items ? `${path}[]` : path, depth + 1)];
   });
 }
@@ -69,14 +69,14 @@ export function typeName(schema: Schema | undefined, resolve: Resolve): string {
   return `${name}${whole.format ? ` (${whole.format})` : ''}${whole.nullable ? ' | null' : ''}`;
 }
 
-/** A schema with its reference followed and its `allOf` parts put together. */
+/** A schema with its reference resolved and its `allOf` merged. */
 function merged(schema: Schema | undefined, resolve: Resolve, depth = 0): Schema {
   const whole = resolve<Schema>(schema ?? {});
-  if (!whole.allOf || depth > maximalDepth) return whole;
+  if (!whole.allOf || depth > maxDepth) return whole;
   const parts = whole.allOf.map((part) => merged(part, resolve, depth + 1));
   return {
     ...Object.assign({}, ...parts, whole),
-    // Its own members come first: they are the ones that matter most.
+    // The schema's own members come first.
     properties: Object.assign(
       {},
       whole.properties,

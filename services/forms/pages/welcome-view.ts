@@ -1,8 +1,7 @@
-import type { WelcomePage } from '#lib/contracts/pages.ts';
-import { pathOf } from './path-of.ts';
+import type { HostPage, WelcomePage } from '#lib/contracts/pages.ts';
 import type { Reader } from './reader.ts';
 
-/** One step in a terminal: what it does, and the lines to copy. */
+/** A description and the shell command to copy. */
 interface Step {
   text: string;
   command: string;
@@ -12,11 +11,11 @@ interface WelcomeView {
   title: string;
   hostPath: string;
   steps: Step[];
-  /** The lines of HTML that embed the form of this page. */
+  /** The HTML that embeds this page's form. */
   embed: string;
 }
 
-/** The first page. In demo mode its lines can be copied as they stand: they hold this instance's own addresses. */
+/** The welcome page. In demo mode its commands work as they stand: they contain this instance's URLs. */
 export function welcomeView(page: WelcomePage, reader: Reader): WelcomeView {
   const { demo, instance } = page;
   if (!demo) return { title: instance.name, hostPath: '', steps: [], embed: '' };
@@ -32,7 +31,7 @@ export function welcomeView(page: WelcomePage, reader: Reader): WelcomeView {
   };
 }
 
-/** Each time for another person, so that the lines can be run again. They answer the demonstration's layout.001. */
+/** Commands for the demo's layout.001. Each run uses another subject, so that the commands can be repeated. */
 function firstConsent({ instance }: WelcomePage, tokenUrl: string, reader: Reader): Step[] {
   const { baseUrl } = instance;
   const bearer = '-H "Authorization: Bearer $TOKEN"';
@@ -70,4 +69,20 @@ FORM=$(curl -s ${baseUrl}/consents \\
   ${bearer}`,
     },
   ];
+}
+
+/** A URL of this instance without its origin, so that the page also works under another host name (127.0.0.1). */
+function pathOf(url: string, baseUrl: string): string {
+  return url.startsWith(`${baseUrl}/`) ? url.slice(baseUrl.length) : url;
+}
+
+/** The sample site of the demo, with the three lines that embed a form. */
+export function hostView({ instance }: HostPage): { snippet: string } {
+  return {
+    snippet: [
+      '<div id="consent"></div>',
+      `<script src="${instance.baseUrl}/assets/embed.js"`,
+      '        data-target="#consent" data-src="TRANSACTION URL"></script>',
+    ].join('\n'),
+  };
 }

@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers';
 import type { PageModel } from '#lib/contracts/pages.ts';
 import { contentSecurityPolicy } from '#lib/http/security-headers.ts';
 import type { Assets } from '../../../services/forms/pages/assets.ts';
-import type { PageRenderer } from '../../../services/forms/pages/create-page-renderer.ts';
+import type { PageRenderer } from '../../../services/forms/pages/page-renderer.ts';
 
 /** Serves rendered pages and assets with the product's own policy, without any service behind them. */
 export interface PageServer {

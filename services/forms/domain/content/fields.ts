@@ -1,7 +1,6 @@
 import type { Fault } from '#lib/errors/fail.ts';
 import { boundedNfc } from '#lib/text/nfc.ts';
-import { safeUrl } from '../safe-url.ts';
-import { sanitiseRichText } from '../sanitise-rich-text.ts';
+import { safeUrl, sanitiseRichText } from '../rich-text.ts';
 
 /**
  * Reads one field of content: the value to store, or undefined if there is none. Faults are added to the list, so that all of

@@ -6,33 +6,32 @@ import type {
   PageContact,
   PagePart,
 } from '#lib/contracts/pages.ts';
-import { safeUrl } from '../domain/safe-url.ts';
-import { type AnswerView, answerView } from './answer-view.ts';
-import { type ControllerView, controllerView } from './controller-view.ts';
+import { safeUrl } from '../domain/rich-text.ts';
+import { type AnswerView, answerView, type ControllerView, controllerView } from './facts.ts';
 import type { LanguageAttributes, Reader } from './reader.ts';
 
-/** A page that says where things stand and what can be done next. */
+/** The page of a transaction that takes no answers now: its state and the possible next steps. */
 export interface FinalView {
   title: string;
-  /** What the mark beside the title says; the words say it too. */
+  /** The symbol beside the title. */
   mark: 'done' | 'neutral' | 'warning';
   texts: string[];
   answers: AnswerView[];
   parts: PartView[];
-  /** Until when the receipt's link works; null: there is no receipt. */
+  /** How long the receipt's link works; null if there is no receipt. */
   keep: string | null;
-  /** Some peers have not answered yet: the page looks again by itself. */
+  /** Some peers have not decided yet: page.js reloads the parts. */
   isUnderWay: boolean;
-  /** `note`: what the script says while it counts down, with `{time}` for the time that is left. */
+  /** `note` is the text of the countdown; page.js replaces `{time}` in it. */
   callback: { url: string; text: string; note: string } | null;
-  /** Label of the button that makes a child. */
+  /** Label of the button that creates a child. */
   childText: string;
   contact: ControllerView | null;
   contactLanguage: LanguageAttributes;
   contactText: string | null;
 }
 
-/** What a peer was answered, and what has become of it. */
+/** The part of one peer, with its state. */
 interface PartView {
   state: PagePart['state'];
   title: string;
@@ -48,7 +47,7 @@ const marks: Partial<Record<FinalPage['page'], FinalView['mark']>> = {
 
 export function finalView(page: FinalPage, reader: Reader): FinalView {
   const committed = page.page === 'committed';
-  const asks = page.links.child === null && page.page !== 'submitted';
+  const showsContact = page.links.child === null && page.page !== 'submitted';
   return {
     title: reader.t(`${page.page}.title`),
     mark: marks[page.page] ?? 'warning',
@@ -62,11 +61,11 @@ export function finalView(page: FinalPage, reader: Reader): FinalView {
       page.page === 'submitted' || page.parts.some(({ state }) => state === 'sending' || state === 'held'),
     callback: page.page === 'submitted' ? null : callbackLink(page, reader),
     childText: reader.t(committed ? 'committed.change' : 'final.startAgain'),
-    ...contactOf(asks ? page.contact : null, asks, reader),
+    ...contactOf(page.contact, showsContact, reader),
   };
 }
 
-/** Answers that a peer collected are in force, or not, when the peer says so; also against what became of the others. */
+/** An accepted part stays in force even if the transaction was rolled back or cancelled. */
 function otherText({ page, parts, leader }: FinalPage): string {
   const isOver = page === 'rolledback' || page === 'cancelled';
   if (isOver && parts.some(({ state }) => state === 'accepted')) return 'final.textAgainst';
@@ -96,7 +95,7 @@ function committedTexts(page: FinalPage, reader: Reader): string[] {
   ];
 }
 
-/** Shown as a link whatever happens to the script that follows it; http and https only (security.md, "Pages"). */
+/** A link, so that it works without JavaScript; http and https only (docs/security.md, "Pages"). */
 function callbackLink({ embedding }: FinalPage, reader: Reader): FinalView['callback'] {
   const url = embedding?.callback;
   if (!url || !safeUrl(url)?.startsWith('http')) return null;
@@ -108,22 +107,22 @@ function callbackLink({ embedding }: FinalPage, reader: Reader): FinalView['call
   };
 }
 
-/** Whom to ask, where there is no other door. */
+/** The contact, on pages that offer no other way on. */
 function contactOf(
-  given: PageContact | null,
-  wanted: boolean,
+  pageContact: PageContact | null,
+  isShown: boolean,
   reader: Reader,
 ): Pick<FinalView, 'contact' | 'contactLanguage' | 'contactText'> {
-  const contactLanguage = given?.lang ? reader.in(given.lang) : {};
-  if (!wanted) return { contact: null, contactLanguage, contactText: null };
-  const contact = controllerView(given);
+  const contactLanguage = pageContact?.lang ? reader.in(pageContact.lang) : {};
+  if (!isShown) return { contact: null, contactLanguage, contactText: null };
+  const contact = controllerView(pageContact);
   const contactText = contact?.company
     ? reader.t('contact.ask', { company: contact.company })
     : reader.t('contact.askAnyone');
   return { contact, contactLanguage, contactText };
 }
 
-/** The button that makes a child is named after what it does in the parent's state. */
+/** The page that asks before a child is created; its words depend on the parent's state. */
 export function childView(page: ChildPage, reader: Reader): { title: string; text: string; button: string } {
   const kind = page.state === 'COMMITTED' ? 'COMMITTED' : 'other';
   return {
@@ -140,17 +139,17 @@ export function answeredView(page: AnsweredPage, reader: Reader): { title: strin
   };
 }
 
-/** Ends that only somebody else can open again. */
-const asksSomebody = new Set<ErrorPage['code']>(['expired', 'withdrawn', 'layout-conflict']);
+/** Failures that the subject cannot resolve alone. */
+const needsContact = new Set<ErrorPage['code']>(['expired', 'withdrawn', 'layout-conflict']);
 
-/** A title and what to do, in words for the subject; never the detail of the problem, which is for clients. */
+/** A title and a remedy for the subject. The detail of the problem is for clients and is not shown. */
 export function errorView(page: ErrorPage, reader: Reader) {
-  const ownDoor = page.links.child !== null || page.links.transaction !== null;
+  const hasLink = page.links.child !== null || page.links.transaction !== null;
   return {
     title: reader.t(`error.${page.code}.title`),
     text: reader.t(`error.${page.code}.text`),
     kept: page.links.child !== null && page.entered?.length ? reader.t('error.expired.kept') : null,
     retry: page.retryAfter === undefined ? null : reader.t('error.retryAfter', { seconds: page.retryAfter }),
-    ...contactOf(page.contact, !ownDoor && (page.contact !== null || asksSomebody.has(page.code)), reader),
+    ...contactOf(page.contact, !hasLink && (page.contact !== null || needsContact.has(page.code)), reader),
   };
 }

@@ -1,0 +1,52 @@
+import sanitizeHtml from 'sanitize-html';
+
+const blocks =
+  'p br hr h1 h2 h3 h4 h5 h6 ul ol li dl dt dd blockquote pre div table thead tbody tr th td'.split(' ');
+const inline = 'a strong b em i u s sub sup code span'.split(' ');
+
+/** Two passes suffice for ordinary texts; the bound is for texts made to need more. */
+const maxPasses = 5;
+
+const options: sanitizeHtml.IOptions = {
+  allowedTags: [...blocks, ...inline],
+  allowedAttributes: { '*': ['lang', 'dir'], a: ['href'] },
+  allowedSchemes: ['http', 'https', 'mailto'],
+  allowProtocolRelative: false,
+  disallowedTagsMode: 'discard',
+  nestingLimit: 32,
+  transformTags: {
+    // Relative URLs are dropped: they would lead into this instance.
+    a: (tagName, { href, lang, dir }) => {
+      const target = safeUrl(href);
+      return {
+        tagName,
+        attribs: { ...(lang && { lang }), ...(dir && { dir }), ...(target && { href: target }) },
+      };
+    },
+  },
+};
+
+/**
+ * Keeps the allowed tags and attributes of rich text: no script, style, image, class, id or event handler, and links to http,
+ * https and mailto only. Called when content is saved and again when it is shown (docs/security.md, "Pages").
+ */
+export function sanitiseRichText(html: string): string {
+  let clean = sanitizeHtml(html, options);
+  // Removing a tag can change how the rest is parsed, so repeat until nothing changes.
+  for (let pass = 1; pass < maxPasses; pass += 1) {
+    const again = sanitizeHtml(clean, options);
+    if (again === clean) return clean;
+    clean = again;
+  }
+  return clean;
+}
+
+const protocols = new Set(['http:', 'https:', 'mailto:']);
+
+/** The URL if a page may link to it: http, https or mailto, without credentials; else null. */
+export function safeUrl(url: string | null | undefined): string | null {
+  const parsed = url ? URL.parse(url) : null;
+  if (!parsed || !protocols.has(parsed.protocol) || parsed.username !== '' || parsed.password !== '')
+    return null;
+  return parsed.href;
+}

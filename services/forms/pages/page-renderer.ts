@@ -1,0 +1,126 @@
+import { LRUCache } from 'lru-cache';
+import type { FormLabels } from '#lib/contracts/form-content.ts';
+import type { FormPage, MailPage, PageModel } from '#lib/contracts/pages.ts';
+import { usedColorScheme } from '#lib/pages/color-scheme.ts';
+import { loadTemplates } from '#lib/pages/load-templates.ts';
+import { sanitiseRichText } from '../domain/rich-text.ts';
+import { apiView } from './api-view.ts';
+import type { Assets } from './assets.ts';
+import { loadCatalogues } from './catalogues.ts';
+import { askerView } from './facts.ts';
+import { formLabels } from './form-labels.ts';
+import { formView } from './form-view.ts';
+import { problemView } from './problem-view.ts';
+import { createReader, isLanguageTag, type Reader } from './reader.ts';
+import { receiptView } from './receipt-view.ts';
+import { createRichText, type RichText } from './rich-text-tree.ts';
+import { answeredView, childView, errorView, finalView } from './status-views.ts';
+import { hostView, welcomeView } from './welcome-view.ts';
+
+/** Renders page models to HTML. */
+export interface PageRenderer {
+  render(model: PageModel): string;
+  /** The words around a form's content. */
+  label(page: FormPage): FormLabels;
+  /** Languages that have a catalogue. */
+  languages: string[];
+}
+
+/** The template of each page, in `views/`. */
+const templateOf = {
+  form: 'form',
+  answered: 'answered',
+  submitted: 'final',
+  committed: 'final',
+  cancelled: 'final',
+  timeout: 'final',
+  rolledback: 'final',
+  child: 'child',
+  error: 'error',
+  receipt: 'receipt',
+  mail: 'mail',
+  welcome: 'welcome',
+  host: 'host',
+  problem: 'problem',
+  api: 'api',
+} as const satisfies Record<PageModel['page'], string>;
+
+/** Pages for developers, which are in English like openapi.yaml. */
+const englishOnly = new Set<PageModel['page']>(['problem', 'api']);
+
+export function createPageRenderer(assets: Assets): PageRenderer {
+  const catalogues = loadCatalogues();
+  const templates = loadTemplates(new URL('../views/', import.meta.url), [
+    ...new Set(Object.values(templateOf)),
+  ]);
+  const rich = createRichText(sanitiseRichText);
+  const readers = new LRUCache<string, Reader>({ max: 100 });
+
+  /** Readers are cached because Intl formatters are slow to create. */
+  function readerFor(language: string, timeZone: string): Reader {
+    const catalogue = catalogues.pick(language);
+    const isVariant = isLanguageTag(language) && language.toLowerCase().startsWith(`${catalogue.language}-`);
+    const region = isVariant ? language : catalogue.language;
+    const key = `${region} ${timeZone}`;
+    const reader = readers.get(key) ?? createReader(catalogue, timeZone, region);
+    readers.set(key, reader);
+    return reader;
+  }
+
+  return {
+    languages: catalogues.languages,
+    render(model) {
+      const language = englishOnly.has(model.page) ? 'en' : model.language;
+      const reader = readerFor(language, model.instance.timeZone);
+      return templates[templateOf[model.page]]({
+        model,
+        reader,
+        t: reader.t,
+        asset: assets.url,
+        colorScheme: usedColorScheme(model),
+        view: viewOf(model, reader, rich),
+        asker: askerView(model, reader),
+      });
+    },
+    label: (page) => formLabels(page, readerFor(page.language, page.instance.timeZone), rich),
+  };
+}
+
+/** What a template shows besides its model. Views take the decisions; templates only insert. */
+function viewOf(model: PageModel, reader: Reader, rich: RichText): unknown {
+  switch (model.page) {
+    case 'form':
+      return formView(model, reader, rich);
+    case 'answered':
+      return answeredView(model, reader);
+    case 'child':
+      return childView(model, reader);
+    case 'error':
+      return errorView(model, reader);
+    case 'receipt':
+      return receiptView(model, reader, rich);
+    case 'mail':
+      return mailView(model, reader, rich);
+    case 'welcome':
+      return welcomeView(model, reader);
+    case 'problem':
+      return problemView(model);
+    case 'host':
+      return hostView(model);
+    case 'api':
+      return apiView(model.document, rich);
+    default:
+      return finalView(model, reader);
+  }
+}
+
+/** The preview of a mail, in the content's own language. */
+function mailView({ mail, lang }: MailPage, reader: Reader, rich: RichText) {
+  return {
+    title: mail.title || mail.subject,
+    attributes: reader.in(lang),
+    body: rich(mail.body, 3),
+    footer: rich(mail.footer, 3),
+    signature: rich(mail.signature, 3),
+  };
+}
