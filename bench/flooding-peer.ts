@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { loadSecrets } from '#lib/config/secrets.ts';
-import { randomId } from '#lib/ids/random-id.ts';
+import { randomId } from '#lib/ids/random-ids.ts';
 import { signPeerRequest } from '../services/peers/domain/peer-token.ts';
 
 // A peer that sends requests without end, until its parent disconnects; each is signed as it should be.

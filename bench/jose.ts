@@ -1,10 +1,8 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { CompactEncrypt, CompactSign, compactDecrypt, compactVerify, importJWK, type JWK } from 'jose';
-import { decryptCompact, encryptCompact, readCompact } from '#lib/jose/compact-jwe.ts';
-import { createCompactJws } from '#lib/jose/compact-jws.ts';
-import { createEs256 } from '#lib/jose/es256.ts';
-import { privateKeyOf, publicKeyOf } from '#lib/jose/key-objects.ts';
-import { provePayload, readCompactJws } from '#lib/jose/read-compact.ts';
+import { decryptCompact, encryptCompact, readCompact } from '#lib/jose/jwe.ts';
+import { createCompactJws, createEs256, provePayload, readCompactJws } from '#lib/jose/jws.ts';
+import { privateKeyOf, publicKeyOf } from '#lib/jose/keys.ts';
 
 // `npm run bench:jose`: what lib/jose saves beside the package `jose`, for each step of a part (ADR 18). Both do the
 // same work with the same keys, one after the other.

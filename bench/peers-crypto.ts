@@ -1,8 +1,8 @@
-import { generatePrivateKey, publicPart, readPrivateKey } from '#lib/config/private-key.ts';
+import { generatePrivateKey, publicPart, readPrivateKey } from '#lib/config/secret-values.ts';
 import { askedDigest } from '#lib/federation/asked-digest.ts';
 import { openAnswers, sealAnswers } from '#lib/federation/sealed-answers.ts';
-import { randomId } from '#lib/ids/random-id.ts';
-import { keyThumbprint } from '#lib/jose/key-thumbprint.ts';
+import { randomId } from '#lib/ids/random-ids.ts';
+import { keyThumbprint } from '#lib/jose/keys.ts';
 import { bodyDigest } from '../services/peers/domain/body-digest.ts';
 import { signPeerRequest, verifyPeerToken } from '../services/peers/domain/peer-token.ts';
 import { createReceiptSigner, readReceipt } from '../services/peers/domain/receipt.ts';
@@ -33,7 +33,7 @@ export async function measureCrypto(times: number): Promise<CryptoCost> {
   const seal = async () => {
     const header = { sid, leader, digest: askedDigest(asked), exp: Math.ceil(now.getTime() / 1000) + 3_600 };
     const key = publicPart(sealing);
-    return sealAnswers(content, { key: { ...key, kid: await keyThumbprint(key) }, header });
+    return sealAnswers(content, { key: { ...key, kid: keyThumbprint(key) }, header });
   };
   const sealed = await seal();
   const body = Buffer.from(JSON.stringify({ leader: { location: leader, id: sid }, subject: 'ann', sealed }));

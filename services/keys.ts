@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { rotateInstanceKeys } from '#lib/config/rotate-instance-keys.ts';
-import { StartupError } from '#lib/errors/startup-error.ts';
+import { StartupError } from '#lib/errors/fail.ts';
 
 // `npm run keys -- rotate [folder]`: replaces the keys with which this instance signs, and to which peers encrypt. Peers accept
 // the new signing key because the old one signs it (docs/federation.md).

@@ -1,9 +1,10 @@
 import { str } from 'envalid';
-import { databaseLogin, readDatabasePassword } from '#lib/config/database-login.ts';
-import { readSettings } from '#lib/config/read-settings.ts';
-import { databaseUrl, logLevel } from '#lib/config/validators.ts';
+import { databaseUrl } from '#lib/config/address-validators.ts';
+import { databaseLogin, readDatabasePassword } from '#lib/config/secret-files.ts';
+import { readSettings } from '#lib/config/settings.ts';
+import { logLevel } from '#lib/config/validators.ts';
 import { migrate } from '#lib/db/migrate.ts';
-import { StartupError } from '#lib/errors/startup-error.ts';
+import { StartupError } from '#lib/errors/fail.ts';
 import { createLogger } from '#lib/observability/logger.ts';
 import { schemas } from './definitions.ts';
 

@@ -1,9 +1,9 @@
 import { readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { createSecretFile, readSecretFile, replaceSecretFile } from '#lib/config/secret-files.ts';
+import { generateSharedSecret } from '#lib/config/secret-values.ts';
 import { loadSecrets } from '#lib/config/secrets.ts';
-import { generateSharedSecret } from '#lib/config/shared-secret.ts';
-import { StartupError } from '#lib/errors/startup-error.ts';
+import { StartupError } from '#lib/errors/fail.ts';
 import { allCallers, databasePasswords, secretShares } from './definitions.ts';
 
 // `npm run secrets -- <folder> [<folder of shares>]`: generates the missing secrets of a distributed instance, readable by their

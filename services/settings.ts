@@ -1,6 +1,5 @@
-import { isLoopback, outboundSpecs } from '#lib/config/outbound-specs.ts';
-import { standaloneSpecs } from '#lib/config/process-specs.ts';
-import { readSettings, type Settings } from '#lib/config/read-settings.ts';
+import { readSettings, type Settings } from '#lib/config/settings.ts';
+import { isLoopback, outboundSpecs, standaloneSpecs } from '#lib/config/specs.ts';
 import { authSpecs, checkAuthSettings } from './auth/config.ts';
 import { formsSpecs } from './forms/config.ts';
 import { peersSpecs } from './peers/config.ts';

@@ -1,7 +1,7 @@
 import type { RequestListener, ServerResponse } from 'node:http';
 import path from 'node:path';
 import { loadSecrets, warnOfMode } from '#lib/config/secrets.ts';
-import { resolveSignIn } from '#lib/config/sign-in-specs.ts';
+import { resolveSignIn } from '#lib/config/specs.ts';
 import { acquireAdvisoryLock } from '#lib/db/advisory-lock.ts';
 import { startEmbeddedPostgres } from '#lib/db/embedded/start-embedded-postgres.ts';
 import { hasRows } from '#lib/db/has-rows.ts';

@@ -1,6 +1,6 @@
-import { brokerList } from '#lib/config/network-validators.ts';
-import { readSettings } from '#lib/config/read-settings.ts';
-import { StartupError } from '#lib/errors/startup-error.ts';
+import { brokerList } from '#lib/config/address-validators.ts';
+import { readSettings } from '#lib/config/settings.ts';
+import { StartupError } from '#lib/errors/fail.ts';
 import { createTopics, readTopics } from '#lib/events/kafka/topics.ts';
 
 // `npm run topics`: creates missing topics of asyncapi.yaml on KAFKA_BROKERS and reports differences of existing ones. Idempotent;

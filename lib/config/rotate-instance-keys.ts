@@ -1,26 +1,26 @@
-import { generatePrivateKey, readPrivateKey } from '#lib/config/private-key.ts';
 import { readSecretFile, replaceSecretFile } from '#lib/config/secret-files.ts';
-import { StartupError } from '#lib/errors/startup-error.ts';
+import { generatePrivateKey, readPrivateKey } from '#lib/config/secret-values.ts';
+import { StartupError } from '#lib/errors/fail.ts';
 
-/** A part is on its way for 30 days at most, and a day more it may take until every peer has the key that came after. */
+/** A part is retried for 30 days; one more day for peers to learn the next key. */
 const neededDays = 31;
-/** A self-description has 16 keys at most (docs/federation.md, "Who an instance is"). */
+/** The maximum of a self-description (docs/federation.md, "Who an instance is"). */
 const mostKeys = 16;
 
 const signingFile = 'instance-signing';
 const sealingFile = 'instance-sealing';
 
-/** What has become of the keys: thumbprints. */
+/** The result of a rotation, as thumbprints. */
 export interface Rotation {
   signing: string;
   sealing: string;
-  /** Sealing keys that nobody needs any more. */
+  /** Sealing keys that were removed. */
   dropped: string[];
 }
 
 /**
- * Puts a new signing key and a new sealing key before those that are there. Old sealing keys stay while something sealed to them can be on its
- * way; old signing keys stay, because receipts are verified with them and the oldest vouches for the others.
+ * Puts a new signing key and a new sealing key before the existing ones. Old sealing keys stay until no part sealed to
+ * them can arrive. Old signing keys stay: receipts are verified with them, and the oldest certifies the others.
  * @throws StartupError if there are no keys, or too many.
  */
 export async function rotateInstanceKeys(folder: string, now: Date): Promise<Rotation> {
@@ -31,11 +31,11 @@ export async function rotateInstanceKeys(folder: string, now: Date): Promise<Rot
   const needed = sealing.filter((_, index) => !isOver(sealing[index - 1], now));
   if (signing.length + needed.length + 2 > mostKeys)
     throw new StartupError(
-      `An instance shows ${mostKeys} keys at most: take the last lines of ${signingFile} away when no receipt that they have signed has to be verified any more, and every peer knows a later one.`,
+      `An instance may publish ${mostKeys} keys: remove the last lines of ${signingFile} once no receipt signed with them has to be verified and every peer knows a later key.`,
     );
   const newSigning = drawEntry(now);
   const newSealing = drawEntry(now);
-  // Sealing first: if the other fails, there is one key more than needed, and nobody is told of it in vain.
+  // Sealing first: if the second write fails, there is only a spare key that is not published yet.
   await replaceSecretFile(folder, sealingFile, [newSealing, ...needed]);
   await replaceSecretFile(folder, signingFile, [newSigning, ...signing]);
   return {
@@ -48,7 +48,7 @@ export async function rotateInstanceKeys(folder: string, now: Date): Promise<Rot
 async function readEntries(folder: string, file: string): Promise<string[]> {
   const entries = await readSecretFile(folder, file);
   if (!entries || entries.length === 0)
-    throw new StartupError(`There is no ${file} in ${folder}: the instance has not been started yet.`);
+    throw new StartupError(`There is no ${file} in ${folder}: start the instance once to create it.`);
   for (const [index, entry] of entries.entries()) {
     try {
       readPrivateKey(entry);
@@ -59,13 +59,13 @@ async function readEntries(folder: string, file: string): Promise<string[]> {
   return entries;
 }
 
-/** `iat`: since when the one after it is not the first any more. */
+/** `iat` is when the key replaced the one after it. */
 function drawEntry(now: Date): string {
   const iat = Math.floor(now.getTime() / 1000);
   return JSON.stringify({ ...(JSON.parse(generatePrivateKey()) as object), iat });
 }
 
-/** @param next the entry that has taken its place; the first has none. */
+/** @param next the entry that replaced this one; undefined for the current one. */
 function isOver(next: string | undefined, now: Date): boolean {
   const since = next && (JSON.parse(next) as { iat?: unknown }).iat;
   return typeof since === 'number' && since * 1000 < now.getTime() - neededDays * 86_400_000;

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { chmod, link, mkdir, open, readFile, rename, stat, unlink } from 'node:fs/promises';
 import path from 'node:path';
-import { StartupError } from '#lib/errors/startup-error.ts';
+import { StartupError } from '#lib/errors/fail.ts';
 
-/** The entries of a secret, one a line; undefined if it has no file. @throws StartupError if the file cannot be read. */
+/** Reads the entries of a secret, one per line; undefined if it has no file. @throws StartupError if it cannot be read. */
 export async function readSecretFile(folder: string, file: string): Promise<string[] | undefined> {
   try {
     const text = await readFile(path.join(folder, file), 'utf8');
@@ -20,16 +20,16 @@ export async function readSecretFile(folder: string, file: string): Promise<stri
   }
 }
 
-/** Whether the group or others may read, write or execute the file of a secret (its mode is wider than 0600). */
+/** Whether the group or others have any right to the file of a secret (its mode is wider than 0600). */
 export async function isOpenToOthers(folder: string, file: string): Promise<boolean> {
   const { mode } = await stat(path.join(folder, file));
   return (mode & 0o077) !== 0;
 }
 
 /**
- * Writes a secret that had no file, for the owner alone. A file appears whole or not at all, and of two starts at once
- * both use the one that was first: `link` fails where `rename` would replace.
- * @returns the entries that are now in the file.
+ * Writes a secret that has no file yet, with mode 0600. The file appears atomically. If two processes start at once,
+ * both use the first file: `link` fails where `rename` would replace.
+ * @returns the entries of the file.
  */
 export async function createSecretFile(folder: string, file: string, entry: string): Promise<string[]> {
   const target = path.join(folder, file);
@@ -51,7 +51,7 @@ export async function createSecretFile(folder: string, file: string, entry: stri
   return (await readSecretFile(folder, file)) ?? [];
 }
 
-/** Writes all entries of a secret anew, for the owner alone. Whoever reads it meanwhile gets the old ones or the new ones. */
+/** Replaces all entries of a secret atomically, with mode 0600. */
 export async function replaceSecretFile(
   folder: string,
   file: string,
@@ -82,4 +82,26 @@ async function writeDurably(file: string, content: string): Promise<void> {
 async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder, 'r');
   await handle.sync().finally(() => handle.close());
+}
+
+/**
+ * Completes DATABASE_URL with the user and the password of the secret file `database-<name>`. One URL then serves all
+ * services, and no password stands in an environment.
+ * @param user signs in unless the URL names a user.
+ * @param name of the secret: the service, or `owner`.
+ */
+export async function databaseLogin(
+  url: string,
+  { user, name, secretsDir }: { user: string; name: string; secretsDir: string | undefined },
+): Promise<string> {
+  const target = new URL(url);
+  if (target.username === '') target.username = user;
+  if (target.password === '' && secretsDir !== undefined)
+    target.password = (await readDatabasePassword(secretsDir, name)) ?? '';
+  return target.href;
+}
+
+/** Reads the password of a database role; undefined if it has no file. */
+export async function readDatabasePassword(secretsDir: string, name: string): Promise<string | undefined> {
+  return (await readSecretFile(secretsDir, `database-${name}`))?.[0];
 }

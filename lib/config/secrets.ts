@@ -1,24 +1,29 @@
-import { generatePrivateKey, type PrivateKey, readPrivateKey } from '#lib/config/private-key.ts';
 import { createSecretFile, isOpenToOthers, readSecretFile } from '#lib/config/secret-files.ts';
-import { generateSharedSecret, readSharedSecret } from '#lib/config/shared-secret.ts';
-import { StartupError } from '#lib/errors/startup-error.ts';
+import {
+  generatePrivateKey,
+  generateSharedSecret,
+  type PrivateKey,
+  readPrivateKey,
+  readSharedSecret,
+} from '#lib/config/secret-values.ts';
+import { StartupError } from '#lib/errors/fail.ts';
 import type { Logger } from '#lib/observability/logger.ts';
 
-/** An instance's secrets. Of each there may be several, for rotation: the first signs, all verify. */
+/** The secrets of an instance. Each may have several entries for rotation: the first signs, all verify. */
 export interface Secrets {
-  /** Signs transaction tokens. */
+  /** HMAC keys of transaction tokens. */
   transactionToken: readonly Uint8Array[];
-  /** Keys the hashes of API keys. */
+  /** Pepper of the hashes of API keys. */
   keyPepper: readonly Uint8Array[];
-  /** Signs the cookies of the built-in issuer. */
+  /** HMAC keys of the built-in issuer's cookies. */
   issuerCookies: readonly Uint8Array[];
-  /** Signs access tokens of the built-in issuer (ES256). */
+  /** ES256 keys of the built-in issuer's access tokens. */
   issuerSigning: readonly PrivateKey[];
-  /** Signs receipts and messages to peers (ES256). */
+  /** ES256 keys of receipts and of messages to peers. */
   instanceSigning: readonly PrivateKey[];
-  /** Opens what peers sealed for this instance (ECDH-ES). */
+  /** ECDH-ES keys that peers encrypt to. */
   instanceSealing: readonly PrivateKey[];
-  /** Seals the secrets of webhooks in the database. */
+  /** Encryption keys of the webhook secrets in the database. */
   webhookSealing: readonly Uint8Array[];
 }
 
@@ -40,32 +45,30 @@ export function fileOfSecret(name: keyof Secrets): string {
   return { ...sharedSecrets, ...privateKeys }[name];
 }
 
-/** Every secret that an instance has whichever way it runs. */
 const secretNames = [...Object.keys(sharedSecrets), ...Object.keys(privateKeys)] as (keyof Secrets)[];
 
 interface Options<Name extends keyof Secrets> {
   folder: string;
-  /** Those that are needed; all without it. A service is given no others (security.md, "Deployment"). */
+  /** Default: all. A service is given only its own (docs/security.md). */
   names?: readonly Name[];
-  /** Services whose calls are made or taken by this process: file `internal-<service>`. */
+  /** Services whose calls this process makes or accepts: file `internal-<service>`. */
   callers?: readonly string[];
-  /** Whether missing ones are generated; else a missing one is a fault. */
+  /** Whether missing secrets are generated; otherwise a missing one is a fault. */
   generate: boolean;
-  /** Asked when one is missing: whether the database was used with it, so that a new one would not fit. */
+  /** Asked if one is missing: whether the database was used before, so that a new secret would not fit. */
   isDatabaseUsed?: () => Promise<boolean>;
-  /** Called for each file that the group or others may read. */
+  /** Called for each file that the group or others may access. */
   onOpenToOthers?: (file: string) => void;
 }
 
-/** What was read. */
 export type LoadedSecrets<Name extends keyof Secrets> = Pick<Secrets, Name> & {
-  /** Sign calls between services, by caller. */
+  /** Keys of calls between services, by caller. */
   callers: Readonly<Record<string, readonly Uint8Array[]>>;
 };
 
 /**
- * Reads secrets from their files in `folder`, one entry a line.
- * @throws StartupError that names every missing, short, example or broken secret (security.md, "Transaction tokens").
+ * Reads secrets from their files in `folder`, one entry per line.
+ * @throws StartupError that names every missing, short, example or broken secret.
  */
 export async function loadSecrets<Name extends keyof Secrets = keyof Secrets>(
   options: Options<Name>,
@@ -128,9 +131,9 @@ async function readSecret<T>(
   });
 }
 
-/** Logs that a secret may be read by others on the machine. */
+/** Logs that others on the machine may read a secret. */
 export function warnOfMode(log: Logger, file: string): void {
-  log.warn(`the secret file ${file} is open to the group or others; its mode should be 0600`);
+  log.warn(`the secret file ${file} is accessible to the group or others; its mode should be 0600`);
 }
 
 function unusable({
@@ -146,9 +149,9 @@ function unusable({
   const advice = isLost
     ? [
         'This database was used with other secrets. Restore them from their backup.',
-        `To go on without them: npm run secrets -- ${folder} (docs/operations.md, "Lost secrets", says what is lost).`,
+        `To continue without them: npm run secrets -- ${folder} (docs/operations.md, "Lost secrets", lists what is lost).`,
       ]
-    : [`Those that are missing are made by: npm run secrets -- ${folder}`];
+    : [`Create the missing ones with: npm run secrets -- ${folder}`];
   return new StartupError(
     [
       `These secrets in ${folder} (SECRETS_DIR) cannot be used:`,

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { StartupError } from '#lib/errors/startup-error.ts';
+import { StartupError } from '#lib/errors/fail.ts';
 
 /**
  * Connects a client of its own at start.

@@ -2,7 +2,7 @@ import pg from 'pg';
 import { connectAtStart } from '#lib/db/connect-at-start.ts';
 import { type Migration, readMigrations } from '#lib/db/read-migrations.ts';
 import { createServiceRole } from '#lib/db/service-role.ts';
-import { StartupError } from '#lib/errors/startup-error.ts';
+import { StartupError } from '#lib/errors/fail.ts';
 import type { Logger } from '#lib/observability/logger.ts';
 
 /** A service's schema and the folder of its migrations: `NNNN_what.sql`, numbered from 0001 without gaps. */

@@ -1,6 +1,5 @@
 import pg from 'pg';
-import type { Logger } from '#lib/observability/logger.ts';
-import { runOutsideRequests } from '#lib/observability/request-context.ts';
+import { type Logger, runOutsideRequests } from '#lib/observability/logger.ts';
 
 /** Where a pool connects, and as whom. */
 export interface PoolOptions {

@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { scramVerifier } from '#lib/db/scram-verifier.ts';
-import { StartupError } from '#lib/errors/startup-error.ts';
+import { StartupError } from '#lib/errors/fail.ts';
 import type { Logger } from '#lib/observability/logger.ts';
 
 interface Options {

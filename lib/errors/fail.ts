@@ -1,4 +1,4 @@
-/** Stable problem codes: the last part of a problem's `type` (docs/interface.md, "Errors"). */
+/** Stable problem codes: the last segment of a problem's `type` (docs/interface.md, "Errors"). */
 export type ProblemCode =
   | 'malformed'
   | 'unauthorized'
@@ -24,7 +24,7 @@ export type ProblemCode =
   | 'unavailable'
   | 'internal';
 
-/** One fault in a request: where it is, what kind it is, and how to mend it. */
+/** One fault in a request: its place, its kind and how to fix it. */
 export interface Fault {
   /** RFC 6901 JSON pointer into the request body. */
   pointer: string;
@@ -32,7 +32,7 @@ export interface Fault {
   detail: string;
 }
 
-/** What a failure may carry to the client beside its code. */
+/** Optional facts of a failure. */
 export interface FailureDetails {
   errors?: Fault[];
   /** Further members of the problem document (RFC 9457 §3.2), e.g. `state`. */
@@ -40,13 +40,13 @@ export interface FailureDetails {
   headers?: Record<string, string>;
   /** Private: logged, never sent. */
   cause?: unknown;
-  /** Refused for want of time: as little as possible is done for it. */
+  /** Rejected because of overload: lib/http answers with as little work as possible. */
   overload?: boolean;
 }
 
 /**
- * The only error that carries something to a client: a stable code and a detail written for the client.
- * Which HTTP status a code becomes is known to lib/http alone.
+ * The only error whose message reaches a client: a stable code and a detail written for the client. lib/http maps codes
+ * to HTTP statuses.
  */
 export class Failure extends Error {
   readonly code: ProblemCode;
@@ -66,7 +66,15 @@ export class Failure extends Error {
   }
 }
 
-/** Makes a {@link Failure}; `throw fail('not-found', 'There is no such transaction.')`. */
+/** Makes a {@link Failure}: `throw fail('not-found', 'Resource not found.')`. */
 export function fail(code: ProblemCode, detail: string, details?: FailureDetails): Failure {
   return new Failure(code, detail, details);
+}
+
+/** A reason why the process cannot start, in one plain sentence. The entry point prints it and exits with 1. */
+export class StartupError extends Error {
+  constructor(sentence: string, options?: ErrorOptions) {
+    super(sentence, options);
+    this.name = 'StartupError';
+  }
 }

@@ -1,4 +1,4 @@
-import { acceptRequestId, currentRequestId, runWithRequestId } from '#lib/observability/request-context.ts';
+import { acceptRequestId, currentRequestId, runWithRequestId } from '#lib/observability/logger.ts';
 
 /** The extension attribute (CloudEvents 1.0 §3.1.2) of an event that a request brought about. */
 export interface RequestExtension {

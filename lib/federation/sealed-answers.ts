@@ -1,6 +1,6 @@
 import type { JWK } from 'jose';
-import { type CompactJwe, decryptCompact, encryptCompact, readCompact } from '#lib/jose/compact-jwe.ts';
-import { privateKeyOf, publicKeyOf } from '#lib/jose/key-objects.ts';
+import { type CompactJwe, decryptCompact, encryptCompact, readCompact } from '#lib/jose/jwe.ts';
+import { privateKeyOf, publicKeyOf } from '#lib/jose/keys.ts';
 import { parseForeignJson } from '#lib/json/check-json.ts';
 
 /** What everybody may read of a sealed part, and nobody may change (federation.md, "Answers"). */

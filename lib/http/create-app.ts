@@ -2,9 +2,8 @@ import Koa, { type Context, type Middleware } from 'koa';
 import { fail } from '#lib/errors/fail.ts';
 import { handleErrors, type RenderErrorPage } from '#lib/http/handle-errors.ts';
 import { drainBody } from '#lib/http/request-body.ts';
-import type { Logger } from '#lib/observability/logger.ts';
+import { acceptRequestId, type Logger, runWithRequestId } from '#lib/observability/logger.ts';
 import type { HttpMetrics } from '#lib/observability/metrics/http-metrics.ts';
-import { acceptRequestId, runWithRequestId } from '#lib/observability/request-context.ts';
 
 interface AppOptions {
   service: string;

@@ -4,7 +4,7 @@ import type { Context } from 'koa';
 import Negotiator from 'negotiator';
 import type { Mode } from '#lib/http/operation.ts';
 import { contentSecurityPolicy, noAncestors } from '#lib/http/security-headers.ts';
-import { rememberByText } from '#lib/memo/remember-by-text.ts';
+import { rememberByText } from '#lib/memo/remember.ts';
 
 /**
  * JSON unless the client prefers HTML; a wildcard alone means JSON (docs/interface.md, "Content

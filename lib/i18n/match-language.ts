@@ -1,5 +1,5 @@
 import Negotiator from 'negotiator';
-import { rememberByText } from '#lib/memo/remember-by-text.ts';
+import { rememberByText } from '#lib/memo/remember.ts';
 
 /**
  * RFC 4647 §3.4 lookup: each wanted range in order of preference, shortened until it fits; `*` is ignored (docs/interface.md, "The consent context").

@@ -5,7 +5,7 @@ import { readProblem } from '#lib/http/problem.ts';
 import type { CallerTokens } from '#lib/internal/caller-tokens.ts';
 import { type Addresses, createAddresses } from '#lib/internal/choose-address.ts';
 import { NoReplyError, postJson, type Reply } from '#lib/internal/post-json.ts';
-import { currentRequestId } from '#lib/observability/request-context.ts';
+import { currentRequestId } from '#lib/observability/logger.ts';
 
 /** Where a service is, and how it is called. */
 export interface CalledService {

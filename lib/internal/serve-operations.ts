@@ -1,8 +1,7 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { problemStatus, toFailure, toProblem } from '#lib/http/problem.ts';
 import type { CheckCaller } from '#lib/internal/caller-tokens.ts';
-import type { Logger } from '#lib/observability/logger.ts';
-import { acceptRequestId, runWithRequestId } from '#lib/observability/request-context.ts';
+import { acceptRequestId, type Logger, runWithRequestId } from '#lib/observability/logger.ts';
 
 /** What a service offers to others: its operations, and who may call each of them. */
 export interface Offer<T extends object = object> {

@@ -1,10 +1,10 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { randomUUID } from 'node:crypto';
 import { pino } from 'pino';
-import { describeError } from '#lib/observability/describe-error.ts';
-import { currentRequestId } from '#lib/observability/request-context.ts';
 
 /**
- * What a log line may carry. A line takes these fields alone, so that no answer, subject, token or contact datum
- * can slip in with an object (security.md, "Assets and rules").
+ * The only fields that a log line may have, so that no answer, subject, token or contact datum slips in with an object
+ * (docs/security.md).
  */
 export interface LogFields {
   service?: string;
@@ -22,7 +22,7 @@ export interface LogFields {
   error?: unknown;
 }
 
-/** A logger: every line is one JSON object on standard error. */
+/** A logger that writes one JSON object per line to standard error. */
 export interface Logger {
   info(message: string, fields?: LogFields): void;
   warn(message: string, fields?: LogFields): void;
@@ -31,8 +31,19 @@ export interface Logger {
 }
 
 const allowed = [
-  'service', 'requestId', 'operation', 'method', 'status', 'ms', 'code', 'topic', 'eventId', 'id', 'count', 'address',
-] as const satisfies readonly (keyof LogFields)[]; // biome-ignore format: one glance
+  'service',
+  'requestId',
+  'operation',
+  'method',
+  'status',
+  'ms',
+  'code',
+  'topic',
+  'eventId',
+  'id',
+  'count',
+  'address',
+] as const satisfies readonly (keyof LogFields)[];
 
 function pick(fields: LogFields | undefined): Record<string, unknown> {
   const line: Record<string, unknown> = {};
@@ -71,4 +82,57 @@ export function createLogger({
     };
   };
   return wrap({});
+}
+
+/** The loggable facts of an error. */
+export interface ErrorDescription {
+  name: string;
+  code: string | undefined;
+  /** Stack frames. */
+  at: string[] | undefined;
+  cause: ErrorDescription | undefined;
+}
+
+/** Messages of foreign errors may quote input, so only names, codes and stack frames are kept. */
+export function describeError(error: unknown): ErrorDescription | undefined {
+  if (!(error instanceof Error)) return undefined;
+  const code = (error as { code?: unknown }).code;
+  // A line of the message may look like a stack frame.
+  const frames = error.stack
+    ?.replace(error.message, '')
+    .split('\n')
+    .filter((line) => /^\s+at /.test(line))
+    .slice(0, 8)
+    .map((line) => line.trim());
+  return {
+    name: error.name,
+    code: typeof code === 'string' ? code : undefined,
+    at: frames,
+    cause: describeError(error.cause),
+  };
+}
+
+/** The context of the current request. It follows asynchronous calls, events and log lines implicitly. */
+const storage = new AsyncLocalStorage<{ requestId: string } | undefined>();
+
+const wellFormed = /^[0-9A-Za-z_.-]{8,64}$/;
+
+/** Accepts a well-formed request id, because it is logged and passed on; otherwise makes a new one. */
+export function acceptRequestId(given: string | undefined): string {
+  return given !== undefined && wellFormed.test(given) ? given : randomUUID();
+}
+
+/** Runs work as part of a request: an incoming one, a call of another service, or the origin of an event. */
+export function runWithRequestId<T>(requestId: string, work: () => T): T {
+  return storage.run({ requestId }, work);
+}
+
+/** Runs work outside of the current request, such as logging the loss of a shared connection. */
+export function runOutsideRequests<T>(work: () => T): T {
+  return storage.run(undefined, work);
+}
+
+/** The id of the current request; undefined in background work. */
+export function currentRequestId(): string | undefined {
+  return storage.getStore()?.requestId;
 }

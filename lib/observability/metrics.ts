@@ -1,18 +1,25 @@
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
-import { createDeliveryMetrics, type DeliveryMetrics } from '#lib/observability/metrics/delivery-metrics.ts';
-import { createEventMetrics, type EventMetrics } from '#lib/observability/metrics/event-metrics.ts';
-import { createHttpMetrics, type HttpMetrics } from '#lib/observability/metrics/http-metrics.ts';
-import { createPeerMetrics, type PeerMetrics } from '#lib/observability/metrics/peer-metrics.ts';
-import { createPoolMetrics, type MeasuredPool } from '#lib/observability/metrics/pool-metrics.ts';
 import {
+  createDeliveryMetrics,
+  createEventMetrics,
+  createPeerMetrics,
   createSubmissionMetrics,
+  type DeliveryMetrics,
+  type EventMetrics,
+  type PeerMetrics,
   type SubmissionMetrics,
-} from '#lib/observability/metrics/submission-metrics.ts';
+} from '#lib/observability/metrics/event-metrics.ts';
+import {
+  createHttpMetrics,
+  createPoolMetrics,
+  type HttpMetrics,
+  type MeasuredPool,
+} from '#lib/observability/metrics/http-metrics.ts';
 import { createTableMetrics, type TableReaders } from '#lib/observability/metrics/table-metrics.ts';
 
 /**
- * What an on-call person asks a process first; docs/operations.md says what each figure means and what to do. A label is a name of
- * ours: never a subject, an address or anything that came in (security.md, "Assets and rules"), and no id but those of peers.
+ * The metrics of a process; docs/operations.md explains each. Labels are our own names and ids of peers: never a subject,
+ * an address or input.
  */
 export interface Metrics {
   http: HttpMetrics;
@@ -22,11 +29,11 @@ export interface Metrics {
   submissions: SubmissionMetrics;
   watchPool(service: string, pool: MeasuredPool): void;
   watchTables(readers: TableReaders): void;
-  /** @param read requests that are worked on or queued, and the delay of the event loop, as the overload guard sees them. */
+  /** @param read requests in flight and queued, and the event loop delay, as the overload guard sees them. */
   watchLoad(read: () => Load): void;
-  /** CPU, memory, garbage collection, event loop, handles: once, by the process's entry. */
+  /** CPU, memory, garbage collection, event loop, handles. Called once, by the process's entry point. */
   watchProcess(): void;
-  /** What `GET /metrics` answers. Bounded: figures that the database does not give in time are left out. */
+  /** The answer of `GET /metrics`. Figures that the database does not return in time are left out. */
   read(): Promise<{ contentType: string; body: string }>;
 }
 
@@ -37,7 +44,7 @@ interface Load {
   delayMs: number;
 }
 
-/** Makes the metrics of a process; its services share them. */
+/** Makes the metrics of a process, which its services share. */
 export function createMetrics(): Metrics {
   const registry = new Registry();
   const registers = [registry];
@@ -63,7 +70,7 @@ export function createMetrics(): Metrics {
 function watchLoad(registers: Registry[], read: () => Load): void {
   new Gauge({
     name: 'accord_http_in_flight',
-    help: 'Requests that are being worked on.',
+    help: 'Requests in flight.',
     registers,
     collect() {
       this.set(read().inFlight);
@@ -71,7 +78,7 @@ function watchLoad(registers: Registry[], read: () => Load): void {
   });
   new Gauge({
     name: 'accord_http_queue_length',
-    help: 'Requests that wait for a place, by priority.',
+    help: 'Requests in the admission queue, by priority.',
     labelNames: ['priority'],
     registers,
     collect() {
@@ -86,4 +93,32 @@ function watchLoad(registers: Registry[], read: () => Load): void {
       this.set(read().delayMs / 1000);
     },
   });
+}
+
+/** The delay of the event loop, which every request of this process experiences. */
+export interface EventLoopDelay {
+  /** Milliseconds, smoothed: one garbage collection does not count as overload, a second of delay does. */
+  read(): number;
+  stop(): void;
+}
+
+const everyMs = 50;
+/** Weight of the newest reading: after 4 readings (200 ms) three quarters of the value are new. */
+const weight = 0.3;
+
+/** Measures the delay with a timer that does not keep the process alive. */
+export function watchEventLoop(): EventLoopDelay {
+  let smoothed = 0;
+  let due = performance.now() + everyMs;
+  const timer = setInterval(() => {
+    const now = performance.now();
+    smoothed += weight * (Math.max(0, now - due) - smoothed);
+    due = now + everyMs;
+  }, everyMs);
+  timer.unref();
+  return {
+    // A blocked loop delays the timer as well, so overdue time counts.
+    read: () => Math.max(smoothed, weight * (performance.now() - due)),
+    stop: () => clearInterval(timer),
+  };
 }

@@ -3,7 +3,7 @@ import { createSharedIntrospections, type SharedIntrospections } from '#lib/auth
 import { createRedisCache } from '#lib/cache/cache.ts';
 import { createMemoryCounters, createRedisCounters } from '#lib/cache/counters.ts';
 import type { RedisLink } from '#lib/cache/redis-link.ts';
-import type { ProcessSettings } from '#lib/config/process-specs.ts';
+import type { ProcessSettings } from '#lib/config/specs.ts';
 import type { PageInstance } from '#lib/contracts/page-base.ts';
 import { createDatabase, type Database } from '#lib/db/database.ts';
 import { createPool } from '#lib/db/pool.ts';
@@ -14,9 +14,8 @@ import { createOverloadGuard, type OverloadGuard } from '#lib/http/admission.ts'
 import type { ContractDocument } from '#lib/http/contract-document.ts';
 import { readContract } from '#lib/http/contract-document.ts';
 import { createRateLimiter, type RateLimiter } from '#lib/http/rate-limits.ts';
-import { watchEventLoop } from '#lib/observability/event-loop-delay.ts';
 import type { Logger } from '#lib/observability/logger.ts';
-import { createMetrics, type Metrics } from '#lib/observability/metrics.ts';
+import { createMetrics, type Metrics, watchEventLoop } from '#lib/observability/metrics.ts';
 
 /** What the services of one process share, whichever adapters stand behind it. */
 export interface Runtime {

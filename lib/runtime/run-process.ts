@@ -1,5 +1,5 @@
-import { StartupError } from '#lib/errors/startup-error.ts';
-import { describeError } from '#lib/observability/describe-error.ts';
+import { StartupError } from '#lib/errors/fail.ts';
+import { describeError } from '#lib/observability/logger.ts';
 
 /** Something started that can be stopped, in its own order and time. */
 export interface Running {

@@ -1,7 +1,7 @@
 import type Koa from 'koa';
-import type { ProcessSettings } from '#lib/config/process-specs.ts';
-import type { Settings } from '#lib/config/read-settings.ts';
 import type { Secrets } from '#lib/config/secrets.ts';
+import type { Settings } from '#lib/config/settings.ts';
+import type { ProcessSettings } from '#lib/config/specs.ts';
 import type { InternalOperations } from '#lib/contracts/operations.ts';
 import type { Database } from '#lib/db/database.ts';
 import type { Runtime } from '#lib/runtime/create-runtime.ts';

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
-import { databaseLogin } from '#lib/config/database-login.ts';
-import { readServiceSettings } from '#lib/config/read-service-settings.ts';
+import { databaseLogin } from '#lib/config/secret-files.ts';
 import { loadSecrets, type Secrets, warnOfMode } from '#lib/config/secrets.ts';
+import { readServiceSettings } from '#lib/config/settings.ts';
 import { neededVersion } from '#lib/db/read-migrations.ts';
 import { roleOf } from '#lib/db/service-role.ts';
 import { createSharedClock, type SharedClock } from '#lib/db/shared-clock.ts';

@@ -1,6 +1,6 @@
 import { str } from 'envalid';
-import type { Settings } from '#lib/config/read-settings.ts';
-import { resolveSignIn, signInSpecs } from '#lib/config/sign-in-specs.ts';
+import type { Settings } from '#lib/config/settings.ts';
+import { resolveSignIn, signInSpecs } from '#lib/config/specs.ts';
 import type { ClaimPaths } from './domain/token-principal.ts';
 
 /** The settings of this service (docs/operations.md, "Settings"). */

@@ -1,5 +1,5 @@
-import type { Settings } from '#lib/config/read-settings.ts';
-import { resolveSignIn, signInSpecs } from '#lib/config/sign-in-specs.ts';
+import type { Settings } from '#lib/config/settings.ts';
+import { resolveSignIn, signInSpecs } from '#lib/config/specs.ts';
 import { days } from '#lib/config/validators.ts';
 
 /**

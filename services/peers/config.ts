@@ -1,4 +1,4 @@
-import { outboundSpecs } from '#lib/config/outbound-specs.ts';
+import { outboundSpecs } from '#lib/config/specs.ts';
 
 /** The settings of this service (docs/operations.md, "Settings"). */
 export const peersSpecs = { ...outboundSpecs };

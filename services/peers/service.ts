@@ -1,4 +1,4 @@
-import { allowedNetworks } from '#lib/config/outbound-specs.ts';
+import { allowedNetworks } from '#lib/config/specs.ts';
 import { createAddressRules } from '#lib/outbound/address-rules.ts';
 import { defineService } from '#lib/runtime/service-definition.ts';
 import { composePeers } from './compose.ts';

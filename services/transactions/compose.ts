@@ -4,7 +4,7 @@ import { createRepeatedWork } from '#lib/async/repeated-work.ts';
 import { createAuthenticator } from '#lib/auth/authenticate.ts';
 import { forgetRevokedKeys } from '#lib/auth/forget-revoked-keys.ts';
 import type { SharedIntrospections } from '#lib/auth/shared-introspections.ts';
-import type { PrivateKey } from '#lib/config/private-key.ts';
+import type { PrivateKey } from '#lib/config/secret-values.ts';
 import type { AuthOperations } from '#lib/contracts/auth.ts';
 import type { FormsOperations } from '#lib/contracts/forms.ts';
 import type { PageInstance } from '#lib/contracts/page-base.ts';

@@ -1,5 +1,5 @@
-import { mailSender, mailUrl, senderList, smsUrl } from '#lib/config/message-validators.ts';
-import { days, embedSources } from '#lib/config/validators.ts';
+import { embedSources, mailSender, mailUrl, senderList, smsUrl } from '#lib/config/address-validators.ts';
+import { days } from '#lib/config/validators.ts';
 
 /** The settings of this service (docs/operations.md, "Settings"). */
 export const transactionsSpecs = {

@@ -1,4 +1,4 @@
-import type { PrivateKey } from '#lib/config/private-key.ts';
+import type { PrivateKey } from '#lib/config/secret-values.ts';
 import { defineService } from '#lib/runtime/service-definition.ts';
 import { composeTransactions } from './compose.ts';
 import { sweepMs, transactionsSpecs } from './config.ts';

@@ -1,4 +1,4 @@
-import { allowedNetworks, outboundSpecs } from '#lib/config/outbound-specs.ts';
+import { allowedNetworks, outboundSpecs } from '#lib/config/specs.ts';
 import { defineService } from '#lib/runtime/service-definition.ts';
 import { composeWebhooks } from './compose.ts';
 

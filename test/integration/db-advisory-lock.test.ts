@@ -2,7 +2,7 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import pg from 'pg';
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { acquireAdvisoryLock } from '#lib/db/advisory-lock.ts';
-import { StartupError } from '#lib/errors/startup-error.ts';
+import { StartupError } from '#lib/errors/fail.ts';
 import { patience } from '../support/run/patience.ts';
 import { createTestDatabase, type TestDatabase } from '../support/stores/postgres.ts';
 

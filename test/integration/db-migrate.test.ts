@@ -3,7 +3,7 @@ import path from 'node:path';
 import pg from 'pg';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { migrate } from '#lib/db/migrate.ts';
-import { StartupError } from '#lib/errors/startup-error.ts';
+import { StartupError } from '#lib/errors/fail.ts';
 import { createLogger } from '#lib/observability/logger.ts';
 import { temporaryFolder } from '../support/programs/temporary-folder.ts';
 import { createTestDatabase, type TestDatabase } from '../support/stores/postgres.ts';

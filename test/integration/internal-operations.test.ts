@@ -9,8 +9,7 @@ import { toFailure, toProblem } from '#lib/http/problem.ts';
 import { createCallerCheck, createCallerTokens } from '#lib/internal/caller-tokens.ts';
 import { createInternalClient } from '#lib/internal/create-internal-client.ts';
 import { serveOperations } from '#lib/internal/serve-operations.ts';
-import { createLogger } from '#lib/observability/logger.ts';
-import { currentRequestId, runWithRequestId } from '#lib/observability/request-context.ts';
+import { createLogger, currentRequestId, runWithRequestId } from '#lib/observability/logger.ts';
 import { createTestDatabase } from '../support/stores/postgres.ts';
 
 interface Library {

@@ -6,7 +6,7 @@ import { sql } from '#lib/db/sql.ts';
 import { createTargetLeases } from '#lib/deliveries/target-leases.ts';
 import { addToOutbox } from '#lib/events/outbox.ts';
 import { createOutboxRelay } from '#lib/events/outbox-relay.ts';
-import { randomId } from '#lib/ids/random-id.ts';
+import { randomId } from '#lib/ids/random-ids.ts';
 import { createLogger } from '#lib/observability/logger.ts';
 import { readNamed } from '../../services/forms/queries/read-peers.ts';
 import { webhookTables } from '../../services/webhooks/jobs/webhook-deliveries.ts';

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { createMetrics } from '#lib/observability/metrics.ts';
-import { standaloneSpecs } from '../../lib/config/process-specs.ts';
+import { standaloneSpecs } from '../../lib/config/specs.ts';
 import { authSpecs } from '../../services/auth/config.ts';
 import { formsSpecs } from '../../services/forms/config.ts';
 import { peersSpecs } from '../../services/peers/config.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { readTopics } from '#lib/events/kafka/topics.ts';
-import { randomId } from '#lib/ids/random-id.ts';
+import { randomId } from '#lib/ids/random-ids.ts';
 import { type Caller, createKey, signIn } from '../support/instances/callers.ts';
 import {
   type DistributedInstance,

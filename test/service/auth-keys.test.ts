@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { generateSharedSecret, readSharedSecret } from '#lib/config/shared-secret.ts';
+import { generateSharedSecret, readSharedSecret } from '#lib/config/secret-values.ts';
 import { sql } from '#lib/db/sql.ts';
 import { drawApiKey } from '../../services/auth/domain/api-keys.ts';
 import { type AuthUnderTest, startAuth } from '../support/instances/auth-service.ts';

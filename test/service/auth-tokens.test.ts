@@ -1,7 +1,12 @@
 import { createSecretKey } from 'node:crypto';
 import { exportSPKI, importJWK, SignJWT, UnsecuredJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { generatePrivateKey, type PrivateKey, publicPart, readPrivateKey } from '#lib/config/private-key.ts';
+import {
+  generatePrivateKey,
+  type PrivateKey,
+  publicPart,
+  readPrivateKey,
+} from '#lib/config/secret-values.ts';
 import { type AuthUnderTest, startAuth } from '../support/instances/auth-service.ts';
 
 let under: AuthUnderTest;

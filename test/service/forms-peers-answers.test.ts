@@ -1,6 +1,6 @@
 import { decodeProtectedHeader } from 'jose';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { generatePrivateKey, publicPart, readPrivateKey } from '#lib/config/private-key.ts';
+import { generatePrivateKey, publicPart, readPrivateKey } from '#lib/config/secret-values.ts';
 import type { AnswerCheck, PeerEntry } from '#lib/contracts/forms.ts';
 import type { SealedPart } from '#lib/contracts/submissions.ts';
 import type { Failure } from '#lib/errors/fail.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { components } from '#lib/contracts/openapi.gen.ts';
 import type { SubmissionVerdict } from '#lib/contracts/submissions.ts';
-import { randomId } from '#lib/ids/random-id.ts';
+import { randomId } from '#lib/ids/random-ids.ts';
 import { endOverdue } from '../../services/transactions/queries/change-state.ts';
 import { letTimePass, rowsOf } from '../support/instances/live-database.ts';
 import { eventsOf, historyOf, keepEvents } from '../support/instances/live-events.ts';

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { CompactEncrypt, importJWK } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { generatePrivateKey, publicPart, readPrivateKey } from '#lib/config/private-key.ts';
-import { randomId } from '#lib/ids/random-id.ts';
+import { generatePrivateKey, publicPart, readPrivateKey } from '#lib/config/secret-values.ts';
+import { randomId } from '#lib/ids/random-ids.ts';
 import { rowsOf, runInDatabase } from '../support/instances/live-database.ts';
 import {
   activateContent,

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { generatePrivateKey, readPrivateKey } from '#lib/config/private-key.ts';
+import { generatePrivateKey, readPrivateKey } from '#lib/config/secret-values.ts';
 import { sql } from '#lib/db/sql.ts';
 import { removePeer } from '../../services/peers/commands/end-pairing.ts';
 import { type PeersService, startPeers } from '../support/instances/peers-service.ts';

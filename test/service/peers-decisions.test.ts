@@ -1,7 +1,7 @@
 import { decodeJwt } from 'jose';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { sql } from '#lib/db/sql.ts';
-import { randomId } from '#lib/ids/random-id.ts';
+import { randomId } from '#lib/ids/random-ids.ts';
 import {
   type DeliveringInstance,
   samplePart,

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { sql } from '#lib/db/sql.ts';
-import { randomId } from '#lib/ids/random-id.ts';
+import { randomId } from '#lib/ids/random-ids.ts';
 import { type DeliveringInstance, startDelivering } from '../support/instances/delivering-instance.ts';
 import { type Came, type OwnOwner, sendReceipt, signReceipt, takeParts } from '../support/peers/own-owner.ts';
 import { type OwnPeer, startOwnPeer } from '../support/peers/peer-of-our-own.ts';

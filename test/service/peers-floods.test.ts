@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { request as open } from 'node:http';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createOverloadGuard } from '#lib/http/admission.ts';
-import { randomId } from '#lib/ids/random-id.ts';
+import { randomId } from '#lib/ids/random-ids.ts';
 import { signPeerRequest } from '../../services/peers/domain/peer-token.ts';
 import {
   type DeliveringInstance,

@@ -2,7 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { decodeJwt, type JWK } from 'jose';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { generatePrivateKey, type PrivateKey, publicPart, readPrivateKey } from '#lib/config/private-key.ts';
+import {
+  generatePrivateKey,
+  type PrivateKey,
+  publicPart,
+  readPrivateKey,
+} from '#lib/config/secret-values.ts';
 import type { components } from '#lib/contracts/openapi.gen.ts';
 import { type Caller, createKey, signIn } from '../support/instances/callers.ts';
 import { startTestInstance, type TestInstance } from '../support/instances/instance.ts';

@@ -1,6 +1,6 @@
 import { decodeJwt, decodeProtectedHeader } from 'jose';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { generatePrivateKey, readPrivateKey } from '#lib/config/private-key.ts';
+import { generatePrivateKey, readPrivateKey } from '#lib/config/secret-values.ts';
 import { sql } from '#lib/db/sql.ts';
 import { readDescription, signingKids } from '../../services/peers/domain/read-description.ts';
 import { type DeliveringInstance, startDelivering } from '../support/instances/delivering-instance.ts';

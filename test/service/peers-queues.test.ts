@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { generatePrivateKey, readPrivateKey } from '#lib/config/private-key.ts';
+import { generatePrivateKey, readPrivateKey } from '#lib/config/secret-values.ts';
 import { sql } from '#lib/db/sql.ts';
 import { type DeliveringInstance, startDelivering } from '../support/instances/delivering-instance.ts';
 import { type OwnOwner, takeParts } from '../support/peers/own-owner.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { decodeJwt, importJWK, jwtVerify } from 'jose';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { publicPart } from '#lib/config/private-key.ts';
+import { publicPart } from '#lib/config/secret-values.ts';
 import type { components } from '#lib/contracts/openapi.gen.ts';
 import { type Caller, createKey, signIn } from '../support/instances/callers.ts';
 import { startTestInstance, type TestInstance } from '../support/instances/instance.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createDatabase, type Database } from '#lib/db/database.ts';
 import { createPool } from '#lib/db/pool.ts';
-import { randomId } from '#lib/ids/random-id.ts';
+import { randomId } from '#lib/ids/random-ids.ts';
 import { createLogger } from '#lib/observability/logger.ts';
 import { forgetSubmissions } from '../../services/transactions/queries/peer-parts.ts';
 import { rowsOf, runInDatabase } from '../support/instances/live-database.ts';

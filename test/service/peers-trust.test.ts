@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { decodeJwt } from 'jose';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { generatePrivateKey, readPrivateKey } from '#lib/config/private-key.ts';
+import { generatePrivateKey, readPrivateKey } from '#lib/config/secret-values.ts';
 import type { components } from '#lib/contracts/openapi.gen.ts';
 import { signPeerRequest } from '../../services/peers/domain/peer-token.ts';
 import { type Caller, createKey, signIn } from '../support/instances/callers.ts';

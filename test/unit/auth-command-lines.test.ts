@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { StartupError } from '#lib/errors/startup-error.ts';
+import { StartupError } from '#lib/errors/fail.ts';
 import { readAccountArguments } from '../../services/auth/commands/accounts.ts';
 import { readClientArguments } from '../../services/auth/commands/clients.ts';
 

@@ -1,6 +1,6 @@
 import { errors } from 'jose';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { generatePrivateKey, publicPart, readPrivateKey } from '#lib/config/private-key.ts';
+import { generatePrivateKey, publicPart, readPrivateKey } from '#lib/config/secret-values.ts';
 import { createLogger } from '#lib/observability/logger.ts';
 import { createKeySource, IssuerUnreachable } from '../../services/auth/tokens/issuer-keys.ts';
 

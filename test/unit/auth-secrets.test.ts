@@ -2,10 +2,9 @@ import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'n
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { generatePrivateKey } from '#lib/config/private-key.ts';
+import { generatePrivateKey, generateSharedSecret } from '#lib/config/secret-values.ts';
 import { loadSecrets } from '#lib/config/secrets.ts';
-import { generateSharedSecret } from '#lib/config/shared-secret.ts';
-import { StartupError } from '#lib/errors/startup-error.ts';
+import { StartupError } from '#lib/errors/fail.ts';
 
 const names = [
   'instance-sealing',
@@ -94,7 +93,7 @@ describe('secrets', () => {
     expect(reason).toContain('key-pepper, entry 1: looks like an example');
     expect(reason).toContain('issuer-cookies, entry 2: looks like an example');
     expect(reason).toContain('internal-forms: is empty');
-    expect(reason).toContain('issuer-signing, entry 1: is an example');
+    expect(reason).toContain('issuer-signing, entry 1: is a published example key');
     expect(reason).toContain('instance-signing, entry 1: must be a JWK');
     expect(reason).toContain('instance-sealing, entry 1: ');
     expect(reason).not.toMatch(/canary|870MB/);

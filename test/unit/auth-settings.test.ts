@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readSettings, SettingsError } from '#lib/config/read-settings.ts';
+import { readSettings, SettingsError } from '#lib/config/settings.ts';
 import { authSpecs, checkAuthSettings, resolveAuthSettings } from '../../services/auth/config.ts';
 
 const baseUrl = 'https://consent.example.org';

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { watchEventLoop } from '#lib/observability/event-loop-delay.ts';
+import { watchEventLoop } from '#lib/observability/metrics.ts';
 
 function standStill(ms: number): void {
   const until = performance.now() + ms;

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { CompactEncrypt, importJWK } from 'jose';
 import { describe, expect, it } from 'vitest';
-import { generatePrivateKey, publicPart, readPrivateKey } from '#lib/config/private-key.ts';
+import { generatePrivateKey, publicPart, readPrivateKey } from '#lib/config/secret-values.ts';
 import { openAnswers, sealAnswers } from '#lib/federation/sealed-answers.ts';
 
 const owner = readPrivateKey(generatePrivateKey());

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { generatePrivateKey, publicPart, readPrivateKey } from '#lib/config/private-key.ts';
+import { generatePrivateKey, publicPart, readPrivateKey } from '#lib/config/secret-values.ts';
 import type { CheckedAnswer, DescribedElement, DescribedInformation } from '#lib/contracts/forms.ts';
 import { askedDigest } from '#lib/federation/asked-digest.ts';
 import { openAnswers } from '#lib/federation/sealed-answers.ts';

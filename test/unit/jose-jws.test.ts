@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { CompactSign, exportJWK, generateKeyPair, type JWK } from 'jose';
 import { describe, expect, it } from 'vitest';
-import { provePayload, readCompactJws, type SignatureAlgorithm } from '#lib/jose/read-compact.ts';
+import { provePayload, readCompactJws, type SignatureAlgorithm } from '#lib/jose/jws.ts';
 
 const algorithms: SignatureAlgorithm[] = ['ES256', 'EdDSA'];
 const pairs = {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { allowedNetworks } from '#lib/config/outbound-specs.ts';
+import { allowedNetworks } from '#lib/config/specs.ts';
 
 describe('the networks that may be called beside the public internet', () => {
   it('are those that the operator names', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { SettingsError } from '#lib/config/read-settings.ts';
+import type { SettingsError } from '#lib/config/settings.ts';
 import { readInstanceSettings } from '../../services/settings.ts';
 
 const faultsOf = (environment: Record<string, string>) => {
@@ -24,9 +24,9 @@ describe('settings of an instance', () => {
     expect(faults.sort()).toEqual([
       'LOG_LEVEL: must be one of info, warn, error, silent (it is "chatty")',
       'MAIL_FROM: must be like consent@example.org or Accord <consent@example.org> (it is "Accord")',
-      'MAIL_SENDERS: must be addresses such as consent@example.org, or telephone numbers, separated by commas ("shop" is none)',
+      'MAIL_SENDERS: must be addresses such as consent@example.org, or telephone numbers, separated by commas ("shop" is neither)',
       'MAIL_URL: must be log, or like smtp://user:password@mail.example.org:587 (it is "mail.example.org")',
-      'OUTBOUND_ALLOWED_NETWORKS: must be networks such as 10.0.0.0/8, separated by commas ("10.0.0.0" is none)',
+      'OUTBOUND_ALLOWED_NETWORKS: must be networks such as 10.0.0.0/8, separated by commas ("10.0.0.0" is not one)',
       'SMS_URL: must be log, or an http or https address such as https://sms.example.org/send (it is "smtp://sms.example.org")',
     ]);
   });

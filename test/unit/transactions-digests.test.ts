@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { randomId } from '#lib/ids/random-id.ts';
+import { randomId } from '#lib/ids/random-ids.ts';
 import { createAnswersDigests, sha256Canonical } from '../../services/transactions/domain/answers.ts';
 import { addDuration } from '../../services/transactions/domain/values.ts';
 

@@ -5,7 +5,7 @@ import { createRequire } from 'node:module';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { type Account, processOptions } from '#lib/db/embedded/account.ts';
-import { StartupError } from '#lib/errors/startup-error.ts';
+import { StartupError } from '#lib/errors/fail.ts';
 
 const execute = promisify(execFile);
 const { resolve } = createRequire(import.meta.url);

@@ -7,7 +7,7 @@ import { processOptions } from '#lib/db/embedded/account.ts';
 import type { Binaries } from '#lib/db/embedded/binaries.ts';
 import type { DataFolder } from '#lib/db/embedded/data-folder.ts';
 import { explainFileError, explainOutput } from '#lib/db/embedded/explain-file-error.ts';
-import { StartupError } from '#lib/errors/startup-error.ts';
+import { StartupError } from '#lib/errors/fail.ts';
 
 /** A database on disk, and what opens it. */
 export interface Cluster {

@@ -3,7 +3,7 @@ import { access, chmod, mkdir, rmdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { type Account, chooseAccount, mayEnter } from '#lib/db/embedded/account.ts';
 import { explainFileError } from '#lib/db/embedded/explain-file-error.ts';
-import { StartupError } from '#lib/errors/startup-error.ts';
+import { StartupError } from '#lib/errors/fail.ts';
 import type { Logger } from '#lib/observability/logger.ts';
 
 /** The folder that holds everything that must survive a restart. */

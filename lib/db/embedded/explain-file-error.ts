@@ -1,4 +1,4 @@
-import { StartupError } from '#lib/errors/startup-error.ts';
+import { StartupError } from '#lib/errors/fail.ts';
 
 const reasons: Record<string, string> = {
   EACCES: 'this user may not write there',

@@ -2,7 +2,7 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { explainFileError } from '#lib/db/embedded/explain-file-error.ts';
-import { StartupError } from '#lib/errors/startup-error.ts';
+import { StartupError } from '#lib/errors/fail.ts';
 
 /** SQLite's result codes, https://www.sqlite.org/rescode.html, as those of the file system. */
 const fileErrors: Record<number, string> = { 8: 'EACCES', 13: 'ENOSPC', 14: 'EACCES' };

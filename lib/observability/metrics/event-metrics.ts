@@ -1,61 +1,132 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 
-/** What became of events. Consumers and topics are names of ours. */
+/** Published and applied events. */
 export interface EventMetrics {
-  /** Sent and acknowledged by the bus. */
+  /** Acknowledged by the bus. */
   published(topic: string, count: number): void;
-  /** Sending failed; the rows stay in the outbox. */
+  /** Publishing failed; the rows stay in the outbox. */
   publishFailed(topic: string): void;
-  /** Applied for good. @param time of the event (RFC 3339). */
+  /** Applied and committed. @param time of the event (RFC 3339). */
   applied(facts: { consumer: string; topic: string; time: string }): void;
-  /** Parked, because no repetition can help. */
+  /** Stored as a dead letter because of a permanent failure. */
   deadLettered(facts: { consumer: string; topic: string }): void;
-  /** Messages between what a consumer has done and the end of its topic. */
+  /** Messages between a consumer's position and the end of its topic. */
   lag(facts: { consumer: string; topic: string; messages: number }): void;
 }
 
-/** How old events are when they have been applied: the target is 250 ms at p99. */
+/** Ages of events when applied; the target is 250 ms at p99. */
 const ages = [0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60, 300, 3600];
 
 export function createEventMetrics(registers: Registry[]): EventMetrics {
   const labelNames = ['consumer', 'topic'] as const;
   const published = new Counter({
     name: 'accord_events_published_total',
-    help: 'Events that the bus has acknowledged.',
+    help: 'Events that the bus acknowledged.',
     labelNames: ['topic'],
     registers,
   });
   const failed = new Counter({
     name: 'accord_events_publish_failures_total',
-    help: 'Attempts to send events that failed; they are made again.',
+    help: 'Failed attempts to publish events; they are retried.',
     labelNames: ['topic'],
     registers,
   });
   const age = new Histogram({
     name: 'accord_event_age_seconds',
-    help: 'How old events were when a consumer had applied them.',
+    help: 'Age of events when a consumer had applied them.',
     labelNames,
     buckets: ages,
     registers,
   });
   const dead = new Counter({
     name: 'accord_events_dead_lettered_total',
-    help: 'Events that a consumer or a relay has put aside, because no repetition can help.',
+    help: 'Events that a consumer or relay stored as dead letters because of a permanent failure.',
     labelNames,
     registers,
   });
   const lag = new Gauge({
     name: 'accord_consumer_lag_messages',
-    help: 'Messages that a consumer has still before it.',
+    help: 'Messages that a consumer has not read yet.',
     labelNames,
     registers,
   });
   return {
     published: (topic, count) => published.inc({ topic }, count),
     publishFailed: (topic) => failed.inc({ topic }),
-    // Clocks of different machines may differ by more than an event takes.
+    // Clock differences between machines may exceed the age.
     applied: ({ time, ...labels }) => age.observe(labels, Math.max(0, Date.now() - Date.parse(time)) / 1000),
     deadLettered: (labels) => dead.inc(labels),
     lag: ({ messages, ...labels }) => lag.set(labels, messages),
   };
+}
+
+/** Deliveries to webhooks and peers. Never the address. */
+export interface DeliveryMetrics {
+  /** @param outcome `delivered`, `failed` (retried later) or `given-up`. */
+  attempted(facts: { kind: string; outcome: 'delivered' | 'failed' | 'given-up'; ms: number }): void;
+}
+
+export function createDeliveryMetrics(registers: Registry[]): DeliveryMetrics {
+  const attempts = new Counter({
+    name: 'accord_delivery_attempts_total',
+    help: 'Delivery attempts, by outcome.',
+    labelNames: ['kind', 'outcome'],
+    registers,
+  });
+  const duration = new Histogram({
+    name: 'accord_delivery_duration_seconds',
+    help: 'Duration of delivery attempts.',
+    labelNames: ['kind'],
+    buckets: [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20],
+    registers,
+  });
+  return {
+    attempted({ kind, outcome, ms }) {
+      attempts.inc({ kind, outcome });
+      duration.observe({ kind }, ms / 1000);
+    },
+  };
+}
+
+/** Messages from peers. A peer is labelled by its id; there are as many as administrators have paired. */
+export interface PeerMetrics {
+  /** A message was refused. @param reason one of our own words. */
+  refused(reason: string): void;
+  /** How far a peer's clock is ahead of ours, in seconds. */
+  clock(peer: string, seconds: number): void;
+}
+
+export function createPeerMetrics(registers: Registry[]): PeerMetrics {
+  const refusals = new Counter({
+    name: 'accord_peer_refused_total',
+    help: 'Refused messages in the name of peers, by reason.',
+    labelNames: ['reason'],
+    registers,
+  });
+  const clocks = new Gauge({
+    name: 'accord_peer_clock_skew_seconds',
+    help: 'How far the clock of a peer was ahead of ours at its last message.',
+    labelNames: ['peer'],
+    registers,
+  });
+  return {
+    refused: (reason) => refusals.inc({ reason }),
+    clock: (peer, seconds) => clocks.set({ peer }, seconds),
+  };
+}
+
+/** Parts that peers sent. Never which peer. */
+export interface SubmissionMetrics {
+  /** A part was decided for the first time, or refused because it was sent before with other content. */
+  judged(said: { verdict: string; reason?: string | null }): void;
+}
+
+export function createSubmissionMetrics(registers: Registry[]): SubmissionMetrics {
+  const verdicts = new Counter({
+    name: 'accord_submissions_total',
+    help: 'Parts of submissions from peers, by decision.',
+    labelNames: ['verdict', 'reason'],
+    registers,
+  });
+  return { judged: ({ verdict, reason }) => verdicts.inc({ verdict, reason: reason ?? '' }) };
 }

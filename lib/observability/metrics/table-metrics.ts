@@ -1,65 +1,56 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
 
-/** What a service's tables say when somebody asks. */
+/** Queries that read gauges from a service's tables when metrics are scraped. */
 export interface TableReaders {
   service: string;
-  /** Rows of the outbox, and the age of the oldest in seconds (0 without any). */
+  /** Rows of the outbox, and the age of the oldest in seconds (0 if empty). */
   outbox?: () => Promise<{ rows: number; oldestSeconds: number }>;
-  /** Events put aside, by topic. */
+  /** Dead letters, by topic. */
   deadLetters?: () => Promise<readonly { topic: string; count: number }[]>;
-  /** Deliveries that are still to be made, and the age of the oldest that is due in seconds. */
+  /** Pending deliveries, and the age of the oldest due one in seconds. */
   deliveries?: () => Promise<readonly { kind: string; rows: number; oldestSeconds: number }[]>;
-  /** What waits for each peer, by its id: not more of them than somebody can look at. */
+  /** Backlog per peer, by its id; only the peers with the largest backlogs. */
   backlogs?: () => Promise<
     readonly { peer: string; rows: number; oldestSeconds: number; failures: number }[]
   >;
-  /** Parts of answers that wait for the decisions of peers, and the age of the oldest in seconds (0 without any). */
+  /** Parts held until peers decide, and the age of the oldest in seconds (0 if none). */
   held?: () => Promise<{ rows: number; oldestSeconds: number }>;
 }
 
 export interface TableMetrics {
   watch(readers: TableReaders): void;
-  /** Reads them all; what cannot be read is left out. */
+  /** Reads all; figures that cannot be read are left out. */
   collect(): Promise<void>;
 }
 
-/** Figures that PostgreSQL has: read when they are asked for, so every replica tells the same. */
+/** Gauges read from PostgreSQL when scraped, so that every replica reports the same. */
 export function createTableMetrics(registers: Registry[]): TableMetrics {
   const watched: TableReaders[] = [];
   const gauge = (name: string, help: string, ...labelNames: string[]) =>
     new Gauge({ name, help, labelNames: ['service', ...labelNames], registers });
-  const depth = gauge('accord_outbox_rows', 'Events that wait to be sent (counted up to 100,000).');
-  const age = gauge('accord_outbox_age_seconds', 'How long the oldest event has waited to be sent.');
-  const dead = gauge('accord_dead_letters', 'Events put aside that nobody has looked after yet.', 'topic');
-  const due = gauge(
-    'accord_deliveries_waiting',
-    'Deliveries to the outside that are still to be made.',
-    'kind',
-  );
-  const dueAge = gauge(
-    'accord_deliveries_age_seconds',
-    'How long the oldest delivery that is due has waited.',
-    'kind',
-  );
-  const backlog = gauge(
-    'accord_peer_backlog',
-    'Parts of answers and decisions that wait for a peer.',
-    'peer',
-  );
+  const depth = gauge('accord_outbox_rows', 'Events waiting to be published (counted up to 100,000).');
+  const age = gauge('accord_outbox_age_seconds', 'Age of the oldest event waiting to be published.');
+  const dead = gauge('accord_dead_letters', 'Dead letters that nobody has handled yet.', 'topic');
+  const due = gauge('accord_deliveries_waiting', 'Pending deliveries to webhooks and peers.', 'kind');
+  const dueAge = gauge('accord_deliveries_age_seconds', 'Age of the oldest due delivery.', 'kind');
+  const backlog = gauge('accord_peer_backlog', 'Parts and decisions waiting for a peer.', 'peer');
   const backlogAge = gauge(
     'accord_peer_backlog_age_seconds',
-    'How long the oldest part or decision has waited for a peer.',
+    'Age of the oldest part or decision waiting for a peer.',
     'peer',
   );
-  const failing = gauge('accord_peer_failures', 'Attempts in vain since a peer last answered.', 'peer');
+  const failing = gauge('accord_peer_failures', 'Failed attempts since the last answer of a peer.', 'peer');
   const held = gauge(
     'accord_submissions_held',
-    'Parts of answers that wait for the decision of a peer (counted up to 100,000).',
+    'Parts waiting for the decision of a peer (counted up to 100,000).',
   );
-  const heldAge = gauge('accord_submissions_held_age_seconds', 'How long the oldest of them has waited.');
+  const heldAge = gauge(
+    'accord_submissions_held_age_seconds',
+    'Age of the oldest part waiting for a decision.',
+  );
   const unread = new Counter({
     name: 'accord_metrics_unread_total',
-    help: 'Figures that could not be read, because the database did not answer.',
+    help: 'Figures that could not be read because the database did not answer.',
     labelNames: ['service'],
     registers,
   });

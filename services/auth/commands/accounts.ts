@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import type { Database } from '#lib/db/database.ts';
-import { StartupError } from '#lib/errors/startup-error.ts';
+import { StartupError } from '#lib/errors/fail.ts';
 import { digestOfName, type GivenRole, isGivenRole, readAccountName } from '../domain/accounts.ts';
 import { checkNewPassword, hashPassword, type PasswordFault } from '../domain/password.ts';
 import { deleteAccount, insertAccount, listAccounts, updatePassword } from '../queries/accounts.ts';

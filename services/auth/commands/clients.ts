@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { parseArgs } from 'node:util';
 import type { Database } from '#lib/db/database.ts';
-import { StartupError } from '#lib/errors/startup-error.ts';
+import { StartupError } from '#lib/errors/fail.ts';
 import { type GivenRole, isGivenRole } from '../domain/accounts.ts';
 import type { KeyedHash } from '../domain/api-keys.ts';
 import { isClientId, publicClients } from '../issuer/adapter.ts';

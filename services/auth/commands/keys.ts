@@ -2,7 +2,7 @@ import type { Database } from '#lib/db/database.ts';
 import { type Fault, fail } from '#lib/errors/fail.ts';
 import { addToOutbox } from '#lib/events/outbox.ts';
 import { uuidPattern } from '#lib/http/lists.ts';
-import { newUuid } from '#lib/ids/new-uuid.ts';
+import { newUuid } from '#lib/ids/random-ids.ts';
 import { readBoundedText } from '#lib/text/nfc.ts';
 import { drawApiKey, type KeyedHash, type KeyScope } from '../domain/api-keys.ts';
 import { type ApiKey, insertKey, revokeKey as revokeRow } from '../queries/api-keys.ts';

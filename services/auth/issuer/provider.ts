@@ -1,5 +1,5 @@
 import { type Configuration, interactionPolicy, Provider } from 'oidc-provider';
-import type { PrivateKey } from '#lib/config/private-key.ts';
+import type { PrivateKey } from '#lib/config/secret-values.ts';
 import type { Database } from '#lib/db/database.ts';
 import type { KeyedHash } from '../domain/api-keys.ts';
 import type { AccountDirectory, SignIn } from '../operations/sign-in.ts';

@@ -3,8 +3,7 @@ import { fail } from '#lib/errors/fail.ts';
 import type { RateLimiter } from '#lib/http/rate-limits.ts';
 import { readBodyOf } from '#lib/http/read-input.ts';
 import { sendPage } from '#lib/http/send.ts';
-import type { Pages } from './render-pages.ts';
-import { maxFormBytes } from './render-pages.ts';
+import { maxFormBytes, type Pages } from './render-pages.ts';
 
 /**
  * Accepts only the issuer's exact paths; all others at or below its path are not found. oidc-provider also accepts other

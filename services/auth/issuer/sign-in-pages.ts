@@ -2,8 +2,7 @@ import type { Context } from 'koa';
 import { errors, type Interaction, type InteractionResults, type Provider } from 'oidc-provider';
 import { Failure } from '#lib/errors/fail.ts';
 import { sendPage } from '#lib/http/send.ts';
-import type { PageParts } from './render-pages.ts';
-import { readForm } from './render-pages.ts';
+import { type PageParts, readForm } from './render-pages.ts';
 
 /** GET …/interaction/{uid}: the sign-in form. */
 export function showSignIn(parts: PageParts) {

@@ -1,6 +1,6 @@
 import type { Queries } from '#lib/db/database.ts';
 import { sql } from '#lib/db/sql.ts';
-import { newUuid } from '#lib/ids/new-uuid.ts';
+import { newUuid } from '#lib/ids/random-ids.ts';
 import type { Account, GivenRole } from '../domain/accounts.ts';
 
 /** @returns undefined if an account with this name exists. */

@@ -1,5 +1,5 @@
 import { createLocalJWKSet, decodeJwt, type JSONWebKeySet, jwtVerify } from 'jose';
-import { type PrivateKey, publicPart } from '#lib/config/private-key.ts';
+import { type PrivateKey, publicPart } from '#lib/config/secret-values.ts';
 import type { Logger } from '#lib/observability/logger.ts';
 import { isDemoAccount } from '../domain/accounts.ts';
 import type { TokenVerdict } from '../domain/credentials.ts';

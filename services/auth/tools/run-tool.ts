@@ -3,17 +3,16 @@ import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { str } from 'envalid';
-import { databaseLogin, readDatabasePassword } from '#lib/config/database-login.ts';
-import { readSettings } from '#lib/config/read-settings.ts';
-import { databaseUrl } from '#lib/config/validators.ts';
+import { databaseUrl } from '#lib/config/address-validators.ts';
+import { databaseLogin, readDatabasePassword } from '#lib/config/secret-files.ts';
+import { readSettings } from '#lib/config/settings.ts';
 import { createDatabase, type Database } from '#lib/db/database.ts';
 import { findRunningPostgres } from '#lib/db/embedded/find-running-postgres.ts';
 import { startEmbeddedPostgres } from '#lib/db/embedded/start-embedded-postgres.ts';
 import { migrate } from '#lib/db/migrate.ts';
 import { createPool } from '#lib/db/pool.ts';
 import { roleOf } from '#lib/db/service-role.ts';
-import { Failure } from '#lib/errors/fail.ts';
-import { StartupError } from '#lib/errors/startup-error.ts';
+import { Failure, StartupError } from '#lib/errors/fail.ts';
 import { createLogger } from '#lib/observability/logger.ts';
 
 /**

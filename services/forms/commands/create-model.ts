@@ -1,6 +1,6 @@
 import type { Queries } from '#lib/db/database.ts';
 import { fail } from '#lib/errors/fail.ts';
-import { newUuid } from '#lib/ids/new-uuid.ts';
+import { newUuid } from '#lib/ids/random-ids.ts';
 import type { Entry } from '../domain/model.ts';
 import { defaultKey } from '../domain/model-key.ts';
 import { type GivenEntry, readNewEntry, refuseUnknownPeers } from '../domain/read-entry-fields.ts';

@@ -1,6 +1,6 @@
 import type { Queries } from '#lib/db/database.ts';
 import { type Fault, fail } from '#lib/errors/fail.ts';
-import { newUuid } from '#lib/ids/new-uuid.ts';
+import { newUuid } from '#lib/ids/random-ids.ts';
 import { checkContent, type GivenContent } from '../domain/check-content.ts';
 import { logoIdOf } from '../domain/content/theme.ts';
 import { layoutUses } from '../domain/layout-uses.ts';

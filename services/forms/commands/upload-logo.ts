@@ -1,5 +1,5 @@
 import { fail } from '#lib/errors/fail.ts';
-import { newUuid } from '#lib/ids/new-uuid.ts';
+import { newUuid } from '#lib/ids/random-ids.ts';
 import { readLogoImage } from '../domain/logo-image.ts';
 import { insertLogo } from '../queries/logos.ts';
 import type { Dependencies } from './dependencies.ts';

@@ -3,8 +3,8 @@ import type { CheckedAnswer, DescribedElement, DescribedInformation } from '#lib
 import type { SealedPart } from '#lib/contracts/submissions.ts';
 import { askedDigest } from '#lib/federation/asked-digest.ts';
 import { sealAnswers } from '#lib/federation/sealed-answers.ts';
-import { randomId } from '#lib/ids/random-id.ts';
-import { keyThumbprint } from '#lib/jose/key-thumbprint.ts';
+import { randomId } from '#lib/ids/random-ids.ts';
+import { keyThumbprint } from '#lib/jose/keys.ts';
 import { parseReference } from './element-reference.ts';
 import { formatIdentifier, parseIdentifier } from './identifier.ts';
 
@@ -39,7 +39,7 @@ export async function sealPart(
       answers: Object.fromEntries(answers.map(({ identifier, value }) => [ownIdentifier(identifier), value])),
     },
     {
-      key: { ...key, kid: await keyThumbprint(key) },
+      key: { ...key, kid: keyThumbprint(key) },
       header: { sid, leader, digest: askedDigest(questions), exp: Math.ceil(until.getTime() / 1000) },
     },
   );

@@ -1,7 +1,7 @@
 import { bulkAnswer } from '#lib/contracts/element-rules.ts';
 import type { FormInformation } from '#lib/contracts/form-content.ts';
 import type { FormPage } from '#lib/contracts/pages.ts';
-import { rememberByIdentity } from '#lib/memo/remember-by-identity.ts';
+import { rememberByIdentity } from '#lib/memo/remember.ts';
 import { safeUrl } from '../domain/rich-text.ts';
 import { type ControllerView, controllerView } from './facts.ts';
 import { type QuestionView, questionView } from './question-view.ts';

@@ -6,7 +6,7 @@ import type {
   ProcessingElement,
 } from '#lib/contracts/form-content.ts';
 import type { FormPage } from '#lib/contracts/pages.ts';
-import { rememberByIdentity } from '#lib/memo/remember-by-identity.ts';
+import { rememberByIdentity } from '#lib/memo/remember.ts';
 import { type ControllerView, controllerView, type ProcessingFacts, processingFacts } from './facts.ts';
 import type { LanguageAttributes, Reader } from './reader.ts';
 import type { RichNode, RichText } from './rich-text-tree.ts';

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { scriptOfLanguage } from '#lib/i18n/language-tag.ts';
-import { rememberByText } from '#lib/memo/remember-by-text.ts';
+import { rememberByText } from '#lib/memo/remember.ts';
 import type { Catalogue, MessageValues } from './catalogues.ts';
 
 /** `lang` and `dir` of a block whose language is not the page's; empty where it is. */

@@ -1,7 +1,7 @@
 import type { CataloguePeer } from '#lib/contracts/forms.ts';
 import type { Queries } from '#lib/db/database.ts';
 import { sql } from '#lib/db/sql.ts';
-import { newUuid } from '#lib/ids/new-uuid.ts';
+import { newUuid } from '#lib/ids/random-ids.ts';
 import type { PeerVersion, PeerVersionHead } from '../domain/check-peer-entry.ts';
 import { appearanceOf } from '../domain/owner-name.ts';
 

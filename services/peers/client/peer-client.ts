@@ -1,6 +1,6 @@
 import type { JWK } from 'jose';
 import { type Failure, fail } from '#lib/errors/fail.ts';
-import { newUuid } from '#lib/ids/new-uuid.ts';
+import { newUuid } from '#lib/ids/random-ids.ts';
 import { parseForeignJson } from '#lib/json/check-json.ts';
 import { signPeerRequest } from '../domain/peer-token.ts';
 import { type DescriptionFault, type PeerDescription, readDescription } from '../domain/read-description.ts';

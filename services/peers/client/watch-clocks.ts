@@ -1,6 +1,6 @@
 import type { Database } from '#lib/db/database.ts';
 import type { Logger } from '#lib/observability/logger.ts';
-import type { PeerMetrics } from '#lib/observability/metrics/peer-metrics.ts';
+import type { PeerMetrics } from '#lib/observability/metrics/event-metrics.ts';
 import { mostSkewSeconds } from '../domain/peer-token.ts';
 import { findPeerByUrl } from '../queries/peers.ts';
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { type Failure, fail } from '#lib/errors/fail.ts';
-import { newUuid } from '#lib/ids/new-uuid.ts';
+import { newUuid } from '#lib/ids/random-ids.ts';
 import { addressFault, type PeerReply } from '../client/peer-client.ts';
 import type { ListedPeer } from '../domain/peer.ts';
 import { readPeerAddress } from '../domain/peer-address.ts';

@@ -1,5 +1,5 @@
 import type { Queries } from '#lib/db/database.ts';
-import { newUuid } from '#lib/ids/new-uuid.ts';
+import { newUuid } from '#lib/ids/random-ids.ts';
 import type { PeerDescription } from '../domain/read-description.ts';
 import { wantCatalogue } from '../queries/catalogues.ts';
 import { pinKeys, savePairedPeer } from '../queries/peers.ts';

@@ -1,5 +1,5 @@
 import type { JWK } from 'jose';
-import type { SignatureAlgorithm } from '#lib/jose/read-compact.ts';
+import type { SignatureAlgorithm } from '#lib/jose/jws.ts';
 
 /** The one algorithm that a public signing key is for: a token does not choose. undefined for keys of other kinds. */
 export function algorithmOf(key: JWK): SignatureAlgorithm | undefined {

@@ -1,12 +1,12 @@
 import type { JWK } from 'jose';
-import { createCompactJws } from '#lib/jose/compact-jws.ts';
-import { createEs256 } from '#lib/jose/es256.ts';
 import {
+  createCompactJws,
+  createEs256,
   parseObject,
   provePayload,
   readCompactJws,
   type SignatureAlgorithm,
-} from '#lib/jose/read-compact.ts';
+} from '#lib/jose/jws.ts';
 import { bodyDigest } from './body-digest.ts';
 import { algorithmOf } from './key-algorithm.ts';
 

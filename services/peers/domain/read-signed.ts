@@ -1,5 +1,5 @@
 import type { JWK } from 'jose';
-import { parseObject, provePayload, readCompactJws } from '#lib/jose/read-compact.ts';
+import { parseObject, provePayload, readCompactJws } from '#lib/jose/jws.ts';
 import { algorithmOf } from './key-algorithm.ts';
 
 /** Why something signed does not count, in the order in which it is looked at. */

@@ -1,7 +1,6 @@
 import type { JWK } from 'jose';
 import type { Decision, RefusalReason, SubmissionVerdict } from '#lib/contracts/submissions.ts';
-import { createCompactJws } from '#lib/jose/compact-jws.ts';
-import { createEs256 } from '#lib/jose/es256.ts';
+import { createCompactJws, createEs256 } from '#lib/jose/jws.ts';
 import { mostSkewSeconds } from './peer-token.ts';
 import { readSigned, type SignedFault } from './read-signed.ts';
 

@@ -1,6 +1,6 @@
 import { type JWK, SignJWT } from 'jose';
 import type { SharedEntry } from '#lib/contracts/forms.ts';
-import { privateKeyOf } from '#lib/jose/key-objects.ts';
+import { privateKeyOf } from '#lib/jose/keys.ts';
 
 /** Signs an entry for partner instances: a JWS of typ `accord-model+jwt`. It says what was true at `iat`; it does not end. */
 export async function signSharedEntry(

@@ -3,7 +3,7 @@ import type { TransactionsOperations } from '#lib/contracts/transactions.ts';
 import type { Database } from '#lib/db/database.ts';
 import { addToOutbox } from '#lib/events/outbox.ts';
 import type { Logger } from '#lib/observability/logger.ts';
-import type { DeliveryMetrics } from '#lib/observability/metrics/delivery-metrics.ts';
+import type { DeliveryMetrics } from '#lib/observability/metrics/event-metrics.ts';
 import { readAhead } from '../commands/read-ahead.ts';
 import { dateDelivery, endOverdue, forgetQuestion, listUndated, listUndecided } from '../queries/overdue.ts';
 

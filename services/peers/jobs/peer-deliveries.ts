@@ -3,7 +3,7 @@ import { sql } from '#lib/db/sql.ts';
 import { exponentialBackoff } from '#lib/deliveries/backoff.ts';
 import type { AttemptResult, DeliveryKind, Settlement } from '#lib/deliveries/delivery-kind.ts';
 import type { Logger } from '#lib/observability/logger.ts';
-import type { DeliveryMetrics } from '#lib/observability/metrics/delivery-metrics.ts';
+import type { DeliveryMetrics } from '#lib/observability/metrics/event-metrics.ts';
 import { type AttemptParts, attemptDelivery } from '../commands/attempt-delivery.ts';
 import { type ReadPart, readAhead } from '../commands/read-ahead.ts';
 import type { Outcome, PeerRow } from '../domain/delivery.ts';

@@ -1,7 +1,7 @@
 import type { JWK } from 'jose';
 import type { Queries } from '#lib/db/database.ts';
 import { sql } from '#lib/db/sql.ts';
-import { newUuid } from '#lib/ids/new-uuid.ts';
+import { newUuid } from '#lib/ids/random-ids.ts';
 
 /** A catalogue that this replica is to read, for as long as its lease runs. */
 export interface ClaimedCatalogue {

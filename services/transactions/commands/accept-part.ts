@@ -1,4 +1,4 @@
-import type { PrivateKey } from '#lib/config/private-key.ts';
+import type { PrivateKey } from '#lib/config/secret-values.ts';
 import type { AnswerCheck, FormsOperations } from '#lib/contracts/forms.ts';
 import type { Principal } from '#lib/contracts/principal.ts';
 import type { RefusalReason, SubmissionVerdict } from '#lib/contracts/submissions.ts';
@@ -7,7 +7,7 @@ import { fail } from '#lib/errors/fail.ts';
 import { addToOutbox } from '#lib/events/outbox.ts';
 import type { SealedContent } from '#lib/federation/sealed-answers.ts';
 import type { Logger } from '#lib/observability/logger.ts';
-import type { SubmissionMetrics } from '#lib/observability/metrics/submission-metrics.ts';
+import type { SubmissionMetrics } from '#lib/observability/metrics/event-metrics.ts';
 import { deliveryDeadline } from '../domain/part.ts';
 import { openSubmission, peerTransaction, type ReceivedSubmission } from '../domain/peer-part.ts';
 import type { ToldTime } from '../domain/told-time.ts';

@@ -1,7 +1,7 @@
 import type { Principal } from '#lib/contracts/principal.ts';
 import type { Database, Queries } from '#lib/db/database.ts';
 import { fail } from '#lib/errors/fail.ts';
-import { randomId } from '#lib/ids/random-id.ts';
+import { randomId } from '#lib/ids/random-ids.ts';
 import { actorName, noSuchTransaction, requireAccess } from '../domain/access.ts';
 import { isFinal, type ReadTransaction, stateAt, type Transaction } from '../domain/transaction.ts';
 import { closeExpiredChild, lockTransaction, readOpenChild } from '../queries/change-state.ts';

@@ -3,7 +3,7 @@ import type { AnswerCheck, FormsOperations } from '#lib/contracts/forms.ts';
 import type { Principal } from '#lib/contracts/principal.ts';
 import type { Queries } from '#lib/db/database.ts';
 import { fail } from '#lib/errors/fail.ts';
-import { randomId } from '#lib/ids/random-id.ts';
+import { randomId } from '#lib/ids/random-ids.ts';
 import { actorName, noSuchTransaction, requireAccess } from '../domain/access.ts';
 import type { AnswersDigests } from '../domain/answers.ts';
 import { type Commitment, composeCommitment, recordsExpiry, waitsForPeers } from '../domain/commitment.ts';

@@ -1,5 +1,5 @@
 import type { AnswerCheck } from '#lib/contracts/forms.ts';
-import { newUuid } from '#lib/ids/new-uuid.ts';
+import { newUuid } from '#lib/ids/random-ids.ts';
 import { composeFollowers, deliveryDeadline, type NewFollower } from './part.ts';
 import { composeReceipt, type Receipt } from './receipt.ts';
 import { expiringAt } from './records.ts';

@@ -1,8 +1,7 @@
 import type { JWK } from 'jose';
 import { isNotice } from '#lib/contracts/element-rules.ts';
 import type { CheckedAnswer, DescribedElement, DescribedInformation } from '#lib/contracts/forms.ts';
-import { createCompactJws } from '#lib/jose/compact-jws.ts';
-import { createEs256 } from '#lib/jose/es256.ts';
+import { createCompactJws, createEs256 } from '#lib/jose/jws.ts';
 import { sha256Canonical } from './answers.ts';
 import type { ShownPart, ShownTexts } from './part.ts';
 import type { Transaction } from './transaction.ts';

@@ -1,8 +1,8 @@
 import { createHash, createHmac, createSecretKey, type KeyObject } from 'node:crypto';
 import { jwtVerify } from 'jose';
 import { LRUCache } from 'lru-cache';
-import { drawBytes } from '#lib/ids/draw-bytes.ts';
-import { createCompactJws } from '#lib/jose/compact-jws.ts';
+import { drawBytes } from '#lib/ids/random-ids.ts';
+import { createCompactJws } from '#lib/jose/jws.ts';
 
 const type = 'accord-tx+jwt';
 const algorithm = 'HS256';

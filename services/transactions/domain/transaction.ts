@@ -1,6 +1,6 @@
 import type { PinnedLayout } from '#lib/contracts/forms.ts';
 import type { Principal } from '#lib/contracts/principal.ts';
-import { randomId } from '#lib/ids/random-id.ts';
+import { randomId } from '#lib/ids/random-ids.ts';
 import type { ConsentContext } from './context.ts';
 import { addDuration } from './values.ts';
 

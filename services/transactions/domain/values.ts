@@ -1,7 +1,7 @@
 import { Temporal } from 'temporal-polyfill';
 import type { Fault } from '#lib/errors/fail.ts';
 import { canonicalLanguageTag } from '#lib/i18n/language-tag.ts';
-import { rememberByText } from '#lib/memo/remember-by-text.ts';
+import { rememberByText } from '#lib/memo/remember.ts';
 import { hostName } from '#lib/text/host-name.ts';
 import { readBoundedText, toNfc } from '#lib/text/nfc.ts';
 import type { Given } from './context.ts';

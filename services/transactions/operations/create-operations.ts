@@ -1,9 +1,9 @@
-import type { PrivateKey } from '#lib/config/private-key.ts';
+import type { PrivateKey } from '#lib/config/secret-values.ts';
 import type { Principal } from '#lib/contracts/principal.ts';
 import type { ReleasedSubmission, TransactionsOperations } from '#lib/contracts/transactions.ts';
 import type { Queries } from '#lib/db/database.ts';
 import type { Logger } from '#lib/observability/logger.ts';
-import type { SubmissionMetrics } from '#lib/observability/metrics/submission-metrics.ts';
+import type { SubmissionMetrics } from '#lib/observability/metrics/event-metrics.ts';
 import { acceptSubmission } from '../commands/accept-part.ts';
 import { createTransaction, readContext } from '../commands/create-transaction.ts';
 import { decideSubmission } from '../commands/decide-part.ts';

@@ -1,6 +1,6 @@
 import type { Queries } from '#lib/db/database.ts';
 import { type Statement, sql } from '#lib/db/sql.ts';
-import { newUuid } from '#lib/ids/new-uuid.ts';
+import { newUuid } from '#lib/ids/random-ids.ts';
 import type { NewTransaction, ReadTransaction, Transaction } from '../domain/transaction.ts';
 import { recordStateChange } from './events.ts';
 import { toReadTransaction, transactionColumns } from './transactions.ts';

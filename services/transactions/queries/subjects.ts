@@ -1,6 +1,6 @@
 import type { Queries } from '#lib/db/database.ts';
 import { join, sql } from '#lib/db/sql.ts';
-import { newUuid } from '#lib/ids/new-uuid.ts';
+import { newUuid } from '#lib/ids/random-ids.ts';
 
 /** A subject that the instance knows. */
 export interface Subject {

@@ -4,7 +4,7 @@ import { listedBackoff } from '#lib/deliveries/backoff.ts';
 import { createDeliveryEngine, type DeliveryEngine } from '#lib/deliveries/delivery-engine.ts';
 import type { AttemptResult, DeliveryKind, DueRow } from '#lib/deliveries/delivery-kind.ts';
 import type { Logger } from '#lib/observability/logger.ts';
-import type { DeliveryMetrics } from '#lib/observability/metrics/delivery-metrics.ts';
+import type { DeliveryMetrics } from '#lib/observability/metrics/event-metrics.ts';
 import type { OutboundClient } from '#lib/outbound/outbound-client.ts';
 import { OutboundFailed, OutboundRefused } from '#lib/outbound/outbound-errors.ts';
 import { type CarriedEvent, writeMessage } from '../domain/message.ts';

@@ -2,7 +2,7 @@ import type { Queries } from '#lib/db/database.ts';
 import { sql } from '#lib/db/sql.ts';
 import { noteOnce } from '#lib/events/inbox.ts';
 import type { PageRequest } from '#lib/http/lists.ts';
-import { newUuid } from '#lib/ids/new-uuid.ts';
+import { newUuid } from '#lib/ids/random-ids.ts';
 import type { CarriedEvent } from '../domain/message.ts';
 import type { Delivery } from '../domain/webhook.ts';
 

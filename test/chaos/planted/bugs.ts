@@ -280,7 +280,7 @@ export const bugs: Readonly<Record<string, Bug>> = {
     faults: [],
     exports: [
       {
-        file: 'lib/jose/compact-jwe.ts',
+        file: 'lib/jose/jwe.ts',
         name: 'encryptCompact',
         exchange:
           () =>
@@ -294,7 +294,7 @@ export const bugs: Readonly<Record<string, Bug>> = {
           },
       },
       {
-        file: 'lib/jose/compact-jwe.ts',
+        file: 'lib/jose/jwe.ts',
         name: 'decryptCompact',
         exchange: () => (jwe: { ciphertext: Buffer }) => jwe.ciphertext,
       },

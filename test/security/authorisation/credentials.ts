@@ -1,5 +1,5 @@
 import { importJWK, SignJWT } from 'jose';
-import type { PrivateKey } from '#lib/config/private-key.ts';
+import type { PrivateKey } from '#lib/config/secret-values.ts';
 import { createKey, signIn } from '../../support/instances/callers.ts';
 import type { TestInstance } from '../../support/instances/instance.ts';
 

@@ -1,8 +1,12 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { PassThrough } from 'node:stream';
-import { generatePrivateKey, readPrivateKey } from '#lib/config/private-key.ts';
-import { generateSharedSecret, readSharedSecret } from '#lib/config/shared-secret.ts';
+import {
+  generatePrivateKey,
+  generateSharedSecret,
+  readPrivateKey,
+  readSharedSecret,
+} from '#lib/config/secret-values.ts';
 import { createDatabase, type Database, type Queries } from '#lib/db/database.ts';
 import { createPool } from '#lib/db/pool.ts';
 import { fail } from '#lib/errors/fail.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Writable } from 'node:stream';
-import { generatePrivateKey, type PrivateKey, readPrivateKey } from '#lib/config/private-key.ts';
+import { generatePrivateKey, type PrivateKey, readPrivateKey } from '#lib/config/secret-values.ts';
 import type { AuthOperations } from '#lib/contracts/auth.ts';
 import type { FormsOperations } from '#lib/contracts/forms.ts';
 import type { Decision, SendingPeer, Submission, SubmissionVerdict } from '#lib/contracts/submissions.ts';
@@ -13,7 +13,7 @@ import { sharedReader } from '#lib/events/reader.ts';
 import type { OverloadGuard } from '#lib/http/admission.ts';
 import { listen } from '#lib/http/listen.ts';
 import { createMemoryRateLimiter } from '#lib/http/rate-limits.ts';
-import { randomId } from '#lib/ids/random-id.ts';
+import { randomId } from '#lib/ids/random-ids.ts';
 import { createLogger } from '#lib/observability/logger.ts';
 import { createMetrics } from '#lib/observability/metrics.ts';
 import { savePeer } from '../../../services/peers/commands/save-peer.ts';

@@ -1,5 +1,5 @@
 import { Writable } from 'node:stream';
-import { generatePrivateKey, type PrivateKey, readPrivateKey } from '#lib/config/private-key.ts';
+import { generatePrivateKey, type PrivateKey, readPrivateKey } from '#lib/config/secret-values.ts';
 import type { AuthOperations } from '#lib/contracts/auth.ts';
 import type { components } from '#lib/contracts/openapi.gen.ts';
 import type { TransactionsOperations } from '#lib/contracts/transactions.ts';

@@ -1,5 +1,5 @@
 import { Writable } from 'node:stream';
-import { generatePrivateKey, readPrivateKey } from '#lib/config/private-key.ts';
+import { generatePrivateKey, readPrivateKey } from '#lib/config/secret-values.ts';
 import type { AuthOperations } from '#lib/contracts/auth.ts';
 import type { TransactionsOperations } from '#lib/contracts/transactions.ts';
 import { createDatabase, type Database } from '#lib/db/database.ts';

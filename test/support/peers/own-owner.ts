@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { CompactSign, importJWK } from 'jose';
-import type { PrivateKey } from '#lib/config/private-key.ts';
+import type { PrivateKey } from '#lib/config/secret-values.ts';
 import type { OwnPeer } from './peer-of-our-own.ts';
 
 /** A request that has come to an owner of our own. */

@@ -1,6 +1,6 @@
 import { createHash, createSecretKey } from 'node:crypto';
 import { CompactSign, exportSPKI, importJWK, type JWK } from 'jose';
-import { generatePrivateKey, publicPart, readPrivateKey } from '#lib/config/private-key.ts';
+import { generatePrivateKey, publicPart, readPrivateKey } from '#lib/config/secret-values.ts';
 import {
   type PeerClaims,
   type PeerRequest,

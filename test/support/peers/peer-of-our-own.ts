@@ -2,7 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { importJWK, SignJWT } from 'jose';
-import { generatePrivateKey, type PrivateKey, publicPart, readPrivateKey } from '#lib/config/private-key.ts';
+import {
+  generatePrivateKey,
+  type PrivateKey,
+  publicPart,
+  readPrivateKey,
+} from '#lib/config/secret-values.ts';
 import { signPeerRequest } from '../../../services/peers/domain/peer-token.ts';
 
 /** A partner that a test plays itself, by docs/federation.md: honest, or whatever the test makes of it. */

@@ -4,7 +4,7 @@ import { type DeadLetter, PoisonError } from '#lib/events/dead-letters.ts';
 import type { AccordEvent, OutboundEvent } from '#lib/events/event.ts';
 import type { EventBus } from '#lib/events/event-bus.ts';
 import type { Reader } from '#lib/events/reader.ts';
-import { currentRequestId } from '#lib/observability/request-context.ts';
+import { currentRequestId } from '#lib/observability/logger.ts';
 import { keyRevoked, outbound, sampleEvent } from '../samples/sample-events.ts';
 
 /** Publishes as the relay does: what was not acknowledged is sent again, unless that is permanent. */

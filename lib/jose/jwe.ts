@@ -8,19 +8,18 @@ import {
   type KeyObject,
   randomBytes,
 } from 'node:crypto';
-import { type PublicJwk, readPublicKey } from '#lib/jose/key-objects.ts';
-import { parseObject } from '#lib/jose/read-compact.ts';
+import { parseObject } from '#lib/jose/jws.ts';
+import { type PublicJwk, readPublicKey } from '#lib/jose/keys.ts';
 
-/** How every JWE here is made: one key for one message, agreed with P-256, for AES-GCM (RFC 7518 §4.6 in direct mode, and §5.3). */
+/** Every JWE uses ECDH-ES with P-256 in direct mode (RFC 7518 §4.6) and A256GCM (§5.3). */
 const sealing = { alg: 'ECDH-ES', enc: 'A256GCM' } as const;
 
-/** Parameters of a protected header, whoever wrote it. */
 export type JweHeader = Record<string, unknown>;
 
-/** A JWE as it came: its header is not proved before `decrypt`. */
+/** A parsed JWE. Its header is authenticated only by {@link decryptCompact}. */
 export interface CompactJwe {
   header: JweHeader;
-  /** Authenticated together with what is sealed. */
+  /** Additional authenticated data. */
   protectedHeader: string;
   iv: Buffer;
   ciphertext: Buffer;
@@ -34,9 +33,9 @@ const tagBytes = 16;
 const base64url = /^[\w-]*$/;
 
 /**
- * Encrypts to a public key: a JWE in compact serialisation (RFC 7516 §7.1), with a key pair that is drawn for it alone. In this thread: jose goes
- * through the thread pool of WebCrypto for each step, which takes five times as long.
- * @param more header parameters beside those of encryption.
+ * Encrypts to a public key as a JWE in compact serialisation (RFC 7516 §7.1) with an ephemeral key pair. Runs on this
+ * thread: jose uses WebCrypto's thread pool for each step, which takes five times as long (bench/jose.ts).
+ * @param more header parameters besides those of encryption.
  */
 export function encryptCompact(
   plaintext: Uint8Array,
@@ -47,14 +46,17 @@ export function encryptCompact(
   const protectedHeader = encode(JSON.stringify({ ...more, ...sealing, epk: { kty, crv, x, y } }));
   const secret = diffieHellman({ privateKey: once.privateKey, publicKey: key });
   const iv = randomBytes(ivBytes);
-  const cipher = createCipheriv(cipherName, deriveKey(secret, {}), iv, { authTagLength: tagBytes });
+  const cipher = createCipheriv(cipherName, deriveKey(secret), iv, { authTagLength: tagBytes });
   cipher.setAAD(Buffer.from(protectedHeader, 'ascii'));
   const ciphertext = Buffer.concat([cipher.update(plaintext), cipher.final()]);
-  // Between header and IV a wrapped key would stand: agreed directly, there is none.
+  // The encrypted key is empty in direct mode.
   return [protectedHeader, '', encode(iv), encode(ciphertext), encode(cipher.getAuthTag())].join('.');
 }
 
-/** @returns undefined if it is no JWE made as described by `sealing`, or asks for what is not understood (RFC 7516 §4.1.13). */
+/**
+ * Parses a JWE. @returns undefined unless it uses the algorithms above, without compression, critical extensions
+ * (RFC 7516 §4.1.13) or party information (docs/federation.md has no `apu`, `apv` or `zip`).
+ */
 export function readCompact(jwe: string): CompactJwe | undefined {
   const parts = jwe.split('.');
   if (parts.length !== 5 || !parts.every((part) => base64url.test(part)) || parts[1] !== '') return undefined;
@@ -63,23 +65,20 @@ export function readCompact(jwe: string): CompactJwe | undefined {
   if (iv.length !== ivBytes || tag.length !== tagBytes) return undefined;
   const header = parseObject(decode(protectedHeader));
   if (header?.alg !== sealing.alg || header.enc !== sealing.enc) return undefined;
-  if (header.zip !== undefined || header.crit !== undefined) return undefined;
+  const { zip, crit, apu, apv } = header;
+  if ([zip, crit, apu, apv].some((parameter) => parameter !== undefined)) return undefined;
   return { header, protectedHeader, iv, ciphertext, tag };
 }
 
-/** @param key private. @returns undefined if it was not encrypted to this key, or has been changed since. */
+/** @param key private. @returns undefined if the JWE was not encrypted to this key, or was changed. */
 export function decryptCompact(
   { header, protectedHeader, iv, ciphertext, tag }: CompactJwe,
   key: KeyObject,
 ): Buffer | undefined {
-  const { apu, apv, epk } = header;
-  if (!isInfo(apu) || !isInfo(apv)) return undefined;
-  const theirs = readPublicKey(epk as PublicJwk);
+  const theirs = readPublicKey(header.epk as PublicJwk);
   if (theirs?.asymmetricKeyType !== key.asymmetricKeyType) return undefined;
   const secret = diffieHellman({ privateKey: key, publicKey: theirs as KeyObject });
-  const decipher = createDecipheriv(cipherName, deriveKey(secret, { apu, apv }), iv, {
-    authTagLength: tagBytes,
-  });
+  const decipher = createDecipheriv(cipherName, deriveKey(secret), iv, { authTagLength: tagBytes });
   decipher.setAAD(Buffer.from(protectedHeader, 'ascii')).setAuthTag(tag);
   try {
     return Buffer.concat([decipher.update(ciphertext), decipher.final()]);
@@ -88,21 +87,9 @@ export function decryptCompact(
   }
 }
 
-/** Concatenation key derivation in one round (RFC 7518 §4.6.2): SHA-256 gives as many bits as are wanted. */
-function deriveKey(secret: Buffer, { apu = '', apv = '' }: { apu?: string; apv?: string }): KeyObject {
-  const key = createHash('sha256')
-    .update(number(1))
-    .update(secret)
-    .update(withLength(Buffer.from(sealing.enc, 'ascii')))
-    .update(withLength(decode(apu)))
-    .update(withLength(decode(apv)))
-    .update(number(keyBytes * 8))
-    .digest();
-  return createSecretKey(key);
-}
-
-function withLength(bytes: Buffer): Buffer {
-  return Buffer.concat([number(bytes.length), bytes]);
+/** Concat KDF (RFC 7518 §4.6.2) in one round, because SHA-256 gives all bits of the key; without party information. */
+function deriveKey(secret: Buffer): KeyObject {
+  return createSecretKey(createHash('sha256').update(number(1)).update(secret).update(otherInfo).digest());
 }
 
 function number(value: number): Buffer {
@@ -111,10 +98,14 @@ function number(value: number): Buffer {
   return bytes;
 }
 
-/** What either side may say of itself (RFC 7518 §4.6.1.2). */
-function isInfo(value: unknown): value is string | undefined {
-  return value === undefined || (typeof value === 'string' && base64url.test(value));
-}
+/** AlgorithmID, PartyUInfo, PartyVInfo, SuppPubInfo (RFC 7518 §4.6.2). */
+const otherInfo = Buffer.concat([
+  number(sealing.enc.length),
+  Buffer.from(sealing.enc, 'ascii'),
+  number(0),
+  number(0),
+  number(keyBytes * 8),
+]);
 
 function encode(bytes: string | Uint8Array): string {
   return Buffer.from(bytes).toString('base64url');

@@ -1,0 +1,137 @@
+import { str } from 'envalid';
+import {
+  brokerList,
+  databaseUrl,
+  httpUrl,
+  internalAddresses,
+  networkList,
+  originList,
+  originUrl,
+  redisUrl,
+} from '#lib/config/address-validators.ts';
+import type { Settings } from '#lib/config/settings.ts';
+import {
+  flag,
+  instanceName,
+  languageTag,
+  logLevel,
+  rateLimits,
+  replicaCount,
+  seconds,
+  tcpPort,
+  timeZone,
+  wholeNumber,
+} from '#lib/config/validators.ts';
+import { defaultRateLimits } from '#lib/http/rate-limits.ts';
+
+/**
+ * Thresholds above which requests wait and are then rejected with 503 (lib/http/admission.ts); 0 switches a limit off.
+ * The defaults were measured with bench/overload.ts.
+ */
+const overloadSpecs = {
+  /** Concurrent requests. */
+  MAX_IN_FLIGHT: wholeNumber({ default: 64 }),
+  /** Delay of the event loop in milliseconds. */
+  MAX_EVENT_LOOP_DELAY: wholeNumber({ default: 500 }),
+  /** Longest wait in the admission queue in milliseconds. */
+  MAX_QUEUE_WAIT: wholeNumber({ default: 2_000 }),
+};
+
+/** Settings of every process (docs/operations.md, "Settings"). */
+const commonSpecs = {
+  HOST: str({ default: '127.0.0.1' }),
+  PORT: tcpPort({ default: 8080 }),
+  DEMO: flag({ default: undefined }),
+  INSTANCE_NAME: instanceName({ default: 'Accord' }),
+  INSTANCE_LANGUAGE: languageTag({ default: 'en' }),
+  INSTANCE_TIME_ZONE: timeZone({ default: 'UTC' }),
+  CORS_ORIGINS: originList({ default: [] }),
+  TRUSTED_PROXIES: networkList({ default: [] }),
+  RATE_LIMITS: rateLimits({ default: defaultRateLimits }),
+  /** Replicas of a service: while Redis is down each replica allows its share of the rate limits. */
+  REPLICAS: replicaCount({ default: 2 }),
+  ...overloadSpecs,
+  LOG_LEVEL: logLevel({ default: 'warn' }),
+};
+
+/** One process with all services: DATABASE_URL, KAFKA_BROKERS and REDIS_URL each replace an embedded part. */
+export const standaloneSpecs = {
+  ...commonSpecs,
+  BASE_URL: originUrl({ default: undefined }),
+  DATA_DIR: str({ default: undefined }),
+  DATABASE_URL: databaseUrl({ default: undefined }),
+  KAFKA_BROKERS: brokerList({ default: undefined }),
+  REDIS_URL: redisUrl({ default: undefined }),
+  SECRETS_DIR: str({ default: undefined }),
+  /** Without it, probes are on the public address. */
+  INTERNAL_PORT: tcpPort({ default: undefined }),
+  STOP_DELAY: seconds({ default: 0 }),
+};
+
+/** One service per process. */
+export const serviceSpecs = {
+  ...commonSpecs,
+  BASE_URL: originUrl(),
+  DATABASE_URL: databaseUrl(),
+  KAFKA_BROKERS: brokerList(),
+  REDIS_URL: redisUrl(),
+  SECRETS_DIR: str(),
+  INTERNAL_PORT: tcpPort({ default: 8081 }),
+  STOP_DELAY: seconds({ default: 5_000 }),
+};
+
+/** The settings that both kinds of process have. */
+export type ProcessSettings = Settings<typeof standaloneSpecs>;
+
+/** Addresses of the services that a service calls: `AUTH_INTERNAL_URL`, … */
+export function neighbourSpecs(
+  calls: readonly string[],
+): Record<string, ReturnType<typeof internalAddresses>> {
+  return Object.fromEntries(calls.map((service) => [neighbourSetting(service), internalAddresses()]));
+}
+
+export function neighbourSetting(service: string): string {
+  return `${service.toUpperCase()}_INTERNAL_URL`;
+}
+
+/** Where people sign in (docs/operations.md, "Settings"). */
+export const signInSpecs = {
+  AUTH_URL: httpUrl({ default: undefined }),
+  PASSWORD_GRANT: flag({ default: true }),
+  OIDC_ISSUER: httpUrl({ default: undefined }),
+};
+
+/** @param baseUrl the address of the instance, known once it listens. */
+export function resolveSignIn(
+  read: Settings<typeof signInSpecs>,
+  baseUrl: string,
+): { authUrl: string; hasPasswordGrant: boolean } {
+  return {
+    authUrl: read.AUTH_URL ?? read.OIDC_ISSUER ?? `${baseUrl}/auth`,
+    hasPasswordGrant: !read.OIDC_ISSUER && read.PASSWORD_GRANT,
+  };
+}
+
+/** Settings of services that call addresses chosen by others. */
+export const outboundSpecs = {
+  OUTBOUND_ALLOWED_NETWORKS: networkList({ default: undefined }),
+};
+
+/**
+ * Private networks that may be called. Default: the loopback network in standalone mode on a loopback HOST, which is a
+ * developer's machine; otherwise none, because remote clients must not reach services bound to loopback.
+ */
+export function allowedNetworks(
+  {
+    OUTBOUND_ALLOWED_NETWORKS: set,
+    HOST,
+  }: { OUTBOUND_ALLOWED_NETWORKS: readonly string[] | undefined; HOST: string },
+  standalone: boolean,
+): readonly string[] {
+  return set ?? (standalone && isLoopback(HOST) ? ['127.0.0.0/8', '::1/128'] : []);
+}
+
+/** Whether a server on this host accepts connections from this machine only. */
+export function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || /^127\.\d+\.\d+\.\d+$/.test(host);
+}
