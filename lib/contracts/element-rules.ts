@@ -2,8 +2,9 @@ import type { DescribedElement } from './forms.ts';
 import type { FormAction } from './pages.ts';
 
 /**
- * Whether an element is a notice: a processing that cannot be refused. It is shown without a control and recorded `accepted` with every
- * submission, because a choice that has one outcome is no consent (GDPR art. 4(11)).
+ * Whether an element is a notice: a processing that cannot be refused. It is shown without a choice and
+ * recorded as `accepted` with every submission, because a choice with a single outcome is not consent (GDPR
+ * art. 4(11)).
  */
 export function isNotice(identifier: string, content: object): boolean {
   return (
@@ -12,9 +13,9 @@ export function isNotice(identifier: string, content: object): boolean {
 }
 
 /**
- * What accept-all and refuse-all answer to an element, in the language of its options.
- * @returns undefined if the element keeps what was entered: other preferences, and what cannot be refused, so that both buttons lead to the
- * same state.
+ * The answer of accept-all or refuse-all to an element, in the language of its options.
+ * @returns undefined if the element keeps its entered answer: preferences other than TOGGLE, and elements
+ * that cannot be refused.
  */
 export function bulkAnswer(
   { entry, answers, content }: Pick<DescribedElement, 'entry' | 'answers' | 'content'>,

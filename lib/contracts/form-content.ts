@@ -1,7 +1,9 @@
-/** The form as data (docs/interface.md, "Forms"; content of §13): what a page shows and what a JSON client reads. No runtime code. */
+/** The form as data, for pages and for JSON clients (docs/interface.md, "Forms"). No runtime code. */
 
 interface Localised {
-  /** BCP 47, the language of this content; it may differ from the form's (docs/interface.md, "The consent context", language). */
+  /**
+   * BCP 47 language of this content; may differ from the form's (docs/interface.md, "The consent context").
+   */
   lang: string;
 }
 
@@ -13,7 +15,10 @@ export interface DataController {
   phoneNumber?: string;
 }
 
-/** Rich text, sanitised when saved and again when shown: `header`, `footer`. `customPrivacyPolicyText` is the text of the policy's link. */
+/**
+ * `header` and `footer` are rich text, sanitised when stored and again when rendered.
+ * `customPrivacyPolicyText` is a link text.
+ */
 export interface InformationContent extends Localised {
   title: string;
   header?: string;
@@ -87,7 +92,7 @@ export interface PreferenceContent extends Localised {
   optional?: boolean;
 }
 
-/** Rich text: `body`. */
+/** `body` is rich text. */
 export interface ConditionsContent extends Localised {
   title: string;
   body: string;
@@ -110,7 +115,7 @@ interface FormItem<Type extends string, Content extends Localised> {
   identifier: string;
   serial: string;
   entry: { key: string; type: Type; name: string };
-  /** A peer's name; null: our own. */
+  /** Name of the peer that owns it; null for own elements. */
   owner: string | null;
   content: Content;
   /** Allowed values; null for free text. */
@@ -126,17 +131,20 @@ export type PreferenceElement = FormItem<'preference', PreferenceContent>;
 export type ConditionsElement = FormItem<'conditions', ConditionsContent>;
 export type FormElement = ProcessingElement | PreferenceElement | ConditionsElement;
 
-/** A peer that owns some of the form's elements; they carry its name as `owner`. */
+/** A peer that owns some of the form's elements, whose `owner` is its name. */
 export interface FormPeer {
   name: string;
   location: string;
   info: FormInformation | null;
   elements: FormElement[];
-  /** RFC 3339: when this was last known to be as the peer has it; only if that was more than a day ago. */
+  /** RFC 3339: when the peer last confirmed the copy; only if that was more than a day ago. */
   asOf?: string;
 }
 
-/** The words of a form's page around its content, for clients that draw the form themselves (openapi.yaml, FormLabels). */
+/**
+ * The texts of a form page around its content, for clients that render the form themselves (openapi.yaml,
+ * FormLabels).
+ */
 export interface FormLabels {
   lang: string;
   accept: string;
@@ -145,7 +153,7 @@ export interface FormLabels {
   acceptAll?: string;
   refuseAll: string;
   cancel?: string;
-  /** Asked before a form in which something was entered is cancelled. */
+  /** Confirmation before a form with entered answers is cancelled. */
   cancelQuestion?: { title: string; text: string; keep: string; discard: string };
   optional: string;
   purposes: Record<string, string>;
@@ -165,7 +173,10 @@ export interface FormLabels {
   faults: Record<string, string>;
 }
 
-/** Layout options of docs/interface.md, "The consent context", resolved: every default filled in, texts in the form's language. */
+/**
+ * Layout options with every default filled in and texts in the form's language (docs/interface.md, "The
+ * consent context").
+ */
 export interface FormLayout {
   orientation: 'VERTICAL' | 'HORIZONTAL';
   existingElementsVisible: boolean;

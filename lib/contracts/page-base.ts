@@ -1,54 +1,60 @@
-/** The instance that speaks. */
+/** The instance that shows the page. */
 export interface PageInstance {
   name: string;
-  /** BASE_URL, without a slash at its end. */
+  /** BASE_URL, without a trailing slash. */
   baseUrl: string;
-  /** INSTANCE_TIME_ZONE: every time on a page is shown in it. */
+  /** INSTANCE_TIME_ZONE, used for every time on a page. */
   timeZone: string;
 }
 
-/** A theme version in use: its style sheet is `/assets/themes/<key>/<serial>.css`. */
+/** A version of a theme; its style sheet is `/assets/themes/<key>/<serial>.css`. */
 export interface PageTheme {
   key: string;
   serial: string;
-  /** The logo of the theme, at our own origin (`/assets/logos/<id>`). */
+  /** The logo, at `/assets/logos/<id>` of this instance. */
   logo: { url: string; alt: string; position: 'LEFT' | 'CENTER' | 'RIGHT' } | null;
   /** Default: `auto`. */
   colorScheme?: ColorScheme;
 }
 
-/** The colours of a page: those of the reader's device, or always the same. */
+/** Colour scheme of a page: that of the reader's device, or a fixed one. */
 export type ColorScheme = 'auto' | 'light' | 'dark';
 
 export type TransactionState = 'CREATED' | 'SUBMITTED' | 'COMMITTED' | 'CANCELLED' | 'TIMEOUT' | 'ROLLBACK';
 
-/** The query parameter `colorScheme`: `light` or `dark` wins over the theme, `auto-…` says what the page around the form looks like. */
+/**
+ * The query parameter `colorScheme`: `light` and `dark` override the theme; `auto-…` is the scheme of the
+ * embedding page.
+ */
 export type AskedColorScheme = 'light' | 'dark' | 'auto-light' | 'auto-dark';
 
-/** What the page tells the page that embeds it (security.md, "Pages"): never an answer. */
+/** What a page sends to the page that embeds it; never an answer (docs/security.md, "Pages"). */
 export interface PageEmbedding {
   /** The transaction's id. */
   transaction: string;
   state: TransactionState;
-  /** Messages go to this origin alone; null: to the embedding page whatever its origin. */
+  /** The only origin that gets the messages; null for any origin. */
   iframeOrigin: string | null;
-  /** http(s) URL, shown as a link in a final state and followed after the delay. */
+  /** http(s) URL; shown as a link in a final state, and opened after the delay. */
   callback: string | null;
   /** Milliseconds. */
   callbackTriggerDelay: number;
   includeIFrameResizer: boolean;
 }
 
-/** What every page needs. */
+/** Members of every page. */
 export interface PageBase {
-  /** Who asks: the data controller of the information, named before the instance. Forms and receipts carry the information itself. */
+  /**
+   * The data controller of the information, shown before the instance. Absent on forms and receipts, which
+   * have the information.
+   */
   asker?: { name: string; lang: string } | null;
-  /** BCP 47, what the reader should get; a language without a catalogue falls back to English. */
+  /** BCP 47 language of the page; falls back to English without a catalogue. */
   language: string;
   instance: PageInstance;
   theme: PageTheme | null;
-  /** What the page's address asks for; absent: the theme and the reader's device decide. */
+  /** The scheme requested by the URL; absent if the theme and the reader's device decide. */
   colorScheme?: AskedColorScheme;
-  /** null where there is no transaction, or it may not be told (errors 401 and 404): nothing is sent to a host page. */
+  /** Null without a transaction, and with errors 401 and 404: then the embedding page gets no message. */
   embedding: PageEmbedding | null;
 }

@@ -4,8 +4,8 @@ import type { ReceiptBody } from '#lib/contracts/receipt-body.ts';
 import type { ProblemCode } from '#lib/errors/fail.ts';
 
 /**
- * Page models: everything that forms needs to render a page, as plain JSON (no dates, no functions, no HTML but the rich
- * text fields named in form-content.ts). The renderer escapes every text, and sanitises rich text again.
+ * Page models: the input of the page renderer in forms, as plain JSON. HTML is only in the rich text members
+ * of form-content.ts. The renderer escapes every text, and sanitises rich text again.
  */
 export type PageModel =
   | FormPage
@@ -20,29 +20,29 @@ export type PageModel =
   | ProblemPage
   | ApiPage;
 
-/** Names that form posts carry beside the elements' identifiers (docs/interface.md, "Answers" and docs/interface.md). */
+/** Names of form fields besides the identifiers of elements (docs/interface.md, "Answers"). */
 export interface FormFields {
-  /** Hidden: the identifier of the information that was shown. */
+  /** Hidden field: the identifier of the information that was shown. */
   info: 'info';
-  /** Text, only if {@link FormPage.comment} is not null. */
+  /** Text field, only if {@link FormPage.comment} is not null. */
   comment: 'comment';
   /**
-   * Which button was pressed: `submit`, `accept-all` or `refuse-all`. The last two answer every element that can be accepted and refused at
-   * once, TOGGLEs too (element-rules.ts), whatever was also sent for them; everything else counts as entered. Absent means `submit`.
+   * The button that was pressed: `submit` (default), `accept-all` or `refuse-all`. The last two override the
+   * answers to every element that can be accepted and refused, and to TOGGLEs (element-rules.ts).
    */
   action: 'accord-action';
   /**
-   * Hidden, once for each element shown: its identifier. It tells which version an answer that a browser does not send is about:
-   * boxes left empty, and what accept-all and refuse-all answer. Absent: the ACTIVE versions were shown.
+   * Hidden field for each shown element: its identifier. It gives the version of answers that browsers do not
+   * send: empty check boxes, and the answers of accept-all and refuse-all. The ACTIVE versions by default.
    */
   shown: 'accord-shown';
 }
 
 export type FormAction = 'submit' | 'accept-all' | 'refuse-all';
 
-/** Whom the subject may ask, from the information's data controller. */
+/** Contact of the subject, from the data controller of the information. */
 export interface PageContact {
-  /** BCP 47: the language of these texts; absent: that of the page. */
+  /** BCP 47 language of these texts; the page's if absent. */
   lang?: string;
   company?: string;
   info?: string;
@@ -51,47 +51,59 @@ export interface PageContact {
   address?: string;
 }
 
-/** A fault found by the server in an answer: shown in the summary, linked to the element, which becomes `aria-invalid`. */
+/** A fault in an answer, shown in the summary with a link to the element, which becomes `aria-invalid`. */
 export interface PageFault {
   /** The element's identifier, or `info`, `comment`. */
   identifier: string;
-  /** `required`, `not-refusable`, `too-long`, `too-many`, `not-an-option`, `invalid-text`; others get a general text. */
+  /**
+   * `required`, `not-refusable`, `too-long`, `too-many`, `not-an-option`, `invalid-text`; other codes get a
+   * general text.
+   */
   code: string;
-  /** Only for clients that read JSON: pages have their own words for every code. */
+  /** Only for JSON clients: pages have their own text for every code. */
   detail?: string;
 }
 
-/** The form. Also shown after faults (422), for a stale version (409), and as a preview. */
+/** The form, also after faults (422), for a stale version (409), and as a preview. */
 export interface FormPage extends PageBase {
   page: 'form';
-  /** null only in previews of a single element. */
+  /** Null only in previews of a single element. */
   info: FormInformation | null;
-  /** What is shown, in layout order, own first, then peers' (docs/interface.md); without those that `existingElementsVisible: false` hides. */
+  /** The shown elements: own ones first, then those of peers, each in layout order. */
   elements: FormElement[];
   peers: FormPeer[];
   layout: FormLayout;
-  /** URLs with fresh tokens; null: a preview, nothing can be sent. `cancel` null: cannot be cancelled. */
+  /** URLs with fresh tokens; null in a preview. `cancel`: null if the transaction cannot be cancelled. */
   actions: { submit: string; cancel: string | null } | null;
-  /** What was entered before a fault, by identifier; they win over earlier answers and defaults. */
+  /** Answers entered before a fault, by identifier; they override earlier answers and defaults. */
   values: Record<string, string[]>;
   faults: PageFault[];
-  /** Identifiers of elements that are new or changed since the subject opened the form. Not empty: the page says so and marks them. */
+  /**
+   * Identifiers of elements that are new or have changed since the subject opened the form; the page marks
+   * them.
+   */
   changed: string[];
-  /** What is shown was entered in a form that was sent too late: the page says that nothing has been sent yet. */
+  /**
+   * Whether the answers were entered in a form that was submitted too late; the page says that they have not
+   * been submitted.
+   */
   kept?: boolean;
-  /** null: no comment field (the usual case); a text: the field is shown with it. */
+  /** Content of the comment field; null without the field, which is usual. */
   comment: string | null;
-  /** What the subject was told answers hold for; ISO 8601 duration. Shown if `layout.validityVisible`. `conditions` never expire. */
+  /**
+   * How long the answers are valid; ISO 8601 duration. Shown if `layout.validityVisible`. `conditions` never
+   * expire.
+   */
   validity: string | null;
   /** RFC 3339: until when the form can be answered. */
   expires: string | null;
-  /** Whether answers can be changed later; the page promises only what is so. */
+  /** Whether answers can be changed later. */
   updatable: boolean;
-  /** Based on an earlier transaction: peers keep the earlier answers to their questions unless they are answered again. */
+  /** Whether it is a child: peers keep the earlier answers to elements that are not answered again. */
   isChild: boolean;
 }
 
-/** One answer, as it is told back to the subject. */
+/** One answer, as it is shown to the subject. */
 export interface PageAnswer {
   identifier: string;
   type: 'processing' | 'preference' | 'conditions';
@@ -103,16 +115,16 @@ export interface PageAnswer {
   decision: 'accepted' | 'refused' | 'shown' | null;
   /** For a preference the texts chosen or entered; may be empty. */
   values: string[];
-  /** RFC 3339, for answers that were given earlier and still hold. */
+  /** RFC 3339, for earlier answers that are still valid. */
   created?: string;
 }
 
-/** All elements are hidden, because each has a valid answer: one button sends the empty submit. */
+/** All elements are hidden because each has a valid answer; a button submits without answers. */
 export interface AnsweredPage extends PageBase {
   page: 'answered';
   /** Identifier of the information, for the hidden field. */
   info: string;
-  /** The answers that hold; may be empty. */
+  /** The valid answers; may be empty. */
   answers: PageAnswer[];
   actions: {
     submit: string;
@@ -122,37 +134,42 @@ export interface AnsweredPage extends PageBase {
   } | null;
 }
 
-/** What a peer was answered, and what has become of it. */
+/** A part and its state. */
 export interface PagePart {
   /** The peer's name. */
   owner: string;
-  /** `late`: it was not reached in time. */
+  /** `late`: not delivered before the deadline. */
   state: 'sending' | 'held' | 'accepted' | 'refused' | 'late' | 'dropped';
-  /** What was asked. */
+  /** The elements of the part. */
   elements: { title: string; lang: string }[];
 }
 
-/** A final state, or answers that wait for peers. `child` null: not updatable; the page then says whom to ask. */
+/**
+ * A final state, or answers that wait for peers. If `child` is null, the page shows a contact for changes.
+ */
 export interface FinalPage extends PageBase {
   page: 'submitted' | 'committed' | 'cancelled' | 'timeout' | 'rolledback';
-  /** What was answered (committed), else empty. */
+  /** The answers if committed, else empty. */
   answers: PageAnswer[];
-  /** Name of the peer that showed the form; null: we did. */
+  /** Name of the peer that showed the form; null if this instance did. */
   leader: string | null;
   /** Parts of the answers that peers own. */
   parts: PagePart[];
-  /** RFC 3339: when the state was reached; submitted and timeout: the deadline. */
+  /** RFC 3339: when the state was reached; for submitted and timeout, the deadline. */
   at: string;
-  /** RFC 3339: until when the answers hold (committed); null: no end, or `validityVisible` is off. */
+  /**
+   * RFC 3339: until when the answers are valid (committed); null without an end, or without
+   * `validityVisible`.
+   */
   validUntil: string | null;
   /** RFC 3339: until when links open the receipt (committed). */
   receiptUntil: string | null;
   links: {
     /** GET, HTML receipt (committed). */
     receipt: string | null;
-    /** POST: makes the child and leads to its form, in one step. */
+    /** POST: creates the child and redirects to its form. */
     child: string | null;
-    /** GET: this page again (submitted, or parts under way). */
+    /** GET: this page again (submitted, or parts being sent). */
     again: string | null;
     /** POST (submitted, if the subject may). */
     cancel: string | null;
@@ -160,42 +177,42 @@ export interface FinalPage extends PageBase {
   contact: PageContact | null;
 }
 
-/** GET …/child: one button that POSTs to it. */
+/** GET …/child: a button that POSTs to it. */
 export interface ChildPage extends PageBase {
   page: 'child';
-  /** The state of the parent, which decides the words: "change my answers" or "start again". */
+  /** The state of the parent, which selects the text: "change my answers" or "start again". */
   state: TransactionState;
   links: { child: string; transaction: string };
 }
 
-/** An error in HTML mode. The page that embeds it is told `code`, and nothing else. */
+/** An error in HTML mode. The embedding page gets only `code`. */
 export interface ErrorPage extends PageBase {
   page: 'error';
   status: number;
   code: ProblemCode;
-  /** Origin that the code goes to; absent: to the embedding page whatever its origin, because the transaction is not known. */
+  /** The only origin that gets the code; absent for any origin, because the transaction is not known. */
   iframeOrigin?: string;
   /** Seconds, with 429 and 503. */
   retryAfter?: number;
   links: {
-    /** POST: start again (410 of an updatable transaction). */
+    /** POST: starts again (410 of an updatable transaction). */
     child: string | null;
-    /** GET: the transaction, where it stands (409 `wrong-state`). */
+    /** GET: the transaction (409 `wrong-state`). */
     transaction: string | null;
   };
   contact: PageContact | null;
-  /** Answers that came too late, carried along by the button that starts again. */
+  /** Answers submitted too late, which the button that starts again sends along. */
   entered?: { name: string; value: string }[];
 }
 
-/** The receipt, in the receipt's language. The QR code of `receipt.updateUrl` is drawn by the renderer. */
+/** The receipt, in its own language. The renderer draws the QR code of `receipt.updateUrl`. */
 export interface ReceiptPage extends PageBase {
   page: 'receipt';
   receipt: ReceiptBody;
   links: {
-    /** POST: makes the child, one step from the receipt; null: not updatable. */
+    /** POST: creates the child; null if not updatable. */
     child: string | null;
-    /** GET: the transaction's final page; null: not for this reader. */
+    /** GET: the transaction's final page; null if the reader may not see it. */
     transaction: string | null;
     /** Other formats of the same receipt. */
     formats: { mediaType: string; url: string }[];
@@ -225,19 +242,19 @@ export interface MailPage extends PageBase {
 export interface WelcomePage extends PageBase {
   page: 'welcome';
   version: string;
-  /** null: not in demo mode, the page has the name and links only. */
+  /** Null outside demo mode: then the page has only the name and links. */
   demo: {
-    /** A transaction URL whose form is embedded in the page. */
+    /** URL of a transaction whose form is embedded in the page. */
     formUrl: string;
-    /** The page of a pretend site that embeds a form, see {@link HostPage}. */
+    /** The sample site, see {@link HostPage}. */
     hostUrl: string;
-    /** Where the lines to copy get a token by password; null: there are none. */
+    /** Token endpoint for the curl commands; null without them. */
     tokenUrl: string | null;
     accounts: { username: string; password: string; role: string }[];
   } | null;
 }
 
-/** A page of a pretend site that embeds a form by three lines and shows what it is told (demo mode). */
+/** A page of a sample site that embeds a form and shows the messages that it gets (demo mode). */
 export interface HostPage extends PageBase {
   page: 'host';
   formUrl: string;
@@ -250,11 +267,14 @@ export interface ProblemPage extends PageBase {
   status: number;
 }
 
-/** `/docs`: the contract, readable and tried out in a browser. */
+/** `/docs`: the contract, to read and try in a browser. */
 export interface ApiPage extends PageBase {
   page: 'api';
-  /** The whole contract (OpenAPI 3.0.3), parsed. The page made of it is kept: hand in the same object each time. */
+  /** The parsed contract (OpenAPI 3.0.3). The rendered page is cached by this object. */
   document: Record<string, unknown>;
-  /** The built-in issuer's token endpoint and public client, for signing in on the page; null with an outside issuer. */
+  /**
+   * Token endpoint and public client of the built-in issuer, to sign in on the page; null with an outside
+   * issuer.
+   */
   signIn: { tokenUrl: string; clientId: string } | null;
 }

@@ -1,21 +1,21 @@
-/** One element on a receipt: the texts as they were shown (docs/interface.md, "Receipts"). */
+/** An answered element on a receipt, with the texts shown (docs/interface.md, "Receipts"). */
 export interface ReceiptConsent {
   identifier: string;
   type: 'processing' | 'preference' | 'conditions';
   lang: string;
-  /** The texts shown, by field name of §13 (`title`, `data`, `usage`, `body`, `label`…). */
+  /** The texts shown, by member of the content (`title`, `data`, `usage`, `body`, `label`…). */
   texts: Record<string, unknown>;
   sha256: string;
-  /** Options offered; `accepted` and `refused` for processing and conditions, none for notices. */
+  /** Options shown; `accepted` and `refused` for processing and conditions, none for notices. */
   options: string[];
   answer: string[];
   owner: string | null;
 }
 
-/** An element that was shown and left without an answer. */
+/** An element that was shown and not answered. */
 export type ReceiptUnanswered = Omit<ReceiptConsent, 'answer'>;
 
-/** Texts as they were shown, on a receipt. */
+/** The texts shown, on a receipt. */
 interface ReceiptTexts {
   identifier: string;
   lang: string;
@@ -23,7 +23,7 @@ interface ReceiptTexts {
   sha256: string;
 }
 
-/** What a peer asked: the answers are on the peer's own receipt (docs/interface.md, "Receipts"). */
+/** Elements of a peer. Their answers are on the peer's own receipt (docs/interface.md, "Receipts"). */
 export interface ReceiptPeer {
   name: string;
   /** Base URL. */
@@ -32,7 +32,7 @@ export interface ReceiptPeer {
   elements: ReceiptTexts[];
 }
 
-/** The receipt's JSON body (docs/interface.md, "Receipts"), as far as pages show it. */
+/** The members of a receipt's JSON body that pages show (docs/interface.md, "Receipts"). */
 export interface ReceiptBody {
   receiptId: string;
   transaction: string;
@@ -43,7 +43,7 @@ export interface ReceiptBody {
   jurisdiction?: string;
   collector: { instance: string; name: string };
   collectionMethod: string;
-  /** Where the form was shown, if that was at a peer; `author` is its name. */
+  /** The peer that showed the form, if one did; `author` is its name. */
   leader?: { location: string; id: string };
   author?: string;
   timestamp: string;
@@ -51,9 +51,9 @@ export interface ReceiptBody {
   confirmation: string;
   information: { identifier: string; lang?: string; texts: Record<string, unknown>; sha256: string };
   consents: ReceiptConsent[];
-  /** Absent: every element has an answer. */
+  /** Absent if every element has an answer. */
   unanswered?: ReceiptUnanswered[];
-  /** Absent: nothing was asked by peers. */
+  /** Absent without elements of peers. */
   peers?: ReceiptPeer[];
   privacyPolicyUrl?: string;
   attributes?: Record<string, string>;

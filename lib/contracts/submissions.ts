@@ -1,52 +1,55 @@
 import type { DescribedElement, DescribedInformation } from '#lib/contracts/forms.ts';
 
-/** A peer's part of what a subject answered: only the peer can read the answers in it (federation.md, "Answers"). */
+/**
+ * A part: the answers to the elements of one peer, encrypted for the peer (docs/federation.md, "Answers at
+ * the leader").
+ */
 export interface SealedPart {
-  /** The submission: 22 characters of base58, drawn when the part was sealed. */
+  /** Id of the part: 22 base58 characters, generated when it was encrypted. */
   sid: string;
   /** The peer's base URL. */
   location: string;
-  /** The peer's name, as the subject saw it. */
+  /** Name of the peer, as shown to the subject. */
   name: string;
   /** A compact JWE, see lib/federation/sealed-answers.ts. */
   sealed: string;
-  /** What was asked, as it was shown, without any answer. Identifiers have the peer's host. */
+  /** The information and elements shown, without answers. Their identifiers have the peer's host. */
   info: DescribedInformation;
   elements: Pick<DescribedElement, 'identifier' | 'content'>[];
 }
 
-/** What a peer is sent: the body of PUT /federation/submissions/{sid}. It never changes for a `sid`. */
+/** The body of PUT /federation/submissions/{sid}. It never changes for a `sid`. */
 export interface Submission {
-  /** Where the form was shown: base URL, and the transaction there. */
+  /** The leader: base URL, and id of its transaction. */
   leader: { location: string; id: string };
   subject: string;
-  /** What it is about, if the context names it. */
+  /** The object of the context, if it has one. */
   object?: string;
-  /** In which the elements were shown. */
+  /** BCP 47 language in which the elements were shown. */
   language: string;
-  /** How long the subject was told that answers hold: an ISO 8601 duration. */
+  /** How long the answers are valid; ISO 8601 duration. */
   validity: string;
-  /** `hold`: not in force before the leader has decided (`together`). */
+  /** `hold`: not committed before the leader decides (`together`). */
   mode: 'commit' | 'hold';
   sealed: string;
 }
 
-/** Why an owner does not take a part. */
+/** Why an owner refuses a part. */
 export type RefusalReason =
-  /** It cannot be opened: not sealed to a key of the owner's, not authentic, too old, or not what the submission says it is. */
+  /** It cannot be decrypted, is not authentic, has expired, or does not match the submission. */
   | 'seal'
-  /** An element that does not exist, is not shared with this peer, or was withdrawn. */
+  /** An element does not exist, is not shared with this peer, or has been withdrawn. */
   | 'unknown-element'
   /** A newer MAJOR version is ACTIVE. */
   | 'stale'
-  /** An answer is missing, or is none of those that are possible. */
+  /** An answer is missing or not allowed. */
   | 'invalid'
-  /** The same `sid` came before with other content. */
+  /** The same `sid` was used with other content. */
   | 'conflict'
-  /** The leader has decided, or its time to decide is over. */
+  /** The leader has decided, or its deadline has passed. */
   | 'decided';
 
-/** What became of a part at its owner. */
+/** The owner's decision about a part. */
 export interface SubmissionVerdict {
   verdict: 'committed' | 'held' | 'rolledback' | 'refused';
   /** With `refused`. */
@@ -55,15 +58,15 @@ export interface SubmissionVerdict {
   id?: string;
 }
 
-/** A decision over parts that are held (`together`). */
+/** The leader's decision about held parts (`together`). */
 export type Decision = 'commit' | 'rollback';
 
-/** Who sends a part, as the owner knows it. */
+/** The sender of a part, as stored by the owner. */
 export interface SendingPeer {
-  /** Its id at the owner: entries are shared by it. */
+  /** Id at the owner, by which entries are shared. */
   id: string;
   url: string;
   name: string;
-  /** Put before the names of its subjects. */
+  /** Prefix of the names of its subjects. */
   subjectPrefix: string;
 }

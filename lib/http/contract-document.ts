@@ -5,6 +5,7 @@ import addFormats from 'ajv-formats';
 import { keepText } from '#lib/cache/keep-text.ts';
 import { fail } from '#lib/errors/fail.ts';
 import type { ContractOperation } from '#lib/http/operation.ts';
+import { escapePointer } from '#lib/json/check-json.ts';
 
 const require = createRequire(import.meta.url);
 
@@ -21,7 +22,9 @@ type PathItem = { parameters?: unknown[] } & Partial<Record<Method, Operation>>;
 type Method = (typeof methods)[number];
 const methods = ['get', 'put', 'post', 'delete', 'patch'] as const;
 
-/** Reads openapi.yaml. Keeps a copy in JSON on disk, because parsing the YAML takes a good part of a start. */
+/**
+ * Reads openapi.yaml. Keeps a copy in JSON on disk, because parsing the YAML takes a good part of a start.
+ */
 export function readContract(file: URL): ContractDocument {
   const text = readFileSync(file, 'utf8');
   const json = keepText({
@@ -54,7 +57,7 @@ function locate(
   document: ContractDocument,
   { path, item, method, operation }: { path: string; item: PathItem; method: Method; operation: Operation },
 ): LocatedOperation {
-  const base = `/paths/${path.replaceAll('/', '~1')}`;
+  const base = `/paths/${escapePointer(path)}`;
   const find = <Value>(value: unknown, pointer: string) => follow<Value>(document, value, pointer);
   const parameters = [
     ...(item.parameters ?? []).map((each, index) => [each, `${base}/parameters/${index}`] as const),
@@ -86,7 +89,7 @@ function locate(
         find<ContractOperation['responses'][string]>(response, '').value,
       ]),
     ),
-    bodySchema: mediaType && `${body?.pointer}/content/${mediaType.replaceAll('/', '~1')}/schema`,
+    bodySchema: mediaType && `${body?.pointer}/content/${escapePointer(mediaType)}/schema`,
     parameterSchemas: { path: schemasOf('path'), query: schemasOf('query') },
     requiredQuery: parameters
       .filter(({ value }) => value.in === 'query' && value.required)
@@ -124,7 +127,10 @@ export type ValidateRequest = (operation: ContractOperation, request: RequestPar
 /** Bounds that the domain checks after normalisation, and answers with 422 instead of 400. */
 const domainBounds = ['minLength', 'maxLength', 'pattern', 'minItems', 'maxItems', 'maxProperties'];
 
-/** Makes the validators of the operations with a tag, or of all. Each is compiled on first use, to start faster. */
+/**
+ * Makes the validators of the operations with a tag, or of all. Each is compiled on first use, to start
+ * faster.
+ */
 export function createRequestValidator(
   document: ContractDocument,
   tag?: string,

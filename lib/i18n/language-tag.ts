@@ -1,9 +1,10 @@
 /**
- * Longest language tag that is read (RFC 5646 §4.4.1). Canonicalising a tag takes quadratic time: 5 s for 150,000 characters.
+ * Maximum length of a language tag (RFC 5646 §4.4.1). Canonicalising takes quadratic time: 5 s for 150,000
+ * characters.
  */
 const maxLength = 35;
 
-/** The canonical form of a language tag (BCP 47), such as `fr-CA`; undefined for a text that is none. */
+/** The canonical form of a BCP 47 language tag, such as `fr-CA`; undefined for an invalid tag. */
 export function canonicalLanguageTag(tag: string): string | undefined {
   if (tag.length > maxLength) return undefined;
   try {
@@ -13,7 +14,7 @@ export function canonicalLanguageTag(tag: string): string | undefined {
   }
 }
 
-/** The script that a language is usually written in; undefined for a text that is no language tag. */
+/** The usual script of a language; undefined for an invalid tag. */
 export function scriptOfLanguage(tag: string): string | undefined {
   if (tag.length > maxLength) return undefined;
   try {

@@ -2,13 +2,13 @@ import Negotiator from 'negotiator';
 import { rememberByText } from '#lib/memo/remember.ts';
 
 /**
- * RFC 4647 §3.4 lookup: each wanted range in order of preference, shortened until it fits; `*` is ignored (docs/interface.md, "The consent context").
- * @returns the available language as it is written in `available`, or undefined.
+ * RFC 4647 §3.4 lookup: shortens each wanted range, in order of preference, until it matches. Ignores `*`.
+ * @returns the matching member of `available`, or undefined.
  */
 export function lookupLanguage(wanted: readonly string[], available: readonly string[]): string | undefined {
   const byTag = new Map(available.map((tag) => [tag.toLowerCase(), tag]));
   for (const range of wanted) {
-    // Shortening takes quadratic time, and no tag that is available is longer.
+    // No available tag is longer, and shortening takes quadratic time.
     if (range === '*' || range.length > 35) continue;
     for (let tag = range.toLowerCase(); tag !== ''; tag = shorten(tag)) {
       const found = byTag.get(tag);
@@ -18,7 +18,7 @@ export function lookupLanguage(wanted: readonly string[], available: readonly st
   return undefined;
 }
 
-/** The languages of an Accept-Language header, best first, those with q=0 left out. */
+/** The languages of an Accept-Language header in order of preference, without those with q=0. */
 export function acceptedLanguages(acceptLanguage: string | undefined): readonly string[] {
   return acceptLanguage ? readLanguages(acceptLanguage) : [];
 }
@@ -27,7 +27,7 @@ const readLanguages = rememberByText((acceptLanguage): readonly string[] =>
   Object.freeze(new Negotiator({ headers: { 'accept-language': acceptLanguage } }).languages()),
 );
 
-/** `zh-Hant-CN` → `zh-Hant` → `zh`; a single-letter subtag goes with what follows it (RFC 4647 §3.4). */
+/** `zh-Hant-CN` → `zh-Hant` → `zh`; removes a single-letter subtag with its successor (RFC 4647 §3.4). */
 function shorten(tag: string): string {
   const cut = tag.slice(0, Math.max(0, tag.lastIndexOf('-')));
   return /-[a-z0-9]$/.test(cut) ? cut.slice(0, -2) : cut;

@@ -1,35 +1,35 @@
 import type { AskedColorScheme, PageTheme } from '#lib/contracts/page-base.ts';
 import type { PageModel } from '#lib/contracts/pages.ts';
 
-const asked: readonly unknown[] = ['light', 'dark', 'auto-light', 'auto-dark'] satisfies AskedColorScheme[];
+const allowed: readonly unknown[] = ['light', 'dark', 'auto-light', 'auto-dark'] satisfies AskedColorScheme[];
 
 /**
- * The query parameter `colorScheme` of a page. Everything else, `auto` included, leaves the choice to the theme and the reader's
- * device: a parameter about colours never makes an address invalid.
+ * Reads the query parameter `colorScheme` of a page.
+ * @returns undefined for any other value, `auto` included: then the theme and the reader's device decide.
  */
 export function askedColorScheme(value: unknown): AskedColorScheme | undefined {
-  return asked.includes(value) ? (value as AskedColorScheme) : undefined;
+  return allowed.includes(value) ? (value as AskedColorScheme) : undefined;
 }
 
-/** The page in the colours that its address asks for, with links and form actions that ask for the same. */
+/** Adds the requested colour scheme to a page, and to its links and form actions. */
 export function withColorScheme<Page extends PageModel>(page: Page, value: unknown): Page {
   const colorScheme = askedColorScheme(value);
   if (!colorScheme) return page;
-  const coloured: Record<string, unknown> = { ...page, colorScheme };
+  const result: Record<string, unknown> = { ...page, colorScheme };
   for (const member of ['actions', 'links']) {
-    const urls = coloured[member] as Record<string, unknown> | null | undefined;
+    const urls = result[member] as Record<string, unknown> | null | undefined;
     if (urls)
-      coloured[member] = Object.fromEntries(
+      result[member] = Object.fromEntries(
         Object.entries(urls).map(([name, url]) => [
           name,
           typeof url === 'string' ? keepColorScheme(url, value) : url,
         ]),
       );
   }
-  return coloured as Page;
+  return result as Page;
 }
 
-/** A URL of a page that asks for the same colours. */
+/** Adds the requested colour scheme to the URL of a page. */
 export function keepColorScheme(url: string, value: unknown): string {
   const colorScheme = askedColorScheme(value);
   if (!colorScheme) return url;
@@ -38,7 +38,10 @@ export function keepColorScheme(url: string, value: unknown): string {
   return `${address}${query}${fragment === undefined ? '' : `#${fragment}`}`;
 }
 
-/** Value of the meta element `color-scheme` (HTML, "Standard metadata names"). A fixed request wins over the theme, the theme over the rest. */
+/**
+ * Value of the meta element `color-scheme` (HTML, "Standard metadata names"): a fixed request overrides the
+ * theme.
+ */
 export function usedColorScheme({
   colorScheme,
   theme,

@@ -4,15 +4,15 @@ import { fileURLToPath } from 'node:url';
 import type pug from 'pug';
 import { keepText } from '#lib/cache/keep-text.ts';
 
-/** Makes a page's HTML; everything is escaped where it is inserted. */
+/** Renders a page as HTML; inserted values are escaped. */
 export type Template = pug.compileTemplate;
 
 const require = createRequire(import.meta.url);
 
 /**
- * Loads pug templates, compiled from files only, never from input (security.md, "Pages"). What the compiler makes of them is kept
- * from one start to the next: it takes a second and 30 MB.
- * @param folder holds the templates and all that they include.
+ * Loads pug templates, compiled from files only, never from input (docs/security.md, "Pages"). The compiled
+ * code is cached on disk, because compiling takes a second and 30 MB.
+ * @param folder holds the templates and the files that they include.
  */
 export function loadTemplates<Name extends string>(
   folder: URL,

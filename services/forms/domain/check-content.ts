@@ -1,6 +1,7 @@
 import { setImmediate as others } from 'node:timers/promises';
 import type { Fault } from '#lib/errors/fail.ts';
 import { canonicalLanguageTag } from '#lib/i18n/language-tag.ts';
+import { escapePointer } from '#lib/json/check-json.ts';
 import { readConditions } from './content/conditions.ts';
 import { readEmail } from './content/email.ts';
 import type { Field } from './content/fields.ts';
@@ -34,7 +35,7 @@ export function readContent(type: ModelType, content: unknown, at: string, fault
 const maxLanguages = 50;
 
 function pointerTo(language: string): string {
-  return `/data/${language.replaceAll('~', '~0').replaceAll('/', '~1').slice(0, 500)}`;
+  return `/data/${escapePointer(language).slice(0, 500)}`;
 }
 
 /** What a client sends as a version's content. */

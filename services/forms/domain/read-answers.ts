@@ -1,6 +1,6 @@
 import type { FormAction, FormFields } from '#lib/contracts/pages.ts';
 import type { Fault } from '#lib/errors/fail.ts';
-import { isStorable } from '#lib/json/check-json.ts';
+import { escapePointer, isStorable } from '#lib/json/check-json.ts';
 import { readAnswerText } from './answer-text.ts';
 import { type Identifier, parseIdentifier, withoutBlocPrefix } from './identifier.ts';
 
@@ -36,7 +36,7 @@ export interface GivenAnswers {
 
 /** RFC 6901 pointer to an entry of the map. */
 export function pointerTo(name: string): string {
-  return `/${name.toWellFormed().replaceAll('~', '~0').replaceAll('/', '~1')}`;
+  return `/${escapePointer(name.toWellFormed())}`;
 }
 
 /** @param form a form post: it also carries the pressed button and what was shown. */
