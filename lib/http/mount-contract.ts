@@ -1,14 +1,11 @@
 import Router from '@koa/router';
 import type { Context, Middleware } from 'koa';
 import Negotiator from 'negotiator';
+import type { Document } from 'openapi-backend';
 import type { Principal, Role } from '#lib/contracts/principal.ts';
 import { fail } from '#lib/errors/fail.ts';
 import type { Admit } from '#lib/http/admission.ts';
-import {
-  type ContractDocument,
-  createRequestValidator,
-  type ValidateRequest,
-} from '#lib/http/contract-document.ts';
+import { createRequestValidator, pruneDocument, type ValidateRequest } from '#lib/http/contract-document.ts';
 import type { ContractOperation, Handler, Handlers, Mode } from '#lib/http/operation.ts';
 import { readInput, readQuery } from '#lib/http/read-input.ts';
 import { preferredMode } from '#lib/http/send.ts';
@@ -16,7 +13,7 @@ import { isStorable } from '#lib/json/check-json.ts';
 
 interface MountOptions {
   /** The whole contract; the service serves the operations with its tag. */
-  document: ContractDocument;
+  document: Document;
   tag: string;
   handlers: Handlers;
   /** Identifies the caller. @throws Failure `unauthorized`, `forbidden`. */
@@ -31,11 +28,11 @@ interface MountOptions {
  * Serves a service's part of the contract: route, authenticate, check rights, negotiate, read, validate,
  * handle. Credentials and rights come before the content (docs/interface.md).
  */
-export function mountContract(options: MountOptions): {
-  routes: Middleware;
-  operations: ContractOperation[];
-} {
-  const { operations, validate } = createRequestValidator(options.document, options.tag);
+export async function mountContract(
+  options: MountOptions,
+): Promise<{ routes: Middleware; operations: ContractOperation[] }> {
+  const document = pruneDocument(options.document, options.tag);
+  const { operations, validate } = await createRequestValidator(document);
   // Paths match exactly: case-sensitive, without a trailing slash.
   const router = new Router({ strict: true, sensitive: true });
   // One route per path, because the router tries all routes for every request.

@@ -44,7 +44,7 @@ export interface ContractOperation {
    * "Metrics").
    */
   'x-submission'?: boolean;
-  parameters?: { name: string; in: string; required?: boolean; schema?: { type?: string } }[];
+  parameters?: { name: string; in: string; schema?: { type?: string } }[];
   requestBody?: { required?: boolean; content: Record<string, unknown> };
   responses: Record<string, { content?: Record<string, unknown> }>;
 }

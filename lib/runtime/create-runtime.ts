@@ -1,3 +1,4 @@
+import type { Document } from 'openapi-backend';
 import { introspectionMaxAgeMs } from '#lib/auth/authenticate.ts';
 import { createSharedIntrospections, type SharedIntrospections } from '#lib/auth/shared-introspections.ts';
 import { createRedisCache } from '#lib/cache/cache.ts';
@@ -11,7 +12,6 @@ import { watchAnswers } from '#lib/db/watch-answers.ts';
 import { createBus } from '#lib/events/create-bus.ts';
 import type { EventBus } from '#lib/events/event-bus.ts';
 import { createOverloadGuard, type OverloadGuard } from '#lib/http/admission.ts';
-import type { ContractDocument } from '#lib/http/contract-document.ts';
 import { readContract } from '#lib/http/contract-document.ts';
 import { createRateLimiter, type RateLimiter } from '#lib/http/rate-limits.ts';
 import type { Logger } from '#lib/observability/logger.ts';
@@ -21,7 +21,7 @@ import { createMetrics, type Metrics, watchEventLoop } from '#lib/observability/
 export interface Runtime {
   bus: EventBus;
   log: Logger;
-  document: ContractDocument;
+  document: Document;
   limiter: RateLimiter;
   /** What other replicas have been told of credentials; absent where there are none. */
   introspections?: SharedIntrospections;

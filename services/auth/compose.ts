@@ -1,4 +1,5 @@
 import type Koa from 'koa';
+import type { Document } from 'openapi-backend';
 import { createRepeatedWork, type RepeatedWork } from '#lib/async/repeated-work.ts';
 import { authenticateWithoutTransaction, createAuthenticator } from '#lib/auth/authenticate.ts';
 import { forgetRevokedKeys } from '#lib/auth/forget-revoked-keys.ts';
@@ -11,7 +12,6 @@ import { eventTables } from '#lib/events/event-tables.ts';
 import { createOutboxRelay } from '#lib/events/outbox-relay.ts';
 import { admitRequests, type OverloadGuard } from '#lib/http/admission.ts';
 import { clientAddress } from '#lib/http/client-address.ts';
-import type { ContractDocument } from '#lib/http/contract-document.ts';
 import { createApp } from '#lib/http/create-app.ts';
 import { mountContract } from '#lib/http/mount-contract.ts';
 import type { RateLimiter } from '#lib/http/rate-limits.ts';
@@ -32,7 +32,7 @@ export interface AuthOptions {
   db: Database;
   bus: EventBus;
   log: Logger;
-  document: ContractDocument;
+  document: Document;
   limiter: RateLimiter;
   introspections?: SharedIntrospections;
   metrics?: Metrics;
@@ -104,7 +104,7 @@ async function composeApp(options: AuthOptions, parts: AppParts): Promise<Koa> {
     shared: options.introspections,
   });
   forgetRevokedKeys({ bus, service: 'auth', authenticator });
-  const { routes } = mountContract({
+  const { routes } = await mountContract({
     document,
     tag: 'auth',
     handlers: createHandlers({ db, keyedHash, baseUrl, wake }),

@@ -1,4 +1,5 @@
 import type Koa from 'koa';
+import type { Document } from 'openapi-backend';
 import { authenticateWithoutTransaction, createAuthenticator } from '#lib/auth/authenticate.ts';
 import { forgetRevokedKeys } from '#lib/auth/forget-revoked-keys.ts';
 import type { SharedIntrospections } from '#lib/auth/shared-introspections.ts';
@@ -11,7 +12,6 @@ import { eventTables } from '#lib/events/event-tables.ts';
 import { createOutboxRelay } from '#lib/events/outbox-relay.ts';
 import type { OverloadGuard } from '#lib/http/admission.ts';
 import { clientAddress } from '#lib/http/client-address.ts';
-import type { ContractDocument } from '#lib/http/contract-document.ts';
 import { createApp } from '#lib/http/create-app.ts';
 import { mountContract } from '#lib/http/mount-contract.ts';
 import type { RateLimiter } from '#lib/http/rate-limits.ts';
@@ -30,7 +30,7 @@ interface Options {
   db: Database;
   bus: EventBus;
   log: Logger;
-  document: ContractDocument;
+  document: Document;
   auth: Pick<AuthOperations, 'introspect'>;
   limiter: RateLimiter;
   introspections?: SharedIntrospections;
@@ -80,7 +80,7 @@ export async function composeForms(options: Options): Promise<{
     ...{ db, source: instance.baseUrl, wake: relay.wake, operations, renderer, assets, document, instance },
     ...{ defaultLanguage, authUrl, publicClient, demo },
   };
-  const { routes } = mountContract({
+  const { routes } = await mountContract({
     document,
     tag: 'forms',
     handlers: createHandlers(dependencies),

@@ -1,5 +1,6 @@
 import type { JWK } from 'jose';
 import type Koa from 'koa';
+import type { Document } from 'openapi-backend';
 import { createRepeatedWork } from '#lib/async/repeated-work.ts';
 import { createAuthenticator } from '#lib/auth/authenticate.ts';
 import { forgetRevokedKeys } from '#lib/auth/forget-revoked-keys.ts';
@@ -14,7 +15,6 @@ import { createInboxSweeper } from '#lib/events/inbox-sweeper.ts';
 import { createOutboxRelay } from '#lib/events/outbox-relay.ts';
 import type { OverloadGuard } from '#lib/http/admission.ts';
 import { clientAddress } from '#lib/http/client-address.ts';
-import type { ContractDocument } from '#lib/http/contract-document.ts';
 import { createApp } from '#lib/http/create-app.ts';
 import { mountContract } from '#lib/http/mount-contract.ts';
 import type { RateLimiter } from '#lib/http/rate-limits.ts';
@@ -45,7 +45,7 @@ interface Options {
   db: Database;
   bus: EventBus;
   log: Logger;
-  document: ContractDocument;
+  document: Document;
   auth: AuthOperations;
   forms: Pick<
     FormsOperations,
@@ -141,7 +141,7 @@ export async function composePeers(options: Options): Promise<ComposedPeers> {
     ...{ db, transactions, log, refused },
     sign: createReceiptSigner({ issuer: baseUrl, key: signingKey }),
   };
-  const { routes } = mountContract({
+  const { routes } = await mountContract({
     document,
     tag: 'peers',
     handlers: createHandlers(dependencies, {

@@ -1,4 +1,5 @@
 import type Koa from 'koa';
+import type { Document } from 'openapi-backend';
 import { authenticateWithoutTransaction, createAuthenticator } from '#lib/auth/authenticate.ts';
 import { forgetRevokedKeys } from '#lib/auth/forget-revoked-keys.ts';
 import type { SharedIntrospections } from '#lib/auth/shared-introspections.ts';
@@ -8,7 +9,6 @@ import type { EventBus } from '#lib/events/event-bus.ts';
 import { eventTables } from '#lib/events/event-tables.ts';
 import type { OverloadGuard } from '#lib/http/admission.ts';
 import { clientAddress } from '#lib/http/client-address.ts';
-import type { ContractDocument } from '#lib/http/contract-document.ts';
 import { createApp } from '#lib/http/create-app.ts';
 import { mountContract } from '#lib/http/mount-contract.ts';
 import type { RateLimiter } from '#lib/http/rate-limits.ts';
@@ -29,7 +29,7 @@ interface Options {
   db: Database;
   bus: EventBus;
   log: Logger;
-  document: ContractDocument;
+  document: Document;
   auth: Pick<AuthOperations, 'introspect'>;
   limiter: RateLimiter;
   introspections?: SharedIntrospections;
@@ -75,7 +75,7 @@ export async function composeWebhooks(
   const checkUrl = createUrlCheck({ allowedNetworks: settings.allowedNetworks });
   const refuseTarget = async (url: string) => (await checkUrl(url))?.message;
   const commands = createWebhookCommands({ db, secrets, refuseTarget, wake: job.wake });
-  const { routes } = mountContract({
+  const { routes } = await mountContract({
     document,
     tag: 'webhooks',
     handlers: createHandlers({ db, baseUrl, commands }),

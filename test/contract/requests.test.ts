@@ -1,5 +1,5 @@
+import type { Document } from 'openapi-backend';
 import { beforeAll, describe, expect, test } from 'vitest';
-import type { ContractDocument } from '#lib/http/contract-document.ts';
 import { createRequestValidator } from '#lib/http/contract-document.ts';
 import { readContract } from '../support/contract/contract.ts';
 
@@ -7,8 +7,8 @@ type Query = Record<string, string | string[] | undefined>;
 
 let check: (operationId: string, body: unknown, query?: Query) => void;
 
-beforeAll(() => {
-  const { operations, validate } = createRequestValidator(readContract() as unknown as ContractDocument);
+beforeAll(async () => {
+  const { operations, validate } = await createRequestValidator(readContract() as unknown as Document);
   check = (operationId, body, query = {}) => {
     const operation = operations.find((each) => each.operationId === operationId);
     if (!operation) throw new Error(`unknown operation ${operationId}`);

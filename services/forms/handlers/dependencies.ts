@@ -1,6 +1,6 @@
+import type { Document } from 'openapi-backend';
 import type { FormsOperations } from '#lib/contracts/forms.ts';
 import type { PageInstance } from '#lib/contracts/page-base.ts';
-import type { ContractDocument } from '#lib/http/contract-document.ts';
 import type { Dependencies as CommandDependencies } from '../commands/dependencies.ts';
 import type { Assets } from '../pages/assets.ts';
 import type { PageRenderer } from '../pages/page-renderer.ts';
@@ -20,7 +20,7 @@ export interface Dependencies extends CommandDependencies {
   operations: FormsOperations;
   renderer: PageRenderer;
   assets: Assets;
-  document: ContractDocument;
+  document: Document;
   instance: PageInstance;
   /** INSTANCE_LANGUAGE */
   defaultLanguage: string;

@@ -1,6 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { PassThrough } from 'node:stream';
+import type { Document } from 'openapi-backend';
 import {
   generatePrivateKey,
   generateSharedSecret,
@@ -12,7 +13,6 @@ import { createPool } from '#lib/db/pool.ts';
 import { fail } from '#lib/errors/fail.ts';
 import type { AccordEvent } from '#lib/events/event.ts';
 import { eachReplica } from '#lib/events/reader.ts';
-import type { ContractDocument } from '#lib/http/contract-document.ts';
 import { createMemoryRateLimiter, defaultRateLimits, type RateLimits } from '#lib/http/rate-limits.ts';
 import { createLogger } from '#lib/observability/logger.ts';
 import { type AuthOptions, type AuthService, composeAuth } from '../../../services/auth/compose.ts';
@@ -142,7 +142,7 @@ function optionsFor(
   return {
     ...base,
     secrets: { ...base.secrets, ...secrets },
-    document: contract as unknown as ContractDocument,
+    document: contract as unknown as Document,
     limiter: createMemoryRateLimiter(limits),
     instance: { name: 'Accord', baseUrl },
     settings: {
