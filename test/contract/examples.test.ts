@@ -18,7 +18,7 @@ interface MediaType {
   examples?: Record<string, unknown>;
 }
 
-/** Every place of an operation that has a body, with its media types. */
+/** The request and response bodies of an operation, with their media types. */
 function bodiesOf(operation: OperationObject): { place: string; content: Record<string, MediaType> }[] {
   const request = operation.requestBody
     ? [
@@ -45,7 +45,7 @@ const statusesOf = (operation: OperationObject) => Object.keys(operation.respons
 const ours = operations.filter(({ operation }) => !operation['x-served-by']);
 
 describe('every operation of the contract', () => {
-  test('has an id of its own, one tag, a summary and a description', () => {
+  test('has a unique id, one tag, a summary and a description', () => {
     const ids = operations.map(({ operation }) => operation.operationId);
     expect(new Set(ids).size).toBe(ids.length);
     const tags = document.tags.map(({ name }) => name);
@@ -58,7 +58,7 @@ describe('every operation of the contract', () => {
     }
   });
 
-  test('says which roles may use it, on anything or on their own', () => {
+  test('lists the roles that may use it, for any resource or their own', () => {
     const roles = ['admin', 'operator', 'key', 'user', 'transaction', 'peer', 'anonymous'];
     for (const { operation } of operations) {
       const rights = Object.entries(operation['x-roles'] ?? {});
@@ -70,7 +70,7 @@ describe('every operation of the contract', () => {
     }
   });
 
-  test('has an example of every body, files apart', () => {
+  test('has an example of every body except files', () => {
     for (const { operation } of operations)
       for (const { where, mediaType } of mediaTypesOf(operation)) {
         if (mediaType.schema.$ref === '#/components/schemas/Binary') continue;
@@ -97,7 +97,7 @@ describe('every example in the contract is valid', () => {
   });
 });
 
-describe('the problems that can happen are documented', () => {
+describe('the contract documents the problems of', () => {
   test.each(ours)('$operation.operationId', ({ path, operation }) => {
     const statuses = statusesOf(operation);
     for (const status of ['401', '403', '406', '429', '503']) expect(statuses).toContain(status);
@@ -105,7 +105,7 @@ describe('the problems that can happen are documented', () => {
     if (operation.requestBody) for (const status of ['400', '413', '415']) expect(statuses).toContain(status);
   });
 
-  test('each in its own form, with codes that the service knows and the same status', () => {
+  test('every operation, with known codes and the same status', () => {
     expect(schemas.ProblemCode?.enum?.toSorted()).toEqual(Object.keys(problemStatus).toSorted());
     for (const { operation } of ours)
       for (const [status, reference] of Object.entries(operation.responses)) {

@@ -20,8 +20,8 @@ const submit = ({ id, token }: LiveTransaction) =>
     body: new URLSearchParams(),
   });
 
-describe('who comes too late to a transaction that cannot be updated', () => {
-  it('is told whom to ask, on the page of the fault and on that of the transaction', async () => {
+describe('a late answer to a transaction that is not updatable', () => {
+  it("shows a contact on the error page and on the transaction's page", async () => {
     const made = await createTransaction(admin, { updatable: false });
     await expire(instance, made);
     const late = await submit(made);
@@ -32,7 +32,7 @@ describe('who comes too late to a transaction that cannot be updated', () => {
     expect(await page.text()).toContain('Théâtre de la Rive');
   });
 
-  it('is told as much as is known once the information is withdrawn', async () => {
+  it('shows the instance alone once the information has been withdrawn', async () => {
     const info = await makeLiveModel(admin, 'information', { fr: { title: 'Vos données' } });
     const layoutData = { elements: ['processing.001'], info: info.key };
     const made = await createTransaction(admin, { updatable: false, layoutData });
@@ -43,7 +43,7 @@ describe('who comes too late to a transaction that cannot be updated', () => {
     expect(await late.text()).toContain('l’organisme qui vous a envoyé');
   });
 
-  it('is led on instead where it can be', async () => {
+  it('offers to start again if the transaction is updatable', async () => {
     const made = await createTransaction(admin);
     await expire(instance, made);
     const page = await (await submit(made)).text();
@@ -63,7 +63,7 @@ describe('an error', () => {
     },
   );
 
-  it('comes of an address that is not as the contract writes it', async () => {
+  it('is the response to a path that differs from the contract', async () => {
     const { id, token } = await createTransaction(admin);
     for (const path of [
       `/consents/${id}/`,

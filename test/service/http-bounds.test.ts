@@ -17,7 +17,10 @@ beforeAll(async () => {
 });
 afterAll(() => listener.close(0));
 
-/** Sends the beginning of a request, then one byte a second. @returns what came back, and after how long it was over. */
+/**
+ * Sends the beginning of a request, then one byte per second. @returns the response, and the seconds until
+ * the connection ended.
+ */
 async function trickle(beginning: string): Promise<{ answer: string; seconds: number }> {
   const started = performance.now();
   const socket: Socket = connect(listener.port, '127.0.0.1');
@@ -29,7 +32,7 @@ async function trickle(beginning: string): Promise<{ answer: string; seconds: nu
   return { answer, seconds: (performance.now() - started) / 1000 };
 }
 
-it('ends requests that come in so slowly that they only hold a connection', async () => {
+it('ends requests that arrive too slowly', async () => {
   const [headers, body] = await Promise.all([
     trickle('GET / HTTP/1.1\r\nHost: a\r\nX-Slow: '),
     trickle('POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1000\r\n\r\n'),
@@ -40,15 +43,15 @@ it('ends requests that come in so slowly that they only hold a connection', asyn
   expect(body.seconds).toBeLessThan(13);
 });
 
-it('takes headers of 8 KiB and no more', async () => {
+it('accepts headers of at most 8 KiB', async () => {
   const url = `http://127.0.0.1:${listener.port}/`;
   expect((await fetch(url, { headers: { 'X-Long': 'x'.repeat(7_000) } })).status).toBe(200);
   expect((await fetch(url, { headers: { 'X-Long': 'x'.repeat(9_000) } })).status).toBe(431);
 });
 
 it.each([
-  ['5 s, unless it is told otherwise', undefined, 5],
-  ['longer than a proxy keeps it, where it is told so', 75_000, 75],
+  ['5 s by default', undefined, 5],
+  ['as long as configured', 75_000, 75],
 ])('keeps an idle connection for %s', async (_name, keepAliveMs, seconds) => {
   const address = { host: '127.0.0.1', port: 0 };
   const kept = await listen((_request, response) => void response.end('done'), {
@@ -65,43 +68,43 @@ it.each([
     ).once('error', reject),
   );
   expect(response.headers['keep-alive']).toBe(`timeout=${seconds}`);
-  // What the client is told is no more than what holds; the bound of a connection that is in use is another one.
+  // The header must not promise more than the socket's own time-out.
   const [{ timeout = 0 }] = await opened;
   expect(timeout / 1000).toBeGreaterThanOrEqual(seconds);
   expect(timeout / 1000).toBeLessThanOrEqual(seconds + 1);
 });
 
-describe('a server that is asked to close', () => {
-  /** A server whose replies wait until they are let go. */
-  async function startHolding() {
+describe('a server that is closing', () => {
+  /** Starts a server whose responses wait for `release`. */
+  async function startServer() {
     const held: ServerResponse[] = [];
-    const holding = await listen((_request, response) => void held.push(response), {
+    const server = await listen((_request, response) => void held.push(response), {
       host: '127.0.0.1',
       port: 0,
     });
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     const ask = () =>
       new Promise<IncomingMessage>((done, reject) => {
-        get({ port: holding.port, host: '127.0.0.1', agent }, (response) =>
+        get({ port: server.port, host: '127.0.0.1', agent }, (response) =>
           response.resume().on('end', () => done(response)),
         ).on('error', reject);
       });
     return {
-      holding,
+      server,
       ask,
       arrived: () => vi.waitUntil(() => held.length > 0, patience),
-      letGo: () => held.pop()?.end('done'),
+      release: () => held.pop()?.end('done'),
     };
   }
 
-  it('lets a request under way finish, and its client send one more on the same connection', async () => {
-    const { holding, ask, arrived, letGo } = await startHolding();
+  it('finishes the request in progress and one more on the same connection', async () => {
+    const { server, ask, arrived, release } = await startServer();
     const answers = [ask(), ask()];
     await arrived();
-    const closed = holding.close(10_000);
-    letGo();
+    const closed = server.close(10_000);
+    release();
     await arrived();
-    letGo();
+    release();
     const [first, second] = await Promise.all(answers);
     expect(first?.headers.connection).toBe('keep-alive');
     expect(second?.headers.connection).toBe('close');

@@ -23,18 +23,18 @@ describe('a text with more than 30 combining marks in a row', () => {
     ['the name of a member', (text) => admin.send('POST', '/consents', { subject: 'a', [text]: 'a' })],
     ['a filter', (text) => admin.get(`/transactions?subject=${encodeURIComponent(text)}`)],
     ['the name of a subject', (text) => admin.send('POST', '/subjects', { name: text })],
-  ])('is refused as %s', async (_where, send) => {
+  ])('is rejected as %s', async (_where, send) => {
     const response = await send(marks(32));
     expect(response.status).toBe(400);
     expect(await response.text()).toContain('has more than 30 combining marks in a row');
     expect((await send(marks(30))).status).not.toBe(400);
   });
 
-  it('is refused in an address', async () => {
+  it('matches no resource in a path', async () => {
     expect((await admin.get(`/subjects/${encodeURIComponent(marks(32))}`)).status).toBe(404);
   });
 
-  it('is refused as an answer, a comment, and the name of an answer, as JSON and as a form', async () => {
+  it('is rejected as an answer, a comment and the name of an answer, in JSON and in a form', async () => {
     const { id, token } = await createTransaction(admin);
     const letter = 'element/processing/processing.001/1.0';
     for (const answers of [
@@ -50,13 +50,20 @@ describe('a text with more than 30 combining marks in a row', () => {
     }
   });
 
-  it('is no username and no password', async () => {
-    for (const [username, password] of [[marks(9_000), 'demo'], ['admin', marks(9_000)], [`admin${marks(32)}`, 'demo']] as const) {
+  it('is rejected as username and password', async () => {
+    for (const [username, password] of [
+      [marks(9_000), 'demo'],
+      ['admin', marks(9_000)],
+      [`admin${marks(32)}`, 'demo'],
+    ] as const) {
       const body = new URLSearchParams({ client_id: 'cmclient', grant_type: 'password', username, password });
       const response = await fetch(`${instance.url}/auth`, { method: 'POST', body });
-      expect([response.status, await response.json()]).toEqual([400, expect.objectContaining({ error: 'invalid_grant' })]);
+      expect([response.status, await response.json()]).toEqual([
+        400,
+        expect.objectContaining({ error: 'invalid_grant' }),
+      ]);
     }
-  }); // biome-ignore format: one glance
+  });
 });
 
 describe('a language tag of more than 35 characters', () => {
@@ -73,7 +80,7 @@ describe('a language tag of more than 35 characters', () => {
         return admin.send('POST', `/models/${id}/versions`, { defaultLanguage: long, data });
       },
     ],
-  ])('is refused for %s', async (_what, send) => {
+  ])('is rejected for %s', async (_what, send) => {
     const response = await send();
     expect(response.status).toBe(422);
     expect(await response.text()).toContain('must be a BCP 47 language tag');
@@ -96,20 +103,28 @@ describe('a duration', () => {
   };
 
   it.each([
-    ['+P1D', 'P1D'], ['p1d', 'P1D'], ['P1DT0,5S', 'P1DT0.5S'], ['+p1dt0,5s', 'P1DT0.5S'], ['PT1.5H', 'PT1H30M'], ['P0Y1D', 'P1D'],
-    ['P01W', 'P1W'], ['PT36H', 'PT36H'], ['P1W2DT3H4M5.6S', 'P1W2DT3H4M5.6S'], ['P1M2W', 'P1M2W'],
+    ['+P1D', 'P1D'],
+    ['p1d', 'P1D'],
+    ['P1DT0,5S', 'P1DT0.5S'],
+    ['+p1dt0,5s', 'P1DT0.5S'],
+    ['PT1.5H', 'PT1H30M'],
+    ['P0Y1D', 'P1D'],
+    ['P01W', 'P1W'],
+    ['PT36H', 'PT36H'],
+    ['P1W2DT3H4M5.6S', 'P1W2DT3H4M5.6S'],
+    ['P1M2W', 'P1M2W'],
   ])('written as %s is stored as %s', async (given, stored) => {
     expect(await timeoutOf(given)).toBe(stored);
-  }); // biome-ignore format: one glance
+  });
 
-  it('is the same however it is written: an equal context is the same transaction', async () => {
+  it('is compared in its canonical form, so that equal contexts find the same transaction', async () => {
     const context = { subject: `subject-${crypto.randomUUID()}`, layout: 'layout.001' };
     const first = await createTransaction(admin, { ...context, timeout: 'P1D', validity: 'P6M' });
     const again = await admin.send('POST', '/consents', { ...context, timeout: '+p1d', validity: 'p6m' });
     expect(await again.json()).toMatchObject({ id: first.id });
   });
 
-  it('is taken or refused, and nothing else, whatever it is', async () => {
+  it('is either accepted or rejected, for any text', async () => {
     const number = fc.oneof(
       fc.nat(40).map(String),
       fc.constantFrom('0,5', '1.000000001', '00', '99999999999'),
@@ -130,7 +145,7 @@ describe('a duration', () => {
       });
     await fc.assert(
       fc.asyncProperty(duration, async (timeout) => {
-        // The contract's check refuses a 500.
+        // The contract check fails on a 500.
         const stored = await timeoutOf(timeout);
         if (typeof stored === 'number') expect(stored).toBe(422);
         else expect(stored).toMatch(/^P[\dYMWDTHS.]+$/);
@@ -140,20 +155,27 @@ describe('a duration', () => {
   }, 60_000);
 });
 
-describe('the address of a peer', () => {
-  it.each(['https://x"y.example', 'https://x;y', 'https://x,y', "https://x'y", 'https://*.example', 'https://x$y', 'https://x(y)', 'https://x=y', 'https://x!y'])(
-    'is not %s',
-    async (url) => {
-      const { key } = await createKey(instance, 'partner', 'PEER');
-      const response = await admin.send('POST', '/peers', { url, apiKey: key });
-      expect(response.status).toBe(422);
-      expect(await response.text()).toContain('has a host that no name server has');
-    },
-  ); // biome-ignore format: one glance
+describe('the base URL of a peer', () => {
+  it.each([
+    'https://x"y.example',
+    'https://x;y',
+    'https://x,y',
+    "https://x'y",
+    'https://*.example',
+    'https://x$y',
+    'https://x(y)',
+    'https://x=y',
+    'https://x!y',
+  ])('is not %s', async (url) => {
+    const { key } = await createKey(instance, 'partner', 'PEER');
+    const response = await admin.send('POST', '/peers', { url, apiKey: key });
+    expect(response.status).toBe(422);
+    expect(await response.text()).toContain('has a host that no name server has');
+  });
 });
 
 describe('a fault', () => {
-  it('is told with its place even if that has a line break', async () => {
+  it('has its pointer even with a line break', async () => {
     const made = await admin.send('POST', '/models', { type: 'theme', name: 'A theme' });
     const { id } = (await made.json()) as { id: string };
     const data = { 'a\nb': sampleContent.theme };

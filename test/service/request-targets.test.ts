@@ -17,7 +17,7 @@ const ask = (target: string, headers: string[] = []) =>
 
 describe('a request target', () => {
   it.each(['http://[:::', 'http://[:::/consents', 'HTTP://[', 'http://a:99999999/', 'https://%zz/'])(
-    'that is no address is answered with a problem document: %s',
+    'that is not valid gets a problem document: %s',
     async (target) => {
       const answer = await ask(target);
       expect(answer).toMatch(/^HTTP\/1\.1 400 /);
@@ -27,19 +27,19 @@ describe('a request target', () => {
     },
   );
 
-  it('that is no address is answered with a page where a browser asks', async () => {
+  it('that is not valid gets a page in a browser', async () => {
     expect(await ask('http://[:::', ['Accept: text/html'])).toMatch(/^HTTP\/1\.1 400 [\s\S]*<html/);
   });
 
-  it('with scheme and host leads to the same resource as its path alone (RFC 9112)', async () => {
+  it('in absolute-form leads to the same resource as its path (RFC 9112)', async () => {
     expect(await ask('http://any.example/openapi.json')).toMatch(/^HTTP\/1\.1 200 /);
     expect(await ask('http://any.example/user')).toMatch(/^HTTP\/1\.1 401 /);
     expect(await ask('http://any.example/auth/jwks?a=b')).toMatch(/^HTTP\/1\.1 200 /);
   });
 });
 
-describe('broken requests of clients', () => {
-  it('are no errors of the instance in its log', async () => {
+describe('broken requests', () => {
+  it('are not logged as errors', async () => {
     const form = 'Host: a\r\nContent-Type: application/x-www-form-urlencoded\r\n';
     await sendRaw(
       instance.url,

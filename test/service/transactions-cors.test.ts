@@ -25,8 +25,8 @@ afterAll(() => instance?.stop());
 const rule = ({ headers }: Response) => headers.get('access-control-allow-origin');
 const read = (path: string, origin: string, headers: Record<string, string> = {}) =>
   instance.fetch(path, { headers: { Origin: origin, ...headers } });
-/** Asks as a browser does before a request that is not simple. */
-const ask = (path: string, origin: string, method: string, headers = 'content-type') =>
+/** Sends a preflight request. */
+const preflight = (path: string, origin: string, method: string, headers = 'content-type') =>
   fetch(`${instance.url}${path}`, {
     method: 'OPTIONS',
     headers: {
@@ -40,26 +40,29 @@ describe("a subject's transaction", () => {
   it.each([
     ['as JSON', () => `/consents/${open.id}?t=${open.token}`, {}, 200],
     ['its form', () => `/consents/${open.id}/submit?t=${open.token}`, {}, 200],
-    ['led on to the form', () => `/consents/${open.id}?t=${open.token}`, { Accept: 'text/html' }, 303],
+    ['redirected to the form', () => `/consents/${open.id}?t=${open.token}`, { Accept: 'text/html' }, 303],
     ['its final page', () => `/consents/${committed.id}?t=${committed.token}`, { Accept: 'text/html' }, 200],
     ['without a token', () => `/consents/${open.id}`, {}, 401],
-    ['that there is not', () => `/consents/nowhere?t=${open.token}`, {}, 404],
+    ['that does not exist', () => `/consents/nowhere?t=${open.token}`, {}, 404],
     [
-      'in a form that we do not have',
+      'in a media type that is not available',
       () => `/consents/${open.id}?t=${open.token}`,
       { Accept: 'image/png' },
       406,
     ],
-  ] as const)('may be read by any page, without credentials: %s', async (_what, path, headers, status) => {
-    const answer = await read(path(), stranger, headers);
-    expect(answer.status).toBe(status);
-    expect(rule(answer)).toBe('*');
-    expect(answer.headers.get('access-control-allow-credentials')).toBeNull();
-    expect(answer.headers.get('access-control-expose-headers')).toBe('Location, Link, Retry-After');
-    expect(answer.headers.get('vary')).toContain('Origin');
-  });
+  ] as const)(
+    'can be read from any origin, without credentials: %s',
+    async (_what, path, headers, status) => {
+      const answer = await read(path(), stranger, headers);
+      expect(answer.status).toBe(status);
+      expect(rule(answer)).toBe('*');
+      expect(answer.headers.get('access-control-allow-credentials')).toBeNull();
+      expect(answer.headers.get('access-control-expose-headers')).toBe('Location, Link, Retry-After');
+      expect(answer.headers.get('vary')).toContain('Origin');
+    },
+  );
 
-  it('is answered and cancelled by pages of listed origins alone', async () => {
+  it('can be answered and cancelled only from listed origins', async () => {
     const send = (path: string, origin: string) =>
       instance.fetch(`${path}?t=${open.token}`, {
         method: 'POST',
@@ -73,7 +76,7 @@ describe("a subject's transaction", () => {
   });
 });
 
-describe('everything else', () => {
+describe('other resources', () => {
   it.each([
     ['/records?subject=ann', 200],
     ['/transactions', 200],
@@ -81,7 +84,7 @@ describe('everything else', () => {
     ['/user', 200],
     ['/models', 200],
     ['/subjects/nobody', 404],
-  ])('%s is for pages of listed origins alone', async (path, status) => {
+  ])('%s can be read only from listed origins', async (path, status) => {
     const foreign = await read(path, stranger, operator.headers);
     const listed = await read(path, shop, operator.headers);
     expect([foreign.status, listed.status]).toEqual([status, status]);
@@ -90,34 +93,34 @@ describe('everything else', () => {
     expect(foreign.headers.get('vary')).toContain('Origin');
   });
 
-  it('a receipt too, although its address carries a token', async () => {
+  it('/receipts can be read only from listed origins, even with a token', async () => {
     const path = `/receipts/${committed.id}?t=${committed.token}`;
     expect(rule(await read(path, stranger))).toBeNull();
     expect(rule(await read(path, shop))).toBe(shop);
   });
 
-  it('takes no API key from a page, of whatever origin', async () => {
+  it('reject API keys sent by pages of any origin', async () => {
     const key = await createKey(instance);
     for (const origin of [shop, stranger])
       expect((await read('/records?subject=ann', origin, key.headers)).status).toBe(403);
   });
 
-  it('says nothing about origins to a client that is no page', async () => {
+  it('send no CORS headers to clients without an origin', async () => {
     const answer = await operator.get('/transactions');
     expect(rule(answer)).toBeNull();
     expect(answer.headers.get('access-control-expose-headers')).toBeNull();
   });
 });
 
-describe('a page that asks first', () => {
-  it('of a listed origin may send every method with Authorization, and never an API key', async () => {
+describe('a preflight request', () => {
+  it('allows listed origins every method with Authorization, but no API key', async () => {
     for (const [path, method] of [
       ['/consents', 'POST'],
       [`/consents/${open.id}/submit`, 'POST'],
       ['/records?subject=ann', 'GET'],
       ['/subjects/nobody', 'PUT'],
     ] as const) {
-      const { status, headers } = await ask(path, shop, method, 'authorization, cm_key');
+      const { status, headers } = await preflight(path, shop, method, 'authorization, cm_key');
       expect(status).toBe(204);
       expect(headers.get('access-control-allow-origin')).toBe(shop);
       expect(headers.get('access-control-allow-methods')?.split(', ')).toContain(method);
@@ -127,8 +130,8 @@ describe('a page that asks first', () => {
     }
   });
 
-  it('of any other origin may read a transaction, and no more', async () => {
-    const answer = await ask(`/consents/${open.id}`, stranger, 'GET', 'accept-language');
+  it('allows other origins only to read a transaction', async () => {
+    const answer = await preflight(`/consents/${open.id}`, stranger, 'GET', 'accept-language');
     expect(rule(answer)).toBe('*');
     expect(answer.headers.get('access-control-allow-methods')).toBe('GET, HEAD');
     expect(answer.headers.get('access-control-allow-headers')).not.toContain('Authorization');
@@ -138,6 +141,6 @@ describe('a page that asks first', () => {
       ['/records?subject=ann', 'GET'],
       [`/receipts/${committed.id}`, 'GET'],
     ] as const)
-      expect(rule(await ask(path, stranger, method))).toBeNull();
+      expect(rule(await preflight(path, stranger, method))).toBeNull();
   });
 });

@@ -17,7 +17,7 @@ interface Page {
   next: string | undefined;
 }
 
-/** Lists that go on where the page before ended; each makes what it lists, of a name that it is found by. */
+/** Lists with cursors. `make` creates an item that the query finds. */
 const lists = {
   '/transactions': {
     make: (name: string) => createTransaction(operator, { subject: 'paged', object: name }),
@@ -46,7 +46,7 @@ const lists = {
 describe.each(Object.entries(lists))('%s', (path, { make, query, read }) => {
   const readPage = async (address: string) => read(await operator.get(address));
 
-  it('goes on where a page ended, whatever has come since, and ends', async () => {
+  it('continues after the previous page, whatever has been created since', async () => {
     for (const name of ['1', '2', '3', '4', '5']) await make(name);
     const first = await readPage(`${path}?${query}&limit=2`);
     expect(first.names).toEqual(['5', '4']);
@@ -59,7 +59,7 @@ describe.each(Object.entries(lists))('%s', (path, { make, query, read }) => {
     expect((await readPage(`${path}?${query}&limit=2`)).names).toEqual(['7', '6']);
   });
 
-  it('leaves none out that was made at the same moment', async () => {
+  it('skips no items created at the same time', async () => {
     await runInDatabase(
       instance,
       `UPDATE transactions${path.replace('/', '.')} SET created_at = '2026-01-01'`,
@@ -86,11 +86,11 @@ describe.each(Object.entries(lists))('%s', (path, { make, query, read }) => {
     cursorOf(['2026-02-30 00:00:00+00', id]),
     cursorOf(['2026-01-01 00:00:00+00', "' OR true --"]),
     cursorOf(['2026-01-01 00:00:00+00', { id }]),
-  ])('refuses the cursor %j, which is none that it gave', async (cursor) => {
+  ])('rejects the invalid cursor %j', async (cursor) => {
     expect((await operator.get(`${path}?cursor=${encodeURIComponent(cursor)}`)).status).toBe(400);
   });
 
-  it('has 1 to 200 on a page, 50 unless told otherwise', async () => {
+  it('accepts a limit of 1 to 200', async () => {
     for (const limit of ['0', '201', '-1', '1.5', 'ten', ''])
       expect((await operator.get(`${path}?limit=${limit}`)).status).toBe(400);
     expect((await operator.get(`${path}?limit=200`)).status).toBe(200);
@@ -98,7 +98,7 @@ describe.each(Object.entries(lists))('%s', (path, { make, query, read }) => {
   });
 });
 
-it('a page has 50 subjects unless told otherwise', async () => {
+it('a page has 50 subjects by default', async () => {
   await runInDatabase(
     instance,
     `INSERT INTO transactions.subjects (id, name, created_at, modified_at)

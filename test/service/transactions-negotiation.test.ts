@@ -28,7 +28,7 @@ describe('a link', () => {
     ['text/html;q=0.5, application/json'],
     ['application/json, text/html;q=0.9'],
     ['text/html;q=0.8, */*'],
-  ])('is JSON for a client that accepts %s', async (accept) => {
+  ])('returns JSON to a client that accepts %s', async (accept) => {
     const [root, form] = [await subject.get('', accept), await subject.get('/submit', accept)];
     expect([root.status, typeOf(root)]).toEqual([200, 'application/json']);
     expect([form.status, typeOf(form)]).toEqual([200, 'application/json']);
@@ -40,7 +40,7 @@ describe('a link', () => {
     [browser],
     ['text/html, application/json;q=0.9'],
     ['TEXT/HTML'],
-  ])('leads a browser that accepts %s to the form, with a fresh token', async (accept) => {
+  ])('redirects a browser that accepts %s to the form, with a fresh token', async (accept) => {
     const root = await subject.get('', accept);
     expect(root.status).toBe(303);
     const task = root.headers.get('location') ?? '';
@@ -50,13 +50,13 @@ describe('a link', () => {
     expect([form.status, typeOf(form)]).toEqual([200, 'text/html']);
   });
 
-  it('is JSON for a client that does not say what it accepts', async () => {
-    // `fetch` always sends an Accept header: an empty one is the nearest to none.
+  it('returns JSON to a client without Accept', async () => {
+    // `fetch` always sends an Accept header; an empty one is treated as none.
     expect(typeOf(await subject.get('', ''))).toBe('application/json');
   });
 
   it.each([['image/png'], ['text/plain'], ['application/json;q=0, text/html;q=0']])(
-    'is refused to a client that accepts only %s, in JSON',
+    'rejects a client that accepts only %s, in JSON',
     async (accept) => {
       for (const path of ['', '/submit', '/child']) {
         const answer = await subject.get(path, accept);
@@ -66,7 +66,7 @@ describe('a link', () => {
     },
   );
 
-  it('is answered with a page that says what is wrong, if a browser asks', async () => {
+  it('shows a browser a page that explains the error', async () => {
     const lost = subjectOf(instance, { id: transaction.id, token: 'garbled' });
     const page = await lost.get('', browser);
     expect([page.status, typeOf(page)]).toEqual([401, 'text/html']);
@@ -74,26 +74,26 @@ describe('a link', () => {
   });
 });
 
-describe('a creation', () => {
+describe('POST /consents', () => {
   const create = (headers: Record<string, string>, body: unknown = context) =>
     shop.send('POST', '/consents', body, headers);
   const context = { subject: 'alice', layout: 'layout.001' };
 
-  it('is answered in JSON to those who accept it in any way', async () => {
+  it('returns JSON to every client that accepts it', async () => {
     for (const Accept of ['application/json', '*/*', 'application/*', 'text/html;q=0.5, */*;q=0.1']) {
       const answer = await create({ Accept });
       expect([answer.ok, typeOf(answer)]).toEqual([true, 'application/json']);
     }
   });
 
-  it('is refused to those who do not, and makes nothing', async () => {
+  it('rejects a client that does not accept JSON, and creates nothing', async () => {
     const answer = await create({ Accept: 'image/png' }, { ...context, subject: 'nobody' });
     expect((await problemOf(answer)).said).toBe('406 not-acceptable');
     const made = await shop.get('/transactions?subject=nobody');
     expect(await made.json()).toEqual({ values: [] });
   });
 
-  it('takes JSON alone, with or without a charset', async () => {
+  it('accepts only JSON bodies, with or without a charset', async () => {
     const type = { 'Content-Type': 'application/json; charset=UTF-8' };
     expect((await create(type)).ok).toBe(true);
     const form = await create({ 'Content-Type': 'application/x-www-form-urlencoded' }, 'subject=alice');
@@ -103,8 +103,8 @@ describe('a creation', () => {
   });
 });
 
-describe('a submission', () => {
-  it('of a form that is wrong is a page for a browser, and a problem for a program', async () => {
+describe('POST /consents/{txid}/submit', () => {
+  it('answers an invalid form post with a page for browsers and a problem for other clients', async () => {
     const send = (accept: string) =>
       instance.fetch(`${transaction.task}?t=${transaction.token}`, {
         method: 'POST',
@@ -117,7 +117,7 @@ describe('a submission', () => {
       expect((await problemOf(await send(accept))).said).toBe('422 invalid-answer');
   });
 
-  it('is JSON or a form, and nothing else', async () => {
+  it('accepts only JSON bodies and form posts', async () => {
     const answer = await instance.fetch(`${transaction.task}?t=${transaction.token}`, {
       method: 'POST',
       headers: { 'Content-Type': 'text/plain' },

@@ -6,7 +6,7 @@ const { check } = createContractChecker(document);
 const examples = document.components.examples as Record<string, { value: Record<string, unknown> }>;
 const example = (name: string) => structuredClone(examples[name]?.value) as Record<string, unknown>;
 
-/** GET of a transaction, well answered; tests change one thing. */
+/** A valid response to GET of a transaction; each test changes one member. */
 function observed(
   changes: Partial<Omit<ObservedResponse, 'headers'>> & { headers?: Record<string, string> } = {},
 ) {
@@ -27,7 +27,7 @@ const problem = (name: string, changes: Record<string, unknown> = {}) => ({
   body: JSON.stringify({ ...example(name), ...changes }),
 });
 
-describe('the contract checker accepts what is documented', () => {
+describe('the contract checker accepts', () => {
   test('a representation, as text or parsed', () => {
     expect(() => check(observed())).not.toThrow();
     expect(() => check(observed({ body: example('TransactionCreated') }))).not.toThrow();
@@ -57,7 +57,7 @@ describe('the contract checker accepts what is documented', () => {
     expect(() => check(observed({ method: 'HEAD', body: '' }))).not.toThrow();
   });
 
-  test('404 at an address that is not listed, and 405 with Allow for a method that is not', () => {
+  test('404 for an undocumented path, and 405 with Allow for an undocumented method', () => {
     expect(() =>
       check(observed({ path: '/nowhere', status: 404, ...problem('ProblemNotFound') })),
     ).not.toThrow();
@@ -72,52 +72,52 @@ describe('the contract checker accepts what is documented', () => {
     );
   });
 
-  test('a literal address before one with a parameter', () => {
+  test('a literal path before one with a parameter', () => {
     const found = { method: 'POST', path: '/consents/singlestep', status: 303, contentType: null, body: '' };
     expect(() => check(observed(found))).toThrow('not documented for createSingleStepTransaction');
   });
 });
 
-describe('the contract checker refuses what is not documented', () => {
-  test('an address', () => {
-    expect(() => check(observed({ path: '/consents/1/2/3' }))).toThrow('the address is not documented');
+describe('the contract checker rejects', () => {
+  test('an undocumented path', () => {
+    expect(() => check(observed({ path: '/consents/1/2/3' }))).toThrow('the path is not documented');
   });
 
-  test('a method', () => {
+  test('an undocumented method', () => {
     expect(() => check(observed({ method: 'PUT' }))).toThrow('the method is not documented');
   });
 
-  test('a status', () => {
+  test('an undocumented status', () => {
     expect(() => check(observed({ status: 500, ...problem('ProblemUnavailable') }))).toThrow(
       'GET /consents/7Zk3pQxWm4tYv9LsRb2NcD answered 500, but the status is not documented for getTransaction',
     );
   });
 
-  test('a media type', () => {
+  test('an undocumented media type', () => {
     expect(() => check(observed({ contentType: 'text/plain' }))).toThrow(
       'media type "text/plain" is not documented',
     );
     expect(() => check(observed({ contentType: null }))).toThrow('media type "" is not documented');
   });
 
-  test('a body where there is none', () => {
+  test('an undocumented body', () => {
     const request = { method: 'DELETE', path: '/keys/1', status: 204, contentType: null, body: 'gone' };
     expect(() => check(observed(request))).toThrow('a body, but none is documented');
   });
 
-  test('a field that is not documented', () => {
+  test('an undocumented member', () => {
     const body = { ...example('TransactionCreated'), answers: {} };
     expect(() => check(observed({ body }))).toThrow(/must NOT have additional properties \(answers\)/);
   });
 
-  test('a missing field, and one of another type', () => {
+  test('a missing member, and a member of the wrong type', () => {
     const { token: _, ...withoutToken } = example('TransactionCreated');
     expect(() => check(observed({ body: withoutToken }))).toThrow("must have required property 'token'");
     const body = { ...example('TransactionCreated'), updatable: 'yes' };
     expect(() => check(observed({ body }))).toThrow('/updatable must be boolean');
   });
 
-  test('null where a value is left out', () => {
+  test('null instead of an absent member', () => {
     const body = { ...example('TransactionCreated'), parent: null };
     expect(() => check(observed({ body }))).toThrow('/parent must be string');
   });
@@ -137,7 +137,7 @@ describe('the contract checker refuses what is not documented', () => {
     );
   });
 
-  test('JSON that is none', () => {
+  test('invalid JSON', () => {
     expect(() => check(observed({ body: '{' }))).toThrow('its body is not JSON');
   });
 });

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { addressNetwork } from '#lib/http/client-address.ts';
 import { createMemoryRateLimiter, defaultRateLimits } from '#lib/http/rate-limits.ts';
 
-describe('who an address is counted as', () => {
+describe('the network of an address', () => {
   it.each([
     ['192.0.2.7', '192.0.2.7'],
     ['::ffff:192.0.2.7', '192.0.2.7'],
@@ -16,11 +16,11 @@ describe('who an address is counted as', () => {
   });
 });
 
-describe('refused credentials', () => {
+describe('failed credentials', () => {
   const limiter = () => createMemoryRateLimiter({ ...defaultRateLimits, address: 2 });
   const from = (address: string) => ({ state: { address } }) as Context;
 
-  it('of all addresses of one host with IPv6 are counted together, of its neighbour apart', async () => {
+  it('are counted together for an IPv6 /64, and apart from its neighbour', async () => {
     const { countRefusal } = limiter();
     await countRefusal(from('2001:db8::1'));
     await countRefusal(from('2001:db8::2'));
@@ -28,7 +28,7 @@ describe('refused credentials', () => {
     await countRefusal(from('2001:db8:0:1::1'));
   });
 
-  it('that were none after all can be taken back', async () => {
+  it('are not counted once they turn out to be correct', async () => {
     const { countRefusal, forgetRefusal } = limiter();
     for (let n = 0; n < 5; n += 1) {
       await countRefusal(from('192.0.2.7'));

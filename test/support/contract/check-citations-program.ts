@@ -2,7 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 
-// `npm run citations` fails if a file cites a document, a heading or an ADR that the repository does not have.
+// `npm run citations` fails if a file cites a document, a heading or an ADR that the repository does not
+// have.
 const root = new URL('../../../', import.meta.url).pathname;
 
 /** A citation that leads nowhere, as `path:line: what is missing`. */

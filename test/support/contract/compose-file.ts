@@ -24,7 +24,10 @@ interface ComposeFile {
   volumes: Record<string, unknown>;
 }
 
-/** deploy/compose.yaml, with its anchors in their places, defaults of the environment inserted, and networks as objects. */
+/**
+ * deploy/compose.yaml, with its anchors in their places, defaults of the environment inserted, and networks
+ * as objects.
+ */
 export function readCompose(): ComposeFile {
   const document = parse(readFileSync(path.join(deploy, 'compose.yaml'), 'utf8'), { merge: true });
   const compose = JSON.parse(JSON.stringify(document), withDefaults) as ComposeFile;

@@ -1,3 +1,5 @@
+import { escapePointer } from '#lib/json/check-json.ts';
+
 /** The parts of an OpenAPI document that the contract's tests read. */
 export interface ContractDocument {
   info: { version: string };
@@ -30,7 +32,7 @@ interface HeaderObject {
   schema?: { pattern?: string };
 }
 
-/** A response that the contract lists, and where it stands in the document. */
+/** A documented response and its place in the document. */
 export interface FoundResponse {
   operationId: string;
   response: ResponseObject;
@@ -40,7 +42,7 @@ export interface FoundResponse {
 
 const methods = ['get', 'put', 'post', 'delete', 'patch'];
 
-/** Every operation of the document with its path and method. */
+/** All operations of the document with path and method. */
 export function listOperations(document: ContractDocument) {
   return Object.entries(document.paths).flatMap(([path, item]) =>
     methods.flatMap((method) => {
@@ -50,7 +52,7 @@ export function listOperations(document: ContractDocument) {
   );
 }
 
-/** Follows `$ref`s; also tells the pointer at which the value stands. */
+/** Follows `$ref`s. @returns the value and its JSON pointer. */
 export function resolve<T = HeaderObject>(
   document: ContractDocument,
   value: unknown,
@@ -66,9 +68,9 @@ export function resolve<T = HeaderObject>(
 }
 
 /**
- * Finds what the contract says of a response. The introduction of the document says what holds for all of it: an address that is not listed
- * is a 404, a method that is not listed for an address a 405.
- * @returns the response, or why there is none.
+ * Finds documented responses. As the introduction of the document says, an undocumented path is a 404, and an
+ * undocumented method a 405.
+ * @returns the response, or the reason why there is none.
  */
 export function createContractPaths(document: ContractDocument) {
   const templates = Object.keys(document.paths)
@@ -86,7 +88,7 @@ export function createContractPaths(document: ContractDocument) {
       const documented = Object.keys(operation.responses).join(', ');
       if (response === undefined)
         return `the status is not documented for ${operation.operationId} (${documented} are)`;
-      const at = `/paths/${escapeKey(match)}/${name}/responses/${status}`;
+      const at = `/paths/${escapePointer(match)}/${name}/responses/${status}`;
       const found = resolve<ResponseObject>(document, response, at);
       return { operationId: operation.operationId, response: found.value, pointer: found.pointer };
     },
@@ -113,19 +115,15 @@ function unlisted(
       },
       pointer: notFound,
     };
-  // A preflight request (CORS), or a question for the methods.
+  // A CORS preflight request, or OPTIONS of a path.
   if (pathListed && method === 'OPTIONS' && status === 204)
     return { operationId: 'no operation', response: {}, pointer: '' };
-  return pathListed ? 'the method is not documented for this address' : 'the address is not documented';
+  return pathListed ? 'the method is not documented for this path' : 'the path is not documented';
 }
 
 function patternOf(path: string): RegExp {
   const literal = path.replaceAll(/[.*+?^$()|[\]\\]/g, '\\$&');
   return new RegExp(`^${literal.replaceAll(/\{\w+\}/g, '[^/]+')}$`);
-}
-
-function escapeKey(key: string): string {
-  return key.replaceAll('~', '~0').replaceAll('/', '~1');
 }
 
 function unescapeKey(key: string): string {

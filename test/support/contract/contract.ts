@@ -1,6 +1,7 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import addFormats from 'ajv-formats';
 import { readContract as read } from '#lib/http/contract-document.ts';
+import { escapePointer } from '#lib/json/check-json.ts';
 import {
   type ContractDocument,
   createContractPaths,
@@ -19,19 +20,18 @@ export interface ObservedResponse {
 }
 
 export interface ContractChecker {
-  /** @throws Error that says how the response breaks the contract. */
+  /** @throws Error with the differences from the contract. */
   check(observed: ObservedResponse): void;
 }
 
 /** openapi.yaml of this repository. */
 export function readContract(): ContractDocument {
-  // What openapi-backend calls a document allows references everywhere; ours has them where ContractDocument says.
   return read(new URL('../../../openapi.yaml', import.meta.url)) as unknown as ContractDocument;
 }
 
 /**
- * Checks responses against the contract: operation, status, media type, headers, body, and the codes of problems. What the document does
- * not list fails, with no exception; openapi-backend's own check lets undocumented responses pass.
+ * Checks responses against the contract: operation, status, media type, headers, body, and problem codes.
+ * Every undocumented response fails.
  */
 export function createContractChecker(document: ContractDocument): ContractChecker {
   const paths = createContractPaths(document);
@@ -45,7 +45,7 @@ export function createContractChecker(document: ContractDocument): ContractCheck
         throw new Error(`${said}, which breaks the contract of ${found.operationId}: ${why}`);
       };
       checkHeaders(document, found.response, observed.headers, fail);
-      // Redirections have a body that nobody reads.
+      // The contract does not document the bodies of redirects.
       if (observed.status >= 300 && observed.status < 400) return;
       if (observed.method === 'HEAD') return;
       const schema = mediaTypeOf(found.response, observed, fail);
@@ -61,14 +61,15 @@ export function createContractChecker(document: ContractDocument): ContractCheck
 
 let ourChecker: ContractChecker | undefined;
 
-/** The checker of openapi.yaml, one for all: it compiles each schema when it needs it first. */
+/** The checker of openapi.yaml, shared by all tests. It compiles each schema on first use. */
 export function contractChecker(): ContractChecker {
   ourChecker ??= createContractChecker(readContract());
   return ourChecker;
 }
 
 /**
- * A `fetch` for tests: takes paths, does not follow redirections, and checks every response against openapi.yaml.
+ * A `fetch` for tests: takes paths, does not follow redirects, and checks every response against
+ * openapi.yaml.
  * @param baseUrl the instance under test.
  */
 export function contractFetch(
@@ -89,7 +90,7 @@ export function contractFetch(
   };
 }
 
-/** An Ajv that knows OpenAPI's formats and ignores its annotations. */
+/** Makes an Ajv with OpenAPI's formats. */
 export function createContractAjv(document: ContractDocument): Ajv {
   const ajv = new Ajv({ strict: false, allErrors: true, validateSchema: false });
   (addFormats as unknown as (target: Ajv) => void)(ajv);
@@ -134,7 +135,7 @@ function mediaTypeOf(
   const mediaType = (contentType ?? '').split(';')[0]?.trim().toLowerCase() ?? '';
   if (!documented.includes(mediaType))
     fail(`its media type "${mediaType}" is not documented (${documented.join(', ')} are)`);
-  return { mediaType, pointer: `/content/${mediaType.replaceAll('/', '~1')}/schema` };
+  return { mediaType, pointer: `/content/${escapePointer(mediaType)}/schema` };
 }
 
 function parseJson(body: unknown, fail: Fail): unknown {

@@ -2,7 +2,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import openapiTS, { astToString } from 'openapi-typescript';
 import { readAsyncApi } from '#lib/events/async-api.ts';
 
-// `npm run events:types` writes the types of asyncapi.yaml, `npm run events:check` fails if they are not up to date.
+// `npm run events:types` writes the types of asyncapi.yaml, `npm run events:check` fails if they are not up
+// to date.
 const file = new URL('../../../lib/contracts/events.gen.ts', import.meta.url);
 const { channels, components } = readAsyncApi(new URL('../../../asyncapi.yaml', import.meta.url));
 
