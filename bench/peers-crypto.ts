@@ -3,9 +3,12 @@ import { askedDigest } from '#lib/federation/asked-digest.ts';
 import { openAnswers, sealAnswers } from '#lib/federation/sealed-answers.ts';
 import { randomId } from '#lib/ids/random-ids.ts';
 import { keyThumbprint } from '#lib/jose/keys.ts';
-import { bodyDigest } from '../services/peers/domain/body-digest.ts';
+import {
+  createAcknowledgementSigner,
+  readAcknowledgement,
+} from '../services/peers/domain/acknowledgement.ts';
 import { signPeerRequest, verifyPeerToken } from '../services/peers/domain/peer-token.ts';
-import { createReceiptSigner, readReceipt } from '../services/peers/domain/receipt.ts';
+import { bodyDigest } from '../services/peers/domain/signatures.ts';
 
 /** CPU milliseconds of what makes a part safe, each done once for a part. */
 export interface CryptoCost {
@@ -33,12 +36,12 @@ export async function measureCrypto(times: number): Promise<CryptoCost> {
   const seal = async () => {
     const header = { sid, leader, digest: askedDigest(asked), exp: Math.ceil(now.getTime() / 1000) + 3_600 };
     const key = publicPart(sealing);
-    return sealAnswers(content, { key: { ...key, kid: keyThumbprint(key) }, header });
+    return sealAnswers(content, { key: { ...key, kid: await keyThumbprint(key) }, header });
   };
   const sealed = await seal();
   const body = Buffer.from(JSON.stringify({ leader: { location: leader, id: sid }, subject: 'ann', sealed }));
   const request = { method: 'PUT', url: `${owner}/federation/submissions/${sid}`, body };
-  const signRequest = () =>
+  const signRequest = async () =>
     signPeerRequest({ request, issuer: leader, audience: owner, key: ours, id: randomId(), now });
   const token = await signRequest();
   const verifyRequest = () =>
@@ -47,16 +50,17 @@ export async function measureCrypto(times: number): Promise<CryptoCost> {
       { ...request, body: async () => body },
       { audience: owner, pinned: async () => publicPart(ours), now },
     );
-  const sign = createReceiptSigner({ issuer: owner, key: theirs });
+  const sign = createAcknowledgementSigner({ issuer: owner, key: theirs });
   const matter = { sid, digest: bodyDigest(body) };
   const signReceipt = async () =>
     sign({ verdict: 'committed', id: sid }, { ...matter, audience: leader }, now);
   const receipt = await signReceipt();
   const signing = [{ kid: theirs.kid, jwk: publicPart(theirs) }];
-  const verifyReceipt = () =>
-    readReceipt(receipt, matter, { url: owner, audience: leader, signing, since: now, now });
+  const verifyReceipt = async () =>
+    readAcknowledgement(receipt, matter, { url: owner, audience: leader, signing, since: now, now });
   const open = async () => openAnswers(sealed, { keys: [sealing], now });
-  const isSound = (await verifyRequest()).valid && (await verifyReceipt()).valid && (await open()).opened;
+  const isSound =
+    (await verifyRequest()).valid && 'content' in (await verifyReceipt()) && (await open()).opened;
   if (!isSound) throw new Error('What was sealed and signed cannot be read.');
   return measureEach(times, { seal, signRequest, verifyRequest, open, signReceipt, verifyReceipt });
 }

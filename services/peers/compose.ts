@@ -21,25 +21,27 @@ import type { RateLimiter } from '#lib/http/rate-limits.ts';
 import type { Logger } from '#lib/observability/logger.ts';
 import type { Metrics } from '#lib/observability/metrics.ts';
 import { createOutboundClient } from '#lib/outbound/outbound-client.ts';
-import { createAsk } from './client/ask.ts';
+import { createClockWatch } from './client/clock-watch.ts';
 import { createPeerClient } from './client/peer-client.ts';
-import { createClockWatch } from './client/watch-clocks.ts';
-import { composeDeliveries, type Deliveries } from './compose-deliveries.ts';
-import { followModels } from './consumers/follow-models.ts';
-import { createReceiptSigner } from './domain/receipt.ts';
-import { describeInstance, signDescription } from './domain/self-description.ts';
+import type { Dependencies } from './commands/dependencies.ts';
+import { createKeyRefresher } from './commands/refresh-keys.ts';
+import { subscribePeers } from './consumers/subscribe.ts';
+import { createAcknowledgementSigner } from './domain/acknowledgement.ts';
+import { describeInstance, signDescription } from './domain/description.ts';
+import type { OwnKey } from './domain/signatures.ts';
 import { createPeerAuthentication } from './handlers/authenticate.ts';
-import type { Dependencies } from './handlers/dependencies.ts';
-import { createHandlers } from './handlers/handlers.ts';
-import { createLanes } from './handlers/lanes.ts';
-import { createPinnedKeys } from './handlers/pinned-keys.ts';
-import { createLookAgain } from './jobs/look-again.ts';
+import { catalogueHandlers } from './handlers/catalogue.ts';
+import { pairingHandlers } from './handlers/pairing.ts';
+import { partHandlers } from './handlers/parts.ts';
+import { createPeerLimiter } from './handlers/peer-limiter.ts';
+import { peerHandlers } from './handlers/peers.ts';
+import { createChangeAnnouncer } from './jobs/announce-changes.ts';
+import { createKeyAnnouncer } from './jobs/announce-keys.ts';
+import { createOverdueSweeper } from './jobs/end-overdue.ts';
+import { createDeliveryJob } from './jobs/peer-deliveries.ts';
 import { type CatalogueRefresher, createCatalogueRefresher } from './jobs/refresh-catalogues.ts';
-import { createKeyShower } from './jobs/show-keys.ts';
-import { createTokenSweeper } from './jobs/sweep-tokens.ts';
-import { createPeerTeller } from './jobs/tell-peers.ts';
 import { listBacklogs, waitingDeliveries } from './queries/deliveries.ts';
-import { listPeerIds } from './queries/peers.ts';
+import { deleteExpiredTokens, listPeerIds } from './queries/peers.ts';
 
 interface Options {
   db: Database;
@@ -62,29 +64,32 @@ interface Options {
     trustedProxies: readonly string[];
     /** Private networks where peers may be. */
     allowedNetworks: readonly string[];
-    /** Whether http is good for peers on this machine (standalone, where loopback is allowed). */
+    /** Whether peers on this machine may use http (standalone). */
     plainLoopback: boolean;
   };
-  /** Private keys of the instance; the first signs, the last vouches for the others. */
-  signingKeys: readonly (JWK & { kid: string })[];
+  /** Private keys of the instance: the first one signs, the last one vouches for the others. */
+  signingKeys: readonly OwnKey[];
   sealingKeys: readonly JWK[];
   metrics?: Metrics;
   guard?: OverloadGuard;
 }
 
-/** More than that nobody looks at; those with the most to send come first. */
-const mostPeersMeasured = 50;
+/** Peers in metrics, those with the longest backlog first. */
+const maxMeasuredPeers = 50;
+/** The delivery engine limits requests per peer, so a limit per host would only delay other peers there. */
+const deliveryLimits = { perHost: 64, inAll: 64 };
+const everyMinuteMs = 60_000;
 
-/** The service, wired; its background work is at hand for tests, which say when it is done. */
+/** The composed service. Tests run its background jobs themselves. */
 interface ComposedPeers {
   app: Koa;
   catalogues: CatalogueRefresher;
-  deliveries: Deliveries;
+  endOverdue(): Promise<void>;
   start(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** Composes the peers service: adapters are built and wired here and nowhere else. */
+/** Builds and wires the peers service. */
 export async function composePeers(options: Options): Promise<ComposedPeers> {
   const { db, bus, auth, forms, transactions, limiter, instance, settings, document, metrics } = options;
   const { baseUrl } = instance;
@@ -92,36 +97,60 @@ export async function composePeers(options: Options): Promise<ComposedPeers> {
   const [signingKey] = options.signingKeys;
   const vouchingKey = options.signingKeys.at(-1);
   if (!signingKey || !vouchingKey) throw new Error('an instance needs a signing key');
-  watchTables(db, metrics);
-  const relay = createOutboxRelay({ db, bus, log, metrics: metrics?.events });
-  const sweeper = createTokenSweeper({ db, log });
-  const inbox = createInboxSweeper({ db, log });
+  metrics?.watchTables({
+    ...eventTables('peers', db),
+    deliveries: () => waitingDeliveries(db),
+    backlogs: () => listBacklogs(db, { limit: maxMeasuredPeers }),
+  });
   const description = await describeInstance({ ...options, ...instance });
   const ownKids = new Set(description.jwks.keys.map(({ kid = '' }) => kid));
-  const outbound = createOutboundClient({ allowedNetworks: settings.allowedNetworks });
   const clocks = createClockWatch({ db, log, metrics: metrics?.peers });
-  const client = createPeerClient({
-    ...{ ask: createAsk(outbound), baseUrl, signingKey, ownKids, onDate: clocks.note },
+  const { allowedNetworks } = settings;
+  const outbound = createOutboundClient({ allowedNetworks });
+  const clientOptions = { baseUrl, signingKey, ownKids, onDate: clocks.note };
+  const client = createPeerClient({ outbound, ...clientOptions });
+  const refreshKeysOnDemand = createKeyRefresher({ db, client, log, minSeconds: 60 });
+  const refreshKeysPeriodically = createKeyRefresher({ db, client, log, minSeconds: 600 });
+
+  const relay = createOutboxRelay({ db, bus, log, metrics: metrics?.events });
+  const inbox = createInboxSweeper({ db, log });
+  const tokens = createRepeatedWork({
+    everyMs: everyMinuteMs,
+    work: () => deleteExpiredTokens(db),
+    onError: (error) => log.warn('failed to delete expired token ids; retried in a minute', { error }),
   });
-  const lookAgain = createLookAgain({ db, client, log, atMostEverySeconds: 60 });
-  const lookNowAndThen = createLookAgain({ db, client, log, atMostEverySeconds: 600 });
-  const catalogues = createCatalogueRefresher({ db, client, forms, lookAgain, lookNowAndThen, log });
-  const keyShower = createKeyShower({ db, client, kid: signingKey.kid, log });
-  const teller = createPeerTeller({ db, client, forms, log });
-  const deliveries = composeDeliveries({
-    ...{ db, bus, log, transactions, baseUrl, signingKey, ownKids, clocks, lookAgain, metrics },
-    ...{ allowedNetworks: settings.allowedNetworks, wakeRelay: relay.wake },
-  });
-  followModels({ bus, db, teller });
-  const wake = () => {
-    relay.wake();
-    catalogues.wake();
-  };
   const knownPeers = createRepeatedWork({
-    everyMs: 60_000,
+    everyMs: everyMinuteMs,
     work: async () => forms.setKnownPeers(await listPeerIds(db)),
-    onError: (error) => log.warn('failed to tell forms which peers there are; told again later', { error }),
+    onError: (error) => log.warn('failed to send the list of peers to forms; retried in a minute', { error }),
   });
+  const catalogues = createCatalogueRefresher({
+    db,
+    client,
+    forms,
+    refreshKeysOnDemand,
+    refreshKeysPeriodically,
+    log,
+  });
+  const keyAnnouncer = createKeyAnnouncer({ db, client, kid: signingKey.kid, log });
+  const changeAnnouncer = createChangeAnnouncer({ db, client, forms, log });
+  // A client of its own, so that deliveries do not wait for reads of catalogues.
+  const deliveryOutbound = createOutboundClient({ allowedNetworks, limits: deliveryLimits });
+  const deliveryDependencies = {
+    db,
+    log,
+    baseUrl,
+    client: createPeerClient({ outbound: deliveryOutbound, ...clientOptions }),
+    transactions,
+    refreshKeysOnDemand,
+    wakeRelay: relay.wake,
+    metrics: metrics?.deliveries,
+    abortConnections: () => deliveryOutbound.stop(),
+  };
+  const deliveries = createDeliveryJob(deliveryDependencies);
+  const overdue = createOverdueSweeper(deliveryDependencies);
+  subscribePeers({ bus, db, wake: deliveries.wake, announce: changeAnnouncer.announce });
+
   const authenticator = createAuthenticator({
     auth,
     onRefused: limiter.countRefusal,
@@ -129,68 +158,68 @@ export async function composePeers(options: Options): Promise<ComposedPeers> {
   });
   forgetRevokedKeys({ bus, service: 'peers', authenticator });
   const dependencies: Dependencies = {
-    ...{ db, auth, client, baseUrl, ownKids, log, wake, plainLoopback: settings.plainLoopback },
-    tellForms: knownPeers.runOnce,
+    db,
+    auth,
+    client,
+    baseUrl,
+    plainLoopback: settings.plainLoopback,
+    ownKids,
     ownDescription: () => signDescription(description, vouchingKey),
+    wake() {
+      relay.wake();
+      catalogues.wake();
+    },
+    updateForms: knownPeers.runOnce,
+    log,
   };
-  const lanes = createLanes({
+  const countRefused = (reason: string) => metrics?.peers.refused(reason);
+  const peerLimiter = createPeerLimiter({
     sinceOthersMs: () => options.guard?.load().sinceOthersMs ?? Number.POSITIVE_INFINITY,
   });
-  const refused = (reason: string) => metrics?.peers.refused(reason);
-  const submissions = {
-    ...{ db, transactions, log, refused },
-    sign: createReceiptSigner({ issuer: baseUrl, key: signingKey }),
-  };
+  const sign = createAcknowledgementSigner({ issuer: baseUrl, key: signingKey });
   const { routes } = await mountContract({
     document,
     tag: 'peers',
-    handlers: createHandlers(dependencies, {
-      ...{ description, vouchingKey, signingKey, forms, limiter, submissions },
-    }),
+    handlers: {
+      ...peerHandlers(dependencies),
+      ...pairingHandlers(dependencies, { description, limiter }),
+      ...catalogueHandlers({ db, forms, baseUrl, signingKey, wake: catalogues.wake }),
+      ...partHandlers({ db, transactions, sign, log, countRefused }),
+    },
     authenticate: createPeerAuthentication({
-      ...{ authenticator, db, baseUrl, log, countRefusal: limiter.countRefusal },
-      ...{ lookAgain, clocks, lanes, refused, pinnedKeys: createPinnedKeys(db) },
+      authenticator,
+      db,
+      baseUrl,
+      log,
+      countRefusal: limiter.countRefusal,
+      refreshKeysOnDemand,
+      clocks,
+      peerLimiter,
+      countRefused,
     }),
     limit: limiter.countRequest,
     admit: options.guard?.admitFor('peers'),
   });
   const app = createApp({ service: 'peers', metrics, baseUrl, apiVersion: document.info.version, log }, [
     clientAddress(settings.trustedProxies),
-    lanes.middleware,
+    peerLimiter.middleware,
     routes,
   ]);
   return {
     app,
     catalogues,
-    deliveries,
+    endOverdue: overdue.runOnce,
     async start() {
-      relay.start();
-      sweeper.start();
-      inbox.start();
-      catalogues.start();
-      deliveries.start();
-      keyShower.start();
-      knownPeers.start();
+      for (const job of [relay, tokens, inbox, catalogues, deliveries, overdue, keyAnnouncer, knownPeers])
+        job.start();
       void knownPeers.runOnce();
     },
     async stop() {
-      teller.stop();
+      changeAnnouncer.stop();
+      await overdue.stop();
       await deliveries.stop();
       await outbound.stop();
-      await keyShower.stop();
-      await knownPeers.stop();
-      await catalogues.stop();
-      await sweeper.stop();
-      await inbox.stop();
-      await relay.stop();
+      for (const job of [keyAnnouncer, knownPeers, catalogues, tokens, inbox, relay]) await job.stop();
     },
   };
-}
-
-function watchTables(db: Database, metrics: Metrics | undefined): void {
-  metrics?.watchTables({
-    ...eventTables('peers', db),
-    deliveries: () => waitingDeliveries(db),
-    backlogs: () => listBacklogs(db, { most: mostPeersMeasured }),
-  });
 }

@@ -28,13 +28,13 @@ async function newPartner(): Promise<Partner> {
   return partner;
 }
 /** What removing a peer takes. */
-const removalParts = () => ({
+const removalDependencies = () => ({
   db: here.db,
   baseUrl: 'http://here.test',
   wake: () => {},
   client: { send: async () => ({}) },
   auth: { spendPairingKeys: async () => ({}) },
-  tellForms: async () => {},
+  updateForms: async () => {},
 });
 let lab: Partner;
 beforeEach(async () => {
@@ -43,7 +43,7 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   for (const { id, peer } of partners) {
-    await removePeer(removalParts() as never, id).catch(() => {});
+    await removePeer(removalDependencies() as never, id).catch(() => {});
     await peer.close();
   }
   partners = [];
@@ -134,7 +134,7 @@ describe('a catalogue', () => {
 
   it('is forgotten when the pairing ends, and read anew after the next', async () => {
     await here.catalogues.runOnce();
-    await removePeer(removalParts() as never, lab.id);
+    await removePeer(removalDependencies() as never, lab.id);
     expect(await copyOf(lab)).toEqual({ study: '1.0' });
     await here.catalogues.runOnce();
     expect(await copyOf(lab)).toEqual({});
@@ -248,18 +248,18 @@ describe('documents that are not what they should be', () => {
   });
 });
 
-describe('a catalogue that never ends', () => {
+describe('an endless catalogue', () => {
   const logged = () =>
     here
       .logs()
       .split('\n')
-      .filter((line) => line.includes('has no end'));
+      .filter((line) => line.includes('exceeds the limits and was cut'));
 
   it.each([
     ['pages', [] as string[], 100],
     ['entries', Array.from({ length: 50 }, () => 'x'), 40],
     ['bytes', [`${'x'.repeat(2 ** 20)}`, `${'y'.repeat(2 ** 20)}`, `${'z'.repeat(2 ** 20)}`], 11],
-  ])('of %s is cut and logged; what was in it before the end is kept', async (_what, filler, pages) => {
+  ])('of %s is cut and logged; the entries before the cut are stored', async (_what, filler, pages) => {
     const before = logged().length;
     lab.catalogue.instead = (response, search) => {
       const page = Number(search.get('cursor') ?? 0);

@@ -142,7 +142,7 @@ describe('a decision that is late', () => {
     const sweep = async () => {
       // Not while it is being asked for.
       await clinic.db.query(sql`UPDATE peers SET state = 'QUARANTINED' WHERE url = ${lab.url}`);
-      await clinic.replicas[0]?.deliveries.endOverdue();
+      await clinic.replicas[0]?.endOverdue();
     };
     await sweep();
     expect(decided()).toEqual([]);

@@ -196,12 +196,12 @@ describe('what is no verdict of the owner is tried again, never a refusal:', () 
     });
     await until(async () => {
       await letWaitsPass();
-      await clinic.replicas[0]?.deliveries.endOverdue();
+      await clinic.replicas[0]?.endOverdue();
       expect(told(sid)).toHaveLength(1);
     });
     expect(told(sid)[0]?.data).toEqual({ submission: sid, peer: lab.url, verdict: 'expired' });
     expect(await waiting()).toEqual([]);
-    expect(clinic.logs()).toContain('until the deadline');
+    expect(clinic.logs()).toContain('delivery to peer expired');
   });
 });
 
@@ -279,12 +279,12 @@ describe('a receipt', () => {
     await outcomeOf(second);
   });
 
-  it('that answers a question is none to a part', async () => {
+  it('that answers a question is not accepted for a part', async () => {
     const gate = first(async (response, came) =>
       sendReceipt(response, await signReceipt(lab, came, { decision: 'commit' })),
     );
     const sid = await clinic.release(lab);
-    expect((await failed()).error).toContain('none to this request');
+    expect((await failed()).error).toContain('answers another request');
     gate.open();
     await letWaitsPass();
     await outcomeOf(sid);

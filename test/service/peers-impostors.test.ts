@@ -4,8 +4,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { generatePrivateKey, publicPart, readPrivateKey } from '#lib/config/secret-values.ts';
 import { sql } from '#lib/db/sql.ts';
 import { randomId } from '#lib/ids/random-ids.ts';
-import { bodyDigest } from '../../services/peers/domain/body-digest.ts';
 import { signPeerRequest } from '../../services/peers/domain/peer-token.ts';
+import { bodyDigest } from '../../services/peers/domain/signatures.ts';
 import {
   type DeliveringInstance,
   samplePart,

@@ -2,7 +2,7 @@ import { decodeJwt, decodeProtectedHeader } from 'jose';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { generatePrivateKey, readPrivateKey } from '#lib/config/secret-values.ts';
 import { sql } from '#lib/db/sql.ts';
-import { readDescription, signingKids } from '../../services/peers/domain/read-description.ts';
+import { readDescription, signingKids } from '../../services/peers/domain/description.ts';
 import { type DeliveringInstance, startDelivering } from '../support/instances/delivering-instance.ts';
 import { type OwnPeer, startOwnPeer } from '../support/peers/peer-of-our-own.ts';
 import { until } from '../support/run/until.ts';
@@ -49,7 +49,7 @@ describe('new keys of this instance', () => {
       now: new Date(),
       ownKids: new Set(),
     });
-    if (!read.valid) throw new Error(read.fault);
+    if ('fault' in read) throw new Error(read.fault);
     expect(read.description.signedBy).toBe(old.kid);
     expect(signingKids(read.description.keys)).toEqual([young.kid, old.kid]);
   });

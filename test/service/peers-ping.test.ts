@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { sql } from '#lib/db/sql.ts';
 import { createLogger } from '#lib/observability/logger.ts';
-import { createPeerTeller, type PeerTeller } from '../../services/peers/jobs/tell-peers.ts';
-import { hurryCatalogue, markShown } from '../../services/peers/queries/catalogues.ts';
+import { type ChangeAnnouncer, createChangeAnnouncer } from '../../services/peers/jobs/announce-changes.ts';
+import { markSent, scheduleSoon } from '../../services/peers/queries/catalogues.ts';
 import { type PeersService, startPeers } from '../support/instances/peers-service.ts';
 import { type OwnPeer, startOwnPeer } from '../support/peers/peer-of-our-own.ts';
 import { patience } from '../support/run/patience.ts';
@@ -27,7 +27,7 @@ afterAll(async () => {
 /** Addresses of those that were told, in order. */
 let told: string[];
 let answer: (url: string) => Promise<{ status: number }>;
-let teller: PeerTeller;
+let announcer: ChangeAnnouncer;
 beforeEach(async () => {
   told = [];
   answer = async () => ({ status: 204 });
@@ -38,7 +38,7 @@ beforeEach(async () => {
       return { ...(await answer(url)), content: undefined, bytes: 0 };
     },
   };
-  teller = createPeerTeller({
+  announcer = createChangeAnnouncer({
     db: here.db,
     client,
     forms: here.forms.operations,
@@ -47,7 +47,7 @@ beforeEach(async () => {
   await share({ shared: false });
   await letAllLook();
 });
-afterEach(() => teller.stop());
+afterEach(() => announcer.stop());
 
 const share = (json: object) =>
   here.forms.send(`/models/${study.id}`, {
@@ -63,7 +63,7 @@ async function letAllLook(): Promise<void> {
       known: null,
       limit: 1,
     });
-    await markShown(here.db, id, state);
+    await markSent(here.db, id, state);
   }
 }
 const urlOf = (name: 'clinic' | 'lab') => partners[name].peer.url;
@@ -71,11 +71,11 @@ const urlOf = (name: 'clinic' | 'lab') => partners[name].peer.url;
 describe('a change of what is shared', () => {
   it('is told to those whom it concerns, and to nobody else', async () => {
     await share({ shared: true, sharedWith: [partners.lab.id] });
-    teller.changed();
+    announcer.announce();
     await vi.waitFor(() => expect(told).toEqual([urlOf('lab')]), patience);
     await letAllLook();
     await share({ shared: true });
-    teller.changed();
+    announcer.announce();
     await vi.waitFor(() => expect(told).toContain(urlOf('clinic')), patience);
   });
 
@@ -93,9 +93,9 @@ describe('a change of what is shared', () => {
   });
 
   it('is not told when there is nothing new for anybody', async () => {
-    teller.changed();
+    announcer.announce();
     await share({ shared: true, sharedWith: [partners.lab.id] });
-    teller.changed();
+    announcer.announce();
     await vi.waitFor(() => expect(told).toEqual([urlOf('lab')]), patience);
   });
 
@@ -110,7 +110,7 @@ describe('a change of what is shared', () => {
     // The partner does not look meanwhile: every change is news.
     await vi.waitFor(
       () => {
-        teller.changed();
+        announcer.announce();
         expect(told.length).toBeGreaterThanOrEqual(3);
       },
       { timeout: 10_000, interval: 10 },
@@ -121,9 +121,9 @@ describe('a change of what is shared', () => {
   it('is told to others while one does not answer, and whatever one answers', async () => {
     await share({ shared: true });
     answer = (url) => (url === urlOf('lab') ? new Promise(() => {}) : Promise.resolve({ status: 500 }));
-    teller.changed();
+    announcer.announce();
     await vi.waitFor(() => expect(told).toHaveLength(2), patience);
-    teller.changed();
+    announcer.announce();
     await vi.waitFor(() => expect(told.filter((url) => url === urlOf('clinic'))).toHaveLength(2), {
       timeout: 5_000,
     });
@@ -133,7 +133,7 @@ describe('a change of what is shared', () => {
   it('that cannot be told does no harm', async () => {
     await share({ shared: true, sharedWith: [partners.lab.id] });
     answer = () => Promise.reject(new Error('nobody is there'));
-    teller.changed();
+    announcer.announce();
     await vi.waitFor(() => expect(told).toHaveLength(1), patience);
   });
 });
@@ -145,9 +145,9 @@ it('A peer that announces changes all the time is asked once a second at most', 
         FROM catalogues AS c WHERE c.url = ${urlOf('lab')}`);
   await here.db.query(sql`
     UPDATE catalogues SET began_at = accord_now(), due_at = accord_now() + interval '50 seconds'`);
-  for (let times = 0; times < 20; times += 1) await hurryCatalogue(here.db, partners.lab.id);
+  for (let times = 0; times < 20; times += 1) await scheduleSoon(here.db, partners.lab.id);
   expect((await due()).since).toBe(1);
   await here.db.query(sql`UPDATE catalogues SET began_at = accord_now() - interval '1 minute'`);
-  await hurryCatalogue(here.db, partners.lab.id);
+  await scheduleSoon(here.db, partners.lab.id);
   expect((await due()).wait).toBeLessThanOrEqual(0);
 });

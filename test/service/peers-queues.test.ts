@@ -161,7 +161,7 @@ describe('parts for a peer', () => {
     owner.instead = () => gate.passed.then(() => false);
     const sid = await clinic.release(lab);
     await isAt(1);
-    const stopped = Promise.all(clinic.replicas.map(({ deliveries }) => deliveries.stop()));
+    const stopped = Promise.all(clinic.replicas.map(({ stop }) => stop()));
     gate.open();
     await stopped;
     expect(await waiting()).toEqual([]);
@@ -191,7 +191,7 @@ describe('a peer', () => {
     const part = clinic.transactions.parts.get(sid) as NonNullable<
       ReturnType<typeof clinic.transactions.parts.get>
     >;
-    const sweep = () => clinic.replicas[0]?.deliveries.endOverdue();
+    const sweep = () => clinic.replicas[0]?.endOverdue();
     await sweep();
     const { deadline } = await clinic.db.one<{ deadline: Date }>(sql`SELECT deadline FROM deliveries`);
     expect(deadline.toISOString()).toBe(part.deadline);
@@ -257,7 +257,7 @@ describe('a peer', () => {
       return before(request, response);
     };
     await isTold(await clinic.release(lab));
-    await until(async () => expect(clinic.logs()).toContain('the clock of a peer is not as ours'));
+    await until(async () => expect(clinic.logs()).toContain('the clock of a peer differs from ours'));
     const [, seconds] =
       new RegExp(`accord_peer_clock_skew_seconds\\{peer="${labId}"\\} (\\S+)`).exec(await clinic.metrics()) ??
       [];
@@ -270,7 +270,7 @@ describe('a peer', () => {
       now: new Date(Date.now() - 600_000),
     });
     expect(sent.status).toBe(401);
-    await until(() => expect(clinic.logs()).toContain('the clock of a peer is not as ours'));
+    await until(() => expect(clinic.logs()).toContain('the clock of a peer differs from ours'));
     expect(await clinic.metrics()).toContain('accord_peer_refused_total{reason="clock"} 1');
   });
 });

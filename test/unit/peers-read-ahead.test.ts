@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import type { ReleasedSubmission } from '#lib/contracts/transactions.ts';
-import { readAhead } from '../../services/peers/commands/read-ahead.ts';
+import { readAhead } from '../../services/peers/commands/attempt-delivery.ts';
 
-/** Transactions that gives so many parts in one answer; of those that have none it says so. */
+/** A stand-in for transactions. @param fitting parts per answer. @param nothing sids without a part. */
 function standIn(fitting: number, nothing: readonly string[] = []) {
   const calls: string[][] = [];
   const part = (sid: string) => ({ location: sid }) as ReleasedSubmission;
@@ -17,7 +17,7 @@ function standIn(fitting: number, nothing: readonly string[] = []) {
   };
 }
 
-it('parts that are sent one after the other are read with one call', async () => {
+it('reads parts that are sent soon after each other with one call', async () => {
   const transactions = standIn(10, ['b']);
   const read = readAhead(transactions, ['a', 'b', 'c']);
   expect([await read('a'), await read('b'), await read('c')]).toEqual([
@@ -28,7 +28,7 @@ it('parts that are sent one after the other are read with one call', async () =>
   expect(transactions.calls).toEqual([['a', 'b', 'c']]);
 });
 
-it('what did not fit in an answer is asked for when its turn comes, with what is left', async () => {
+it('reads a part that did not fit into the answer in its turn, with the remaining parts', async () => {
   const transactions = standIn(2);
   const read = readAhead(transactions, ['a', 'b', 'c', 'd']);
   for (const sid of ['a', 'b', 'c', 'd']) expect(await read(sid)).toEqual({ location: sid });

@@ -1,33 +1,25 @@
-import type { JWK } from 'jose';
 import { type Failure, fail } from '#lib/errors/fail.ts';
 import { newUuid } from '#lib/ids/random-ids.ts';
 import { parseForeignJson } from '#lib/json/check-json.ts';
+import type { OutboundClient } from '#lib/outbound/outbound-client.ts';
+import { OutboundRefused } from '#lib/outbound/outbound-errors.ts';
+import { type DescriptionFault, type PeerDescription, readDescription } from '../domain/description.ts';
 import { signPeerRequest } from '../domain/peer-token.ts';
-import { type DescriptionFault, type PeerDescription, readDescription } from '../domain/read-description.ts';
-
-/** A request to a peer's address, and what came back, within the bounds of the guarded outbound client (security.md, "Outbound"). */
-export type Ask = (request: {
-  method: string;
-  url: string;
-  headers: Record<string, string>;
-  body?: Uint8Array;
-  /** Of the answer's body; 2 MiB if not given. */
-  maxBytes?: number;
-}) => Promise<{ status: number; headers: Record<string, string>; body: Uint8Array }>;
+import type { OwnKey } from '../domain/signatures.ts';
 
 export interface PeerReply {
   status: number;
-  /** Parsed JSON; undefined if it was none. */
+  /** Parsed JSON; undefined if the body is not JSON. */
   content: unknown;
-  /** How long the answer was. */
+  /** Size of the body. */
   bytes: number;
 }
 
-/** Speaks to other instances; every request is signed. */
+/** Calls other instances through the guarded client (lib/outbound), with signed requests. */
 export interface PeerClient {
-  /** Asks an instance what it says of itself. @throws Failure `invalid` at /url, or `unavailable`. */
-  describe(url: string): Promise<{ jws: string; description: PeerDescription }>;
-  /** Sends a signed request. @throws Failure `unavailable` if there was no reply, `invalid` if the address is not for us to call. */
+  /** Fetches an instance's self-description. @throws Failure `invalid` at /url, or `unavailable`. */
+  describe(url: string): Promise<PeerDescription>;
+  /** Sends a signed request. @throws Failure `unavailable` without a reply, `invalid` if the address must not be called. */
   send(request: {
     method: string;
     url: string;
@@ -36,88 +28,106 @@ export interface PeerClient {
     content?: unknown;
     /** JSON that is sent as it is, instead of `content`. */
     body?: Uint8Array;
+    /** Limit of the reply's body; default 2 MiB. */
     maxBytes?: number;
   }): Promise<PeerReply>;
 }
 
-/** Why a description is not one to pair with, as an administrator reads it. */
-const explanations: Readonly<Record<DescriptionFault, string>> = {
-  form: 'What is at this address is no self-description of an instance.',
-  algorithm: 'The self-description at this address is not signed as it should be.',
-  keys: 'The self-description at this address lacks keys, or has ones that are not what they are called.',
-  'own-keys': 'The self-description at this address has a key of this instance, which nobody else has.',
-  signature: 'The signature of the self-description at this address is not right.',
-  instance: 'The instance at this address says that it has another address; use that one.',
-  lifetime: 'The self-description at this address is out of date; compare the clocks of both machines.',
-  name: 'The instance at this address has no usable name.',
-  version: 'The instance at this address speaks no version of the protocol that this one speaks.',
-};
-
-/** A failure of the address that an administrator gave. */
-export function addressFault(detail: string, cause?: unknown): Failure {
-  return fail('invalid', 'This instance cannot be paired with.', {
-    errors: [{ pointer: '/url', code: 'invalid', detail }],
-    cause,
-  });
+interface Options {
+  outbound: Pick<OutboundClient, 'request'>;
+  baseUrl: string;
+  signingKey: OwnKey;
+  /** Thumbprints of all keys of this instance. */
+  ownKids: ReadonlySet<string>;
+  /** Called with the `Date` of each reply to a signed request. */
+  onDate: (url: string, at: Date | undefined) => void;
 }
 
-export function createPeerClient({
-  ask,
-  baseUrl,
-  signingKey,
-  ownKids,
-  now = () => new Date(),
-  onDate = () => {},
-}: {
-  ask: Ask;
-  baseUrl: string;
-  signingKey: JWK & { kid: string };
-  /** Of all keys of this instance. */
-  ownKids: ReadonlySet<string>;
-  now?: () => Date;
-  /** Told what time it is at a peer, by what it answers to a signed request. */
-  onDate?: (url: string, at: Date | undefined) => void;
-}): PeerClient {
+export function createPeerClient({ outbound, baseUrl, signingKey, ownKids, onDate }: Options): PeerClient {
+  async function request(options: Parameters<OutboundClient['request']>[0]) {
+    try {
+      return await outbound.request(options);
+    } catch (error) {
+      throw failureOf(error);
+    }
+  }
+
   return {
     async describe(url) {
-      const reply = await ask({
+      const reply = await request({
         method: 'GET',
         url: `${url}/.well-known/accord`,
         headers: { Accept: 'application/jose' },
       });
       if (reply.status !== 200)
-        throw addressFault(`There is no instance at this address: it answered ${reply.status}.`);
+        throw addressFault(`The address does not belong to an instance: it answered ${reply.status}.`);
       const jws = Buffer.from(reply.body).toString('utf8').trim();
-      const read = await readDescription(jws, { url, now: now(), ownKids });
-      if (!read.valid) throw addressFault(explanations[read.fault]);
-      return { jws, description: read.description };
+      const read = await readDescription(jws, { url, now: new Date(), ownKids });
+      if ('fault' in read) throw addressFault(descriptionFaults[read.fault]);
+      return read.description;
     },
     async send({ method, url, path, content, body: raw, maxBytes }) {
-      const given = raw ?? (content === undefined ? undefined : Buffer.from(JSON.stringify(content)));
-      const request = { method, url: `${url}${path}`, body: given ?? new Uint8Array() };
-      const token = await signPeerRequest({
-        request,
+      const body = raw ?? (content === undefined ? undefined : Buffer.from(JSON.stringify(content)));
+      const target = `${url}${path}`;
+      const token = signPeerRequest({
+        request: { method, url: target, body: body ?? new Uint8Array() },
         issuer: baseUrl,
         audience: url,
         key: signingKey,
         id: newUuid(),
-        now: now(),
+        now: new Date(),
       });
-      const reply = await ask({
+      const reply = await request({
         method,
-        url: request.url,
+        url: target,
         headers: {
           Authorization: `Peer ${token}`,
           Accept: 'application/json',
-          ...(given ? { 'Content-Type': 'application/json' } : {}),
+          ...(body ? { 'Content-Type': 'application/json' } : {}),
         },
-        ...(given ? { body: given } : {}),
+        ...(body ? { body } : {}),
         ...(maxBytes === undefined ? {} : { maxBytes }),
       });
       onDate(url, reply.headers.date === undefined ? undefined : new Date(reply.headers.date));
       return { status: reply.status, content: parse(reply.body), bytes: reply.body.byteLength };
     },
   };
+}
+
+const descriptionFaults: Readonly<Record<DescriptionFault, string>> = {
+  form: 'The address does not publish a self-description.',
+  algorithm: 'The self-description at this address is signed with an unsupported algorithm or key.',
+  keys: 'The self-description at this address has missing or invalid keys.',
+  'own-keys': 'The self-description at this address lists a key of this instance.',
+  signature: 'The self-description at this address has an invalid signature.',
+  instance: 'The instance at this address states another address. Use that one.',
+  lifetime: 'The self-description at this address has expired. Compare the clocks of both machines.',
+  name: 'The instance at this address has no valid name.',
+  version: 'The instance at this address speaks no common version of the protocol.',
+};
+
+const refusals: Partial<Record<OutboundRefused['reason'], string>> = {
+  address:
+    'The address is in a private network. If the peer is in this network, add it to OUTBOUND_ALLOWED_NETWORKS.',
+  redirect: 'The address redirects. Use the address that it redirects to.',
+  'too-large': 'The answer of the instance at this address is too large.',
+};
+
+function failureOf(error: unknown): Failure {
+  if (error instanceof OutboundRefused)
+    return addressFault(refusals[error.reason] ?? 'The address must not be called.', error);
+  return fail('unavailable', 'The partner cannot be reached. Nothing was changed. Try again later.', {
+    headers: { 'Retry-After': '30' },
+    cause: error,
+  });
+}
+
+/** A fault of the address that an administrator entered. */
+export function addressFault(detail: string, cause?: unknown): Failure {
+  return fail('invalid', 'This instance cannot be paired with.', {
+    errors: [{ pointer: '/url', code: 'invalid', detail }],
+    cause,
+  });
 }
 
 function parse(body: Uint8Array): unknown {

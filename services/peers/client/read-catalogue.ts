@@ -1,20 +1,20 @@
 import { fail } from '#lib/errors/fail.ts';
 import type { PeerClient } from './peer-client.ts';
 
-/** What is read of a catalogue at most; the rest is cut off. */
+/** Longer catalogues are cut. */
 const catalogueLimits = { pages: 100, entries: 2_000, bytes: 32 * 2 ** 20 };
 
-/** A page is at most this long: entries up to 1 MiB, and one more of at most 2 MiB. */
-const mostPageBytes = 4 * 2 ** 20;
-/** So often the whole is begun again because it changed from one page to the next. */
-const mostBeginnings = 3;
+/** Entries up to 1 MiB in total, or a single one of at most 2 MiB; twice that for JSON escapes. */
+const maxPageBytes = 4 * 2 ** 20;
+/** How often reading starts over because the catalogue changed between two pages. */
+const maxRestarts = 3;
 
-/** A catalogue as it was read. */
+/** Result of reading a catalogue. */
 export interface Reading {
   state: string;
-  /** It is as it was: no entry was handed over. */
+  /** Same state as our copy; no entries were read. */
   unchanged: boolean;
-  /** There was more than may be. */
+  /** A limit was exceeded, and the rest was not read. */
   cut: boolean;
 }
 
@@ -29,38 +29,33 @@ interface Page {
 interface Options {
   client: Pick<PeerClient, 'send'>;
   url: string;
-  /** The state that the copy has. */
+  /** State of our copy. */
   known: string | null;
-  /** Takes the documents of a page, and the state that they are of: another one than before is another beginning. */
+  /** Stores the documents of a page. A new state means that reading started over. */
   take: (documents: readonly string[], state: string) => Promise<void>;
-  /** Ends it between two pages. */
+  /** Aborts between two pages. */
   signal: AbortSignal;
 }
 
 /**
- * Reads a peer's catalogue page by page (docs/federation.md, "Catalogue"). @throws Failure `unavailable` if it cannot be read, or not as a whole.
+ * Reads a peer's catalogue page by page (docs/federation.md, "Catalogue").
+ * @throws Failure `unavailable` if it cannot be read completely.
  */
 export async function readCatalogue(options: Options): Promise<Reading> {
-  for (let beginning = 0; beginning < mostBeginnings; beginning += 1) {
-    const reading = await readFromBeginning(options);
+  for (let restarts = 0; restarts < maxRestarts; restarts += 1) {
+    const reading = await readFromStart(options);
     if (reading) return reading;
   }
-  throw unreadable('it changes faster than it can be read');
+  throw unreadable('it changed while it was read');
 }
 
-/** Undefined if it changed between two pages. */
-async function readFromBeginning({
-  client,
-  url,
-  known,
-  take,
-  signal,
-}: Options): Promise<Reading | undefined> {
+/** @returns undefined if the catalogue changed between two pages. */
+async function readFromStart({ client, url, known, take, signal }: Options): Promise<Reading | undefined> {
   let state: string | undefined;
   let left = { ...catalogueLimits };
   let query = known === null ? '' : `?since=${encodeURIComponent(known)}`;
   for (;;) {
-    if (signal.aborted) throw unreadable('it takes too long');
+    if (signal.aborted) throw unreadable('it took too long');
     const page = await readPage(client, url, query);
     if (state !== undefined && page.state !== state) return undefined;
     if (page.unchanged && page.state === known) return { state: known, unchanged: true, cut: false };
@@ -84,23 +79,23 @@ async function readPage(client: Options['client'], url: string, query: string): 
     method: 'GET',
     url,
     path: `/federation/models${query}`,
-    maxBytes: mostPageBytes,
+    maxBytes: maxPageBytes,
   });
   if (reply.status !== 200) throw unreadable(`the peer answered ${reply.status}`);
   const { state, unchanged, entries, next } = (reply.content ?? {}) as Record<string, unknown>;
-  const sound =
+  const isValid =
     isText(state, 128) &&
     Array.isArray(entries) &&
     entries.every((entry) => typeof entry === 'string') &&
     (next === null || isText(next, 1_000));
-  if (!sound) throw unreadable('a page of it has not the form of one');
+  if (!isValid) throw unreadable('a page is not valid');
   return { state, unchanged: unchanged === true, entries, next, bytes: reply.bytes };
 }
 
-function isText(value: unknown, most: number): value is string {
-  return typeof value === 'string' && value.length >= 1 && value.length <= most;
+function isText(value: unknown, max: number): value is string {
+  return typeof value === 'string' && value.length >= 1 && value.length <= max;
 }
 
-function unreadable(why: string) {
-  return fail('unavailable', `The catalogue of the peer cannot be read: ${why}.`);
+function unreadable(reason: string) {
+  return fail('unavailable', `The catalogue of the peer cannot be read: ${reason}.`);
 }

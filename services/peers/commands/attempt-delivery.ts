@@ -1,75 +1,166 @@
 import canonicalize from 'canonicalize';
-import type { TransactionsOperations } from '#lib/contracts/transactions.ts';
-import type { Outcome, PeerRow } from '../domain/delivery.ts';
-import type { ReadPart } from './read-ahead.ts';
-import { type ReceiptParts, type Reply, requestReceipt } from './request-receipt.ts';
+import type { ReleasedSubmission, TransactionsOperations } from '#lib/contracts/transactions.ts';
+import type { Database } from '#lib/db/database.ts';
+import { Failure } from '#lib/errors/fail.ts';
+import type { PeerClient } from '../client/peer-client.ts';
+import { type AcknowledgementContent, readAcknowledgement } from '../domain/acknowledgement.ts';
+import type { AttemptOutcome, PeerRow } from '../domain/delivery.ts';
+import { bodyDigest } from '../domain/signatures.ts';
+import { readPairedKeys } from '../queries/peer-keys.ts';
+import type { RefreshKeys } from './refresh-keys.ts';
 
-/** What deliveries take. */
-export interface AttemptParts extends ReceiptParts {
+export interface AttemptDependencies {
+  db: Database;
+  client: Pick<PeerClient, 'send'>;
   transactions: Pick<TransactionsOperations, 'readSubmissions' | 'decideSubmission'>;
+  /** This instance's base URL: the audience of acknowledgements. */
+  baseUrl: string;
+  refreshKeysOnDemand: RefreshKeys;
 }
 
-/** Makes one attempt. @throws what transactions or the database throws. */
-export function attemptDelivery(parts: AttemptParts, row: PeerRow, readPart: ReadPart): Promise<Outcome> {
-  if (row.kind === 'submit') return sendSubmission(parts, row, readPart);
-  return row.kind === 'decide' ? sendDecision(parts, row) : askDecision(parts, row);
+type Reply = { receipt: string; content: AcknowledgementContent } | { fault: string };
+
+/** Reads a part for its delivery, once; null if nothing is left to send. */
+export type ReadPart = (sid: string) => Promise<ReleasedSubmission | null>;
+
+/**
+ * Reads parts that are sent soon after each other with few calls: as many as fit into an answer come together and
+ * are kept until they are sent (ADR 13). Calls never overlap.
+ */
+export function readAhead(
+  transactions: Pick<TransactionsOperations, 'readSubmissions'>,
+  sids: readonly string[],
+): ReadPart {
+  const unread = new Set(sids);
+  const read = new Map<string, ReleasedSubmission | null>();
+  let reading: Promise<void> | undefined;
+
+  async function readMore(first: string): Promise<void> {
+    unread.delete(first);
+    const found = await transactions.readSubmissions({ sids: [first, ...unread] });
+    for (const [sid, part] of Object.entries({ [first]: null, ...found })) {
+      unread.delete(sid);
+      read.set(sid, part);
+    }
+  }
+
+  return async (sid) => {
+    while (!read.has(sid)) {
+      reading ??= readMore(sid).finally(() => {
+        reading = undefined;
+      });
+      await reading;
+    }
+    const part = read.get(sid) ?? null;
+    read.delete(sid);
+    return part;
+  };
 }
 
-/** Sends a part of the answers to its owner. */
-async function sendSubmission(parts: AttemptParts, row: PeerRow, readPart: ReadPart): Promise<Outcome> {
+/** Makes one attempt. @throws errors of transactions and of the database. */
+export function attemptDelivery(
+  dependencies: AttemptDependencies,
+  row: PeerRow,
+  readPart: ReadPart,
+): Promise<AttemptOutcome> {
+  if (row.kind === 'submit') return sendPart(dependencies, row, readPart);
+  return row.kind === 'decide' ? sendDecision(dependencies, row) : askDecision(dependencies, row);
+}
+
+async function sendPart(
+  dependencies: AttemptDependencies,
+  row: PeerRow,
+  readPart: ReadPart,
+): Promise<AttemptOutcome> {
   const { url, sid } = row;
-  const found = await readPart(sid);
-  if (!found) return { kind: 'done' };
-  const { deadline } = found;
-  if (found.location !== url)
-    return { kind: 'failed', own: true, error: 'The part belongs to another peer.', deadline };
-  const body = bytesOf(found.submission);
-  const reply = await requestReceipt(parts, row, { method: 'PUT', path: pathOf(sid), body });
+  const part = await readPart(sid);
+  if (!part) return { kind: 'obsolete' };
+  const { deadline } = part;
+  if (part.location !== url) return { ...failed('The part belongs to another peer.'), own: true, deadline };
+  const body = bytesOf(part.submission);
+  const reply = await requestAcknowledgement(dependencies, row, { method: 'PUT', path: pathOf(sid), body });
   const outcome = readVerdict(reply, ['committed', 'held', 'rolledback', 'refused']);
   return outcome.kind === 'failed' ? { ...outcome, deadline } : outcome;
 }
 
-/** Tells the owner of a part that it holds what was decided. */
-async function sendDecision(parts: AttemptParts, row: PeerRow): Promise<Outcome> {
-  const body = bytesOf({ decision: row.decision });
-  const reply = await requestReceipt(parts, row, {
+async function sendDecision(dependencies: AttemptDependencies, row: PeerRow): Promise<AttemptOutcome> {
+  const reply = await requestAcknowledgement(dependencies, row, {
     method: 'POST',
     path: `${pathOf(row.sid)}/decision`,
-    body,
+    body: bytesOf({ decision: row.decision }),
   });
   return readVerdict(reply, ['committed', 'rolledback', 'refused']);
 }
 
-/** Asks for a decision that is late; when even that is over, the part is rolled back (federation.md, "Answers", 6). */
-async function askDecision(parts: AttemptParts, row: PeerRow): Promise<Outcome> {
+/** Asks for an overdue decision. Past the deadline the part is rolled back (docs/federation.md, "Answers on their way"). */
+async function askDecision(dependencies: AttemptDependencies, row: PeerRow): Promise<AttemptOutcome> {
   const { sid, peer, overdue } = row;
-  const reply = await requestReceipt(parts, row, { method: 'GET', path: `/federation/decisions/${sid}` });
+  const path = `/federation/decisions/${sid}`;
+  const reply = await requestAcknowledgement(dependencies, row, { method: 'GET', path });
   if ('fault' in reply) return failed(reply.fault);
-  if (!('decision' in reply.content)) return failed('The answer of the peer is none to a question.');
-  const said = reply.content.decision;
-  if (said === 'open' && !overdue) return { kind: 'open' };
-  const decision = said === 'commit' ? 'commit' : 'rollback';
-  await parts.transactions.decideSubmission({ peer, sid, decision });
-  return { kind: 'answered', receipt: reply.receipt, says: said };
+  if (!('decision' in reply.content)) return failed('The acknowledgement contains no decision.');
+  const answer = reply.content.decision;
+  if (answer === 'open' && !overdue) return { kind: 'undecided' };
+  const decision = answer === 'commit' ? 'commit' : 'rollback';
+  await dependencies.transactions.decideSubmission({ peer, sid, decision });
+  return { kind: 'answered', acknowledgement: reply.receipt, says: answer };
+}
+
+/** Sends a signed request. Only a valid acknowledgement counts as an answer; everything else is retried. */
+async function requestAcknowledgement(
+  { db, client, baseUrl, refreshKeysOnDemand }: AttemptDependencies,
+  { url, sid, signing }: PeerRow,
+  { method, path, body }: { method: string; path: string; body?: Uint8Array },
+): Promise<Reply> {
+  const since = new Date();
+  const reply = await send(client, { method, url, path, ...(body ? { body } : {}) });
+  if ('fault' in reply) return reply;
+  if (reply.status !== 200) return { fault: `The peer answered ${reply.status}.` };
+  const { receipt } = (reply.content ?? {}) as { receipt?: unknown };
+  if (typeof receipt !== 'string') return { fault: 'The answer of the peer has no acknowledgement.' };
+  const about = { sid, digest: bodyDigest(body ?? new Uint8Array()) };
+  const from = { url, audience: baseUrl, since, now: new Date() };
+  let read = readAcknowledgement(receipt, about, { ...from, signing });
+  if ('fault' in read && read.fault === 'unknown-key') {
+    await refreshKeysOnDemand(url);
+    // Read even if nothing was fetched: another attempt may have pinned the new key.
+    const keys = await readPairedKeys(db, url);
+    read = readAcknowledgement(receipt, about, { ...from, signing: keys?.signing ?? [] });
+  }
+  if ('fault' in read) return { fault: `The acknowledgement of the peer was rejected (${read.fault}).` };
+  return { receipt, content: read.content };
+}
+
+async function send(
+  client: AttemptDependencies['client'],
+  request: Parameters<PeerClient['send']>[0],
+): Promise<Awaited<ReturnType<PeerClient['send']>> | { fault: string }> {
+  try {
+    return await client.send(request);
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    // Messages of lib/outbound never contain the sent or received data.
+    return { fault: error.cause instanceof Error ? error.cause.message : error.message };
+  }
 }
 
 function pathOf(sid: string): string {
   return `/federation/submissions/${sid}`;
 }
 
-/** Always the same bytes, whatever order members come in: their digest names the request. */
+/** Canonical JSON (RFC 8785), so that repeated requests have the same digest. */
 function bytesOf(content: object): Uint8Array {
   return Buffer.from(canonicalize(content) as string);
 }
 
-function readVerdict(reply: Reply, possible: readonly string[]): Outcome {
+function readVerdict(reply: Reply, possible: readonly string[]): AttemptOutcome {
   if ('fault' in reply) return failed(reply.fault);
   const { receipt, content } = reply;
   if (!('verdict' in content) || !possible.includes(content.verdict))
-    return failed('The answer of the peer is none to this request.');
-  return { kind: 'answered', receipt, says: content.verdict, tell: content };
+    return failed('The acknowledgement of the peer answers another request.');
+  return { kind: 'answered', acknowledgement: receipt, says: content.verdict, verdict: content };
 }
 
-function failed(error: string): Outcome & { kind: 'failed' } {
+function failed(error: string): AttemptOutcome & { kind: 'failed' } {
   return { kind: 'failed', own: false, error };
 }

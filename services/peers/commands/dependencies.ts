@@ -3,21 +3,22 @@ import type { Database } from '#lib/db/database.ts';
 import type { Logger } from '#lib/observability/logger.ts';
 import type { PeerClient } from '../client/peer-client.ts';
 
-/** What commands of this service work with. */
-export interface Parts {
+/** What commands and handlers of this service use. Built in compose.ts. */
+export interface Dependencies {
   db: Database;
   auth: Pick<AuthOperations, 'reservePairingKey' | 'usePairingKey' | 'spendPairingKeys'>;
   client: PeerClient;
-  /** This instance. */
+  /** This instance's base URL. */
   baseUrl: string;
-  /** Whether http is good for peers on this machine (standalone). */
+  /** Whether peers on this machine may use http (standalone). */
   plainLoopback: boolean;
   /** Thumbprints of all keys of this instance. */
   ownKids: ReadonlySet<string>;
-  /** What this instance says of itself, signed. */
-  ownDescription: () => Promise<string>;
+  /** Signs this instance's self-description. */
+  ownDescription: () => string;
+  /** Wakes the outbox relay and the catalogue refresher. */
   wake: () => void;
-  /** Tells the service forms which peers there are, after a change. Does not fail: it is told again every minute. */
-  tellForms: () => Promise<void>;
+  /** Sends the list of peers to the service forms. Never rejects: the list is sent again every minute. */
+  updateForms: () => Promise<void>;
   log: Logger;
 }

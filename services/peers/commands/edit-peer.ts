@@ -1,44 +1,43 @@
 import { fail } from '#lib/errors/fail.ts';
 import { boundedNfc } from '#lib/text/nfc.ts';
 import type { ListedPeer } from '../domain/peer.ts';
-import { announcedKeys, describePeer } from '../queries/key-changes.ts';
-import { findPeer, lockPeer, pinKeys, setSubjectPrefix } from '../queries/peers.ts';
-import type { Parts } from './dependencies.ts';
-import { followNewKeys } from './follow-new-keys.ts';
+import { announcedKeys, describePeer } from '../queries/peer-keys.ts';
+import { findPeer, lockPeer, setSubjectPrefix } from '../queries/peers.ts';
+import type { Dependencies } from './dependencies.ts';
+import { acceptKeys } from './refresh-keys.ts';
 
-const longestPrefix = 100;
+const maxPrefixLength = 100;
 
 /** What an administrator may change. */
 export interface PeerChanges {
   subjectPrefix?: string;
-  /** The announced thumbprints, as the partner's administrator confirmed them: ends the quarantine. */
+  /** The announced thumbprints, confirmed with the peer's administrator: ends the quarantine. */
   thumbprints?: string[];
 }
 
 /** @throws Failure `not-found`, `invalid`, `wrong-state`. */
 export async function editPeer(
-  { db }: Pick<Parts, 'db'>,
+  { db }: Pick<Dependencies, 'db'>,
   id: string,
   { subjectPrefix, thumbprints }: PeerChanges,
 ): Promise<ListedPeer> {
   return db.withTransaction(async (tx) => {
     const peer = await lockPeer(tx, id);
-    if (!peer) throw fail('not-found', 'There is no such peer.');
+    if (!peer) throw fail('not-found', 'Peer not found.');
     if (subjectPrefix !== undefined) await setSubjectPrefix(tx, id, readPrefix(subjectPrefix));
     if (thumbprints !== undefined && !sameSet(thumbprints, peer.thumbprints)) {
       const keys = await announcedKeys(tx, id);
       if (!keys || !sameSet(thumbprints, peer.announced ?? []))
-        throw fail('invalid', 'These keys are not the ones that wait for confirmation.', {
+        throw fail('invalid', 'The thumbprints do not match the keys that wait for confirmation.', {
           errors: [
             {
               pointer: '/thumbprints',
               code: 'invalid',
-              detail: 'List the thumbprints in announcedThumbprints, all of them.',
+              detail: 'Send all thumbprints of announcedThumbprints.',
             },
           ],
         });
-      await pinKeys(tx, id, keys);
-      await followNewKeys(tx, peer, keys);
+      await acceptKeys(tx, peer, keys);
       await describePeer(tx, id, peer.name);
     }
     return (await findPeer(tx, id)) as ListedPeer;
@@ -46,15 +45,15 @@ export async function editPeer(
 }
 
 function readPrefix(prefix: string): string {
-  // Without white space before it, because subjects are trimmed and must begin with their prefix.
-  const read = boundedNfc(prefix.trimStart(), longestPrefix);
+  // Subjects are trimmed and must start with their prefix.
+  const read = boundedNfc(prefix.trimStart(), maxPrefixLength);
   if (read !== undefined && !/\p{Cc}/u.test(read)) return read;
-  throw fail('invalid', 'The prefix cannot be used.', {
+  throw fail('invalid', 'The prefix is not valid.', {
     errors: [
       {
         pointer: '/subjectPrefix',
         code: 'invalid',
-        detail: `A prefix has at most ${longestPrefix} characters, all of them printable.`,
+        detail: `Use at most ${maxPrefixLength} printable characters.`,
       },
     ],
   });

@@ -1,44 +1,59 @@
+import type { Queries } from '#lib/db/database.ts';
 import { fail } from '#lib/errors/fail.ts';
-import { wantCatalogue } from '../queries/catalogues.ts';
+import { addToOutbox } from '#lib/events/outbox.ts';
+import { scheduleFullRead } from '../queries/catalogues.ts';
 import { deletePeer, endPeer, findPeer, lockPeer } from '../queries/peers.ts';
-import { tellPeerRemoved } from './announce.ts';
-import type { Parts } from './dependencies.ts';
+import type { Dependencies } from './dependencies.ts';
 
-/** Ends a pairing from this side, and tells the partner if it can be reached. @throws Failure `not-found`. */
-export async function removePeer(parts: Parts, id: string): Promise<void> {
-  const known = await findPeer(parts.db, id);
-  // First: a peer whose one-time key still works could pair again by itself.
-  if (known) await parts.auth.spendPairingKeys({ url: known.url });
-  const peer = await parts.db.withTransaction(async (tx) => {
+/** Ends a pairing from this side and tells the peer, without retries. @throws Failure `not-found`. */
+export async function removePeer(dependencies: Dependencies, id: string): Promise<void> {
+  const known = await findPeer(dependencies.db, id);
+  // First, because a peer could use a valid one-time key to pair again by itself.
+  if (known) await dependencies.auth.spendPairingKeys({ url: known.url });
+  const peer = await dependencies.db.withTransaction(async (tx) => {
     const found = await lockPeer(tx, id);
-    if (!found) throw fail('not-found', 'There is no such peer.');
+    if (!found) throw fail('not-found', 'Peer not found.');
     await deletePeer(tx, id);
-    // Without a peer it is forgotten.
-    await wantCatalogue(tx, found.url);
-    await tellPeerRemoved(tx, { baseUrl: parts.baseUrl, id, version: found.version + 1 });
+    await publishRemoval(tx, dependencies.baseUrl, { id, url: found.url, version: found.version + 1 });
     return found;
   });
-  parts.wake();
-  await parts.tellForms();
+  dependencies.wake();
+  await dependencies.updateForms();
   if (peer.state === 'ENDED') return;
-  await parts.client
+  await dependencies.client
     .send({ method: 'DELETE', url: peer.url, path: '/federation/pairing' })
-    .catch((error: unknown) => parts.log.warn('a former peer could not be told', { error }));
+    .catch((error: unknown) =>
+      dependencies.log.warn('failed to tell a peer that its pairing has ended; not retried', { id, error }),
+    );
 }
 
-/** The partner has ended the pairing: its keys are trusted no more, and the entry stays for an administrator to see. */
+/** Ends a pairing that the peer has ended: unpins its keys. The peer stays listed for administrators. */
 export async function acceptEnd(
-  parts: Pick<Parts, 'db' | 'auth' | 'baseUrl' | 'wake'>,
+  dependencies: Pick<Dependencies, 'db' | 'auth' | 'baseUrl' | 'wake'>,
   id: string,
 ): Promise<void> {
-  const known = await findPeer(parts.db, id);
-  if (known) await parts.auth.spendPairingKeys({ url: known.url });
-  await parts.db.withTransaction(async (tx) => {
+  const known = await findPeer(dependencies.db, id);
+  if (known) await dependencies.auth.spendPairingKeys({ url: known.url });
+  await dependencies.db.withTransaction(async (tx) => {
     const peer = await lockPeer(tx, id);
     if (!peer || peer.state === 'ENDED') return;
     const version = await endPeer(tx, id);
-    await wantCatalogue(tx, peer.url);
-    await tellPeerRemoved(tx, { baseUrl: parts.baseUrl, id, version });
+    await publishRemoval(tx, dependencies.baseUrl, { id, url: peer.url, version });
   });
-  parts.wake();
+  dependencies.wake();
+}
+
+/** Writes the event, and schedules the deletion of the copy of the peer's catalogue. */
+async function publishRemoval(
+  tx: Queries,
+  baseUrl: string,
+  { id, url, version }: { id: string; url: string; version: number },
+): Promise<void> {
+  await scheduleFullRead(tx, url);
+  await addToOutbox(tx, 'accord.peers', {
+    type: 'io.accord.peer.removed.v1',
+    source: baseUrl,
+    subject: id,
+    data: { peer: id, version },
+  });
 }

@@ -1,16 +1,17 @@
 import { createHash } from 'node:crypto';
+import type { Queries } from '#lib/db/database.ts';
 import { type Failure, fail } from '#lib/errors/fail.ts';
+import { addToOutbox } from '#lib/events/outbox.ts';
 import { newUuid } from '#lib/ids/random-ids.ts';
 import { addressFault, type PeerReply } from '../client/peer-client.ts';
-import type { ListedPeer } from '../domain/peer.ts';
-import { readPeerAddress } from '../domain/peer-address.ts';
-import { readDescription } from '../domain/read-description.ts';
-import { findOrBeginPairing } from '../queries/pairings.ts';
-import { findPeer } from '../queries/peers.ts';
-import type { Parts } from './dependencies.ts';
-import { savePeer } from './save-peer.ts';
+import { type PeerDescription, readDescription } from '../domain/description.ts';
+import { type ListedPeer, readPeerAddress } from '../domain/peer.ts';
+import { scheduleFullRead } from '../queries/catalogues.ts';
+import { pinKeys } from '../queries/peer-keys.ts';
+import { findOrBeginPairing, findPeer, savePairedPeer } from '../queries/peers.ts';
+import type { Dependencies } from './dependencies.ts';
 
-/** What an administrator gives: the partner's address, and the one-time key that its administrator made. */
+/** The peer's address, and the one-time key that its administrator made. */
 export interface Invitation {
   url: string;
   apiKey: string;
@@ -18,44 +19,46 @@ export interface Invitation {
 }
 
 /**
- * Pairs with another instance: asks who it is, introduces this one with the one-time key, pins its keys (federation.md, "Trust").
- * The same call again is the same pairing: it completes one whose reply was lost.
+ * Pairs with another instance: fetches its self-description, introduces this instance with the one-time key and pins the
+ * peer's keys (docs/federation.md, "Pairing"). Idempotent: a repeated call completes a pairing whose reply was lost.
  * @throws Failure `invalid`, `unavailable`.
  */
 export async function pair(
-  parts: Parts,
+  dependencies: Dependencies,
   invitation: Invitation,
 ): Promise<{ peer: ListedPeer; isNew: boolean }> {
-  const url = readInvitation(parts, invitation);
-  const { description } = await parts.client.describe(url);
-  const pairing = await findOrBeginPairing(parts.db, {
+  const url = readInvitation(dependencies, invitation);
+  const published = await dependencies.client.describe(url);
+  const pairing = await findOrBeginPairing(dependencies.db, {
     id: newUuid(),
     url,
     keyDigest: createHash('sha256').update(invitation.apiKey).digest(),
   });
-  const reply = await parts.client.send({
+  const reply = await dependencies.client.send({
     method: 'POST',
     url,
     path: '/federation/pairing',
-    content: { pairing, apiKey: invitation.apiKey, description: await parts.ownDescription() },
+    content: { pairing, apiKey: invitation.apiKey, description: dependencies.ownDescription() },
   });
-  const confirmed = await readReply(reply, { url, ownKids: parts.ownKids });
-  if (confirmed.signedBy !== description.signedBy)
-    throw addressFault('The instance at this address has shown two different keys.');
-  const { id, isNew } = await parts.db.withTransaction((tx) => savePeer(tx, parts, confirmed));
-  parts.wake();
-  await parts.tellForms();
-  const peer = await findPeer(parts.db, id);
-  if (!peer) throw fail('unavailable', 'The pairing was ended meanwhile.');
+  const confirmed = await readReply(reply, { url, ownKids: dependencies.ownKids });
+  if (confirmed.signedBy !== published.signedBy)
+    throw addressFault('The instance at this address used two different keys.');
+  const { id, isNew } = await dependencies.db.withTransaction((tx) => savePeer(tx, dependencies, confirmed));
+  dependencies.wake();
+  await dependencies.updateForms();
+  const peer = await findPeer(dependencies.db, id);
+  if (!peer) throw fail('unavailable', 'The pairing was ended during this request. Try again.');
   return { peer, isNew };
 }
 
-function readInvitation(parts: Parts, { url, withCounterPart }: Invitation): string {
+function readInvitation(dependencies: Dependencies, { url, withCounterPart }: Invitation): string {
   if (withCounterPart === false)
-    throw fail('invalid', 'Instances pair with each other, or not at all.', {
-      errors: [{ pointer: '/withCounterPart', code: 'invalid', detail: 'This must be true, or left out.' }],
+    throw fail('invalid', 'A pairing is always mutual.', {
+      errors: [
+        { pointer: '/withCounterPart', code: 'invalid', detail: 'Omit this member or set it to true.' },
+      ],
     });
-  const read = readPeerAddress(url, { own: parts.baseUrl, plainLoopback: parts.plainLoopback });
+  const read = readPeerAddress(url, { own: dependencies.baseUrl, plainLoopback: dependencies.plainLoopback });
   if ('fault' in read) throw addressFault(read.fault);
   return read.origin;
 }
@@ -70,31 +73,53 @@ async function readReply(
     typeof description === 'string'
       ? await readDescription(description, { url, now: new Date(), ownKids })
       : undefined;
-  if (!read?.valid) throw addressFault('The instance at this address gave a reply that cannot be read.');
+  if (!read || 'fault' in read) throw addressFault('The instance at this address sent an invalid reply.');
   return read.description;
 }
 
-/** What the partner says of the key is for the administrator to read; all else may pass. */
+/** Translates the peer's problem document: faults of the key are the administrator's to fix. */
 function refusalOf(status: number, content: unknown): Failure {
   const said = (content as { errors?: { code?: unknown }[] } | undefined)?.errors?.[0]?.code;
   const details: Record<string, string> = {
-    unknown: 'The partner does not know this key.',
+    unknown: 'The partner does not know this key. Check that it is complete.',
     'not-for-pairing':
-      'This key is one of scope OWNER. Ask the partner for one of scope PEER, and to revoke this one.',
-    used: 'This key was used before, or is too old. Ask the partner for a new one.',
+      'This key has the scope OWNER. Ask the partner for a key of scope PEER, and to revoke this one.',
+    used: 'This key was used before or has expired. Ask the partner for a new one.',
   };
   const detail = typeof said === 'string' ? details[said] : undefined;
   if (detail)
-    return fail('invalid', 'The partner does not accept the key.', {
+    return fail('invalid', 'The partner rejected the key.', {
       errors: [{ pointer: '/apiKey', code: said as string, detail }],
     });
   if (status >= 500 || status === 429)
     return fail(
       'unavailable',
-      'The partner cannot pair at the moment. Nothing was changed; try again later.',
+      'The partner cannot pair at the moment. Nothing was changed. Try again later.',
       {
         headers: { 'Retry-After': '30' },
       },
     );
   return addressFault(`The instance at this address refused to pair (${status}).`);
+}
+
+/**
+ * Creates or renews the peer of a description, pins its keys and schedules a read of its catalogue.
+ * @param readInSeconds delay of that read: the peer may not have pinned our keys yet.
+ */
+export async function savePeer(
+  tx: Queries,
+  { baseUrl }: { baseUrl: string },
+  { instance, name, keys }: PeerDescription,
+  readInSeconds = 0,
+): Promise<{ id: string; isNew: boolean }> {
+  const { id, version, isNew } = await savePairedPeer(tx, { id: newUuid(), url: instance, name });
+  await pinKeys(tx, id, keys);
+  await scheduleFullRead(tx, instance, readInSeconds);
+  await addToOutbox(tx, 'accord.peers', {
+    type: 'io.accord.peer.added.v1',
+    source: baseUrl,
+    subject: id,
+    data: { peer: id, version },
+  });
+  return { id, isNew };
 }

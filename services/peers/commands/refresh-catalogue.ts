@@ -1,53 +1,52 @@
-import { setImmediate as others } from 'node:timers/promises';
+import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import type { CataloguePeer, FormsOperations, PeerEntry } from '#lib/contracts/forms.ts';
 import type { Database } from '#lib/db/database.ts';
 import { fail } from '#lib/errors/fail.ts';
 import type { Logger } from '#lib/observability/logger.ts';
 import type { PeerClient } from '../client/peer-client.ts';
 import { readCatalogue } from '../client/read-catalogue.ts';
-import { readSharedDocument } from '../domain/read-shared-document.ts';
-import { type CatalogueKeys, readCatalogueKeys } from '../queries/catalogues.ts';
+import { readSharedDocument } from '../domain/shared-document.ts';
+import { type PairedKeys, readPairedKeys } from '../queries/peer-keys.ts';
+import type { RefreshKeys } from './refresh-keys.ts';
 
-/** What refreshing a copy takes. */
-export interface CatalogueParts {
+export interface CatalogueDependencies {
   db: Database;
   client: Pick<PeerClient, 'send'>;
   forms: Pick<FormsOperations, 'storePeerEntries' | 'finishPeerCatalogue' | 'forgetPeer'>;
-  /** Asks a peer for its keys anew, at most once a minute. @returns whether it was asked. */
-  lookAgain: (url: string) => Promise<boolean>;
+  refreshKeysOnDemand: RefreshKeys;
   log: Logger;
 }
 
-/** So much goes to forms in one call: it looks at every character. */
-const mostCharacters = 2 ** 20;
+/** Maximum length of one call to forms, which validates every character. */
+const maxCharacters = 2 ** 20;
 
 /**
- * Makes our copy of a peer's catalogue as the peer has it now. Documents that are not the peer's are left out and logged.
- * @param known the state that the copy has. @param asOf when this began.
- * @returns the state that the copy has then. @throws Failure `unavailable`.
+ * Updates our copy of a peer's catalogue. Documents with invalid signatures are skipped and logged.
+ * @param known state of our copy. @param asOf when the refresh started.
+ * @returns the new state of our copy. @throws Failure `unavailable`.
  */
 export async function refreshCatalogue(
-  parts: CatalogueParts,
+  dependencies: CatalogueDependencies,
   { url, known, asOf, signal }: { url: string; known: string | null; asOf: Date; signal: AbortSignal },
 ): Promise<string> {
-  const { client, forms, log } = parts;
-  const store = await createStore(parts, url);
+  const { client, forms, log } = dependencies;
+  const store = await createStore(dependencies, url);
   const reading = await readCatalogue({ client, url, known, take: store, signal });
-  if (reading.cut) log.error('the catalogue of a peer has no end and was cut', { id: url });
+  if (reading.cut) log.error('the catalogue of a peer exceeds the limits and was cut', { id: url });
   const { state } = reading;
   const { held } = await forms.finishPeerCatalogue({ url, state, asOf: asOf.toISOString() });
   if (held) return state;
-  if (known === null) throw fail('unavailable', 'The copy was changed by somebody else meanwhile.');
-  return refreshCatalogue(parts, { url, known: null, asOf, signal });
+  if (known === null) throw fail('unavailable', 'Another process changed the copy at the same time.');
+  return refreshCatalogue(dependencies, { url, known: null, asOf, signal });
 }
 
-/** Checks documents page by page and hands what they hold to forms. */
-async function createStore(parts: CatalogueParts, url: string) {
-  const { forms, log } = parts;
-  const verify = await createVerifier(parts, url);
+/** Verifies documents page by page and sends their entries to forms. */
+async function createStore(dependencies: CatalogueDependencies, url: string) {
+  const { forms, log } = dependencies;
+  const verify = await createVerifier(dependencies, url);
   let seen = { state: '', keys: new Set<unknown>() };
   return async (documents: readonly string[], state: string): Promise<void> => {
-    // Another state is another beginning.
+    // A new state means that reading started over.
     if (seen.state !== state) seen = { state, keys: new Set() };
     let batch: PeerEntry[] = [];
     let characters = 0;
@@ -60,20 +59,20 @@ async function createStore(parts: CatalogueParts, url: string) {
       const entry = await verify.read(jws);
       if (!entry) continue;
       if (seen.keys.has(entry.key)) {
-        log.warn('a peer shares two entries of one key; the second is left out', { id: url });
+        log.warn('a peer shares two entries with the same key; the second is skipped', { id: url });
         continue;
       }
       seen.keys.add(entry.key);
-      if (batch.length > 0 && characters + jws.length > mostCharacters) await send();
+      if (batch.length > 0 && characters + jws.length > maxCharacters) await send();
       batch.push(entry);
       characters += jws.length;
     }
-    // Also without any: forms must know that this state is on its way.
+    // Even if it is empty: forms must know this state before finishPeerCatalogue.
     await send();
   };
 }
 
-async function createVerifier({ db, lookAgain, log }: CatalogueParts, url: string) {
+async function createVerifier({ db, refreshKeysOnDemand, log }: CatalogueDependencies, url: string) {
   let keys = await readKeys(db, url);
   return {
     peer: (): CataloguePeer => ({
@@ -81,17 +80,17 @@ async function createVerifier({ db, lookAgain, log }: CatalogueParts, url: strin
       name: keys.name,
       sealingKey: keys.sealing as Record<string, unknown>,
     }),
-    /** Undefined if it is not the peer's document. */
+    /** @returns undefined if the document is not signed by the peer. */
     async read(jws: string): Promise<PeerEntry | undefined> {
-      let read = await readSharedDocument(jws, { url, signing: keys.signing });
-      if (!read.valid && read.fault === 'unknown-key' && (await lookAgain(url))) {
+      let read = readSharedDocument(jws, { url, signing: keys.signing });
+      if ('fault' in read && read.fault === 'unknown-key' && (await refreshKeysOnDemand(url))) {
         keys = await readKeys(db, url);
-        read = await readSharedDocument(jws, { url, signing: keys.signing });
+        read = readSharedDocument(jws, { url, signing: keys.signing });
       }
-      // A long document takes long, and others wait meanwhile.
-      await others();
-      if (read.valid) return read.entry;
-      log.warn('a document of a peer is not signed as it should be and is left out', {
+      // Verifying a long document blocks the event loop.
+      await yieldToOthers();
+      if ('entry' in read) return read.entry;
+      log.warn('a document of a peer was rejected and is skipped', {
         id: url,
         code: read.fault,
       });
@@ -100,8 +99,8 @@ async function createVerifier({ db, lookAgain, log }: CatalogueParts, url: strin
   };
 }
 
-async function readKeys(db: Database, url: string): Promise<CatalogueKeys> {
-  const keys = await readCatalogueKeys(db, url);
-  if (!keys) throw fail('unavailable', 'The peer is paired no more, or its keys wait for confirmation.');
+async function readKeys(db: Database, url: string): Promise<PairedKeys> {
+  const keys = await readPairedKeys(db, url);
+  if (!keys) throw fail('unavailable', 'The peer is no longer paired, or its keys wait for confirmation.');
   return keys;
 }

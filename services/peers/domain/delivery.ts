@@ -1,35 +1,35 @@
-import type { JWK } from 'jose';
 import type { Decision, SendingPeer, SubmissionVerdict } from '#lib/contracts/submissions.ts';
 import type { DueRow } from '#lib/deliveries/delivery-kind.ts';
+import type { PinnedKey } from './signatures.ts';
 
-/** submit: a part goes to its owner. decide: the owner is told the decision. ask: a late decision is asked for. */
-export type DeliveryKind = 'submit' | 'decide' | 'ask';
+/** submit: send a part to its owner. decide: send the leader's decision. ask: ask the leader for an overdue decision. */
+export type PeerDeliveryKind = 'submit' | 'decide' | 'ask';
 
-/** What names a delivery. */
+/** Primary key of a delivery. */
 export interface DeliveryName {
-  kind: DeliveryKind;
+  kind: PeerDeliveryKind;
   /** The peer's base URL. */
   url: string;
   sid: string;
 }
 
-/** Result of an attempt, before the engine decides when the next one is made. */
-export type Outcome =
-  /** The peer has answered, with its signature. @param tell what transactions learns of it. */
-  | { kind: 'answered'; receipt: string; says: string; tell?: SubmissionVerdict }
-  /** There is nothing to send any more. */
-  | { kind: 'done' }
-  /** The peer works and has not decided yet. */
-  | { kind: 'open' }
-  /** Try again. @param own the failure is ours. @param deadline of the delivery, if it is known now. */
-  | { kind: 'failed'; own: boolean; error: string; deadline?: string };
-
-/** A delivery that this process attempts now. */
+/** A due delivery as the engine reads it. */
 export interface PeerRow extends DeliveryName, DueRow {
   decision: Decision | null;
   /** Its deadline has passed. */
   overdue: boolean;
   peer: SendingPeer;
-  /** The peer's signing keys as they are pinned now. */
-  signing: { kid: string; jwk: JWK }[];
+  /** The peer's pinned signing keys. */
+  signing: PinnedKey[];
 }
+
+/** Result of an attempt. */
+export type AttemptOutcome =
+  /** The peer sent a signed acknowledgement. @param verdict told to transactions, unless it is the answer to `ask`. */
+  | { kind: 'answered'; acknowledgement: string; says: string; verdict?: SubmissionVerdict }
+  /** Nothing is left to send. */
+  | { kind: 'obsolete' }
+  /** The leader has not decided yet. */
+  | { kind: 'undecided' }
+  /** Try again. @param own the failure is ours. @param deadline of the delivery, once it is known. */
+  | { kind: 'failed'; own: boolean; error: string; deadline?: string };

@@ -1,24 +1,23 @@
 import type { JWK } from 'jose';
+import { parseObject, provePayload, readCompactJws, type SignatureAlgorithm } from '#lib/jose/jws.ts';
 import {
-  createCompactJws,
-  createEs256,
-  parseObject,
-  provePayload,
-  readCompactJws,
-  type SignatureAlgorithm,
-} from '#lib/jose/jws.ts';
-import { bodyDigest } from './body-digest.ts';
-import { algorithmOf } from './key-algorithm.ts';
+  algorithmOf,
+  bodyDigest,
+  maxSkewSeconds,
+  numericDate,
+  type OwnKey,
+  signClaims,
+} from './signatures.ts';
 
-/** A request between instances, as far as its token vouches for it (federation.md, "Trust"). */
+/** The parts of a request that its token signs (docs/federation.md, "Requests between peers"). */
 export interface PeerRequest {
   method: string;
-  /** The whole address. What follows `?` is not compared, as in RFC 9449 §4.2. */
+  /** Absolute URL. The query string is not compared (RFC 9449 §4.2). */
   url: string;
   body: Uint8Array;
 }
 
-/** A request that has come in: its body is read when all else is right, so that a stranger's is not read at all. */
+/** An incoming request. Its body is read after all other checks, so that an unauthenticated body is never read. */
 export type IncomingPeerRequest = Omit<PeerRequest, 'body'> & { body: () => Promise<Uint8Array> };
 
 /** Claims of a token of typ `accord-peer+jwt`. */
@@ -35,12 +34,12 @@ export interface PeerClaims {
 }
 
 /**
- * Finds a pinned signing key of one peer. Peers list public keys as they like, so a thumbprint alone names no peer.
- * @param issuer base URL of the peer that is said to have signed.
+ * Finds a pinned signing key of one peer. Several peers may list the same public key, so the thumbprint alone does not
+ * identify a peer. @param issuer base URL of the peer that the token names.
  */
 export type FindPinnedKey = (issuer: string, kid: string) => Promise<JWK | undefined>;
 
-/** Why a token is refused, in the order in which it is looked at. */
+/** Why a token is rejected, in the order of the checks. */
 export type PeerTokenFault =
   | 'size'
   | 'form'
@@ -57,23 +56,21 @@ export type PeerTokenFault =
 
 export type PeerTokenVerdict =
   | { valid: true; peer: string; kid: string; claims: PeerClaims }
-  /** @param clock with `clock`: who has signed it, and when by its own. */
-  | { valid: false; fault: PeerTokenFault; clock?: { peer: string; issuedAt: number } };
+  /** @param issuer as the token claims it, unproved with `unknown-key`. @param issuedAt seconds; proved. */
+  | { valid: false; fault: PeerTokenFault; issuer?: string; issuedAt?: number };
 
-const longestToken = 4_096;
+const maxTokenLength = 4_096;
 const lifetimeSeconds = 60;
-/** Two clocks may differ by this much; more is an alert on both sides. */
-export const mostSkewSeconds = 30;
-const algorithms: readonly SignatureAlgorithm[] = ['ES256', 'EdDSA'];
 const type = 'accord-peer+jwt';
-/** ids are ours to keep until they cannot come again: long ones would fill the table. */
+/** Token ids are stored until they expire, so their length is bounded. */
 const tokenId = /^[\w.~-]{16,64}$/;
 
-/** By the key, which is made ready for use once. */
-const writers = new WeakMap<JWK, (payload: string) => string>();
-
-/** Signs a request to a peer. @param audience the peer's base URL. @returns the value of `Authorization: Peer <…>`. */
-export async function signPeerRequest({
+/**
+ * Signs a request to a peer.
+ * @param audience the peer's base URL. @param id the token's `jti`: a new one for every attempt.
+ * @returns the value for `Authorization: Peer <…>`.
+ */
+export function signPeerRequest({
   request,
   issuer,
   audience,
@@ -84,72 +81,70 @@ export async function signPeerRequest({
   request: PeerRequest;
   issuer: string;
   audience: string;
-  /** Private, ES256, with its thumbprint. */
-  key: JWK & { kid: string };
-  /** jti: one of its own for every attempt. */
+  key: OwnKey;
   id: string;
   now: Date;
-}): Promise<string> {
-  const write =
-    writers.get(key) ?? createCompactJws({ alg: 'ES256', typ: type, kid: key.kid }, createEs256(key));
-  writers.set(key, write);
-  const issuedAt = Math.floor(now.getTime() / 1000);
+}): string {
+  const issuedAt = numericDate(now);
   const claims: PeerClaims = {
-    ...{ iss: issuer, aud: audience, htm: request.method, htu: addressOf(request.url) },
-    ...{ bd: bodyDigest(request.body), jti: id, iat: issuedAt, exp: issuedAt + lifetimeSeconds },
+    iss: issuer,
+    aud: audience,
+    htm: request.method,
+    htu: withoutQuery(request.url),
+    bd: bodyDigest(request.body),
+    jti: id,
+    iat: issuedAt,
+    exp: issuedAt + lifetimeSeconds,
   };
-  return write(JSON.stringify(claims));
+  return signClaims(claims, { type, key });
 }
 
 /**
- * Checks a request's token: size, form, algorithm and key, signature, time, then what it vouches for. Whether its id was used before
- * is for the caller to find out, in the database. A key that nobody pinned costs no signature check.
- * @param options.pinned finds a key by the issuer that the token names and its `kid`; the signature then proves both.
+ * Checks a request's token: size, form, algorithm and key, signature, times, then the signed parts of the request. The
+ * caller checks in the database that the `jti` is new. The signature is checked only if the key is pinned.
+ * @param options.pinned finds a key by the `iss` and `kid` that the token claims; the signature then proves both.
  */
 export async function verifyPeerToken(
   token: string,
   request: IncomingPeerRequest,
   options: { audience: string; pinned: FindPinnedKey; now: Date },
 ): Promise<PeerTokenVerdict> {
-  if (token.length > longestToken) return refuse('size');
+  if (token.length > maxTokenLength) return refuse('size');
   const jws = readCompactJws(token);
   if (!jws) return refuse('form');
   const { alg, crit, kid, typ } = jws.header;
-  if (typ !== type || crit !== undefined || !isKnown(alg)) return refuse('algorithm');
-  // Unproved until the signature is checked: used to look up the key, nothing else.
-  const said = parseObject(Buffer.from(jws.parts[1], 'base64url'));
-  const issuer = said?.iss;
+  if (typ !== type || crit !== undefined || !isAccepted(alg)) return refuse('algorithm');
+  // Unproved until the signature is checked; used to look up the key only.
+  const claimed = parseObject(Buffer.from(jws.parts[1], 'base64url'));
+  const issuer = claimed?.iss;
   if (typeof issuer !== 'string') return refuse('claims');
-  if (typeof kid !== 'string') return refuse('unknown-key');
-  const pinned = await options.pinned(issuer, kid);
-  if (!pinned) return refuse('unknown-key');
+  const pinned = typeof kid === 'string' ? await options.pinned(issuer, kid) : undefined;
+  if (!pinned) return { ...refuse('unknown-key'), issuer };
   if (algorithmOf(pinned) !== alg) return refuse('algorithm');
   if (!provePayload(jws, pinned, alg)) return refuse('signature');
-  const claims = readClaims(said);
+  const claims = readClaims(claimed);
   if (!claims) return refuse('claims');
-  const fault =
-    faultOf(claims, { ...options, request }) ??
-    (claims.bd === bodyDigest(await request.body()) ? undefined : 'body');
-  if (!fault) return { valid: true, peer: issuer, kid, claims };
-  const clock = { peer: issuer, issuedAt: claims.iat };
-  return { ...refuse(fault), ...(fault === 'clock' ? { clock } : {}) };
+  const fault = faultOf(claims, { ...options, request });
+  if (fault) return { ...refuse(fault), issuer, issuedAt: claims.iat };
+  if (claims.bd !== bodyDigest(await request.body())) return refuse('body');
+  return { valid: true, peer: issuer, kid: kid as string, claims };
 }
 
 function refuse(fault: PeerTokenFault): PeerTokenVerdict & { valid: false } {
   return { valid: false, fault };
 }
 
-function isKnown(alg: unknown): alg is SignatureAlgorithm {
-  return algorithms.some((each) => each === alg);
+function isAccepted(alg: unknown): alg is SignatureAlgorithm {
+  return alg === 'ES256' || alg === 'EdDSA';
 }
 
-function readClaims(said: Record<string, unknown> | undefined): PeerClaims | undefined {
-  const claims = said as Partial<PeerClaims> | undefined;
+function readClaims(claimed: Record<string, unknown> | undefined): PeerClaims | undefined {
+  const claims = claimed as Partial<PeerClaims> | undefined;
   const texts = [claims?.iss, claims?.aud, claims?.htm, claims?.htu, claims?.bd, claims?.jti];
   const times = [claims?.iat, claims?.exp];
-  const whole =
+  const isComplete =
     texts.every((text) => typeof text === 'string') && times.every((time) => Number.isSafeInteger(time));
-  return whole && tokenId.test(claims?.jti as string) ? (claims as PeerClaims) : undefined;
+  return isComplete && tokenId.test(claims?.jti as string) ? (claims as PeerClaims) : undefined;
 }
 
 function faultOf(
@@ -158,13 +153,12 @@ function faultOf(
 ): PeerTokenFault | undefined {
   const seconds = now.getTime() / 1000;
   if (claims.exp <= claims.iat || claims.exp - claims.iat > lifetimeSeconds) return 'lifetime';
-  if (claims.iat > seconds + mostSkewSeconds || claims.exp < seconds - mostSkewSeconds) return 'clock';
+  if (claims.iat > seconds + maxSkewSeconds || claims.exp < seconds - maxSkewSeconds) return 'clock';
   if (claims.aud !== audience) return 'audience';
   if (claims.htm !== request.method) return 'method';
-  if (addressOf(claims.htu) !== addressOf(request.url)) return 'address';
-  return undefined;
+  return withoutQuery(claims.htu) === withoutQuery(request.url) ? undefined : 'address';
 }
 
-function addressOf(url: string): string {
+function withoutQuery(url: string): string {
   return url.split(/[?#]/, 1)[0] as string;
 }

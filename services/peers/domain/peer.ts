@@ -1,25 +1,51 @@
-/** A partner instance, as this one knows it. */
+import { hostName } from '#lib/text/host-name.ts';
+
+/** A paired instance. */
 export interface Peer {
   id: string;
-  /** Base URL: its name in every message. */
+  /** Base URL: identifies the peer in every message. */
   url: string;
   name: string;
-  /** QUARANTINED: it came with keys that no pinned key announced. ENDED: the partner ended the pairing. */
+  /** QUARANTINED: it published keys that no pinned key vouched for. ENDED: the peer ended the pairing. */
   state: 'PAIRED' | 'QUARANTINED' | 'ENDED';
-  /** Put before the names of subjects who answer there (docs/federation.md). */
+  /** Put before the names of subjects who answer at the peer (docs/federation.md). */
   subjectPrefix: string;
   version: number;
   /** Thumbprints of its pinned signing keys. */
   thumbprints: string[];
-  /** Thumbprints of signing keys that wait for an administrator; null when none do. */
+  /** Thumbprints of the signing keys that an administrator has to confirm; null if there are none. */
   announced: string[] | null;
   createdAt: Date;
   modifiedAt: Date;
   lastContactAt: Date | null;
 }
 
-/** A peer as administrators see it. */
+/** A peer in the administrators' list. */
 export interface ListedPeer extends Peer {
-  /** Parts and decisions that wait to be sent to it. */
+  /** Number of parts and decisions that wait to be sent to it. */
   backlog: number;
+}
+
+const loopback = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
+
+/**
+ * Reads a peer's base URL: an https origin without a path (docs/federation.md, "Pairing").
+ * @param own this instance's base URL. @param plainLoopback whether http is accepted on this machine (standalone).
+ */
+export function readPeerAddress(
+  text: string,
+  { own, plainLoopback }: { own: string; plainLoopback: boolean },
+): { origin: string } | { fault: string } {
+  if (!URL.canParse(text))
+    return { fault: "A peer's address must be a URL such as https://consent.example.org." };
+  const url = new URL(text);
+  if (url.username || url.password)
+    return { fault: "A peer's address must not contain a user name or password." };
+  if (url.pathname !== '/' || url.search || url.hash || /[?#]/.test(text))
+    return { fault: "A peer's address must not have anything after the host and port." };
+  if (!hostName.test(url.hostname)) return { fault: "A peer's address must contain a valid host name." };
+  const isPlain = url.protocol === 'http:' && plainLoopback && loopback.test(url.hostname);
+  if (url.protocol !== 'https:' && !isPlain) return { fault: "A peer's address must start with https://." };
+  if (url.origin === own) return { fault: 'An instance cannot be its own peer.' };
+  return { origin: url.origin };
 }

@@ -1,110 +1,70 @@
-import { decodeJwt } from 'jose';
+import type { JWK } from 'jose';
 import type { Context } from 'koa';
+import { LRUCache } from 'lru-cache';
 import { type Authenticator, authenticateWithoutTransaction } from '#lib/auth/authenticate.ts';
 import { anonymous, type Principal } from '#lib/contracts/principal.ts';
+import type { SendingPeer } from '#lib/contracts/submissions.ts';
 import type { Database } from '#lib/db/database.ts';
-import { fail } from '#lib/errors/fail.ts';
+import { type Failure, fail } from '#lib/errors/fail.ts';
 import { withoutSlot } from '#lib/http/admission.ts';
 import type { ContractOperation } from '#lib/http/operation.ts';
 import { readRawBody } from '#lib/http/read-input.ts';
 import type { Logger } from '#lib/observability/logger.ts';
-import type { ClockWatch } from '../client/watch-clocks.ts';
-import {
-  type IncomingPeerRequest,
-  mostSkewSeconds,
-  type PeerTokenVerdict,
-  verifyPeerToken,
-} from '../domain/peer-token.ts';
-import { type Admission, admitToken, type Sender } from '../queries/seen-tokens.ts';
-import type { Lanes } from './lanes.ts';
-import { notePeer } from './peer-of.ts';
-import type { PinnedKeys } from './pinned-keys.ts';
+import type { ClockWatch } from '../client/clock-watch.ts';
+import type { RefreshKeys } from '../commands/refresh-keys.ts';
+import { type IncomingPeerRequest, type PeerTokenVerdict, verifyPeerToken } from '../domain/peer-token.ts';
+import { maxSkewSeconds } from '../domain/signatures.ts';
+import { findPinnedKey } from '../queries/peer-keys.ts';
+import { admitToken } from '../queries/peers.ts';
+import type { PeerLimiter } from './peer-limiter.ts';
 
-interface Parts {
+interface Options {
   authenticator: Authenticator;
   db: Database;
-  /** What they say is confirmed with each request (seen-tokens.ts). */
-  pinnedKeys: PinnedKeys;
   baseUrl: string;
   log: Logger;
-  /** Counts refused messages of an address. @throws Failure `too-many-requests`. */
+  /** Counts rejected requests of an address. @throws Failure `too-many-requests`. */
   countRefusal: (ctx: Context) => Promise<void>;
-  /** Asks a known peer for its keys anew, at most once a minute. @returns whether it was asked. */
-  lookAgain: (url: string) => Promise<boolean>;
+  refreshKeysOnDemand: RefreshKeys;
   clocks: ClockWatch;
-  lanes: Pick<Lanes, 'check' | 'enter' | 'turn'>;
-  /** Counts a message that is not what it says it is. */
-  refused: (reason: string) => void;
+  peerLimiter: PeerLimiter;
+  /** Counts rejected messages by reason. */
+  countRefused: (reason: string) => void;
 }
 
 /**
- * Who asks: people and keys as everywhere, instances by the signature of their request (federation.md, "Trust"). A token is good once.
- * Only what a known key signed costs more than reading a header.
+ * Authenticates people and API keys as every service does, and instances by the signature of their request
+ * (docs/federation.md, "Requests between peers"). A token is accepted once.
  */
-export function createPeerAuthentication(parts: Parts) {
+export function createPeerAuthentication(options: Options) {
+  const keys = createPinnedKeys(options.db);
   return async (ctx: Context, operation: ContractOperation): Promise<Principal> => {
     if (!operation.path.startsWith('/federation/'))
-      return authenticateWithoutTransaction(parts.authenticator, ctx);
+      return authenticateWithoutTransaction(options.authenticator, ctx);
     const token = peerToken(ctx);
-    // Who introduces itself is judged with its introduction (accept-pairing.ts).
+    // A pairing request is authenticated together with its body (commands/accept-pairing.ts).
     if (operation['x-roles'].anonymous || token === undefined) return anonymous;
-    const caller = callerOf(ctx, token);
-    parts.lanes.check(caller);
-    const request = incoming(ctx, operation, { ...parts, caller });
-    const proved = await prove(parts, ctx, { token, request });
-    await withoutSlot(ctx, () => parts.lanes.turn(ctx));
-    // A key that is not pinned any more is looked for once again.
+    const proved = await prove(options, ctx, { operation, token, keys });
+    await withoutSlot(ctx, () => options.peerLimiter.waitForTurn(ctx));
+    // The cached key may have been unpinned meanwhile. Then the request must prove a current one.
     const sender =
-      (await admit(parts, proved)) ?? (await admit(parts, await prove(parts, ctx, { token, request })));
-    if (!sender) throw refused('The pairing has ended.');
-    const peer = allow(parts, sender);
-    notePeer(ctx, peer);
-    return { roles: ['peer'], name: peer.url, account: `peer:${peer.id}` };
+      (await admit(options, proved, keys)) ??
+      (await admit(options, await prove(options, ctx, { operation, token, keys }), keys));
+    if (!sender) throw unauthorized('The pairing has ended.');
+    if (!sender.isFirst) {
+      options.countRefused('replay');
+      throw unauthorized('The token was used before. Sign each request with a new one.');
+    }
+    if (sender.state !== 'PAIRED') throw fail('forbidden', 'The keys of this peer wait for confirmation.');
+    const { id, url, name, subjectPrefix } = sender;
+    ctx.state.peer = { id, url, name, subjectPrefix } satisfies SendingPeer;
+    return { roles: ['peer'], name: url, account: `peer:${id}` };
   };
 }
 
-/** @throws Failure `unauthorized` if the token does not prove who has sent the request. */
-async function prove(
-  parts: Parts,
-  ctx: Context,
-  { token, request }: { token: string; request: ReturnType<typeof incoming> },
-): Promise<PeerTokenVerdict & { valid: true }> {
-  const verdict = await verify(parts, token, request);
-  noteClock(parts.clocks, verdict);
-  if (verdict.valid) return verdict;
-  parts.refused(verdict.fault);
-  await parts.countRefusal(ctx);
-  parts.log.warn('a message in the name of a peer was refused', { code: verdict.fault });
-  throw refused(`The request is not signed as it should be (${verdict.fault}).`);
-}
-
-/** A clock that is wrong makes messages look too old or too new: whoever looks for the reason finds it in the log and in the metrics. */
-function noteClock(clocks: ClockWatch, verdict: PeerTokenVerdict): void {
-  if (verdict.valid) clocks.note(verdict.peer, new Date(verdict.claims.iat * 1000));
-  else if (verdict.clock) clocks.note(verdict.clock.peer, new Date(verdict.clock.issuedAt * 1000));
-}
-
-/**
- * The request as its token must describe it: the address is built from ours, never from Host. Whoever has signed it takes a lane before the
- * body is read, which may take as long as they like.
- */
-function incoming(
-  ctx: Context,
-  operation: ContractOperation,
-  { baseUrl, lanes, caller }: Parts & { caller: string },
-): Omit<IncomingPeerRequest, 'body'> & { bodyOf(peer: string): Promise<Uint8Array> } {
-  return {
-    ...{ method: ctx.method, url: `${baseUrl}${ctx.url}` },
-    async bodyOf(peer) {
-      lanes.enter(ctx, { peer, caller });
-      return readRawBody(ctx, operation);
-    },
-  };
-}
-
-/** Address and header of the token, which names the key: whoever else uses that has another address. */
-function callerOf(ctx: Context, token: string): string {
-  return `${ctx.state.address ?? ctx.ip} ${token.split('.', 1)[0]}`;
+/** The peer that signed a request of role `peer`. */
+export function peerOf(ctx: Context): SendingPeer {
+  return ctx.state.peer as SendingPeer;
 }
 
 /** The token in `Authorization: Peer <token>`. */
@@ -112,57 +72,104 @@ export function peerToken(ctx: Context): string | undefined {
   return /^Peer (\S+)$/i.exec(ctx.get('authorization'))?.[1];
 }
 
+export function unauthorized(detail: string): Failure {
+  return fail('unauthorized', detail, { headers: { 'WWW-Authenticate': 'Peer' } });
+}
+
+type ProvedToken = PeerTokenVerdict & { valid: true };
+
+/** @returns undefined if the key that proved the token is no longer pinned. */
+async function admit({ db }: Options, { peer: url, kid, claims }: ProvedToken, keys: PinnedKeys) {
+  const expiresAt = new Date((claims.exp + maxSkewSeconds + 1) * 1000);
+  const sender = await admitToken(db, { url, kid, jti: claims.jti, expiresAt });
+  if (!sender) keys.forget(url, kid);
+  return sender;
+}
+
+/** @throws Failure `unauthorized` if the token does not prove the sender of the request. */
+async function prove(
+  options: Options,
+  ctx: Context,
+  { operation, token, keys }: { operation: ContractOperation; token: string; keys: PinnedKeys },
+): Promise<ProvedToken> {
+  const { clocks, log } = options;
+  // The token's header names the key, so a caller without that key gets a limit of its own by its address.
+  const caller = `${ctx.state.address ?? ctx.ip} ${token.split('.', 1)[0]}`;
+  options.peerLimiter.check(caller);
+  const verdict = await verify(options, token, keys, describeRequest(options, ctx, { operation, caller }));
+  if (verdict.valid) {
+    clocks.note(verdict.peer, new Date(verdict.claims.iat * 1000));
+    return verdict;
+  }
+  const { fault, issuer, issuedAt } = verdict;
+  if (fault === 'clock') clocks.note(issuer as string, new Date((issuedAt as number) * 1000));
+  options.countRefused(fault);
+  await options.countRefusal(ctx);
+  log.warn('rejected a request in the name of a peer', { code: fault });
+  throw unauthorized(`The request's signature was rejected (${fault}).`);
+}
+
+interface DescribedRequest extends Omit<IncomingPeerRequest, 'body'> {
+  bodyOf(peer: string): Promise<Uint8Array>;
+}
+
+/**
+ * The request as its token must describe it. The address is built from the base URL, never from `Host`. The peer takes a
+ * slot of the limiter before its body is read, because it may send the body slowly.
+ */
+function describeRequest(
+  { baseUrl, peerLimiter }: Options,
+  ctx: Context,
+  { operation, caller }: { operation: ContractOperation; caller: string },
+): DescribedRequest {
+  return {
+    method: ctx.method,
+    url: `${baseUrl}${ctx.url}`,
+    async bodyOf(peer) {
+      peerLimiter.enter(ctx, { peer, caller });
+      return readRawBody(ctx, operation);
+    },
+  };
+}
+
+/** Verifies a token. An unknown key of a known peer triggers a refresh of its keys and a second check. */
 async function verify(
-  parts: Parts,
+  { baseUrl, refreshKeysOnDemand }: Options,
   token: string,
-  { bodyOf, ...described }: ReturnType<typeof incoming>,
+  keys: PinnedKeys,
+  { bodyOf, ...described }: DescribedRequest,
 ): Promise<PeerTokenVerdict> {
   let signer = '';
   const request = { ...described, body: () => bodyOf(signer) };
   const options = {
-    audience: parts.baseUrl,
+    audience: baseUrl,
     now: new Date(),
-    pinned: async (issuer: string, kid: string) => {
-      const key = await parts.pinnedKeys.find(issuer, kid);
-      signer = key ? issuer : '';
-      return key;
+    pinned(issuer: string, kid: string) {
+      signer = issuer;
+      return keys.find(issuer, kid);
     },
   };
   const verdict = await verifyPeerToken(token, request, options);
-  const issuer = !verdict.valid && verdict.fault === 'unknown-key' ? issuerOf(token) : undefined;
-  if (issuer === undefined || !(await parts.lookAgain(issuer))) return verdict;
-  return verifyPeerToken(token, request, options);
+  if (verdict.valid || verdict.fault !== 'unknown-key' || !verdict.issuer) return verdict;
+  return (await refreshKeysOnDemand(verdict.issuer)) ? verifyPeerToken(token, request, options) : verdict;
 }
 
-/** Whom a token names, unproved: a reason to look for new keys of a known peer, and nothing else. */
-function issuerOf(token: string): string | undefined {
-  try {
-    return decodeJwt(token).iss;
-  } catch {
-    return undefined;
-  }
-}
+type PinnedKeys = ReturnType<typeof createPinnedKeys>;
 
-/** @returns undefined if the key is not pinned any more: it was trusted for what was known of it before. */
-async function admit(
-  { db, pinnedKeys }: Parts,
-  { peer: url, kid, claims }: PeerTokenVerdict & { valid: true },
-): Promise<Admission | undefined> {
-  const expiresAt = new Date((claims.exp + mostSkewSeconds + 1) * 1000);
-  const admission = await admitToken(db, { url, kid, jti: claims.jti, expiresAt });
-  if (!admission) pinnedKeys.forget(url, kid);
-  return admission;
-}
+const maxCachedKeys = 1_000;
 
-function allow(parts: Parts, { isFirst, ...peer }: Admission): Sender {
-  if (!isFirst) {
-    parts.refused('replay');
-    throw refused('The request has come before.');
-  }
-  if (peer.state !== 'PAIRED') throw fail('forbidden', 'The keys of this peer wait for confirmation.');
-  return peer;
-}
-
-function refused(detail: string) {
-  return fail('unauthorized', detail, { headers: { 'WWW-Authenticate': 'Peer' } });
+/** Caches pinned signing keys by peer and thumbprint. They may be stale: admitToken confirms each request's key. */
+function createPinnedKeys(db: Database) {
+  const cached = new LRUCache<string, JWK>({ max: maxCachedKeys });
+  const nameOf = (issuer: string, kid: string) => JSON.stringify([issuer, kid]);
+  return {
+    async find(issuer: string, kid: string): Promise<JWK | undefined> {
+      const name = nameOf(issuer, kid);
+      const key = cached.get(name) ?? (await findPinnedKey(db, issuer, kid));
+      // Unknown keys are not cached, because strangers can name any number of them.
+      if (key) cached.set(name, key);
+      return key;
+    },
+    forget: (issuer: string, kid: string): void => void cached.delete(nameOf(issuer, kid)),
+  };
 }

@@ -4,10 +4,16 @@ import type { Database } from '#lib/db/database.ts';
 import { addToOutbox } from '#lib/events/outbox.ts';
 import type { Logger } from '#lib/observability/logger.ts';
 import type { DeliveryMetrics } from '#lib/observability/metrics/event-metrics.ts';
-import { readAhead } from '../commands/read-ahead.ts';
-import { dateDelivery, endOverdue, forgetQuestion, listUndated, listUndecided } from '../queries/overdue.ts';
+import { readAhead } from '../commands/attempt-delivery.ts';
+import {
+  deleteOverdue,
+  deleteQuestion,
+  listUndated,
+  listUndecided,
+  setDeadline,
+} from '../queries/deliveries.ts';
 
-interface Parts {
+interface Dependencies {
   db: Database;
   transactions: Pick<TransactionsOperations, 'readSubmissions' | 'decideSubmission'>;
   baseUrl: string;
@@ -17,40 +23,39 @@ interface Parts {
 }
 
 const everyMs = 15_000;
-/** So many at a time, so that no transaction takes long. */
+/** Rows per transaction, so that none runs long. */
 const limit = 200;
-/** So long a peer that can be reached has to be asked once more before a part is rolled back unasked. */
-const lastChanceMinutes = 5;
+/** After its deadline a reachable leader is asked once more. Without an answer the part is rolled back then. */
+const lastAnswerMinutes = 5;
 
-/** Ends deliveries whose time is over, whatever state their peer is in. */
-export function createOverdueSweeper(parts: Parts): RepeatedWork {
+/** Ends overdue deliveries, also those to peers that are not paired or not reachable. */
+export function createOverdueSweeper(dependencies: Dependencies): RepeatedWork {
   return createRepeatedWork({
     everyMs,
     async work(isStopped) {
-      for (const each of [dateUnsendable, endParts, rollBackUndecided])
-        while (!isStopped() && (await each(parts)) === limit);
+      for (const work of [setDeadlines, endDeliveries, rollBackUndecided])
+        while (!isStopped() && (await work(dependencies)) === limit);
     },
-    onError: (error) => parts.log.warn('deliveries whose time is over are ended later', { error }),
+    onError: (error) =>
+      dependencies.log.warn('failed to end overdue deliveries; retried in 15 seconds', { error }),
   });
 }
 
-/** What cannot be sent is never attempted, so nobody has asked how long it is to wait. */
-async function dateUnsendable({ db, transactions }: Parts): Promise<number> {
+/** Reads deadlines of parts that no attempt is made for, because their owner is not paired. */
+async function setDeadlines({ db, transactions }: Dependencies): Promise<number> {
   const undated = await listUndated(db, limit);
   const readPart = readAhead(
     transactions,
     undated.map(({ sid }) => sid),
   );
-  for (const { url, sid } of undated) {
-    const found = await readPart(sid);
-    await dateDelivery(db, { url, sid }, found?.deadline ?? null);
-  }
+  for (const { url, sid } of undated)
+    await setDeadline(db, { url, sid }, (await readPart(sid))?.deadline ?? null);
   return undated.length;
 }
 
-async function endParts({ db, baseUrl, log, metrics, wakeRelay }: Parts): Promise<number> {
+async function endDeliveries({ db, baseUrl, log, metrics, wakeRelay }: Dependencies): Promise<number> {
   const ended = await db.withTransaction(async (tx) => {
-    const rows = await endOverdue(tx, limit);
+    const rows = await deleteOverdue(tx, limit);
     for (const { kind, url, sid } of rows)
       if (kind === 'submit')
         await addToOutbox(tx, 'accord.peer-outcomes', {
@@ -61,21 +66,20 @@ async function endParts({ db, baseUrl, log, metrics, wakeRelay }: Parts): Promis
         });
     return rows;
   });
-  if (ended.length === 0) return 0;
-  wakeRelay();
+  if (ended.length > 0) wakeRelay();
   for (const { kind, url, sid } of ended) {
     metrics?.attempted({ kind: `peer-${kind}`, outcome: 'given-up', ms: 0 });
-    log.error('a peer could not be reached until the deadline', { operation: kind, address: url, id: sid });
+    log.error('delivery to peer expired; not retried', { operation: kind, address: url, id: sid });
   }
   return ended.length;
 }
 
-async function rollBackUndecided({ db, transactions, log }: Parts): Promise<number> {
-  const undecided = await listUndecided(db, { minutes: lastChanceMinutes, most: limit });
+async function rollBackUndecided({ db, transactions, log }: Dependencies): Promise<number> {
+  const undecided = await listUndecided(db, { minutes: lastAnswerMinutes, limit });
   for (const { sid, peer } of undecided) {
     await transactions.decideSubmission({ peer, sid, decision: 'rollback' });
-    await forgetQuestion(db, { url: peer.url, sid });
-    log.error('a decision never came, and the part was rolled back', { address: peer.url, id: sid });
+    await deleteQuestion(db, { url: peer.url, sid });
+    log.error('held part rolled back: its leader sent no decision in time', { address: peer.url, id: sid });
   }
   return undecided.length;
 }

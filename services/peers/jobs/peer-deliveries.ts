@@ -1,32 +1,37 @@
-import type { Queries } from '#lib/db/database.ts';
+import type { Database, Queries } from '#lib/db/database.ts';
 import { sql } from '#lib/db/sql.ts';
 import { exponentialBackoff } from '#lib/deliveries/backoff.ts';
+import { createDeliveryEngine, type DeliveryEngine } from '#lib/deliveries/delivery-engine.ts';
 import type { AttemptResult, DeliveryKind, Settlement } from '#lib/deliveries/delivery-kind.ts';
 import type { Logger } from '#lib/observability/logger.ts';
 import type { DeliveryMetrics } from '#lib/observability/metrics/event-metrics.ts';
-import { type AttemptParts, attemptDelivery } from '../commands/attempt-delivery.ts';
-import { type ReadPart, readAhead } from '../commands/read-ahead.ts';
-import type { Outcome, PeerRow } from '../domain/delivery.ts';
-import { type Ending, endDeliveries, postponeDelivery } from '../queries/attempts.ts';
+import {
+  type AttemptDependencies,
+  attemptDelivery,
+  type ReadPart,
+  readAhead,
+} from '../commands/attempt-delivery.ts';
+import type { AttemptOutcome, PeerRow } from '../domain/delivery.ts';
+import { type EndedDelivery, endDeliveries, postponeDelivery } from '../queries/deliveries.ts';
 
-export interface PeerDeliveryParts extends AttemptParts {
-  baseUrl: string;
+interface Dependencies extends AttemptDependencies {
+  db: Database;
   log: Logger;
   metrics?: DeliveryMetrics | undefined;
-  /** There are events to be sent. */
+  /** Wakes the outbox relay. */
   wakeRelay: () => void;
+  /** Closes connections of attempts that are running when the process stops. */
+  abortConnections: () => Promise<void>;
 }
 
-type PeerSettlement = Settlement<PeerRow, Outcome>;
-
-/** Of one delivery, and of a peer that fails (docs/federation.md, "Answers on their way"). */
+/** Back-off of a delivery, and of a failing peer (docs/federation.md, "Answers on their way"). */
 const failureBackoff = exponentialBackoff({ minMs: 500, maxMs: 60_000 });
-/** Until an open decision is asked for again. */
+/** Back-off until an open decision is asked for again. */
 const decisionBackoff = exponentialBackoff({ minMs: 60_000, maxMs: 15 * 60_000 });
 
 const signingKeys = sql`peers AS p JOIN peer_keys AS k ON k.peer = p.id AND k.use = 'sig' WHERE p.url = t.peer_url`;
 
-/** Where deliveries and queues of peers are (lib/deliveries). */
+/** Tables and conditions for the delivery engine (docs/adr/0020-one-delivery-engine.md). */
 const peerTables = {
   targets: sql`queues`,
   targetKey: sql`t.peer_url`,
@@ -37,25 +42,39 @@ const peerTables = {
   rowKey: sql`(d.kind || ' ' || d.sid)`,
   rowKeyType: sql`text`,
   rowTarget: sql`d.peer_url`,
-  // Only to the peer it was meant for: one with any of the keys noted in `pinned`. Past its deadline a delivery is ended by the sweeper
-  // (end-overdue.ts), except for a question. A CASE, because PostgreSQL takes such conditions for rarely true, and would sort a long queue
-  // rather than walk along its index (ADR 14). Replicas of the previous release lease each delivery.
+  // Only to a peer with one of the keys that were pinned when the delivery was queued. The sweeper (end-overdue.ts) ends
+  // overdue deliveries except questions. A CASE, because PostgreSQL estimates that such conditions are rarely true, and would
+  // sort a long queue instead of using its index (ADR 14). Processes of the previous release lease each delivery.
   due: sql`
     d.not_before <= accord_now() AND
     CASE WHEN d.lease_until >= now() THEN false WHEN d.kind <> 'ask' AND d.deadline <= accord_now() THEN false
          ELSE d.pinned && ARRAY(SELECT k.kid FROM ${signingKeys}) END`,
   columns: sql`
-    d.kind || ' ' || d.sid AS id, d.kind, d.peer_url AS url, d.sid, d.decision, d.attempts, d.deadline <= accord_now() AS overdue,
+    d.kind || ' ' || d.sid AS id, d.kind, d.peer_url AS url, d.sid, d.decision, d.attempts,
+    d.deadline <= accord_now() AS overdue,
     (SELECT jsonb_build_object('id', p.id, 'url', p.url, 'name', p.name, 'subjectPrefix', p.subject_prefix)
        FROM peers AS p WHERE p.url = t.peer_url) AS peer,
     (SELECT jsonb_agg(jsonb_build_object('kid', k.kid, 'jwk', k.jwk)) FROM ${signingKeys}) AS signing`,
 };
 
+/** Sends due deliveries: at most 4 at a time to a peer, 1 to a failing one, 64 in total. */
+export function createDeliveryJob(dependencies: Dependencies): DeliveryEngine {
+  const { db, log, metrics, abortConnections } = dependencies;
+  return createDeliveryEngine({
+    db,
+    kind: createPeerDeliveries(dependencies),
+    limits: { perTarget: 4, total: 64, readAhead: 28, maxUnsettled: 64, slowMs: 2_000, maxAgeMs: 1_000 },
+    log,
+    metrics,
+    abortConnections,
+  });
+}
+
 /** The kinds `peer-submit`, `peer-decide` and `peer-ask`: a target is a peer. */
-export function createPeerDeliveries(parts: PeerDeliveryParts): DeliveryKind<PeerRow, Outcome> {
-  const { transactions, wakeRelay } = parts;
-  /** Rows that were read together have their parts read together. */
-  const partsOf = new WeakMap<PeerRow, ReadPart>();
+function createPeerDeliveries(dependencies: Dependencies): DeliveryKind<PeerRow, AttemptOutcome> {
+  const { transactions, wakeRelay } = dependencies;
+  /** Parts of rows that were read together are read together. */
+  const readers = new WeakMap<PeerRow, ReadPart>();
   return {
     name: 'peer',
     labelOf: ({ kind }) => `peer-${kind}`,
@@ -65,58 +84,61 @@ export function createPeerDeliveries(parts: PeerDeliveryParts): DeliveryKind<Pee
     prepare(rows) {
       const sids = rows.filter(({ kind }) => kind === 'submit').map(({ sid }) => sid);
       const readPart = readAhead(transactions, sids);
-      for (const row of rows) partsOf.set(row, readPart);
+      for (const row of rows) readers.set(row, readPart);
     },
     async attempt(row) {
-      const readPart = partsOf.get(row) ?? readAhead(transactions, [row.sid]);
-      return toResult(row, await attemptDelivery(parts, row, readPart));
+      const readPart = readers.get(row) as ReadPart;
+      return resultOf(row, await attemptDelivery(dependencies, row, readPart));
     },
     describeError: () => ({ kind: 'failed', own: true, error: 'The attempt failed on our side.' }),
-    settle: (tx, settlements) => settle(parts, tx, settlements),
+    settle: (tx, settlements) => settle(dependencies, tx, settlements),
     afterSettle: wakeRelay,
   };
 }
 
-function toResult({ attempts }: PeerRow, facts: Outcome): AttemptResult<Outcome> {
+function resultOf({ attempts }: PeerRow, facts: AttemptOutcome): AttemptResult<AttemptOutcome> {
   if (facts.kind === 'failed') return { kind: 'retry', facts, own: facts.own };
-  if (facts.kind === 'open')
+  if (facts.kind === 'undecided')
     return { kind: 'retry', facts, waitMs: decisionBackoff(attempts + 1, Math.random()) };
   return { kind: 'done', facts };
 }
 
 async function settle(
-  { baseUrl, log }: PeerDeliveryParts,
+  { baseUrl, log }: Dependencies,
   tx: Queries,
-  settlements: readonly PeerSettlement[],
+  settlements: readonly Settlement<PeerRow, AttemptOutcome>[],
 ): Promise<void> {
   const ended = settlements.filter(({ ending }) => ending === 'done');
   if (ended.length > 0)
     await endDeliveries(
       tx,
-      ended.map((each) => endingOf(each, baseUrl)),
+      ended.map(({ row, facts }) => describeEnd(row, facts, baseUrl)),
     );
   for (const { row, ending, facts, waitMs } of settlements) {
     if (ending === 'done') continue;
     const failure = facts.kind === 'failed' ? facts : undefined;
-    const { deadline, error = null } = failure ?? {};
-    await postponeDelivery(tx, row, { waitMs, error, deadline });
+    await postponeDelivery(tx, row, {
+      waitMs,
+      error: failure?.error ?? null,
+      deadline: failure?.deadline,
+    });
     if (failure)
-      log.warn(
-        failure.own ? 'delivery to peer postponed; failure on our side' : 'delivery to peer failed; retried',
-        {
-          ...{ id: row.peer.id, operation: row.kind, count: row.attempts + 1, code: failure.error },
-        },
-      );
+      log.warn(failure.own ? 'delivery failed on our side; retried' : 'delivery to peer failed; retried', {
+        id: row.peer.id,
+        operation: row.kind,
+        count: row.attempts + 1,
+        code: failure.error,
+      });
   }
 }
 
-function endingOf({ row, facts }: PeerSettlement, source: string): Ending {
+function describeEnd(row: PeerRow, facts: AttemptOutcome, source: string): EndedDelivery {
   if (facts.kind !== 'answered') return { delivery: row };
-  const { receipt, says, tell } = facts;
+  const { acknowledgement, says, verdict } = facts;
+  const answer = { receipt: acknowledgement, verdict: says };
+  if (!verdict) return { delivery: row, answer };
   const { sid, url } = row;
-  const answer = { receipt, verdict: says };
-  if (!tell) return { delivery: row, answer };
-  const data = { submission: sid, peer: url, ...tell };
+  const data = { submission: sid, peer: url, ...verdict };
   const event = { type: 'io.accord.submission.answered.v1' as const, source, subject: sid, data };
   return { delivery: row, answer, event };
 }

@@ -1,4 +1,5 @@
-import { type CatalogueParts, refreshCatalogue } from '../commands/refresh-catalogue.ts';
+import { type CatalogueDependencies, refreshCatalogue } from '../commands/refresh-catalogue.ts';
+import type { RefreshKeys } from '../commands/refresh-keys.ts';
 import {
   type ClaimedCatalogue,
   claimCatalogues,
@@ -6,35 +7,32 @@ import {
   releaseForgotten,
   releaseRead,
 } from '../queries/catalogues.ts';
-import { touchPeerByUrl } from '../queries/peers.ts';
+import { touchPeer } from '../queries/peers.ts';
 
-interface RefresherParts extends CatalogueParts {
-  /** Asks a peer for its keys: those that it has no more are not to be trusted for longer than until then. */
-  lookNowAndThen: (url: string) => Promise<boolean>;
-}
-
-/** Keeps our copies of peers' catalogues as they are there. */
+/** Keeps our copies of peers' catalogues up to date. */
 export interface CatalogueRefresher {
   start(): void;
-  /** Looks at once for what is due. */
+  /** Call when a catalogue has become due. */
   wake(): void;
-  /** Reads what is due now and resolves when all of it was read, or could not be. */
+  /** Refreshes all due catalogues, for tests. */
   runOnce(): Promise<void>;
   stop(): Promise<void>;
 }
 
 const pollMs = 1_000;
-/** Peers that are read at the same time by a replica: a slow one takes a place and delays nobody. */
-const places = 16;
-/** Shorter than the lease by far. */
-const mostMs = 45_000;
+/** Catalogues that a process reads at the same time. */
+const maxConcurrent = 16;
+/** Much shorter than the lease. */
+const timeoutMs = 45_000;
 
 /**
- * Reads each paired peer's catalogue about once a minute, and at once when it is wanted; forgets the copies of former peers. Replicas share
- * the work by leases.
+ * Reads each paired peer's catalogue about once a minute, and at once when the peer announces a change. Deletes
+ * the copies of former peers. Processes share the work by leases.
  */
-export function createCatalogueRefresher(parts: RefresherParts): CatalogueRefresher {
-  const { db, forms, log } = parts;
+export function createCatalogueRefresher(
+  dependencies: CatalogueDependencies & { refreshKeysPeriodically: RefreshKeys },
+): CatalogueRefresher {
+  const { db, forms, log } = dependencies;
   const running = new Set<Promise<void>>();
   const stopping = new AbortController();
   let timer: NodeJS.Timeout | undefined;
@@ -47,33 +45,38 @@ export function createCatalogueRefresher(parts: RefresherParts): CatalogueRefres
         await forms.forgetPeer({ url });
         return await releaseForgotten(db, claimed);
       }
-      await parts.lookNowAndThen(url);
-      const signal = AbortSignal.any([stopping.signal, AbortSignal.timeout(mostMs)]);
-      const read = await refreshCatalogue(parts, { url, known: state, asOf: beganAt, signal });
+      await dependencies.refreshKeysPeriodically(url);
+      const signal = AbortSignal.any([stopping.signal, AbortSignal.timeout(timeoutMs)]);
+      const read = await refreshCatalogue(dependencies, { url, known: state, asOf: beganAt, signal });
       await releaseRead(db, claimed, read);
-      await touchPeerByUrl(db, url);
+      await touchPeer(db, url);
     } catch (error) {
-      log.warn('what a peer shares could not be read; the copy stays as it is', { id: url, error });
+      log.warn('failed to read the catalogue of a peer; our copy stays as it is', { id: url, error });
       await releaseFailed(db, claimed);
     }
   }
 
   async function claim(): Promise<void> {
-    const free = places - running.size;
+    const free = maxConcurrent - running.size;
     if (free <= 0 || stopping.signal.aborted) return;
     for (const claimed of await claimCatalogues(db, free)) {
       const work = refresh(claimed)
-        .catch((error: unknown) => log.warn('a lease stays until it runs out', { id: claimed.url, error }))
+        .catch((error: unknown) =>
+          log.warn('failed to release a catalogue; retried when the lease expires', {
+            id: claimed.url,
+            error,
+          }),
+        )
         .finally(() => running.delete(work));
       running.add(work);
     }
   }
 
-  /** One claim at a time, so that there are never more than there are places. */
+  /** One claim at a time, so that the limit holds. */
   function claimNext(): Promise<void> {
     claiming = claiming
       .then(claim)
-      .catch((error: unknown) => log.warn('catalogues are read later', { error }));
+      .catch((error: unknown) => log.warn('failed to claim due catalogues; retried in a second', { error }));
     return claiming;
   }
 

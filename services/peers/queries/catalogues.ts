@@ -1,43 +1,32 @@
-import type { JWK } from 'jose';
 import type { Queries } from '#lib/db/database.ts';
 import { sql } from '#lib/db/sql.ts';
 import { newUuid } from '#lib/ids/random-ids.ts';
 
-/** A catalogue that this replica is to read, for as long as its lease runs. */
+/** A catalogue that this process may read until its lease expires. */
 export interface ClaimedCatalogue {
   url: string;
-  /** The state that the copy has. */
+  /** The state of our copy. */
   state: string | null;
   lease: string;
-  /** Whether it is a peer's: else the copy is to be forgotten. */
+  /** Whether the peer is paired; otherwise the copy is deleted. */
   paired: boolean;
   beganAt: Date;
 }
 
-/** What a peer's documents are judged by. */
-export interface CatalogueKeys {
-  name: string;
-  signing: { kid: string; jwk: JWK }[];
-  sealing: JWK;
-}
-
-/** Longer than reading may take (commands/refresh-catalogue.ts). */
+/** Longer than a refresh may take (jobs/refresh-catalogues.ts). */
 const leaseSeconds = 90;
-/** Each is read about once a minute, not all of them at the same second. */
+/** About a minute, with jitter so that reads spread out. */
 const nextTime = sql`accord_now() + (45 + 15 * random()) * interval '1 second'`;
 
-/**
- * Has a catalogue read from the beginning: after pairing. Or, if its peer is gone, its copy forgotten.
- * @param inSeconds at once if left out.
- */
-export async function wantCatalogue(tx: Queries, url: string, inSeconds = 0): Promise<void> {
+/** Schedules a full read of a catalogue, or the deletion of its copy if the peer is gone. @param inSeconds default: now. */
+export async function scheduleFullRead(tx: Queries, url: string, inSeconds = 0): Promise<void> {
   await tx.query(sql`
     INSERT INTO catalogues AS c (url, due_at) VALUES (${url}, accord_now() + ${inSeconds} * interval '1 second')
     ON CONFLICT (url) DO UPDATE SET state = NULL, due_at = excluded.due_at, asked_again = true, failures = 0`);
 }
 
-/** Has a catalogue looked at soon: its peer says that it has changed. At most once a second, however often it says so. */
-export async function hurryCatalogue(db: Queries, peer: string): Promise<void> {
+/** Schedules a read because the peer announced a change: at most one read a second. */
+export async function scheduleSoon(db: Queries, peer: string): Promise<void> {
   await db.query(sql`
     UPDATE catalogues AS c
        SET asked_again = true,
@@ -45,8 +34,8 @@ export async function hurryCatalogue(db: Queries, peer: string): Promise<void> {
       FROM peers AS p WHERE p.id = ${peer} AND c.url = p.url`);
 }
 
-/** Has a catalogue read now that was never read. @returns whether there is anything to do. */
-export async function hurryUnread(db: Queries, peer: string): Promise<boolean> {
+/** Makes a catalogue due that was never read. @returns whether there is one. */
+export async function scheduleFirstRead(db: Queries, peer: string): Promise<boolean> {
   const rows = await db.query(sql`
     UPDATE catalogues AS c SET due_at = accord_now()
       FROM peers AS p
@@ -55,22 +44,22 @@ export async function hurryUnread(db: Queries, peer: string): Promise<boolean> {
   return rows.length > 0;
 }
 
-/** Leases catalogues that are due. Rows that another replica is about to lease are skipped, so that replicas share the work. */
-export function claimCatalogues(db: Queries, most: number): Promise<ClaimedCatalogue[]> {
+/** Leases due catalogues. SKIP LOCKED: another process is leasing those rows. */
+export function claimCatalogues(db: Queries, limit: number): Promise<ClaimedCatalogue[]> {
   return db.query<ClaimedCatalogue>(sql`
     UPDATE catalogues AS c
-       SET lease = ${newUuid()}, lease_until = accord_now() + ${leaseSeconds} * interval '1 second', began_at = accord_now(),
-           asked_again = false
+       SET lease = ${newUuid()}, lease_until = accord_now() + ${leaseSeconds} * interval '1 second',
+           began_at = accord_now(), asked_again = false
       FROM (SELECT d.url, coalesce(p.state = 'PAIRED', false) AS paired
               FROM catalogues AS d LEFT JOIN peers AS p ON p.url = d.url
              WHERE d.due_at <= accord_now() AND (d.lease_until IS NULL OR d.lease_until < accord_now())
                AND p.state IS DISTINCT FROM 'QUARANTINED'
-             ORDER BY d.due_at LIMIT ${most} FOR UPDATE OF d SKIP LOCKED) AS due
+             ORDER BY d.due_at LIMIT ${limit} FOR UPDATE OF d SKIP LOCKED) AS due
      WHERE c.url = due.url
     RETURNING c.url, c.state, c.lease, due.paired, c.began_at AS "beganAt"`);
 }
 
-/** The copy has this state. Asked for meanwhile: it is read once more. */
+/** Records the state of our copy and the contact. A read that was requested meanwhile comes next. */
 export async function releaseRead(
   db: Queries,
   { url, lease }: ClaimedCatalogue,
@@ -79,49 +68,42 @@ export async function releaseRead(
   await db.query(sql`
     UPDATE catalogues AS c
        SET state = ${state}, read_at = accord_now(), failures = 0, lease = NULL, lease_until = NULL,
-           due_at = CASE WHEN c.asked_again THEN greatest(accord_now(), c.began_at + interval '1 second') ELSE ${nextTime} END
-     WHERE c.url = ${url} AND c.lease = ${lease}`);
-}
-
-/** It could not be read. One of which there is no copy yet is tried again sooner: its peer may not have finished pairing. */
-export async function releaseFailed(db: Queries, { url, lease }: ClaimedCatalogue): Promise<void> {
-  await db.query(sql`
-    UPDATE catalogues AS c
-       SET failures = c.failures + 1, lease = NULL, lease_until = NULL,
-           due_at = CASE WHEN c.state IS NULL AND c.failures < 5 THEN accord_now() + power(2, c.failures) * interval '1 second'
+           due_at = CASE WHEN c.asked_again THEN greatest(accord_now(), c.began_at + interval '1 second')
                          ELSE ${nextTime} END
      WHERE c.url = ${url} AND c.lease = ${lease}`);
 }
 
-/** The copy is forgotten; if its peer has paired again meanwhile, it is read anew. */
+/** Records a failed read. The first read is retried sooner, because the peer may not have finished pairing. */
+export async function releaseFailed(db: Queries, { url, lease }: ClaimedCatalogue): Promise<void> {
+  await db.query(sql`
+    UPDATE catalogues AS c
+       SET failures = c.failures + 1, lease = NULL, lease_until = NULL,
+           due_at = CASE WHEN c.state IS NULL AND c.failures < 5
+                         THEN accord_now() + power(2, c.failures) * interval '1 second'
+                         ELSE ${nextTime} END
+     WHERE c.url = ${url} AND c.lease = ${lease}`);
+}
+
+/** Deletes the row of a deleted copy. If the peer has paired again meanwhile, its catalogue is due at once. */
 export async function releaseForgotten(db: Queries, { url, lease }: ClaimedCatalogue): Promise<void> {
   await db.query(sql`
-    WITH mine AS (
+    WITH paired AS (
       UPDATE catalogues AS c SET state = NULL, due_at = accord_now(), lease = NULL, lease_until = NULL
-       WHERE c.url = ${url} AND c.lease = ${lease} AND EXISTS (SELECT 1 FROM peers AS p WHERE p.url = c.url AND p.state <> 'ENDED')
+       WHERE c.url = ${url} AND c.lease = ${lease}
+         AND EXISTS (SELECT 1 FROM peers AS p WHERE p.url = c.url AND p.state <> 'ENDED')
       RETURNING c.url)
-    DELETE FROM catalogues AS c WHERE c.url = ${url} AND c.lease = ${lease} AND NOT EXISTS (SELECT 1 FROM mine)`);
+    DELETE FROM catalogues AS c
+     WHERE c.url = ${url} AND c.lease = ${lease} AND NOT EXISTS (SELECT 1 FROM paired)`);
 }
 
-/** Pinned keys of a peer; undefined if it is paired no more. */
-export async function readCatalogueKeys(db: Queries, url: string): Promise<CatalogueKeys | undefined> {
-  const rows = await db.query<{ name: string; kid: string; use: 'sig' | 'enc'; jwk: JWK }>(sql`
-    SELECT p.name, k.kid, k.use, k.jwk FROM peers AS p JOIN peer_keys AS k ON k.peer = p.id
-     WHERE p.url = ${url} AND p.state = 'PAIRED' ORDER BY k.position`);
-  const sealing = rows.find(({ use }) => use === 'enc');
-  return (
-    sealing && { name: sealing.name, sealing: sealing.jwk, signing: rows.filter(({ use }) => use === 'sig') }
-  );
-}
-
-/** Peers that may be told that something has changed, and the state of our catalogue that each has. */
-export function listPaired(db: Queries): Promise<{ id: string; url: string; shownState: string | null }[]> {
+/** Lists paired peers, with the state of our catalogue that each received last. */
+export function listPaired(db: Queries): Promise<{ id: string; url: string; sentState: string | null }[]> {
   return db.query(sql`
-    SELECT p.id, p.url, p.shown_state AS "shownState" FROM peers AS p WHERE p.state = 'PAIRED'`);
+    SELECT p.id, p.url, p.shown_state AS "sentState" FROM peers AS p WHERE p.state = 'PAIRED'`);
 }
 
-/** The peer is given that state of our catalogue. */
-export async function markShown(db: Queries, id: string, state: string): Promise<void> {
+/** Records the state of our catalogue that a peer receives. */
+export async function markSent(db: Queries, id: string, state: string): Promise<void> {
   await db.query(sql`
     UPDATE peers AS p SET shown_state = ${state} WHERE p.id = ${id} AND p.shown_state IS DISTINCT FROM ${state}`);
 }

@@ -1,78 +1,205 @@
-import type { Decision } from '#lib/contracts/submissions.ts';
+import type { Decision, SendingPeer } from '#lib/contracts/submissions.ts';
 import type { Queries } from '#lib/db/database.ts';
 import { sql } from '#lib/db/sql.ts';
 import { noteOnce } from '#lib/events/inbox.ts';
-import type { DeliveryKind, DeliveryName } from '../domain/delivery.ts';
+import { type NewEvent, newEvent, outboxRows } from '#lib/events/outbox.ts';
+import type { DeliveryName, PeerDeliveryKind } from '../domain/delivery.ts';
 
 export interface NewDelivery extends DeliveryName {
   decision: Decision | null;
-  /** When the event happened that it comes from (RFC 3339). */
+  /** Time of the event that caused it (RFC 3339). */
   time: string;
-  /** So long after it there is nothing to do yet. */
+  /** Delay after `time` before the first attempt. */
   waitSeconds: number;
-  /** So long after it there is nothing to do any more. */
+  /** Deadline, counted from `time`. */
   hours: number;
 }
 
 /**
- * Queues a delivery, once for an event and once at all. The peer's keys are noted: it goes to whom it was meant for, or nowhere.
- * @param told the event by which it is known.
+ * Queues a delivery; idempotent by event and by delivery. The peer's pinned keys are stored with it, so that it never goes
+ * to another instance at the same address.
  */
 export async function queueDelivery(
   db: Queries,
-  delivery: NewDelivery,
-  told: { consumer: string; eventId: string },
+  { kind, url, sid, decision, time, waitSeconds, hours }: NewDelivery,
+  event: { consumer: string; eventId: string },
 ): Promise<void> {
-  const { kind, url, sid, decision, time, waitSeconds, hours } = delivery;
   await db.query(sql`
-    WITH noted AS (${noteOnce(told)}),
-         line AS (INSERT INTO queues (peer_url) SELECT ${url}::text FROM noted ON CONFLICT DO NOTHING)
+    WITH noted AS (${noteOnce(event)}),
+         queue AS (INSERT INTO queues (peer_url) SELECT ${url}::text FROM noted ON CONFLICT DO NOTHING)
     INSERT INTO deliveries (kind, peer_url, sid, decision, pinned, not_before, deadline, deadline_known, created_at)
-    SELECT ${kind}, ${url}, ${sid}, ${decision}, ${pinnedKeysOf(url)},
+    SELECT ${kind}, ${url}, ${sid}, ${decision},
+           ARRAY(SELECT k.kid FROM peer_keys AS k JOIN peers AS p ON p.id = k.peer
+                  WHERE p.url = ${url} AND k.use = 'sig'),
            greatest(accord_now(), ${time}::timestamptz + ${waitSeconds} * interval '1 second'),
            ${time}::timestamptz + ${hours} * interval '1 hour', ${kind !== 'submit'}::boolean, accord_now()
       FROM noted
     ON CONFLICT (kind, peer_url, sid) DO NOTHING`);
 }
 
-const pinnedKeysOf = (url: string) => sql`
-  ARRAY(SELECT k.kid FROM peer_keys AS k JOIN peers AS p ON p.id = k.peer WHERE p.url = ${url} AND k.use = 'sig')`;
-
-/** What waits for a peer goes to its new keys, too: its old ones, or an administrator, have vouched for them. In the order of endDeliveries. */
-export async function followKeys(
+/** Redirects a peer's waiting deliveries to its new keys. Rows are locked in the order that endDeliveries uses. */
+export async function redirectDeliveries(
   tx: Queries,
   url: string,
   { from, to }: { from: readonly string[]; to: readonly string[] },
 ): Promise<void> {
   await tx.query(sql`
     WITH waiting AS (
-           SELECT d.kind, d.peer_url, d.sid FROM deliveries AS d WHERE d.peer_url = ${url} AND d.pinned && ${from}::text[]
+           SELECT d.kind, d.peer_url, d.sid FROM deliveries AS d
+            WHERE d.peer_url = ${url} AND d.pinned && ${from}::text[]
             ORDER BY d.kind, d.peer_url, d.sid FOR UPDATE)
     UPDATE deliveries AS d SET pinned = ${to}::text[] FROM waiting AS w
      WHERE d.kind = w.kind AND d.peer_url = w.peer_url AND d.sid = w.sid`);
 }
 
-/** How many parts and decisions wait for each peer, and for how long; those with the most first. */
+/** A delivery that has ended. It has no acknowledgement if nothing was left to send. */
+export interface EndedDelivery {
+  delivery: DeliveryName;
+  /** The peer's signed acknowledgement, and its verdict or decision. */
+  answer?: { verdict: string; receipt: string };
+  /** Event for transactions. */
+  event?: NewEvent<'accord.peer-outcomes'>;
+}
+
+/**
+ * Deletes ended deliveries, stores their acknowledgements and writes the events. The list is passed as JSON, so that
+ * PostgreSQL keeps one plan for any length (ADR 14). Keys are compared as rows, because only the primary key supports that;
+ * the index by peer would read a whole queue.
+ */
+export async function endDeliveries(tx: Queries, ended: readonly EndedDelivery[]): Promise<void> {
+  const given = ended.map(({ delivery: { kind, url, sid }, answer, event }) => ({
+    kind,
+    url,
+    sid,
+    ...answer,
+    event: event && newEvent(event),
+  }));
+  await tx.query(sql`
+    WITH given AS MATERIALIZED (
+           SELECT g.* FROM jsonb_to_recordset(${JSON.stringify(given)}::jsonb)
+               AS g (kind text, url text, sid text, verdict text, receipt text, event jsonb)),
+         ended AS (
+           DELETE FROM deliveries AS d
+            WHERE d.ctid = ANY (ARRAY(
+                  SELECT o.ctid FROM given AS g CROSS JOIN LATERAL (
+                         SELECT d.ctid FROM deliveries AS d
+                          WHERE (d.kind, d.peer_url, d.sid) >= (g.kind, g.url, g.sid)
+                            AND (d.kind, d.peer_url, d.sid) <= (g.kind, g.url, g.sid)
+                            FOR UPDATE) AS o))
+           RETURNING d.kind, d.peer_url, d.sid),
+         ours AS MATERIALIZED (
+           SELECT g.* FROM ended AS e JOIN given AS g ON g.kind = e.kind AND g.url = e.peer_url AND g.sid = e.sid),
+         stored AS (
+           INSERT INTO receipts AS r (kind, peer_url, sid, verdict, receipt, received_at)
+           SELECT o.kind, o.url, o.sid, o.verdict, o.receipt, accord_now() FROM ours AS o WHERE o.verdict IS NOT NULL
+           ON CONFLICT (kind, peer_url, sid) DO UPDATE
+              SET verdict = excluded.verdict, receipt = excluded.receipt, received_at = excluded.received_at),
+         told AS (${outboxRows('accord.peer-outcomes', sql`(SELECT o.event FROM ours AS o WHERE o.event IS NOT NULL)`)})
+    SELECT`);
+}
+
+/** Schedules the next attempt of a delivery. @param facts.error null: the leader has not decided yet. */
+export async function postponeDelivery(
+  tx: Queries,
+  { kind, url, sid }: DeliveryName,
+  { waitMs, error, deadline }: { waitMs: number; error: string | null; deadline: string | undefined },
+): Promise<void> {
+  await tx.query(sql`
+    UPDATE deliveries AS d
+       SET attempts = d.attempts + 1, last_error = ${error},
+           deadline = coalesce(${deadline}::timestamptz, d.deadline),
+           deadline_known = d.deadline_known OR ${deadline !== undefined}::boolean, lease = NULL, lease_until = NULL,
+           not_before = accord_now() + ${waitMs} * interval '1 millisecond'
+     WHERE d.kind = ${kind} AND d.peer_url = ${url} AND d.sid = ${sid}`);
+}
+
+/**
+ * No attempt is running: the queue is not leased, or the deadline passed 30 seconds ago, longer than a lease. Processes of
+ * the previous release lease each delivery.
+ */
+const isIdle = sql`
+  (d.lease_until IS NULL OR d.lease_until < now()) AND
+  (d.deadline <= accord_now() - interval '30 seconds'
+   OR NOT EXISTS (SELECT FROM queues AS q WHERE q.peer_url = d.peer_url AND q.lease_until > now()))`;
+
+/** Deletes parts and decisions past their deadline. @returns the deleted deliveries. */
+export function deleteOverdue(tx: Queries, limit: number): Promise<DeliveryName[]> {
+  return tx.query(sql`
+    DELETE FROM deliveries AS d USING (
+      SELECT d.kind, d.peer_url, d.sid FROM deliveries AS d
+       WHERE d.deadline <= accord_now() AND d.kind <> 'ask' AND ${isIdle}
+       ORDER BY d.deadline LIMIT ${limit} FOR UPDATE SKIP LOCKED) AS over
+     WHERE d.kind = over.kind AND d.peer_url = over.peer_url AND d.sid = over.sid
+    RETURNING d.kind, d.peer_url AS url, d.sid`);
+}
+
+/** Lists held parts whose decision is overdue by `minutes`. */
+export function listUndecided(
+  db: Queries,
+  { minutes, limit }: { minutes: number; limit: number },
+): Promise<{ sid: string; peer: SendingPeer }[]> {
+  return db.query(sql`
+    SELECT d.sid, jsonb_build_object('id', coalesce(p.id::text, ''), 'url', d.peer_url,
+                                     'name', coalesce(p.name, d.peer_url),
+                                     'subjectPrefix', coalesce(p.subject_prefix, '')) AS peer
+      FROM deliveries AS d LEFT JOIN peers AS p ON p.url = d.peer_url
+     WHERE d.kind = 'ask' AND d.deadline <= accord_now() - ${minutes} * interval '1 minute' AND ${isIdle}
+     ORDER BY d.deadline LIMIT ${limit}`);
+}
+
+/** Stops asking for a decision. */
+export async function deleteQuestion(db: Queries, { url, sid }: { url: string; sid: string }): Promise<void> {
+  await db.query(sql`
+    DELETE FROM deliveries AS d WHERE d.kind = 'ask' AND d.peer_url = ${url} AND d.sid = ${sid}`);
+}
+
+/** Lists parts of peers that are not paired, whose deadline was never read: no attempt is made for them. */
+export function listUndated(db: Queries, limit: number): Promise<{ url: string; sid: string }[]> {
+  return db.query(sql`
+    SELECT d.peer_url AS url, d.sid FROM deliveries AS d LEFT JOIN peers AS p ON p.url = d.peer_url
+     WHERE d.kind = 'submit' AND NOT d.deadline_known AND p.state IS DISTINCT FROM 'PAIRED' AND ${isIdle}
+     LIMIT ${limit}`);
+}
+
+/** Sets a part's deadline. @param deadline null: nothing is left to send, and the delivery is deleted. */
+export async function setDeadline(
+  db: Queries,
+  { url, sid }: { url: string; sid: string },
+  deadline: string | null,
+): Promise<void> {
+  const isPart = sql`d.kind = 'submit' AND d.peer_url = ${url} AND d.sid = ${sid}`;
+  await db.query(
+    deadline === null
+      ? sql`DELETE FROM deliveries AS d WHERE ${isPart} AND ${isIdle}`
+      : sql`UPDATE deliveries AS d SET deadline = ${deadline}::timestamptz, deadline_known = true WHERE ${isPart}`,
+  );
+}
+
+/** Backlog of each peer in parts and decisions, longest first. */
 export function listBacklogs(
   db: Queries,
-  { most }: { most: number },
+  { limit }: { limit: number },
 ): Promise<{ peer: string; rows: number; oldestSeconds: number; failures: number }[]> {
   return db.query(sql`
     SELECT p.id AS peer, w.rows, w.oldest AS "oldestSeconds", coalesce(q.failures, 0) AS failures
       FROM peers AS p LEFT JOIN queues AS q ON q.peer_url = p.url
      CROSS JOIN LATERAL (
-           SELECT count(*)::int AS rows, coalesce(extract(epoch FROM accord_now() - min(d.created_at)), 0)::float8 AS oldest
-             FROM (SELECT d.created_at FROM deliveries AS d WHERE d.peer_url = p.url AND d.kind <> 'ask' LIMIT 100000) AS d) AS w
-     ORDER BY w.rows DESC, p.id LIMIT ${most}`);
+           SELECT count(*)::int AS rows,
+                  coalesce(extract(epoch FROM accord_now() - min(d.created_at)), 0)::float8 AS oldest
+             FROM (SELECT d.created_at FROM deliveries AS d
+                    WHERE d.peer_url = p.url AND d.kind <> 'ask' LIMIT 100000) AS d) AS w
+     ORDER BY w.rows DESC, p.id LIMIT ${limit}`);
 }
 
-/** What metrics say of deliveries by kind: how many there are that may be made, and how long the oldest that is due has waited. */
+/** Number of deliveries to paired peers by kind, and how long the oldest due one has waited. */
 export function waitingDeliveries(
   db: Queries,
-): Promise<{ kind: `peer-${DeliveryKind}`; rows: number; oldestSeconds: number }[]> {
+): Promise<{ kind: `peer-${PeerDeliveryKind}`; rows: number; oldestSeconds: number }[]> {
   return db.query(sql`
     SELECT 'peer-' || k.kind AS kind, count(d.kind)::int AS rows,
-           coalesce(extract(epoch FROM accord_now() - min(d.not_before) FILTER (WHERE d.not_before <= accord_now())), 0)::float8 AS "oldestSeconds"
+           coalesce(extract(epoch FROM accord_now()
+                            - min(d.not_before) FILTER (WHERE d.not_before <= accord_now())), 0)::float8
+             AS "oldestSeconds"
       FROM unnest(ARRAY['submit', 'decide', 'ask']) AS k (kind)
       LEFT JOIN (SELECT d.kind, d.not_before FROM deliveries AS d JOIN peers AS p ON p.url = d.peer_url
                   WHERE p.state = 'PAIRED' LIMIT 100000) AS d ON d.kind = k.kind

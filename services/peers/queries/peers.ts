@@ -1,23 +1,24 @@
 import type { Queries } from '#lib/db/database.ts';
 import { type Statement, sql } from '#lib/db/sql.ts';
-import type { Position } from '#lib/http/lists.ts';
+import type { PageRequest } from '#lib/http/lists.ts';
 import type { ListedPeer, Peer } from '../domain/peer.ts';
-import type { PeerKey } from '../domain/read-description.ts';
 
 const columns = sql`p.id, p.url, p.name, p.state, p.subject_prefix AS "subjectPrefix", p.version,
   ARRAY(SELECT k.kid FROM peer_keys AS k WHERE k.peer = p.id AND k.use = 'sig' ORDER BY k.position) AS thumbprints,
   CASE WHEN p.announced IS NOT NULL
-       THEN ARRAY(SELECT a->>'kid' FROM jsonb_array_elements(p.announced) AS a WHERE a->>'use' = 'sig') END AS announced,
+       THEN ARRAY(SELECT a->>'kid' FROM jsonb_array_elements(p.announced) AS a WHERE a->>'use' = 'sig')
+  END AS announced,
   p.created_at AS "createdAt", p.modified_at AS "modifiedAt", p.last_contact_at AS "lastContactAt"`;
 
-/** For people: counting takes too long for every message of a peer. */
+/** Only for administrators' views: counting is too slow for every request of a peer. */
 const backlog = sql`
-  (SELECT count(*)::int FROM (SELECT 1 FROM deliveries AS d WHERE d.peer_url = p.url AND d.kind <> 'ask' LIMIT 100000) AS d) AS backlog`;
+  (SELECT count(*)::int
+     FROM (SELECT 1 FROM deliveries AS d WHERE d.peer_url = p.url AND d.kind <> 'ask' LIMIT 100000) AS d) AS backlog`;
 
-/** Peers, newest first, after a position. */
+/** Lists peers, newest first, after a position. */
 export function listPeers(
   db: Queries,
-  { after, limit }: { after: Position | undefined; limit: number },
+  { after, limit }: PageRequest,
 ): Promise<(ListedPeer & { position: string })[]> {
   const from = after
     ? sql`WHERE (p.created_at, p.id) < (${after.createdAt}::timestamptz, ${after.id}::uuid)`
@@ -41,7 +42,19 @@ export async function lockPeer(tx: Queries, id: string): Promise<Peer | undefine
   return locked && tx.one<Peer>(sql`SELECT ${columns} FROM peers AS p WHERE p.id = ${id}`);
 }
 
-/** Makes the peer of an address, or renews it. @returns its id and version, and whether it is new. */
+/** Returns the id of a pairing by address and one-time key: an existing one, or `id`. @param keyDigest SHA-256 of the key. */
+export async function findOrBeginPairing(
+  db: Queries,
+  { id, url, keyDigest }: { id: string; url: string; keyDigest: Buffer },
+): Promise<string> {
+  const pairing = await db.one<{ id: string }>(sql`
+    INSERT INTO pairings AS p (id, url, key_digest, created_at) VALUES (${id}, ${url}, ${keyDigest}, accord_now())
+    ON CONFLICT (url, key_digest) DO UPDATE SET created_at = accord_now()
+    RETURNING p.id`);
+  return pairing.id;
+}
+
+/** Creates the peer at an address, or pairs it again. @returns its id and version, and whether it is new. */
 export function savePairedPeer(
   tx: Queries,
   { id, url, name }: { id: string; url: string; name: string },
@@ -55,35 +68,13 @@ export function savePairedPeer(
     RETURNING p.id, p.version, p.id = ${id} AS "isNew"`);
 }
 
-/**
- * Pins these keys of a peer and no others. Another peer may list the same public keys: a key is looked up together with the peer that is
- * said to have signed, so whoever lists a key without having it gains nothing, and its owner loses nothing.
- */
-export async function pinKeys(tx: Queries, peer: string, keys: readonly PeerKey[]): Promise<void> {
-  await tx.query(sql`DELETE FROM peer_keys AS k WHERE k.peer = ${peer}`);
-  await tx.query(sql`
-    INSERT INTO peer_keys (kid, peer, use, position, jwk)
-    SELECT k.value->>'kid', ${peer}::uuid, k.value->>'use', k.ordinality, k.value->'jwk'
-      FROM jsonb_array_elements(${JSON.stringify(keys)}::jsonb) WITH ORDINALITY AS k (value, ordinality)`);
-}
-
-/** A pinned signing key of the peer at a base URL; the keys of ended pairings are deleted. */
-export function findPinnedKey(
-  db: Queries,
-  { url, kid }: { url: string; kid: string },
-): Promise<{ jwk: PeerKey['jwk'] } | undefined> {
-  return db.maybeOne(sql`
-    SELECT k.jwk FROM peer_keys AS k JOIN peers AS p ON p.id = k.peer
-     WHERE p.url = ${url} AND k.kid = ${kid} AND k.use = 'sig'`);
-}
-
-/** The ids of all peers, ended pairings included, and when this was so. */
+/** All peers' ids, ended pairings included, and when they were read. */
 export function listPeerIds(db: Queries): Promise<{ ids: string[]; asOf: string }> {
   return db.one(sql`
     SELECT ARRAY(SELECT p.id::text FROM peers AS p) AS ids, to_json(now())#>>'{}' AS "asOf"`);
 }
 
-/** Ends a pairing: its keys are trusted no more. @returns the new version. */
+/** Ends a pairing and unpins its keys. @returns the new version. */
 export async function endPeer(tx: Queries, id: string): Promise<number> {
   await tx.query(sql`DELETE FROM peer_keys AS k WHERE k.peer = ${id}`);
   const { version } = await tx.one<{ version: number }>(sql`
@@ -102,28 +93,54 @@ export async function setSubjectPrefix(tx: Queries, id: string, prefix: string):
      WHERE p.id = ${id}`);
 }
 
-/** It has answered. */
-export async function touchPeerByUrl(db: Queries, url: string): Promise<void> {
+/** Records that a peer has answered. */
+export async function touchPeer(db: Queries, url: string): Promise<void> {
   await db.query(sql`
-    WITH ${hurried(sql`p.url = ${url}`)}
+    WITH ${retrySoon(sql`p.url = ${url}`)}
     UPDATE peers AS p SET last_contact_at = accord_now() WHERE p.url = ${url}`);
 }
 
-/** It has asked. */
-export async function touchPeer(db: Queries, id: string): Promise<void> {
-  await db.query(sql`
-    WITH ${hurried(sql`p.id = ${id}`)}
-    UPDATE peers AS p SET last_contact_at = accord_now()
-     WHERE p.id = ${id} AND ${isQuiet}`);
-}
-
-/** It is not noted for every message when a peer was heard of. */
-export const isQuiet = sql`(p.last_contact_at IS NULL OR p.last_contact_at < accord_now() - interval '10 seconds')`;
+/** Not every message of a peer writes its row. */
+const isTouchDue = sql`
+  (p.last_contact_at IS NULL OR p.last_contact_at < accord_now() - interval '10 seconds')`;
 
 /**
- * What waits for a peer that was away is tried soon after it is heard of, and not when the longest wait is over (back-off.ts). One at a time
- * and no oftener than after a first failure: being heard of is no proof that it takes parts.
+ * A failing peer that is in contact again is retried after 0.5 seconds instead of its full back-off. Contact does not prove
+ * that it accepts parts, so the next attempt is still a single one.
  */
-export const hurried = (isPeer: Statement) => sql`line AS (
+const retrySoon = (isPeer: Statement) => sql`retried AS (
       UPDATE queues AS q SET next_at = now() + interval '0.5 seconds' FROM peers AS p
        WHERE ${isPeer} AND q.peer_url = p.url AND q.failures > 0 AND q.next_at > now() + interval '0.5 seconds')`;
+
+/** The peer that sent a request. */
+export type Sender = Pick<Peer, 'id' | 'url' | 'name' | 'state' | 'subjectPrefix'>;
+
+/**
+ * Uses up a token's id, confirms that its key is pinned, and records the contact. A single statement, because every request
+ * of a peer runs it.
+ * @returns the peer, or undefined if the key is no longer pinned. `isFirst` is true for exactly one use of the id.
+ */
+export function admitToken(
+  db: Queries,
+  { url, kid, jti, expiresAt }: { url: string; kid: string; jti: string; expiresAt: Date },
+): Promise<(Sender & { isFirst: boolean }) | undefined> {
+  return db.maybeOne(sql`
+    WITH known AS (
+           SELECT p.id, p.url, p.name, p.state, p.subject_prefix AS "subjectPrefix"
+             FROM peers AS p JOIN peer_keys AS k ON k.peer = p.id
+            WHERE p.url = ${url} AND k.kid = ${kid} AND k.use = 'sig'),
+         used AS (
+           INSERT INTO seen_tokens (peer, jti, expires_at) SELECT k.id, ${jti}, ${expiresAt} FROM known AS k
+           ON CONFLICT DO NOTHING RETURNING peer),
+         heard AS (
+           SELECT p.id FROM used AS u JOIN peers AS p ON p.id = u.peer WHERE p.state = 'PAIRED'),
+         ${retrySoon(sql`p.id = (SELECT h.id FROM heard AS h)`)},
+         touched AS (
+           UPDATE peers AS p SET last_contact_at = accord_now() FROM heard AS h WHERE p.id = h.id AND ${isTouchDue})
+    SELECT k.*, EXISTS (SELECT FROM used) AS "isFirst" FROM known AS k`);
+}
+
+/** Deletes token ids that have expired. */
+export async function deleteExpiredTokens(db: Queries): Promise<void> {
+  await db.query(sql`DELETE FROM seen_tokens AS s WHERE s.expires_at < accord_now()`);
+}

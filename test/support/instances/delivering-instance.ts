@@ -16,9 +16,9 @@ import { createMemoryRateLimiter } from '#lib/http/rate-limits.ts';
 import { randomId } from '#lib/ids/random-ids.ts';
 import { createLogger } from '#lib/observability/logger.ts';
 import { createMetrics } from '#lib/observability/metrics.ts';
-import { savePeer } from '../../../services/peers/commands/save-peer.ts';
+import { savePeer } from '../../../services/peers/commands/pair.ts';
 import { composePeers } from '../../../services/peers/compose.ts';
-import { readDescription } from '../../../services/peers/domain/read-description.ts';
+import { readDescription } from '../../../services/peers/domain/description.ts';
 import { contractFetch, readContract } from '../contract/contract.ts';
 import type { OwnPeer } from '../peers/peer-of-our-own.ts';
 import { createTestBus } from '../stores/event-bus.ts';
@@ -139,7 +139,7 @@ export async function startDelivering(replicas = 1, guard?: OverloadGuard): Prom
         now: new Date(),
         ownKids: new Set(),
       });
-      if (!read.valid) throw new Error(`the partner cannot be paired with: ${read.fault}`);
+      if ('fault' in read) throw new Error(`the partner cannot be paired with: ${read.fault}`);
       const { id } = await db.withTransaction((tx) => savePeer(tx, { baseUrl: url }, read.description));
       return id;
     },

@@ -6,9 +6,9 @@ import { createDatabase, type Database } from '#lib/db/database.ts';
 import { createPool } from '#lib/db/pool.ts';
 import { createMemoryRateLimiter } from '#lib/http/rate-limits.ts';
 import { createLogger } from '#lib/observability/logger.ts';
-import { savePeer } from '../../../services/peers/commands/save-peer.ts';
+import { savePeer } from '../../../services/peers/commands/pair.ts';
 import { composePeers } from '../../../services/peers/compose.ts';
-import { readDescription } from '../../../services/peers/domain/read-description.ts';
+import { readDescription } from '../../../services/peers/domain/description.ts';
 import type { CatalogueRefresher } from '../../../services/peers/jobs/refresh-catalogues.ts';
 import { readContract } from '../contract/contract.ts';
 import type { OwnPeer } from '../peers/peer-of-our-own.ts';
@@ -66,7 +66,7 @@ export async function startPeers(): Promise<PeersService> {
         now: new Date(),
         ownKids: new Set(),
       });
-      if (!read.valid) throw new Error(`the partner cannot be paired with: ${read.fault}`);
+      if ('fault' in read) throw new Error(`the partner cannot be paired with: ${read.fault}`);
       const { id } = await db.withTransaction((tx) => savePeer(tx, { baseUrl }, read.description));
       return id;
     },

@@ -1,28 +1,28 @@
 import type { Context } from 'koa';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { createLanes, type Lanes } from '../../services/peers/handlers/lanes.ts';
+import { createPeerLimiter, type PeerLimiter } from '../../services/peers/handlers/peer-limiter.ts';
 import { openGate } from '../support/run/gate.ts';
 
 let sinceOthersMs: number;
-let lanes: Lanes;
-/** Requests that have their turn, in the order in which they got it. */
+let limiter: PeerLimiter;
+/** Peers of the started requests, in order. */
 let begun: string[];
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['performance', 'setTimeout'] });
   sinceOthersMs = Number.POSITIVE_INFINITY;
   begun = [];
-  lanes = createLanes({ sinceOthersMs: () => sinceOthersMs });
+  limiter = createPeerLimiter({ sinceOthersMs: () => sinceOthersMs });
 });
 afterEach(() => void vi.useRealTimers());
 
-/** A request that is worked on until it is ended. @throws Failure if it is turned away. */
+/** Starts a request, which runs until `end`. @throws Failure if it is rejected. */
 function send(peer: string) {
   const ctx = { state: {} } as Context;
   const gate = openGate();
-  lanes.check(peer);
-  lanes.enter(ctx, { peer, caller: peer });
-  const over = lanes.middleware(ctx, async () => {
-    await lanes.turn(ctx);
+  limiter.check(peer);
+  limiter.enter(ctx, { peer, caller: peer });
+  const over = limiter.middleware(ctx, async () => {
+    await limiter.waitForTurn(ctx);
     begun.push(peer);
     await gate.passed;
   });
@@ -35,14 +35,14 @@ function send(peer: string) {
 }
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
-it('while nobody else is served, all that is taken of a peer is worked on at once', async () => {
+it('runs all admitted requests of a peer at once while no others are served', async () => {
   for (let count = 0; count < 12; count += 1) send('lab');
   await settled();
   expect(begun).toHaveLength(12);
   expect(() => send('lab')).toThrow('too many requests');
 });
 
-it('where others are served, those of a peer are worked on one after the other, and no peer waits for another', async () => {
+it('runs one request per peer at a time while others are served, and peers independently of each other', async () => {
   sinceOthersMs = 249;
   const first = send('lab');
   const second = send('lab');
@@ -53,14 +53,14 @@ it('where others are served, those of a peer are worked on one after the other, 
   await first.end();
   await settled();
   expect(begun).toEqual(['lab', 'clinic', 'lab']);
-  // Nobody has been served for a while: all that wait begin.
+  // No others were served for a while: all waiting requests start.
   sinceOthersMs = 250;
   await second.end();
   await settled();
   expect(begun).toEqual(['lab', 'clinic', 'lab', 'lab', 'lab']);
 });
 
-it('while somebody else waits, turns of a peer begin at a pace, whether they come together or one by one', async () => {
+it('starts requests of a peer at intervals while others wait', async () => {
   sinceOthersMs = 0;
   const turnsAfter = async (ms: number) => {
     await vi.advanceTimersByTimeAsync(ms);
@@ -78,11 +78,11 @@ it('while somebody else waits, turns of a peer begin at a pace, whether they com
   expect(await turnsAfter(1)).toBe(3);
 });
 
-it('whoever was told to wait is told so for a second, before anything is looked at', () => {
+it('rejects a caller for a second after a rejection, before anything else is checked', () => {
   for (let count = 0; count < 12; count += 1) send('lab');
   expect(() => send('lab')).toThrow('too many requests');
-  expect(() => lanes.check('lab')).toThrow('too many requests');
-  lanes.check('clinic');
+  expect(() => limiter.check('lab')).toThrow('too many requests');
+  limiter.check('clinic');
   vi.advanceTimersByTime(1_001);
-  lanes.check('lab');
+  limiter.check('lab');
 });

@@ -1,22 +1,22 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { atMostEvery } from '../../services/peers/jobs/at-most-every.ts';
+import { throttle } from '../../services/peers/jobs/announce-changes.ts';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-it('what is wanted seldom is done at once; what is wanted often is done once more when its time has come', async () => {
+it('runs at once, and for all calls within the interval once more at its end', async () => {
   const work = vi.fn(async () => {});
-  const { tell } = atMostEvery(1_000, work);
-  tell();
+  const { run } = throttle(1_000, work);
+  run();
   expect(work).toHaveBeenCalledTimes(1);
-  for (let times = 0; times < 50; times += 1) tell();
+  for (let times = 0; times < 50; times += 1) run();
   await vi.advanceTimersByTimeAsync(999);
   expect(work).toHaveBeenCalledTimes(1);
   await vi.advanceTimersByTimeAsync(10_000);
   expect(work).toHaveBeenCalledTimes(2);
 });
 
-it('what takes long is not begun a second time, and is done again for what was wanted meanwhile', async () => {
+it('does not start again while the work is running, but once after it for all calls meanwhile', async () => {
   let finish = () => {};
   const work = vi.fn(
     () =>
@@ -24,9 +24,9 @@ it('what takes long is not begun a second time, and is done again for what was w
         finish = resolve;
       }),
   );
-  const { tell } = atMostEvery(1_000, work);
-  tell();
-  tell();
+  const { run } = throttle(1_000, work);
+  run();
+  run();
   await vi.advanceTimersByTimeAsync(5_000);
   expect(work).toHaveBeenCalledTimes(1);
   finish();
@@ -34,13 +34,13 @@ it('what takes long is not begun a second time, and is done again for what was w
   expect(work).toHaveBeenCalledTimes(2);
 });
 
-it('what is stopped is not done any more', async () => {
+it('runs nothing after stop', async () => {
   const work = vi.fn(async () => {});
-  const { tell, stop } = atMostEvery(1_000, work);
-  tell();
-  tell();
+  const { run, stop } = throttle(1_000, work);
+  run();
+  run();
   stop();
   await vi.advanceTimersByTimeAsync(5_000);
-  tell();
+  run();
   expect(work).toHaveBeenCalledTimes(1);
 });

@@ -7,22 +7,37 @@ import { type NewDelivery, queueDelivery } from '../queries/deliveries.ts';
 
 const consumer = 'peers';
 
-/** By type: what is to be done, and when. A decision that does not come by itself within a minute is asked for. */
+/** Deliveries by event type. */
 const kinds: Record<string, Pick<NewDelivery, 'kind' | 'waitSeconds' | 'hours'>> = {
   'io.accord.submission.released.v1': { kind: 'submit', waitSeconds: 0, hours: 30 * 24 },
   'io.accord.submission.decided.v1': { kind: 'decide', waitSeconds: 0, hours: 30 * 24 },
-  // The leader decides within 24 hours of its own clock; whoever gave up earlier could miss a decision to commit.
+  // The leader may decide for 24 hours. The extra hour allows for its clock and for the delivery.
   'io.accord.submission.held.v1': { kind: 'ask', waitSeconds: 60, hours: 25 },
 };
 
-/** Topic accord.peer-submissions: each event is a delivery, once. @param wake tells the job that there is something due. */
-export function queueDeliveries({ bus, db, wake }: { bus: EventBus; db: Database; wake: () => void }): void {
-  bus.subscribe('accord.peer-submissions', sharedReader({ name: consumer, db }), async (event) => {
+/**
+ * Topic accord.peer-submissions: queues a delivery for each event. Topic accord.models: announces changes.
+ * @param wake called with the peer's base URL when a delivery was queued.
+ */
+export function subscribePeers({
+  bus,
+  db,
+  wake,
+  announce,
+}: {
+  bus: EventBus;
+  db: Database;
+  wake: (url: string) => void;
+  announce: () => void;
+}): void {
+  const reader = sharedReader({ name: consumer, db });
+  bus.subscribe('accord.peer-submissions', reader, async (event) => {
     const delivery = read(event);
     if (!delivery) return;
     await queueDelivery(db, delivery, { consumer, eventId: event.id });
-    wake();
+    wake(delivery.url);
   });
+  bus.subscribe('accord.models', reader, async () => announce());
 }
 
 function read({ type, time, data }: AccordEvent): NewDelivery | undefined {

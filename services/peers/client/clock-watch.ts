@@ -1,16 +1,16 @@
 import type { Database } from '#lib/db/database.ts';
 import type { Logger } from '#lib/observability/logger.ts';
 import type { PeerMetrics } from '#lib/observability/metrics/event-metrics.ts';
-import { mostSkewSeconds } from '../domain/peer-token.ts';
+import { maxSkewSeconds } from '../domain/signatures.ts';
 import { findPeerByUrl } from '../queries/peers.ts';
 
-/** Notes how far the clocks of peers are from ours: what they sign would be refused, and what we sign. */
+/** Watches the clocks of peers: with too much skew, instances reject each other's signatures. */
 export interface ClockWatch {
-  /** @param at what time it was there; undefined if it does not say, or says nonsense. */
+  /** @param at the peer's time; undefined if it is unknown. */
   note(url: string, at: Date | undefined): void;
 }
 
-/** A clock is looked at so often, and at once when it is wrong, or right again. */
+/** Interval of readings for one peer. A change between right and wrong is recorded at once. */
 const everyMs = 60_000;
 
 export function createClockWatch({
@@ -29,7 +29,7 @@ export function createClockWatch({
     if (!peer) return void noted.delete(url);
     metrics?.clock(peer.id, seconds);
     if (wrong)
-      log.error('the clock of a peer is not as ours: compare both with a time server', {
+      log.error('the clock of a peer differs from ours; compare both with a time server', {
         id: peer.id,
         count: Math.round(seconds),
       });
@@ -40,13 +40,13 @@ export function createClockWatch({
       if (!at || Number.isNaN(at.getTime())) return;
       const now = Date.now();
       const seconds = (at.getTime() - now) / 1000;
-      const wrong = Math.abs(seconds) > mostSkewSeconds;
+      const wrong = Math.abs(seconds) > maxSkewSeconds;
       const last = noted.get(url);
       if (last && last.wrong === wrong && now < last.at + everyMs) return;
       noted.set(url, { at: now, wrong });
       tell(url, { seconds, wrong }).catch((error: unknown) => {
         noted.delete(url);
-        log.warn('the clock of a peer could not be noted', { error });
+        log.warn('failed to record the clock of a peer; recorded with its next message', { error });
       });
     },
   };

@@ -1,0 +1,75 @@
+import type { Database, Queries } from '#lib/db/database.ts';
+import type { Logger } from '#lib/observability/logger.ts';
+import type { PeerClient } from '../client/peer-client.ts';
+import { type PeerKey, signingKids } from '../domain/description.ts';
+import type { Peer } from '../domain/peer.ts';
+import { scheduleFullRead } from '../queries/catalogues.ts';
+import { redirectDeliveries } from '../queries/deliveries.ts';
+import { claimDescription, describePeer, pinKeys, quarantinePeer } from '../queries/peer-keys.ts';
+import { findPeerByUrl, lockPeer, touchPeer } from '../queries/peers.ts';
+
+interface KeyDependencies {
+  db: Database;
+  client: Pick<PeerClient, 'describe'>;
+  log: Logger;
+}
+
+/** Fetches a peer's keys, unless they were fetched lately. @returns whether they were fetched. */
+export type RefreshKeys = (url: string) => Promise<boolean>;
+
+/**
+ * Fetches a known peer's self-description because a message has an unknown key, or to notice removed keys. Limited over all
+ * processes, so that strangers cannot make us send requests (docs/federation.md, "Requests between peers").
+ */
+export function createKeyRefresher({
+  minSeconds,
+  ...dependencies
+}: KeyDependencies & { minSeconds: number }): RefreshKeys {
+  const { db, log } = dependencies;
+  return async (url) => {
+    const peer = await findPeerByUrl(db, url);
+    if (!peer || peer.state === 'ENDED' || !(await claimDescription(db, peer.id, minSeconds))) return false;
+    try {
+      await refreshPeer(dependencies, peer);
+      return true;
+    } catch (error) {
+      log.warn('failed to fetch the self-description of a peer; its pinned keys stay', {
+        id: peer.id,
+        error,
+      });
+      return false;
+    }
+  };
+}
+
+/** Pins the keys of the current self-description if a pinned key signed it. Otherwise quarantines the peer. */
+async function refreshPeer({ db, client, log }: KeyDependencies, peer: Peer): Promise<void> {
+  const description = await client.describe(peer.url);
+  await db.withTransaction(async (tx) => {
+    const current = await lockPeer(tx, peer.id);
+    if (!current || current.state === 'ENDED') return;
+    if (!current.thumbprints.includes(description.signedBy)) {
+      log.error('peer quarantined: no pinned key vouches for its new keys; confirm the thumbprints', {
+        id: peer.id,
+      });
+      return quarantinePeer(tx, peer.id, description.keys);
+    }
+    await acceptKeys(tx, current, description.keys);
+    if (current.state === 'QUARANTINED' || current.name !== description.name)
+      await describePeer(tx, peer.id, description.name);
+  });
+  await touchPeer(db, peer.url);
+}
+
+/**
+ * Pins a peer's new keys. Waiting deliveries go to the new keys, and the catalogue is read again because the service forms
+ * gets the sealing key with it.
+ * @param peer its state before the change.
+ */
+export async function acceptKeys(tx: Queries, peer: Peer, keys: readonly PeerKey[]): Promise<void> {
+  await pinKeys(tx, peer.id, keys);
+  const kids = signingKids(keys);
+  if (kids.every((kid) => peer.thumbprints.includes(kid))) return;
+  await redirectDeliveries(tx, peer.url, { from: peer.thumbprints, to: kids });
+  await scheduleFullRead(tx, peer.url);
+}

@@ -1,0 +1,105 @@
+import type { Decision, RefusalReason, SubmissionVerdict } from '#lib/contracts/submissions.ts';
+import {
+  maxSkewSeconds,
+  numericDate,
+  type OwnKey,
+  type PinnedKey,
+  readSigned,
+  type SignedFault,
+  signClaims,
+} from './signatures.ts';
+
+/** What an acknowledgement (on the wire: `receipt`) states: the owner's verdict on a part, or the leader's decision. */
+export type AcknowledgementContent = SubmissionVerdict | { decision: Decision | 'open' };
+
+/** The request that an acknowledgement answers. */
+export interface AcknowledgedRequest {
+  sid: string;
+  /** SHA-256 of the request's body, base64url. */
+  digest: string;
+}
+
+/** Why an acknowledgement is rejected, in the order of the checks. */
+export type AcknowledgementFault = SignedFault | 'issuer' | 'audience' | 'submission' | 'digest' | 'clock';
+
+const type = 'accord-receipt+jwt';
+const maxLength = 8_192;
+const verdicts = ['committed', 'held', 'rolledback', 'refused'];
+const decisions = ['commit', 'rollback', 'open'];
+
+export type SignAcknowledgement = (
+  content: AcknowledgementContent,
+  about: AcknowledgedRequest & { audience: string },
+  now?: Date,
+) => string;
+
+/**
+ * Signs the only answer to a part, a decision or a question that a peer accepts (docs/federation.md, "Answers on their way").
+ * @param issuer this instance's base URL.
+ */
+export function createAcknowledgementSigner({
+  issuer,
+  key,
+}: {
+  issuer: string;
+  key: OwnKey;
+}): SignAcknowledgement {
+  return (content, { sid, digest, audience }, now = new Date()) =>
+    signClaims({ sid, digest, ...content, iss: issuer, aud: audience, iat: numericDate(now) }, { type, key });
+}
+
+/**
+ * Reads a peer's acknowledgement. It must be signed with a key that is pinned for that peer, name the peer as issuer and
+ * this instance as audience, and answer this request.
+ * @param from.signing the peer's pinned signing keys only. @param from.since when the request was sent.
+ */
+export function readAcknowledgement(
+  jws: string,
+  about: AcknowledgedRequest,
+  from: { url: string; audience: string; signing: readonly PinnedKey[]; since: Date; now: Date },
+): { content: AcknowledgementContent } | { fault: AcknowledgementFault } {
+  const read = readSigned(jws, { type, maxLength, signing: from.signing });
+  if ('fault' in read) return read;
+  const content = readContent(read.claims);
+  if (!content) return { fault: 'claims' };
+  const fault = faultOf(read.claims, about, from);
+  return fault ? { fault } : { content };
+}
+
+/** Either a verdict or a decision: an acknowledgement with both could answer two kinds of request. */
+function readContent({ verdict, reason, id, decision, iat }: Record<string, unknown>) {
+  if (!Number.isSafeInteger(iat)) return undefined;
+  if (decision !== undefined) {
+    const isDecision = verdict === undefined && isAmong(decisions, decision);
+    return isDecision ? { decision: decision as Decision | 'open' } : undefined;
+  }
+  if (!isAmong(verdicts, verdict)) return undefined;
+  if (verdict === 'refused' && !isMatch(reason, /^[a-z-]{1,64}$/)) return undefined;
+  if (id !== undefined && !isMatch(id, /^[\x21-\x7e]{1,64}$/)) return undefined;
+  return {
+    verdict: verdict as SubmissionVerdict['verdict'],
+    ...(verdict === 'refused' ? { reason: reason as RefusalReason } : {}),
+    ...(id === undefined ? {} : { id: id as string }),
+  };
+}
+
+function isAmong(known: readonly string[], value: unknown): boolean {
+  return typeof value === 'string' && known.includes(value);
+}
+
+function isMatch(value: unknown, pattern: RegExp): boolean {
+  return typeof value === 'string' && pattern.test(value);
+}
+
+function faultOf(
+  { iss, aud, sid, digest, iat }: Record<string, unknown>,
+  about: AcknowledgedRequest,
+  { url, audience, since, now }: { url: string; audience: string; since: Date; now: Date },
+): AcknowledgementFault | undefined {
+  if (iss !== url) return 'issuer';
+  if (aud !== audience) return 'audience';
+  if (sid !== about.sid) return 'submission';
+  if (digest !== about.digest) return 'digest';
+  const isTooOld = (iat as number) < numericDate(since) - maxSkewSeconds;
+  return isTooOld || (iat as number) > now.getTime() / 1000 + maxSkewSeconds ? 'clock' : undefined;
+}

@@ -1,0 +1,73 @@
+import { createHash } from 'node:crypto';
+import type { JWK } from 'jose';
+import {
+  createCompactJws,
+  createEs256,
+  parseObject,
+  provePayload,
+  readCompactJws,
+  type SignatureAlgorithm,
+} from '#lib/jose/jws.ts';
+
+/** A private key on P-256 with its RFC 7638 thumbprint. */
+export type OwnKey = JWK & { kid: string };
+
+/** A pinned public signing key of a peer. */
+export interface PinnedKey {
+  kid: string;
+  jwk: JWK;
+}
+
+/** Largest accepted difference between the clocks of two instances. A larger one raises an alert on both sides. */
+export const maxSkewSeconds = 30;
+
+/** SHA-256 of a raw body in base64url: signatures between instances cover this value. */
+export function bodyDigest(body: Uint8Array): string {
+  return createHash('sha256').update(body).digest('base64url');
+}
+
+/** The only algorithm that a public signing key is used with, so that a token cannot choose one. */
+export function algorithmOf(key: JWK): SignatureAlgorithm | undefined {
+  if (key.kty === 'EC' && key.crv === 'P-256') return 'ES256';
+  if (key.kty === 'OKP' && key.crv === 'Ed25519') return 'EdDSA';
+  return undefined;
+}
+
+/** Signs claims with ES256. @param type `typ` of the header. @returns a compact JWS. */
+export function signClaims(claims: object, { type, key }: { type: string; key: OwnKey }): string {
+  return createCompactJws(
+    { alg: 'ES256', typ: type, kid: key.kid },
+    createEs256(key),
+  )(JSON.stringify(claims));
+}
+
+/** Seconds since 1970, as JWT claims have them (RFC 7519, NumericDate). */
+export function numericDate(time: Date): number {
+  return Math.floor(time.getTime() / 1000);
+}
+
+/** Why a signed document is rejected, in the order of the checks. */
+export type SignedFault = 'size' | 'form' | 'algorithm' | 'unknown-key' | 'signature' | 'claims';
+
+/**
+ * Reads a JWS that a peer signed. The signature is checked only if the key is pinned.
+ * @param options.signing the pinned signing keys of that peer only. @param options.maxLength in characters.
+ */
+export function readSigned(
+  jws: string,
+  { type, maxLength, signing }: { type: string; maxLength: number; signing: readonly PinnedKey[] },
+): { claims: Record<string, unknown> } | { fault: SignedFault } {
+  if (jws.length > maxLength) return { fault: 'size' };
+  const read = readCompactJws(jws);
+  if (!read) return { fault: 'form' };
+  const { header } = read;
+  if (header.typ !== type || header.crit !== undefined) return { fault: 'algorithm' };
+  const key = signing.find(({ kid }) => kid === header.kid);
+  if (!key) return { fault: 'unknown-key' };
+  const alg = algorithmOf(key.jwk);
+  if (alg === undefined || alg !== header.alg) return { fault: 'algorithm' };
+  const payload = provePayload(read, key.jwk, alg);
+  if (!payload) return { fault: 'signature' };
+  const claims = parseObject(payload);
+  return claims ? { claims } : { fault: 'claims' };
+}

@@ -1,0 +1,88 @@
+import type { FormsOperations, SharedEntry } from '#lib/contracts/forms.ts';
+import type { Database } from '#lib/db/database.ts';
+import { fail } from '#lib/errors/fail.ts';
+import type { Handlers } from '#lib/http/operation.ts';
+import { signSharedEntry } from '../domain/shared-document.ts';
+import type { OwnKey } from '../domain/signatures.ts';
+import { markSent, scheduleFirstRead, scheduleSoon } from '../queries/catalogues.ts';
+import { peerOf } from './authenticate.ts';
+
+const pageSize = 20;
+/** A page with several entries is no longer than this (docs/federation.md, "Catalogue"). */
+const pageCharacters = 2 ** 20;
+
+/** /federation/models and /federation/ping. */
+export function catalogueHandlers({
+  db,
+  forms,
+  baseUrl,
+  signingKey,
+  wake,
+}: {
+  db: Database;
+  forms: Pick<FormsOperations, 'sharedEntries'>;
+  baseUrl: string;
+  signingKey: OwnKey;
+  /** Call when a catalogue has become due. */
+  wake: () => void;
+}) {
+  /** As many entries as fit on a page, at least one. */
+  function signPage(entries: readonly SharedEntry[], now: Date): string[] {
+    const page: string[] = [];
+    let characters = 0;
+    for (const entry of entries) {
+      const jws = signSharedEntry(entry, { issuer: baseUrl, key: signingKey, now });
+      characters += jws.length;
+      if (page.length > 0 && characters > pageCharacters) break;
+      page.push(jws);
+    }
+    return page;
+  }
+
+  return {
+    /** One page of what the calling peer may show. */
+    async listSharedModels(ctx, { query }) {
+      const now = new Date();
+      const { id: peer } = peerOf(ctx);
+      // The caller has pinned our keys, so it will accept our request for its catalogue.
+      if (await scheduleFirstRead(db, peer)) wake();
+      const known = query.since === undefined ? null : String(query.since);
+      const found = await forms.sharedEntries({
+        peer,
+        after: readAfter(query.cursor),
+        known,
+        limit: pageSize,
+      });
+      await markSent(db, peer, found.state);
+      const entries = signPage(found.entries, now);
+      const last = found.entries[entries.length - 1];
+      ctx.set('Cache-Control', 'no-store');
+      ctx.body = {
+        asOf: now.toISOString(),
+        state: found.state,
+        unchanged: found.state === known,
+        entries,
+        next: last && (found.more || entries.length < found.entries.length) ? writeAfter(last.key) : null,
+      };
+    },
+
+    /** The calling peer's catalogue has changed. */
+    async announceChange(ctx) {
+      await scheduleSoon(db, peerOf(ctx).id);
+      wake();
+      ctx.status = 204;
+    },
+  } satisfies Handlers;
+}
+
+function writeAfter(key: string): string {
+  return Buffer.from(key).toString('base64url');
+}
+
+/** @throws Failure `malformed`. */
+function readAfter(cursor: unknown): string {
+  if (cursor === undefined) return '';
+  const key = Buffer.from(String(cursor), 'base64url').toString();
+  if (/^[0-9A-Za-z_.-]{2,255}$/.test(key)) return key;
+  throw fail('malformed', 'The cursor is not valid. Use the cursor of the previous page.');
+}

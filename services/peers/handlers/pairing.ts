@@ -1,0 +1,50 @@
+import type { Context } from 'koa';
+import Negotiator from 'negotiator';
+import type { components } from '#lib/contracts/openapi.gen.ts';
+import type { Handlers, OperationInput } from '#lib/http/operation.ts';
+import type { RateLimiter } from '#lib/http/rate-limits.ts';
+import { acceptPairing } from '../commands/accept-pairing.ts';
+import type { Dependencies } from '../commands/dependencies.ts';
+import { acceptEnd } from '../commands/end-pairing.ts';
+import type { SelfDescription } from '../domain/description.ts';
+import { peerOf, peerToken, unauthorized } from './authenticate.ts';
+
+/** /.well-known/accord and /federation/pairing (docs/federation.md, "Pairing"). */
+export function pairingHandlers(
+  dependencies: Dependencies,
+  {
+    description,
+    limiter,
+  }: { description: SelfDescription; limiter: Pick<RateLimiter, 'countRefusal' | 'forgetRefusal'> },
+) {
+  return {
+    /** JSON with the JWS as a member by default; the bare JWS for application/jose. */
+    async getInstance(ctx) {
+      const jws = dependencies.ownDescription();
+      ctx.set({ Vary: 'Accept', 'Cache-Control': 'public, max-age=60' });
+      const headers = { accept: ctx.get('accept') || '*/*' };
+      const type = new Negotiator({ headers }).mediaType(['application/json', 'application/jose']);
+      if (type === 'application/jose') ctx.type = type;
+      ctx.body = type === 'application/jose' ? jws : { ...description, jws };
+    },
+
+    async acceptPairing(ctx: Context, { body }: OperationInput<components['schemas']['Introduction']>) {
+      const token = peerToken(ctx);
+      if (token === undefined) throw unauthorized('The request must be signed.');
+      const request = {
+        method: ctx.method,
+        url: `${dependencies.baseUrl}${ctx.url}`,
+        body: async () => ctx.state.rawBody as Buffer,
+      };
+      // Counted before the key is checked, because keys can be guessed.
+      await limiter.countRefusal(ctx);
+      ctx.body = await acceptPairing(dependencies, body, { token, request, now: new Date() });
+      await limiter.forgetRefusal(ctx);
+    },
+
+    async endPairing(ctx) {
+      await acceptEnd(dependencies, peerOf(ctx).id);
+      ctx.status = 204;
+    },
+  } satisfies Handlers;
+}

@@ -1,0 +1,112 @@
+import type { Context, Middleware } from 'koa';
+import { LRUCache } from 'lru-cache';
+import { fail } from '#lib/errors/fail.ts';
+
+/**
+ * Limits what one peer uses of this process, so that it cannot starve others: a maximum of admitted requests, and while
+ * people and API keys are served, one running request at a time, at a limited rate while any of them wait.
+ */
+export interface PeerLimiter {
+  /** Cheap pre-check. @param caller address and unproved key. @throws Failure `too-many-requests` during its Retry-After. */
+  check(caller: string): void;
+  /** Takes a slot for a request, once. @throws Failure `too-many-requests` if the peer has no free slot. */
+  enter(ctx: Context, who: { peer: string; caller: string }): void;
+  /** Resolves when an admitted request may run. */
+  waitForTurn(ctx: Context): Promise<void>;
+  /** Releases slot and turn at the end of the request. */
+  middleware: Middleware;
+}
+
+/** Four concurrent parts (docs/federation.md, "Answers on their way"), four retries after time-outs, and other requests. */
+const slotsPerPeer = 12;
+/** Requests run one at a time until no others were served for this long. */
+const quietMs = 250;
+/** Minimum interval between two turns of a peer while others wait. */
+const paceMs = 20;
+const retryAfterSeconds = 1;
+
+interface PeerQueue {
+  /** Requests with a slot. */
+  admitted: number;
+  /** Requests with a turn. */
+  running: number;
+  waiting: (() => void)[];
+  /** Start of the last turn, by performance.now(). */
+  lastTurnAt: number;
+  timer: NodeJS.Timeout | undefined;
+}
+
+/** @param sinceOthersMs time since this process served anyone but peers; 0 while it does. */
+export function createPeerLimiter({ sinceOthersMs }: { sinceOthersMs: () => number }): PeerLimiter {
+  /** By peer; unauthenticated callers are not added. */
+  const queues = new Map<string, PeerQueue>();
+  /** End of each rejected caller's Retry-After, by performance.now(). */
+  const rejectedUntil = new LRUCache<string, number>({ max: 1_000 });
+
+  function startNext(queue: PeerQueue): void {
+    while (queue.waiting.length > 0) {
+      const sinceMs = sinceOthersMs();
+      if (sinceMs < quietMs && queue.running > 0) return;
+      const waitMs = sinceMs === 0 ? queue.lastTurnAt + paceMs - performance.now() : 0;
+      if (waitMs > 0) {
+        queue.timer ??= setTimeout(() => {
+          queue.timer = undefined;
+          startNext(queue);
+        }, waitMs);
+        return;
+      }
+      queue.running += 1;
+      queue.lastTurnAt = performance.now();
+      queue.waiting.shift()?.();
+    }
+  }
+
+  return {
+    check(caller) {
+      if (performance.now() < (rejectedUntil.get(caller) ?? 0)) throw tooManyRequests();
+    },
+    enter(ctx, { peer, caller }) {
+      if (ctx.state.peerQueue) return;
+      const queue = queues.get(peer) ?? newQueue();
+      queues.set(peer, queue);
+      if (queue.admitted >= slotsPerPeer) {
+        rejectedUntil.set(caller, performance.now() + retryAfterSeconds * 1_000);
+        throw tooManyRequests();
+      }
+      queue.admitted += 1;
+      ctx.state.peerQueue = queue;
+    },
+    waitForTurn(ctx) {
+      const queue = ctx.state.peerQueue as PeerQueue;
+      return new Promise((resolve) => {
+        queue.waiting.push(() => {
+          ctx.state.hasTurn = true;
+          resolve();
+        });
+        startNext(queue);
+      });
+    },
+    async middleware(ctx, next) {
+      try {
+        await next();
+      } finally {
+        const queue = ctx.state.peerQueue as PeerQueue | undefined;
+        if (queue) {
+          queue.admitted -= 1;
+          if (ctx.state.hasTurn) queue.running -= 1;
+          startNext(queue);
+        }
+      }
+    },
+  };
+}
+
+function newQueue(): PeerQueue {
+  return { admitted: 0, running: 0, waiting: [], lastTurnAt: Number.NEGATIVE_INFINITY, timer: undefined };
+}
+
+function tooManyRequests() {
+  return fail('too-many-requests', 'The peer sends too many requests at a time. Retry after a second.', {
+    headers: { 'Retry-After': String(retryAfterSeconds) },
+  });
+}

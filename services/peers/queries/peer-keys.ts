@@ -1,0 +1,87 @@
+import type { JWK } from 'jose';
+import type { Queries } from '#lib/db/database.ts';
+import { sql } from '#lib/db/sql.ts';
+import type { PeerKey } from '../domain/description.ts';
+import type { PinnedKey } from '../domain/signatures.ts';
+
+/**
+ * Pins these keys of a peer and no others. Several peers may pin the same public key, because keys are looked up by peer and
+ * thumbprint (docs/federation.md, "Requests between peers").
+ */
+export async function pinKeys(tx: Queries, peer: string, keys: readonly PeerKey[]): Promise<void> {
+  await tx.query(sql`DELETE FROM peer_keys AS k WHERE k.peer = ${peer}`);
+  await tx.query(sql`
+    INSERT INTO peer_keys (kid, peer, use, position, jwk)
+    SELECT k.value->>'kid', ${peer}::uuid, k.value->>'use', k.ordinality, k.value->'jwk'
+      FROM jsonb_array_elements(${JSON.stringify(keys)}::jsonb) WITH ORDINALITY AS k (value, ordinality)`);
+}
+
+/** Finds a pinned signing key of the peer at a base URL. Ended pairings have no pinned keys. */
+export async function findPinnedKey(db: Queries, url: string, kid: string): Promise<JWK | undefined> {
+  const found = await db.maybeOne<{ jwk: JWK }>(sql`
+    SELECT k.jwk FROM peer_keys AS k JOIN peers AS p ON p.id = k.peer
+     WHERE p.url = ${url} AND k.kid = ${kid} AND k.use = 'sig'`);
+  return found?.jwk;
+}
+
+/** The keys that a paired peer's documents are checked and sealed with. */
+export interface PairedKeys {
+  name: string;
+  signing: PinnedKey[];
+  /** The first sealing key: answers are sealed to it. */
+  sealing: JWK;
+}
+
+/** Reads a peer's pinned keys; undefined if it is not paired. */
+export async function readPairedKeys(db: Queries, url: string): Promise<PairedKeys | undefined> {
+  const rows = await db.query<{ name: string; kid: string; use: 'sig' | 'enc'; jwk: JWK }>(sql`
+    SELECT p.name, k.kid, k.use, k.jwk FROM peers AS p JOIN peer_keys AS k ON k.peer = p.id
+     WHERE p.url = ${url} AND p.state = 'PAIRED' ORDER BY k.position`);
+  const sealing = rows.find(({ use }) => use === 'enc');
+  if (!sealing) return undefined;
+  return { name: sealing.name, sealing: sealing.jwk, signing: rows.filter(({ use }) => use === 'sig') };
+}
+
+/** Stores unvouched keys until an administrator confirms them. */
+export async function quarantinePeer(tx: Queries, id: string, announced: readonly PeerKey[]): Promise<void> {
+  await tx.query(sql`
+    UPDATE peers AS p SET state = 'QUARANTINED', announced = ${JSON.stringify(announced)}::jsonb,
+           version = p.version + 1, modified_at = accord_now()
+     WHERE p.id = ${id} AND p.announced IS DISTINCT FROM ${JSON.stringify(announced)}::jsonb`);
+}
+
+/** Reads the keys that wait for confirmation. */
+export async function announcedKeys(tx: Queries, id: string): Promise<PeerKey[] | null> {
+  const row = await tx.maybeOne<{ announced: PeerKey[] | null }>(
+    sql`SELECT p.announced FROM peers AS p WHERE p.id = ${id}`,
+  );
+  return row?.announced ?? null;
+}
+
+/** Sets a peer's name and ends its quarantine. */
+export async function describePeer(tx: Queries, id: string, name: string): Promise<void> {
+  await tx.query(sql`
+    UPDATE peers AS p SET state = 'PAIRED', announced = NULL, name = ${name}, version = p.version + 1,
+           modified_at = accord_now()
+     WHERE p.id = ${id}`);
+}
+
+/** Claims the fetch of a peer's self-description. @returns false if it was claimed within the last `seconds`. */
+export async function claimDescription(db: Queries, id: string, seconds: number): Promise<boolean> {
+  const claimed = await db.query(sql`
+    UPDATE peers AS p SET described_at = accord_now()
+     WHERE p.id = ${id} AND p.described_at <= accord_now() - ${seconds} * interval '1 second'
+    RETURNING p.id`);
+  return claimed.length > 0;
+}
+
+/** Lists paired peers that have not accepted a request signed with this key of ours. */
+export function listUnawareOfKey(db: Queries, kid: string): Promise<{ id: string; url: string }[]> {
+  return db.query(sql`
+    SELECT p.id, p.url FROM peers AS p WHERE p.state = 'PAIRED' AND p.knows_kid IS DISTINCT FROM ${kid}`);
+}
+
+/** Records that a peer accepted a request signed with this key of ours. */
+export async function markKeyKnown(db: Queries, id: string, kid: string): Promise<void> {
+  await db.query(sql`UPDATE peers AS p SET knows_kid = ${kid} WHERE p.id = ${id}`);
+}
