@@ -21,7 +21,7 @@ const common = {
 } as const;
 
 /** The metadata of a public client (OpenID Connect Registration §2). */
-export function publicClient(id: string, passwordGrant: boolean): ClientMetadata {
+function publicClient(id: string, passwordGrant: boolean): ClientMetadata {
   return {
     ...common,
     client_id: id,
@@ -34,7 +34,7 @@ export function publicClient(id: string, passwordGrant: boolean): ClientMetadata
 }
 
 /** The metadata of a registered client. `client_secret` holds the stored hash, which compareClientSecret reads. */
-export function storedClient({ id, role, secretHash, redirectUris }: ClientRow): ClientMetadata {
+function storedClient({ id, role, secretHash, redirectUris }: ClientRow): ClientMetadata {
   const signsIn = redirectUris.length > 0;
   return {
     ...common,

@@ -57,7 +57,7 @@ const defaultFolders = ['./data', '/var/lib/accord'];
  * Opens DATABASE_URL, else the embedded database of DATA_DIR, whether Accord is running or not.
  * @throws StartupError.
  */
-export async function openAuthDatabase(
+async function openAuthDatabase(
   environment: Record<string, string | undefined>,
 ): Promise<OpenedDatabase> {
   const settings = readSettings(environment, specs);
