@@ -24,11 +24,15 @@ async function ask(text: string): Promise<Record<string, unknown>[]> {
   return (await client.query(text).finally(() => client.end())).rows;
 }
 
-const endHolder = () =>
-  ask(`SELECT pg_terminate_backend(l.pid) FROM pg_locks AS l WHERE l.locktype = 'advisory' AND l.granted`);
+/** Of this database: other tests hold locks in other databases of the same PostgreSQL. */
+const advisoryLocks = `
+  pg_locks AS l JOIN pg_database AS d ON d.oid = l.database
+  WHERE d.datname = current_database() AND l.locktype = 'advisory'`;
+
+const endHolder = () => ask(`SELECT pg_terminate_backend(l.pid) FROM ${advisoryLocks} AND l.granted`);
 
 async function holderSession(): Promise<unknown> {
-  const rows = await ask(`SELECT l.pid FROM pg_locks AS l WHERE l.locktype = 'advisory' AND l.granted`);
+  const rows = await ask(`SELECT l.pid FROM ${advisoryLocks} AND l.granted`);
   return rows[0]?.pid;
 }
 
@@ -123,7 +127,7 @@ test('a process that lost the database to another one is told so', async () => {
   // Queued first, so the lock is its own the moment that the connection breaks.
   const stolen = thief.query('SELECT pg_advisory_lock(7205759404)');
   await vi.waitFor(
-    async () => expect(await ask('SELECT 1 FROM pg_locks WHERE NOT granted')).toHaveLength(1),
+    async () => expect(await ask(`SELECT 1 FROM ${advisoryLocks} AND NOT l.granted`)).toHaveLength(1),
     patience,
   );
   await endHolder();

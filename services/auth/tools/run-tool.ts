@@ -57,9 +57,7 @@ const defaultFolders = ['./data', '/var/lib/accord'];
  * Opens DATABASE_URL, else the embedded database of DATA_DIR, whether Accord is running or not.
  * @throws StartupError.
  */
-async function openAuthDatabase(
-  environment: Record<string, string | undefined>,
-): Promise<OpenedDatabase> {
+async function openAuthDatabase(environment: Record<string, string | undefined>): Promise<OpenedDatabase> {
   const settings = readSettings(environment, specs);
   const log = createLogger({ level: 'error' });
   const given = settings.DATABASE_URL && (await asService(settings.DATABASE_URL, settings.SECRETS_DIR));
