@@ -9,7 +9,7 @@ export interface Promised {
   perMille: number;
 }
 
-/** One thing that happens to such systems (reliability.md, "Faults every service survives"). */
+/** One thing that happens to such systems (docs/reliability.md, "Faults"). */
 export interface Fault {
   name: string;
   /** What it breaks; the faults of a pair break different things. */
