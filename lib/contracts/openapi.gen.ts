@@ -1614,7 +1614,8 @@ export interface paths {
         put?: never;
         /**
          * Deliver again
-         * @description Sends the same event with the same `webhook-id`, as a new delivery. A pending delivery is attempted at once instead.
+         * @description Sends the same event with the same `webhook-id`, as a new delivery. A pending delivery is attempted at
+         *     once instead.
          */
         post: operations["repeatDelivery"];
         delete?: never;
@@ -1678,11 +1679,17 @@ export interface components {
         Texts: {
             [key: string]: string;
         } | components["schemas"]["Empty"];
-        /** @description Configuration of a transaction. All members are optional; empty strings are treated as absent. Unknown members are ignored and listed in `warnings` of the transaction. */
+        /**
+         * @description Configuration of a transaction. All members are optional; empty strings are treated as absent. Unknown
+         *     members are ignored and listed in `warnings` of the transaction.
+         */
         Configuration: {
             /** @description BCP 47 language of the form; by default chosen by the subject's Accept-Language */
             language?: string;
-            /** @description Collection method, WEBFORM (default), OPERATOR, USER, EMAIL or RECEIPT. Users may only set USER or WEBFORM. */
+            /**
+             * @description Collection method, WEBFORM (default), OPERATOR, USER, EMAIL or RECEIPT. Users may only set USER or
+             *     WEBFORM.
+             */
             origin?: string;
             /** @description Name of the person who acts for the subject; the caller by default. Only for operators and above. */
             author?: string;
@@ -1696,7 +1703,10 @@ export interface components {
             callbackTriggerDelay?: number | components["schemas"]["Empty"];
             /** @description Origin of the page that embeds the form; no other origin may embed it or gets its messages */
             iframeOrigin?: string;
-            /** @description The validation step. NONE (default); FORM_CODE, EMAIL_CODE and SMS_CODE are not available on this instance yet (422). */
+            /**
+             * @description The validation step. NONE (default); FORM_CODE, EMAIL_CODE and SMS_CODE are not available on this
+             *     instance yet (422).
+             */
             confirmation?: string;
             /** @description Sender of the confirmation code, `senderEmail` and `senderPhone` */
             confirmationConfig?: components["schemas"]["Texts"];
@@ -1716,7 +1726,10 @@ export interface components {
             theme?: string;
             /** @description Key or id of an email; overrides the layout's. Not available on this instance yet (422). */
             notification?: string;
-            /** @description Whether to mail the transaction's URL to the subject; false by default. Not available on this instance yet (422). */
+            /**
+             * @description Whether to mail the transaction's URL to the subject; false by default. Not available on this
+             *     instance yet (422).
+             */
             sendInvitation?: components["schemas"]["Flag"];
             /**
              * @description `independent` (default): own answers are committed at once, each peer's when the peer has accepted
@@ -1733,7 +1746,10 @@ export interface components {
             type?: string;
             /** @description Key of the information; the default information if absent */
             info?: string;
-            /** @description Keys of elements in order. `<key>@<host[:port]>` is an element shared by a peer; 422 `unknown-element` if no peer shares it. */
+            /**
+             * @description Keys of elements in order. `<key>@<host[:port]>` is an element shared by a peer; 422
+             *     `unknown-element` if no peer shares it.
+             */
             elements?: string[];
             /** @description Alternative to `elements` for newer clients */
             blocs?: components["schemas"]["LayoutBloc"][];
@@ -1743,7 +1759,10 @@ export interface components {
             theme?: string;
             /** @description Key or id of an email. Not available on this instance yet (422). */
             notification?: string;
-            /** @description Whether to show elements that have a valid answer; true by default. Hidden elements are not asked. A child shows all elements. */
+            /**
+             * @description Whether to show elements that have a valid answer; true by default. Hidden elements are not asked.
+             *     A child shows all elements.
+             */
             existingElementsVisible?: components["schemas"]["Flag"];
             /** @description Whether to show how long the answers are valid; true by default */
             validityVisible?: components["schemas"]["Flag"];
@@ -1780,7 +1799,10 @@ export interface components {
             layout?: string;
             /** @description The layout itself. Exactly one of `layout` and `layoutData` must be set (else 422). */
             layoutData?: components["schemas"]["LayoutData"] | components["schemas"]["Empty"];
-            /** @description Configuration members may be set here or at the top level; 422 if both set a member to different values */
+            /**
+             * @description Configuration members may be set here or at the top level; 422 if both set a member to
+             *     different values
+             */
             configuration?: components["schemas"]["Configuration"] | components["schemas"]["Empty"];
         };
         /** @description The input from which a transaction is created */
@@ -2285,7 +2307,10 @@ export interface components {
             /** @description BCP 47; an empty string removes it */
             defaultLanguage?: string;
         };
-        /** @description The elements shown and answered in one transaction. Names follow ISO/IEC TS 27560 where it defines one. All times are RFC 3339. */
+        /**
+         * @description The elements shown and answered in one transaction. Names follow ISO/IEC TS 27560 where it defines
+         *     one. All times are RFC 3339.
+         */
         Receipt: {
             receiptId: string;
             transaction: string;
@@ -2321,7 +2346,10 @@ export interface components {
             consents: components["schemas"]["ReceiptConsent"][];
             /** @description Elements that were shown and, being optional, not answered. Absent if there are none. */
             unanswered?: components["schemas"]["ReceiptUnanswered"][];
-            /** @description Elements of peers that were answered; the answers are on the peers' receipts. Absent if there are none. */
+            /**
+             * @description Elements of peers that were answered; the answers are on the peers' receipts. Absent if there are
+             *     none.
+             */
             peers?: components["schemas"]["ReceiptPeer"][];
             privacyPolicyUrl?: string;
             attributes?: {
@@ -3333,7 +3361,10 @@ export interface components {
                 "text/html": components["schemas"]["Page"];
             };
         };
-        /** @description The transaction is no longer open, or its elements have changed. HTML mode shows the form again with the changes marked. */
+        /**
+         * @description The transaction is no longer open, or its elements have changed. HTML mode shows the form again with
+         *     the changes marked.
+         */
         SubmitConflict: {
             headers: {
                 "API-Version": components["headers"]["API-Version"];
@@ -3484,7 +3515,10 @@ export interface components {
                 "text/html": components["schemas"]["Page"];
             };
         };
-        /** @description The answers are not valid; each fault has a pointer into the map. HTML mode shows the form again, with the answers kept. */
+        /**
+         * @description The answers are not valid; each fault has a pointer into the map. HTML mode shows the form again, with
+         *     the answers kept.
+         */
         InvalidAnswers: {
             headers: {
                 "API-Version": components["headers"]["API-Version"];
@@ -3832,7 +3866,10 @@ export interface operations {
     getForm: {
         parameters: {
             query?: {
-                /** @description `true` also shows elements that the layout hides because they have a valid answer; a child always shows them */
+                /**
+                 * @description `true` also shows elements that the layout hides because they have a valid answer; a child always
+                 *     shows them
+                 */
                 existingElementsVisible?: boolean;
                 /**
                  * @description Colour scheme of the page, kept by its links, redirects and form. `light` and `dark` override the
