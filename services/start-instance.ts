@@ -140,7 +140,7 @@ function refuse(response: ServerResponse): void {
   response.end(
     JSON.stringify({
       type: 'about:blank',
-      title: 'Not available at the moment',
+      title: 'Temporarily unavailable',
       status: 503,
       detail: 'The instance is starting.',
     }),
