@@ -10,7 +10,7 @@ export interface components {
              */
             peer: string;
             /**
-             * @description With `submission.decided` alone.
+             * @description Only with `submission.decided`.
              * @enum {string}
              */
             decision?: "commit" | "rollback";
@@ -23,7 +23,7 @@ export interface components {
              */
             peer: string;
             version: components["schemas"]["Version"];
-            /** @description With `refused` alone. */
+            /** @description Only with `refused`. */
             reason?: string;
         };
         SubmissionAnswer: {
@@ -36,14 +36,14 @@ export interface components {
              */
             verdict: "committed" | "held" | "rolledback" | "refused" | "expired";
             reason?: string;
-            /** @description The transaction at the peer. */
+            /** @description Id of the transaction at the peer. */
             id?: string;
         };
-        /** @description The attributes of an event (CloudEvents 1.0) but `specversion` and `datacontenttype`, which are the same for all. */
+        /** @description The attributes of an event (CloudEvents 1.0) except `specversion` and `datacontenttype`, which are constant. */
         Attributes: {
             /**
              * Format: uuid
-             * @description The same for every repetition of one event.
+             * @description Stays the same when an event is delivered again.
              */
             id: string;
             type: string;
@@ -52,14 +52,14 @@ export interface components {
              * @description BASE_URL of the instance.
              */
             source: string;
-            /** @description The id of what the event is about. */
+            /** @description The id of the resource that has changed. */
             subject: string;
             /** Format: date-time */
             time: string;
-            /** @description The request that brought it about, as in the log. */
+            /** @description The id of the request that caused the event, as in the log. */
             requestid?: string;
         };
-        /** @description The attributes as headers of a Kafka message (CloudEvents Kafka binding 1.0.2, §3.2). */
+        /** @description The attributes of an event as headers of a Kafka message (CloudEvents Kafka binding 1.0.2, §3.2). */
         Headers: {
             /** @constant */
             ce_specversion: "1.0";
@@ -72,7 +72,7 @@ export interface components {
             /** @constant */
             "content-type": "application/json";
         };
-        /** @description Grows with each change of what the event is about. */
+        /** @description The version of the event's subject. It grows with each change. */
         Version: number;
         TransactionId: string;
         Consent: {
@@ -84,11 +84,11 @@ export interface components {
         RecordSuperseded: {
             /** Format: uuid */
             record: string;
-            /** @description The transaction in which the older answer was given. */
+            /** @description The transaction of the earlier answer. */
             transaction: components["schemas"]["TransactionId"];
             /**
              * Format: uuid
-             * @description The record that is in force now.
+             * @description The record that replaces it.
              */
             by: string;
         };
@@ -98,7 +98,7 @@ export interface components {
             key: string;
             type: string;
             version: components["schemas"]["Version"];
-            /** @description The version that it is about. */
+            /** @description The serial of the version. */
             serial?: string;
         };
         Key: {
