@@ -1,15 +1,18 @@
-/** Looks for work again and again: ever more rarely while there is none, and at once when somebody says that there is some. */
+import { backoffMs } from '#lib/async/timing.ts';
+
+/** Polls for work: less often while there is none, and at once when woken. */
 export interface PollLoop {
   start(): void;
-  /** Call when there is something to be done. */
+  /** Polls at once, because there is work. */
   wake(): void;
-  /** Begins no other look. Resolves when the last one is over. */
+  /** Starts no further poll. Resolves when the current one has ended. */
   stop(): Promise<void>;
 }
 
 /**
- * @param look does what there is to do, or begins it. Never rejects. @returns whether there was something.
- * @param lingerMs asked after each look: so long at least from its beginning to the next one, and what comes meanwhile is found together.
+ * @param look does the work, or starts it, and returns whether there was any. Must not reject.
+ * @param lingerMs read after each poll: the minimum time from its start to the next poll, so that work arriving meanwhile
+ *   is done together.
  */
 export function createPollLoop({
   look,
@@ -38,13 +41,13 @@ export function createPollLoop({
   }
 
   async function run(): Promise<void> {
-    let pauseMs = minMs;
+    let idlePolls = 0;
     while (!stopped) {
-      // Whoever wakes the loop from here on may have come too late for this look.
+      // A wake-up from here on may concern work that this poll does not see.
       woken = false;
       const began = performance.now();
-      pauseMs = (await look()) ? minMs : Math.min(pauseMs * 2, maxMs);
-      if (!stopped && !woken) await pause(pauseMs);
+      idlePolls = (await look()) ? 0 : idlePolls + 1;
+      if (!stopped && !woken) await pause(backoffMs(idlePolls + 1, { minMs, maxMs }));
       const early = began + lingerMs() - performance.now();
       if (!stopped && early > 0) await new Promise((resolve) => setTimeout(resolve, early));
     }

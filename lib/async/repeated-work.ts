@@ -1,16 +1,16 @@
-/** Work in the background that comes again and again, such as removing what is old. */
+/** Periodic background work, such as removing old rows. */
 export interface RepeatedWork {
   start(): void;
-  /** Does it now, after what is being done of it. */
+  /** Runs the work now, after the current run. */
   runOnce(): Promise<void>;
-  /** Resolves when what is being done of it is over. */
+  /** Resolves when the current run has ended. */
   stop(): Promise<void>;
 }
 
 /**
- * Does work at intervals, never twice at the same time, and without keeping the process alive.
- * @param work long work looks now and then whether it is to end.
- * @param onError told what went wrong; the work comes again.
+ * Runs work at intervals, never concurrently, and without keeping the process alive.
+ * @param work long work polls `isStopped`.
+ * @param onError is called with the error of a run; later runs are not affected.
  */
 export function createRepeatedWork({
   everyMs,

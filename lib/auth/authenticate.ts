@@ -1,66 +1,50 @@
 import { hash } from 'node:crypto';
 import type { Context } from 'koa';
 import { LRUCache } from 'lru-cache';
-import type { SharedIntrospection, SharedIntrospections } from '#lib/auth/shared-introspections.ts';
 import type { AuthOperations, Credentials, Introspection } from '#lib/contracts/auth.ts';
 import { anonymous, type Principal } from '#lib/contracts/principal.ts';
 import { fail } from '#lib/errors/fail.ts';
+import type { EventBus } from '#lib/events/event-bus.ts';
+import { eachReplica } from '#lib/events/reader.ts';
 
-/** What is known of the caller after the headers alone; a transaction token is for the transactions service to judge. */
+/** The caller according to the headers. The transactions service checks transaction tokens itself. */
 export type Caller =
   | { kind: 'principal'; principal: Principal }
   | { kind: 'anonymous' }
-  /** An Authorization header that is no valid credential: a 401 unless a transaction token stands beside it. */
+  /** An Authorization header without valid credentials: 401 unless there is a transaction token as well. */
   | { kind: 'bad-authorization' };
 
-/** Asks auth who the caller is; answers are kept for at most 5 s, so that a revoked key dies everywhere (docs/interface.md, "Credentials"). */
+/** Asks the auth service who the caller is. Answers are cached for 5 s (docs/interface.md, "Credentials"). */
 export interface Authenticator {
   identify(ctx: Context): Promise<Caller>;
-  /** Forgets everything: a key was revoked. */
+  /** Empties the cache, because a key was revoked. */
   forget(): void;
 }
 
-/** How old an answer of auth may get, wherever it has been. */
-export const introspectionMaxAgeMs = 5_000;
-/** An answer from elsewhere is not believed unless it is younger than the last revocation by more than events and clocks may be late. */
-const marginMs = 500;
+const maxAgeMs = 5_000;
 
 /**
  * Makes the {@link Authenticator} of one service.
- * @param onRefused counts failed credentials per address; may throw `too-many-requests`. @param shared what other replicas have been told.
+ * @param onRefused counts failed credentials per address; may throw `too-many-requests`.
  */
 export function createAuthenticator({
   auth,
   onRefused,
-  shared,
 }: {
   auth: Pick<AuthOperations, 'introspect'>;
   onRefused: (ctx: Context) => Promise<void>;
-  shared?: SharedIntrospections | undefined;
 }): Authenticator {
-  const known = new LRUCache<string, Introspection>({ max: 10_000, ttl: introspectionMaxAgeMs });
+  const known = new LRUCache<string, Introspection>({ max: 10_000, ttl: maxAgeMs });
   let forgottenAt = Number.NEGATIVE_INFINITY;
-  function keep(digest: string, { found, ageMs }: SharedIntrospection): void {
-    const ttl = introspectionMaxAgeMs - ageMs;
-    if (ttl > 0) known.set(digest, found, { ttl });
-  }
   async function introspect(credentials: Credentials): Promise<Introspection> {
     const digest = hash('sha256', JSON.stringify(credentials), 'base64');
     const cached = known.get(digest);
     if (cached) return cached;
-    const elsewhere = await shared?.get(digest);
-    if (elsewhere && performance.now() - elsewhere.ageMs > forgottenAt + marginMs) {
-      keep(digest, elsewhere);
-      return elsewhere.found;
-    }
     const askedAt = performance.now();
     const found = await auth.introspect(credentials);
-    // What was asked before a revocation may be from before it.
-    if (found.result === 'principal' && askedAt > forgottenAt) {
-      const entry = { found, ageMs: performance.now() - askedAt };
-      keep(digest, entry);
-      void shared?.put(digest, entry);
-    }
+    const ttl = maxAgeMs - (performance.now() - askedAt);
+    // An answer to a question from before a revocation may be outdated.
+    if (found.result === 'principal' && askedAt > forgottenAt && ttl > 0) known.set(digest, found, { ttl });
     return found;
   }
   return {
@@ -82,12 +66,27 @@ export function createAuthenticator({
   };
 }
 
+/** Empties a replica's cache when an event tells of a revoked key. Without events the age limit of the cache applies. */
+export function forgetRevokedKeys({
+  bus,
+  service,
+  authenticator,
+}: {
+  bus: EventBus;
+  service: string;
+  authenticator: Authenticator;
+}): void {
+  bus.subscribe('accord.keys', eachReplica(service, authenticator.forget), async ({ type }) => {
+    if (type === 'io.accord.key.revoked.v1') authenticator.forget();
+  });
+}
+
 /** A 401 with its challenge (RFC 9110 §11.6.1). */
 export function unauthorized(detail: string) {
   return fail('unauthorized', detail, { headers: { 'WWW-Authenticate': 'Bearer realm="accord"' } });
 }
 
-/** Transaction tokens, in `t` or as `Authorization: Transaction`, are good under /consents and /receipts alone (docs/interface.md). */
+/** Identifies the caller of a service that does not accept transaction tokens (docs/interface.md). */
 export async function authenticateWithoutTransaction(
   authenticator: Authenticator,
   ctx: Context,
@@ -95,12 +94,12 @@ export async function authenticateWithoutTransaction(
   const caller = await authenticator.identify(ctx);
   if (caller.kind === 'principal') return caller.principal;
   if (transactionToken(ctx) !== undefined)
-    throw fail('forbidden', 'A transaction token opens its own transaction alone.');
+    throw fail('forbidden', 'A transaction token only gives access to its own transaction.');
   if (caller.kind === 'bad-authorization') throw unauthorized('The Authorization header is not valid.');
   return anonymous;
 }
 
-/** The transaction token of a request, if it has one. */
+/** The transaction token of a request, from the query parameter `t` or the Authorization header. */
 export function transactionToken(ctx: Context): string | undefined {
   const header = /^Transaction +(\S+)$/i.exec(ctx.get('authorization'))?.[1];
   if (header) return header;

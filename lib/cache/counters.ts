@@ -6,26 +6,26 @@ import {
 } from 'rate-limiter-flexible';
 import type { RedisLink } from '#lib/cache/redis-link.ts';
 
-/** Counts what somebody does within a window of time. */
+/** Counts actions per key in a time window. */
 export interface Counter {
-  /** Counts one. @returns how many milliseconds to wait, if that was more than the window allows. */
-  count(who: string): Promise<number | undefined>;
-  /** Takes one back. */
-  takeBack(who: string): Promise<void>;
+  /** Counts one action. @returns the milliseconds to wait if the limit is exceeded, else undefined. */
+  count(key: string): Promise<number | undefined>;
+  /** Uncounts one action. */
+  takeBack(key: string): Promise<void>;
 }
 
-/** Makes the counter of one name. */
+/** Creates the counter of a named limit. */
 export type Counters = (limit: { name: string; points: number; seconds: number }) => Counter;
 
-/** Counters of this process alone. */
+/** Counters of this process only. */
 export function createMemoryCounters(): Counters {
   return ({ name, points, seconds }) =>
     counterOf(new RateLimiterMemory({ keyPrefix: name, points, duration: seconds }), (work) => work());
 }
 
 /**
- * Counters that every replica shares. While Redis does not answer each replica counts for itself, up to its part of the limit.
- * @param replicas how many there are.
+ * Counters shared by all replicas. While Redis does not answer, each replica counts by itself up to its share of the limit.
+ * @param replicas their number.
  */
 export function createRedisCounters({ link, replicas }: { link: RedisLink; replicas: number }): Counters {
   return ({ name, points, seconds }) => {
@@ -40,27 +40,27 @@ export function createRedisCounters({ link, replicas }: { link: RedisLink; repli
     );
     const own = createMemoryCounters()({ name, points: Math.max(1, Math.floor(points / replicas)), seconds });
     return {
-      async count(who) {
-        const waitMs = await shared.count(who).catch(() => own.count(who));
-        // Nobody waits longer than the window, unless somebody else has written to Redis.
-        return waitMs !== undefined && (waitMs < 0 || waitMs > seconds * 1000) ? own.count(who) : waitMs;
+      async count(key) {
+        const waitMs = await shared.count(key).catch(() => own.count(key));
+        // A wait longer than the window means that Redis holds a forged or corrupt value.
+        return waitMs !== undefined && (waitMs < 0 || waitMs > seconds * 1000) ? own.count(key) : waitMs;
       },
-      takeBack: (who) => shared.takeBack(who).catch(() => own.takeBack(who)),
+      takeBack: (key) => shared.takeBack(key).catch(() => own.takeBack(key)),
     };
   };
 }
 
 function counterOf(limiter: RateLimiterAbstract, run: <T>(work: () => Promise<T>) => Promise<T>): Counter {
   return {
-    async count(who) {
+    async count(key) {
       try {
-        await run(() => limiter.consume(who));
+        await run(() => limiter.consume(key));
         return undefined;
       } catch (refused) {
         if (refused instanceof RateLimiterRes) return refused.msBeforeNext;
         throw refused;
       }
     },
-    takeBack: async (who) => void (await run(() => limiter.reward(who))),
+    takeBack: async (key) => void (await run(() => limiter.reward(key))),
   };
 }

@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 
-/** Beside the packages: who may write there decides what runs here anyway. */
+/** Beside the packages: write access there already allows changing the code. */
 const folder = new URL('../../node_modules/.cache/accord/', import.meta.url);
 
 /**
- * Keeps a text that is costly to make from one start to the next. Where nothing can be written it is made at each start.
- * @param name tells texts apart; an older one of the same name is removed.
- * @param sources everything that the text depends on.
+ * Caches a text that is expensive to make on disk, across starts. If the folder is read-only, the text is made each time.
+ * @param name of the text; older versions of the same name are removed.
+ * @param sources everything the text depends on.
  */
 export function keepText({
   name,
@@ -35,10 +35,10 @@ function write(name: string, file: string, text: string): void {
     const outdated = readdirSync(folder).filter((each) => each.startsWith(`${name}.`) && each !== file);
     const unfinished = new URL(`${file}.${process.pid}`, folder);
     writeFileSync(unfinished, text);
-    // Whole or not at all, whoever reads meanwhile.
+    // Atomic for concurrent readers.
     renameSync(unfinished, new URL(file, folder));
     for (const each of outdated) rmSync(new URL(each, folder), { force: true });
   } catch {
-    // A folder that is read-only, or a full disk: the next start makes the text again.
+    // Read-only folder or full disk: the next start makes the text again.
   }
 }

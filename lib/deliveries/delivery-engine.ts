@@ -1,6 +1,6 @@
-import { atMost } from '#lib/async/at-most.ts';
 import { batchWrites } from '#lib/async/batch-writes.ts';
 import { createPollLoop } from '#lib/async/poll-loop.ts';
+import { settleWithin } from '#lib/async/timing.ts';
 import type { Database } from '#lib/db/database.ts';
 import { newUuid } from '#lib/ids/random-ids.ts';
 import type { Logger } from '#lib/observability/logger.ts';
@@ -41,7 +41,7 @@ const outcomes = {
   refused: 'given-up',
   expired: 'given-up',
 } as const;
-/** For running attempts, and again for their COMMIT: less than a process has to stop (lib/runtime/stop-parts.ts). */
+/** For running attempts, and again for their COMMIT: less than a process has to stop (lib/runtime/run-process.ts). */
 const graceMs = 2_000;
 
 /**
@@ -153,10 +153,10 @@ export function createDeliveryEngine<Row extends DueRow, Facts>(
       isStopped = true;
       await loop.stop();
       queues.clear();
-      await atMost(graceMs, Promise.all(running));
+      await settleWithin(graceMs, Promise.all(running));
       abort.abort();
       await options.abortConnections?.();
-      await atMost(graceMs, Promise.all(running));
+      await settleWithin(graceMs, Promise.all(running));
       await leases.release(queues.leases()).catch((error: unknown) => {
         log.warn('failed to release leases; they expire by themselves', { operation: kind.name, error });
       });

@@ -1,5 +1,5 @@
-import { atMost } from '#lib/async/at-most.ts';
 import { createPollLoop } from '#lib/async/poll-loop.ts';
+import { settleWithin } from '#lib/async/timing.ts';
 import type { Database } from '#lib/db/database.ts';
 import { sql } from '#lib/db/sql.ts';
 import { parkDeadLetter } from '#lib/events/dead-letters.ts';
@@ -125,7 +125,7 @@ export function createOutboxRelay(parts: Parts): OutboxRelay {
       if (stopped) return;
       stopped = true;
       claimsUntil = performance.now() + flushMs;
-      await atMost(flushMs + lastBatchMs, Promise.all([loop.stop().then(drain), watch.stop()]));
+      await settleWithin(flushMs + lastBatchMs, Promise.all([loop.stop().then(drain), watch.stop()]));
     },
   };
 }

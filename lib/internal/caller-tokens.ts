@@ -1,38 +1,38 @@
 import { jwtVerify, SignJWT } from 'jose';
 import { LRUCache } from 'lru-cache';
 
-/** Signs a service's calls with its own secret (architecture.md, "Services"). */
+/** Tokens that a service signs its calls with (docs/architecture.md). */
 export interface CallerTokens {
-  /** A token for calls to `service` at this address; the same one for half of its life. */
+  /** A token for calls to `service` at this address, reused for half of its life. */
   tokenFor(service: string, address?: string): Promise<string>;
-  /** The clock at this address says another time: from now on tokens for it go by that one. @param dateHeader of its answer. */
+  /** Makes further tokens for this address by the clock there. @param dateHeader of its answer. */
   followClock(address: string, dateHeader: string | undefined): void;
 }
 
-/** Says which service sent a token; undefined for a token that is not valid, or of a caller that is not known here. */
+/** Returns the service that sent a token; undefined if the token is not valid or the caller is not known. */
 export type CheckCaller = (token: string) => Promise<string | undefined>;
 
 const typ = 'accord-internal+jwt';
 const algorithm = 'HS256';
 const lifeSeconds = 60;
 const renewAfterMs = 30_000;
-/** Services go by PostgreSQL's clock; where one of them does not know it, the callee's counts (see followClock). */
+/** Services use PostgreSQL's clock; if one cannot, the clock of the called service counts (`followClock`). */
 const toleranceSeconds = 5;
-/** No clock is so wrong by accident that tokens should be made for a day to come. */
-const greatestSkewMs = 60 * 60_000;
+/** A larger difference is not followed, because it would make tokens that are valid far in the future. */
+const maxSkewMs = 60 * 60_000;
 
-/** @param secrets of the caller; the first signs. @param clock the time, in ms. */
+/** @param secrets of the caller; the first signs. @param clock in ms. */
 export function createCallerTokens(
   caller: string,
   secrets: readonly Uint8Array[],
   clock = Date.now,
 ): CallerTokens {
   const [secret] = secrets;
-  if (!secret) throw new Error('a caller needs a secret');
+  if (!secret) throw new Error('a caller needs at least one secret');
   const made = new Map<string, { token: Promise<string>; at: number }>();
   const skews = new Map<string, number>();
   return {
-    // One of several replicas may have a clock that is wrong.
+    // Per address, because the clocks of replicas may differ.
     tokenFor(service, address = service) {
       const known = made.get(address);
       if (known && performance.now() - known.at < renewAfterMs) return known.token;
@@ -50,14 +50,14 @@ export function createCallerTokens(
     followClock(address, dateHeader) {
       const skew = Date.parse(dateHeader ?? '') - clock();
       made.delete(address);
-      if (Math.abs(skew) <= greatestSkewMs) skews.set(address, skew);
+      if (Math.abs(skew) <= maxSkewMs) skews.set(address, skew);
     },
   };
 }
 
 /**
- * @param secrets of each caller that is accepted; all verify, so that a secret can be replaced while calls are made.
- * @param clock the time, in ms.
+ * @param secrets of each accepted caller; all verify, so that a secret can be rotated without failed calls.
+ * @param clock in ms.
  */
 export function createCallerCheck(
   service: string,

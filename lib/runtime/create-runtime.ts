@@ -1,7 +1,4 @@
 import type { Document } from 'openapi-backend';
-import { introspectionMaxAgeMs } from '#lib/auth/authenticate.ts';
-import { createSharedIntrospections, type SharedIntrospections } from '#lib/auth/shared-introspections.ts';
-import { createRedisCache } from '#lib/cache/cache.ts';
 import { createMemoryCounters, createRedisCounters } from '#lib/cache/counters.ts';
 import type { RedisLink } from '#lib/cache/redis-link.ts';
 import type { ProcessSettings } from '#lib/config/specs.ts';
@@ -17,28 +14,26 @@ import { createRateLimiter, type RateLimiter } from '#lib/http/rate-limits.ts';
 import type { Logger } from '#lib/observability/logger.ts';
 import { createMetrics, type Metrics, watchEventLoop } from '#lib/observability/metrics.ts';
 
-/** What the services of one process share, whichever adapters stand behind it. */
+/** The parts that the services of one process share; each hides which adapter is used. */
 export interface Runtime {
   bus: EventBus;
   log: Logger;
   document: Document;
   limiter: RateLimiter;
-  /** What other replicas have been told of credentials; absent where there are none. */
-  introspections?: SharedIntrospections;
   instance: PageInstance;
   metrics: Metrics;
   guard: OverloadGuard;
 }
 
-/** The runtime, for the one who makes and ends them. */
+/** The runtime with its lifecycle, for the process that starts and stops it. */
 export interface OwnedRuntime {
   shared: Runtime;
-  /** The database of a service: its schema, through a pool of its own. */
+  /** Opens the schema of a service through a pool of its own. */
   openDatabase(schema: string, url: string): { db: Database; pool: ReturnType<typeof createPool> };
-  /** Whether PostgreSQL answers: readiness rests on nothing else (reliability.md, "Lifecycle"). */
+  /** Whether PostgreSQL answers; readiness depends on nothing else (docs/reliability.md). */
   isReady(): Promise<boolean>;
   start(): void;
-  /** Takes no more events, so that other replicas get them. */
+  /** Stops consuming events, so that other replicas get them. */
   stopReading(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -46,14 +41,12 @@ export interface OwnedRuntime {
 interface Options {
   settings: ProcessSettings;
   baseUrl: string;
-  /** The process's name where others see it. */
+  /** The name of the process, as Kafka's brokers see it. */
   name: string;
   log: Logger;
-  /** Secrets that the replicas of this process have in common: the first seals, all open. */
-  replicaSecrets?: readonly Uint8Array[];
 }
 
-/** Chooses and makes the adapters of a process by its settings: the one place that knows which ones run. */
+/** Creates the adapters that the settings ask for. No other code knows which adapters are used. */
 export async function createRuntime(options: Options): Promise<OwnedRuntime> {
   const { settings, baseUrl, name, log } = options;
   const metrics = createMetrics();
@@ -80,10 +73,12 @@ export async function createRuntime(options: Options): Promise<OwnedRuntime> {
   const answering: (() => Promise<boolean>)[] = [];
   return {
     shared: {
-      ...{ bus, log, metrics, guard },
+      bus,
+      log,
+      metrics,
+      guard,
       document: readContract(new URL('../../openapi.yaml', import.meta.url)),
       limiter: createRateLimiter(settings.RATE_LIMITS, counters),
-      introspections: link && shareIntrospections(link, options),
       instance: { name: settings.INSTANCE_NAME, baseUrl, timeZone: settings.INSTANCE_TIME_ZONE },
     },
     openDatabase(schema, url) {
@@ -95,7 +90,7 @@ export async function createRuntime(options: Options): Promise<OwnedRuntime> {
     },
     isReady: async () => (await Promise.all(answering.map((answers) => answers()))).every(Boolean),
     start: bus.start,
-    // Within one process nobody else would take them, and what is still in the outbox has to get through.
+    // Events inside one process have no other reader, and the outbox must still be drained.
     stopReading: settings.KAFKA_BROKERS ? bus.stopReading : async () => {},
     async stop() {
       await bus.stop();
@@ -106,19 +101,9 @@ export async function createRuntime(options: Options): Promise<OwnedRuntime> {
   };
 }
 
-/** @returns undefined without a Redis: then what speaks to it is not loaded either. */
+/** Loads the Redis driver only if it is used. */
 async function openRedis(url: string | undefined, log: Logger): Promise<RedisLink | undefined> {
   if (!url) return undefined;
   const { createRedisLink } = await import('#lib/cache/redis-link.ts');
   return createRedisLink({ url, log });
-}
-
-/** Replicas of one service share what they know of credentials, and no other service can make it up. */
-function shareIntrospections(
-  link: RedisLink,
-  { name, replicaSecrets: secrets = [] }: Options,
-): SharedIntrospections | undefined {
-  if (secrets.length === 0) return undefined;
-  const cache = createRedisCache({ link, name: `introspections:${name}` });
-  return createSharedIntrospections({ cache, secrets, maxAgeMs: introspectionMaxAgeMs });
 }

@@ -6,56 +6,55 @@ import type { InternalOperations } from '#lib/contracts/operations.ts';
 import type { Database } from '#lib/db/database.ts';
 import type { Runtime } from '#lib/runtime/create-runtime.ts';
 
-/** Settings of a service's own, as envalid takes them. */
-// biome-ignore lint/suspicious/noExplicitAny: a specification is of any type, and what is read from it is typed.
+/** The settings of a service as specifications of envalid. */
+// biome-ignore lint/suspicious/noExplicitAny: specifications have different types; the values read are typed.
 export type Specs = Record<string, any>;
 
-/** What a service is given, in either way of running. */
+/** What a service is composed from, in both modes. */
 export interface Given<S extends Specs, Name extends keyof Secrets> {
-  /** What it shares with the other services of its process. */
   shared: Runtime;
   db: Database;
   settings: ProcessSettings & Settings<S>;
   secrets: Pick<Secrets, Name>;
-  /** All services are in one process, on a machine of its own. */
+  /** Whether all services run in one process. */
   standalone: boolean;
-  /** The demonstration is wanted; in one process alone. */
+  /** Whether to create the demonstration; standalone mode only. */
   demo: boolean;
-  /** The operations of another service; they may be used once all services have been composed. */
+  /** The operations of another service; usable once all services are composed. */
   connect<Service extends keyof InternalOperations>(service: Service): InternalOperations[Service];
 }
 
-/** A service, wired. */
+/** A composed service. */
 export interface ComposedService {
   app: Koa;
-  /** The paths that it serves, and all below them. */
+  /** The paths it serves, with everything below them. */
   prefixes: readonly string[];
-  /** What others may ask of it. */
+  /** Operations for other services. */
   operations?: object;
-  /** @returns a line that whoever started the process has to read, if any. */
+  /** @returns a line for the operator, if any. */
   start(): Promise<string | undefined> | Promise<void>;
-  /** Ends work in the background, and sends what is still in the outbox. */
+  /** Stops background work and drains the outbox. */
   stop(): Promise<void>;
 }
 
-/** A service as processes see it: what it needs, and how it is composed. Both ways of running use it. */
+/** Describes a service for both modes: its needs and how it is composed. */
 export interface ServiceDefinition<S extends Specs = Specs, Name extends keyof Secrets = keyof Secrets> {
-  /** Also of its schema, and of its tag in the contract. */
+  /** Also the name of its schema and its tag in openapi.yaml. */
   name: string;
-  /** Folder of its migrations. */
+  /** The folder of its migrations. */
   migrations: URL;
   specs: S;
-  /** Rules over several of its settings: one sentence per fault. @param baseUrl undefined where it is not known yet. */
+  /** Checks rules over several settings. @returns a sentence per fault. @param baseUrl undefined if not known yet. */
   check?(settings: ProcessSettings & Settings<S>, baseUrl: string | undefined): string[];
   secrets: readonly Name[];
-  /** Services whose operations it uses when each is a process. */
+  /** Services whose operations it calls. */
   calls: readonly (keyof InternalOperations)[];
-  /** Which services may use each of its own operations (architecture.md, "Services"). */
+  /** The services that may call each of its own operations. */
   callers: Readonly<Record<string, readonly string[]>>;
   compose(given: Given<S, Name>): Promise<ComposedService>;
 }
 
-/** Types a definition by its own settings and secrets. */
+/** Infers the type of a definition from its settings and secrets. */
 export function defineService<S extends Specs, const Name extends keyof Secrets>(
   definition: ServiceDefinition<S, Name>,
 ): ServiceDefinition<S, Name> {

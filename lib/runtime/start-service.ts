@@ -9,17 +9,14 @@ import { waitForSchema } from '#lib/db/wait-for-schema.ts';
 import { listen } from '#lib/http/listen.ts';
 import { createProbes } from '#lib/http/probes.ts';
 import { createCallerCheck, createCallerTokens } from '#lib/internal/caller-tokens.ts';
-import { createInternalClient } from '#lib/internal/create-internal-client.ts';
-import { createInternalFront } from '#lib/internal/internal-front.ts';
-import { readOperations } from '#lib/internal/read-operations.ts';
-import { serveOperations } from '#lib/internal/serve-operations.ts';
+import { createInternalClient, readOperations } from '#lib/internal/internal-client.ts';
+import { createInternalFront, serveOperations } from '#lib/internal/internal-server.ts';
 import { createLogger } from '#lib/observability/logger.ts';
 import { createRuntime, type OwnedRuntime } from '#lib/runtime/create-runtime.ts';
-import type { Running } from '#lib/runtime/run-process.ts';
+import { type ProcessParts, type Running, runProcess, stopParts } from '#lib/runtime/run-process.ts';
 import type { ComposedService, ServiceDefinition, Specs } from '#lib/runtime/service-definition.ts';
-import { type ProcessParts, stopParts } from '#lib/runtime/stop-parts.ts';
 
-/** A service at work in this process. */
+/** A service that runs as a process. */
 export interface RunningService extends Running {
   name: string;
   url: string;
@@ -27,15 +24,15 @@ export interface RunningService extends Running {
   notice: string | undefined;
 }
 
-/** Longer than nginx and others keep a connection to us: who closes second never cuts a request off. */
+/** Longer than nginx and other proxies keep idle connections, so that we never close one that carries a request. */
 const keepAliveMs = 75_000;
 
 /**
- * Starts one service: settings and secrets, the internal port with its probes, then a wait for the schema, then everything else;
- * ready when it can work (reliability.md, "Lifecycle"). @param signal ends the waiting.
- * @throws StartupError with one sentence, or a list.
+ * Starts one service: reads settings and secrets, opens the internal port with its probes, waits for the schema, then
+ * starts everything else and becomes ready (docs/reliability.md).
+ * @param signal ends the waiting. @throws StartupError with one sentence, or a list.
  */
-export async function startService<S extends Specs, Name extends keyof Secrets>(
+async function startService<S extends Specs, Name extends keyof Secrets>(
   definition: ServiceDefinition<S, Name>,
   environment: Record<string, string | undefined>,
   signal: AbortSignal,
@@ -50,7 +47,7 @@ export async function startService<S extends Specs, Name extends keyof Secrets>(
   }
 }
 
-/** What is read before anything is started. */
+/** Reads settings and secrets. */
 async function prepare<S extends Specs, Name extends keyof Secrets>(
   definition: ServiceDefinition<S, Name>,
   environment: Record<string, string | undefined>,
@@ -69,25 +66,23 @@ async function prepare<S extends Specs, Name extends keyof Secrets>(
 
 type Prepared<S extends Specs, Name extends keyof Secrets> = Awaited<ReturnType<typeof prepare<S, Name>>>;
 
-/** @param parts gets what has been started, so that it can be stopped whatever comes. */
+/** @param parts collects the started parts, so that a failed start can stop them. */
 async function startParts<S extends Specs, Name extends keyof Secrets>(
   prepared: Prepared<S, Name>,
   parts: ProcessParts,
   signal: AbortSignal,
 ): Promise<RunningService> {
-  const { definition, settings, callers, log } = prepared;
+  const { definition, settings, log } = prepared;
   const { name } = definition;
   const { HOST: host, PORT: port, INTERNAL_PORT, STOP_DELAY: delayMs } = settings;
   const internal = createInternalFront(parts.probes);
   const setting = 'INTERNAL_PORT';
   parts.internal = await listen(internal.handle, { host, port: INTERNAL_PORT, setting, keepAliveMs });
-  const replicaSecrets = callers[name] ?? [];
   const runtime = await createRuntime({
     settings,
     baseUrl: settings.BASE_URL,
     name,
     log,
-    replicaSecrets,
   });
   parts.runtime = runtime;
   const { service, clock } = await composeService(prepared, runtime, signal);
@@ -100,14 +95,15 @@ async function startParts<S extends Specs, Name extends keyof Secrets>(
   parts.front = await listen(service.app.callback(), { host, port, keepAliveMs });
   parts.probes.ready(runtime.isReady);
   return {
-    ...{ name, notice },
+    name,
+    notice,
     url: `http://${host}:${parts.front.port}`,
     internalUrl: `http://${host}:${parts.internal.port}`,
     stop: () => stopParts(parts, delayMs),
   };
 }
 
-/** Waits for the schema, then composes the service; its neighbours are called when they are needed. */
+/** Waits for the schema, then composes the service. It does not wait for other services. */
 async function composeService<S extends Specs, Name extends keyof Secrets>(
   { definition, settings, addressesOf, secrets, callers, log }: Prepared<S, Name>,
   { shared, openDatabase }: OwnedRuntime,
@@ -122,10 +118,17 @@ async function composeService<S extends Specs, Name extends keyof Secrets>(
   const clock = await createSharedClock(pool);
   const tokens = createCallerTokens(name, callers[name] ?? [], clock);
   const service = await definition.compose({
-    ...{ shared, db, settings, secrets, standalone: false, demo: false },
+    shared,
+    db,
+    settings,
+    secrets,
+    standalone: false,
+    demo: false,
     connect: (neighbour) =>
       createInternalClient({
-        ...{ service: neighbour, addresses: addressesOf(neighbour), tokens },
+        service: neighbour,
+        addresses: addressesOf(neighbour),
+        tokens,
         reads: readOperations[neighbour],
       }),
   });
@@ -143,5 +146,17 @@ function offerOperations<S extends Specs, Name extends keyof Secrets>(
     checkCaller: createCallerCheck(name, secrets, clock),
     log: log.child({ service: name }),
     clock,
+  });
+}
+
+/** The entry point of `node services/<name>/main.ts`. The last line of output says that the service is ready, and where. */
+export async function runService<S extends Specs, Name extends keyof Secrets>(
+  definition: ServiceDefinition<S, Name>,
+): Promise<void> {
+  await runProcess(async (signal) => {
+    const service = await startService(definition, process.env, signal);
+    if (service.notice) process.stdout.write(`${service.notice}\n`);
+    process.stdout.write(`${service.name} is ready: ${service.url} (internal ${service.internalUrl})\n`);
+    return service;
   });
 }

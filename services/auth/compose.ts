@@ -1,9 +1,11 @@
 import type Koa from 'koa';
 import type { Document } from 'openapi-backend';
 import { createRepeatedWork, type RepeatedWork } from '#lib/async/repeated-work.ts';
-import { authenticateWithoutTransaction, createAuthenticator } from '#lib/auth/authenticate.ts';
-import { forgetRevokedKeys } from '#lib/auth/forget-revoked-keys.ts';
-import type { SharedIntrospections } from '#lib/auth/shared-introspections.ts';
+import {
+  authenticateWithoutTransaction,
+  createAuthenticator,
+  forgetRevokedKeys,
+} from '#lib/auth/authenticate.ts';
 import type { Secrets } from '#lib/config/secrets.ts';
 import type { AuthOperations } from '#lib/contracts/auth.ts';
 import type { Database } from '#lib/db/database.ts';
@@ -34,7 +36,6 @@ export interface AuthOptions {
   log: Logger;
   document: Document;
   limiter: RateLimiter;
-  introspections?: SharedIntrospections;
   metrics?: Metrics;
   guard?: OverloadGuard;
   instance: { name: string; baseUrl: string };
@@ -101,7 +102,6 @@ async function composeApp(options: AuthOptions, parts: AppParts): Promise<Koa> {
   const authenticator = createAuthenticator({
     auth: operations,
     onRefused: limiter.countRefusal,
-    shared: options.introspections,
   });
   forgetRevokedKeys({ bus, service: 'auth', authenticator });
   const { routes } = await mountContract({

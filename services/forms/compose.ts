@@ -1,8 +1,10 @@
 import type Koa from 'koa';
 import type { Document } from 'openapi-backend';
-import { authenticateWithoutTransaction, createAuthenticator } from '#lib/auth/authenticate.ts';
-import { forgetRevokedKeys } from '#lib/auth/forget-revoked-keys.ts';
-import type { SharedIntrospections } from '#lib/auth/shared-introspections.ts';
+import {
+  authenticateWithoutTransaction,
+  createAuthenticator,
+  forgetRevokedKeys,
+} from '#lib/auth/authenticate.ts';
 import type { AuthOperations } from '#lib/contracts/auth.ts';
 import type { FormsOperations } from '#lib/contracts/forms.ts';
 import type { PageInstance } from '#lib/contracts/page-base.ts';
@@ -33,7 +35,6 @@ interface Options {
   document: Document;
   auth: Pick<AuthOperations, 'introspect'>;
   limiter: RateLimiter;
-  introspections?: SharedIntrospections;
   metrics?: Metrics;
   guard?: OverloadGuard;
   instance: PageInstance;
@@ -66,7 +67,6 @@ export async function composeForms(options: Options): Promise<{
   const authenticator = createAuthenticator({
     auth: options.auth,
     onRefused: limiter.countRefusal,
-    shared: options.introspections,
   });
   forgetRevokedKeys({ bus, service: 'forms', authenticator });
   const assets = createAssets();

@@ -1,4 +1,4 @@
-import { runService } from '#lib/runtime/run-service.ts';
+import { runService } from '#lib/runtime/start-service.ts';
 import { formsService } from './service.ts';
 
 await runService(formsService);

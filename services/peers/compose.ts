@@ -2,9 +2,7 @@ import type { JWK } from 'jose';
 import type Koa from 'koa';
 import type { Document } from 'openapi-backend';
 import { createRepeatedWork } from '#lib/async/repeated-work.ts';
-import { createAuthenticator } from '#lib/auth/authenticate.ts';
-import { forgetRevokedKeys } from '#lib/auth/forget-revoked-keys.ts';
-import type { SharedIntrospections } from '#lib/auth/shared-introspections.ts';
+import { createAuthenticator, forgetRevokedKeys } from '#lib/auth/authenticate.ts';
 import type { AuthOperations } from '#lib/contracts/auth.ts';
 import type { FormsOperations } from '#lib/contracts/forms.ts';
 import type { TransactionsOperations } from '#lib/contracts/transactions.ts';
@@ -58,7 +56,6 @@ interface Options {
     'readSubmissions' | 'readDecision' | 'acceptSubmission' | 'decideSubmission'
   >;
   limiter: RateLimiter;
-  introspections?: SharedIntrospections;
   instance: { name: string; baseUrl: string };
   settings: {
     trustedProxies: readonly string[];
@@ -154,7 +151,6 @@ export async function composePeers(options: Options): Promise<ComposedPeers> {
   const authenticator = createAuthenticator({
     auth,
     onRefused: limiter.countRefusal,
-    shared: options.introspections,
   });
   forgetRevokedKeys({ bus, service: 'peers', authenticator });
   const dependencies: Dependencies = {

@@ -2,9 +2,7 @@ import type { JWK } from 'jose';
 import type Koa from 'koa';
 import type { Document } from 'openapi-backend';
 import { createRepeatedWork } from '#lib/async/repeated-work.ts';
-import { createAuthenticator } from '#lib/auth/authenticate.ts';
-import { forgetRevokedKeys } from '#lib/auth/forget-revoked-keys.ts';
-import type { SharedIntrospections } from '#lib/auth/shared-introspections.ts';
+import { createAuthenticator, forgetRevokedKeys } from '#lib/auth/authenticate.ts';
 import type { PrivateKey } from '#lib/config/secret-values.ts';
 import type { AuthOperations } from '#lib/contracts/auth.ts';
 import type { FormsOperations } from '#lib/contracts/forms.ts';
@@ -44,7 +42,6 @@ interface Options {
   auth: Pick<AuthOperations, 'introspect'>;
   forms: FormsOperations;
   limiter: RateLimiter;
-  introspections?: SharedIntrospections;
   metrics?: Metrics;
   guard?: OverloadGuard;
   instance: PageInstance;
@@ -103,7 +100,6 @@ export async function composeTransactions(
   const authenticator = createAuthenticator({
     auth: options.auth,
     onRefused: limiter.countRefusal,
-    shared: options.introspections,
   });
   forgetRevokedKeys({ bus, service: 'transactions', authenticator });
   const dependencies: Dependencies = {

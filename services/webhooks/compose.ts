@@ -1,8 +1,10 @@
 import type Koa from 'koa';
 import type { Document } from 'openapi-backend';
-import { authenticateWithoutTransaction, createAuthenticator } from '#lib/auth/authenticate.ts';
-import { forgetRevokedKeys } from '#lib/auth/forget-revoked-keys.ts';
-import type { SharedIntrospections } from '#lib/auth/shared-introspections.ts';
+import {
+  authenticateWithoutTransaction,
+  createAuthenticator,
+  forgetRevokedKeys,
+} from '#lib/auth/authenticate.ts';
 import type { AuthOperations } from '#lib/contracts/auth.ts';
 import type { Database } from '#lib/db/database.ts';
 import type { EventBus } from '#lib/events/event-bus.ts';
@@ -15,8 +17,8 @@ import type { RateLimiter } from '#lib/http/rate-limits.ts';
 import { cors } from '#lib/http/security-headers.ts';
 import type { Logger } from '#lib/observability/logger.ts';
 import type { Metrics } from '#lib/observability/metrics.ts';
-import { createUrlCheck } from '#lib/outbound/create-url-check.ts';
 import { createOutboundClient } from '#lib/outbound/outbound-client.ts';
+import { createUrlCheck } from '#lib/outbound/targets.ts';
 import { createWebhookCommands } from './commands/webhooks.ts';
 import { queueEvents } from './consumers/queue-events.ts';
 import { createSecretBox } from './domain/secret.ts';
@@ -32,7 +34,6 @@ interface Options {
   document: Document;
   auth: Pick<AuthOperations, 'introspect'>;
   limiter: RateLimiter;
-  introspections?: SharedIntrospections;
   metrics?: Metrics;
   guard?: OverloadGuard;
   instance: { baseUrl: string };
@@ -69,7 +70,6 @@ export async function composeWebhooks(
   const authenticator = createAuthenticator({
     auth,
     onRefused: limiter.countRefusal,
-    shared: options.introspections,
   });
   forgetRevokedKeys({ bus, service: 'webhooks', authenticator });
   const checkUrl = createUrlCheck({ allowedNetworks: settings.allowedNetworks });

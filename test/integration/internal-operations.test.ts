@@ -7,8 +7,8 @@ import { createSharedClock } from '#lib/db/shared-clock.ts';
 import { type Failure, fail } from '#lib/errors/fail.ts';
 import { toFailure, toProblem } from '#lib/http/problem.ts';
 import { createCallerCheck, createCallerTokens } from '#lib/internal/caller-tokens.ts';
-import { createInternalClient } from '#lib/internal/create-internal-client.ts';
-import { serveOperations } from '#lib/internal/serve-operations.ts';
+import { createInternalClient } from '#lib/internal/internal-client.ts';
+import { serveOperations } from '#lib/internal/internal-server.ts';
 import { createLogger, currentRequestId, runWithRequestId } from '#lib/observability/logger.ts';
 import { createTestDatabase } from '../support/stores/postgres.ts';
 

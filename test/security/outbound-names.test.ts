@@ -1,7 +1,7 @@
 import { promises as dns } from 'node:dns';
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { resolveBySystem } from '#lib/outbound/guarded-lookup.ts';
 import { createOutboundClient, type OutboundClient } from '#lib/outbound/outbound-client.ts';
+import { resolveBySystem } from '#lib/outbound/targets.ts';
 import { type LoopbackServer, startLoopbackServer } from '../support/network/loopback-server.ts';
 import { ask } from './outbound/ask.ts';
 import { embeddings } from './outbound/spellings.ts';

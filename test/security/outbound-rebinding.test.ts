@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { createUrlCheck } from '#lib/outbound/create-url-check.ts';
 import { createOutboundClient } from '#lib/outbound/outbound-client.ts';
+import { createUrlCheck } from '#lib/outbound/targets.ts';
 import { startNameServer } from '../support/network/name-server.ts';
 
 /** A server on this machine that nobody outside may reach. @returns its port, and how often it was called. */

@@ -1,5 +1,5 @@
 import type { Consumer, ConsumerCrashEvent, Kafka } from 'kafkajs';
-import { atMost } from '#lib/async/at-most.ts';
+import { settleWithin } from '#lib/async/timing.ts';
 import { createBatchReader } from '#lib/events/kafka/batch-reader.ts';
 import { type KafkaConnection, retry } from '#lib/events/kafka/kafka-client.ts';
 import { createProgressWatchdog } from '#lib/events/kafka/progress-watchdog.ts';
@@ -57,9 +57,9 @@ export function startConsumer(
     hasRead: () => reads,
     async end() {
       watchdog.stop();
-      await atMost(handlerMs, batches.stop());
+      await settleWithin(handlerMs, batches.stop());
       // Who leaves gives its partitions to the others at once. Where Kafka does not answer they wait for the session to end.
-      await atMost(leaveMs, consumer.disconnect());
+      await settleWithin(leaveMs, consumer.disconnect());
       cut();
     },
   };

@@ -1,5 +1,5 @@
 import type { EachBatchPayload } from 'kafkajs';
-import { atMost } from '#lib/async/at-most.ts';
+import { settleWithin } from '#lib/async/timing.ts';
 
 /** Tells the broker how far a group has read. */
 export interface OffsetCommits {
@@ -32,6 +32,6 @@ export function createOffsetCommits(): OffsetCommits {
       // A group that is changing takes none: the next commit, or the next member, makes good for it.
       timer ??= setTimeout(() => void commit().catch(() => {}), everyMs);
     },
-    end: () => atMost(endMs, commit()),
+    end: () => settleWithin(endMs, commit()),
   };
 }

@@ -1,5 +1,5 @@
 import { CompressionTypes, Partitioners, type Producer, type RecordMetadata } from 'kafkajs';
-import { atMost } from '#lib/async/at-most.ts';
+import { settleWithin, within } from '#lib/async/timing.ts';
 import type { OutboundEvent, Topic } from '#lib/events/event.ts';
 import type { Unsent } from '#lib/events/event-bus.ts';
 import type { KafkaConnection } from '#lib/events/kafka/kafka-client.ts';
@@ -108,7 +108,7 @@ function connectProducer({ kafka, cut }: KafkaConnection): ConnectedProducer {
 }
 
 async function end({ producer, cut }: ConnectedProducer): Promise<void> {
-  await atMost(disconnectMs, producer.disconnect());
+  await settleWithin(disconnectMs, producer.disconnect());
   cut();
 }
 
@@ -146,12 +146,4 @@ const permanentErrors = new Set(['MESSAGE_TOO_LARGE', 'RECORD_LIST_TOO_LARGE', '
 function isPermanent(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   return permanentErrors.has((error as { type?: string }).type ?? '') || isPermanent(error.cause);
-}
-
-async function within<T>(ms: number, work: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`No answer for ${ms} ms.`)), ms);
-  });
-  return Promise.race([work, late]).finally(() => clearTimeout(timer));
 }

@@ -2,7 +2,7 @@ import { type Failure, fail } from '#lib/errors/fail.ts';
 import { newUuid } from '#lib/ids/random-ids.ts';
 import { parseForeignJson } from '#lib/json/check-json.ts';
 import type { OutboundClient } from '#lib/outbound/outbound-client.ts';
-import { OutboundRefused } from '#lib/outbound/outbound-errors.ts';
+import { OutboundRefused } from '#lib/outbound/targets.ts';
 import { type DescriptionFault, type PeerDescription, readDescription } from '../domain/description.ts';
 import { signPeerRequest } from '../domain/peer-token.ts';
 import type { OwnKey } from '../domain/signatures.ts';

@@ -6,7 +6,7 @@ import type { AttemptResult, DeliveryKind, DueRow } from '#lib/deliveries/delive
 import type { Logger } from '#lib/observability/logger.ts';
 import type { DeliveryMetrics } from '#lib/observability/metrics/event-metrics.ts';
 import type { OutboundClient } from '#lib/outbound/outbound-client.ts';
-import { OutboundFailed, OutboundRefused } from '#lib/outbound/outbound-errors.ts';
+import { OutboundFailed, OutboundRefused } from '#lib/outbound/targets.ts';
 import { type CarriedEvent, writeMessage } from '../domain/message.ts';
 import type { SecretBox } from '../domain/secret.ts';
 import { markDelivered, markFailed, recordFailure } from '../queries/attempts.ts';

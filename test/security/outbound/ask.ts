@@ -1,5 +1,5 @@
 import type { OutboundClient, OutboundRequest } from '#lib/outbound/outbound-client.ts';
-import { OutboundFailed, OutboundRefused } from '#lib/outbound/outbound-errors.ts';
+import { OutboundFailed, OutboundRefused } from '#lib/outbound/targets.ts';
 
 /** What became of a request in one word: the status of the answer, or why there is none. */
 export async function ask(

@@ -1,9 +1,11 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import type { Probes } from '#lib/http/probes.ts';
 import { problemStatus, toFailure, toProblem } from '#lib/http/problem.ts';
 import type { CheckCaller } from '#lib/internal/caller-tokens.ts';
 import { acceptRequestId, type Logger, runWithRequestId } from '#lib/observability/logger.ts';
+import type { Metrics } from '#lib/observability/metrics.ts';
 
-/** What a service offers to others: its operations, and who may call each of them. */
+/** The operations of a service, and the services that may call each. */
 export interface Offer<T extends object = object> {
   service: string;
   operations: T;
@@ -18,13 +20,13 @@ interface Answer {
 
 type Operation = (input: unknown) => Promise<unknown>;
 
-/** A page of 100 elements, each as large as a model may be (docs/interface.md, "Limits"), and as much again. */
-const mostBytes = 200 * 2 ** 20;
+/** Twice a page of 100 elements of the largest size (docs/interface.md, "Limits"). */
+const maxBytes = 200 * 2 ** 20;
 
 /**
- * Serves `POST /internal/<service>/<operation>` to other services (ADR 7): JSON in, JSON out, Failures as problem documents.
- * Who calls is proved by the caller's token before anything is read. What is wrong with the call itself is no Failure of the operation
- * and no caller's client must be told it: such an answer has the type about:blank.
+ * Serves `POST /internal/<service>/<operation>` to other services (ADR 7): JSON in, JSON out, Failures as problem
+ * documents. The caller's token is checked before the body is read. Errors of the call itself have the type about:blank:
+ * they are not Failures of the operation, and the caller does not pass them on.
  */
 export function serveOperations({
   offer,
@@ -35,7 +37,7 @@ export function serveOperations({
   offer: Offer;
   checkCaller: CheckCaller;
   log: Logger;
-  /** By which tokens are checked. */
+  /** The clock that tokens are checked with, in ms. */
   clock?: () => number;
 }): RequestListener {
   const prefix = `/internal/${offer.service}/`;
@@ -47,20 +49,20 @@ export function serveOperations({
     const name = path.startsWith(prefix) ? path.slice(prefix.length) : '';
     const allowed = callers.get(name);
     const operation = operations.get(name);
-    if (!allowed || !operation) return refusal(404, 'There is no such operation.');
+    if (!allowed || !operation) return refusal(404, 'Operation not found.');
     if (request.method !== 'POST')
       return refusal(405, 'Method not allowed; allowed methods: POST.', { Allow: 'POST' });
     const token = /^Bearer (\S+)$/.exec(request.headers.authorization ?? '')?.[1];
     const caller = token === undefined ? undefined : await checkCaller(token);
     if (caller === undefined)
-      return refusal(401, 'The call has no valid token of a service.', {
+      return refusal(401, 'The call has no valid service token.', {
         'WWW-Authenticate': 'Bearer',
-        // The one that tokens go by, which may be another than that of the machine.
+        // The clock that tokens are checked with, which may differ from that of the machine.
         Date: new Date(clock()).toUTCString(),
       });
     if (!allowed.includes(caller)) return refusal(403, `${caller} may not call this operation.`);
     const text = await readText(request);
-    if (text === undefined) return refusal(413, `A call may be ${mostBytes} bytes long.`);
+    if (text === undefined) return refusal(413, `The body must not exceed ${maxBytes} bytes.`);
     return run(name, operation, text);
   }
 
@@ -70,9 +72,13 @@ export function serveOperations({
     } catch (error) {
       const failure = toFailure(error);
       const { status } = problemStatus[failure.code];
-      // A cause does not travel: here is the only place where it can be told.
+      // The cause is not sent, so it can only be logged here.
       if (status >= 500)
-        log.error('a call failed', { operation: name, code: failure.code, error: failure.cause ?? failure });
+        log.error('call of an internal operation failed', {
+          operation: name,
+          code: failure.code,
+          error: failure.cause ?? failure,
+        });
       const text = JSON.stringify(toProblem(failure, '', `${prefix}${name}`));
       return { status, headers: failure.headers, text };
     }
@@ -84,9 +90,13 @@ export function serveOperations({
       const answered = await answer(request);
       send(response, answered);
       const ms = Math.round((performance.now() - started) * 10) / 10;
-      log.info('call', { operation: request.url?.slice(prefix.length), status: answered.status, ms });
+      log.info('internal operation called', {
+        operation: request.url?.slice(prefix.length),
+        status: answered.status,
+        ms,
+      });
     } catch {
-      // The caller has gone, or was cut off because it was too slow.
+      // The caller has disconnected, or was disconnected for being too slow.
       response.destroy();
     }
   }
@@ -107,7 +117,7 @@ async function readText(request: IncomingMessage): Promise<string | undefined> {
   let bytes = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
     bytes += chunk.length;
-    if (bytes > mostBytes) return undefined;
+    if (bytes > maxBytes) return undefined;
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString('utf8');
@@ -119,4 +129,38 @@ function send(response: ServerResponse, { status, headers, text }: Answer): void
   response
     .writeHead(status, { ...headers, 'Content-Type': type, 'Content-Length': Buffer.byteLength(text) })
     .end(text);
+}
+
+/** The internal port, which must not be exposed: probes, `/metrics`, and operations for other services. */
+export interface InternalFront {
+  handle: RequestListener;
+  /** Enables everything besides probes. @param operations serves `/internal/<service>/<operation>`. */
+  open(parts: { metrics: Pick<Metrics, 'read'>; operations?: RequestListener }): void;
+}
+
+export function createInternalFront(probes: Probes): InternalFront {
+  let metrics: Pick<Metrics, 'read'> | undefined;
+  let operations: RequestListener | undefined;
+  return {
+    handle(request, response) {
+      if (probes.handle(request, response)) return;
+      if (request.url === '/metrics' && metrics) return void sendMetrics(response, metrics);
+      if (operations) return operations(request, response);
+      // Still starting: callers use another replica.
+      response.writeHead(503, { 'Retry-After': '1' }).end();
+    },
+    open(parts) {
+      metrics = parts.metrics;
+      operations = parts.operations ?? ((_request, response) => response.writeHead(404).end());
+    },
+  };
+}
+
+async function sendMetrics(response: ServerResponse, metrics: Pick<Metrics, 'read'>): Promise<void> {
+  try {
+    const { contentType, body } = await metrics.read();
+    response.writeHead(200, { 'Content-Type': contentType }).end(body);
+  } catch {
+    response.writeHead(500).end();
+  }
 }
