@@ -3,7 +3,7 @@ import { Redis } from 'ioredis';
 import { SignJWT, UnsecuredJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { LocalServer } from '../../deploy/local/local-server.ts';
-import { type Caller, createKey, signIn } from '../support/instances/callers.ts';
+import { type Caller, signIn } from '../support/instances/callers.ts';
 import {
   type DistributedInstance,
   startDistributedInstance,
