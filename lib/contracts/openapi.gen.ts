@@ -2573,13 +2573,13 @@ export interface components {
             /** @description Text of the link to the privacy policy */
             customPrivacyPolicyText?: string;
             /** @default false */
-            jurisdictionVisible: boolean;
+            jurisdictionVisible?: boolean;
             /** @default false */
-            dataControllerVisible: boolean;
+            dataControllerVisible?: boolean;
             /** @default false */
-            scopeVisible: boolean;
+            scopeVisible?: boolean;
             /** @default false */
-            shortNoticeLinkVisible: boolean;
+            shortNoticeLinkVisible?: boolean;
         };
         /** @description A processing that a subject accepts or refuses */
         ProcessingContent: {
@@ -2600,12 +2600,12 @@ export interface components {
             purposes?: ("CONSENT_CORE_SERVICE" | "CONSENT_IMPROVED_SERVICE" | "CONSENT_MARKETING" | "CONSENT_THIRD_PART_SHARING" | "CONSENT_RESEARCH")[];
             legalBases?: ("LEGAL_BASIS_CONSENT" | "LEGAL_BASIS_CONTRACT" | "LEGAL_BASIS_LEGITIMATE_INTEREST" | "LEGAL_BASIS_LEGAL_OBLIGATION" | "LEGAL_BASIS_PUBLIC_INTEREST" | "LEGAL_BASIS_VITAL_INTEREST")[];
             /** @default false */
-            containsSensitiveData: boolean;
+            containsSensitiveData?: boolean;
             /** @default false */
-            containsMedicalData: boolean;
+            containsMedicalData?: boolean;
             dataController?: components["schemas"]["DataController"];
             /** @default true */
-            dataControllerVisible: boolean;
+            dataControllerVisible?: boolean;
             thirdParties?: {
                 name: string;
                 value?: string;
@@ -2614,7 +2614,7 @@ export interface components {
              * @description false: a notice, shown without a choice
              * @default true
              */
-            refusable: boolean;
+            refusable?: boolean;
         };
         /** @description A question with options, or with free text */
         PreferenceContent: {
@@ -2629,10 +2629,10 @@ export interface components {
              */
             valueType: "TOGGLE" | "CHECKBOXES" | "RADIO_BUTTONS" | "LIST_SINGLE" | "LIST_MULTI" | "FREE_TEXT";
             /** @default false */
-            includeDefault: boolean;
+            includeDefault?: boolean;
             defaultValues?: string[];
             /** @default false */
-            optional: boolean;
+            optional?: boolean;
         };
         /** @description A text that a subject accepts or refuses */
         ConditionsContent: {
@@ -2646,7 +2646,7 @@ export interface components {
              * @description false: `accepted` is the only answer, and must be ticked
              * @default true
              */
-            refusable: boolean;
+            refusable?: boolean;
         };
         /** @description An e-mail to subjects */
         EmailContent: {
@@ -2680,7 +2680,7 @@ export interface components {
              * @default auto
              * @enum {string}
              */
-            colorScheme: "auto" | "light" | "dark";
+            colorScheme?: "auto" | "light" | "dark";
         };
         /** @description The elements of a form, their order and the form's look */
         LayoutContent: {
