@@ -34,7 +34,7 @@ export function callerWith(instance: Reachable, headers: Record<string, string>)
   };
 }
 
-/** Signs in with the password grant, as existing clients do (interface.md, "Authentication"). */
+/** Signs in with the password grant, as existing clients do (docs/interface.md, "Credentials"). */
 export async function signIn(instance: Reachable, username: string, password = 'demo'): Promise<Caller> {
   const response = await fetch(`${instance.url}/auth`, {
     method: 'POST',

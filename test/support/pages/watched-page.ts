@@ -55,7 +55,7 @@ function isKnown(request: Request, origins: readonly string[]): boolean {
   return protocol === 'data:' || origins.includes(origin);
 }
 
-/** What stays in the browser: nothing may (experience.md, "The subject"). */
+/** Lists data that a page has stored in the browser; there must be none. */
 async function traces(page: Page): Promise<string[]> {
   const { cookies, origins } = await page.context().storageState({ indexedDB: true });
   const session = await page.evaluate<number>('sessionStorage.length').catch(() => 0);
