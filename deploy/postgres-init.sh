@@ -1,6 +1,6 @@
 #!/bin/sh
-# Runs once, when the database's volume is empty: the owner of Accord's database is no superuser, and the superuser signs in from inside
-# the container alone.
+# Runs once, when the volume of the database is empty. The owner of Accord's database is not a superuser, and the superuser can connect
+# only from inside the container.
 set -eu
 psql --no-psqlrc --set ON_ERROR_STOP=1 --username "$POSTGRES_USER" --dbname postgres \
   --set password="$(cat /secrets/database-owner)" <<'SQL'
