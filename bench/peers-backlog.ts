@@ -11,7 +11,10 @@ export interface Backlog {
   parts: number;
   /** How long the peer was away. */
   awaySeconds: number;
-  /** From the moment in which the peer is ready to the first part that is done, and to the last; the last is undefined if it took too long. */
+  /**
+   * From the moment in which the peer is ready to the first part that is done, and to the last; the last is
+   * undefined if it took too long.
+   */
   firstSeconds: number;
   lastSeconds: number | undefined;
   /** Under way at the same moment, at most. */
@@ -29,7 +32,10 @@ export interface Backlog {
 const sampleMs = 200;
 const patienceMs = 300_000;
 
-/** Lets parts queue up while their owner is away, then lets it come back behind something that counts what is under way. */
+/**
+ * Lets parts queue up while their owner is away, then lets it come back behind something that counts what is
+ * under way.
+ */
 export async function measureBacklog(
   pair: Pair,
   { parts, concurrency }: { parts: number; concurrency: number },
@@ -66,7 +72,10 @@ export async function measureBacklog(
   }
 }
 
-/** One question of the leader's and one of its peer's, recorded in one step: that is the quickest way to parts. */
+/**
+ * One question of the leader's and one of its peer's, recorded in one step: that is the quickest way to
+ * parts.
+ */
 async function answerAll(
   { client, key, questions }: Organisation,
   owner: Organisation,

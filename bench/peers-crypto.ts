@@ -1,6 +1,5 @@
 import { generatePrivateKey, publicPart, readPrivateKey } from '#lib/config/secret-values.ts';
-import { askedDigest } from '#lib/federation/asked-digest.ts';
-import { openAnswers, sealAnswers } from '#lib/federation/sealed-answers.ts';
+import { askedDigest, openAnswers, sealAnswers } from '#lib/federation/sealed-answers.ts';
 import { randomId } from '#lib/ids/random-ids.ts';
 import { keyThumbprint } from '#lib/jose/keys.ts';
 import {

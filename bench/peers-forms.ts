@@ -18,7 +18,10 @@ export interface FormCosts {
   forms: number;
 }
 
-/** The same four questions: all of the leader, or two of them of its peers. In turn, and each first as often as second. */
+/**
+ * The same four questions: all of the leader, or two of them of its peers. In turn, and each first as often
+ * as second.
+ */
 export async function measureForms(
   leader: Organisation,
   [one, other]: readonly [Organisation, Organisation],

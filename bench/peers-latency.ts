@@ -20,7 +20,9 @@ export interface PartLatency {
   rate: number;
   /** Flows that were done each second. */
   reached: number;
-  /** Milliseconds from the click at the leader to the COMMIT of its owner, and to the answer of the leader. */
+  /**
+   * Milliseconds from the click at the leader to the COMMIT of its owner, and to the answer of the leader.
+   */
   delays: number[];
   answers: number[];
   /** Parts that were not there a minute after the last click. */
@@ -65,7 +67,9 @@ export async function measureLatency(
   return { ...{ flows, rate, reached, delays, answers }, missing: sent.size - delays.length };
 }
 
-/** CPU seconds of both processes for flows and all that follows from them, until nothing is queued any more. */
+/**
+ * CPU seconds of both processes for flows and all that follows from them, until nothing is queued any more.
+ */
 export async function measureCpu(
   { postgres, leader, owner }: Pair,
   load: { questions: Questions; flows: number; concurrency: number; firstOrder: number },
@@ -87,7 +91,10 @@ export async function measureCpu(
   };
 }
 
-/** Waits until the leader has nothing to send. @returns how long that took in milliseconds; undefined if it took too long. */
+/**
+ * Waits until the leader has nothing to send. @returns how long that took in milliseconds; undefined if it
+ * took too long.
+ */
 export async function drained(
   postgres: BenchPostgres,
   leader: Organisation,
@@ -103,10 +110,16 @@ export async function drained(
   }
 }
 
-/** Followers on their way: a part that was released and is not queued yet, or whose answer is not known yet, counts. */
+/**
+ * Followers on their way: a part that was released and is not queued yet, or whose answer is not known yet,
+ * counts.
+ */
 const countWaiting = `SELECT count(*)::int AS rows FROM transactions.followers AS f WHERE f.state = 'SENDING'`;
 
-/** When PostgreSQL has committed each part, by the leader's transaction: `committed_at` says when that COMMIT began. */
+/**
+ * When PostgreSQL has committed each part, by the leader's transaction: `committed_at` says when that COMMIT
+ * began.
+ */
 async function readCommits(postgres: BenchPostgres, owner: Organisation): Promise<Map<string, number>> {
   const rows = await postgres.run<{ id: string; at: number }>(
     owner.name,

@@ -10,7 +10,8 @@ import { startTrouble, type Trouble, troubles } from './trouble-maker.ts';
 import { measureNeighbours, type Neighbours, type Square } from './trouble-neighbours.ts';
 import { writeTroubleReport } from './trouble-report.ts';
 
-// One of two peers is in trouble, or makes it: what becomes of everybody else. It asserts nothing: figures are for reading.
+// One of two peers is in trouble, or makes it: what becomes of everybody else. It asserts nothing: figures
+// are for reading.
 
 const { values: options } = parseArgs({
   options: {

@@ -133,8 +133,8 @@ const aboutPart = /^(PUT|POST) \/federation\/submissions\//;
 const longestStart = 32;
 
 /**
- * Passes what comes to the port of an instance's address on to where it listens. A connection has one request at a time, which its first bytes
- * name, and which is under way until the first byte of the answer.
+ * Passes what comes to the port of an instance's address on to where it listens. A connection has one request
+ * at a time, which its first bytes name, and which is under way until the first byte of the answer.
  */
 export async function watchParts({ port, target }: { port: number; target: number }): Promise<Watch> {
   let underWay = 0;

@@ -12,8 +12,8 @@ import { askBoth, askOwn, type Organisation, pair, startOrganisation } from './p
 import { rest } from './rest.ts';
 import { startPostgres } from './start-postgres.ts';
 
-// Forms with questions of other organisations: how soon their owners have the answers, and what that costs. It asserts nothing: figures are
-// for reading.
+// Forms with questions of other organisations: how soon their owners have the answers, and what that costs.
+// It asserts nothing: figures are for reading.
 
 const { values: options } = parseArgs({
   options: {
@@ -94,7 +94,10 @@ async function startAll(): Promise<{ hospital: Pair; laboratory: Organisation; c
   return { hospital: { postgres, leader, owner: laboratory }, laboratory, council };
 }
 
-/** The flow with two questions of its own, and with one of them its peer's. In turn, and each first as often as second. */
+/**
+ * The flow with two questions of its own, and with one of them its peer's. In turn, and each first as often
+ * as second.
+ */
 async function compareCpu(hospital: Pair): Promise<PeersResults['cpu']> {
   const flows = Math.ceil(Number(options.flows) / rounds);
   const asked = { own: askOwn(hospital.leader), peers: askBoth(hospital.leader, hospital.owner) };

@@ -10,12 +10,15 @@ import { type Attempted, settleAttempts } from './settle-attempts.ts';
 import { createTargetLeases, leaseSeconds } from './target-leases.ts';
 import { createTargetQueues, type NextRow, type QueueLimits } from './target-queues.ts';
 
-/** Sends what is due of one kind, in this process. */
+/** Sends due deliveries of one kind from this process. */
 export interface DeliveryEngine {
   start(): void;
-  /** Call when something has become due. */
-  wake(): void;
-  /** Waits for running attempts, then aborts them; what is not committed is attempted again by another process. */
+  /** Call when a delivery has become due. @param targetKey its target; absent: any. */
+  wake(targetKey?: string): void;
+  /**
+   * Waits for running attempts, then aborts them. Another process repeats those whose results were not
+   * committed.
+   */
   stop(): Promise<void>;
 }
 
@@ -29,11 +32,13 @@ interface Options<Row extends DueRow, Facts> {
   abortConnections?: () => Promise<void>;
 }
 
-/** Results that come within this time of each other are one COMMIT. */
+/** Results within this time share a COMMIT. */
 const lingerMs = 20;
-/** A target without deliveries keeps its lease this long, so that the next one does not wait for another lease. */
+/** An idle target keeps its lease this long, so that its next delivery needs no new one. */
 const idleMs = 2_000;
-/** Endings as metrics name them. */
+/** Targets are claimed at most this often, unless a delivery to a target without a lease is announced. */
+const claimEveryMs = 250;
+/** Names of endings in metrics. */
 const outcomes = {
   done: 'delivered',
   retry: 'failed',
@@ -41,12 +46,13 @@ const outcomes = {
   refused: 'given-up',
   expired: 'given-up',
 } as const;
-/** For running attempts, and again for their COMMIT: less than a process has to stop (lib/runtime/run-process.ts). */
+/** Wait for running attempts, and again for their COMMIT; shorter than the stop of a process may take. */
 const graceMs = 2_000;
 
 /**
- * Leases targets, reads what is due to them, attempts it within the limits and records the results, each batch in one COMMIT (ADR 20).
- * Any number of processes may run it. Delivery is at least once: what was sent and not recorded is sent again with the same id.
+ * Leases targets, reads their due deliveries, attempts them within the limits and records the results, a
+ * batch in one COMMIT (ADR 20). Any number of processes may run it. Delivery is at least once: a delivery
+ * whose result was not recorded is sent again with the same id.
  */
 export function createDeliveryEngine<Row extends DueRow, Facts>(
   options: Options<Row, Facts>,
@@ -59,6 +65,7 @@ export function createDeliveryEngine<Row extends DueRow, Facts>(
   const loop = createPollLoop({ look });
   let isStopped = false;
   let renewedAt = performance.now();
+  let claimedAt = Number.NEGATIVE_INFINITY;
 
   const settle = batchWrites<Attempted<Row, Facts>, Ending | undefined>(lingerMs, async (batch) => {
     const endings = await settleAttempts({ db, kind, leases }, batch);
@@ -73,7 +80,7 @@ export function createDeliveryEngine<Row extends DueRow, Facts>(
       return abort.signal.aborted && result.kind === 'retry' ? undefined : result;
     } catch (error) {
       if (abort.signal.aborted) return undefined;
-      log.error('delivery attempt failed on our side; it is retried', {
+      log.error('delivery attempt failed on our side; retried', {
         operation: kind.name,
         id: row.id,
         error,
@@ -106,7 +113,9 @@ export function createDeliveryEngine<Row extends DueRow, Facts>(
       const work = deliver(next)
         .catch((error: unknown) => {
           log.warn('failed to record delivery outcome; retried when the lease expires', {
-            ...{ operation: kind.name, id: next.row.id, error },
+            operation: kind.name,
+            id: next.row.id,
+            error,
           });
           queues.drop(next.lease);
         })
@@ -124,16 +133,23 @@ export function createDeliveryEngine<Row extends DueRow, Facts>(
     for (const lease of held) if (!kept.has(lease.key)) queues.drop(lease);
   }
 
-  /** @returns whether there was something due. */
+  async function claimTargets(): Promise<number> {
+    const room = limits.total - queues.leases().length;
+    if (room <= 0 || performance.now() - claimedAt < claimEveryMs) return 0;
+    claimedAt = performance.now();
+    const claimed = await leases.claim(room);
+    queues.lease(claimed);
+    return claimed.length;
+  }
+
+  /** @returns whether a delivery was due. */
   async function look(): Promise<boolean> {
     try {
       await renewLeases();
       await leases.release(queues.removeIdle(idleMs));
-      const room = limits.total - queues.leases().length;
-      const claimed = room > 0 ? await leases.claim(room) : [];
-      queues.lease(claimed);
+      const claimed = await claimTargets();
       const wanted = queues.wanted();
-      if (wanted.length === 0) return claimed.length > 0;
+      if (wanted.length === 0) return claimed > 0;
       const readAt = performance.now();
       const rows = await leases.readDue(wanted, queues.ids());
       kind.prepare?.(rows);
@@ -148,7 +164,10 @@ export function createDeliveryEngine<Row extends DueRow, Facts>(
 
   return {
     start: loop.start,
-    wake: loop.wake,
+    wake(targetKey) {
+      if (targetKey === undefined || !queues.has(targetKey)) claimedAt = Number.NEGATIVE_INFINITY;
+      loop.wake();
+    },
     async stop() {
       isStopped = true;
       await loop.stop();
@@ -158,7 +177,7 @@ export function createDeliveryEngine<Row extends DueRow, Facts>(
       await options.abortConnections?.();
       await settleWithin(graceMs, Promise.all(running));
       await leases.release(queues.leases()).catch((error: unknown) => {
-        log.warn('failed to release leases; they expire by themselves', { operation: kind.name, error });
+        log.warn('failed to release leases; they expire within 25 seconds', { operation: kind.name, error });
       });
     },
   };

@@ -2,7 +2,9 @@ import type { Queries } from '#lib/db/database.ts';
 import type { Statement } from '#lib/db/sql.ts';
 import type { Backoff } from './backoff.ts';
 
-/** What the engine reads of every due delivery; a kind adds what its attempts need ({@link DeliveryTables.columns}). */
+/**
+ * Columns of every due delivery. A kind adds those that its attempts need ({@link DeliveryTables.columns}).
+ */
 export interface DueRow {
   /** Unique among the deliveries of its kind. */
   id: string;
@@ -24,34 +26,37 @@ export type AttemptResult<Facts> =
   | { kind: 'refused'; facts: Facts }
   /** The target itself no longer exists. */
   | { kind: 'gone'; facts: Facts }
-  /** Try again. `own`: the failure is ours and says nothing about the target. `waitMs` replaces the kind's back-off. */
+  /**
+   * Retry. @param own the failure is ours, so the target does not count as failing. @param waitMs instead of
+   * the kind's back-off.
+   */
   | { kind: 'retry'; facts: Facts; own?: boolean; waitMs?: number };
 
-/** How a delivery goes on after an attempt: `expired` means that no attempt is left. */
+/** State of a delivery after an attempt; `expired`: the back-off has ended. */
 export type Ending = 'done' | 'refused' | 'gone' | 'expired' | 'retry';
 
-/** One attempt, as the kind records it. */
+/** An attempt to be recorded. */
 export interface Settlement<Row, Facts> {
   row: Row;
   ending: Ending;
   facts: Facts;
   /** Duration of the attempt. */
   ms: number;
-  /** Until the next attempt; 0 unless the ending is `retry`. */
+  /** Wait before the next attempt; 0 unless the ending is `retry`. */
   waitMs: number;
 }
 
 /**
- * The tables that a kind keeps in its service's schema. Statements refer to a target as `t` and to a delivery as `d`.
- * A target needs the columns `lease_owner uuid`, `lease_until timestamptz`, `fence bigint`, `failures integer` and
- * `next_at timestamptz`; a delivery needs `not_before timestamptz`.
+ * Tables of a kind in its service's schema, and SQL expressions on them. Statements call a target `t` and a
+ * delivery `d`. A target needs the columns `lease_owner uuid`, `lease_until timestamptz`, `fence bigint`,
+ * `failures integer` and `next_at timestamptz`; a delivery needs `not_before timestamptz`.
  */
 export interface DeliveryTables {
   targets: Statement;
   /** Primary key of a target, and its SQL type. */
   targetKey: Statement;
   targetKeyType: Statement;
-  /** Whether the target takes deliveries at all. */
+  /** Whether the target accepts deliveries. */
   ready: Statement;
   /** Text that changes when earlier failures no longer count, for example the target's address. */
   generation: Statement;
@@ -62,11 +67,11 @@ export interface DeliveryTables {
   rowTarget: Statement;
   /** Whether the delivery may be attempted now. */
   due: Statement;
-  /** What an attempt needs of `t` and `d`; `id` and `attempts` are among it. */
+  /** Columns of a row, with `id` and `attempts`. */
   columns: Statement;
 }
 
-/** One kind of delivery, such as webhooks. The engine decides when; the kind knows what is sent and what is recorded. */
+/** A kind of delivery, such as webhooks. The engine decides when to attempt; the kind sends and records. */
 export interface DeliveryKind<Row extends DueRow, Facts> {
   /** Label in logs, and in metrics unless {@link labelOf} names another. */
   name: string;
@@ -75,20 +80,20 @@ export interface DeliveryKind<Row extends DueRow, Facts> {
   /** Back-off of one delivery. */
   backoff: Backoff;
   /**
-   * Back-off of a target that failed, for all of its deliveries; absent: the others are tried at once, one at a time. A failure of our own
-   * waits as after one failure.
+   * Back-off of a failing target for all its deliveries, by consecutive failures; a failure of our own counts
+   * as one. Absent: the other deliveries are attempted at once, one at a time.
    */
   targetBackoff?: (failures: number, random: number) => number;
-  /** Called with rows that were read together, before they are attempted. */
+  /** Called with the rows of one read, before they are attempted. */
   prepare?: (rows: readonly Row[]) => void;
   /**
-   * Makes one attempt. What it throws counts as a failure of our own.
+   * Makes one attempt. An exception counts as a failure of our own.
    * @param context.ageMs time since the row was read. @param context.signal aborts when the process stops.
    */
   attempt(row: Row, context: { ageMs: number; signal: AbortSignal }): Promise<AttemptResult<Facts>>;
   /** Facts for an attempt that threw. */
   describeError(error: unknown): Facts;
-  /** Records attempts, with the owner's state and outbox rows, in the engine's transaction; the targets are locked. */
+  /** Records attempts and their effects in the engine's transaction, which has locked the targets. */
   settle(tx: Queries, settlements: readonly Settlement<Row, Facts>[]): Promise<void>;
   /** Called after the COMMIT, for example to wake the outbox relay. */
   afterSettle?: () => void;

@@ -2,7 +2,7 @@ import type { Database, Queries } from '#lib/db/database.ts';
 import type { AttemptResult, DeliveryKind, DueRow, Ending, Settlement } from './delivery-kind.ts';
 import type { Lease, TargetHealth, TargetLeases } from './target-leases.ts';
 
-/** An attempt whose result is to be recorded. */
+/** An attempt whose result has to be recorded. */
 export interface Attempted<Row, Facts> {
   row: Row;
   lease: Lease;
@@ -12,30 +12,38 @@ export interface Attempted<Row, Facts> {
 }
 
 /**
- * Records attempts in one COMMIT. Results of a lease that this process lost are dropped: the process that holds it now decides. A failure
- * of a target that has changed since is dropped, too: the delivery stays due.
- * @returns how each delivery goes on, in their order; undefined if its result was dropped.
+ * Records attempts in one COMMIT. Results under a lost lease are dropped, because another process repeats the
+ * attempts. Failures of a target that has changed since (its generation) are dropped too: the delivery stays
+ * due.
+ * @returns the ending of each delivery in order; undefined if its result was dropped.
  */
 export async function settleAttempts<Row extends DueRow, Facts>(
   {
     db,
     kind,
     leases,
-  }: { db: Database; kind: DeliveryKind<Row, Facts>; leases: Pick<TargetLeases<Row>, 'lock' | 'noteHealth'> },
+  }: {
+    db: Database;
+    kind: DeliveryKind<Row, Facts>;
+    leases: Pick<TargetLeases<Row>, 'lock' | 'recordHealth'>;
+  },
   batch: readonly Attempted<Row, Facts>[],
 ): Promise<(Ending | undefined)[]> {
   const latest = new Map(batch.map(({ lease }) => [lease.key, lease]));
   const settle = async (tx: Queries) => {
-    const generations = await leases.lock(tx, [...latest.values()]);
+    const targets = await leases.lock(tx, [...latest.values()]);
     const counted = batch.filter(({ row, lease, result }) => {
-      const generation = generations.get(lease.key);
-      const isHeld = generation !== undefined && latest.get(lease.key)?.fence === lease.fence;
-      return isHeld && (result.kind === 'done' || generation === row.generation);
+      const target = targets.get(lease.key);
+      if (!target || latest.get(lease.key)?.fence !== lease.fence) return false;
+      return result.kind === 'done' || target.generation === row.generation;
     });
     const judged = new Map(counted.map((attempted) => [attempted, judge(kind, attempted)]));
     if (counted.length > 0) {
       await kind.settle(tx, [...judged.values()]);
-      await leases.noteHealth(tx, healthOf(kind, counted));
+      const changed = healthOf(kind, counted).filter(
+        ({ key, failures, waitMs }) => waitMs > 0 || failures !== targets.get(key)?.failures,
+      );
+      await leases.recordHealth(tx, changed);
     }
     return batch.map((attempted) => judged.get(attempted)?.ending);
   };
@@ -53,7 +61,9 @@ function judge<Row extends DueRow, Facts>(
   return { row, facts, ms, ending: 'retry', waitMs };
 }
 
-/** What the last attempt to each target says about it. A failure of our own does not count, but makes the others wait, too. */
+/**
+ * Health of each target after its last attempt. A failure of our own is not counted, but delays the target.
+ */
 function healthOf<Row extends DueRow, Facts>(
   { targetBackoff }: DeliveryKind<Row, Facts>,
   batch: readonly Attempted<Row, Facts>[],

@@ -9,22 +9,24 @@ export interface Lease {
   fence: string;
 }
 
-/** What is known of a target after its deliveries were attempted. */
+/** Health of a target after attempts. */
 export interface TargetHealth {
   key: string;
-  /** Consecutive failures; 0: it works. */
+  /** Consecutive failures. */
   failures: number;
-  /** How long to leave it alone. */
+  /** Wait before the next attempt to it. */
   waitMs: number;
 }
 
-/** How long a lease lasts without being renewed. */
+/** A lease that is not renewed expires after this time. */
 export const leaseSeconds = 25;
 
 /**
- * Leases of targets in PostgreSQL: at most one process sends to a target at a time, so limits per target hold over all replicas without
- * leasing each delivery. Leases use the database's real time; deliveries use `accord_now()`, which tests can shift.
- * @param owner names this process; unique, so that a lease that PostgreSQL lost in a crash cannot be taken for another.
+ * Leases of targets in PostgreSQL: at most one process sends to a target at a time, so that limits per target
+ * hold over all processes without a lease for each delivery. Leases use the database's real time; deliveries
+ * use `accord_now()`, which tests can shift.
+ * @param owner unique id of this process, so that a lease that PostgreSQL lost in a crash is not confused
+ * with another.
  */
 export function createTargetLeases<Row extends DueRow>(
   db: Database,
@@ -32,22 +34,27 @@ export function createTargetLeases<Row extends DueRow>(
 ) {
   const { targets, targetKey, targetKeyType, ready, rows, rowKey, rowKeyType, rowTarget, due } = tables;
   const until = sql`now() + ${leaseSeconds} * interval '1 second'`;
-  const listed = (leases: readonly Lease[]): Statement =>
-    sql`unnest(${leases.map(({ key }) => key)}::text[], ${leases.map(({ fence }) => fence)}::bigint[]) AS h (key, fence)`;
-  const isHeld = sql`${targetKey} = h.key::${targetKeyType} AND t.fence = h.fence AND t.lease_owner = ${owner}`;
+  const arraysOf = (leases: readonly Lease[]): Statement =>
+    sql`${leases.map(({ key }) => key)}::text[], ${leases.map(({ fence }) => fence)}::bigint[]`;
+  const listed = (leases: readonly Lease[]): Statement => sql`unnest(${arraysOf(leases)}) AS h (key, fence)`;
+  const isHeld = sql`
+    ${targetKey} = h.key::${targetKeyType} AND t.fence = h.fence AND t.lease_owner = ${owner}`;
   const queryQueue = <T>(statement: Statement) =>
     db.withTransaction((tx) => tx.query<T>(statement), { indexPlans: true });
 
   return {
-    /** Leases targets that have something due, those that work first. SKIP LOCKED: another process is leasing those. */
-    claim(most: number): Promise<Lease[]> {
+    /**
+     * Leases targets with due deliveries, healthy ones first. SKIP LOCKED: another process is leasing those
+     * rows.
+     */
+    claim(limit: number): Promise<Lease[]> {
       return queryQueue<Lease>(sql`
         WITH free AS MATERIALIZED (
           SELECT ${targetKey} AS key FROM ${targets} AS t
            WHERE ${ready} AND t.next_at <= now() AND (t.lease_until IS NULL OR t.lease_until < now())
              AND EXISTS (SELECT FROM ${rows} AS d WHERE ${rowTarget} = ${targetKey} AND ${due})
            ORDER BY t.failures > 0, random()
-           LIMIT ${most} FOR NO KEY UPDATE OF t SKIP LOCKED)
+           LIMIT ${limit} FOR NO KEY UPDATE OF t SKIP LOCKED)
         UPDATE ${targets} AS t SET lease_owner = ${owner}, lease_until = ${until}, fence = t.fence + 1
           FROM free AS f WHERE ${targetKey} = f.key
         RETURNING ${targetKey}::text AS key, t.fence::text AS fence`);
@@ -61,49 +68,56 @@ export function createTargetLeases<Row extends DueRow>(
       return new Set(found.map(({ key }) => key));
     },
 
-    /** Gives leases back, so that another process can send to the targets at once. */
+    /** Releases leases, so that another process can claim the targets at once. */
     async release(leases: readonly Lease[]): Promise<void> {
       if (leases.length === 0) return;
       await db.query(sql`
-        UPDATE ${targets} AS t SET lease_owner = NULL, lease_until = NULL FROM ${listed(leases)} WHERE ${isHeld}`);
+        UPDATE ${targets} AS t SET lease_owner = NULL, lease_until = NULL
+          FROM ${listed(leases)} WHERE ${isHeld}`);
     },
 
     /**
-     * Reads what is due to leased targets, oldest first; one delivery of a target that fails.
-     * @param wanted how many of each. @param exclude ids that this process already has.
+     * Reads due deliveries of leased targets, oldest first; only one of a failing target.
+     * @param wanted `room` rows of each. @param exclude ids that this process already has.
      */
     readDue(wanted: readonly (Lease & { room: number })[], exclude: readonly string[]): Promise<Row[]> {
       return queryQueue<Row>(sql`
-        SELECT h.key AS "targetKey", t.failures AS "targetFailures", ${tables.generation} AS generation, ${tables.columns}
-          FROM unnest(${wanted.map(({ key }) => key)}::text[], ${wanted.map(({ fence }) => fence)}::bigint[],
-                      ${wanted.map(({ room }) => room)}::int[]) AS h (key, fence, room)
+        SELECT h.key AS "targetKey", t.failures AS "targetFailures", ${tables.generation} AS generation,
+               ${tables.columns}
+          FROM unnest(${arraysOf(wanted)}, ${wanted.map(({ room }) => room)}::int[]) AS h (key, fence, room)
           JOIN ${targets} AS t ON ${isHeld}
          CROSS JOIN LATERAL (
                SELECT d.* FROM ${rows} AS d
-                WHERE ${rowTarget} = ${targetKey} AND ${due} AND NOT ${rowKey} = ANY(${exclude}::${rowKeyType}[])
+                WHERE ${rowTarget} = ${targetKey} AND ${due}
+                  AND NOT ${rowKey} = ANY(${exclude}::${rowKeyType}[])
                 ORDER BY d.not_before
                 LIMIT CASE WHEN t.failures > 0 THEN 1 ELSE h.room END) AS d
          WHERE ${ready} AND t.next_at <= now()`);
     },
 
-    /** Locks leased targets, in the order of their keys so that no two transactions wait for each other. @returns generations of those still held. */
-    async lock(tx: Queries, leases: readonly Lease[]): Promise<ReadonlyMap<string, string>> {
-      const found = await tx.query<{ key: string; generation: string }>(sql`
-        SELECT h.key, ${tables.generation} AS generation
+    /**
+     * Locks leased targets, ordered by key to avoid deadlocks. @returns those whose lease this process still
+     * holds.
+     */
+    async lock(
+      tx: Queries,
+      leases: readonly Lease[],
+    ): Promise<ReadonlyMap<string, { generation: string; failures: number }>> {
+      const found = await tx.query<{ key: string; generation: string; failures: number }>(sql`
+        SELECT h.key, ${tables.generation} AS generation, t.failures
           FROM ${listed(leases)} JOIN ${targets} AS t ON ${isHeld}
          ORDER BY ${targetKey} FOR NO KEY UPDATE OF t`);
-      return new Map(found.map(({ key, generation }) => [key, generation]));
+      return new Map(found.map(({ key, ...target }) => [key, target]));
     },
 
-    /** Records whether targets work. */
-    async noteHealth(tx: Queries, health: readonly TargetHealth[]): Promise<void> {
+    async recordHealth(tx: Queries, health: readonly TargetHealth[]): Promise<void> {
       if (health.length === 0) return;
       await tx.query(sql`
         UPDATE ${targets} AS t
            SET failures = h.failures, next_at = now() + h.wait * interval '1 millisecond'
           FROM unnest(${health.map(({ key }) => key)}::text[], ${health.map(({ failures }) => failures)}::int[],
                       ${health.map(({ waitMs }) => waitMs)}::float8[]) AS h (key, failures, wait)
-         WHERE ${targetKey} = h.key::${targetKeyType} AND (t.failures <> h.failures OR h.wait > 0)`);
+         WHERE ${targetKey} = h.key::${targetKeyType}`);
     },
   };
 }

@@ -5,15 +5,18 @@ import type { Lease } from './target-leases.ts';
 export interface QueueLimits {
   /** Concurrent attempts to one target. */
   perTarget: number;
-  /** Concurrent attempts. Once half of them are in use, slow targets get one each, so that they cannot take all. */
+  /**
+   * Concurrent attempts. Once half of them are in use, slow targets get one each, so that they cannot use
+   * all.
+   */
   total: number;
-  /** Rows read in advance for a target that works, so that its next attempt waits for no statement. */
+  /** Rows read in advance for a healthy target, so that its next attempt waits for no statement. */
   readAhead: number;
-  /** Attempts to one target whose results are not committed yet: a crash repeats them. */
+  /** Attempts to one target whose results are not committed yet; a crash repeats them. */
   maxUnsettled: number;
   /** An attempt that takes longer marks its target as slow. */
   slowMs: number;
-  /** A row that was read longer ago is dropped and read again: the target may have changed. */
+  /** Rows that were read longer ago are dropped and read again, because the target may have changed. */
   maxAgeMs: number;
 }
 
@@ -25,21 +28,23 @@ interface TargetQueue<Row> {
   running: number;
   isSlow: boolean;
   isFailing: boolean;
+  /** Rows of reads that began before the last failure are dropped. */
+  failedAt: number;
   /** More may be due than was read. */
   hasMore: boolean;
   lastUsed: number;
 }
 
-/** A row whose turn it is. Times are of `performance.now()`. */
+/** A row to attempt now. @param readAt by `performance.now()`. */
 export interface NextRow<Row> {
   row: Row;
   readAt: number;
   lease: Lease;
 }
 
-/** Rows of leased targets, and whose turn it is: round-robin over targets, so that a long queue delays no other. */
+/** Queues of leased targets, served round-robin, so that a long queue delays no other. */
 export function createTargetQueues<Row extends DueRow>(limits: QueueLimits) {
-  /** In the order of turns: the first was served longest ago. */
+  /** The least recently served first. */
   const queues = new Map<string, TargetQueue<Row>>();
   let running = 0;
 
@@ -60,30 +65,32 @@ export function createTargetQueues<Row extends DueRow>(limits: QueueLimits) {
     lease(leases: readonly Lease[]): void {
       for (const lease of leases)
         queues.set(lease.key, {
-          ...{
-            lease,
-            waiting: [],
-            busy: new Set(),
-            running: 0,
-            isSlow: false,
-            isFailing: false,
-            hasMore: false,
-          },
+          lease,
+          waiting: [],
+          busy: new Set(),
+          running: 0,
+          isSlow: false,
+          isFailing: false,
+          failedAt: Number.NEGATIVE_INFINITY,
+          hasMore: false,
           lastUsed: performance.now(),
         });
     },
 
-    /** @param wanted what {@link wanted} said before. @param readAt when the rows were read, or before. */
+    has: (key: string): boolean => queues.has(key),
+
+    /** @param wanted returned by {@link wanted} before the read. @param readAt when the read began. */
     add(rows: readonly Row[], wanted: readonly { key: string; room: number }[], readAt: number): void {
       const counts = Map.groupBy(rows, ({ targetKey }) => targetKey);
       for (const { key, room } of wanted) {
         const queue = queues.get(key);
         const count = counts.get(key)?.length ?? 0;
-        if (queue) queue.hasMore = count > 0 && (queue.isFailing || count === room);
+        if (queue)
+          queue.hasMore = queue.failedAt > readAt || (count > 0 && (queue.isFailing || count === room));
       }
       for (const row of rows) {
         const queue = queues.get(row.targetKey);
-        if (!queue || queue.busy.has(row.id)) continue;
+        if (!queue || queue.busy.has(row.id) || queue.failedAt > readAt) continue;
         queue.isFailing = row.targetFailures > 0;
         queue.waiting.push({ row, readAt });
       }
@@ -110,7 +117,7 @@ export function createTargetQueues<Row extends DueRow>(limits: QueueLimits) {
       return next;
     },
 
-    /** An attempt has ended; its result is not committed yet. @param failed the target failed: it gets one delivery at a time. */
+    /** An attempt has ended; its result is not committed yet. @param failed the target failed. */
     ended({ key, fence }: Lease, { ms, failed }: { ms: number; failed: boolean }): void {
       running -= 1;
       const queue = queues.get(key);
@@ -120,31 +127,32 @@ export function createTargetQueues<Row extends DueRow>(limits: QueueLimits) {
       queue.lastUsed = performance.now();
       if (!failed) return;
       queue.isFailing = true;
+      queue.failedAt = performance.now();
       queue.hasMore ||= queue.waiting.length > 0;
       queue.waiting = [];
     },
 
-    /** The result of an attempt is committed, or will never be. */
+    /** The result of an attempt was committed or dropped. */
     settled({ key, fence }: Lease, id: string): void {
       const queue = queues.get(key);
       if (queue?.lease.fence === fence) queue.busy.delete(id);
     },
 
-    /** How many rows to read for each target; none for those that have enough. */
+    /** Targets with too few rows, and how many to read for each. */
     wanted(): (Lease & { room: number })[] {
       return [...queues.values()].flatMap(({ lease, waiting, busy, running: now, isFailing }) => {
-        const most = isFailing ? 1 : limits.perTarget + limits.readAhead;
-        const room = most - waiting.length - now;
+        const maxRows = isFailing ? 1 : limits.perTarget + limits.readAhead;
+        const room = maxRows - waiting.length - now;
         const isLow = waiting.length <= limits.readAhead / 2 && busy.size < limits.maxUnsettled;
         return isLow && room > 0 && !(isFailing && busy.size > 0) ? [{ ...lease, room }] : [];
       });
     },
 
-    /** Ids that this process has: waiting, running, or not committed yet. */
+    /** Ids of rows that are waiting, running, or not committed yet. */
     ids: (): string[] =>
       [...queues.values()].flatMap(({ waiting, busy }) => [...waiting.map(({ row }) => row.id), ...busy]),
 
-    /** Whether more is to be read for a target. */
+    /** Whether more rows of a target should be read. */
     isLow(key: string): boolean {
       const queue = queues.get(key);
       return queue?.hasMore === true && queue.waiting.length <= limits.readAhead / 2;
@@ -152,7 +160,7 @@ export function createTargetQueues<Row extends DueRow>(limits: QueueLimits) {
 
     leases: (): Lease[] => [...queues.values()].map(({ lease }) => lease),
 
-    /** Removes targets without anything to do since `idleMs`. @returns their leases. */
+    /** Removes targets that have been idle for `idleMs`. @returns their leases. */
     removeIdle(idleMs: number): Lease[] {
       const since = performance.now() - idleMs;
       const idle = [...queues.values()].filter(
@@ -162,12 +170,12 @@ export function createTargetQueues<Row extends DueRow>(limits: QueueLimits) {
       return idle.map(({ lease }) => lease);
     },
 
-    /** Forgets a target whose lease is lost, or whose results cannot be recorded. */
+    /** Removes a target whose lease is lost, or whose results cannot be recorded. */
     drop({ key, fence }: Lease): void {
       if (queues.get(key)?.lease.fence === fence) queues.delete(key);
     },
 
-    /** Forgets all waiting rows. */
+    /** Removes all waiting rows. */
     clear(): void {
       for (const queue of queues.values()) queue.waiting = [];
     },

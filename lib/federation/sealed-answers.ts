@@ -1,21 +1,29 @@
+import { createHash } from 'node:crypto';
+import canonicalize from 'canonicalize';
 import type { JWK } from 'jose';
 import { type CompactJwe, decryptCompact, encryptCompact, readCompact } from '#lib/jose/jwe.ts';
 import { privateKeyOf, publicKeyOf } from '#lib/jose/keys.ts';
 import { parseForeignJson } from '#lib/json/check-json.ts';
 
-/** What everybody may read of a sealed part, and nobody may change (federation.md, "Answers"). */
+/**
+ * Header of a sealed part: readable for everyone, protected by the seal (docs/federation.md, "Answers at the
+ * leader").
+ */
 export interface SealHeader {
-  /** The submission. */
+  /** Id of the part. */
   sid: string;
   /** Base URL of the instance that showed the form. */
   leader: string;
-  /** SHA-256 over canonical JSON (RFC 8785) of {info, elements} of the content, base64url: what was asked. */
+  /** {@link askedDigest} of the content. */
   digest: string;
-  /** Until when it may be opened, in seconds since 1970. */
+  /** When the seal expires, in seconds since 1970. */
   exp: number;
 }
 
-/** Answers to the elements of one peer, and what was asked. Identifiers are the peer's own, without a host. */
+/**
+ * A part: answers to the elements of one owner, and which were asked. Identifiers are the owner's, without a
+ * host.
+ */
 export interface SealedContent {
   language: string;
   /** Identifier of the information that was shown. */
@@ -32,11 +40,21 @@ export type Opened =
 
 const type = 'accord-answers';
 const stepBytes = 1_024;
-/** 200 answers of 4,000 characters, with room; base64 adds a third. */
-const longestSeal = 2 * 1024 * 1024;
+/** Enough for 200 answers of 4,000 characters; base64 adds a third. */
+const maxSealLength = 2 * 1024 * 1024;
 
 /**
- * Seals answers to their owner's key: from here on only the owner can read them. The length tells no more than how many kilobytes.
+ * Digest of the elements that were asked of an owner: SHA-256 over the canonical JSON (RFC 8785) of {info,
+ * elements}, base64url. Identifiers are the owner's.
+ */
+export function askedDigest({ info, elements }: { info: string; elements: readonly string[] }): string {
+  const text = canonicalize({ info, elements: [...elements].sort() }) as string;
+  return createHash('sha256').update(text).digest('base64url');
+}
+
+/**
+ * Seals a part to its owner's key. Afterwards only the owner can read it. The padded length reveals only the
+ * number of kilobytes.
  * @param key the owner's public sealing key (P-256) with its thumbprint. @returns a compact JWE.
  */
 export function sealAnswers(
@@ -44,19 +62,19 @@ export function sealAnswers(
   { key, header }: { key: JWK & { kid: string }; header: SealHeader },
 ): string {
   const { sid, leader, digest, exp } = header;
-  const more = { typ: type, kid: key.kid, sid, leader, digest, exp };
-  return encryptCompact(pad(JSON.stringify(content)), { key: publicKeyOf(key), more });
+  const members = { typ: type, kid: key.kid, sid, leader, digest, exp };
+  return encryptCompact(pad(JSON.stringify(content)), { key: publicKeyOf(key), more: members });
 }
 
 /**
- * Opens a sealed part with one of the owner's keys. Its header is compared with what the submission says by the caller.
- * @param now judged against `exp`.
+ * Opens a sealed part with one of the owner's keys. The caller compares the header with the submission.
+ * @param now compared with `exp`.
  */
 export function openAnswers(
   sealed: string,
   { keys, now }: { keys: readonly (JWK & { kid: string })[]; now: Date },
 ): Opened {
-  const jwe = sealed.length <= longestSeal ? readCompact(sealed) : undefined;
+  const jwe = sealed.length <= maxSealLength ? readCompact(sealed) : undefined;
   const header = jwe && readHeader(jwe);
   if (!header) return { opened: false, fault: 'form' };
   const key = keys.find(({ kid }) => kid === header.kid);
@@ -70,7 +88,7 @@ export function openAnswers(
   return { opened: true, header: { sid, leader, digest, exp }, content };
 }
 
-/** White space after a JSON value means nothing to whoever reads it. */
+/** JSON parsers ignore white space after the value. */
 function pad(json: string): Uint8Array {
   const bytes = Buffer.from(json);
   return Buffer.concat([bytes, Buffer.alloc(stepBytes - (bytes.length % stepBytes), ' ')]);
@@ -78,8 +96,8 @@ function pad(json: string): Uint8Array {
 
 function readHeader({ header }: CompactJwe): (SealHeader & { kid: string }) | undefined {
   const texts = [header.kid, header.sid, header.leader, header.digest];
-  const isWhole = texts.every((text) => typeof text === 'string') && Number.isSafeInteger(header.exp);
-  return header.typ === type && isWhole ? (header as unknown as SealHeader & { kid: string }) : undefined;
+  const isComplete = texts.every((text) => typeof text === 'string') && Number.isSafeInteger(header.exp);
+  return header.typ === type && isComplete ? (header as unknown as SealHeader & { kid: string }) : undefined;
 }
 
 function readContent(plaintext: Uint8Array): SealedContent | undefined {

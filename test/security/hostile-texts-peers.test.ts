@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { decodeJwt } from 'jose';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { askedDigest } from '#lib/federation/asked-digest.ts';
-import { type SealedContent, sealAnswers } from '#lib/federation/sealed-answers.ts';
+import { askedDigest, type SealedContent, sealAnswers } from '#lib/federation/sealed-answers.ts';
 import { randomId } from '#lib/ids/random-ids.ts';
 import { readContract } from '../support/contract/contract.ts';
 import { listOperations } from '../support/contract/contract-paths.ts';

@@ -4,8 +4,7 @@ import { generatePrivateKey, publicPart, readPrivateKey } from '#lib/config/secr
 import type { AnswerCheck, PeerEntry } from '#lib/contracts/forms.ts';
 import type { SealedPart } from '#lib/contracts/submissions.ts';
 import type { Failure } from '#lib/errors/fail.ts';
-import { askedDigest } from '#lib/federation/asked-digest.ts';
-import { openAnswers, type SealedContent } from '#lib/federation/sealed-answers.ts';
+import { askedDigest, openAnswers, type SealedContent } from '#lib/federation/sealed-answers.ts';
 import { type FormsService, formsBaseUrl, startForms } from '../support/instances/forms-service.ts';
 import { keepCatalogue, samplePeer, sharedEntry, sharedInformation } from '../support/peers/peer-entries.ts';
 import { makeActive, sampleContent } from '../support/samples/forms-models.ts';

@@ -21,7 +21,10 @@ async function whileHeldUp(table: Table, work: (lock: HeldUp) => Promise<void>):
   await work(lock).finally(() => lock.release());
 }
 
-/** Holds up what stores a part after it has written what is said of it: its subject is being made by somebody else. */
+/**
+ * Holds up what stores a part after it has written what is said of it: its subject is being made by somebody
+ * else.
+ */
 async function whileStoring({ submission }: Part, work: (lock: HeldUp) => Promise<void>): Promise<void> {
   const lock = await holdUp(
     lab,

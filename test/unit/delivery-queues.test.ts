@@ -54,7 +54,20 @@ describe('deliveries of one process', () => {
     expect(idsOf(queues.take())).toBe('a3 c1 c2');
   });
 
-  it('go to a failing target one at a time, and what was read in advance is read again', () => {
+  it('that were read before the target failed are dropped, and read again', () => {
+    const queues = queuesOf({ a: 2 });
+    queues.take();
+    const readAt = performance.now();
+    vi.advanceTimersByTime(1);
+    queues.ended(lease('a'), { ms: 50, failed: true });
+    queues.add(rowsOf('a', 4), [{ key: 'a', room: 8 }], readAt);
+    queues.settled(lease('a'), 'a1');
+    queues.settled(lease('a'), 'a2');
+    expect(idsOf(queues.take())).toBe('');
+    expect(queues.isLow('a')).toBe(true);
+  });
+
+  it('go to a failing target one at a time, and rows read in advance are read again', () => {
     const queues = queuesOf({ a: 4 });
     queues.take();
     queues.ended(lease('a'), { ms: 50, failed: true });

@@ -2,8 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { generatePrivateKey, publicPart, readPrivateKey } from '#lib/config/secret-values.ts';
 import type { CheckedAnswer, DescribedElement, DescribedInformation } from '#lib/contracts/forms.ts';
-import { askedDigest } from '#lib/federation/asked-digest.ts';
-import { openAnswers } from '#lib/federation/sealed-answers.ts';
+import { askedDigest, openAnswers } from '#lib/federation/sealed-answers.ts';
 import { isModelKey } from '../../services/forms/domain/model-key.ts';
 import { sealPart } from '../../services/forms/domain/seal-part.ts';
 

@@ -1,8 +1,7 @@
 import type { JWK } from 'jose';
 import type { CheckedAnswer, DescribedElement, DescribedInformation } from '#lib/contracts/forms.ts';
 import type { SealedPart } from '#lib/contracts/submissions.ts';
-import { askedDigest } from '#lib/federation/asked-digest.ts';
-import { sealAnswers } from '#lib/federation/sealed-answers.ts';
+import { askedDigest, sealAnswers } from '#lib/federation/sealed-answers.ts';
 import { randomId } from '#lib/ids/random-ids.ts';
 import { keyThumbprint } from '#lib/jose/keys.ts';
 import { parseReference } from './element-reference.ts';

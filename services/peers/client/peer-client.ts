@@ -19,7 +19,10 @@ export interface PeerReply {
 export interface PeerClient {
   /** Fetches an instance's self-description. @throws Failure `invalid` at /url, or `unavailable`. */
   describe(url: string): Promise<PeerDescription>;
-  /** Sends a signed request. @throws Failure `unavailable` without a reply, `invalid` if the address must not be called. */
+  /**
+   * Sends a signed request. @throws Failure `unavailable` without a reply, `invalid` if the address must not
+   * be called.
+   */
   send(request: {
     method: string;
     url: string;

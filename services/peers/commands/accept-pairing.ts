@@ -17,12 +17,16 @@ export interface Introduction {
   description: string;
 }
 
-/** The partner rejects our requests until it has pinned our keys. Its first request triggers the read earlier. */
+/**
+ * The partner rejects our requests until it has pinned our keys. Its first request triggers the read earlier.
+ */
 const partnerPinsWithinSeconds = 5;
 
 /**
- * Accepts another instance as peer. The one-time key is checked first, so that strangers cannot cause signature checks.
- * @param token of the request. @returns this instance's self-description. @throws Failure `unauthorized`, `invalid`, `forbidden`.
+ * Accepts another instance as peer. The one-time key is checked first, so that strangers cannot cause
+ * signature checks.
+ * @param token of the request. @returns this instance's self-description. @throws Failure `unauthorized`,
+ * `invalid`, `forbidden`.
  */
 export async function acceptPairing(
   dependencies: Dependencies,
@@ -44,8 +48,8 @@ export async function acceptPairing(
   await refuseTakeover(dependencies, description);
   await dependencies.db.withTransaction(async (tx) => {
     await savePeer(tx, dependencies, description, partnerPinsWithinSeconds);
-    // Before the COMMIT: if an administrator removes the peer at this moment, the key is already spent and nothing is
-    // stored. After a crash in between, the same partner may present the key again.
+    // Before the COMMIT: if an administrator removes the peer at this moment, the key is already spent and
+    // nothing is stored. After a crash in between, the same partner may present the key again.
     const { used } = await dependencies.auth.usePairingKey(presented);
     if (!used) throw keyRefused('used');
   });
@@ -78,8 +82,8 @@ async function readIntroduction(
 const maxClaimLength = 2_048;
 
 /**
- * The partner that a self-description claims. The key is reserved for it before any signature check; readDescription
- * then proves both values, or the pairing fails.
+ * The partner that a self-description claims. The key is reserved for it before any signature check;
+ * readDescription then proves both values, or the pairing fails.
  */
 function claimedPartner(jws: string): PairingPartner {
   try {
@@ -93,7 +97,10 @@ function claimedPartner(jws: string): PairingPartner {
   }
 }
 
-/** A one-time key must not replace a paired peer, unless the peer's address publishes a description by the same key. */
+/**
+ * A one-time key must not replace a paired peer, unless the peer's address publishes a description by the
+ * same key.
+ */
 async function refuseTakeover(dependencies: Dependencies, description: PeerDescription): Promise<void> {
   const existing = await findPeerByUrl(dependencies.db, description.instance);
   const isFree = !existing || existing.thumbprints.length === 0;

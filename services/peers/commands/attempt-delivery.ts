@@ -24,8 +24,8 @@ type Reply = { receipt: string; content: AcknowledgementContent } | { fault: str
 export type ReadPart = (sid: string) => Promise<ReleasedSubmission | null>;
 
 /**
- * Reads parts that are sent soon after each other with few calls: as many as fit into an answer come together and
- * are kept until they are sent (ADR 13). Calls never overlap.
+ * Reads parts that are sent soon after each other with few calls: as many as fit into an answer come together
+ * and are kept until they are sent (ADR 13). Calls never overlap.
  */
 export function readAhead(
   transactions: Pick<TransactionsOperations, 'readSubmissions'>,
@@ -92,7 +92,10 @@ async function sendDecision(dependencies: AttemptDependencies, row: PeerRow): Pr
   return readVerdict(reply, ['committed', 'rolledback', 'refused']);
 }
 
-/** Asks for an overdue decision. Past the deadline the part is rolled back (docs/federation.md, "Answers on their way"). */
+/**
+ * Asks for an overdue decision. Past the deadline the part is rolled back (docs/federation.md, "Answers on
+ * their way").
+ */
 async function askDecision(dependencies: AttemptDependencies, row: PeerRow): Promise<AttemptOutcome> {
   const { sid, peer, overdue } = row;
   const path = `/federation/decisions/${sid}`;

@@ -19,8 +19,9 @@ export interface Invitation {
 }
 
 /**
- * Pairs with another instance: fetches its self-description, introduces this instance with the one-time key and pins the
- * peer's keys (docs/federation.md, "Pairing"). Idempotent: a repeated call completes a pairing whose reply was lost.
+ * Pairs with another instance: fetches its self-description, introduces this instance with the one-time key
+ * and pins the peer's keys (docs/federation.md, "Pairing"). Idempotent: a repeated call completes a pairing
+ * whose reply was lost.
  * @throws Failure `invalid`, `unavailable`.
  */
 export async function pair(

@@ -18,8 +18,9 @@ interface KeyDependencies {
 export type RefreshKeys = (url: string) => Promise<boolean>;
 
 /**
- * Fetches a known peer's self-description because a message has an unknown key, or to notice removed keys. Limited over all
- * processes, so that strangers cannot make us send requests (docs/federation.md, "Requests between peers").
+ * Fetches a known peer's self-description because a message has an unknown key, or to notice removed keys.
+ * Limited over all processes, so that strangers cannot make us send requests (docs/federation.md, "Requests
+ * between peers").
  */
 export function createKeyRefresher({
   minSeconds,
@@ -42,7 +43,9 @@ export function createKeyRefresher({
   };
 }
 
-/** Pins the keys of the current self-description if a pinned key signed it. Otherwise quarantines the peer. */
+/**
+ * Pins the keys of the current self-description if a pinned key signed it. Otherwise quarantines the peer.
+ */
 async function refreshPeer({ db, client, log }: KeyDependencies, peer: Peer): Promise<void> {
   const description = await client.describe(peer.url);
   await db.withTransaction(async (tx) => {
@@ -62,8 +65,8 @@ async function refreshPeer({ db, client, log }: KeyDependencies, peer: Peer): Pr
 }
 
 /**
- * Pins a peer's new keys. Waiting deliveries go to the new keys, and the catalogue is read again because the service forms
- * gets the sealing key with it.
+ * Pins a peer's new keys. Waiting deliveries go to the new keys, and the catalogue is read again because the
+ * service forms gets the sealing key with it.
  * @param peer its state before the change.
  */
 export async function acceptKeys(tx: Queries, peer: Peer, keys: readonly PeerKey[]): Promise<void> {

@@ -9,7 +9,10 @@ import {
   signClaims,
 } from './signatures.ts';
 
-/** What an acknowledgement (on the wire: `receipt`) states: the owner's verdict on a part, or the leader's decision. */
+/**
+ * What an acknowledgement (on the wire: `receipt`) states: the owner's verdict on a part, or the leader's
+ * decision.
+ */
 export type AcknowledgementContent = SubmissionVerdict | { decision: Decision | 'open' };
 
 /** The request that an acknowledgement answers. */
@@ -34,7 +37,8 @@ export type SignAcknowledgement = (
 ) => string;
 
 /**
- * Signs the only answer to a part, a decision or a question that a peer accepts (docs/federation.md, "Answers on their way").
+ * Signs the only answer to a part, a decision or a question that a peer accepts (docs/federation.md, "Answers
+ * on their way").
  * @param issuer this instance's base URL.
  */
 export function createAcknowledgementSigner({
@@ -49,8 +53,8 @@ export function createAcknowledgementSigner({
 }
 
 /**
- * Reads a peer's acknowledgement. It must be signed with a key that is pinned for that peer, name the peer as issuer and
- * this instance as audience, and answer this request.
+ * Reads a peer's acknowledgement. It must be signed with a key that is pinned for that peer, name the peer as
+ * issuer and this instance as audience, and answer this request.
  * @param from.signing the peer's pinned signing keys only. @param from.since when the request was sent.
  */
 export function readAcknowledgement(

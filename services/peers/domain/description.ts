@@ -15,7 +15,9 @@ export interface SelfDescription {
   /** Base URL: identifies the instance. */
   instance: string;
   name: string;
-  /** Public keys: signing (`use: sig`) and sealing (`use: enc`), each with its RFC 7638 thumbprint as `kid`. */
+  /**
+   * Public keys: signing (`use: sig`) and sealing (`use: enc`), each with its RFC 7638 thumbprint as `kid`.
+   */
   jwks: { keys: JWK[] };
   endpoints: { description: string; pairing: string };
   /** Versions of the federation protocol that the instance speaks. */
@@ -91,7 +93,8 @@ async function publicPart({ kty, crv, x, y }: JWK, use: 'sig' | 'enc', alg: stri
 
 /**
  * Signs a self-description, valid for a day.
- * @param key the oldest of the instance's keys: peers that pinned it accept the newer ones (docs/federation.md, "Requests between peers").
+ * @param key the oldest of the instance's keys: peers that pinned it accept the newer ones
+ * (docs/federation.md, "Requests between peers").
  */
 export function signDescription(description: SelfDescription, key: OwnKey, now = new Date()): string {
   const iat = numericDate(now);
@@ -105,9 +108,10 @@ export function signingKids(keys: readonly PeerKey[]): string[] {
 }
 
 /**
- * Reads a self-description. Its signature proves possession of one of the listed keys. Whether that key is trusted is a
- * separate check (docs/federation.md, "Requests between peers").
- * @param url where it was fetched, or the claimed sender. @param ownKids of this instance's keys, which no peer may list.
+ * Reads a self-description. Its signature proves possession of one of the listed keys. Whether that key is
+ * trusted is a separate check (docs/federation.md, "Requests between peers").
+ * @param url where it was fetched, or the claimed sender. @param ownKids of this instance's keys, which no
+ * peer may list.
  */
 export async function readDescription(
   jws: string,

@@ -17,7 +17,10 @@ export interface PeerRequest {
   body: Uint8Array;
 }
 
-/** An incoming request. Its body is read after all other checks, so that an unauthenticated body is never read. */
+/**
+ * An incoming request. Its body is read after all other checks, so that an unauthenticated body is never
+ * read.
+ */
 export type IncomingPeerRequest = Omit<PeerRequest, 'body'> & { body: () => Promise<Uint8Array> };
 
 /** Claims of a token of typ `accord-peer+jwt`. */
@@ -34,8 +37,8 @@ export interface PeerClaims {
 }
 
 /**
- * Finds a pinned signing key of one peer. Several peers may list the same public key, so the thumbprint alone does not
- * identify a peer. @param issuer base URL of the peer that the token names.
+ * Finds a pinned signing key of one peer. Several peers may list the same public key, so the thumbprint alone
+ * does not identify a peer. @param issuer base URL of the peer that the token names.
  */
 export type FindPinnedKey = (issuer: string, kid: string) => Promise<JWK | undefined>;
 
@@ -100,9 +103,11 @@ export function signPeerRequest({
 }
 
 /**
- * Checks a request's token: size, form, algorithm and key, signature, times, then the signed parts of the request. The
- * caller checks in the database that the `jti` is new. The signature is checked only if the key is pinned.
- * @param options.pinned finds a key by the `iss` and `kid` that the token claims; the signature then proves both.
+ * Checks a request's token: size, form, algorithm and key, signature, times, then the signed parts of the
+ * request. The caller checks in the database that the `jti` is new. The signature is checked only if the key
+ * is pinned.
+ * @param options.pinned finds a key by the `iss` and `kid` that the token claims; the signature then proves
+ * both.
  */
 export async function verifyPeerToken(
   token: string,

@@ -114,8 +114,8 @@ interface DescribedRequest extends Omit<IncomingPeerRequest, 'body'> {
 }
 
 /**
- * The request as its token must describe it. The address is built from the base URL, never from `Host`. The peer takes a
- * slot of the limiter before its body is read, because it may send the body slowly.
+ * The request as its token must describe it. The address is built from the base URL, never from `Host`. The
+ * peer takes a slot of the limiter before its body is read, because it may send the body slowly.
  */
 function describeRequest(
   { baseUrl, peerLimiter }: Options,
@@ -158,7 +158,10 @@ type PinnedKeys = ReturnType<typeof createPinnedKeys>;
 
 const maxCachedKeys = 1_000;
 
-/** Caches pinned signing keys by peer and thumbprint. They may be stale: admitToken confirms each request's key. */
+/**
+ * Caches pinned signing keys by peer and thumbprint. They may be stale: admitToken confirms each request's
+ * key.
+ */
 function createPinnedKeys(db: Database) {
   const cached = new LRUCache<string, JWK>({ max: maxCachedKeys });
   const nameOf = (issuer: string, kid: string) => JSON.stringify([issuer, kid]);

@@ -3,11 +3,15 @@ import { LRUCache } from 'lru-cache';
 import { fail } from '#lib/errors/fail.ts';
 
 /**
- * Limits what one peer uses of this process, so that it cannot starve others: a maximum of admitted requests, and while
- * people and API keys are served, one running request at a time, at a limited rate while any of them wait.
+ * Limits what one peer uses of this process, so that it cannot starve others: a maximum of admitted requests,
+ * and while people and API keys are served, one running request at a time, at a limited rate while any of
+ * them wait.
  */
 export interface PeerLimiter {
-  /** Cheap pre-check. @param caller address and unproved key. @throws Failure `too-many-requests` during its Retry-After. */
+  /**
+   * Cheap pre-check. @param caller address and unproved key. @throws Failure `too-many-requests` during its
+   * Retry-After.
+   */
   check(caller: string): void;
   /** Takes a slot for a request, once. @throws Failure `too-many-requests` if the peer has no free slot. */
   enter(ctx: Context, who: { peer: string; caller: string }): void;
@@ -17,7 +21,10 @@ export interface PeerLimiter {
   middleware: Middleware;
 }
 
-/** Four concurrent parts (docs/federation.md, "Answers on their way"), four retries after time-outs, and other requests. */
+/**
+ * Four concurrent parts (docs/federation.md, "Answers on their way"), four retries after time-outs, and other
+ * requests.
+ */
 const slotsPerPeer = 12;
 /** Requests run one at a time until no others were served for this long. */
 const quietMs = 250;

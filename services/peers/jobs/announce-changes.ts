@@ -14,8 +14,9 @@ export interface ChangeAnnouncer {
 const everyMs = 1_000;
 
 /**
- * Pings the peers whose catalogue differs from the state that they received last: each at most once a second, and
- * independently of each other. A lost ping is not repeated, because peers read the catalogue every minute anyway.
+ * Pings the peers whose catalogue differs from the state that they received last: each at most once a second,
+ * and independently of each other. A lost ping is not repeated, because peers read the catalogue every minute
+ * anyway.
  */
 export function createChangeAnnouncer({
   db,

@@ -7,9 +7,9 @@ import { listUnawareOfKey, markKeyKnown } from '../queries/peer-keys.ts';
 const everyMs = 60_000;
 
 /**
- * Announces our current signing key until each peer has accepted a request signed with it: the unknown key makes
- * the peer fetch our self-description, and so it also learns the current sealing key (docs/federation.md,
- * "Requests between peers"). @param kid thumbprint of the key.
+ * Announces our current signing key until each peer has accepted a request signed with it: the unknown key
+ * makes the peer fetch our self-description, and so it also learns the current sealing key
+ * (docs/federation.md, "Requests between peers"). @param kid thumbprint of the key.
  */
 export function createKeyAnnouncer({
   db,

@@ -42,9 +42,10 @@ const peerTables = {
   rowKey: sql`(d.kind || ' ' || d.sid)`,
   rowKeyType: sql`text`,
   rowTarget: sql`d.peer_url`,
-  // Only to a peer with one of the keys that were pinned when the delivery was queued. The sweeper (end-overdue.ts) ends
-  // overdue deliveries except questions. A CASE, because PostgreSQL estimates that such conditions are rarely true, and would
-  // sort a long queue instead of using its index (ADR 14). Processes of the previous release lease each delivery.
+  // Only to a peer with one of the keys that were pinned when the delivery was queued. The sweeper
+  // (end-overdue.ts) ends overdue deliveries except questions. A CASE, because PostgreSQL estimates that such
+  // conditions are rarely true, and would sort a long queue instead of using its index (ADR 14). Processes of
+  // the previous release lease each delivery.
   due: sql`
     d.not_before <= accord_now() AND
     CASE WHEN d.lease_until >= now() THEN false WHEN d.kind <> 'ask' AND d.deadline <= accord_now() THEN false

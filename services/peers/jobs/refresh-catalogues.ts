@@ -26,8 +26,8 @@ const maxConcurrent = 16;
 const timeoutMs = 45_000;
 
 /**
- * Reads each paired peer's catalogue about once a minute, and at once when the peer announces a change. Deletes
- * the copies of former peers. Processes share the work by leases.
+ * Reads each paired peer's catalogue about once a minute, and at once when the peer announces a change.
+ * Deletes the copies of former peers. Processes share the work by leases.
  */
 export function createCatalogueRefresher(
   dependencies: CatalogueDependencies & { refreshKeysPeriodically: RefreshKeys },

@@ -18,7 +18,10 @@ const leaseSeconds = 90;
 /** About a minute, with jitter so that reads spread out. */
 const nextTime = sql`accord_now() + (45 + 15 * random()) * interval '1 second'`;
 
-/** Schedules a full read of a catalogue, or the deletion of its copy if the peer is gone. @param inSeconds default: now. */
+/**
+ * Schedules a full read of a catalogue, or the deletion of its copy if the peer is gone. @param inSeconds
+ * default: now.
+ */
 export async function scheduleFullRead(tx: Queries, url: string, inSeconds = 0): Promise<void> {
   await tx.query(sql`
     INSERT INTO catalogues AS c (url, due_at) VALUES (${url}, accord_now() + ${inSeconds} * interval '1 second')
@@ -73,7 +76,9 @@ export async function releaseRead(
      WHERE c.url = ${url} AND c.lease = ${lease}`);
 }
 
-/** Records a failed read. The first read is retried sooner, because the peer may not have finished pairing. */
+/**
+ * Records a failed read. The first read is retried sooner, because the peer may not have finished pairing.
+ */
 export async function releaseFailed(db: Queries, { url, lease }: ClaimedCatalogue): Promise<void> {
   await db.query(sql`
     UPDATE catalogues AS c
@@ -84,7 +89,9 @@ export async function releaseFailed(db: Queries, { url, lease }: ClaimedCatalogu
      WHERE c.url = ${url} AND c.lease = ${lease}`);
 }
 
-/** Deletes the row of a deleted copy. If the peer has paired again meanwhile, its catalogue is due at once. */
+/**
+ * Deletes the row of a deleted copy. If the peer has paired again meanwhile, its catalogue is due at once.
+ */
 export async function releaseForgotten(db: Queries, { url, lease }: ClaimedCatalogue): Promise<void> {
   await db.query(sql`
     WITH paired AS (

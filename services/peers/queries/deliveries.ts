@@ -16,8 +16,8 @@ export interface NewDelivery extends DeliveryName {
 }
 
 /**
- * Queues a delivery; idempotent by event and by delivery. The peer's pinned keys are stored with it, so that it never goes
- * to another instance at the same address.
+ * Queues a delivery; idempotent by event and by delivery. The peer's pinned keys are stored with it, so that
+ * it never goes to another instance at the same address.
  */
 export async function queueDelivery(
   db: Queries,
@@ -37,7 +37,10 @@ export async function queueDelivery(
     ON CONFLICT (kind, peer_url, sid) DO NOTHING`);
 }
 
-/** Redirects a peer's waiting deliveries to its new keys. Rows are locked in the order that endDeliveries uses. */
+/**
+ * Redirects a peer's waiting deliveries to its new keys. Rows are locked in the order that endDeliveries
+ * uses.
+ */
 export async function redirectDeliveries(
   tx: Queries,
   url: string,
@@ -62,9 +65,9 @@ export interface EndedDelivery {
 }
 
 /**
- * Deletes ended deliveries, stores their acknowledgements and writes the events. The list is passed as JSON, so that
- * PostgreSQL keeps one plan for any length (ADR 14). Keys are compared as rows, because only the primary key supports that;
- * the index by peer would read a whole queue.
+ * Deletes ended deliveries, stores their acknowledgements and writes the events. The list is passed as JSON,
+ * so that PostgreSQL keeps one plan for any length (ADR 14). Keys are compared as rows, because only the
+ * primary key supports that; the index by peer would read a whole queue.
  */
 export async function endDeliveries(tx: Queries, ended: readonly EndedDelivery[]): Promise<void> {
   const given = ended.map(({ delivery: { kind, url, sid }, answer, event }) => ({
@@ -114,8 +117,8 @@ export async function postponeDelivery(
 }
 
 /**
- * No attempt is running: the queue is not leased, or the deadline passed 30 seconds ago, longer than a lease. Processes of
- * the previous release lease each delivery.
+ * No attempt is running: the queue is not leased, or the deadline passed 30 seconds ago, longer than a lease.
+ * Processes of the previous release lease each delivery.
  */
 const isIdle = sql`
   (d.lease_until IS NULL OR d.lease_until < now()) AND

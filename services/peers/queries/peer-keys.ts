@@ -5,8 +5,8 @@ import type { PeerKey } from '../domain/description.ts';
 import type { PinnedKey } from '../domain/signatures.ts';
 
 /**
- * Pins these keys of a peer and no others. Several peers may pin the same public key, because keys are looked up by peer and
- * thumbprint (docs/federation.md, "Requests between peers").
+ * Pins these keys of a peer and no others. Several peers may pin the same public key, because keys are looked
+ * up by peer and thumbprint (docs/federation.md, "Requests between peers").
  */
 export async function pinKeys(tx: Queries, peer: string, keys: readonly PeerKey[]): Promise<void> {
   await tx.query(sql`DELETE FROM peer_keys AS k WHERE k.peer = ${peer}`);
@@ -66,7 +66,9 @@ export async function describePeer(tx: Queries, id: string, name: string): Promi
      WHERE p.id = ${id}`);
 }
 
-/** Claims the fetch of a peer's self-description. @returns false if it was claimed within the last `seconds`. */
+/**
+ * Claims the fetch of a peer's self-description. @returns false if it was claimed within the last `seconds`.
+ */
 export async function claimDescription(db: Queries, id: string, seconds: number): Promise<boolean> {
   const claimed = await db.query(sql`
     UPDATE peers AS p SET described_at = accord_now()

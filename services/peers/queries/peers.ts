@@ -42,7 +42,10 @@ export async function lockPeer(tx: Queries, id: string): Promise<Peer | undefine
   return locked && tx.one<Peer>(sql`SELECT ${columns} FROM peers AS p WHERE p.id = ${id}`);
 }
 
-/** Returns the id of a pairing by address and one-time key: an existing one, or `id`. @param keyDigest SHA-256 of the key. */
+/**
+ * Returns the id of a pairing by address and one-time key: an existing one, or `id`. @param keyDigest SHA-256
+ * of the key.
+ */
 export async function findOrBeginPairing(
   db: Queries,
   { id, url, keyDigest }: { id: string; url: string; keyDigest: Buffer },
@@ -105,8 +108,8 @@ const isTouchDue = sql`
   (p.last_contact_at IS NULL OR p.last_contact_at < accord_now() - interval '10 seconds')`;
 
 /**
- * A failing peer that is in contact again is retried after 0.5 seconds instead of its full back-off. Contact does not prove
- * that it accepts parts, so the next attempt is still a single one.
+ * A failing peer that is in contact again is retried after 0.5 seconds instead of its full back-off. Contact
+ * does not prove that it accepts parts, so the next attempt is still a single one.
  */
 const retrySoon = (isPeer: Statement) => sql`retried AS (
       UPDATE queues AS q SET next_at = now() + interval '0.5 seconds' FROM peers AS p
@@ -116,9 +119,10 @@ const retrySoon = (isPeer: Statement) => sql`retried AS (
 export type Sender = Pick<Peer, 'id' | 'url' | 'name' | 'state' | 'subjectPrefix'>;
 
 /**
- * Uses up a token's id, confirms that its key is pinned, and records the contact. A single statement, because every request
- * of a peer runs it.
- * @returns the peer, or undefined if the key is no longer pinned. `isFirst` is true for exactly one use of the id.
+ * Uses up a token's id, confirms that its key is pinned, and records the contact. A single statement, because
+ * every request of a peer runs it.
+ * @returns the peer, or undefined if the key is no longer pinned. `isFirst` is true for exactly one use of
+ * the id.
  */
 export function admitToken(
   db: Queries,

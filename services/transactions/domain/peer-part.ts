@@ -1,8 +1,7 @@
 import type { PrivateKey } from '#lib/config/secret-values.ts';
 import type { PinnedLayout } from '#lib/contracts/forms.ts';
 import type { SendingPeer, Submission } from '#lib/contracts/submissions.ts';
-import { askedDigest } from '#lib/federation/asked-digest.ts';
-import { openAnswers, type SealedContent } from '#lib/federation/sealed-answers.ts';
+import { askedDigest, openAnswers, type SealedContent } from '#lib/federation/sealed-answers.ts';
 import { randomId } from '#lib/ids/random-ids.ts';
 import { isStorable } from '#lib/json/check-json.ts';
 import type { ConsentContext } from './context.ts';

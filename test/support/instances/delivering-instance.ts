@@ -39,7 +39,10 @@ export interface TransactionsStandIn
   decision: Decision | 'open';
 }
 
-/** The service peers alone: real HTTP, real PostgreSQL, replicas as many as wanted, and a stand-in for transactions. */
+/**
+ * The service peers alone: real HTTP, real PostgreSQL, replicas as many as wanted, and a stand-in for
+ * transactions.
+ */
 export interface DeliveringInstance {
   url: string;
   db: Database;

@@ -15,7 +15,10 @@ import type { OwnPeer } from '../peers/peer-of-our-own.ts';
 import { createTestBus } from '../stores/event-bus.ts';
 import { type FormsService, startForms } from './forms-service.ts';
 
-/** The services peers and forms of one instance, without anything that runs by itself: a test says when catalogues are read. */
+/**
+ * The services peers and forms of one instance, without anything that runs by itself: a test says when
+ * catalogues are read.
+ */
 export interface PeersService {
   db: Database;
   forms: FormsService;

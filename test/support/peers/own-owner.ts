@@ -16,7 +16,9 @@ export interface Came {
   from: string;
 }
 
-/** An owner of elements that a test plays: it takes parts of answers, or does whatever the test makes of it. */
+/**
+ * An owner of elements that a test plays: it takes parts of answers, or does whatever the test makes of it.
+ */
 export interface OwnOwner {
   /** Requests that came, oldest first. */
   came: Came[];

@@ -16,7 +16,10 @@ export interface OwnPeer {
   /** Signing keys: the first signs, the last vouches. */
   keys: PrivateKey[];
   sealing: PrivateKey;
-  /** Its self-description. @param changes what it says otherwise; `signedBy`: another key than the one that vouches. */
+  /**
+   * Its self-description. @param changes what it says otherwise; `signedBy`: another key than the one that
+   * vouches.
+   */
   describe(changes?: Record<string, unknown>, signedBy?: PrivateKey): Promise<string>;
   /** Answers requests; by default it says who it is, and pairs with whoever asks. */
   answer: (request: IncomingMessage, response: ServerResponse) => void | Promise<void>;

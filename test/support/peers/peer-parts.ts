@@ -2,8 +2,12 @@ import { createHash, randomUUID } from 'node:crypto';
 import { type PrivateKey, publicPart } from '#lib/config/secret-values.ts';
 import type { SendingPeer, Submission } from '#lib/contracts/submissions.ts';
 import type { TransactionsOperations } from '#lib/contracts/transactions.ts';
-import { askedDigest } from '#lib/federation/asked-digest.ts';
-import { type SealedContent, type SealHeader, sealAnswers } from '#lib/federation/sealed-answers.ts';
+import {
+  askedDigest,
+  type SealedContent,
+  type SealHeader,
+  sealAnswers,
+} from '#lib/federation/sealed-answers.ts';
 import { randomId } from '#lib/ids/random-ids.ts';
 import type { TestInstance } from '../instances/instance.ts';
 
