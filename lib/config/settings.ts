@@ -69,9 +69,7 @@ export function readServiceSettings<S extends Service>(
     // TypeScript does not see through the generic type that `read` contains the service's own settings.
     const faults = sound(...own) ? (service.check?.(read as never, read.BASE_URL) ?? []) : [];
     if (read.DEMO)
-      faults.push(
-        'DEMO: DEMO=true is for standalone mode only, because the passwords of demo accounts are public',
-      );
+      faults.push('DEMO: allowed in standalone mode only, because the passwords of demo accounts are public');
     return faults;
   });
   return {

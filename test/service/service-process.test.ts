@@ -68,9 +68,9 @@ describe('a service as a process of its own', () => {
     );
   });
 
-  it('refuses to be a demonstration', async () => {
+  it('refuses demo mode', async () => {
     const { code, errors } = await run('auth', { ...(await settingsFor('/')), DEMO: 'true' }).ended;
-    expect([code, errors]).toEqual([1, expect.stringContaining('DEMO: demo accounts are open to anyone')]);
+    expect([code, errors]).toEqual([1, expect.stringContaining('DEMO: allowed in standalone mode only')]);
   });
 
   it('does not start without its secrets, and makes none', async () => {
@@ -84,7 +84,7 @@ describe('a service as a process of its own', () => {
       'instance-sealing: is missing',
       'internal-transactions: is missing',
       'internal-peers: is missing',
-      `Those that are missing are made by: npm run secrets -- ${folder}`,
+      `Create the missing ones with: npm run secrets -- ${folder}`,
       '',
     ]);
     expect(await readdir(folder)).toEqual([]);

@@ -25,8 +25,7 @@ interface ComposeFile {
 }
 
 /**
- * deploy/compose.yaml, with its anchors in their places, defaults of the environment inserted, and networks
- * as objects.
+ * deploy/compose.yaml with resolved anchors, defaults of the environment, and networks as objects.
  */
 export function readCompose(): ComposeFile {
   const document = parse(readFileSync(path.join(deploy, 'compose.yaml'), 'utf8'), { merge: true });
@@ -37,12 +36,12 @@ export function readCompose(): ComposeFile {
   return compose;
 }
 
-/** As when nobody has set anything: `${NAME:-default}` is the default. */
+/** Replaces `${NAME:-default}` by its default. */
 function withDefaults(_: string, value: unknown): unknown {
   return typeof value === 'string' ? value.replaceAll(/\$\{\w+:-([^}]*)\}/g, '$1') : value;
 }
 
-/** What a container of it has in its environment, when nobody has set anything else. */
+/** The environment of a container of the service, with defaults. */
 export function environmentIn({ environment = {} }: ComposeService): Record<string, string> {
   const image = readFileSync(path.join(deploy, 'Dockerfile'), 'utf8').matchAll(/^ENV (\w+)=(\S+)$/gm);
   return {

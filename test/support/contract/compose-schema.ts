@@ -1,4 +1,4 @@
-/** What of the Compose specification is used here, and nothing else: a key that is misspelt is no key. */
+/** The part of the Compose specification that deploy/compose.yaml uses; misspelt keys are rejected. */
 const text = { type: 'string' };
 const duration = { type: 'string', pattern: '^[1-9]\\d*(s|m)$' };
 const memory = { type: 'string', pattern: '^[1-9]\\d*(m|g)$' };
@@ -60,7 +60,7 @@ const service = strict(
   ['image', 'user', 'read_only', 'cap_drop', 'security_opt', 'pids_limit', 'mem_limit', 'logging', 'restart'],
 );
 
-/** The file as a whole, merge keys resolved. */
+/** The whole file, with merge keys resolved. */
 export const composeSchema = {
   type: 'object',
   additionalProperties: false,

@@ -2,8 +2,8 @@ import type { Page } from 'playwright-core';
 import type { SampleLanguage } from '../samples/sample-content.ts';
 
 /**
- * Opens one of the sample pages and brings it into the state that its name tells: with a callback it counts
- * down as after sending, and `form-cancel` asks whether to cancel.
+ * Opens a sample page in the state of its name: with a callback it counts down as after a submit, and
+ * `form-cancel` shows the question whether to cancel.
  */
 export async function openSample(
   page: Page,

@@ -1,4 +1,4 @@
 import { readContract } from './contract.ts';
 
-/** The product's own contract, parsed. */
+/** The parsed openapi.yaml. */
 export const sampleContract = { ...readContract() } satisfies Record<string, unknown>;
