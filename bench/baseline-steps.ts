@@ -71,7 +71,7 @@ export async function createBaselineSteps({ db, forms }: { db: Queries; forms: B
         infoSerial: '1.0',
         noticeAt: new Date(Date.now() + 150 * 86_400_000).toISOString(),
       };
-      if (!(await commitTransaction(db, { ...facts, records, receipt }, source)))
+      if (!(await commitTransaction(db, { ...facts, records, receipt, parts: [] }, source)))
         throw new Error('The answers were not stored.');
     },
   };

@@ -1,7 +1,7 @@
 import type { JWK } from 'jose';
 import type Koa from 'koa';
+import { LRUCache } from 'lru-cache';
 import type { Document } from 'openapi-backend';
-import { createRepeatedWork } from '#lib/async/repeated-work.ts';
 import { createAuthenticator, forgetRevokedKeys } from '#lib/auth/authenticate.ts';
 import type { PrivateKey } from '#lib/config/secret-values.ts';
 import type { AuthOperations } from '#lib/contracts/auth.ts';
@@ -23,16 +23,14 @@ import type { Logger } from '#lib/observability/logger.ts';
 import type { Metrics } from '#lib/observability/metrics.ts';
 import { followOutcomes } from './consumers/follow-outcomes.ts';
 import { createAnswersDigests } from './domain/answers.ts';
-import { createKnownForms } from './domain/known-forms.ts';
 import { createReceiptSigner } from './domain/receipt.ts';
 import { createTransactionTokens } from './domain/transaction-token.ts';
 import { createSubjectAuthentication } from './handlers/authenticate.ts';
 import { renderErrorPage } from './handlers/error-page.ts';
 import { createHandlers, type Dependencies } from './handlers/handlers.ts';
-import { submitDependencies } from './handlers/submit-dependencies.ts';
-import { createDeadlineSweeper, createExpiryTeller } from './jobs/background-jobs.ts';
+import { createDeadlineSweeper, createExpiryNotifier, createVerdictSweeper } from './jobs/background-jobs.ts';
 import { createOperations } from './operations/create-operations.ts';
-import { forgetSubmissions, heldSubmissions } from './queries/peer-parts.ts';
+import { heldParts } from './queries/peer-parts.ts';
 
 interface Options {
   db: Database;
@@ -51,9 +49,9 @@ interface Options {
     embedOrigins: string;
     corsOrigins: readonly string[];
     trustedProxies: readonly string[];
-    /** How often deadlines are looked at; at most 10 s (docs/interface.md). */
+    /** Interval of the sweeper of deadlines; at most 10 s. */
     sweepMs: number;
-    /** How long before answers expire that is told, at most. */
+    /** EXPIRY_NOTICE */
     expiryNoticeDays: number;
   };
   /** First signs, all verify. */
@@ -64,38 +62,23 @@ interface Options {
   sealingKeys: readonly PrivateKey[];
 }
 
-/** Rows that one statement deletes. */
-const forgetBatch = 1_000;
-
-/** Composes the transactions service: adapters are built and wired here and nowhere else. */
+/** Composes the transactions service. */
 export async function composeTransactions(
   options: Options,
 ): Promise<{ app: Koa; operations: TransactionsOperations; start(): Promise<void>; stop(): Promise<void> }> {
   const { db, bus, forms, instance, limiter, settings, document } = options;
   const log = options.log.child({ service: 'transactions' });
-  options.metrics?.watchTables({ ...eventTables('transactions', db), held: () => heldSubmissions(db) });
+  options.metrics?.watchTables({ ...eventTables('transactions', db), held: () => heldParts(db) });
   const relay = createOutboxRelay({ db, bus, log, metrics: options.metrics?.events });
-  const inbox = createInboxSweeper({ db, log });
-  const forgetter = createRepeatedWork({
-    everyMs: 5 * 60_000,
-    async work(isStopped) {
-      while (!isStopped() && (await forgetSubmissions(db, forgetBatch)) === forgetBatch);
-    },
-    onError: (error) => log.warn('failed to forget old parts of peers; tried again later', { error }),
-  });
-  const sweeper = createDeadlineSweeper({
-    db,
-    source: instance.baseUrl,
-    wake: relay.wake,
-    log,
-    everyMs: settings.sweepMs,
-  });
   const expiryNoticeMs = settings.expiryNoticeDays * 86_400_000;
-  const expiry = createExpiryTeller({
-    ...{ db, forms, log, wake: relay.wake, source: instance.baseUrl },
-    leadMs: expiryNoticeMs,
-    everyMs: settings.sweepMs,
-  });
+  const { wake } = relay;
+  const job = { db, log, source: instance.baseUrl, wake, everyMs: settings.sweepMs };
+  const jobs = [
+    createDeadlineSweeper(job),
+    createExpiryNotifier({ ...job, forms, leadMs: expiryNoticeMs }),
+    createVerdictSweeper({ db, log }),
+    createInboxSweeper({ db, log }),
+  ];
   const tokens = createTransactionTokens({ secrets: options.tokenSecrets, baseUrl: instance.baseUrl });
   const authenticator = createAuthenticator({
     auth: options.auth,
@@ -105,7 +88,7 @@ export async function composeTransactions(
   const dependencies: Dependencies = {
     db,
     forms,
-    knownForms: createKnownForms(),
+    knownForms: new LRUCache({ max: 200 }),
     tokens,
     instance,
     signReceipt: createReceiptSigner(options.signingKey),
@@ -113,9 +96,9 @@ export async function composeTransactions(
     defaultLanguage: settings.defaultLanguage,
     embedOrigins: settings.embedOrigins,
     expiryNoticeMs,
-    wake: relay.wake,
+    wake,
   };
-  followOutcomes({ ...submitDependencies(dependencies), db, bus, log });
+  followOutcomes({ ...dependencies, bus, log });
   const { routes } = await mountContract({
     document,
     tag: 'transactions',
@@ -142,21 +125,17 @@ export async function composeTransactions(
   return {
     app,
     operations: createOperations({
-      ...{ ...dependencies, log, sealingKeys: options.sealingKeys },
+      ...dependencies,
+      log,
+      sealingKeys: options.sealingKeys,
       metrics: options.metrics?.submissions,
     }),
     async start() {
       relay.start();
-      sweeper.start();
-      expiry.start();
-      inbox.start();
-      forgetter.start();
+      for (const { start } of jobs) start();
     },
     async stop() {
-      await sweeper.stop();
-      await expiry.stop();
-      await inbox.stop();
-      await forgetter.stop();
+      for (const { stop } of jobs) await stop();
       await relay.stop();
     },
   };

@@ -10,7 +10,7 @@ import { createKey } from '../../bench/prepare-folder.ts';
 import { readPlans } from '../../bench/read-plans.ts';
 import { runFlow, type Target } from '../../bench/run-flow.ts';
 import { walkRequests } from '../../bench/walk-requests.ts';
-import { createExpiryTeller } from '../../services/transactions/jobs/background-jobs.ts';
+import { createExpiryNotifier } from '../../services/transactions/jobs/background-jobs.ts';
 import { startTestInstance, type TestInstance } from '../support/instances/instance.ts';
 
 /** Enough that an index is cheaper than the table; ANALYZE reads all of so few, so that plans are the same every time. */
@@ -63,7 +63,7 @@ describe('with thousands of records, requests', () => {
       sql`UPDATE transactions SET notice_at = now() WHERE subject = 'filled-4' AND state = 'COMMITTED'`,
     );
     const asked = { source: instance.url, leadMs: 1, everyMs: 60_000, wake() {}, log };
-    const job = createExpiryTeller({ ...asked, db, forms: { activeVersions: async () => ({}) } });
+    const job = createExpiryNotifier({ ...asked, db, forms: { activeVersions: async () => ({}) } });
     const plans = await readPlans(instance.databaseUrl, job.runOnce);
     await pool.end();
     expect(plans.length).toBeGreaterThanOrEqual(4);

@@ -3,7 +3,7 @@ import { createDatabase, type Database } from '#lib/db/database.ts';
 import { createPool } from '#lib/db/pool.ts';
 import { randomId } from '#lib/ids/random-ids.ts';
 import { createLogger } from '#lib/observability/logger.ts';
-import { forgetSubmissions } from '../../services/transactions/queries/peer-parts.ts';
+import { deleteOldVerdicts } from '../../services/transactions/queries/peer-parts.ts';
 import { rowsOf, runInDatabase } from '../support/instances/live-database.ts';
 import { type OwnerInstance, startOwner } from '../support/instances/owner-instance.ts';
 import { makePart, newPeer } from '../support/peers/peer-parts.ts';
@@ -31,7 +31,7 @@ const rowsOfPeer = async ({ url }: { url: string }) =>
   (await rowsOf<{ sid: string }>(lab, 'SELECT sid FROM transactions.submissions WHERE peer = $1', [url])).map(
     ({ sid }) => sid,
   );
-/** As if so many parts of the peer had come; 22 characters each. */
+/** Stores `count` verdicts on parts of a peer; their ids have 22 characters. */
 const fill = ({ url }: { url: string }, count: number, verdict: 'refused' | 'rolledback') =>
   runInDatabase(
     lab,
@@ -45,8 +45,8 @@ const decide = (peer: ReturnType<typeof newPeer>, sid = randomId()) =>
 const refusedPart = (peer: ReturnType<typeof newPeer>) =>
   makePart(lab, { peer, header: { leader: 'https://x.example' } });
 
-describe('what a peer can have stored without a transaction', () => {
-  it('is at most a thousand decisions over parts that never came; those beyond are answered and not stored', async () => {
+describe('verdicts without a transaction', () => {
+  it('are limited to 1,000 decisions per peer about parts that never arrived; further ones are answered, not stored', async () => {
     const [peer, other] = [newPeer(), newPeer()];
     await fill(peer, 999, 'rolledback');
     for (const _ of [1, 2, 3]) expect(await decide(peer)).toEqual({ verdict: 'rolledback' });
@@ -55,7 +55,7 @@ describe('what a peer can have stored without a transaction', () => {
     expect(await rowsOfPeer(other)).toHaveLength(1);
   });
 
-  it('does not keep a peer with many unknown parts from having a held one decided', async () => {
+  it('do not prevent the decision about a held part', async () => {
     const peer = newPeer();
     await fill(peer, 1_000, 'rolledback');
     const part = await makePart(lab, { peer, submission: { mode: 'hold' } });
@@ -65,7 +65,7 @@ describe('what a peer can have stored without a transaction', () => {
     });
   });
 
-  it('is at most ten thousand refusals; beyond, nothing is decided and the peer is told to try again', async () => {
+  it('are limited to 10,000 refusals per peer; further parts get `unavailable`', async () => {
     const [peer, other] = [newPeer(), newPeer()];
     await fill(peer, 10_000, 'refused');
     await expect(lab.one.acceptSubmission(await refusedPart(peer))).rejects.toMatchObject({
@@ -78,7 +78,7 @@ describe('what a peer can have stored without a transaction', () => {
     expect(await lab.one.acceptSubmission(await refusedPart(other))).toMatchObject({ verdict: 'refused' });
   });
 
-  it('is forgotten after 31 days; parts that made a transaction stay', async () => {
+  it('are deleted after 31 days; verdicts with a transaction stay', async () => {
     const peer = newPeer();
     await decide(peer);
     await lab.one.acceptSubmission(await refusedPart(peer));
@@ -91,11 +91,11 @@ describe('what a peer can have stored without a transaction', () => {
         [peer.url, days],
       );
     await age(30);
-    await forgetSubmissions(db, 1_000);
+    await deleteOldVerdicts(db, 1_000);
     expect(await rowsOfPeer(peer)).toHaveLength(3);
     await age(32);
-    expect(await forgetSubmissions(db, 1)).toBe(1);
-    await forgetSubmissions(db, 1_000);
+    expect(await deleteOldVerdicts(db, 1)).toBe(1);
+    await deleteOldVerdicts(db, 1_000);
     expect(await rowsOfPeer(peer)).toEqual([taken.sid]);
   });
 });

@@ -4,7 +4,7 @@ import type { ActiveVersions } from '#lib/contracts/forms.ts';
 import { createDatabase, type Database } from '#lib/db/database.ts';
 import { createPool } from '#lib/db/pool.ts';
 import { createLogger } from '#lib/observability/logger.ts';
-import { createExpiryTeller } from '../../services/transactions/jobs/background-jobs.ts';
+import { createExpiryNotifier } from '../../services/transactions/jobs/background-jobs.ts';
 import { actionNames } from '../../services/webhooks/domain/actions.ts';
 import { type Caller, createKey, signIn } from '../support/instances/callers.ts';
 import { startTestInstance, type TestInstance } from '../support/instances/instance.ts';
@@ -39,7 +39,7 @@ afterAll(async () => {
 function replica(activeVersions: (input: { keys: string[] }) => Promise<ActiveVersions>) {
   const source = instance.url;
   const options = { leadMs: 30 * 86_400_000, everyMs: 60_000, wake() {}, log };
-  return createExpiryTeller({ db, forms: { activeVersions }, source, ...options });
+  return createExpiryNotifier({ db, forms: { activeVersions }, source, ...options });
 }
 
 /** All questions are asked as they were. */

@@ -9,7 +9,7 @@ import {
   origins,
   parseContext,
 } from '../domain/context.ts';
-import { gatherFields } from '../domain/context-fields.ts';
+import { collectFields } from '../domain/context-fields.ts';
 import { recordStatus } from '../domain/records.ts';
 import { isFinal, newTransaction, type ReadTransaction, stateAt } from '../domain/transaction.ts';
 import { normaliseText } from '../domain/values.ts';
@@ -23,8 +23,7 @@ import {
 import { readStatusFacts } from '../queries/records.ts';
 
 /**
- * Reads a ConsentContext for a caller. A plain user may create for themselves alone, and not in another's name: that is
- * looked at before the rest of the content (docs/interface.md).
+ * Reads the ConsentContext of a caller. What a plain user may not set is refused before the rest is checked.
  * @throws Failure `forbidden`, `layout-conflict`, `not-available`, `invalid`; with a pointer for each fault.
  */
 export function readContext(body: Record<string, unknown>, principal: Principal): ConsentContext {
@@ -32,7 +31,7 @@ export function readContext(body: Record<string, unknown>, principal: Principal)
   const parsed = parseContext(body);
   if (!('faults' in parsed)) return parsed.context;
   if (parsed.unavailable)
-    throw fail('not-available', 'This needs something that is not available on this instance yet.', {
+    throw fail('not-available', 'The context needs a feature that is not available on this instance yet.', {
       errors: parsed.faults,
     });
   const layoutsOnly = parsed.faults.every(({ code }) => code === 'layout-conflict');
@@ -41,40 +40,40 @@ export function readContext(body: Record<string, unknown>, principal: Principal)
   });
 }
 
-/** What only operators may say. */
+/** Origins that plain users may not set. */
 const operatorOrigins: readonly unknown[] = origins.filter(
   (origin) => origin !== 'USER' && origin !== 'WEBFORM',
 );
 
 function requireOwnContext(body: Record<string, unknown>, principal: Principal): void {
-  const { fields } = gatherFields(body);
+  const { fields } = collectFields(body);
   const subject = fields.get('subject')?.value;
   if (subject !== undefined && normaliseText(String(subject)) !== principal.subject)
-    throw fail('forbidden', 'You may create a transaction for yourself alone.');
+    throw fail('forbidden', 'You may only create transactions for yourself.');
   if (fields.has('author')) throw fail('forbidden', 'Only an operator may set the author.');
   if (operatorOrigins.includes(fields.get('origin')?.value))
-    throw fail('forbidden', 'You may use the origins USER and WEBFORM alone.');
+    throw fail('forbidden', 'You may only use the origins USER and WEBFORM.');
 }
 
-export interface CreateDependencies {
+interface CreateDependencies {
   db: Database;
   forms: FormsOperations;
-  /** BASE_URL, the source of events. */
-  source: string;
-  /** Tells the relay that there are outbox rows. */
+  instance: { baseUrl: string };
+  /** Wakes the outbox relay. */
   wake: () => void;
 }
 
 /**
- * Creates a transaction, or returns the one that answers an equal context (docs/interface.md, "Duplicate creation"): however many equal requests come
- * at once, they make one.
+ * Creates a transaction, or returns the one of an equal context (docs/interface.md, "Duplicate creation"). Any number of equal requests at
+ * once create one.
  * @throws Failure of `resolveLayout`.
  */
 export async function createTransaction(
-  { db, forms, source, wake }: CreateDependencies,
+  { db, forms, instance, wake }: CreateDependencies,
   context: ConsentContext,
   principal: Principal,
 ): Promise<ReadTransaction & { created: boolean }> {
+  const { baseUrl: source } = instance;
   const { layout, active } = await forms.resolveLayout(layoutReference(context));
   const digest = contextDigest(context, layout, active);
   const fresh = newTransaction(context, layout, principal);
@@ -83,22 +82,22 @@ export async function createTransaction(
     wake();
     return { ...inserted, created: true };
   }
-  const standing = await readClaimed(db, digest);
-  if (standing && (await isReusable(db, standing, active))) return { ...standing, created: false };
+  const existing = await readClaimed(db, digest);
+  if (existing && (await isReusable(db, existing, active))) return { ...existing, created: false };
   const decided = await db.withTransaction(async (tx) => {
-    // The claim's row lock makes equal requests decide one after the other; the second finds what the first has made.
+    // Equal requests decide one after the other; the second finds what the first has created.
     await lockClaim(tx, digest);
     const claimed = await readClaimed(tx, digest);
     if (claimed && (await isReusable(tx, claimed, active))) return { ...claimed, created: false };
-    const made = await insertTransaction(tx, fresh, source);
+    const created = await insertTransaction(tx, fresh, source);
     await repointClaim(tx, digest, fresh.id);
-    return { ...made, created: true };
+    return { ...created, created: true };
   });
   if (decided.created) wake();
   return decided;
 }
 
-/** Open and not past its deadline, or committed with at least one record and every one of them VALID. */
+/** Open before its deadline, or committed with at least one record and all records VALID. */
 export async function isReusable(
   db: Queries,
   { transaction, now }: ReadTransaction,

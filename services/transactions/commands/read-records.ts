@@ -1,7 +1,7 @@
 import type { FormsOperations } from '#lib/contracts/forms.ts';
 import type { Queries } from '#lib/db/database.ts';
 import { type Position, writeCursor } from '#lib/http/lists.ts';
-import { presentRecord } from '../presenters/records.ts';
+import { type PresentedRecord, presentRecord } from '../presenters/records.ts';
 import {
   type Condition,
   type ExtractedRecord,
@@ -12,12 +12,10 @@ import {
 import { type RecordFilter, readRecords } from '../queries/records.ts';
 import { readNow } from '../queries/transactions.ts';
 
-export type PresentedRecord = ReturnType<typeof presentRecord>;
-
 /**
- * A subject's records by key, `"<key>|<subject>|<object>"` for those with an object (docs/interface.md). The active MAJORs are asked
- * from forms at this moment, so that a new MAJOR shows at once.
- * @param states states or statuses to keep; they are looked at last and never change which record is the newest.
+ * A subject's records by key; with an object by `"<key>|<subject>|<object>"` (docs/interface.md, "Records"). The active MAJORs are read now,
+ * so that a new MAJOR takes effect at once.
+ * @param states states or statuses to keep; applied last, so they never change which record is the newest.
  */
 export async function listRecords(
   { db, forms }: { db: Queries; forms: FormsOperations },
@@ -39,7 +37,7 @@ export async function listRecords(
   return grouped;
 }
 
-/** What is looked for: one condition gives each record, several give each subject with its records. */
+/** One condition finds records, several conditions find subjects with their records. */
 export type Extraction = { condition: Condition } | { operator: 'AND' | 'OR'; conditions: Condition[] };
 
 export interface Extracted {
@@ -56,7 +54,7 @@ interface Dependencies {
   forms: FormsOperations;
 }
 
-/** A value of the list and its place in it. */
+/** A value and its position in the list. */
 interface Found {
   position: Position;
   value: Extracted;
@@ -64,11 +62,11 @@ interface Found {
 
 type Walk = (after: Position | undefined, step: number) => AsyncGenerator<Found, void>;
 
-/** Small pages are looked for in large steps as well: after a MAJOR most answers do not count. */
+/** Rows read at once. Small pages read as many too: after a new MAJOR most records are not valid. */
 const smallestStep = 200;
 const countingStep = 2_000;
 
-/** One page of an extraction, newest answers first, and the cursor of the next one (openapi.yaml, Extraction). */
+/** One page, newest records first, and the cursor of the next one (openapi.yaml, `Extraction`). */
 export async function extractRecords(
   dependencies: Dependencies,
   extraction: Extraction,
@@ -77,7 +75,7 @@ export async function extractRecords(
   const found: Found[] = [];
   for await (const each of walkOf(dependencies, extraction)(after, Math.max(limit + 1, smallestStep))) {
     found.push(each);
-    // One more than the page tells that there is a next one.
+    // One more than the page shows that there is a next one.
     if (found.length > limit) break;
   }
   const page = found.slice(0, limit);
@@ -88,7 +86,7 @@ export async function extractRecords(
   };
 }
 
-/** A numbered page of an extraction, with totals. @param isGone the client has disconnected: the rest is not counted. */
+/** A numbered page with totals. @param isGone whether the client has disconnected; counting stops then. */
 export async function extractPage(
   dependencies: Dependencies,
   extraction: Extraction,
@@ -110,7 +108,7 @@ function walkOf(dependencies: Dependencies, extraction: Extraction): Walk {
     : (after, step) => walkSubjects(dependencies, extraction, after, step);
 }
 
-/** Every valid record that meets the condition. */
+/** All valid records that match the condition. */
 async function* walkRecords(
   dependencies: Dependencies,
   condition: Condition,
@@ -119,7 +117,7 @@ async function* walkRecords(
 ): AsyncGenerator<Found, void> {
   for (let from = after; ; ) {
     const batch = await readMatching(dependencies.db, condition, { after: from, limit: step });
-    for (const valid of await keepValid(dependencies, batch))
+    for (const valid of await filterValid(dependencies, batch))
       yield { position: positionOf(valid.stored), value: present([valid]) };
     const last = batch.at(-1);
     if (!last || batch.length < step) return;
@@ -128,8 +126,8 @@ async function* walkRecords(
 }
 
 /**
- * Every subject that meets the conditions, once: in the place of its newest valid record that meets the first condition (AND), or any of
- * them (OR).
+ * All subjects that match the conditions, each at the position of its newest valid record that matches the first condition (AND) or any
+ * condition (OR).
  */
 async function* walkSubjects(
   dependencies: Dependencies,
@@ -143,16 +141,16 @@ async function* walkSubjects(
   for (let from = after; ; ) {
     const batch = await readCandidates(db, leading, { after: from, limit: step });
     const subjects = [...new Set(batch.map(({ subject }) => subject))];
-    const answers = await keepValid(dependencies, await readAnswersTo(db, subjects, keys));
+    const answers = await filterValid(dependencies, await readAnswersTo(db, subjects, keys));
     const bySubject = Map.groupBy(answers, ({ stored }) => stored.subject);
     for (const candidate of batch) {
       const records = bySubject.get(candidate.subject) ?? [];
-      const place = records.find(({ stored }) => leading.some((condition) => meets(stored, condition)));
+      const place = records.find(({ stored }) => leading.some((condition) => matches(stored, condition)));
       if (place?.stored.id !== candidate.id) continue;
-      const isMet = (condition: Condition) => records.some(({ stored }) => meets(stored, condition));
+      const isMet = (condition: Condition) => records.some(({ stored }) => matches(stored, condition));
       if (operator === 'AND' && !conditions.every(isMet)) continue;
       const matching = records.filter(({ stored }) =>
-        conditions.some((condition) => meets(stored, condition)),
+        conditions.some((condition) => matches(stored, condition)),
       );
       yield { position: positionOf(candidate), value: present(matching) };
     }
@@ -162,7 +160,7 @@ async function* walkSubjects(
   }
 }
 
-function meets(record: ExtractedRecord, { key, value, type, serial }: Condition): boolean {
+function matches(record: ExtractedRecord, { key, value, type, serial }: Condition): boolean {
   return (
     record.key === key &&
     record.value.includes(value) &&
@@ -180,7 +178,7 @@ interface Valid {
   presented: PresentedRecord;
 }
 
-async function keepValid({ db, forms }: Dependencies, batch: ExtractedRecord[]): Promise<Valid[]> {
+async function filterValid({ db, forms }: Dependencies, batch: ExtractedRecord[]): Promise<Valid[]> {
   if (batch.length === 0) return [];
   const keys = new Set(batch.flatMap(({ key, infoKey }) => [key, infoKey]));
   const active = await forms.activeVersions({ keys: [...keys] });
@@ -190,7 +188,7 @@ async function keepValid({ db, forms }: Dependencies, batch: ExtractedRecord[]):
     .filter(({ presented }) => presented.status === 'VALID');
 }
 
-/** @param matching newest first, at least one. */
+/** @param matching at least one record, newest first. */
 function present(matching: readonly Valid[]): Extracted {
   const [{ stored, presented }] = matching as [Valid];
   const emailAddress = stored.emailAddress ?? undefined;

@@ -3,14 +3,26 @@ import type { AnswerCheck, FormsOperations } from '#lib/contracts/forms.ts';
 import type { Principal } from '#lib/contracts/principal.ts';
 import type { Queries } from '#lib/db/database.ts';
 import { fail } from '#lib/errors/fail.ts';
-import { randomId } from '#lib/ids/random-ids.ts';
-import { actorName, noSuchTransaction, requireAccess } from '../domain/access.ts';
-import type { AnswersDigests } from '../domain/answers.ts';
-import { type Commitment, composeCommitment, recordsExpiry, waitsForPeers } from '../domain/commitment.ts';
+import { noSuchTransaction, requireAccess, requireOpen } from '../domain/access.ts';
+import { type AnswersDigests, withComment } from '../domain/answers.ts';
+import {
+  type CommitmentFacts,
+  type CommitmentSettings,
+  composeCommitment,
+  type ValidCheck,
+  waitsForPeers,
+} from '../domain/commitment.ts';
 import { deliveryDeadline, sealExpiry } from '../domain/part.ts';
 import { completeReceipt, noticesOn, type Receipt, type ReceiptSigner } from '../domain/receipt.ts';
 import { validRecords } from '../domain/records.ts';
-import { hidesAnswered, type ReadTransaction, stateAt, type Transaction } from '../domain/transaction.ts';
+import {
+  hidesAnswered,
+  type ReadTransaction,
+  recordsExpiry,
+  stateAt,
+  type Transaction,
+} from '../domain/transaction.ts';
+import { changeLink } from '../domain/transaction-token.ts';
 import {
   commitTransaction,
   confirmTransaction,
@@ -20,20 +32,16 @@ import {
 import { readEarlier, readReceiptBody } from '../queries/records.ts';
 import { readTransaction } from '../queries/transactions.ts';
 
-export interface SubmitDependencies {
+export interface SubmitDependencies extends CommitmentSettings {
   db: Queries;
   forms: FormsOperations;
-  instance: { name: string; baseUrl: string };
   signReceipt: ReceiptSigner;
   digests: AnswersDigests;
-  /** The link on the receipt by which the subject changes their mind, good until `until`. */
-  updateUrl: (transaction: Transaction, until: Date) => string;
-  /** EXPIRY_NOTICE */
-  expiryNoticeMs: number;
+  /** Wakes the outbox relay. */
   wake: () => void;
 }
 
-/** A submission as it came in. */
+/** A submission as it was sent. */
 export interface Submission {
   id: string;
   principal: Principal;
@@ -41,55 +49,51 @@ export interface Submission {
   comment: string | null;
   /** A form post (docs/interface.md, "Answers"). */
   form: boolean;
-  /** What the subject reads, best first. */
+  /** Languages of the reader, best first. */
   languages: string[];
 }
 
 export type SubmitOutcome =
-  /** Stored: in force, or as soon as all peers hold their parts. */
+  /** Committed, or waiting for peers. */
   | { outcome: 'stored'; read: ReadTransaction }
-  | { outcome: 'rejected'; read: ReadTransaction; check: Exclude<AnswerCheck, { outcome: 'valid' }> };
+  | { outcome: 'rejected'; read: ReadTransaction; check: Exclude<AnswerCheck, ValidCheck> };
 
 const attempts = 3;
 
+/** The failure of a request whose transaction others kept changing. */
+export function transactionBusy() {
+  return fail('unavailable', 'The transaction is busy. Try again.', { headers: { 'Retry-After': '1' } });
+}
+
 /**
- * Submits answers: token → state → form → answers → commit. The same answers again are the same success; a transaction that somebody else
- * finished in between is read again and judged as it stands.
- * @throws Failure `not-found`, `wrong-state`, `expired`, `withdrawn`.
+ * Submits answers: token → state → form → answers → commit. Idempotent for the same answers. If another request changes the transaction in
+ * between, it is read and judged again.
+ * @throws Failure `not-found`, `wrong-state`, `expired`, `withdrawn`, `unavailable`.
  */
 export async function submitAnswers(
   dependencies: SubmitDependencies,
   submission: Submission,
 ): Promise<SubmitOutcome> {
-  const { digests } = dependencies;
-  const answers = withComment(submission);
+  const { db, digests, instance } = dependencies;
+  const { principal, comment } = submission;
+  const answers = withComment(submission.answers, comment);
   for (let attempt = 0; attempt < attempts; attempt += 1) {
-    const read = await readTransaction(dependencies.db, submission.id);
+    const read = await readTransaction(db, submission.id);
     if (!read) throw noSuchTransaction();
-    requireAccess(submission.principal, read);
-    if (await isAnsweredAlike(dependencies, read, answers)) return { outcome: 'stored', read };
-    requireOpen(read, dependencies.instance.baseUrl);
+    requireAccess(principal, read);
+    if (await isRepeated(dependencies, read, answers)) return { outcome: 'stored', read };
+    requireOpen(read, instance.baseUrl);
     const check = await checkSubmission(dependencies, read, submission);
     if (check.outcome !== 'valid') return { outcome: 'rejected', read, check };
-    const digest = digests.of(answers, check.parts.length > 0, noticesIn(check));
-    const stored = await commitAnswers(dependencies, read, check, submission, digest);
+    const answersDigest = digests.of(answers, check.parts.length > 0, noticesIn(check));
+    const stored = await commitAnswers(dependencies, { read, check, answersDigest, principal, comment });
     if (stored) return { outcome: 'stored', read: { transaction: stored, now: read.now } };
   }
-  throw fail('unavailable', 'The transaction is busy. Please try again.', {
-    headers: { 'Retry-After': '1' },
-  });
+  throw transactionBusy();
 }
 
-/** All that the subject said. */
-export function withComment({
-  answers,
-  comment,
-}: Pick<Submission, 'answers' | 'comment'>): Record<string, string[]> {
-  return comment === null ? answers : { ...answers, comment: [comment] };
-}
-
-/** Whether a transaction has these answers already. Notices may be named or left out: what was recorded tells which they are. */
-async function isAnsweredAlike(
+/** Whether the transaction has these answers already. Notices are known from the receipt, as they may be left out. */
+async function isRepeated(
   { db, digests }: Pick<SubmitDependencies, 'db' | 'digests'>,
   { transaction, now }: ReadTransaction,
   answers: Record<string, string[]>,
@@ -104,24 +108,10 @@ async function isAnsweredAlike(
 }
 
 /** Identifiers of the notices among checked answers. */
-export function noticesIn({ answers, parts }: Extract<AnswerCheck, { outcome: 'valid' }>): string[] {
+export function noticesIn({ answers, parts }: ValidCheck): string[] {
   return [...answers, ...parts.flatMap(({ elements }) => elements)].flatMap(({ identifier, content }) =>
     isNotice(identifier, content) ? identifier : [],
   );
-}
-
-/** @throws Failure `expired` past the deadline (docs/interface.md, "Errors"), `wrong-state` past CREATED. */
-export function requireOpen(
-  { transaction, now }: ReadTransaction,
-  baseUrl: string,
-  pastDeadline: 'expired' | 'wrong-state' = 'expired',
-): void {
-  const state = stateAt(transaction, now);
-  if (state === 'CREATED') return;
-  const breed = `${baseUrl}/consents/${transaction.id}/child`;
-  if (state === 'TIMEOUT')
-    throw fail(pastDeadline, 'The time to answer is over.', { members: { state, breed } });
-  throw fail('wrong-state', `The transaction is ${state} already.`, { members: { state, breed } });
 }
 
 async function checkSubmission(
@@ -129,14 +119,15 @@ async function checkSubmission(
   { transaction, now }: ReadTransaction,
   { answers, form, languages }: Submission,
 ): Promise<AnswerCheck> {
+  const { context, layout } = transaction;
   return forms.checkAnswers({
-    layout: transaction.layout,
+    layout,
     openedAt: transaction.createdAt.toISOString(),
-    languages: transaction.context.language ? [transaction.context.language, ...languages] : languages,
+    languages: context.language ? [context.language, ...languages] : languages,
     answers,
     form,
     hidden: await hiddenKeys(db, forms, transaction, now),
-    sealUntil: sealExpiry(transaction.context, now).toISOString(),
+    sealUntil: sealExpiry(context, now).toISOString(),
     child: transaction.parent !== null,
   });
 }
@@ -157,84 +148,49 @@ export async function hiddenKeys(
 }
 
 /**
- * Stores checked answers in one statement: records, signed receipt, peers' parts, state, history and events. With `holdUntil`, or if all
- * peers are to hold their parts first, they wait: PENDING records, and no receipt yet.
- * @returns undefined if the transaction is not as it was read any more.
+ * Stores checked answers in one statement: records, receipt, parts, state, history and events. With `holdUntil`, or if all owners are to hold
+ * their parts first, records are PENDING and there is no receipt yet.
+ * @returns undefined if the transaction has changed since it was read.
  */
 export async function commitAnswers(
   dependencies: SubmitDependencies,
-  { transaction, now }: ReadTransaction,
-  check: Extract<AnswerCheck, { outcome: 'valid' }>,
-  by: Pick<Submission, 'principal' | 'comment'>,
-  digest: Buffer,
+  facts: CommitmentFacts,
   holdUntil?: Date,
 ): Promise<Transaction | undefined> {
   const { db, instance, signReceipt, wake } = dependencies;
-  const { commitment, body } = composeAnswers(dependencies, { transaction, now }, check, by, digest);
+  const { check, answersDigest } = facts;
+  const { transaction, now } = facts.read;
+  const { commitment, body } = composeCommitment(facts, dependencies);
   const deadline =
     holdUntil ?? (waitsForPeers(transaction, check) ? deliveryDeadline(transaction.context, now) : undefined);
-  const after = { ...transaction, version: transaction.version + 1, answersDigest: digest, changedAt: now };
-  if (deadline) {
-    const pending = { ...commitment, deadline, draft: body };
-    if (!(await submitTransaction(db, pending, instance.baseUrl))) return undefined;
-    wake();
-    return { ...after, state: 'SUBMITTED', expiresAt: deadline };
-  }
-  const signed = { ...commitment, receipt: { body, jws: signReceipt(body) } };
-  if (!(await commitTransaction(db, signed, instance.baseUrl))) return undefined;
+  const isStored = deadline
+    ? await submitTransaction(db, { ...commitment, deadline, draft: body }, instance.baseUrl)
+    : await commitTransaction(
+        db,
+        { ...commitment, receipt: { body, jws: signReceipt(body) } },
+        instance.baseUrl,
+      );
+  if (!isStored) return undefined;
   wake();
-  return { ...after, state: 'COMMITTED' };
-}
-
-/** What is stored of checked answers, and the body of their receipt. */
-export function composeAnswers(
-  {
-    instance,
-    updateUrl,
-    expiryNoticeMs,
-  }: Pick<SubmitDependencies, 'instance' | 'updateUrl' | 'expiryNoticeMs'>,
-  { transaction, now }: ReadTransaction,
-  check: Extract<AnswerCheck, { outcome: 'valid' }>,
-  { principal, comment }: Pick<Submission, 'principal' | 'comment'>,
-  digest: Buffer,
-): { commitment: Omit<Commitment, 'receipt'>; body: string } {
-  const expiresAt = recordsExpiry(transaction, now);
-  const { commitment, receipt } = composeCommitment({
-    transaction,
-    check,
-    answersDigest: digest,
-    author: actorName(principal, transaction),
-    comment,
-    committedAt: now,
-    expiresAt,
-    expiryNoticeMs,
-    instance,
-    receiptId: randomId(),
-    updateUrl: transaction.context.updatable ? updateUrl(transaction, expiresAt) : undefined,
-  });
-  return { commitment, body: JSON.stringify(receipt) };
+  const after = { ...transaction, version: transaction.version + 1, answersDigest, changedAt: now };
+  return deadline ? { ...after, state: 'SUBMITTED', expiresAt: deadline } : { ...after, state: 'COMMITTED' };
 }
 
 /**
- * Puts a transaction's submitted answers in force, and signs its receipt.
- * @returns false if it does not wait any more, or its deadline has passed.
+ * Puts submitted answers in force and signs their receipt.
+ * @returns false if the transaction does not wait any more or its deadline has passed.
  */
 export async function confirmSubmission(
   db: Queries,
-  { instance, signReceipt, updateUrl }: Pick<SubmitDependencies, 'instance' | 'signReceipt' | 'updateUrl'>,
+  { instance, signReceipt, tokens }: Pick<SubmitDependencies, 'instance' | 'signReceipt' | 'tokens'>,
   id: string,
 ): Promise<boolean> {
   const submitted = await readSubmitted(db, id);
   if (!submitted) return false;
   const { transaction, now, draft } = submitted;
   const expiresAt = recordsExpiry(transaction, now);
-  const body = JSON.stringify(
-    completeReceipt(draft, {
-      committedAt: now,
-      expiresAt,
-      updateUrl: transaction.context.updatable ? updateUrl(transaction, expiresAt) : undefined,
-    }),
-  );
+  const updateUrl = changeLink(tokens, instance.baseUrl, transaction, expiresAt);
+  const body = JSON.stringify(completeReceipt(draft, { committedAt: now, expiresAt, updateUrl }));
   const receipt = { body, jws: signReceipt(body) };
   return confirmTransaction(db, { id, committedAt: now, expiresAt, receipt }, instance.baseUrl);
 }

@@ -5,112 +5,97 @@ import { applyOnce } from '#lib/events/inbox.ts';
 import { sharedReader } from '#lib/events/reader.ts';
 import type { Logger } from '#lib/observability/logger.ts';
 import { confirmSubmission, type SubmitDependencies } from '../commands/submit-answers.ts';
-import { moveFollower, movesInForce, type SubmissionAnswer } from '../domain/part.ts';
+import { applyDecision, movesOfCommitted, type OwnerDecision } from '../domain/part.ts';
 import { stateAt } from '../domain/transaction.ts';
 import { rollBack } from '../queries/change-state.ts';
-import { readHolding } from '../queries/commit-transaction.ts';
-import { tellOfPart } from '../queries/events.ts';
+import { createLateDecisions, type LateDecisions } from '../queries/committed-parts.ts';
 import {
-  changeFollower,
-  createLateAnswers,
-  type LateAnswer,
-  type LateOutcome,
+  changePart,
   lockTransactionOf,
-  readFollower,
+  type PartOfTransaction,
+  readHolding,
+  readPart,
+  releaseCommit,
 } from '../queries/parts.ts';
-import { readTransaction } from '../queries/transactions.ts';
 
 const consumer = 'transactions';
 
-/** Takes note of what peers said of the parts that they were sent. */
+export type OutcomeDependencies = Pick<SubmitDependencies, 'instance' | 'signReceipt' | 'tokens' | 'wake'> & {
+  db: Database;
+  log: Logger;
+  /** The name under which events are noted as applied. */
+  consumer: string;
+  applyLate: LateDecisions;
+};
+
+/** Subscribes to the decisions of owners about the parts that they were sent. */
 export function followOutcomes({
   bus,
   ...dependencies
 }: Omit<OutcomeDependencies, 'consumer' | 'applyLate'> & { bus: EventBus }): void {
   const { db, instance } = dependencies;
-  const applyLate = createLateAnswers(db, { consumer, source: instance.baseUrl });
+  const applyLate = createLateDecisions(db, { consumer, source: instance.baseUrl });
   bus.subscribe('accord.peer-outcomes', sharedReader({ name: consumer, db }), ({ id, data }) =>
-    applyOutcome({ ...dependencies, consumer, applyLate }, { eventId: id, answer: data as SubmissionAnswer }),
+    applyOutcome({ ...dependencies, consumer, applyLate }, { eventId: id, decision: data as OwnerDecision }),
   );
 }
 
-export type OutcomeDependencies = Pick<
-  SubmitDependencies,
-  'instance' | 'signReceipt' | 'updateUrl' | 'wake'
-> & {
-  db: Database;
-  log: Logger;
-  /** What peers said is applied under this name. */
-  consumer: string;
-  applyLate: (answer: LateAnswer) => Promise<LateOutcome>;
-};
-
 /**
- * Applies what a peer said of its part: the part's state and, under `together`, what follows from it for the whole transaction, in one COMMIT.
- * The same event again changes nothing.
+ * Applies an owner's decision in one COMMIT: the state of its part and, under `together`, of the whole transaction. Idempotent by event id.
  */
 export async function applyOutcome(
   dependencies: OutcomeDependencies,
-  { eventId, answer }: { eventId: string; answer: SubmissionAnswer },
+  { eventId, decision }: { eventId: string; decision: OwnerDecision },
 ): Promise<void> {
-  const { db, wake, consumer } = dependencies;
-  const told = { consumer, eventId };
-  const late = await applyWhenInForce(dependencies, eventId, answer);
-  const applied = late.known
+  const { db, wake, consumer, applyLate } = dependencies;
+  const { submission: sid, peer: location, id: remoteId, verdict } = decision;
+  // An owner that holds its part is sent a decision, which the fast path does not do.
+  const late =
+    verdict === 'held'
+      ? undefined
+      : await applyLate({ eventId, sid, location, remoteId, moves: movesOfCommitted(decision) });
+  const changed = late?.applied
     ? late.changed
-    : await db.withTransaction((tx) => applyOnce(tx, told, () => apply(dependencies, tx, answer)));
-  if (applied) wake();
+    : await db.withTransaction((tx) =>
+        applyOnce(tx, { consumer, eventId }, () => apply(dependencies, tx, decision)),
+      );
+  if (changed) wake();
 }
 
-/** Most words come when all is in force: nothing hangs on them but what is known of the part. One that is held waits to hear so. */
-async function applyWhenInForce(
-  { applyLate }: OutcomeDependencies,
-  eventId: string,
-  answer: SubmissionAnswer,
-): Promise<LateOutcome> {
-  if (answer.verdict === 'held') return { known: false, changed: false };
-  const { submission: sid, peer: location, id: remoteId } = answer;
-  return applyLate({ eventId, sid, location, remoteId, moves: movesInForce(answer) });
-}
-
-async function apply(
-  dependencies: OutcomeDependencies,
-  tx: Queries,
-  answer: SubmissionAnswer,
-): Promise<void> {
+async function apply(dependencies: OutcomeDependencies, tx: Queries, decision: OwnerDecision): Promise<void> {
   const { instance, log } = dependencies;
-  const { submission: sid, peer } = answer;
-  // Whoever else changes the transaction waits, so that of two last words one finds that it is the last.
-  const transaction = await lockTransactionOf(tx, sid);
-  const follower = transaction === undefined ? undefined : await readFollower(tx, sid);
-  if (transaction === undefined || follower?.location !== peer) {
-    log.warn('a peer answered for a part that is not its own', { id: sid, address: peer });
+  const { submission: sid, peer } = decision;
+  // Decisions about one transaction are applied one after the other, so that the last one sees all others.
+  await lockTransactionOf(tx, sid);
+  const part = await readPart(tx, sid);
+  if (part?.location !== peer) {
+    log.warn('peer decided about a part that is not its own; ignored', { id: sid, address: peer });
     return;
   }
-  const move = moveFollower(follower, answer);
+  const move = applyDecision(part, decision);
   if (!move) return;
-  if (follower.state === 'DROPPED')
-    log.error('a peer has put in force what was taken back', { id: sid, address: peer });
-  await changeFollower(tx, { sid, ...move, remoteId: answer.id }, instance.baseUrl);
-  await settle(dependencies, tx, { id: transaction, sid, peer, isHeld: move.state === 'HELD' });
+  if (part.state === 'DROPPED')
+    log.error('peer committed a part that was taken back; it is in force there', { id: sid, address: peer });
+  await changePart(tx, { sid, ...move, remoteId: decision.id }, instance.baseUrl);
+  await settle(dependencies, tx, part, move.state === 'HELD');
 }
 
-/** One that is lost loses all; when the last one is held, all come into force (docs/interface.md, "States"). */
+/** Commits a waiting transaction when all parts are held; rolls it back when one is lost (docs/interface.md, "States"). */
 async function settle(
   dependencies: OutcomeDependencies,
   tx: Queries,
-  { id, sid, peer, isHeld }: { id: string; sid: string; peer: string; isHeld: boolean },
+  part: PartOfTransaction,
+  isHeld: boolean,
 ): Promise<void> {
   const source = dependencies.instance.baseUrl;
-  const read = await readTransaction(tx, id);
-  if (!read) return;
-  if (read.transaction.state !== 'SUBMITTED') {
-    // It holds what was in force already when it was sent.
-    if (isHeld) await tellOfPart(tx, { sid, location: peer }, { source, decision: 'commit' });
+  const { id, state } = part.transaction;
+  if (state !== 'SUBMITTED') {
+    // The owner holds a part of a transaction that was committed when the part was sent.
+    if (isHeld) await releaseCommit(tx, part, source);
     return;
   }
   const { all, lost } = await readHolding(tx, id);
-  const isOver = lost || stateAt(read.transaction, read.now) !== 'SUBMITTED';
+  const isOver = lost || stateAt(part.transaction, part.now) !== 'SUBMITTED';
   if (!isOver && !all) return;
   if (isOver || !(await confirmSubmission(tx, dependencies, id)))
     await rollBack(tx, sql`SELECT ${id}::text`, source);

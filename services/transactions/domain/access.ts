@@ -1,18 +1,19 @@
 import { unauthorized } from '#lib/auth/authenticate.ts';
 import { isPrivileged, type Principal } from '#lib/contracts/principal.ts';
 import { fail } from '#lib/errors/fail.ts';
-import { recordsExpiry } from './commitment.ts';
-import type { ReadTransaction, Transaction } from './transaction.ts';
+import { isFinal, type ReadTransaction, recordsExpiry, stateAt, type Transaction } from './transaction.ts';
 
-/** Unknown and foreign transactions look the same. */
+/** The same for unknown and for other people's transactions. */
 export function noSuchTransaction() {
-  return fail('not-found', 'There is no such transaction.');
+  return fail('not-found', 'Transaction not found.');
 }
 
 /**
- * Lets pass who may see a transaction: the privileged, its subject signed in, and its own token. A token past its life opens the result while
- * the receipt is valid, so that a link in a mail still leads to withdrawal.
- * @throws Failure `not-found` for everyone else, `unauthorized` for a revoked or expired token, `forbidden` for one that opens less.
+ * Admits privileged callers, the signed-in subject, and holders of a transaction token. An expired token
+ * opens the result while the receipt is valid, so that a link in a mail still leads to withdrawal.
+ * @param need `task` to answer or cancel; `result` for the final page, the receipt and the child.
+ * @throws Failure `not-found` for everyone else, `unauthorized` for a revoked or expired token, `forbidden`
+ * for a `receipt` token at a task.
  */
 export function requireAccess(
   principal: Principal,
@@ -27,7 +28,7 @@ export function requireAccess(
     if (token.isExpired && (until === undefined || until <= now))
       throw unauthorized('The transaction token is not valid.');
     if (token.use === 'receipt' && need === 'task')
-      throw fail('forbidden', 'This token opens the result, the receipt and the change of a consent alone.');
+      throw fail('forbidden', 'This token only opens the result, the receipt and the change of a consent.');
     return;
   }
   if (isPrivileged(principal)) return;
@@ -39,7 +40,38 @@ export function receiptExpiry(transaction: Transaction): Date | undefined {
   return transaction.state === 'COMMITTED' ? recordsExpiry(transaction, transaction.changedAt) : undefined;
 }
 
-/** Who answers: with a transaction token it is the subject. An author that the context names stands for both. */
+/**
+ * The author of answers: the one that the context names, else the subject for a transaction token, else the
+ * caller.
+ */
 export function actorName(principal: Principal, transaction: Transaction): string {
   return transaction.context.author ?? (principal.transaction ? transaction.subject : principal.name);
+}
+
+/**
+ * @throws Failure `expired` (or `pastDeadline`) past the deadline, `wrong-state` past CREATED
+ * (docs/interface.md, "Errors").
+ */
+export function requireOpen(
+  { transaction, now }: ReadTransaction,
+  baseUrl: string,
+  pastDeadline: 'expired' | 'wrong-state' = 'expired',
+): void {
+  const state = stateAt(transaction, now);
+  if (state === 'CREATED') return;
+  const breed = `${baseUrl}/consents/${transaction.id}/child`;
+  if (state === 'TIMEOUT')
+    throw fail(pastDeadline, 'The deadline for answers has passed.', { members: { state, breed } });
+  throw fail('wrong-state', `The transaction is already ${state}.`, { members: { state, breed } });
+}
+
+/**
+ * @throws Failure `wrong-state` unless a transaction may have a child: final and updatable
+ * (docs/interface.md, "Children").
+ */
+export function requireUpdatable({ transaction, now }: ReadTransaction): void {
+  const state = stateAt(transaction, now);
+  if (!isFinal(state)) throw fail('wrong-state', 'The transaction is not final yet.', { members: { state } });
+  if (!transaction.context.updatable)
+    throw fail('wrong-state', 'The transaction is not updatable.', { members: { state } });
 }

@@ -4,13 +4,12 @@ import { fail } from '#lib/errors/fail.ts';
 import { readBoundedText } from '#lib/text/nfc.ts';
 import { normaliseText } from './values.ts';
 
-/** Code points, as many as a free text may have. */
-const maxLength = 4_000;
+/** Code points; the limit of a free text. */
+const maxCommentLength = 4_000;
 
 /**
- * Reads an answers map (openapi.yaml, Answers): a single text becomes a list of one, and `comment`, the one key that names no element,
- * is taken out.
- * @throws Failure `invalid-answer` for one that is too long.
+ * Reads an answers map (openapi.yaml, `Answers`): separates `comment` from the answers and turns a single text into a list of one.
+ * @throws Failure `invalid-answer` if the comment is too long or not one text.
  */
 export function splitComment(body: Record<string, unknown>): {
   answers: Record<string, string[]>;
@@ -19,89 +18,87 @@ export function splitComment(body: Record<string, unknown>): {
   const { comment, ...answers } = body;
   const given = [comment].flat();
   const text =
-    typeof given[0] === 'string' ? readBoundedText(given[0].replaceAll('\r\n', '\n'), maxLength) : '';
+    typeof given[0] === 'string' ? readBoundedText(given[0].replaceAll('\r\n', '\n'), maxCommentLength) : '';
   if (given.length > 1 || text === undefined)
     throw fail('invalid-answer', 'The comment is not valid.', {
       errors: [
         { pointer: '/comment', code: 'too-long', detail: 'must be one text of at most 4,000 characters' },
       ],
     });
-  return {
-    answers: listAnswers(answers),
-    comment: text === '' ? null : text,
-  };
+  // Without a prototype, because a key may have any name.
+  const listed: Record<string, string[]> = Object.create(null);
+  for (const [name, value] of Object.entries(answers))
+    listed[name] = typeof value === 'string' ? [value] : (value as string[]);
+  return { answers: listed, comment: text === '' ? null : text };
 }
 
-/** A single text is a list of one. @returns a map without a prototype: any name may be one of its keys. */
-function listAnswers(given: Record<string, unknown>): Record<string, string[]> {
-  const answers: Record<string, string[]> = Object.create(null);
-  for (const [name, value] of Object.entries(given))
-    answers[name] = typeof value === 'string' ? [value] : (value as string[]);
-  return answers;
+/** The answers map with its comment, as it was sent. */
+export function withComment(answers: Record<string, string[]>, comment: string | null) {
+  return comment === null ? answers : { ...answers, comment: [comment] };
+}
+
+/** The failure of answers to versions that are not valid any more. @param prefix of pointers into the body. */
+export function staleSerial(identifiers: readonly string[], prefix = '', members?: Record<string, unknown>) {
+  return fail('stale-serial', 'The form has changed since it was shown. Read it again and answer.', {
+    errors: identifiers.map((identifier) => ({
+      pointer: `${prefix}/${identifier.replaceAll('~', '~0').replaceAll('/', '~1')}`,
+      code: 'stale-serial',
+      detail: 'has a newer version',
+    })),
+    members,
+  });
 }
 
 type Answers = Record<string, readonly string[]>;
 
-/** Tells whether two submissions are the same (docs/interface.md). */
+/** Digests by which equal submissions are recognised (docs/interface.md, "Answers"). */
 export interface AnswersDigests {
   /**
-   * @param sealed some of the answers are a peer's: then the digest must not reveal what they were.
-   * @param notices identifiers of notices: whether they were named makes no difference.
+   * @param sealed true if some answers were sealed for a peer: the digest is keyed, so that it reveals nothing.
+   * @param notices identifiers of notices; naming them or leaving them out gives the same digest.
    */
   of(answers: Answers, sealed: boolean, notices?: readonly string[]): Buffer;
-  /** Whether a digest is one of these answers, in whichever way it was made. */
+  /** Whether `digest` belongs to these answers, keyed or not. */
   isOf(digest: Buffer, answers: Answers, notices?: readonly string[]): boolean;
 }
 
-/** @param secrets of transaction tokens: the first keys digests, all are tried. */
+/** @param secrets of transaction tokens: keys are derived from them; the first makes digests, all are tried. */
 export function createAnswersDigests(secrets: readonly Uint8Array[]): AnswersDigests {
   const [key, ...former] = secrets.map((secret) =>
     createSecretKey(Buffer.from(hkdfSync('sha256', secret, '', 'answers-digest', 32))),
   );
-  if (!key) throw new Error('a digest of answers needs a secret');
-  const keyed = (given: KeyObject, said: object) =>
-    createHmac('sha256', given)
-      .update(canonicalize(said) as string)
+  if (!key) throw new Error('digests of answers need a secret');
+  const keyed = (by: KeyObject, answers: object) =>
+    createHmac('sha256', by)
+      .update(canonicalize(answers) as string)
       .digest();
   return {
     of(answers, sealed, notices) {
-      const said = answersSaid(answers, notices);
-      // A yes or no is guessed by trying: without the key there is nothing to compare a guess with.
-      return sealed ? keyed(key, said) : sha256Canonical(said);
+      const normalised = normaliseAnswers(answers, notices);
+      // Without a key, a yes or no could be found by trying both.
+      return sealed ? keyed(key, normalised) : sha256Canonical(normalised);
     },
     isOf(digest, answers, notices) {
-      const said = answersSaid(answers, notices);
+      const normalised = normaliseAnswers(answers, notices);
       return (
-        digest.equals(sha256Canonical(said)) ||
-        [key, ...former].some((each) => digest.equals(keyed(each, said)))
+        digest.equals(sha256Canonical(normalised)) ||
+        [key, ...former].some((each) => digest.equals(keyed(each, normalised)))
       );
     },
   };
 }
 
-/**
- * What counts of an answers map: without `info`, without empty answers and notices, prefixes of later clients cut, texts normalised and
- * values in any order.
- */
-function answersSaid(answers: Answers, notices: readonly string[] = []): Record<string, string[]> {
-  const said = Object.entries(answers)
-    .filter(([name]) => name !== 'info')
-    .map(
-      ([name, values]) =>
-        [
-          name.replace(/^bloc\/[^/]+\//, ''),
-          values
-            .map(normaliseLines)
-            .filter((value) => value !== '')
-            .sort(),
-        ] as const,
-    )
-    .filter(([name, values]) => values.length > 0 && !(notices.includes(name) && values[0] === 'accepted'));
-  return Object.fromEntries(said);
-}
-
-function normaliseLines(text: string): string {
-  return normaliseText(text.replaceAll('\r\n', '\n'));
+/** Leaves out `info`, notices, empty answers and `bloc/` prefixes; normalises texts and sorts values. */
+function normaliseAnswers(answers: Answers, notices: readonly string[] = []): Record<string, string[]> {
+  const normalised: [string, string[]][] = [];
+  for (const [sent, values] of Object.entries(answers)) {
+    const name = sent.replace(/^bloc\/[^/]+\//, '');
+    const texts = values.map((text) => normaliseText(text.replaceAll('\r\n', '\n')));
+    const given = texts.filter((text) => text !== '').sort();
+    const isNotice = notices.includes(name) && given[0] === 'accepted';
+    if (sent !== 'info' && given.length > 0 && !isNotice) normalised.push([name, given]);
+  }
+  return Object.fromEntries(normalised);
 }
 
 /** SHA-256 over the canonical JSON (RFC 8785) of a value. Members that are undefined are left out. */

@@ -1,10 +1,14 @@
 import type { AnswerCheck } from '#lib/contracts/forms.ts';
-import { newUuid } from '#lib/ids/random-ids.ts';
-import { composeFollowers, deliveryDeadline, type NewFollower } from './part.ts';
-import { composeReceipt, type Receipt } from './receipt.ts';
+import type { Principal } from '#lib/contracts/principal.ts';
+import { newUuid, randomId } from '#lib/ids/random-ids.ts';
+import { actorName } from './access.ts';
+import { composeParts, deliveryDeadline, type NewPart } from './part.ts';
+import { composeReceipt } from './receipt.ts';
 import { expiringAt } from './records.ts';
-import type { Transaction } from './transaction.ts';
-import { addDuration } from './values.ts';
+import { type ReadTransaction, recordsExpiry, type Transaction } from './transaction.ts';
+import { changeLink, type TransactionTokens } from './transaction-token.ts';
+
+export type ValidCheck = Extract<AnswerCheck, { outcome: 'valid' }>;
 
 /** A record to be stored; times are RFC 3339. */
 export interface NewRecord {
@@ -20,7 +24,7 @@ export interface NewRecord {
 /** All that one COMMIT stores. */
 export interface Commitment {
   id: string;
-  /** The version that was read; another one means somebody was faster. */
+  /** The version that was read; the write fails if it has changed. */
   version: number;
   answersDigest: Buffer;
   committedAt: Date;
@@ -31,67 +35,66 @@ export interface Commitment {
   infoKey: string;
   infoSerial: string;
   records: NewRecord[];
-  /** When the first notice of their expiry is due: RFC 3339, or `infinity`. */
+  /** When the first expiry notice is due: RFC 3339, or `infinity`. */
   noticeAt: string;
   receipt: { body: string; jws: string };
-  /** Peers' parts; absent: none. */
-  followers?: readonly NewFollower[];
+  parts: readonly NewPart[];
 }
 
-/** What is recorded when checked answers are committed. */
+/** Checked answers and who gave them. */
 export interface CommitmentFacts {
-  transaction: Transaction;
-  check: Extract<AnswerCheck, { outcome: 'valid' }>;
+  read: ReadTransaction;
+  check: ValidCheck;
   answersDigest: Buffer;
-  author: string;
+  principal: Principal;
   comment: string | null;
-  committedAt: Date;
-  /** See {@link recordsExpiry}. */
-  expiresAt: Date;
-  /** How long before that `consent.expiring` is told, at most. */
-  expiryNoticeMs: number;
-  instance: { name: string; baseUrl: string };
-  receiptId: string;
-  updateUrl: string | undefined;
 }
 
-/** Composes what one COMMIT stores, but for the receipt's signature. `conditions` never expire (docs/interface.md, "Records"). */
-export function composeCommitment(facts: CommitmentFacts): {
-  commitment: Omit<Commitment, 'receipt'>;
-  receipt: Receipt;
-} {
-  const { transaction, check, committedAt, expiresAt } = facts;
+export interface CommitmentSettings {
+  instance: { name: string; baseUrl: string };
+  tokens: TransactionTokens;
+  /** EXPIRY_NOTICE */
+  expiryNoticeMs: number;
+}
+
+/** Composes what one COMMIT stores, and the body of its receipt, which is not signed yet. */
+export function composeCommitment(
+  { read: { transaction, now }, check, answersDigest, principal, comment }: CommitmentFacts,
+  { instance, tokens, expiryNoticeMs }: CommitmentSettings,
+): { commitment: Omit<Commitment, 'receipt'>; body: string } {
   const { context } = transaction;
-  const expires = (type: string) => (type === 'conditions' ? null : expiresAt.toISOString());
-  const followers = composeFollowers(check.parts, {
+  const author = actorName(principal, transaction);
+  const expiresAt = recordsExpiry(transaction, now);
+  const parts = composeParts(check.parts, {
     mode: waitsForPeers(transaction, check) ? 'hold' : 'commit',
     language: check.language,
-    deadline: deliveryDeadline(context, committedAt),
+    deadline: deliveryDeadline(context, now),
   });
-  const allLast = check.answers.every(({ type }) => type === 'conditions');
+  // `conditions` never expire (docs/interface.md, "Records").
+  const neverExpires = check.answers.every(({ type }) => type === 'conditions');
   const receipt = composeReceipt({
-    receiptId: facts.receiptId,
+    receiptId: randomId(),
     transaction,
-    author: facts.author,
-    instance: facts.instance,
+    author,
+    instance,
     language: check.language,
     information: check.info,
     answers: check.answers,
     unanswered: check.unanswered ?? [],
-    peers: followers.map(({ name, location, shown }) => ({ name, location, ...shown })),
-    committedAt,
-    expiresAt: allLast ? null : expiresAt,
-    updateUrl: facts.updateUrl,
+    peers: parts.map(({ name, location, shown }) => ({ name, location, ...shown })),
+    committedAt: now,
+    expiresAt: neverExpires ? null : expiresAt,
+    updateUrl: changeLink(tokens, instance.baseUrl, transaction, expiresAt),
   });
   const commitment = {
     id: transaction.id,
     version: transaction.version,
-    answersDigest: facts.answersDigest,
-    committedAt,
+    answersDigest,
+    committedAt: now,
     object: context.object ?? '',
     origin: context.origin,
-    author: facts.author,
-    comment: facts.comment,
+    author,
+    comment,
     infoKey: check.info.entry.key,
     infoSerial: check.info.serial,
     records: check.answers.map(({ key, type, serial, value, positions }) => ({
@@ -101,25 +104,20 @@ export function composeCommitment(facts: CommitmentFacts): {
       serial,
       value,
       positions,
-      expiresAt: expires(type),
+      expiresAt: type === 'conditions' ? null : expiresAt.toISOString(),
     })),
-    noticeAt: allLast
+    noticeAt: neverExpires
       ? 'infinity'
-      : expiringAt({ from: committedAt, to: expiresAt }, facts.expiryNoticeMs).toISOString(),
-    followers,
+      : expiringAt({ from: now, to: expiresAt }, expiryNoticeMs).toISOString(),
+    parts,
   };
-  return { commitment, receipt };
+  return { commitment, body: JSON.stringify(receipt) };
 }
 
-/** Whether answers come into force only when all peers hold theirs (docs/interface.md, "States"). */
+/** Whether answers take effect only when all owners hold their parts (docs/interface.md, "States"). */
 export function waitsForPeers(
   { context }: Pick<Transaction, 'context'>,
-  { parts }: Pick<CommitmentFacts['check'], 'parts'>,
+  { parts }: Pick<ValidCheck, 'parts'>,
 ): boolean {
   return context.peerCommit === 'together' && parts.length > 0;
-}
-
-/** When records of a transaction committed at `committedAt` expire. */
-export function recordsExpiry(transaction: Transaction, committedAt: Date): Date {
-  return addDuration(committedAt, transaction.context.validity);
 }

@@ -2,18 +2,49 @@ import type { Fault } from '#lib/errors/fail.ts';
 import type { Given } from './context.ts';
 
 const configurationFields = [
-  'language', 'origin', 'author', 'object', 'validity', 'callback', 'callbackTriggerDelay', 'iframeOrigin', 'confirmation',
-  'confirmationConfig', 'subjectInfos', 'attributes', 'updatable', 'cancellable', 'silent', 'theme', 'notification',
-  'sendInvitation', 'peerCommit', 'timeout',
-] as const; // biome-ignore format: one glance
+  'language',
+  'origin',
+  'author',
+  'object',
+  'validity',
+  'callback',
+  'callbackTriggerDelay',
+  'iframeOrigin',
+  'confirmation',
+  'confirmationConfig',
+  'subjectInfos',
+  'attributes',
+  'updatable',
+  'cancellable',
+  'silent',
+  'theme',
+  'notification',
+  'sendInvitation',
+  'peerCommit',
+  'timeout',
+] as const;
 
 /** Fields of `layoutData`, which forms reads. */
 const layoutFields = [
-  'type', 'info', 'elements', 'blocs', 'orientation', 'theme', 'notification', 'existingElementsVisible', 'validityVisible',
-  'acceptAllVisible', 'acceptAllText', 'submitText', 'cancelVisible', 'cancelText', 'footerOnTop', 'includeIFrameResizer',
-] as const; // biome-ignore format: one glance
+  'type',
+  'info',
+  'elements',
+  'blocs',
+  'orientation',
+  'theme',
+  'notification',
+  'existingElementsVisible',
+  'validityVisible',
+  'acceptAllVisible',
+  'acceptAllText',
+  'submitText',
+  'cancelVisible',
+  'cancelText',
+  'footerOnTop',
+  'includeIFrameResizer',
+] as const;
 
-/** Fields that existing clients send with every context, and whose being ignored changes nothing for them. */
+/** Fields that existing clients send with every context; ignoring them has no effect. */
 const harmlessFields = ['transaction', 'leadingTransaction', 'peerContexts', 'notificationRecipient'];
 
 const knownFields: Record<'context' | 'configuration' | 'layoutData', ReadonlySet<string>> = {
@@ -29,7 +60,7 @@ const knownFields: Record<'context' | 'configuration' | 'layoutData', ReadonlySe
 const maxWarnings = 20;
 const maxNameLength = 100;
 
-/** Names the fields of a context that nobody reads, so that a misspelt one is noticed. Empty texts count as absent. */
+/** Warnings about unknown fields of a context, such as misspelt ones. Empty texts count as absent. */
 export function unknownFields(body: Record<string, unknown>): Fault[] {
   const parts = [
     ['context', '', body],
@@ -52,17 +83,17 @@ function unknownField(prefix: string, name: string): Fault {
   return {
     pointer: `${prefix}/${shown}`,
     code: 'unknown-field',
-    detail: 'is not known here and was ignored',
+    detail: 'is unknown and was ignored',
   };
 }
 
 export type ContextField = 'subject' | 'layout' | 'layoutData' | (typeof configurationFields)[number];
 
 /**
- * Gathers a context's fields from the top level and from `configuration` (docs/interface.md, "The consent context"). Empty texts count as absent, in maps too;
- * `userinfos` is another name of `subjectInfos`; unknown fields are ignored (see {@link unknownFields}).
+ * Collects the fields of a context from its top level and from `configuration` (docs/interface.md, "The consent context"). Empty texts
+ * count as absent, in maps too; `userinfos` is another name of `subjectInfos`; unknown fields are ignored ({@link unknownFields}).
  */
-export function gatherFields(body: Record<string, unknown>): {
+export function collectFields(body: Record<string, unknown>): {
   fields: Map<ContextField, Given>;
   faults: Fault[];
 } {
@@ -76,7 +107,7 @@ export function gatherFields(body: Record<string, unknown>): {
       faults.push({
         pointer,
         code: 'conflict',
-        detail: `is given twice with different values, here and at ${known.pointer}`,
+        detail: `has another value at ${known.pointer}`,
       });
     else if (!known) fields.set(name, { value, pointer });
   };

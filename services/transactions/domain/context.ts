@@ -1,7 +1,7 @@
 import type { ActiveVersions, LayoutReference, PinnedLayout } from '#lib/contracts/forms.ts';
 import type { Fault } from '#lib/errors/fail.ts';
 import { sha256Canonical } from './answers.ts';
-import { type ContextField, gatherFields } from './context-fields.ts';
+import { type ContextField, collectFields } from './context-fields.ts';
 import {
   isFault,
   longestValidity,
@@ -14,14 +14,13 @@ import {
 
 /** How the answers were collected; kept on records (docs/interface.md, "The consent context"). */
 export const origins = ['WEBFORM', 'OPERATOR', 'USER', 'EMAIL', 'RECEIPT'] as const;
-/** PEER: the form was shown by a partner instance; no caller may say so. */
+/** PEER: a peer showed the form; callers cannot set it. */
 export type Origin = (typeof origins)[number] | 'PEER';
 
 /** The validation step. */
-export const confirmations = ['NONE', 'FORM_CODE', 'EMAIL_CODE', 'SMS_CODE'] as const;
-export type Confirmation = (typeof confirmations)[number];
+const confirmations = ['NONE', 'FORM_CODE', 'EMAIL_CODE', 'SMS_CODE'] as const;
 
-/** A ConsentContext (interface.md), normalised: every default filled in, empty fields left out. */
+/** A ConsentContext (docs/interface.md, "The consent context"): defaults filled in, empty fields left out. */
 export interface ConsentContext {
   subject: string;
   layout?: string;
@@ -34,7 +33,7 @@ export interface ConsentContext {
   callback?: string;
   callbackTriggerDelay: number;
   iframeOrigin?: string;
-  confirmation: Confirmation;
+  confirmation: (typeof confirmations)[number];
   confirmationConfig?: Record<string, string>;
   subjectInfos?: Record<string, string>;
   attributes?: Record<string, string>;
@@ -54,26 +53,32 @@ export interface Given {
   pointer: string;
 }
 
-/** A context as it was sent, or the faults that keep it from being one. */
+/** `unavailable`: valid, but it needs a feature that this instance does not have. */
 export type ContextResult = { context: ConsentContext } | { faults: Fault[]; unavailable: boolean };
 
-/** What forms must know of a context to resolve its layout, and no more: the rest is nobody's business there. */
+/** The members of a context that the forms service needs to resolve its layout. */
 export function layoutReference({ layout, layoutData, theme }: ConsentContext): LayoutReference {
   return { layout, layoutData, theme };
 }
 
-const later = 'is not available on this instance yet';
+/** Defaults of the fields that have one. */
+export const contextDefaults = {
+  origin: 'WEBFORM',
+  validity: 'P6M',
+  callbackTriggerDelay: 4000,
+  confirmation: 'NONE',
+  updatable: true,
+  cancellable: false,
+  silent: false,
+  sendInvitation: false,
+  peerCommit: 'independent',
+  timeout: 'P7D',
+} as const satisfies Partial<ConsentContext>;
 
-/**
- * Reads a ConsentContext: every field checked, every fault told at once (docs/interface.md, "The consent context").
- * `unavailable` is true if nothing is wrong but a feature that this instance does not have.
- */
+/** Parses a ConsentContext and reports all faults at once (docs/interface.md, "The consent context"). */
 export function parseContext(body: Record<string, unknown>): ContextResult {
-  const { fields, faults } = gatherFields(body);
-  const context: Partial<Record<ContextField, unknown>> = {
-    origin: 'WEBFORM', validity: 'P6M', callbackTriggerDelay: 4000, confirmation: 'NONE', updatable: true, cancellable: false,
-    silent: false, sendInvitation: false, peerCommit: 'independent', timeout: 'P7D',
-  }; // biome-ignore format: one glance
+  const { fields, faults } = collectFields(body);
+  const context: Partial<Record<ContextField, unknown>> = { ...contextDefaults };
   for (const [name, given] of fields) {
     const value = readers[name]?.(given) ?? given.value;
     if (isFault(value)) faults.push(value);
@@ -85,7 +90,7 @@ export function parseContext(body: Record<string, unknown>): ContextResult {
   if (fields.has('layout') && fields.has('layoutData'))
     fault('/layoutData', 'layout-conflict', 'must not be set beside layout');
   if (!fields.has('layout') && !fields.has('layoutData'))
-    fault('/layout', 'layout-conflict', 'either layout or layoutData must be set');
+    fault('/layout', 'layout-conflict', 'one of layout and layoutData must be set');
   if (faults.length > 0) return { faults, unavailable: false };
   const missing = unavailableFeatures(context as unknown as ConsentContext, fields);
   if (missing.length > 0) return { faults: missing, unavailable: true };
@@ -126,7 +131,7 @@ const readers: Partial<Record<ContextField, Reader>> = {
   peerCommit: oneOf(['independent', 'together'], 'peerCommit'),
 };
 
-/** What comes with mail and codes (openapi.yaml says so too). */
+/** Features that need mail and codes, which are not implemented (openapi.yaml says so too). */
 function unavailableFeatures(context: ConsentContext, fields: Map<ContextField, Given>): Fault[] {
   const faults: Fault[] = [];
   const missing = (name: ContextField, wanted: boolean, what: string) => {
@@ -134,7 +139,7 @@ function unavailableFeatures(context: ConsentContext, fields: Map<ContextField, 
       faults.push({
         pointer: fields.get(name)?.pointer ?? `/${name}`,
         code: 'not-available',
-        detail: `${what} ${later}`,
+        detail: `${what} is not available on this instance yet`,
       });
   };
   missing('confirmation', context.confirmation !== 'NONE', `confirmation ${context.confirmation}`);
@@ -144,9 +149,9 @@ function unavailableFeatures(context: ConsentContext, fields: Map<ContextField, 
 }
 
 /**
- * What makes two contexts equal (docs/interface.md, "Duplicate creation"): SHA-256 over the canonical JSON (RFC 8785) of the
- * context with its layout resolved, each element with its ACTIVE MAJOR. Author, sendInvitation and Accept-Language do not count, nor
- * whether the elements came as `blocs`: they mean the same (§4).
+ * The digest by which two contexts are equal (docs/interface.md, "Duplicate creation"): SHA-256 over the canonical JSON (RFC 8785) of the
+ * context with its layout resolved and the ACTIVE MAJOR of each element. Author, sendInvitation, Accept-Language and the form of the
+ * layout (`elements` or `blocs`) do not count.
  */
 export function contextDigest(context: ConsentContext, layout: PinnedLayout, active: ActiveVersions): Buffer {
   const { author, sendInvitation, layout: _saved, layoutData, ...counted } = context;

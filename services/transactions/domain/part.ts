@@ -1,48 +1,71 @@
 import type { EventData } from '#lib/contracts/events.gen.ts';
 import type { SealedPart } from '#lib/contracts/submissions.ts';
+import type { ConsentContext } from './context.ts';
 import { shownTexts } from './receipt.ts';
-import type { StoredContext } from './transaction.ts';
 
-/** What a peer said of a part, or that it said nothing in time. */
-export type SubmissionAnswer = EventData['io.accord.submission.answered.v1'];
+/** An owner's decision about its part, or `expired` if it made none in time. */
+export type OwnerDecision = EventData['io.accord.submission.answered.v1'];
 
-/** States of a part at its owner (docs/federation.md). */
-export type FollowerState = 'WAITING' | 'SENDING' | 'HELD' | 'ACCEPTED' | 'REFUSED' | 'DROPPED';
-/** Those that an answer leads to. */
-export type AnsweredState = Extract<FollowerState, 'HELD' | 'ACCEPTED' | 'REFUSED' | 'DROPPED'>;
+/** States of a part at its owner (docs/federation.md, "Answers at the leader"). */
+export type PartState = 'SENDING' | 'HELD' | 'ACCEPTED' | 'REFUSED' | 'DROPPED';
+export type DecidedState = Exclude<PartState, 'SENDING'>;
 
 /** Texts as they were shown, without an answer. */
 export interface ShownTexts {
   identifier: string;
   lang: string;
   texts: Record<string, unknown>;
-  /** Hex, over the canonical JSON of the texts. */
+  /** Hexadecimal, over the canonical JSON of the texts. */
   sha256: string;
 }
 
-/** What one peer asked, as receipts and pages tell it. */
+/** What one peer asked, as receipts and pages show it. */
 export interface ShownPart {
   information: ShownTexts;
   elements: ShownTexts[];
 }
 
 /** The part of a transaction that a peer owns. */
-export interface Follower {
+export interface Part {
   sid: string;
   /** The peer's base URL. */
   location: string;
   name: string;
-  state: FollowerState;
+  state: PartState;
   reason: string | null;
   /** The transaction at the peer. */
   remoteId: string | null;
+  /** `hold`: the owner waits for the leader's decision. */
   mode: 'commit' | 'hold';
   shown: ShownPart;
 }
 
-/** What a peer's word makes of a part; a word that is absent for a state changes nothing. */
-const moves: Readonly<Record<FollowerState, Partial<Record<SubmissionAnswer['verdict'], AnsweredState>>>> = {
-  WAITING: {},
+/** A part to be stored and released in one COMMIT. */
+export interface NewPart extends Pick<Part, 'sid' | 'location' | 'name' | 'mode' | 'shown'> {
+  /** Position in the form. */
+  place: number;
+  sealed: string;
+  language: string;
+  /** RFC 3339 */
+  deadline: string;
+}
+
+/** Parts in the order of the form. */
+export function composeParts(
+  sealed: readonly SealedPart[],
+  common: { mode: Part['mode']; language: string; deadline: Date },
+): NewPart[] {
+  return sealed.map(({ info, elements, ...part }, place) => ({
+    ...part,
+    ...common,
+    place,
+    shown: { information: shownTexts(info), elements: elements.map(shownTexts) },
+    deadline: common.deadline.toISOString(),
+  }));
+}
+
+/** The state that each decision leads to; decisions that are absent for a state change nothing. */
+const moves: Readonly<Record<PartState, Partial<Record<OwnerDecision['verdict'], DecidedState>>>> = {
   SENDING: {
     committed: 'ACCEPTED',
     held: 'HELD',
@@ -50,7 +73,7 @@ const moves: Readonly<Record<FollowerState, Partial<Record<SubmissionAnswer['ver
     rolledback: 'REFUSED',
     expired: 'DROPPED',
   },
-  // A decision that could not be told does not undo it: its owner asks for it.
+  // `expired` changes nothing: the owner asks for a decision that could not be delivered.
   HELD: { committed: 'ACCEPTED', refused: 'REFUSED', rolledback: 'REFUSED' },
   ACCEPTED: {},
   REFUSED: {},
@@ -58,70 +81,45 @@ const moves: Readonly<Record<FollowerState, Partial<Record<SubmissionAnswer['ver
 };
 
 /**
- * What becomes of a part when its owner has answered. What was to be held is not in force before it is decided, whatever its owner says; one that
- * was taken back is in force all the same if its owner says so then: nobody is told otherwise.
+ * The state of a part after its owner's decision. A part to be held waits for the others even if its owner says `committed`. A dropped part
+ * that its owner says is `committed` becomes ACCEPTED, because its answers are in force there.
  * @returns undefined if nothing changes.
  */
-export function moveFollower(
-  { state, mode }: Pick<Follower, 'state' | 'mode'>,
-  { verdict, reason }: Pick<SubmissionAnswer, 'verdict' | 'reason'>,
-): { state: AnsweredState; reason: string | null } | undefined {
-  const early = state === 'SENDING' && mode === 'hold' && verdict === 'committed';
-  const against = state === 'DROPPED' && mode === 'hold' && verdict === 'committed';
-  const next = early ? 'HELD' : against ? 'ACCEPTED' : moves[state][verdict];
+export function applyDecision(
+  { state, mode }: Pick<Part, 'state' | 'mode'>,
+  { verdict, reason }: Pick<OwnerDecision, 'verdict' | 'reason'>,
+): { state: DecidedState; reason: string | null } | undefined {
+  const isHold = mode === 'hold' && verdict === 'committed';
+  const early = isHold && state === 'SENDING';
+  const late = isHold && state === 'DROPPED';
+  const next = early ? 'HELD' : late ? 'ACCEPTED' : moves[state][verdict];
   if (!next) return undefined;
   if (next === 'DROPPED') return { state: next, reason: 'expired' };
   return { state: next, reason: next === 'REFUSED' ? (reason ?? 'decided') : null };
 }
 
-/** What a peer's word makes of a part whose answers were in force when it was sent, by the state in which the part is. */
-export function movesInForce(
-  answer: Pick<SubmissionAnswer, 'verdict' | 'reason'>,
-): { from: FollowerState; state: AnsweredState; reason: string | null }[] {
-  return (Object.keys(moves) as FollowerState[]).flatMap((from) => {
-    const move = moveFollower({ state: from, mode: 'commit' }, answer);
+/** What a decision does to a part of a committed transaction, for each state of the part. */
+export function movesOfCommitted(
+  decision: Pick<OwnerDecision, 'verdict' | 'reason'>,
+): { from: PartState; state: DecidedState; reason: string | null }[] {
+  return (Object.keys(moves) as PartState[]).flatMap((from) => {
+    const move = applyDecision({ state: from, mode: 'commit' }, decision);
     return move ? [{ from, ...move }] : [];
   });
 }
 
-/** A peer's part that is to be stored; it is released in the same COMMIT. */
-export interface NewFollower {
-  sid: string;
-  place: number;
-  location: string;
-  name: string;
-  sealed: string;
-  mode: Follower['mode'];
-  language: string;
-  shown: ShownPart;
-  /** RFC 3339 */
-  deadline: string;
-}
-
-/** Parts as they are stored, in the order of the form. @param how what is the same for all. */
-export function composeFollowers(
-  parts: readonly SealedPart[],
-  { mode, language, deadline }: { mode: Follower['mode']; language: string; deadline: Date },
-): NewFollower[] {
-  return parts.map(({ sid, location, name, sealed, info, elements }, place) => ({
-    ...{ sid, place, location, name, sealed, mode, language },
-    shown: { information: shownTexts(info), elements: elements.map(shownTexts) },
-    deadline: deadline.toISOString(),
-  }));
-}
-
 const hourMs = 3_600_000;
-/** How long a part is tried (federation.md, "Answers" 7). */
-const hours: Readonly<Record<StoredContext['peerCommit'], number>> = { independent: 30 * 24, together: 24 };
-/** The owner's clock may be wrong, and its answer may have been lost on the last try. */
+/** How long delivery of a part is attempted (docs/federation.md, "Answers at the leader"). */
+const hours: Readonly<Record<ConsentContext['peerCommit'], number>> = { independent: 30 * 24, together: 24 };
+/** For a wrong clock of the owner and for a lost answer to the last attempt. */
 const graceMs = hourMs;
 
-/** Until when peers' parts of a transaction submitted now are tried; under `together` also until when all of them must be held. */
-export function deliveryDeadline({ peerCommit }: Pick<StoredContext, 'peerCommit'>, now: Date): Date {
+/** The deadline for delivery of a transaction's parts; under `together` also the deadline for all owners to hold them. */
+export function deliveryDeadline({ peerCommit }: Pick<ConsentContext, 'peerCommit'>, now: Date): Date {
   return new Date(now.getTime() + hours[peerCommit] * hourMs);
 }
 
 /** Until when the owner of a part can open it. */
-export function sealExpiry(context: Pick<StoredContext, 'peerCommit'>, now: Date): Date {
+export function sealExpiry(context: Pick<ConsentContext, 'peerCommit'>, now: Date): Date {
   return new Date(deliveryDeadline(context, now).getTime() + graceMs);
 }

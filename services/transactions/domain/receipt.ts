@@ -6,7 +6,7 @@ import { sha256Canonical } from './answers.ts';
 import type { ShownPart, ShownTexts } from './part.ts';
 import type { Transaction } from './transaction.ts';
 
-/** The one truth of what was asked and answered in a transaction (docs/interface.md, "Receipts"), as it is signed and stored. */
+/** The body of a receipt, as it is signed and stored (docs/interface.md, "Receipts"). */
 export type Receipt = Readonly<Record<string, unknown>> & {
   receiptId: string;
   transaction: string;
@@ -16,7 +16,7 @@ export type Receipt = Readonly<Record<string, unknown>> & {
   peers?: readonly ReceiptPeer[];
 };
 
-/** What a peer asked; the answers to it are in the peer's own receipt. */
+/** What a peer asked; the answers are on the peer's own receipt. */
 export interface ReceiptPeer extends ShownPart {
   name: string;
   location: string;
@@ -30,7 +30,7 @@ interface ReceiptFacts {
   language: string;
   information: DescribedInformation;
   answers: readonly CheckedAnswer[];
-  /** Asked, and left without an answer. */
+  /** Elements that were shown and not answered. */
   unanswered: readonly DescribedElement[];
   peers: readonly ReceiptPeer[];
   committedAt: Date;
@@ -38,7 +38,7 @@ interface ReceiptFacts {
   updateUrl: string | undefined;
 }
 
-/** Composes the body of a receipt; members without a value are left out. */
+/** Members without a value are left out. */
 export function composeReceipt(facts: ReceiptFacts): Receipt {
   const { transaction, instance, information } = facts;
   const { context } = transaction;
@@ -71,7 +71,7 @@ export function composeReceipt(facts: ReceiptFacts): Receipt {
   };
 }
 
-/** A receipt that was composed when the answers were submitted, as it is when they come into force. */
+/** Completes the draft of a receipt when the submitted answers are committed. */
 export function completeReceipt(
   draft: string,
   facts: { committedAt: Date; expiresAt: Date; updateUrl: string | undefined },
@@ -99,19 +99,22 @@ function composeConsent(answer: CheckedAnswer, owner: string) {
 
 function composeUnanswered({ identifier, entry, content, answers }: DescribedElement, owner: string) {
   return {
-    ...{ identifier, type: entry.type, lang: content.lang },
+    identifier,
+    type: entry.type,
+    lang: content.lang,
     ...textsShown(content),
-    ...{ options: answers ?? [], owner },
+    options: answers ?? [],
+    owner,
   };
 }
 
-/** Identifiers of the notices on a receipt, peers' too. */
+/** Identifiers of the notices on a receipt, including those of peers. */
 export function noticesOn({ consents, peers }: Receipt): string[] {
   const shown = [...(consents ?? []), ...(peers ?? []).flatMap(({ elements }) => elements)];
   return shown.flatMap(({ identifier, texts }) => (isNotice(identifier, texts) ? identifier : []));
 }
 
-/** What was shown of an item, for a receipt. */
+/** The texts of an item as the receipt records them. */
 export function shownTexts({
   identifier,
   content,
@@ -122,10 +125,10 @@ export function shownTexts({
   return { identifier, lang: content.lang, ...textsShown(content) };
 }
 
-/** Contents of activated versions never change and are shared, so each is digested once. */
+/** Cached by content object: the content of an activated version never changes. */
 const digested = new WeakMap<object, { texts: Record<string, unknown>; sha256: string }>();
 
-/** The texts that the page showed and their digest, hex over canonical JSON (docs/interface.md); the language is told beside them. */
+/** The texts without `lang`, and their digest (docs/interface.md, "Receipts"). */
 function textsShown(content: { lang: string }): { texts: Record<string, unknown>; sha256: string } {
   const known = digested.get(content);
   if (known) return known;
@@ -138,7 +141,7 @@ function textsShown(content: { lang: string }): { texts: Record<string, unknown>
 /** Signs a receipt's body as it is stored. @returns a compact JWS. */
 export type ReceiptSigner = (body: string) => string;
 
-/** Receipts are signed with the instance's key, whose public part stands in `/.well-known/accord` (docs/interface.md, "Receipts"). */
+/** @param signingKey the instance's private key; `/.well-known/accord` publishes its public part (docs/interface.md, "Receipts"). */
 export function createReceiptSigner(signingKey: JWK & { kid: string }): ReceiptSigner {
   const header = {
     alg: 'ES256',

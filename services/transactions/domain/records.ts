@@ -4,7 +4,7 @@ import type { ActiveVersions, DescribedElement } from '#lib/contracts/forms.ts';
 export const recordStates = ['PENDING', 'COMMITTED', 'ROLLED_BACK'] as const;
 export const recordStatuses = ['VALID', 'OBSOLETE', 'EXPIRED', 'IRRELEVANT'] as const;
 
-/** A record as far as its status depends on it. */
+/** The members of a record that its status depends on. */
 export interface StatusFacts {
   state: (typeof recordStates)[number];
   key: string;
@@ -16,12 +16,18 @@ export interface StatusFacts {
   newest: boolean;
 }
 
-export type RecordStatus = (typeof recordStatuses)[number];
-export type StatusExplanation =
-  | 'LATEST_VALID' | 'OBSOLETE' | 'EXPIRED' | 'STILL_PENDING' | 'ENTRY_DELETED' | 'ROLLED_BACK'
-  | 'INFO_SERIAL_ARCHIVED' | 'BODY_SERIAL_ARCHIVED'; // biome-ignore format: one glance
+type RecordStatus = (typeof recordStatuses)[number];
+type StatusExplanation =
+  | 'LATEST_VALID'
+  | 'OBSOLETE'
+  | 'EXPIRED'
+  | 'STILL_PENDING'
+  | 'ENTRY_DELETED'
+  | 'ROLLED_BACK'
+  | 'INFO_SERIAL_ARCHIVED'
+  | 'BODY_SERIAL_ARCHIVED';
 
-/** A record's status now: the first rule that hits (docs/interface.md, "Records"). MINOR keeps earlier answers valid, MAJOR asks again. */
+/** A record's status at `now`: the first rule that matches (docs/interface.md, "Records"). */
 export function recordStatus(
   record: StatusFacts,
   active: ActiveVersions,
@@ -37,7 +43,7 @@ export function recordStatus(
   return record.newest ? ['VALID', 'LATEST_VALID'] : ['OBSOLETE', 'OBSOLETE'];
 }
 
-/** The MAJOR of a serial `<major>.<minor>`. */
+/** The major of a serial `<major>.<minor>`. */
 function major(serial: string): number {
   return Number.parseInt(serial, 10);
 }
@@ -55,7 +61,7 @@ export interface EarlierRecord {
   expiresAt: Date | null;
 }
 
-/** The records among `earlier` that are VALID now. */
+/** The records that are VALID at `now`. */
 export function validRecords(
   earlier: readonly EarlierRecord[],
   active: ActiveVersions,
@@ -66,7 +72,7 @@ export function validRecords(
   );
 }
 
-/** An earlier answer as the form shows it: options in the words that the form offers now, known by position. */
+/** The subject's valid answer to an element; options are matched by position and shown in today's words. */
 export function previousAnswer(
   element: DescribedElement,
   valid: readonly EarlierRecord[],
@@ -85,23 +91,23 @@ export function previousAnswer(
   };
 }
 
-/** A committed transaction whose answers expire, when a notice of that is due. */
+/** A committed transaction for which an expiry notice is due. */
 export interface DueTransaction {
   id: string;
-  /** When the notice was due, as the database writes it. */
+  /** When the notice was due, in the database's precision. */
   dueAt: string;
   expiresAt: Date;
-  /** Its records that expire. */
+  /** Without `conditions`, which never expire. */
   records: StatusFacts[];
 }
 
-/** What is written of a {@link DueTransaction}. */
+/** The notice to write for a {@link DueTransaction}. */
 export interface ExpiryNotice {
   id: string;
   dueAt: string;
-  /** When the next notice is due; RFC 3339, or `infinity` if none is to come. */
+  /** When the next notice is due: RFC 3339, or `infinity` for none. */
   nextAt: string;
-  /** What is told; null if no answer of the transaction is in force any more. */
+  /** The event; null if no answer of the transaction is valid any more. */
   name: 'expiring' | 'expired' | null;
 }
 
@@ -110,7 +116,7 @@ export function expiringAt({ from, to }: { from: Date; to: Date }, leadMs: numbe
   return new Date(to.getTime() - Math.min(leadMs, (to.getTime() - from.getTime()) / 10));
 }
 
-/** An answer that a later one has replaced, or whose question is not asked any more, is no news when it expires. */
+/** Composes a notice. Answers that were replaced, or whose element was withdrawn, expire without an event. */
 export function expiryNotice(
   { id, dueAt, expiresAt, records }: DueTransaction,
   active: ActiveVersions,

@@ -1,13 +1,13 @@
 import { type State, states } from './transaction.ts';
 
-/** Transactions created on one day that are in one state now; a day without any has one row without a state. */
+/** Transactions created on one day, by their state now; a day without any has one row with a null state. */
 export interface StateCount {
   date: string;
   state: State | null;
   count: number;
 }
 
-/** Decisions taken in transactions created on one day. */
+/** Decisions in transactions created on one day. */
 export interface DecisionCount {
   date: string;
   key: string;
@@ -21,14 +21,14 @@ interface Decisions {
   refused: number;
 }
 
-/** How many transactions there are in each state, and what was decided: by element, and day by day. */
+/** Transactions by state; decisions by element and by day. */
 export interface Stats {
   states: Record<State, number>;
   elements: (Pick<DecisionCount, 'key' | 'type'> & Decisions)[];
   days: ({ date: string; created: number; committed: number } & Decisions)[];
 }
 
-/** Adds counts up; a day may be there several times, in parts. Every day of the period is there, also one on which nothing happened: a chart needs no more. */
+/** Adds counts up. A day may occur several times; days without transactions are included. */
 export function composeStats(counted: readonly StateCount[], decided: readonly DecisionCount[]): Stats {
   const byState = Object.fromEntries(states.map((state) => [state, 0])) as Stats['states'];
   const days = new Map<string, Stats['days'][number]>();
@@ -60,7 +60,7 @@ export interface Period {
 
 const dayMs = 24 * 60 * 60 * 1000;
 
-/** Parts of at most so many days that make up a period, in their order. */
+/** Splits a period into consecutive parts of at most so many days. */
 export function splitPeriod({ after, before }: Period, days: number): Period[] {
   const parts: Period[] = [];
   let from = after;

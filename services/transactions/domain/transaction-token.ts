@@ -3,12 +3,16 @@ import { jwtVerify } from 'jose';
 import { LRUCache } from 'lru-cache';
 import { drawBytes } from '#lib/ids/random-ids.ts';
 import { createCompactJws } from '#lib/jose/jws.ts';
+import type { Transaction } from './transaction.ts';
 
 const type = 'accord-tx+jwt';
 const algorithm = 'HS256';
 const dayMs = 24 * 60 * 60 * 1000;
 
-/** What a transaction token allows: `tx` all that its subject may do; `receipt` the final page, the receipt and the child. */
+/**
+ * What a token allows: `tx` all that its subject may do; `receipt` only the final page, the receipt and the
+ * child.
+ */
 export type TokenUse = 'tx' | 'receipt';
 
 export interface TokenClaims {
@@ -16,26 +20,26 @@ export interface TokenClaims {
   id: string;
   use: TokenUse;
   epoch: number;
-  /** A `tx` token past its life, which counts as `receipt` if the transaction is committed and its receipt valid. */
+  /** An expired `tx` token counts as `receipt` while the transaction is committed and its receipt valid. */
   isExpired?: boolean;
 }
 
-/** Makes and reads transaction tokens. */
+/** Mints and verifies transaction tokens (docs/interface.md, "Credentials"). */
 export interface TransactionTokens {
   mint(claims: TokenClaims, expiresAt: Date): string;
-  /** @returns undefined for anything that is not a token of ours, and for a `receipt` token past its life. */
+  /** @returns undefined for anything but our tokens, and for an expired `receipt` token. */
   verify(token: string): Promise<TokenClaims | undefined>;
 }
 
-/** A token known to be ours and whole; whether it has expired is looked at each time. */
-type KnownToken = TokenClaims & { exp: number };
+/** A token with a valid signature; its expiry is checked at each use. */
+type VerifiedToken = TokenClaims & { exp: number };
 
-/** Most tokens that are remembered: each is some 500 bytes. */
-const maxKnown = 5_000;
+/** About 500 bytes each. */
+const maxVerified = 5_000;
 
 /**
  * @param secrets the first signs, all verify, so that a secret can be rotated.
- * @param baseUrl issuer and audience: a token of another instance is none of ours.
+ * @param baseUrl issuer and audience.
  */
 export function createTransactionTokens({
   secrets,
@@ -49,22 +53,22 @@ export function createTransactionTokens({
   const keys = new Map(secrets.map((secret) => [keyId(secret), createSecretKey(secret)]));
   const read = createReader({ keys, baseUrl });
   const write = createWriter(keys);
-  // A browser comes back with the token that it was just given: it is known without working out its signature again.
-  const known = new LRUCache<string, KnownToken>({ max: maxKnown });
+  // A browser returns with the token of its last page; its signature need not be verified again.
+  const verified = new LRUCache<string, VerifiedToken>({ max: maxVerified });
   return {
     mint({ id, use, epoch }, expiresAt) {
       const exp = Math.ceil(expiresAt.getTime() / 1000);
       const times = { iat: Math.floor(now() / 1000), exp };
       const jti = drawBytes().toString('base64url');
       const token = write({ use, ep: epoch, iss: baseUrl, aud: baseUrl, sub: id, jti, ...times });
-      known.set(token, { id, use, epoch, exp });
+      verified.set(token, { id, use, epoch, exp });
       return token;
     },
     async verify(token) {
-      const remembered = known.get(token);
+      const remembered = verified.get(token);
       const claims = remembered ?? (await read(token).catch(() => undefined));
       if (!claims) return undefined;
-      if (!remembered) known.set(token, claims);
+      if (!remembered) verified.set(token, claims);
       const { id, use, epoch, exp } = claims;
       if (exp > Math.floor(now() / 1000)) return { id, use, epoch };
       return use === 'tx' ? { id, use: 'receipt', epoch, isExpired: true } : undefined;
@@ -76,7 +80,7 @@ type Keys = ReadonlyMap<string, KeyObject>;
 
 function createWriter(keys: Keys): (payload: object) => string {
   const [signing] = keys;
-  if (!signing) throw new Error('a transaction token needs a secret');
+  if (!signing) throw new Error('transaction tokens need a secret');
   const [kid, key] = signing;
   const write = createCompactJws({ alg: algorithm, typ: type, kid }, (input) =>
     createHmac('sha256', key).update(input).digest(),
@@ -84,21 +88,21 @@ function createWriter(keys: Keys): (payload: object) => string {
   return (payload) => write(JSON.stringify(payload));
 }
 
-/** @returns reads a token; throws, or returns undefined, for anything that is not a valid one. */
+/** Returns a function that verifies a token; it throws or returns undefined for an invalid one. */
 function createReader({ keys, baseUrl }: { keys: Keys; baseUrl: string }) {
   const keyOf = ({ kid = '' }: { kid?: string }) => {
     const key = keys.get(kid);
     if (!key) throw new Error('unknown key');
     return key;
   };
-  return async (token: string): Promise<KnownToken | undefined> => {
+  return async (token: string): Promise<VerifiedToken | undefined> => {
     const { payload } = await jwtVerify(token, keyOf, {
       algorithms: [algorithm],
       typ: type,
       issuer: baseUrl,
       audience: baseUrl,
       requiredClaims: ['exp'],
-      // Whether it has expired is judged by `verify`, each time.
+      // `verify` checks the expiry.
       clockTolerance: Number.MAX_SAFE_INTEGER,
     });
     const { sub, use, ep, exp = 0 } = payload as { sub?: string; use?: TokenUse; ep?: number; exp?: number };
@@ -107,7 +111,7 @@ function createReader({ keys, baseUrl }: { keys: Keys; baseUrl: string }) {
   };
 }
 
-/** Names a secret without telling it. */
+/** Identifies a secret without revealing it. */
 function keyId(secret: Uint8Array): string {
   return createHash('sha256')
     .update('accord transaction token')
@@ -117,14 +121,14 @@ function keyId(secret: Uint8Array): string {
 }
 
 /**
- * When a token minted now ends: while the transaction is open its deadline and a day, so that the expired page can offer a
- * restart; in a final state a day from now (docs/interface.md, "Credentials").
+ * When a token minted now expires: a day after the deadline of an open transaction, so that its expired page
+ * can offer a restart; a day from now in a final state (docs/interface.md, "Credentials").
  */
 export function tokenExpiry({ open, expiresAt, now }: { open: boolean; expiresAt: Date; now: Date }): Date {
   return new Date((open ? expiresAt : now).getTime() + dayMs);
 }
 
-/** URLs of a transaction, all built from BASE_URL, never from Host. */
+/** URLs of a transaction; built from BASE_URL, never from Host. */
 export interface Links {
   transaction: string;
   submit: string;
@@ -133,7 +137,6 @@ export interface Links {
   receipt: string;
 }
 
-/** @returns the URLs of a transaction, without a token. */
 export function linksOf(baseUrl: string, id: string): Links {
   const transaction = `${baseUrl}/consents/${id}`;
   return {
@@ -145,7 +148,18 @@ export function linksOf(baseUrl: string, id: string): Links {
   };
 }
 
-/** A URL that opens with a transaction token. */
+/** Adds a transaction token to a URL. */
 export function withToken(url: string, token: string): string {
   return `${url}?t=${token}`;
+}
+
+/** The link on a receipt by which the subject changes the answers until then; undefined if the transaction is not updatable. */
+export function changeLink(
+  tokens: TransactionTokens,
+  baseUrl: string,
+  { id, tokenEpoch, context }: Pick<Transaction, 'id' | 'tokenEpoch' | 'context'>,
+  until: Date,
+): string | undefined {
+  if (!context.updatable) return undefined;
+  return withToken(linksOf(baseUrl, id).child, tokens.mint({ id, use: 'receipt', epoch: tokenEpoch }, until));
 }

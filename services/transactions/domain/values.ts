@@ -6,7 +6,7 @@ import { hostName } from '#lib/text/host-name.ts';
 import { readBoundedText, toNfc } from '#lib/text/nfc.ts';
 import type { Given } from './context.ts';
 
-/** True if a reader found a fault instead of a value. */
+/** True for a fault, which a parser returns instead of a value. */
 export function isFault(value: unknown): value is Fault {
   return typeof value === 'object' && value !== null && 'pointer' in value && 'detail' in value;
 }
@@ -23,7 +23,7 @@ export function parseText({ value, pointer }: Given, most: number): string | Fau
   );
 }
 
-/** Subjects and other identifying texts are compared exactly after this (docs/interface.md, "Terms"). */
+/** Normalises a text; subjects and other identifiers are then compared exactly (docs/interface.md, "Terms"). */
 export function normaliseText(text: string): string {
   return toNfc(text).trim();
 }
@@ -39,7 +39,7 @@ export function parseLanguage({ value, pointer }: Given): string | Fault {
   );
 }
 
-/** An http(s) URL without credentials: it is shown as a link and followed by the page, so never `javascript:`. */
+/** An http(s) URL without credentials. Pages link and redirect to it, so `javascript:` is refused. */
 export function parseHttpUrl({ value, pointer }: Given): string | Fault {
   const url = URL.parse(String(value));
   const fine =
@@ -53,7 +53,7 @@ export function parseHttpUrl({ value, pointer }: Given): string | Fault {
     : { pointer, code: 'invalid', detail: 'must be an http or https URL without credentials' };
 }
 
-/** A web origin as the WHATWG URL parser writes it: `https://host:` is `https://host`. */
+/** A web origin as the WHATWG URL parser serialises it. */
 export function parseOrigin({ value, pointer }: Given): string | Fault {
   const url = URL.parse(String(value));
   const bare = url && /^https?:$/.test(url.protocol) && url.username === '' && url.password === '';
@@ -65,19 +65,18 @@ export function parseOrigin({ value, pointer }: Given): string | Fault {
 /** Longest `validity` of answers. */
 export const longestValidity = 'P100Y';
 
-/** A duration in its canonical form, which PostgreSQL reads too, or what is wrong with it. */
+/** The canonical form, which PostgreSQL reads too, or the fault. */
 export type DurationResult = { text: string } | { fault: string };
 
 /**
- * Reads an ISO 8601 duration that is added on the calendar in UTC. Other spellings that ISO 8601-2 and Temporal allow
- * (`+P1D`, `p1d`, `PT0,5S`) become the canonical one.
+ * Parses an ISO 8601 duration. Other spellings that ISO 8601-2 and Temporal allow (`+P1D`, `p1d`, `PT0,5S`) become canonical.
  * @param most the longest allowed, ISO 8601.
  */
 export function readDuration(text: string, most: string): DurationResult {
   return text.length > maxLength ? { fault: noDuration } : read(`${most} ${text}`);
 }
 
-/** The longest duration that has a unit of each kind and nanoseconds takes half of it. */
+/** Twice the length of the longest duration with a unit of each kind and nanoseconds. */
 const maxLength = 100;
 const noDuration = 'must be an ISO 8601 duration such as P6M or PT1H';
 
@@ -90,28 +89,28 @@ const read = rememberByText((limited): DurationResult => {
   } catch {
     return { fault: noDuration };
   }
-  if (duration.sign <= 0) return { fault: 'must be longer than nothing' };
+  if (duration.sign <= 0) return { fault: 'must be longer than zero' };
   if (isLonger(duration, Temporal.Duration.from(most))) return { fault: `must be at most ${most}` };
   return { text: duration.toString() };
 });
 
 function isLonger(duration: Temporal.Duration, most: Temporal.Duration): boolean {
-  // A fixed day makes the comparison of months and days the same on every day.
+  // A fixed date, so that months and days compare the same on every day.
   const relativeTo = Temporal.PlainDate.from('2001-01-01');
   try {
     return Temporal.Duration.compare(duration, most, { relativeTo }) > 0;
   } catch {
-    // It ends beyond the last day that the calendar knows.
+    // It ends after the last day that Temporal can represent.
     return true;
   }
 }
 
-/** Adds a duration on the calendar in UTC: 31 August and P6M make 28 or 29 February. */
+/** Adds a duration on the UTC calendar: 31 August plus P6M is 28 or 29 February. */
 export function addDuration(at: Date, duration: string): Date {
   return new Date(add(`${at.getTime()} ${duration}`).epochMilliseconds);
 }
 
-/** One flow asks for the same end several times, and the polyfill takes some 40 microseconds for it. */
+/** Cached: one flow adds the same duration several times, at about 40 µs each. */
 const add = rememberByText((sum): Temporal.ZonedDateTime => {
   const [at, duration = ''] = sum.split(' ');
   return Temporal.Instant.fromEpochMilliseconds(Number(at)).toZonedDateTimeISO('UTC').add(duration);

@@ -13,22 +13,22 @@ import { readTransaction } from '../queries/transactions.ts';
 import type { Dependencies } from './handlers.ts';
 import { readerLanguages } from './send.ts';
 
-/** Codes whose page may lead on, because whoever sees it may see the transaction. */
-const leadOn = new Set<Failure['code']>(['wrong-state', 'expired', 'withdrawn']);
+/** Codes whose page may link to the transaction, because its reader may see it. */
+const linkingCodes = new Set<Failure['code']>(['wrong-state', 'expired', 'withdrawn']);
 
 const noLinks = { child: null, transaction: null };
 
-/** The page of a failure below /consents: with a way on where there is one (docs/interface.md, "Errors"). */
+/** The page of a failure below /consents, with links to go on where possible (docs/interface.md, "Errors"). */
 export function renderErrorPage(dependencies: Dependencies): RenderErrorPage {
   const { db, forms, instance, embedOrigins, defaultLanguage } = dependencies;
   return async (ctx, failure) => {
     const id = /^\/consents\/([^/]+)/.exec(ctx.path)?.[1];
-    const read = id && leadOn.has(failure.code) ? await readTransaction(db, id) : undefined;
+    const read = id && linkingCodes.has(failure.code) ? await readTransaction(db, id) : undefined;
     const languages = readerLanguages(ctx, read?.transaction.context.language, defaultLanguage);
     const retryAfter = failure.headers['Retry-After'];
     const links = read ? linksOn(dependencies, read, failure, ctx.state.principal) : noLinks;
-    const ways = Object.values(links).filter((link) => link !== null);
-    const asks = read && (await readAsker(forms, read, languages));
+    const hasLink = Object.values(links).some((link) => link !== null);
+    const asker = read && (await readAsker(forms, read, languages));
     const page: ErrorPage = {
       page: 'error',
       status: problemStatus[failure.code].status,
@@ -41,9 +41,9 @@ export function renderErrorPage(dependencies: Dependencies): RenderErrorPage {
       ...(retryAfter ? { retryAfter: Number(retryAfter) } : {}),
       links,
       entered: read && links.child ? enteredFields(ctx.state.enteredForm ?? {}, read.transaction.layout) : [],
-      // Where nothing leads on, the page says whom to ask (docs/interface.md, "Errors").
-      contact: ways.length === 0 ? (asks?.contact ?? null) : null,
-      asker: asks?.asker ?? null,
+      // Without a link, the page names a contact.
+      contact: hasLink ? null : (asker?.contact ?? null),
+      asker: asker?.asker ?? null,
     };
     const { html } = await forms.renderPage({ model: withColorScheme(page, ctx.query.colorScheme) });
     return { html, frameAncestors: read ? frameAncestors(read, embedOrigins) : `'self' ${embedOrigins}` };

@@ -1,4 +1,4 @@
-import { Failure, type Fault, fail } from '#lib/errors/fail.ts';
+import { type Fault, fail } from '#lib/errors/fail.ts';
 import { readChoices } from '#lib/http/lists.ts';
 import { states } from '../domain/transaction.ts';
 import { normaliseText } from '../domain/values.ts';
@@ -6,7 +6,7 @@ import type { TransactionFilter } from '../queries/transactions.ts';
 
 type Given = Record<string, unknown>;
 
-/** Reads the filters that lists of transactions share. @throws Failure `invalid` naming each faulty one. */
+/** Reads the filters of a list of transactions. @throws Failure `invalid` that names each faulty one. */
 export function readTransactionFilter(given: Given): TransactionFilter {
   const faults: Fault[] = [];
   const filter: TransactionFilter = {
@@ -36,31 +36,8 @@ export function readTime(value: unknown, name: string, faults: Fault[]): Date | 
   return undefined;
 }
 
-/** A text as it is stored: NFC, trimmed; an empty one counts as absent. */
+/** A normalised text; an empty one counts as absent. */
 export function readText(value: unknown): string | undefined {
   const text = value === undefined ? '' : normaliseText(String(value));
   return text === '' ? undefined : text;
-}
-
-/** Runs `work` on a part of the body, at once or later: pointers of its faults are told from the body's root. */
-export function prefixPointers<T>(prefix: string, work: () => T): T {
-  const rethrow = (error: unknown): never => {
-    throw prefixed(prefix, error);
-  };
-  try {
-    const result = work();
-    return result instanceof Promise ? (result.catch(rethrow) as T) : result;
-  } catch (error) {
-    return rethrow(error);
-  }
-}
-
-function prefixed(prefix: string, error: unknown): unknown {
-  if (!(error instanceof Failure) || !error.errors) return error;
-  return new Failure(error.code, error.message, {
-    errors: error.errors.map((fault) => ({ ...fault, pointer: `${prefix}${fault.pointer}` })),
-    members: error.members,
-    headers: error.headers,
-    cause: error.cause,
-  });
 }

@@ -4,13 +4,13 @@ import type { FormsOperations } from '#lib/contracts/forms.ts';
 import type { Principal } from '#lib/contracts/principal.ts';
 import type { ReceiptBody } from '#lib/contracts/receipt-body.ts';
 import { fail } from '#lib/errors/fail.ts';
-import type { Handler } from '#lib/http/operation.ts';
+import type { Handlers } from '#lib/http/operation.ts';
 import { noSuchTransaction, requireAccess } from '../domain/access.ts';
 import type { ReadTransaction } from '../domain/transaction.ts';
 import { linksOf, withToken } from '../domain/transaction-token.ts';
 import { embeddingOf } from '../presenters/page-parts.ts';
 import { mintToken } from '../presenters/transaction.ts';
-import { readReceipt, type StoredReceipt } from '../queries/records.ts';
+import { readReceipt } from '../queries/records.ts';
 import { readTransaction } from '../queries/transactions.ts';
 import type { Dependencies } from './handlers.ts';
 import { sendTransactionPage } from './send.ts';
@@ -18,45 +18,45 @@ import { sendTransactionPage } from './send.ts';
 const json = 'application/json';
 const jose = 'application/jose';
 const html = 'text/html';
-/** Short names are allowed in `format` beside media types. */
-const formats: Record<string, string> = {
-  json,
-  jose,
-  jws: jose,
-  html,
-  [json]: json,
-  [jose]: jose,
-  [html]: html,
-};
+const available = [json, html, jose];
+/** Short names that `format` takes beside media types. */
+const shortNames = new Map([
+  ['json', json],
+  ['jose', jose],
+  ['jws', jose],
+  ['html', html],
+]);
 
-/** GET /receipts/{txid}: the receipt as it was signed, or a page of it. */
-export function getReceiptHandler(dependencies: Dependencies): Handler {
+/** /receipts */
+export function receiptHandlers(dependencies: Dependencies): Handlers {
   const { db } = dependencies;
-  return async (ctx, { params, query, principal }) => {
-    const type = chooseType(ctx, query.format as string | undefined);
-    const read = await readTransaction(db, params.txid ?? '');
-    if (!read) throw noSuchTransaction();
-    requireAccess(principal, read, 'result');
-    const receipt = await readReceipt(db, read.transaction.id);
-    if (!receipt) throw fail('not-found', 'There is no receipt before the transaction is committed.');
-    ctx.vary('Accept');
-    if (type === html)
-      return sendReceiptPage(ctx, dependencies, read, receipt, {
-        principal,
-        theme: query.theme as string | undefined,
-      });
-    ctx.type = type;
-    ctx.body = type === jose ? receipt.jws : receipt.body;
+  return {
+    /** The receipt as it was signed, or a page of it. */
+    async getReceipt(ctx, { params, query, principal }) {
+      const type = chooseType(ctx, query.format as string | undefined);
+      const read = await readTransaction(db, params.txid ?? '');
+      if (!read) throw noSuchTransaction();
+      requireAccess(principal, read, 'result');
+      const receipt = await readReceipt(db, read.transaction.id);
+      if (!receipt) throw fail('not-found', 'The transaction has no receipt before it is committed.');
+      ctx.vary('Accept');
+      if (type === html) {
+        const theme = query.theme as string | undefined;
+        return sendReceiptPage(ctx, dependencies, read, receipt.body, { principal, theme });
+      }
+      ctx.type = type;
+      ctx.body = type === jose ? receipt.jws : receipt.body;
+    },
   };
 }
 
-/** @throws Failure `not-acceptable` for a format that is not to be had. */
+/** @throws Failure `not-acceptable` if no wanted format is available. */
 function chooseType(ctx: Context, format: string | undefined): string {
-  const available = [json, html, jose];
-  const accept = ctx.get('accept');
-  const chosen = format
-    ? formats[format.toLowerCase()]
-    : accept === '' ? json : new Negotiator({ headers: { accept } }).mediaType(available); // biome-ignore format: one glance
+  const accept = ctx.get('accept') || json;
+  const name = format?.toLowerCase();
+  const chosen = name
+    ? (shortNames.get(name) ?? available.find((type) => type === name))
+    : new Negotiator({ headers: { accept } }).mediaType(available);
   if (!chosen) throw fail('not-acceptable', `A receipt is available as ${available.join(', ')}.`);
   return chosen;
 }
@@ -65,12 +65,12 @@ async function sendReceiptPage(
   ctx: Context,
   dependencies: Dependencies,
   read: ReadTransaction,
-  stored: StoredReceipt,
+  body: string,
   wanted: { principal: Principal; theme: string | undefined },
 ) {
   const { forms, tokens, instance } = dependencies;
   const { transaction } = read;
-  const receipt = JSON.parse(stored.body) as ReceiptBody;
+  const receipt = JSON.parse(body) as ReceiptBody;
   const token = mintToken(tokens, read, wanted.principal);
   const links = linksOf(instance.baseUrl, transaction.id);
   await sendTransactionPage(ctx, dependencies, read, {
@@ -91,7 +91,7 @@ async function sendReceiptPage(
   });
 }
 
-/** The first that there is: an unknown theme is ignored (docs/interface.md). */
+/** The first theme that exists; unknown ones are ignored. */
 async function findTheme(forms: FormsOperations, keys: (string | undefined)[], language: string) {
   for (const key of keys) {
     const theme = key ? await forms.theme({ key, language }) : null;

@@ -1,8 +1,8 @@
 import Negotiator from 'negotiator';
-import { isPrivileged, type Principal } from '#lib/contracts/principal.ts';
+import { isPrivileged } from '#lib/contracts/principal.ts';
 import { type Fault, fail } from '#lib/errors/fail.ts';
 import { readChoices, readCursor, readLimit, uuidPattern } from '#lib/http/lists.ts';
-import type { Handler, OperationInput } from '#lib/http/operation.ts';
+import type { Handlers, OperationInput } from '#lib/http/operation.ts';
 import {
   type Extracted,
   type Extraction,
@@ -11,55 +11,79 @@ import {
   listRecords,
 } from '../commands/read-records.ts';
 import { recordStates, recordStatuses } from '../domain/records.ts';
-import { writeCsv } from '../presenters/records.ts';
+import { presentCsv } from '../presenters/records.ts';
 import type { Condition } from '../queries/extraction.ts';
 import type { RecordFilter } from '../queries/records.ts';
 import { readText, readTime } from './filters.ts';
 import type { Dependencies } from './handlers.ts';
 
-/** GET /records?subject=… */
-export function listRecordsHandler({ db, forms }: Dependencies): Handler {
-  return async (ctx, { query, principal }) => {
-    const subject = readText(query.subject);
-    if (!subject)
-      throw fail('malformed', 'The query parameter subject is required.', {
-        errors: [{ pointer: '/subject', code: 'required', detail: 'is required' }],
-      });
-    requireOwnSubject(principal, subject);
-    const { states, ...filter } = readRecordFilter(subject, query);
-    ctx.body = await listRecords({ db, forms }, filter, states);
+const maxConditions = 20;
+const defaultSize = 50;
+const maxSize = 200;
+
+/** /records, /subjects/{name}/records, /user/records */
+export function recordHandlers(dependencies: Dependencies): Handlers {
+  const { instance } = dependencies;
+  return {
+    async listRecords(ctx, { query, principal }) {
+      const subject = readText(query.subject);
+      if (!subject)
+        throw fail('malformed', 'The query parameter subject is required.', {
+          errors: [{ pointer: '/subject', code: 'required', detail: 'is required' }],
+        });
+      if (!isPrivileged(principal) && principal.subject !== subject)
+        throw fail('forbidden', 'You may only read your own records.');
+      const { states, ...filter } = readRecordFilter(subject, query);
+      ctx.body = await listRecords(dependencies, filter, states);
+    },
+
+    async listSubjectRecords(ctx, { params, query, principal }) {
+      const subject = readText(params.name) ?? '';
+      // The same answer as for an unknown subject (docs/interface.md, "Credentials").
+      if (!isPrivileged(principal) && principal.subject !== subject)
+        throw fail('not-found', 'Subject not found.');
+      const { states, ...filter } = readRecordFilter(subject, query);
+      ctx.body = await listRecords(dependencies, filter, states);
+    },
+
+    /** Redirects to the caller's own records. An API key has none, but may look under its name. */
+    getUserRecords(ctx, { principal }) {
+      const subject = principal.subject ?? principal.name;
+      ctx.status = 303;
+      ctx.set('Location', `${instance.baseUrl}/records?subject=${encodeURIComponent(subject)}`);
+    },
+
+    /** JSON, or CSV with the cursor of the next page in Link. */
+    async extractRecords(ctx, { body, query }: OperationInput<ExtractionBody>) {
+      const extraction = readExtraction(body);
+      const after = readCursor(query.cursor, uuidPattern);
+      const limit = readLimit(query.limit);
+      ctx.vary('Accept');
+      const accept = ctx.get('accept') || '*/*';
+      const type = new Negotiator({ headers: { accept } }).mediaType(['application/json', 'text/csv']);
+      const isNumbered = body.page !== undefined || body.size !== undefined;
+      const found: { values: Extracted[]; next?: string } = isNumbered
+        ? await extractPage(dependencies, extraction, {
+            page: body.page ?? 0,
+            pageSize: Math.min(maxSize, body.size ?? defaultSize),
+            isGone: () => ctx.res.destroyed,
+          })
+        : await extractRecords(dependencies, extraction, { after, limit });
+      if (type !== 'text/csv') {
+        ctx.body = found;
+        return;
+      }
+      if (found.next) {
+        const url = `${instance.baseUrl}/records/extraction?cursor=${found.next}&limit=${limit}`;
+        ctx.set('Link', `<${url}>; rel="next"`);
+      }
+      ctx.type = 'text/csv; charset=utf-8';
+      ctx.body = presentCsv(found.values);
+    },
   };
 }
 
-/** GET /subjects/{name}/records */
-export function listSubjectRecordsHandler({ db, forms }: Dependencies): Handler {
-  return async (ctx, { params, query, principal }) => {
-    const subject = readText(params.name) ?? '';
-    // Another's by path looks like nobody's (docs/interface.md, "Credentials").
-    if (!isPrivileged(principal) && principal.subject !== subject)
-      throw fail('not-found', 'There is no such subject.');
-    const { states, ...filter } = readRecordFilter(subject, query);
-    ctx.body = await listRecords({ db, forms }, filter, states);
-  };
-}
-
-/** GET /user/records: leads to the caller's own records. */
-export function listOwnRecordsHandler({ instance }: Dependencies): Handler {
-  return (ctx, { principal }) => {
-    // An API key goes by its name: it may look, though no one answers under it (docs/interface.md, "Credentials").
-    const subject = principal.subject ?? principal.name;
-    ctx.status = 303;
-    ctx.set('Location', `${instance.baseUrl}/records?subject=${encodeURIComponent(subject)}`);
-  };
-}
-
-/** Another's by query is refused (docs/interface.md, "Credentials"). */
-function requireOwnSubject(principal: Principal, subject: string): void {
-  if (!isPrivileged(principal) && principal.subject !== subject)
-    throw fail('forbidden', 'You may see your own records alone.');
-}
-
-/** @throws Failure `invalid` naming each faulty filter. */
+/** @throws Failure `invalid` that names each faulty filter. */
 function readRecordFilter(
   subject: string,
   query: OperationInput['query'],
@@ -87,7 +111,7 @@ function listOf(value: string | string[] | undefined): string[] | undefined {
 
 type GivenCondition = Condition & { regexpValue?: boolean };
 
-interface Body {
+interface ExtractionBody {
   condition?: GivenCondition;
   operator?: string;
   conditions?: GivenCondition[];
@@ -95,85 +119,26 @@ interface Body {
   size?: number;
 }
 
-const maxConditions = 20;
-const defaultSize = 50;
-const maxSize = 200;
-
-/** POST /records/extraction: JSON, or CSV with the next page's cursor in Link. */
-export function extractRecordsHandler({ db, forms, instance }: Dependencies): Handler {
-  return async (ctx, { body, query }: { body: Body; query: Record<string, unknown> }) => {
-    const extraction = readExtraction(body);
-    const after = readCursor(query.cursor, uuidPattern);
-    const limit = readLimit(query.limit);
-    ctx.vary('Accept');
-    const accept = ctx.get('accept') || '*/*';
-    const type = new Negotiator({ headers: { accept } }).mediaType(['application/json', 'text/csv']);
-    const numbered = body.page !== undefined || body.size !== undefined;
-    const found: { values: Extracted[]; next?: string } = numbered
-      ? await extractPage({ db, forms }, extraction, {
-          page: body.page ?? 0,
-          pageSize: Math.min(maxSize, body.size ?? defaultSize),
-          isGone: () => ctx.res.destroyed,
-        })
-      : await extractRecords({ db, forms }, extraction, { after, limit });
-    if (type !== 'text/csv') {
-      ctx.body = found;
-      return;
-    }
-    if (found.next)
-      ctx.set(
-        'Link',
-        `<${instance.baseUrl}/records/extraction?cursor=${found.next}&limit=${limit}>; rel="next"`,
-      );
-    ctx.type = 'text/csv; charset=utf-8';
-    ctx.body = writeCsv(header, found.values.flatMap(toRows));
-  };
-}
-
 /** @throws Failure `invalid` with a pointer for each fault. */
-function readExtraction({ condition, conditions, operator = 'AND' }: Body): Extraction {
+function readExtraction({ condition, conditions, operator = 'AND' }: ExtractionBody): Extraction {
   const faults: Fault[] = [];
   const fault = (pointer: string, code: string, detail: string) => faults.push({ pointer, code, detail });
   if (condition && conditions) fault('/conditions', 'conflict', 'must not be set beside condition');
   if (operator !== 'AND' && operator !== 'OR') fault('/operator', 'invalid', 'must be AND or OR');
   if (conditions && (conditions.length === 0 || conditions.length > maxConditions))
     fault('/conditions', 'invalid', `must have 1 to ${maxConditions} conditions`);
-  if (condition?.regexpValue) fault('/condition/regexpValue', 'not-available', notEvaluated);
+  if (condition?.regexpValue) fault('/condition/regexpValue', 'not-available', noRegexp);
   conditions?.forEach(({ regexpValue }, index) => {
-    if (regexpValue) fault(`/conditions/${index}/regexpValue`, 'not-available', notEvaluated);
+    if (regexpValue) fault(`/conditions/${index}/regexpValue`, 'not-available', noRegexp);
   });
   if (faults.length > 0) throw fail('invalid', 'The extraction is not valid.', { errors: faults });
   if (condition) return { condition: readCondition(condition) };
   return { operator: operator as 'AND' | 'OR', conditions: (conditions ?? []).map(readCondition) };
 }
 
+const noRegexp = 'must be false: regular expressions are not supported, values are compared exactly';
+
 /** Empty texts count as absent. */
 function readCondition({ key, value, type, serial }: GivenCondition): Condition {
   return { key, value, ...(type && { type }), ...(serial && { serial }) };
-}
-
-const notEvaluated = 'must be false: regular expressions are not evaluated, values are compared exactly';
-
-const header = [
-  'subjectName',
-  'emailAddress',
-  'key',
-  'serial',
-  'value',
-  'object',
-  'creationTimestamp',
-  'expirationTimestamp',
-  'origin',
-  'author',
-  'transaction',
-  'leaderLocation',
-  'leaderId',
-];
-
-function toRows({ subjectName, emailAddress, records }: Extracted): (string | number | undefined)[][] {
-  return records.map((record) => [
-    subjectName, emailAddress, record.bodyKey, record.bodySerial, record.value, record.object, record.creationTimestamp,
-    record.expirationTimestamp, record.origin, record.author, record.transaction,
-    record.leader?.location, record.leader?.id,
-  ]); // biome-ignore format: one glance
 }

@@ -9,10 +9,10 @@ import type { ReadTransaction } from '../domain/transaction.ts';
 import { linksOf, withToken } from '../domain/transaction-token.ts';
 import { frameAncestors } from '../presenters/page-parts.ts';
 import { mintToken, presentTransaction } from '../presenters/transaction.ts';
-import { readFollowers } from '../queries/parts.ts';
+import { readParts } from '../queries/parts.ts';
 import type { Dependencies } from './handlers.ts';
 
-/** Renders a page about a transaction and sends it with the policy that lets its host embed it. */
+/** Renders a page of a transaction and sends it. */
 export async function sendTransactionPage(
   ctx: Context,
   dependencies: Dependencies,
@@ -25,7 +25,7 @@ export async function sendTransactionPage(
   sendRendered(ctx, dependencies, read, html, status);
 }
 
-/** Sends a page about a transaction with the policy that lets its host embed it. */
+/** Sends a page of a transaction with the content security policy that lets its host embed it. */
 export function sendRendered(
   ctx: Context,
   { instance, embedOrigins }: Pick<Dependencies, 'instance' | 'embedOrigins'>,
@@ -41,7 +41,7 @@ export function sendRendered(
   });
 }
 
-/** Sends a transaction's representation with its Location. @param input.warnings what was ignored in the context of a creation. */
+/** Sends the JSON of a transaction with its Location. @param input.warnings unknown fields of the context. */
 export async function sendTransaction(
   ctx: Context,
   { db, tokens, instance }: Dependencies,
@@ -49,21 +49,15 @@ export async function sendTransaction(
   { principal, warnings = [] }: Pick<OperationInput, 'principal'> & { warnings?: Fault[] },
   status = 200,
 ): Promise<void> {
-  const followers = await readFollowers(db, [read.transaction]);
+  const parts = await readParts(db, [read.transaction]);
   const token = mintToken(tokens, read, principal);
   ctx.status = status;
   ctx.set('Location', withToken(linksOf(instance.baseUrl, read.transaction.id).transaction, token));
-  const shown = presentTransaction(
-    read,
-    token,
-    principal,
-    instance.baseUrl,
-    followers.get(read.transaction.id),
-  );
+  const shown = presentTransaction(read, token, principal, instance.baseUrl, parts.get(read.transaction.id));
   ctx.body = warnings.length > 0 ? { ...shown, warnings } : shown;
 }
 
-/** Sends the browser to a transaction's root, from where it is led on. */
+/** Redirects a browser to the URL of a transaction, which redirects to its form or shows its result. */
 export function redirectToTransaction(
   ctx: Context,
   { tokens, instance }: Dependencies,
@@ -78,9 +72,8 @@ export function redirectToTransaction(
 }
 
 /**
- * Sends the browser on after a form was sent. If the transaction has a callback, the address has the fragment by which the page's
- * script (services/forms/assets/page.js) knows that this load follows the submission. A browser keeps the fragment of a redirect to
- * itself (RFC 9110, section 10.2.2), so the page and its address stay the same for every other reader.
+ * Redirects a browser after a form post. For a transaction with a callback the URL has a fragment, by which the script of the page
+ * (services/forms/assets/page.js) knows that this load follows a submission. Browsers do not send fragments.
  */
 export function redirectAfterSending(
   ctx: Context,
@@ -91,7 +84,7 @@ export function redirectAfterSending(
   redirectToTransaction(ctx, dependencies, read, input, read.transaction.context.callback ? '#sent' : '');
 }
 
-/** The languages that the reader of a form or page wants, best first: the context's own, then Accept-Language, then the instance's. */
+/** Languages for a page, best first: that of the context, Accept-Language, that of the instance. */
 export function readerLanguages(
   ctx: Context,
   language: string | undefined,

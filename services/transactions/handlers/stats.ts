@@ -1,6 +1,6 @@
 import type { Queries } from '#lib/db/database.ts';
 import { type Fault, fail } from '#lib/errors/fail.ts';
-import type { Handler, OperationInput } from '#lib/http/operation.ts';
+import type { Handlers, OperationInput } from '#lib/http/operation.ts';
 import { composeStats, type DecisionCount, type StateCount, splitPeriod } from '../domain/stats.ts';
 import { countDecisions, countStates, type StatsPeriod } from '../queries/stats.ts';
 import { readNow } from '../queries/transactions.ts';
@@ -12,41 +12,42 @@ const defaultDays = 30;
 const maxDays = 366;
 const partDays = 7;
 
-/** GET /stats: counts and acceptance over time (docs/interface.md). */
-export function getStatsHandler({ db, instance }: Dependencies): Handler {
-  const { timeZone } = instance;
-  return async (ctx, { query }) => {
-    const { after, before } = readPeriod(query, await readNow(db));
-    const { counted, decided } = await countAll(db, { after, before, timeZone }, () => ctx.res.destroyed);
-    ctx.body = {
-      after: after.toISOString(),
-      before: before.toISOString(),
-      timeZone,
-      ...composeStats(counted, decided),
-    };
+/** /stats */
+export function statsHandlers({ db, instance: { timeZone } }: Dependencies): Handlers {
+  return {
+    async getStats(ctx, { query }) {
+      const period = readPeriod(query, await readNow(db));
+      const { counted, decided } = await countAll(db, { ...period, timeZone }, () => ctx.res.destroyed);
+      ctx.body = {
+        after: period.after.toISOString(),
+        before: period.before.toISOString(),
+        timeZone,
+        ...composeStats(counted, decided),
+      };
+    },
   };
 }
 
 /**
- * A year of a large instance takes longer than one statement may, so it is counted in parts, one after the other.
- * @param isGone whoever asked does not wait any more: the rest is not counted.
+ * Counts part by part, because a year of a large instance takes longer than the time-out of a statement.
+ * @param isGone whether the client has disconnected; counting stops then.
  */
 async function countAll(db: Queries, { timeZone, ...period }: StatsPeriod, isGone: () => boolean) {
   const counted: StateCount[] = [];
   const decided: DecisionCount[] = [];
   for (const part of splitPeriod(period, partDays)) {
     if (isGone()) break;
-    const found = await Promise.all([
+    const [states, decisions] = await Promise.all([
       countStates(db, { ...part, timeZone }),
       countDecisions(db, { ...part, timeZone }),
     ]);
-    counted.push(...found[0]);
-    decided.push(...found[1]);
+    counted.push(...states);
+    decided.push(...decisions);
   }
   return { counted, decided };
 }
 
-/** @throws Failure `invalid` for a period that is none, or longer than a year. */
+/** @throws Failure `invalid` for an empty period or one longer than a year. */
 function readPeriod(query: OperationInput['query'], now: Date): { after: Date; before: Date } {
   const faults: Fault[] = [];
   const before = readTime(query.before, 'before', faults) ?? now;

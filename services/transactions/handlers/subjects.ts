@@ -1,7 +1,7 @@
 import { isPrivileged, type Principal } from '#lib/contracts/principal.ts';
 import { type Fault, fail } from '#lib/errors/fail.ts';
 import { readCursor, readLimit, uuidPattern, writeCursor } from '#lib/http/lists.ts';
-import type { Handler } from '#lib/http/operation.ts';
+import type { Handlers, OperationInput } from '#lib/http/operation.ts';
 import { isFault, parseLanguage, parseText } from '../domain/values.ts';
 import {
   insertSubject,
@@ -14,96 +14,82 @@ import {
 import { readText } from './filters.ts';
 import type { Dependencies } from './handlers.ts';
 
-/** GET /subjects: a bare array, the next page in Link (docs/interface.md, "Lists"). A user's list has themselves alone. */
-export function listSubjectsHandler({ db, instance }: Dependencies): Handler {
-  return async (ctx, { query, principal }) => {
-    const limit = readLimit(query.limit);
-    const name = readText(query.name);
-    const found = await listSubjects(db, {
-      name,
-      only: isPrivileged(principal) ? undefined : (principal.subject ?? ''),
-      after: readCursor(query.cursor, uuidPattern),
-      limit: limit + 1,
-    });
-    const page = found.slice(0, limit);
-    const last = page.at(-1);
-    if (found.length > limit && last) {
-      const next = new URL(`${instance.baseUrl}/subjects`);
-      next.searchParams.set('cursor', writeCursor({ createdAt: last.position, id: last.id }));
-      next.searchParams.set('limit', String(limit));
-      if (name) next.searchParams.set('name', name);
-      ctx.set('Link', `<${next.href}>; rel="next"`);
-    }
-    ctx.body = page.map(presentSubject);
-  };
-}
-
 interface SubjectBody {
   name?: string;
   emailAddress?: string | null;
   defaultLanguage?: string | null;
 }
 
-/** POST /subjects */
-export function createSubjectHandler({ db, instance }: Dependencies): Handler {
-  return async (ctx, { body, principal }: { body: SubjectBody; principal: Principal }) => {
-    const fields = readFields(body, true);
-    requireOwn(principal, fields.name as string, 'forbidden');
-    const made = await insertSubject(db, {
-      name: fields.name as string,
-      emailAddress: fields.emailAddress ?? null,
-      defaultLanguage: fields.defaultLanguage ?? null,
-    });
-    if (!made) throw fail('exists', 'There is a subject of that name already.');
-    ctx.status = 201;
-    ctx.set('Location', `${instance.baseUrl}/subjects/${encodeURIComponent(made.name)}`);
-    ctx.body = presentSubject(made);
-  };
-}
-
-/** GET /subjects/{name} */
-export function getSubjectHandler({ db }: Dependencies): Handler {
-  return async (ctx, { params, principal }) => {
-    const name = readText(params.name) ?? '';
-    requireOwn(principal, name, 'not-found');
-    const subject = await readSubject(db, name);
-    if (!subject) throw noSuchSubject();
-    ctx.body = presentSubject(subject);
-  };
-}
-
-/** PUT /subjects/{id}: what is given is changed, an empty text clears; the name stays, because records go by it. */
-export function updateSubjectHandler({ db }: Dependencies): Handler {
-  return async (
-    ctx,
-    { params, body, principal }: { params: Record<string, string>; body: SubjectBody; principal: Principal },
-  ) => {
-    const id = params.name ?? '';
-    const standing = uuidPattern.test(id) ? await readSubjectById(db, id) : undefined;
-    if (!standing) throw noSuchSubject();
-    requireOwn(principal, standing.name, 'not-found');
-    const fields = readFields(body, false);
-    if (fields.name !== undefined && fields.name !== standing.name)
-      throw fail('invalid', 'The name of a subject cannot be changed.', {
-        errors: [{ pointer: '/name', code: 'immutable', detail: 'cannot be changed' }],
+/** /subjects */
+export function subjectHandlers({ db, instance }: Dependencies): Handlers {
+  return {
+    /** An array, with the next page in Link (docs/interface.md, "Lists"). A plain user sees only themselves. */
+    async listSubjects(ctx, { query, principal }) {
+      const limit = readLimit(query.limit);
+      const name = readText(query.name);
+      const found = await listSubjects(db, {
+        name,
+        only: isPrivileged(principal) ? undefined : (principal.subject ?? ''),
+        after: readCursor(query.cursor, uuidPattern),
+        limit: limit + 1,
       });
-    const changed = await updateSubject(db, standing.id, fields);
-    if (!changed) throw noSuchSubject();
-    ctx.body = presentSubject(changed);
+      const page = found.slice(0, limit);
+      const last = page.at(-1);
+      if (found.length > limit && last) {
+        const next = new URL(`${instance.baseUrl}/subjects`);
+        next.searchParams.set('cursor', writeCursor({ createdAt: last.position, id: last.id }));
+        next.searchParams.set('limit', String(limit));
+        if (name) next.searchParams.set('name', name);
+        ctx.set('Link', `<${next.href}>; rel="next"`);
+      }
+      ctx.body = page.map(presentSubject);
+    },
+
+    async createSubject(ctx, { body, principal }: OperationInput<SubjectBody>) {
+      const { name = '', emailAddress = null, defaultLanguage = null } = readFields(body, true);
+      if (!isOwn(principal, name)) throw fail('forbidden', 'You may only create yourself as a subject.');
+      const created = await insertSubject(db, { name, emailAddress, defaultLanguage });
+      if (!created) throw fail('exists', 'A subject with this name exists already.');
+      ctx.status = 201;
+      ctx.set('Location', `${instance.baseUrl}/subjects/${encodeURIComponent(created.name)}`);
+      ctx.body = presentSubject(created);
+    },
+
+    async getSubject(ctx, { params, principal }) {
+      const name = readText(params.name) ?? '';
+      const subject = isOwn(principal, name) ? await readSubject(db, name) : undefined;
+      if (!subject) throw noSuchSubject();
+      ctx.body = presentSubject(subject);
+    },
+
+    /** Changes the members that are present; an empty text clears. The name cannot change, because records refer to it. */
+    async updateSubject(ctx, { params, body, principal }: OperationInput<SubjectBody>) {
+      const id = params.name ?? '';
+      const subject = uuidPattern.test(id) ? await readSubjectById(db, id) : undefined;
+      if (!subject || !isOwn(principal, subject.name)) throw noSuchSubject();
+      const fields = readFields(body, false);
+      if (fields.name !== undefined && fields.name !== subject.name)
+        throw fail('invalid', 'The name of a subject cannot be changed.', {
+          errors: [{ pointer: '/name', code: 'immutable', detail: 'cannot be changed' }],
+        });
+      const changed = await updateSubject(db, subject.id, fields);
+      if (!changed) throw noSuchSubject();
+      ctx.body = presentSubject(changed);
+    },
   };
 }
 
 function noSuchSubject() {
-  return fail('not-found', 'There is no such subject.');
+  return fail('not-found', 'Subject not found.');
 }
 
-function requireOwn(principal: Principal, name: string, code: 'forbidden' | 'not-found'): void {
-  if (isPrivileged(principal) || principal.subject === name) return;
-  throw code === 'forbidden' ? fail('forbidden', 'You may act for yourself alone.') : noSuchSubject();
+function isOwn(principal: Principal, name: string): boolean {
+  return isPrivileged(principal) || principal.subject === name;
 }
 
 type Fields = { name?: string } & Partial<Pick<Subject, 'emailAddress' | 'defaultLanguage'>>;
 
+/** @throws Failure `invalid` with a pointer for each fault. */
 function readFields(body: SubjectBody, needsName: boolean): Fields {
   const faults: Fault[] = [];
   const take = <T>(value: T | Fault): T | undefined => {
@@ -126,12 +112,14 @@ function readFields(body: SubjectBody, needsName: boolean): Fields {
 
 function parseEmail(text: string): string | Fault {
   const address = text.trim();
-  const fine = address.length <= 254 && /^[^\s@<>"]+@[^\s@<>"]+$/.test(address);
-  return fine ? address : { pointer: '/emailAddress', code: 'invalid', detail: 'must be an e-mail address' };
+  const isValid = address.length <= 254 && /^[^\s@<>"]+@[^\s@<>"]+$/.test(address);
+  return isValid
+    ? address
+    : { pointer: '/emailAddress', code: 'invalid', detail: 'must be an e-mail address' };
 }
 
-/** A subject (docs/interface.md); `Timestamp` fields are epoch milliseconds. */
-export function presentSubject({ id, name, emailAddress, defaultLanguage, createdAt }: Subject) {
+/** `Timestamp` members are epoch milliseconds (docs/interface.md, "Terms"). */
+function presentSubject({ id, name, emailAddress, defaultLanguage, createdAt }: Subject) {
   return {
     id,
     name,

@@ -1,79 +1,128 @@
 import type { Context } from 'koa';
 import type { Principal } from '#lib/contracts/principal.ts';
 import type { ReceiptBody } from '#lib/contracts/receipt-body.ts';
-import type { Handler, OperationInput } from '#lib/http/operation.ts';
+import type { Fault } from '#lib/errors/fail.ts';
+import { readCursor, readLimit, writeCursor } from '#lib/http/lists.ts';
+import type { Handlers, OperationInput } from '#lib/http/operation.ts';
 import { keepColorScheme } from '#lib/pages/color-scheme.ts';
 import { cancelTransaction } from '../commands/cancel-transaction.ts';
 import { createTransaction, readContext } from '../commands/create-transaction.ts';
 import { submitSingleStep } from '../commands/submit-single-step.ts';
 import { noSuchTransaction, requireAccess } from '../domain/access.ts';
-import { splitComment } from '../domain/answers.ts';
 import { unknownFields } from '../domain/context-fields.ts';
 import { type ReadTransaction, stateAt } from '../domain/transaction.ts';
 import { linksOf, withToken } from '../domain/transaction-token.ts';
 import { finalPage } from '../presenters/final-page.ts';
 import { askerOf, readAsker } from '../presenters/page-parts.ts';
-import { mintToken, presentContext } from '../presenters/transaction.ts';
-import { readFollowers } from '../queries/parts.ts';
-import { readTransaction, readTransactionWithReceipt } from '../queries/transactions.ts';
-import { prefixPointers } from './filters.ts';
+import { mintToken, presentTransaction } from '../presenters/transaction.ts';
+import { readParts } from '../queries/parts.ts';
+import {
+  countTransactions,
+  listTransactions,
+  readTransaction,
+  readTransactionWithReceipt,
+} from '../queries/transactions.ts';
+import { readTransactionFilter } from './filters.ts';
 import type { Dependencies } from './handlers.ts';
 import { readerLanguages, redirectAfterSending, sendTransaction, sendTransactionPage } from './send.ts';
-import { submitDependencies } from './submit-dependencies.ts';
 
-/** POST /consents */
-export function createTransactionHandler(dependencies: Dependencies): Handler {
-  const { db, forms, instance, wake } = dependencies;
-  return async (ctx, { body, principal }) => {
-    const context = readContext(body, principal);
-    const made = await createTransaction({ db, forms, source: instance.baseUrl, wake }, context, principal);
-    const warnings = unknownFields(body);
-    await sendTransaction(ctx, dependencies, made, { principal, warnings }, made.created ? 201 : 200);
+type Body = Record<string, unknown>;
+
+const idPattern = /^[1-9A-HJ-NP-Za-km-z]{22}$/;
+const defaultSize = 50;
+const maxSize = 200;
+
+/** /consents, /transactions */
+export function transactionHandlers(dependencies: Dependencies): Handlers {
+  const { db, tokens, instance, defaultLanguage } = dependencies;
+  return {
+    async createTransaction(ctx, { body, principal }: OperationInput<Body>) {
+      const context = readContext(body, principal);
+      const read = await createTransaction(dependencies, context, principal);
+      const warnings = unknownFields(body);
+      await sendTransaction(ctx, dependencies, read, { principal, warnings }, read.created ? 201 : 200);
+    },
+
+    async createSingleStepTransaction(
+      ctx,
+      { body, principal }: OperationInput<{ context: Body; values: Body }>,
+    ) {
+      const languages = readerLanguages(ctx, undefined, defaultLanguage);
+      const read = await submitSingleStep(dependencies, { body, principal, languages });
+      const warnings = unknownFields(body.context).map((warning): Fault => {
+        return { ...warning, pointer: `/context${warning.pointer}` };
+      });
+      await sendTransaction(ctx, dependencies, read, { principal, warnings }, read.created ? 201 : 200);
+    },
+
+    /** JSON, or for a browser: a redirect to the form, or the page of the result. */
+    async getTransaction(ctx, { params, principal, mode }) {
+      const read = await readTransactionWithReceipt(db, params.txid ?? '');
+      if (!read) throw noSuchTransaction();
+      requireAccess(principal, read, 'result');
+      if (mode === 'json') return sendTransaction(ctx, dependencies, read, { principal });
+      if (stateAt(read.transaction, read.now) !== 'CREATED')
+        return sendFinalPage(ctx, dependencies, read, principal);
+      const { submit } = linksOf(instance.baseUrl, read.transaction.id);
+      const url = withToken(submit, mintToken(tokens, read, principal));
+      ctx.status = 303;
+      ctx.set('Location', keepColorScheme(url, ctx.query.colorScheme));
+    },
+
+    async getContext(ctx, { params }) {
+      const read = await readTransaction(db, params.txid ?? '');
+      if (!read) throw noSuchTransaction();
+      ctx.body = read.transaction.context;
+    },
+
+    async cancelTransaction(ctx, { params, principal, form, mode }) {
+      const read = await cancelTransaction(dependencies, { id: params.txid ?? '', principal });
+      if (form || mode === 'html') return redirectAfterSending(ctx, dependencies, read, { principal });
+      return sendTransaction(ctx, dependencies, read, { principal });
+    },
+
+    async listTransactions(ctx, { query, principal }) {
+      const limit = readLimit(query.limit);
+      const after = readCursor(query.cursor, idPattern);
+      const found = await listTransactions(db, readTransactionFilter(query), { after, limit: limit + 1 });
+      const page = found.slice(0, limit);
+      const last = found.length > limit ? page.at(-1) : undefined;
+      const next = last && writeCursor({ createdAt: last.position, id: last.transaction.id });
+      ctx.body = { values: await presentAll(dependencies, page, principal), next };
+    },
+
+    /** The same list by page numbers, which start at 0 (docs/interface.md, "Lists"). */
+    async searchTransactions(ctx, { body, principal }: OperationInput<Body | undefined>) {
+      const filter = readTransactionFilter(body ?? {});
+      const page = Math.max(0, Number(body?.page ?? 0));
+      const pageSize = Math.min(maxSize, Math.max(1, Number(body?.size ?? defaultSize)));
+      const [found, totalCount] = await Promise.all([
+        listTransactions(db, filter, { limit: pageSize, offset: page * pageSize }),
+        countTransactions(db, filter),
+      ]);
+      const values = await presentAll(dependencies, found, principal);
+      ctx.body = { values, page, pageSize, totalPages: Math.ceil(totalCount / pageSize), totalCount };
+    },
   };
 }
 
-type Input = OperationInput<{ context: Record<string, unknown>; values: Record<string, unknown> }>;
-
-/** POST /consents/singlestep: create and submit at once, or nothing. */
-export function submitSingleStepHandler(dependencies: Dependencies): Handler {
-  return async (ctx, { body, principal }: Input) => {
-    const context = prefixPointers('/context', () => readContext(body.context, principal));
-    const made = await submitSingleStep(
-      { ...submitDependencies(dependencies), db: dependencies.db },
-      {
-        context,
-        ...prefixPointers('/values', () => splitComment(body.values)),
-        principal,
-        languages: readerLanguages(ctx, undefined, dependencies.defaultLanguage),
-      },
-    );
-    const warnings = unknownFields(body.context).map((warning) => ({
-      ...warning,
-      pointer: `/context${warning.pointer}`,
-    }));
-    await sendTransaction(ctx, dependencies, made, { principal, warnings }, made.created ? 201 : 200);
-  };
+/** Transactions of a list have no tokens; reading one mints its token. */
+async function presentAll(
+  { db, instance }: Dependencies,
+  reads: readonly ReadTransaction[],
+  principal: Principal,
+) {
+  const parts = await readParts(
+    db,
+    reads.map(({ transaction }) => transaction),
+  );
+  return reads.map((read) =>
+    presentTransaction(read, undefined, principal, instance.baseUrl, parts.get(read.transaction.id)),
+  );
 }
 
-/** GET /consents/{txid}: the representation; a browser is led to the next task, or sees where it stands. */
-export function getTransactionHandler(dependencies: Dependencies): Handler {
-  const { db, tokens, instance } = dependencies;
-  return async (ctx, { params, principal, mode }) => {
-    const read = await readTransactionWithReceipt(db, params.txid ?? '');
-    if (!read) throw noSuchTransaction();
-    requireAccess(principal, read, 'result');
-    if (mode === 'json') return sendTransaction(ctx, dependencies, read, { principal });
-    if (stateAt(read.transaction, read.now) !== 'CREATED')
-      return sendFinalPage(ctx, dependencies, read, principal);
-    const { submit } = linksOf(instance.baseUrl, read.transaction.id);
-    const url = withToken(submit, mintToken(tokens, read, principal));
-    ctx.status = 303;
-    ctx.set('Location', keepColorScheme(url, ctx.query.colorScheme));
-  };
-}
-
-/** Sends the page of a transaction that nobody answers any more: committed in the language of its receipt, else in the reader's. */
-export async function sendFinalPage(
+/** Sends the page of a transaction past CREATED: in the language of its receipt, else of the reader. */
+async function sendFinalPage(
   ctx: Context,
   dependencies: Dependencies,
   read: ReadTransaction & { receipt: string | null },
@@ -90,34 +139,8 @@ export async function sendFinalPage(
   const { contact, asker } = receipt
     ? askerOf(receipt.information.texts, receipt.information.lang ?? language)
     : await readAsker(forms, read, languages);
-  const followers = (await readFollowers(db, [transaction])).get(transaction.id) ?? [];
+  const parts = (await readParts(db, [transaction])).get(transaction.id) ?? [];
   const token = mintToken(tokens, read, principal);
-  await sendTransactionPage(
-    ctx,
-    dependencies,
-    read,
-    finalPage(read, { receipt, followers, contact, asker, token, language, instance, theme }),
-  );
-}
-
-/** GET /consents/{txid}/context */
-export function getContextHandler({ db }: Dependencies): Handler {
-  return async (ctx, { params }) => {
-    const read = await readTransaction(db, params.txid ?? '');
-    if (!read) throw noSuchTransaction();
-    ctx.body = presentContext(read);
-  };
-}
-
-/** POST /consents/{txid}/cancel */
-export function cancelTransactionHandler(dependencies: Dependencies): Handler {
-  const { db, instance, wake } = dependencies;
-  return async (ctx, { params, principal, form, mode }) => {
-    const read = await cancelTransaction(
-      { db, baseUrl: instance.baseUrl, wake },
-      { id: params.txid ?? '', principal },
-    );
-    if (form || mode === 'html') return redirectAfterSending(ctx, dependencies, read, { principal });
-    return sendTransaction(ctx, dependencies, read, { principal });
-  };
+  const page = finalPage(read, { receipt, parts, contact, asker, token, language, instance, theme });
+  await sendTransactionPage(ctx, dependencies, read, page);
 }

@@ -4,93 +4,63 @@ import type { Queries } from '#lib/db/database.ts';
 import type { Logger } from '#lib/observability/logger.ts';
 import { expiryNotice } from '../domain/records.ts';
 import { endOverdue } from '../queries/change-state.ts';
-import { planNotices, readDueTransactions, tellNotices } from '../queries/expiry-notices.ts';
+import { planNotices, readDueTransactions, writeNotices } from '../queries/expiry-notices.ts';
+import { deleteOldVerdicts } from '../queries/peer-parts.ts';
 
-const batch = 500;
-
-/** Work that is done again and again until it is stopped. */
-export interface Sweeper {
-  start(): void;
-  stop(): Promise<void>;
+interface JobDependencies {
+  db: Queries;
+  log: Logger;
+  /** BASE_URL */
+  source: string;
+  /** Wakes the outbox relay. */
+  wake: () => void;
+  everyMs: number;
 }
 
-/** Ends transactions past their deadline, as TIMEOUT or ROLLBACK; readers see it before (docs/interface.md, "States" and docs/interface.md). @param everyMs at most 10 s. */
-export function createDeadlineSweeper({
-  db,
-  source,
-  wake,
-  log,
-  everyMs,
-}: {
-  db: Queries;
-  source: string;
-  wake: () => void;
-  log: Logger;
-  everyMs: number;
-}): Sweeper {
-  let timer: NodeJS.Timeout | undefined;
-  let sweeping: Promise<void> = Promise.resolve();
-  async function sweep(): Promise<void> {
-    try {
+const deadlineBatch = 500;
+
+/** Ends transactions past their deadline, as TIMEOUT or ROLLBACK (docs/interface.md, "States"). */
+export function createDeadlineSweeper({ db, log, source, wake, everyMs }: JobDependencies): RepeatedWork {
+  return createRepeatedWork({
+    everyMs,
+    async work(isStopped) {
       let ended: Awaited<ReturnType<typeof endOverdue>>;
       do {
-        ended = await endOverdue(db, batch, source);
+        ended = await endOverdue(db, deadlineBatch, source);
         if (ended.count > 0) wake();
-        // Who is told to stop leaves the rest to others.
-      } while (ended.more && timer);
-    } catch (error) {
-      log.warn('deadlines are looked at again later', { error });
-    }
-  }
-  const next = () => {
-    timer = setTimeout(() => {
-      sweeping = sweep().finally(() => timer && next());
-    }, everyMs);
-  };
-  return {
-    start: next,
-    async stop() {
-      clearTimeout(timer);
-      timer = undefined;
-      await sweeping;
+      } while (ended.more && !isStopped());
     },
-  };
+    onError: (error) =>
+      log.warn('failed to end transactions past their deadline; retried at the next interval', { error }),
+  });
 }
 
 const noticeBatch = 200;
 
 /**
- * Writes `consent.expiring` and `consent.expired` for committed transactions, once each, by the database's time. Work that is interrupted is
- * found again: a notice and the time of the next one are written together.
- * @param leadMs how long before the answers expire `expiring` is told, at most.
+ * Writes `consent.expiring` and `consent.expired` for committed transactions, once each, by the database's
+ * time. An interrupted run is repeated: a notice and the time of the next one are written together.
+ * @param dependencies.leadMs EXPIRY_NOTICE: how long before the answers expire `expiring` is sent, at most.
  */
-export function createExpiryTeller({
+export function createExpiryNotifier({
   db,
   forms,
+  log,
   source,
+  wake,
   leadMs,
   everyMs,
-  wake,
-  log,
-}: {
-  db: Queries;
+}: JobDependencies & {
   forms: Pick<FormsOperations, 'activeVersions'>;
-  source: string;
   leadMs: number;
-  everyMs: number;
-  wake: () => void;
-  log: Logger;
 }): RepeatedWork {
-  async function tellBatch(): Promise<number> {
+  async function writeBatch(): Promise<number> {
     const { due, now } = await readDueTransactions(db, noticeBatch);
     if (due.length === 0) return 0;
     const keys = due.flatMap(({ records }) => records.flatMap(({ key, infoKey }) => [key, infoKey]));
     const active = await forms.activeVersions({ keys: [...new Set(keys)] });
-    await tellNotices(
-      db,
-      due.map((each) => expiryNotice(each, active, now)),
-      source,
-    );
+    const notices = due.map((each) => expiryNotice(each, active, now));
+    await writeNotices(db, notices, source);
     wake();
     return due.length;
   }
@@ -98,9 +68,23 @@ export function createExpiryTeller({
     everyMs,
     async work(isStopped) {
       while ((await planNotices(db, leadMs, noticeBatch)) === noticeBatch && !isStopped());
-      while ((await tellBatch()) === noticeBatch && !isStopped());
+      while ((await writeBatch()) === noticeBatch && !isStopped());
     },
     onError: (error) =>
-      log.warn('failed to write notices of expiry; repeated at the next interval', { error }),
+      log.warn('failed to write notices of expiry; retried at the next interval', { error }),
+  });
+}
+
+const verdictBatch = 1_000;
+
+/** Deletes old verdicts on parts of peers that have no transaction. */
+export function createVerdictSweeper({ db, log }: Pick<JobDependencies, 'db' | 'log'>): RepeatedWork {
+  return createRepeatedWork({
+    everyMs: 5 * 60_000,
+    async work(isStopped) {
+      while (!isStopped() && (await deleteOldVerdicts(db, verdictBatch)) === verdictBatch);
+    },
+    onError: (error) =>
+      log.warn('failed to delete old verdicts on parts; retried at the next interval', { error }),
   });
 }

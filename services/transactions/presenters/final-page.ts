@@ -2,7 +2,7 @@ import type { PageInstance, PageTheme } from '#lib/contracts/page-base.ts';
 import type { FinalPage, PageAnswer, PagePart } from '#lib/contracts/pages.ts';
 import type { ReceiptBody } from '#lib/contracts/receipt-body.ts';
 import { receiptExpiry } from '../domain/access.ts';
-import type { Follower, FollowerState } from '../domain/part.ts';
+import type { Part, PartState } from '../domain/part.ts';
 import { type ReadTransaction, stateAt } from '../domain/transaction.ts';
 import { linksOf, withToken } from '../domain/transaction-token.ts';
 import { decisionOf } from './form-page.ts';
@@ -16,29 +16,19 @@ const pages = {
   ROLLBACK: 'rolledback',
 } as const;
 
-/** The page of a transaction that nobody answers any more. @param receipt of a committed one. @param contact who asked. */
-export function finalPage(
-  read: ReadTransaction,
-  {
-    receipt,
-    followers,
-    contact,
-    token,
-    language,
-    instance,
-    theme,
-    asker,
-  }: {
-    receipt: ReceiptBody | undefined;
-    followers: readonly Follower[];
-    contact: FinalPage['contact'];
-    token: string;
-    language: string;
-    instance: PageInstance;
-    theme: PageTheme | null;
-    asker: FinalPage['asker'];
-  },
-): FinalPage {
+interface Shown extends Pick<FinalPage, 'contact' | 'asker'> {
+  /** Of a committed transaction. */
+  receipt: ReceiptBody | undefined;
+  parts: readonly Part[];
+  token: string;
+  language: string;
+  instance: PageInstance;
+  theme: PageTheme | null;
+}
+
+/** The page of a transaction past CREATED. */
+export function finalPage(read: ReadTransaction, shown: Shown): FinalPage {
+  const { receipt, parts, token, language, instance, theme, asker, contact } = shown;
   const { transaction, now } = read;
   const links = linksOf(instance.baseUrl, transaction.id);
   const state = stateAt(transaction, now) as keyof typeof pages;
@@ -50,29 +40,28 @@ export function finalPage(
     theme,
     asker,
     embedding: embeddingOf(read),
-    answers: receipt ? receipt.consents.map(givenAnswer) : [],
+    answers: receipt ? receipt.consents.map(presentAnswer) : [],
     leader: transaction.leader && transaction.author,
-    parts: followers.map(givenPart),
+    parts: parts.map(presentPart),
     at: (state === 'TIMEOUT' || waits ? transaction.expiresAt : transaction.changedAt).toISOString(),
     validUntil: transaction.layout.validityVisible ? (receipt?.expirationTimestamp ?? null) : null,
     receiptUntil: receiptExpiry(transaction)?.toISOString() ?? null,
     links: {
       receipt: state === 'COMMITTED' ? withToken(links.receipt, token) : null,
       child: transaction.context.updatable && !waits ? withToken(links.child, token) : null,
-      again: waits || followers.some(isUnderWay) ? withToken(links.transaction, token) : null,
+      again: waits || parts.some(isUndecided) ? withToken(links.transaction, token) : null,
       cancel: waits && transaction.context.cancellable ? withToken(links.cancel, token) : null,
     },
     contact,
   };
 }
 
-/** Whether its owner has not had the last word yet. */
-function isUnderWay({ state }: Follower): boolean {
-  return state === 'WAITING' || state === 'SENDING' || state === 'HELD';
+/** Whether the state of the part can still change. */
+function isUndecided({ state }: Part): boolean {
+  return state === 'SENDING' || state === 'HELD';
 }
 
-const partStates: Readonly<Record<FollowerState, PagePart['state']>> = {
-  WAITING: 'sending',
+const partStates: Readonly<Record<PartState, PagePart['state']>> = {
   SENDING: 'sending',
   HELD: 'held',
   ACCEPTED: 'accepted',
@@ -80,7 +69,7 @@ const partStates: Readonly<Record<FollowerState, PagePart['state']>> = {
   DROPPED: 'dropped',
 };
 
-function givenPart({ name, state, reason, shown }: Follower): PagePart {
+function presentPart({ name, state, reason, shown }: Part): PagePart {
   return {
     owner: name,
     state: reason === 'expired' ? 'late' : partStates[state],
@@ -92,7 +81,7 @@ function titleOf(texts: Record<string, unknown>): string {
   return String(texts.title ?? texts.label ?? '');
 }
 
-function givenAnswer(consent: ReceiptBody['consents'][number]): PageAnswer {
+function presentAnswer(consent: ReceiptBody['consents'][number]): PageAnswer {
   const { texts, type } = consent;
   return {
     identifier: consent.identifier,

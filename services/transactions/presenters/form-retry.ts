@@ -50,7 +50,7 @@ export function shownIn(answers: Record<string, string[]>): (identifier: string)
 }
 
 /** `element/<type>/<key>/<serial>` → key; prefixes of later clients are passed over. */
-export function keyOf(identifier: string): string {
+function keyOf(identifier: string): string {
   return /element\/[^/]+\/([^/]+)\/[^/]+$/.exec(identifier)?.[1] ?? identifier;
 }
 

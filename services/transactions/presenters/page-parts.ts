@@ -5,7 +5,7 @@ import type { PageContact } from '#lib/contracts/pages.ts';
 import { Failure } from '#lib/errors/fail.ts';
 import { type ReadTransaction, stateAt } from '../domain/transaction.ts';
 
-/** The data controller of an information: whom the subject can ask, and who asks, for the masthead. */
+/** The data controller of an information: contact for questions, and name for the masthead. */
 export interface Asker {
   contact: PageContact | null;
   asker: PageBase['asker'];
@@ -13,7 +13,7 @@ export interface Asker {
 
 const unknown: Asker = { contact: null, asker: null };
 
-/** Who asks, by the texts of an information. One that is explicitly hidden is not named in the masthead either. */
+/** The data controller in the texts of an information; a hidden one is not named in the masthead. */
 export function askerOf(
   texts: { dataController?: DataController; dataControllerVisible?: boolean },
   lang: string,
@@ -27,7 +27,7 @@ export function askerOf(
   };
 }
 
-/** Who asks in a transaction without a receipt, by its information as it is now. Nobody is named if that cannot be read. */
+/** The data controller of a transaction without a receipt, from the current version of its information. */
 export async function readAsker(
   forms: Pick<FormsOperations, 'describeForm'>,
   { transaction }: ReadTransaction,
@@ -37,13 +37,13 @@ export async function readAsker(
     const { info } = await forms.describeForm({ layout: transaction.layout, languages });
     return askerOf(info.content, info.content.lang);
   } catch (error) {
-    // Such as one that was withdrawn: the page does without.
+    // The information was withdrawn, for example; the page names nobody then.
     if (error instanceof Failure) return unknown;
     throw error;
   }
 }
 
-/** What the page tells the page that embeds it. */
+/** The facts that a page sends to the page that embeds it. */
 export function embeddingOf({ transaction, now }: ReadTransaction): PageEmbedding {
   const { context, layout } = transaction;
   return {
@@ -56,7 +56,7 @@ export function embeddingOf({ transaction, now }: ReadTransaction): PageEmbeddin
   };
 }
 
-/** Who may embed the page: the origin that the context names, else what the instance allows (security.md, "Pages"). */
+/** CSP sources that may embed the page: the `iframeOrigin` of the context, else EMBED_ORIGINS. */
 export function frameAncestors({ transaction }: ReadTransaction, embedOrigins: string): string {
   const { iframeOrigin } = transaction.context;
   return iframeOrigin ? `'self' ${iframeOrigin}` : `'self' ${embedOrigins}`;

@@ -2,7 +2,7 @@ import type { ActiveVersions } from '#lib/contracts/forms.ts';
 import { recordStatus } from '../domain/records.ts';
 import type { StoredRecord } from '../queries/records.ts';
 
-/** A record with its status now (docs/interface.md, "Records"); `Timestamp` fields are epoch milliseconds. */
+/** A record with its status at `now` (docs/interface.md, "Records"); `Timestamp` members are epoch milliseconds. */
 export function presentRecord(record: StoredRecord, active: ActiveVersions, now: Date) {
   const [status, statusExplanation] = recordStatus(record, active, now);
   return {
@@ -29,16 +29,42 @@ export function presentRecord(record: StoredRecord, active: ActiveVersions, now:
   };
 }
 
+export type PresentedRecord = ReturnType<typeof presentRecord>;
+
+interface Extracted {
+  subjectName: string;
+  emailAddress?: string;
+  records: PresentedRecord[];
+}
+
 type Cell = string | number | undefined;
 
-/**
- * Writes RFC 4180 CSV. A text that a spreadsheet would take for a formula, by a full-width sign too, gets a quote in front,
- * because subjects' texts stand in it (OWASP, "CSV injection").
- */
-export function writeCsv(header: readonly string[], rows: readonly (readonly Cell[])[]): string {
+const columns: [header: string, cell: (found: Extracted, record: PresentedRecord) => Cell][] = [
+  ['subjectName', ({ subjectName }) => subjectName],
+  ['emailAddress', ({ emailAddress }) => emailAddress],
+  ['key', (_, { bodyKey }) => bodyKey],
+  ['serial', (_, { bodySerial }) => bodySerial],
+  ['value', (_, { value }) => value],
+  ['object', (_, { object }) => object],
+  ['creationTimestamp', (_, { creationTimestamp }) => creationTimestamp],
+  ['expirationTimestamp', (_, { expirationTimestamp }) => expirationTimestamp],
+  ['origin', (_, { origin }) => origin],
+  ['author', (_, { author }) => author],
+  ['transaction', (_, { transaction }) => transaction],
+  ['leaderLocation', (_, { leader }) => leader?.location],
+  ['leaderId', (_, { leader }) => leader?.id],
+];
+
+/** The records of an extraction as CSV (RFC 4180). */
+export function presentCsv(values: readonly Extracted[]): string {
+  const rows = values.flatMap((found) =>
+    found.records.map((record) => columns.map(([, cell]) => cell(found, record))),
+  );
+  const header = columns.map(([name]) => name);
   return [header, ...rows].map((row) => `${row.map(writeCell).join(',')}\r\n`).join('');
 }
 
+/** A text that a spreadsheet would read as a formula gets a leading quote (OWASP, "CSV Injection"). */
 function writeCell(cell: Cell): string {
   if (cell === undefined) return '';
   if (typeof cell === 'number') return String(cell);

@@ -1,6 +1,6 @@
 import { isPrivileged, type Principal } from '#lib/contracts/principal.ts';
 import { receiptExpiry } from '../domain/access.ts';
-import type { Follower } from '../domain/part.ts';
+import type { Part } from '../domain/part.ts';
 import {
   isFinal,
   type ReadTransaction,
@@ -10,13 +10,13 @@ import {
 } from '../domain/transaction.ts';
 import { linksOf, type TransactionTokens, tokenExpiry, withToken } from '../domain/transaction-token.ts';
 
-/** Mints the fresh token that every representation, Location, redirect and form action carries. */
+/** Mints the token of a representation, Location, redirect or form action; each gets a new one. */
 export function mintToken(
   tokens: TransactionTokens,
   { transaction, now }: ReadTransaction,
   principal?: Principal,
 ): string {
-  // One that a leader decides over has no deadline of its own.
+  // A transaction with a leader has no deadline of its own.
   const open = !isFinal(stateAt(transaction, now)) && transaction.leader === null;
   const use = principal?.transaction?.use ?? 'tx';
   const expiry = tokenExpiry({ open, expiresAt: transaction.expiresAt, now });
@@ -26,13 +26,16 @@ export function mintToken(
   );
 }
 
-/** The representation of a transaction (docs/interface.md, "Transactions"); members without a value are left out. */
+/**
+ * The representation of a transaction (openapi.yaml, `Transaction`); members without a value are left out.
+ * @param token undefined in lists, which have no links. @param parts in the order of the form.
+ */
 export function presentTransaction(
   read: ReadTransaction,
   token: string | undefined,
   principal: Principal,
   baseUrl: string,
-  followers: readonly Follower[] = [],
+  parts: readonly Part[] = [],
 ) {
   const { transaction, now } = read;
   const { context } = transaction;
@@ -55,12 +58,12 @@ export function presentTransaction(
     expires: transaction.expiresAt.toISOString(),
     parent: transaction.parent ?? undefined,
     leader: transaction.leader ?? undefined,
-    followers: followers.map(presentFollower),
-    ...(isPrivileged(principal) ? { context: presentContext(read), author: transaction.author } : {}),
+    followers: parts.map(presentPart),
+    ...(isPrivileged(principal) ? { context, author: transaction.author } : {}),
   };
 }
 
-/** Addresses that work as they stand; one that leads nowhere in this state is left out. */
+/** Links with the token; those that lead nowhere in this state are left out. */
 function presentLinks({ id, context }: Transaction, state: State, token: string, baseUrl: string) {
   const links = linksOf(baseUrl, id);
   const open = (url: string, works: boolean) => (works ? withToken(url, token) : undefined);
@@ -72,23 +75,6 @@ function presentLinks({ id, context }: Transaction, state: State, token: string,
   };
 }
 
-/** Transactions of a list: without tokens, which are minted when one is opened. @param followers by transaction. */
-export function presentAll(
-  reads: readonly ReadTransaction[],
-  principal: Principal,
-  baseUrl: string,
-  followers: ReadonlyMap<string, readonly Follower[]>,
-) {
-  return reads.map((read) =>
-    presentTransaction(read, undefined, principal, baseUrl, followers.get(read.transaction.id)),
-  );
-}
-
-function presentFollower({ location, remoteId, name, state, reason }: Follower) {
+function presentPart({ location, remoteId, name, state, reason }: Part) {
   return { location, id: remoteId ?? undefined, name, state, reason: reason ?? undefined };
-}
-
-/** The ConsentContext that a transaction was created from, with every default filled in. */
-export function presentContext({ transaction }: ReadTransaction) {
-  return transaction.context;
 }

@@ -1,18 +1,23 @@
 import type { Queries } from '#lib/db/database.ts';
 import { type Statement, sql } from '#lib/db/sql.ts';
-import { type ReadTransaction, statesBefore, type Transaction } from '../domain/transaction.ts';
-import { recordStateChange, tellOfParts } from './events.ts';
-import { toReadTransaction, transactionColumns } from './transactions.ts';
+import { statesBefore } from '../domain/transaction.ts';
+import { partEvents, recordStateChange } from './events.ts';
+
+/** Locks a transaction until the end of the database transaction: others wait to change it or to create its child. */
+export async function lockTransaction(tx: Queries, id: string): Promise<void> {
+  await tx.query(sql`SELECT t.id FROM transactions AS t WHERE t.id = ${id} FOR UPDATE`);
+}
 
 /**
- * Cancels a transaction that the caller has locked; its context's claim is free again.
- * @returns false if it is in a final state or past its deadline, or if a peer decides over it.
+ * Cancels a transaction that the caller has locked, and frees the claim on its context.
+ * @returns false in a final state, past the deadline, or if a peer leads it.
  */
 export async function cancelTransaction(db: Queries, id: string, source: string): Promise<boolean> {
   const row = await db.maybeOne(sql`
     WITH t AS (
       UPDATE transactions SET state = 'CANCELLED', version = version + 1, changed_at = accord_now()
-       WHERE id = ${id} AND state = ANY(${statesBefore('cancel')}::text[]) AND expires_at > accord_now() AND leader IS NULL
+       WHERE id = ${id} AND state = ANY(${statesBefore('cancel')}::text[])
+         AND expires_at > accord_now() AND leader IS NULL
       RETURNING *
     ), ${undoSubmission(source)}, ${recordStateChange('cancelled', source)}
     SELECT t.id FROM t`);
@@ -20,9 +25,9 @@ export async function cancelTransaction(db: Queries, id: string, source: string)
 }
 
 /**
- * Writes into open transactions past their deadline what they are from then on: TIMEOUT, or ROLLBACK of what was submitted. Oldest first.
- * SKIP LOCKED: several sweepers share the work, and a submit that holds the row decides first.
- * @returns how many of either kind, and whether there may be more.
+ * Ends transactions past their deadline, oldest first: CREATED becomes TIMEOUT, SUBMITTED becomes ROLLBACK. SKIP LOCKED: sweepers share the
+ * work, and a submit that holds the row decides first.
+ * @param limit of either kind. @returns how many ended, and whether there may be more.
  */
 export async function endOverdue(
   db: Queries,
@@ -30,16 +35,28 @@ export async function endOverdue(
   source: string,
 ): Promise<{ count: number; more: boolean }> {
   const overdue = (state: string) => sql`
-               SELECT o.id FROM transactions AS o
-                WHERE o.state IN ('CREATED', 'SUBMITTED') AND o.state = ${state} AND o.expires_at <= accord_now() AND o.leader IS NULL
-                ORDER BY o.expires_at LIMIT ${limit} FOR UPDATE SKIP LOCKED`;
+    SELECT o.id FROM transactions AS o
+     WHERE o.state IN ('CREATED', 'SUBMITTED') AND o.state = ${state} AND o.expires_at <= accord_now()
+       AND o.leader IS NULL
+     ORDER BY o.expires_at LIMIT ${limit} FOR UPDATE SKIP LOCKED`;
   const timedOut = await timeOut(db, overdue('CREATED'), source);
   const rolledBack = await rollBack(db, overdue('SUBMITTED'), source);
   return { count: timedOut + rolledBack, more: timedOut === limit || rolledBack === limit };
 }
 
-/** Writes TIMEOUT into transactions of the ids that a query gives, which nobody has answered. @returns how many. */
-export async function timeOut(db: Queries, ids: Statement, source: string): Promise<number> {
+/** Ends a child past its deadline that the sweeper has not reached, so that another one can be created. */
+export async function closeExpiredChild(tx: Queries, parent: string, source: string): Promise<void> {
+  // By state: a child that is being submitted at this moment must not be rolled back without its parts.
+  const overdue = (state: string) => sql`
+    SELECT o.id FROM transactions AS o
+     WHERE o.parent = ${parent} AND o.state IN ('CREATED', 'SUBMITTED') AND o.state = ${state}
+       AND o.expires_at <= accord_now()`;
+  await timeOut(tx, overdue('CREATED'), source);
+  await rollBack(tx, overdue('SUBMITTED'), source);
+}
+
+/** @param ids a query. @returns how many transactions became TIMEOUT. */
+async function timeOut(db: Queries, ids: Statement, source: string): Promise<number> {
   const rows = await db.query(sql`
     WITH t AS (
       UPDATE transactions SET state = 'TIMEOUT', version = version + 1, changed_at = accord_now()
@@ -50,7 +67,7 @@ export async function timeOut(db: Queries, ids: Statement, source: string): Prom
   return rows.length;
 }
 
-/** Writes ROLLBACK into transactions of the ids that a query gives, and undoes what they had submitted. @returns how many. */
+/** Undoes what transactions had submitted. @param ids a query. @returns how many became ROLLBACK. */
 export async function rollBack(db: Queries, ids: Statement, source: string): Promise<number> {
   const rows = await db.query(sql`
     WITH t AS (
@@ -62,43 +79,16 @@ export async function rollBack(db: Queries, ids: Statement, source: string): Pro
   return rows.length;
 }
 
-/**
- * Common table expressions that undo what the transactions in `t` had submitted: records never come into force, sealed parts are deleted,
- * and the owners of those that were sent are told.
- */
-export function undoSubmission(source: string): Statement {
+/** Common table expressions that undo the submission of the transactions in `t`: records, receipt drafts and parts. */
+function undoSubmission(source: string): Statement {
   return sql`undone AS (
       UPDATE records AS r SET state = 'ROLLED_BACK' FROM t WHERE r.transaction = t.id AND r.state = 'PENDING'
     ), undrafted AS (
       DELETE FROM receipt_drafts AS d USING t WHERE d.transaction = t.id
     ), dropped AS (
       UPDATE followers AS f SET state = 'DROPPED', version = f.version + 1, sealed = NULL, changed_at = t.changed_at
-        FROM t, followers AS was
-       WHERE f.transaction = t.id AND was.sid = f.sid AND f.state IN ('WAITING', 'SENDING', 'HELD')
-      RETURNING f.sid, f.location, was.state <> 'WAITING' AS sent
-    ), decided AS (${tellOfParts('decided', { from: sql`(SELECT d.sid, d.location FROM dropped AS d WHERE d.sent)`, source, decision: 'rollback' })}
+        FROM t WHERE f.transaction = t.id AND f.state IN ('SENDING', 'HELD')
+      RETURNING f.sid, f.location
+    ), decided AS (${partEvents('decided', { from: sql`dropped`, source, decision: 'rollback' })}
     )`;
-}
-
-/** Waits for whoever changes the transaction or makes a child of it, until the end of the database transaction. */
-export async function lockTransaction(tx: Queries, id: string): Promise<void> {
-  await tx.query(sql`SELECT t.id FROM transactions AS t WHERE t.id = ${id} FOR UPDATE`);
-}
-
-/** The open child of a transaction that is not past its deadline. */
-export async function readOpenChild(db: Queries, parent: string): Promise<ReadTransaction | undefined> {
-  const row = await db.maybeOne<Transaction & { now: Date }>(sql`
-    SELECT ${transactionColumns}, accord_now() AS now FROM transactions AS t
-     WHERE t.parent = ${parent} AND t.state IN ('CREATED', 'SUBMITTED') AND t.expires_at > accord_now()`);
-  return row && toReadTransaction(row);
-}
-
-/** Ends a child past its deadline that the sweeper has not reached, so that another one can be made. */
-export async function closeExpiredChild(tx: Queries, parent: string, source: string): Promise<void> {
-  // By state: one that is being submitted at this moment is not rolled back without its parts.
-  const overdue = (state: string) => sql`
-    SELECT o.id FROM transactions AS o
-     WHERE o.parent = ${parent} AND o.state IN ('CREATED', 'SUBMITTED') AND o.state = ${state} AND o.expires_at <= accord_now()`;
-  await timeOut(tx, overdue('CREATED'), source);
-  await rollBack(tx, overdue('SUBMITTED'), source);
 }

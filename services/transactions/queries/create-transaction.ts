@@ -1,5 +1,5 @@
 import type { Queries } from '#lib/db/database.ts';
-import { type Statement, sql } from '#lib/db/sql.ts';
+import { empty, type Statement, sql } from '#lib/db/sql.ts';
 import { newUuid } from '#lib/ids/random-ids.ts';
 import type { NewTransaction, ReadTransaction, Transaction } from '../domain/transaction.ts';
 import { recordStateChange } from './events.ts';
@@ -8,7 +8,7 @@ import { toReadTransaction, transactionColumns } from './transactions.ts';
 type Row = Transaction & { now: Date };
 
 /**
- * Makes a transaction that claims its context's digest, in one statement: claim, transaction, history, subject and outbox row.
+ * Claims a context's digest and creates its transaction in one statement: claim, transaction, history, subject and outbox row.
  * @returns undefined if the digest is claimed already.
  */
 export async function insertClaiming(
@@ -26,14 +26,14 @@ export async function insertClaiming(
   return row && toReadTransaction(row);
 }
 
-/** Makes a transaction without a claim (a child, or one whose claim the caller repoints in the same database transaction). */
+/** Creates a transaction without a claim: a child, or one to which the caller repoints a claim. */
 export async function insertTransaction(
   db: Queries,
   created: NewTransaction,
   source: string,
 ): Promise<ReadTransaction> {
   const row = await db.one<Row>(sql`
-    WITH ${inserted(created, source, sql``)}
+    WITH ${inserted(created, source, empty)}
     SELECT ${transactionColumns}, accord_now() AS now FROM t`);
   return toReadTransaction(row);
 }
@@ -44,37 +44,40 @@ function inserted(
   from: Statement,
 ): Statement {
   return sql`t AS (
-      INSERT INTO transactions (id, subject, state, version, context, layout, author, parent, leader, created_at, changed_at, expires_at)
-      SELECT ${id}, ${context.subject}, 'CREATED', 1, ${JSON.stringify(context)}::jsonb, ${JSON.stringify(layout)}::jsonb, ${author}, ${parent}::text, ${leader}::jsonb,
-             accord_now(), accord_now(), accord_now() + ${context.timeout}::interval ${from}
+      INSERT INTO transactions (id, subject, state, version, context, layout, author, parent, leader, created_at,
+                                changed_at, expires_at)
+      SELECT ${id}, ${context.subject}, 'CREATED', 1, ${JSON.stringify(context)}::jsonb, ${JSON.stringify(layout)}::jsonb,
+             ${author}, ${parent}::text, ${leader}::jsonb, accord_now(), accord_now(),
+             accord_now() + ${context.timeout}::interval ${from}
       RETURNING *
-    ), ${knowSubject()}, ${recordStateChange('created', source)}`;
+    ), ${storeSubject()}, ${recordStateChange('created', source)}`;
 }
 
-/** A common table expression: the subject of the transaction in `t` is known from now on. */
-export function knowSubject(): Statement {
+/** A common table expression that stores the subject of the transaction in `t` if it is new. */
+export function storeSubject(): Statement {
   return sql`subject AS (
       INSERT INTO subjects (id, name, email_address, default_language, created_at, modified_at)
-      SELECT ${newUuid()}::uuid, t.subject, t.context->'subjectInfos'->>'emailAddress', t.context->>'language', t.created_at, t.created_at FROM t
+      SELECT ${newUuid()}::uuid, t.subject, t.context->'subjectInfos'->>'emailAddress', t.context->>'language',
+             t.created_at, t.created_at FROM t
       ON CONFLICT (name) DO NOTHING
     )`;
 }
 
-/** The transaction that a digest's claim points to. */
+/** The transaction that holds the claim on a digest. */
 export async function readClaimed(db: Queries, digest: Buffer): Promise<ReadTransaction | undefined> {
-  const row = await db.maybeOne<Transaction & { now: Date }>(sql`
+  const row = await db.maybeOne<Row>(sql`
     SELECT ${transactionColumns}, accord_now() AS now
       FROM context_claims AS c JOIN transactions AS t ON t.id = c.transaction
      WHERE c.digest = ${digest}`);
   return row && toReadTransaction(row);
 }
 
-/** Waits for whoever decides about the same digest, until the end of the database transaction. */
+/** Locks a claim until the end of the database transaction. */
 export async function lockClaim(tx: Queries, digest: Buffer): Promise<void> {
   await tx.query(sql`SELECT c.transaction FROM context_claims AS c WHERE c.digest = ${digest} FOR UPDATE`);
 }
 
-/** Points a locked claim at another transaction. */
+/** Gives a locked claim to another transaction. */
 export async function repointClaim(tx: Queries, digest: Buffer, transaction: string): Promise<void> {
   await tx.query(sql`UPDATE context_claims AS c SET transaction = ${transaction} WHERE c.digest = ${digest}`);
 }

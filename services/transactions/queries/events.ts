@@ -1,19 +1,47 @@
 import type { Decision } from '#lib/contracts/submissions.ts';
-import type { Queries } from '#lib/db/database.ts';
 import { type Statement, sql } from '#lib/db/sql.ts';
 import { requestExtension } from '#lib/events/request-extension.ts';
 
+/** The outbox rows to write: one for each row of `from`, whose alias is `s` in the other members. */
+interface EventRows {
+  from: Statement;
+  topic: string;
+  key: Statement;
+  type: Statement;
+  /** Default: the key. */
+  subject?: Statement;
+  time: Statement;
+  /** Members that are null are left out. */
+  data: Statement;
+  /** Default: that of the current request. */
+  extension?: Statement;
+}
+
+/** An INSERT into the outbox. Events carry ids, states and versions only (asyncapi.yaml). @param source BASE_URL. */
+function insertEvents(
+  { from, topic, key, type, subject = key, time, data, extension }: EventRows,
+  source: string,
+): Statement {
+  // gen_random_uuid() must stand in an output list: joined as a row of its own, it would be the same for all.
+  return sql`
+      INSERT INTO outbox (event_id, topic, key, event)
+      SELECT e.id, ${topic}::text, e.key,
+             jsonb_build_object('id', e.id, 'type', e.type, 'source', ${source}::text, 'subject', e.subject,
+               'time', to_json(e.time), 'data', jsonb_strip_nulls(e.data)) || e.extension
+        FROM (SELECT gen_random_uuid() AS id, ${key} AS key, ${type} AS type, ${subject} AS subject, ${time} AS time,
+                     ${data} AS data, ${extension ?? sql`${requestExtension()}::jsonb`} AS extension
+                FROM ${from} AS s) AS e`;
+}
+
 /**
- * Common table expressions that follow a change of state: `history` and `event`, from the changed rows in `t`.
- * The event is a fact with ids, state and the aggregate's version alone (docs/webhooks.md).
- * @param name the event's name, e.g. `committed`.
- * @param source BASE_URL.
+ * Common table expressions that record a change of state of the rows in `t`: `history` and `event`.
+ * @param name the event's name, such as `committed`.
  */
 export function recordStateChange(name: string, source: string): Statement {
   return recordSteps(sql`t`, sql`${typeOf(name)}::text`, source);
 }
 
-/** The same for a transaction in `t` that is made and changed to what it is there by one statement. @param names of both events. */
+/** The same for transactions in `t` that one statement creates and moves on. @param names of both events. */
 export function recordTwoSteps([first, second]: readonly [string, string], source: string): Statement {
   return sql`steps AS (
       SELECT t.id, 1 AS version, 'CREATED' AS state, t.created_at AS changed_at, ${typeOf(first)}::text AS type FROM t
@@ -26,71 +54,81 @@ const typeOf = (name: string) => `io.accord.consent.${name}.v1`;
 
 function recordSteps(rows: Statement, type: Statement, source: string): Statement {
   return sql`history AS (
-      INSERT INTO transaction_history (transaction, version, state, at) SELECT s.id, s.version, s.state, s.changed_at FROM ${rows} AS s
+      INSERT INTO transaction_history (transaction, version, state, at)
+      SELECT s.id, s.version, s.state, s.changed_at FROM ${rows} AS s
     ), ${consentEvents(rows, type, source)}`;
 }
 
-/** A common table expression: `event`, which tells of the transactions in `rows`. @param type SQL of the event's type; `s` is the row. */
-export function consentEvents(rows: Statement, type: Statement, source: string): Statement {
-  return sql`event AS (
-      INSERT INTO outbox (event_id, topic, key, event)
-      SELECT e.id, 'accord.consents', e.transaction,
-             jsonb_build_object('id', e.id, 'type', e.type, 'source', ${source}::text, 'subject', e.transaction,
-               'time', to_json(e.changed_at), 'data', jsonb_build_object('transaction', e.transaction, 'state', e.state, 'version', e.version)) || ${requestExtension()}::jsonb
-        FROM (SELECT gen_random_uuid() AS id, s.id AS transaction, s.changed_at, s.state, s.version, ${type} AS type FROM ${rows} AS s) AS e
+/** A common table expression `event`: an event for each transaction in `from`. @param type SQL of its type; `s` is the row. */
+export function consentEvents(from: Statement, type: Statement, source: string): Statement {
+  const data = sql`jsonb_build_object('transaction', s.id, 'state', s.state, 'version', s.version)`;
+  const rows = { from, topic: 'accord.consents', key: sql`s.id`, type, time: sql`s.changed_at`, data };
+  return sql`event AS (${insertEvents(rows, source)}
     )`;
 }
 
 /**
- * Writes an event for each part in `from` (its columns `sid` and `location`): it may be sent, or its owner is to be told the decision.
- * Ids alone (federation.md, "Answers" 2).
+ * Inserts an event for each part in `from` (columns `sid` and `location`): it may be delivered, or the leader has decided
+ * (docs/federation.md, "Answers at the leader").
  */
-export function tellOfParts(
+export function partEvents(
   name: 'released' | 'decided',
   { from, source, decision }: { from: Statement; source: string; decision?: Decision },
 ): Statement {
-  return sql`
-      INSERT INTO outbox (event_id, topic, key, event)
-      SELECT e.id, 'accord.peer-submissions', e.sid,
-             jsonb_build_object('id', e.id, 'type', ${`io.accord.submission.${name}.v1`}::text, 'source', ${source}::text, 'subject', e.sid,
-               'time', to_json(accord_now()), 'data',
-               jsonb_strip_nulls(jsonb_build_object('submission', e.sid, 'peer', e.location, 'decision', ${decision}::text)))
-             || ${requestExtension()}::jsonb
-        FROM (SELECT gen_random_uuid() AS id, p.sid, p.location FROM ${from} AS p) AS e`;
+  return insertEvents(
+    {
+      from,
+      topic: 'accord.peer-submissions',
+      key: sql`s.sid`,
+      type: sql`${`io.accord.submission.${name}.v1`}::text`,
+      time: sql`accord_now()`,
+      data: sql`jsonb_build_object('submission', s.sid, 'peer', s.location, 'decision', ${decision}::text)`,
+    },
+    source,
+  );
 }
 
-/** Has the owner of one part told the decision. */
-export async function tellOfPart(
-  tx: Queries,
-  { sid, location }: { sid: string; location: string },
-  { source, decision }: { source: string; decision: Decision },
-): Promise<void> {
-  const from = sql`(SELECT ${sid}::text AS sid, ${location}::text AS location)`;
-  await tx.query(tellOfParts('decided', { from, source, decision }));
+/** Inserts an event for each part in `f`, whose owner has decided. */
+export function decidedPartEvents(
+  { type, extension }: { type: Statement; extension?: Statement },
+  source: string,
+): Statement {
+  return insertEvents(
+    {
+      from: sql`f`,
+      topic: 'accord.consents',
+      key: sql`s.transaction`,
+      type,
+      extension,
+      time: sql`s.changed_at`,
+      data: sql`jsonb_build_object(
+        'transaction', s.transaction, 'peer', s.location, 'version', s.version, 'reason', s.reason)`,
+    },
+    source,
+  );
 }
 
 /**
- * Tells of each record that one of the new ones in `given` takes the place of, in the transaction in `t`.
+ * Inserts an event for each record that a new one in `given` supersedes, in the transaction in `t`.
  * @param object SQL of what the answers are about.
  */
-export function tellOfSuperseded({
-  object,
-  committedAt,
-  source,
-}: {
-  object: Statement;
-  committedAt: Date;
-  source: string;
-}): Statement {
-  return sql`
-      INSERT INTO outbox (event_id, topic, key, event)
-      SELECT s.event_id, 'accord.consents', s.transaction,
-             jsonb_build_object('id', s.event_id, 'type', 'io.accord.record.superseded.v1', 'source', ${source}::text, 'subject', s.id,
-               'time', to_json(${committedAt}::timestamptz), 'data', jsonb_build_object('record', s.id, 'transaction', s.transaction, 'by', s.by)) || ${requestExtension()}::jsonb
-        -- Volatile in the output list: drawn once for each row, which a join with a row of its own is not.
-        FROM (SELECT gen_random_uuid() AS event_id, old.id, old.transaction, g.id AS by
-                FROM given AS g CROSS JOIN t CROSS JOIN LATERAL (
-                  SELECT r.id, r.transaction FROM records AS r
-                   WHERE r.state = 'COMMITTED' AND r.subject = t.subject AND r.object = ${object} AND r.key = g.key
-                   ORDER BY r.committed_at DESC, r.id DESC LIMIT 1) AS old) AS s`;
+export function supersededEvents(object: Statement, committedAt: Date, source: string): Statement {
+  const from = sql`(
+    SELECT old.id, old.transaction, g.id AS by
+      FROM given AS g CROSS JOIN t CROSS JOIN LATERAL (
+        SELECT r.id, r.transaction FROM records AS r
+         WHERE r.state = 'COMMITTED' AND r.subject = t.subject AND r.object = ${object} AND r.key = g.key
+         ORDER BY r.committed_at DESC, r.id DESC LIMIT 1) AS old)`;
+  return insertEvents(
+    {
+      from,
+      topic: 'accord.consents',
+      key: sql`s.transaction`,
+      type: sql`'io.accord.record.superseded.v1'::text`,
+      subject: sql`s.id`,
+      time: sql`${committedAt}::timestamptz`,
+      data: sql`jsonb_build_object('record', s.id, 'transaction', s.transaction, 'by', s.by)`,
+    },
+    source,
+  );
 }

@@ -3,7 +3,7 @@ import { sql } from '#lib/db/sql.ts';
 import type { Position } from '#lib/http/lists.ts';
 import { isNewest, recordColumns, type StoredRecord } from './records.ts';
 
-/** A valid answer that subjects are looked for by. */
+/** An answer that a valid record must have. */
 export interface Condition {
   key: string;
   value: string;
@@ -13,23 +13,23 @@ export interface Condition {
 
 export interface ExtractedRecord extends StoredRecord {
   emailAddress: string | null;
-  /** The time in full precision, for the next page's position. */
+  /** The creation time in PostgreSQL's precision, for cursors. */
   position: string;
 }
 
-/** A record that meets a condition, as far as its place in the list depends on it. */
+/** A matching record's place in the list. */
 export type Candidate = Pick<ExtractedRecord, 'id' | 'subject' | 'position'>;
 
-/** Before everything: a list starts there. */
+/** The position before the first record. */
 const start: Position = { createdAt: 'infinity', id: 'ffffffff-ffff-ffff-ffff-ffffffffffff' };
 
-/** Newest committed records that meet at least one of the conditions, newest first, after a position. */
+/** Newest committed records that match any of the conditions, newest first. */
 export async function readCandidates(
   db: Queries,
   conditions: readonly Condition[],
   { after = start, limit }: { after?: Position; limit: number },
 ): Promise<Candidate[]> {
-  // Each condition is read in the order of the index and only as far as the page needs.
+  // Each condition is read in index order and only as far as the page needs.
   return db.query<Candidate>(sql`
     SELECT DISTINCT found.created_at, found.id, found.subject, found.created_at::text AS position
       FROM unnest(${column(conditions, 'key')}::text[], ${column(conditions, 'value')}::text[],
@@ -37,8 +37,8 @@ export async function readCandidates(
      CROSS JOIN LATERAL (
            SELECT r.id, r.subject, r.created_at
              FROM records AS r
-            WHERE r.key = c.key AND c.value = ANY(r.value) AND r.type = coalesce(c.type, r.type) AND r.serial = coalesce(c.serial, r.serial)
-              AND ${isNewest} AND (r.created_at, r.id) < (${after.createdAt}::timestamptz, ${after.id}::uuid)
+            WHERE r.key = c.key AND c.value = ANY(r.value) AND r.type = coalesce(c.type, r.type)
+              AND r.serial = coalesce(c.serial, r.serial) AND ${isNewest} AND (r.created_at, r.id) < (${after.createdAt}::timestamptz, ${after.id}::uuid)
             ORDER BY r.created_at DESC, r.id DESC
             LIMIT ${limit}) AS found
      ORDER BY found.created_at DESC, found.id DESC
@@ -49,7 +49,7 @@ function column(conditions: readonly Condition[], name: keyof Condition): (strin
   return conditions.map((condition) => condition[name] ?? null);
 }
 
-/** Subjects' newest committed answers to some elements, newest first. */
+/** The newest committed records of subjects for some keys, newest first. */
 export async function readAnswersTo(
   db: Queries,
   subjects: readonly string[],
@@ -62,7 +62,7 @@ export async function readAnswersTo(
      ORDER BY r.created_at DESC, r.id DESC`);
 }
 
-/** Newest committed records that meet a condition, newest first, after a position. */
+/** Newest committed records that match a condition, newest first. */
 export async function readMatching(
   db: Queries,
   { key, value, type = null, serial = null }: { [Name in keyof Condition]: Condition[Name] | null },

@@ -3,7 +3,7 @@ import { join, type Statement, sql } from '#lib/db/sql.ts';
 import type { EarlierRecord, StatusFacts } from '../domain/records.ts';
 import type { Leader } from '../domain/transaction.ts';
 
-/** A record as it is stored, and what its status depends on. */
+/** A stored record with the facts that its status depends on. */
 export interface StoredRecord extends StatusFacts {
   id: string;
   transaction: string;
@@ -18,7 +18,7 @@ export interface StoredRecord extends StatusFacts {
   leader: Leader | null;
 }
 
-/** What a list of records may be narrowed by; it never changes which record is the newest (docs/interface.md, "Records"). */
+/** Filters of a list of records; they never change which record is the newest (docs/interface.md, "Records"). */
 export interface RecordFilter {
   subject: string;
   elements?: string[];
@@ -29,7 +29,7 @@ export interface RecordFilter {
   before?: Date;
 }
 
-/** SQL that tells whether `r` is the newest committed record of its subject, object and key. */
+/** SQL: whether `r` is the newest committed record of its subject, object and key. */
 export const isNewest = sql`(r.state = 'COMMITTED' AND NOT EXISTS (
     SELECT 1 FROM records AS n
      WHERE n.state = 'COMMITTED' AND n.subject = r.subject AND n.object = r.object AND n.key = r.key
@@ -40,13 +40,17 @@ export const recordColumns = sql`
   r.value, r.state, r.origin, r.author, r.comment, r.created_at AS "createdAt", r.expires_at AS "expiresAt",
   CASE WHEN r.origin = 'PEER' THEN (SELECT t.leader FROM transactions AS t WHERE t.id = r.transaction) END AS leader`;
 
+/** The columns of {@link StatusFacts}. */
+export const statusColumns = sql`
+  r.state, r.key, r.serial, r.info_key AS "infoKey", r.info_serial AS "infoSerial", r.expires_at AS "expiresAt",
+  ${isNewest} AS newest`;
+
 const perKey = 100;
 
-/** What the statuses of a transaction's records depend on. */
+/** The facts that the statuses of a transaction's records depend on. */
 export async function readStatusFacts(db: Queries, transaction: string): Promise<StatusFacts[]> {
   return db.query<StatusFacts>(sql`
-    SELECT r.state, r.key, r.serial, r.info_key AS "infoKey", r.info_serial AS "infoSerial", r.expires_at AS "expiresAt", ${isNewest} AS newest
-      FROM records AS r WHERE r.transaction = ${transaction}`);
+    SELECT ${statusColumns} FROM records AS r WHERE r.transaction = ${transaction}`);
 }
 
 /** A subject's records, the newest 100 of each key and object, newest first. */
@@ -72,7 +76,7 @@ function conditions({ subject, elements, infos, object, value, after, before }: 
   ];
 }
 
-/** SQL of the newest committed record for `element.key`: one index probe, however many answers the subject gave before. */
+/** SQL of the newest committed record for `element.key`, which is one index probe. */
 export function newestRecord(subject: Statement, object: Statement): Statement {
   return sql`
     SELECT r.key, r.type, r.serial, r.info_key AS "infoKey", r.info_serial AS "infoSerial", r.value, r.positions,
@@ -95,7 +99,7 @@ export async function readEarlier(
      CROSS JOIN LATERAL (${newestRecord(sql`${subject}`, sql`${object}`)}) AS newest`);
 }
 
-/** A receipt as it was signed: `body` is the exact text under the signature. */
+/** `body` is the exact text that was signed. */
 export interface StoredReceipt {
   body: string;
   jws: string;
@@ -107,7 +111,7 @@ export async function readReceipt(db: Queries, transaction: string): Promise<Sto
   );
 }
 
-/** The body of a transaction's receipt, or of its draft while the answers wait for peers. */
+/** The body of a receipt, or of its draft while the answers wait for peers. */
 export async function readReceiptBody(db: Queries, transaction: string): Promise<string | undefined> {
   const row = await db.maybeOne<{ body: string }>(sql`
     SELECT r.body FROM receipts AS r WHERE r.transaction = ${transaction}

@@ -2,7 +2,6 @@ import type { Queries } from '#lib/db/database.ts';
 import { join, sql } from '#lib/db/sql.ts';
 import { newUuid } from '#lib/ids/random-ids.ts';
 
-/** A subject that the instance knows. */
 export interface Subject {
   id: string;
   name: string;
@@ -34,7 +33,7 @@ export async function readSubjectById(db: Queries, id: string): Promise<Subject 
   return db.maybeOne<Subject>(sql`SELECT ${columns} FROM subjects AS s WHERE s.id = ${id}`);
 }
 
-/** Changes what is given; null clears, undefined leaves. The name is what records go by and never changes. */
+/** Null clears a member, undefined keeps it. The name never changes, because records refer to it. */
 export async function updateSubject(
   db: Queries,
   id: string,
@@ -43,12 +42,13 @@ export async function updateSubject(
   return db.maybeOne<Subject>(sql`
     UPDATE subjects AS s
        SET email_address = CASE WHEN ${emailAddress !== undefined} THEN ${emailAddress ?? null}::text ELSE s.email_address END,
-           default_language = CASE WHEN ${defaultLanguage !== undefined} THEN ${defaultLanguage ?? null}::text ELSE s.default_language END,
+           default_language = CASE WHEN ${defaultLanguage !== undefined} THEN ${defaultLanguage ?? null}::text
+                                   ELSE s.default_language END,
            modified_at = accord_now()
      WHERE s.id = ${id} RETURNING ${columns}`);
 }
 
-/** A page of subjects, newest first, after a position: those whose name contains a text, or `only` the one of that name. */
+/** A page of subjects, newest first. @param name a text that their names contain. @param only the one subject of that name. */
 export async function listSubjects(
   db: Queries,
   {

@@ -5,10 +5,11 @@ import type { EarlierRecord } from '../domain/records.ts';
 import { afterDeadline, type ReadTransaction, type State, type Transaction } from '../domain/transaction.ts';
 import { newestRecord } from './records.ts';
 
-/** A transaction's columns, named as the domain names them; the table's alias must be `t`. */
+/** Columns under their names in the domain; the table's alias must be `t`. */
 export const transactionColumns = sql`
   t.id, t.subject, t.state, t.version, t.context, t.layout, t.author, t.parent, t.token_epoch AS "tokenEpoch",
-  t.answers_digest AS "answersDigest", t.leader, t.created_at AS "createdAt", t.changed_at AS "changedAt", t.expires_at AS "expiresAt"`;
+  t.answers_digest AS "answersDigest", t.leader, t.created_at AS "createdAt", t.changed_at AS "changedAt",
+  t.expires_at AS "expiresAt"`;
 
 type Row = Transaction & { now: Date };
 
@@ -24,7 +25,7 @@ export async function readTransaction(db: Queries, id: string): Promise<ReadTran
   return row && toReadTransaction(row);
 }
 
-/** {@link readTransaction} and, in the same statement, the body of its receipt, which it has from COMMITTED on. */
+/** The same with the body of the receipt, which is null before the commit. */
 export async function readTransactionWithReceipt(
   db: Queries,
   id: string,
@@ -38,7 +39,7 @@ export async function readTransactionWithReceipt(
   return { ...toReadTransaction(rest), receipt };
 }
 
-/** {@link readTransaction} and, in the same statement, the subject's earlier answers to its layout; none if it is silent. */
+/** The same with the subject's earlier answers to the elements of its layout; none if the context is `silent`. */
 export async function readTransactionWithEarlier(
   db: Queries,
   id: string,
@@ -74,16 +75,15 @@ const ended = join(
   ' ',
 );
 
-/** The state of a transaction `t` as readers see it (`stateAt`): a deadline that has passed counts before the sweeper writes it. */
-export const stateNow = sql`CASE WHEN t.expires_at > accord_now() OR t.leader IS NOT NULL THEN t.state ${ended} ELSE t.state END`;
+/** SQL of `stateAt` (domain/transaction.ts) for a transaction `t`. */
+export const stateNow = sql`
+  CASE WHEN t.expires_at > accord_now() OR t.leader IS NOT NULL THEN t.state ${ended} ELSE t.state END`;
 
-/** What a list of transactions may be narrowed by. */
+/** Created from `after` to before `before`. */
 export interface TransactionFilter {
   subject?: string;
   states?: State[];
-  /** Created at or after. */
   after?: Date;
-  /** Created before. */
   before?: Date;
 }
 
@@ -93,7 +93,7 @@ function conditions({ subject, states, after, before }: TransactionFilter) {
   const all = [
     ...(subject === undefined ? [] : [sql`t.subject = ${subject}`]),
     ...(states ? [sql`${stateNow} = ANY(${states}::text[])`] : []),
-    // Says nothing new, but names the index of those (transactions_not_committed).
+    // Redundant; lets PostgreSQL use the index transactions_not_committed.
     ...(states && !states.includes('COMMITTED') ? [sql`t.state <> 'COMMITTED'`] : []),
     ...(after ? [sql`t.created_at >= ${after}`] : []),
     ...(before ? [sql`t.created_at < ${before}`] : []),
@@ -101,7 +101,7 @@ function conditions({ subject, states, after, before }: TransactionFilter) {
   return all.length > 0 ? join(all, ' AND ') : sql`true`;
 }
 
-/** A page of transactions, newest first, after a position. */
+/** A page of transactions, newest first. */
 export async function listTransactions(
   db: Queries,
   filter: TransactionFilter,
@@ -115,7 +115,6 @@ export async function listTransactions(
   return rows.map(({ position, ...row }) => ({ ...toReadTransaction(row), position }));
 }
 
-/** How many transactions a filter lets through. */
 export async function countTransactions(db: Queries, filter: TransactionFilter): Promise<number> {
   const { count } = await db.one<{ count: number }>(
     sql`SELECT count(*) AS count FROM transactions AS t WHERE ${conditions(filter)}`,
@@ -123,8 +122,16 @@ export async function countTransactions(db: Queries, filter: TransactionFilter):
   return count;
 }
 
-/** The database's time: what every rule goes by, whatever the clock of this process says. */
+/** The database's time, by which all rules are applied. */
 export async function readNow(db: Queries): Promise<Date> {
   const { now } = await db.one<{ now: Date }>(sql`SELECT accord_now() AS now`);
   return now;
+}
+
+/** The open child of a transaction before its deadline. */
+export async function readOpenChild(db: Queries, parent: string): Promise<ReadTransaction | undefined> {
+  const row = await db.maybeOne<Row>(sql`
+    SELECT ${transactionColumns}, accord_now() AS now FROM transactions AS t
+     WHERE t.parent = ${parent} AND t.state IN ('CREATED', 'SUBMITTED') AND t.expires_at > accord_now()`);
+  return row && toReadTransaction(row);
 }

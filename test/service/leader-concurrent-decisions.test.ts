@@ -3,8 +3,9 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createLogger } from '#lib/observability/logger.ts';
 import { applyOutcome } from '../../services/transactions/consumers/follow-outcomes.ts';
-import type { SubmissionAnswer } from '../../services/transactions/domain/part.ts';
-import { createLateAnswers } from '../../services/transactions/queries/parts.ts';
+import type { OwnerDecision } from '../../services/transactions/domain/part.ts';
+import { createTransactionTokens } from '../../services/transactions/domain/transaction-token.ts';
+import { createLateDecisions } from '../../services/transactions/queries/committed-parts.ts';
 import { answered, type LeadingInstance, startLeading } from '../support/instances/leader-instance.ts';
 import { rowsOf } from '../support/instances/live-database.ts';
 import { eventsOf, historyOf } from '../support/instances/live-events.ts';
@@ -18,8 +19,8 @@ afterAll(() => here?.stop());
 
 const submitted = () => answered(here, { peerCommit: 'together' });
 
-/** Has several words arrive at replicas at the same moment: all of them wait for the transaction, and are let go at once. */
-async function atOnce(made: LiveTransaction, verdicts: SubmissionAnswer['verdict'][]): Promise<void> {
+/** Applies decisions of owners at several replicas while the transaction is locked, then unlocks it. */
+async function decideAtOnce(made: LiveTransaction, verdicts: OwnerDecision['verdict'][]): Promise<void> {
   const partners = [here.lab, here.clinic];
   const parts = await Promise.all(partners.map((partner) => here.partOf(made, partner)));
   const gate = new pg.Client({ connectionString: here.databaseUrl });
@@ -28,16 +29,23 @@ async function atOnce(made: LiveTransaction, verdicts: SubmissionAnswer['verdict
   await gate.query('SELECT id FROM transactions.transactions WHERE id = $1 FOR UPDATE', [made.id]);
   const log = createLogger({ level: 'silent' });
   const { db } = here;
-  const applyLate = createLateAnswers(db, { consumer: 'test', source: here.url });
-  const words = verdicts.map((verdict, index) =>
+  const applyLate = createLateDecisions(db, { consumer: 'test', source: here.url });
+  const tokens = createTransactionTokens({ secrets: [Buffer.alloc(32)], baseUrl: here.url });
+  const applied = verdicts.map((verdict, index) =>
     applyOutcome(
       {
-        ...{ db, log, consumer: 'test', applyLate, instance: { name: 'Here', baseUrl: here.url } },
-        ...{ signReceipt: () => 'signed', updateUrl: () => `${here.url}/child`, wake() {} },
+        db,
+        log,
+        consumer: 'test',
+        applyLate,
+        instance: { name: 'Here', baseUrl: here.url },
+        tokens,
+        signReceipt: () => 'signed',
+        wake() {},
       },
       {
         eventId: randomUUID(),
-        answer: { submission: parts[index]?.sid ?? '', peer: partners[index]?.url ?? '', verdict },
+        decision: { submission: parts[index]?.sid ?? '', peer: partners[index]?.url ?? '', verdict },
       },
     ),
   );
@@ -53,15 +61,15 @@ async function atOnce(made: LiveTransaction, verdicts: SubmissionAnswer['verdict
   );
   await gate.query('COMMIT');
   await gate.end();
-  await Promise.all(words);
+  await Promise.all(applied);
 }
 const statesOf = async (made: LiveTransaction) =>
   (await historyOf(here, made)).map(({ state }) => state).slice(1);
 
-describe('the words of two owners that come at the same moment', () => {
-  it('put the answers in force once, if both hold their parts', async () => {
+describe('concurrent decisions of two owners', () => {
+  it('commit the answers once if both hold their parts', async () => {
     const made = await submitted();
-    await atOnce(made, ['held', 'held']);
+    await decideAtOnce(made, ['held', 'held']);
     expect(await statesOf(made)).toEqual(['SUBMITTED', 'COMMITTED']);
     const committed = (await eventsOf(here, made)).filter(({ event }) => event.type.includes('.committed.'));
     expect(committed).toHaveLength(1);
@@ -72,14 +80,14 @@ describe('the words of two owners that come at the same moment', () => {
     }
   });
 
-  it('put them in force nowhere, if one of them refuses', async () => {
+  it('roll the answers back if one of them refuses', async () => {
     for (const verdicts of [
       ['held', 'refused'],
       ['refused', 'held'],
       ['refused', 'refused'],
     ] as const) {
       const made = await submitted();
-      await atOnce(made, [...verdicts]);
+      await decideAtOnce(made, [...verdicts]);
       expect(await statesOf(made)).toEqual(['SUBMITTED', 'ROLLBACK']);
     }
   });

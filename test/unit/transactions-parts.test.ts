@@ -1,19 +1,19 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
-  type FollowerState,
-  moveFollower,
-  type SubmissionAnswer,
+  applyDecision,
+  type OwnerDecision,
+  type PartState,
 } from '../../services/transactions/domain/part.ts';
 
-const states: FollowerState[] = ['WAITING', 'SENDING', 'HELD', 'ACCEPTED', 'REFUSED', 'DROPPED'];
-const verdicts: SubmissionAnswer['verdict'][] = ['committed', 'held', 'rolledback', 'refused', 'expired'];
+const states: PartState[] = ['SENDING', 'HELD', 'ACCEPTED', 'REFUSED', 'DROPPED'];
+const verdicts: OwnerDecision['verdict'][] = ['committed', 'held', 'rolledback', 'refused', 'expired'];
 
 describe('a part at its owner', () => {
-  it('moves as its owner says, and in no other way', () => {
+  it('changes its state by the decision of its owner only', () => {
     const moves = states.flatMap((state) =>
       verdicts.flatMap((verdict) => {
-        const next = moveFollower({ state, mode: 'commit' }, { verdict });
+        const next = applyDecision({ state, mode: 'commit' }, { verdict });
         return next ? [`${state} ${verdict} ${next.state}`] : [];
       }),
     );
@@ -29,19 +29,19 @@ describe('a part at its owner', () => {
     ]);
   });
 
-  it('that is to be held is not in force by its owner’s word alone', () => {
+  it('with mode hold is HELD when its owner says `committed`', () => {
     const part = { state: 'SENDING', mode: 'hold' } as const;
-    expect(moveFollower(part, { verdict: 'committed' })).toEqual({ state: 'HELD', reason: null });
+    expect(applyDecision(part, { verdict: 'committed' })).toEqual({ state: 'HELD', reason: null });
   });
 
-  it('is settled after two words at most, with a reason if and only if it is in force nowhere', () => {
-    const said = fc.array(fc.constantFrom(...verdicts));
+  it('changes at most twice and has a reason exactly if it is refused or dropped', () => {
+    const decisions = fc.array(fc.constantFrom(...verdicts));
     fc.assert(
-      fc.property(said, fc.constantFrom('commit', 'hold' as const), (words, mode) => {
-        let state: FollowerState = 'SENDING';
+      fc.property(decisions, fc.constantFrom('commit', 'hold' as const), (decided, mode) => {
+        let state: PartState = 'SENDING';
         let moves = 0;
-        for (const verdict of words) {
-          const next = moveFollower({ state, mode: mode as 'hold' }, { verdict });
+        for (const verdict of decided) {
+          const next = applyDecision({ state, mode: mode as 'hold' }, { verdict });
           if (!next) continue;
           expect(next.reason !== null).toBe(next.state === 'REFUSED' || next.state === 'DROPPED');
           state = next.state;

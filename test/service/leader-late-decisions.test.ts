@@ -1,7 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { movesInForce, type SubmissionAnswer } from '../../services/transactions/domain/part.ts';
-import { createLateAnswers, type LateOutcome } from '../../services/transactions/queries/parts.ts';
+import { movesOfCommitted, type OwnerDecision } from '../../services/transactions/domain/part.ts';
+import {
+  createLateDecisions,
+  type LateOutcome,
+} from '../../services/transactions/queries/committed-parts.ts';
 import { answered, type LeadingInstance, startLeading } from '../support/instances/leader-instance.ts';
 import { eventsOf } from '../support/instances/live-events.ts';
 import type { LiveTransaction } from '../support/instances/live-transactions.ts';
@@ -15,47 +18,47 @@ afterAll(() => here?.stop());
 
 const committed = () => answered(here);
 
-interface Word {
+interface SentDecision {
   of: LiveTransaction;
-  verdict: SubmissionAnswer['verdict'];
-  /** Whose part it is about, and who says it. */
+  verdict: OwnerDecision['verdict'];
+  /** The owner of the part, and the sender of the decision. */
   part?: 'lab' | 'clinic';
   from?: 'lab' | 'clinic';
   reason?: string;
   eventId?: string;
 }
 
-/** Has words come in one turn of the event loop. */
-async function hear(words: readonly Word[]): Promise<LateOutcome[]> {
+/** Applies decisions that arrive in one turn of the event loop. */
+async function apply(decisions: readonly SentDecision[]): Promise<LateOutcome[]> {
   const source = here.url;
-  const apply = createLateAnswers(here.db, { consumer: 'test', source });
+  const applyLate = createLateDecisions(here.db, { consumer: 'test', source });
   const read = await Promise.all(
-    words.map(
+    decisions.map(
       async ({ of, verdict, part = 'lab', from = part, reason = 'invalid', eventId = randomUUID() }) => {
         const { sid } = await here.partOf(of, here[part]);
-        const moves = movesInForce({ verdict, ...(verdict === 'refused' && { reason }) });
+        const moves = movesOfCommitted({ verdict, ...(verdict === 'refused' && { reason }) });
         return { eventId, sid, location: here[from].url, remoteId: undefined, moves };
       },
     ),
   );
-  return Promise.all(read.map(apply));
+  return Promise.all(read.map(applyLate));
 }
 const stateOf = async (made: LiveTransaction, part: 'lab' | 'clinic' = 'lab') =>
   (await here.partOf(made, here[part])).state;
-const made = { known: true, changed: true };
-const without = { known: true, changed: false };
-const another = { known: false, changed: false };
+const changed = { applied: true, changed: true };
+const unchanged = { applied: true, changed: false };
+const notApplied = { applied: false, changed: false };
 
-describe('words about answers in force that come at the same moment', () => {
-  it('each settle their own part, and are told as events of their own', async () => {
+describe('concurrent decisions about parts of committed transactions', () => {
+  it('each change their own part and write their own event', async () => {
     const [one, other] = [await committed(), await committed()];
     expect(
-      await hear([
+      await apply([
         { of: one, verdict: 'committed' },
         { of: other, verdict: 'refused' },
         { of: one, part: 'clinic', verdict: 'refused' },
       ]),
-    ).toEqual([made, made, made]);
+    ).toEqual([changed, changed, changed]);
     expect([await stateOf(one), await stateOf(other), await stateOf(one, 'clinic')]).toEqual([
       'ACCEPTED',
       'REFUSED',
@@ -66,44 +69,44 @@ describe('words about answers in force that come at the same moment', () => {
     expect(new Set(told.map(({ event }) => event.id)).size).toBe(2);
   });
 
-  it('are one word if they are the same event, and change nothing when it comes again', async () => {
+  it('are applied once per event, also if it arrives again', async () => {
     const [transaction, eventId] = [await committed(), randomUUID()];
-    const word: Word = { of: transaction, verdict: 'committed', eventId };
-    expect(await hear([word, word])).toEqual([made, another]);
-    expect(await hear([word])).toEqual([without]);
+    const decision: SentDecision = { of: transaction, verdict: 'committed', eventId };
+    expect(await apply([decision, decision])).toEqual([changed, notApplied]);
+    expect(await apply([decision])).toEqual([unchanged]);
   });
 
-  it('about one part are heard one after the other, so the first counts', async () => {
+  it('about one part: the first is applied', async () => {
     const transaction = await committed();
-    const words = await hear([
+    const outcomes = await apply([
       { of: transaction, verdict: 'refused' },
       { of: transaction, verdict: 'committed' },
     ]);
-    expect(words).toEqual([made, another]);
+    expect(outcomes).toEqual([changed, notApplied]);
     expect(await stateOf(transaction)).toBe('REFUSED');
   });
 
-  it('are kept from nothing by one that the database does not take', async () => {
+  it('are applied even if the database refuses one of them', async () => {
     const [one, other] = [await committed(), await committed()];
-    const words = hear([
+    const outcomes = apply([
       { of: one, verdict: 'committed' },
       { of: one, part: 'clinic', verdict: 'refused', reason: 'a\u0000b' },
       { of: other, verdict: 'committed' },
     ]);
-    await expect(words).rejects.toMatchObject({ code: '22P05' });
+    await expect(outcomes).rejects.toMatchObject({ code: '22P05' });
     await until(async () =>
       expect([await stateOf(one), await stateOf(other)]).toEqual(['ACCEPTED', 'ACCEPTED']),
     );
     expect(await stateOf(one, 'clinic')).toBe('SENDING');
   });
 
-  it('do nothing for a part that is not of who says them, and do not keep the others', async () => {
+  it('are ignored for parts of other peers, and do not prevent the others', async () => {
     const transaction = await committed();
-    const words = await hear([
+    const outcomes = await apply([
       { of: transaction, part: 'clinic', from: 'lab', verdict: 'refused' },
       { of: transaction, verdict: 'committed' },
     ]);
-    expect(words).toEqual([another, made]);
+    expect(outcomes).toEqual([notApplied, changed]);
     expect(await stateOf(transaction, 'clinic')).toBe('SENDING');
   });
 });
