@@ -1,5 +1,5 @@
 import type { Queries } from '#lib/db/database.ts';
-import { readActive } from '../services/forms/queries/read-active.ts';
+import { readActive } from '../services/forms/queries/active-entries.ts';
 
 /** Pages of Accord, which the bare server sends as they are. */
 export interface BaselineSamples {

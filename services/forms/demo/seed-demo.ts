@@ -1,10 +1,8 @@
-import { activateVersion } from '../commands/activate-version.ts';
-import { insertNewModel } from '../commands/create-model.ts';
-import type { Dependencies } from '../commands/dependencies.ts';
-import { findModelToChange } from '../commands/find.ts';
-import { insertNewDraft } from '../commands/save-draft.ts';
+import { type Dependencies, findModelToChange } from '../commands/model-access.ts';
+import { insertNewModel } from '../commands/models.ts';
+import { activateVersion, insertNewDraft } from '../commands/versions.ts';
+import { readActive } from '../queries/active-entries.ts';
 import { readRetiredKeys, updateModel } from '../queries/models.ts';
-import { readActive } from '../queries/read-active.ts';
 import { conditions } from './conditions.ts';
 import type { DemoModel } from './demo-model.ts';
 import { email } from './email.ts';

@@ -5,8 +5,7 @@ import type { Handlers } from '#lib/http/operation.ts';
 import { type EncodedBody, encodeOnce, sendEncoded } from '#lib/http/send.ts';
 import { isEntryId } from '../domain/model-key.ts';
 import { scopeThemeCss } from '../domain/theme-css.ts';
-import { readLogo } from '../queries/logos.ts';
-import { readThemeCss } from '../queries/theme-css.ts';
+import { readLogo, readThemeCss } from '../queries/theme-files.ts';
 import type { Dependencies } from './dependencies.ts';
 
 /** Handlers of the files under `/assets/`. */

@@ -1,7 +1,7 @@
 import type { Document } from 'openapi-backend';
 import type { FormsOperations } from '#lib/contracts/forms.ts';
 import type { PageInstance } from '#lib/contracts/page-base.ts';
-import type { Dependencies as CommandDependencies } from '../commands/dependencies.ts';
+import type { Dependencies as CommandDependencies } from '../commands/model-access.ts';
 import type { Assets } from '../pages/assets.ts';
 import type { PageRenderer } from '../pages/page-renderer.ts';
 

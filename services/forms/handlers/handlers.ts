@@ -1,27 +1,31 @@
 import type { Handlers } from '#lib/http/operation.ts';
 import { assetHandlers } from './assets.ts';
 import { contractHandlers } from './contract.ts';
-import { createModelHandler } from './create-model.ts';
-import { createVersionHandler } from './create-version.ts';
-import { deleteModelHandler } from './delete-model.ts';
-import { deleteVersionHandler } from './delete-version.ts';
 import type { Dependencies } from './dependencies.ts';
-import { exportModelHandler } from './export-model.ts';
-import { getActiveVersionHandler } from './get-active-version.ts';
-import { getLatestVersionHandler } from './get-latest-version.ts';
-import { getModelHandler } from './get-model.ts';
-import { getModelByKeyHandler } from './get-model-by-key.ts';
-import { getVersionHandler } from './get-version.ts';
-import { importModelHandler } from './import-model.ts';
-import { listModelsHandler } from './list-models.ts';
-import { listVersionsHandler } from './list-versions.ts';
+import {
+  createModelHandler,
+  deleteModelHandler,
+  exportModelHandler,
+  getModelByKeyHandler,
+  getModelHandler,
+  importModelHandler,
+  listModelsHandler,
+  updateModelHandler,
+  uploadLogoHandler,
+} from './models.ts';
 import { pageHandlers } from './pages.ts';
 import { previewVersionHandler } from './preview-version.ts';
-import { setVersionStatusHandler } from './set-version-status.ts';
-import { setVersionTypeHandler } from './set-version-type.ts';
-import { updateModelHandler } from './update-model.ts';
-import { updateVersionHandler } from './update-version.ts';
-import { uploadLogoHandler } from './upload-logo.ts';
+import {
+  createVersionHandler,
+  deleteVersionHandler,
+  getActiveVersionHandler,
+  getLatestVersionHandler,
+  getVersionHandler,
+  listVersionsHandler,
+  setVersionStatusHandler,
+  setVersionTypeHandler,
+  updateVersionHandler,
+} from './versions.ts';
 
 /** The service's handlers by operationId (openapi.yaml, tag forms). */
 export function createHandlers(dependencies: Dependencies): Handlers {

@@ -1,6 +1,6 @@
 import type { Handler } from '#lib/http/operation.ts';
 import { sendPage } from '#lib/http/send.ts';
-import { findModel, findVersion } from '../commands/find.ts';
+import { findModel, findVersion } from '../commands/model-access.ts';
 import { type PreviewRequest, readPreview } from '../domain/read-preview.ts';
 import { previewPage } from '../presenters/preview-page.ts';
 import type { Dependencies } from './dependencies.ts';
@@ -13,7 +13,7 @@ export function previewVersionHandler(dependencies: Dependencies): Handler {
     { params, body }: { params: Record<string, string>; body: PreviewRequest | undefined },
   ) => {
     const entry = await findModel(db, params.id ?? '');
-    const version = await findVersion(db, entry.id, params.vid ?? '');
+    const version = await findVersion(db, { model: entry.id, version: params.vid ?? '' });
     const page = await previewPage(readPreview(entry, version, body ?? {}), dependencies);
     sendPage(ctx, renderer.render(page));
   };

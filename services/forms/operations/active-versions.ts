@@ -2,7 +2,7 @@ import type { ActiveVersions } from '#lib/contracts/forms.ts';
 import type { Database } from '#lib/db/database.ts';
 import { formatReference } from '../domain/element-reference.ts';
 import { formatSerial } from '../domain/serial.ts';
-import { type ActiveRow, readActive } from '../queries/read-active.ts';
+import { type ActiveRow, readActive } from '../queries/active-entries.ts';
 import type { PeerRow } from '../queries/read-peers.ts';
 
 /** Presents rows by key. Without a prototype, because keys are chosen by people. */

@@ -4,9 +4,7 @@ import { type ActiveItem, checkAnswers } from '../domain/check-answers.ts';
 import { formatIdentifier, type Identifier } from '../domain/identifier.ts';
 import { readAnswers } from '../domain/read-answers.ts';
 import { type Asked, readAsked } from '../domain/read-asked.ts';
-import { type ActiveRow, markAnswered } from '../queries/read-active.ts';
-import { readSerials } from '../queries/read-contents.ts';
-import { readSharedActive } from '../queries/shared-entries.ts';
+import { type ActiveRow, markAnswered, readSerials, readSharedActive } from '../queries/active-entries.ts';
 import type { ContentCache } from './content-cache.ts';
 
 type Check = FormsOperations['checkSubmission'];

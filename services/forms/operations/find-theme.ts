@@ -2,7 +2,7 @@ import type { PageTheme } from '#lib/contracts/page-base.ts';
 import type { Database } from '#lib/db/database.ts';
 import { isEntryId } from '../domain/model-key.ts';
 import { pageTheme } from '../domain/page-theme.ts';
-import { readActive } from '../queries/read-active.ts';
+import { readActive } from '../queries/active-entries.ts';
 import type { ContentCache } from './content-cache.ts';
 
 /** The internal operation `theme`. @param input.key a key or an entry id. */

@@ -6,7 +6,7 @@ import { chooseLanguage } from '../domain/choose-language.ts';
 import { parseReference } from '../domain/element-reference.ts';
 import type { ModelType } from '../domain/model.ts';
 import { isEntryId } from '../domain/model-key.ts';
-import type { ActiveRow } from '../queries/read-active.ts';
+import type { ActiveRow } from '../queries/active-entries.ts';
 import { readNamed } from '../queries/read-peers.ts';
 import { presentActive } from './active-versions.ts';
 import type { ContentCache } from './content-cache.ts';

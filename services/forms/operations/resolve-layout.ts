@@ -11,7 +11,7 @@ import { namedByPeer } from '../domain/named-by-peer.ts';
 import { requireFresh, requireInformation } from '../domain/peer-copy.ts';
 import { type LayoutPointers, resolveLayout, themeKey } from '../domain/resolve-layout.ts';
 import { unavailableParts } from '../domain/unavailable-parts.ts';
-import type { ActiveRow } from '../queries/read-active.ts';
+import type { ActiveRow } from '../queries/active-entries.ts';
 import { type PeerRow, readNamed } from '../queries/read-peers.ts';
 import { presentActive } from './active-versions.ts';
 import type { ContentCache } from './content-cache.ts';

@@ -1,6 +1,6 @@
 import type { FormsOperations } from '#lib/contracts/forms.ts';
 import type { Database } from '#lib/db/database.ts';
-import { readSharedEntries, readSharedState } from '../queries/shared-entries.ts';
+import { readSharedEntries, readSharedState } from '../queries/active-entries.ts';
 
 /** The internal operation `sharedEntries`: a page of what a peer may show. */
 export function createSharedEntries({ db }: { db: Database }): FormsOperations['sharedEntries'] {

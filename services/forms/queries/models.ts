@@ -1,6 +1,7 @@
 import type { Queries } from '#lib/db/database.ts';
-import { sql } from '#lib/db/sql.ts';
+import { join, type Statement, sql } from '#lib/db/sql.ts';
 import type { Entry, ModelType } from '../domain/model.ts';
+import type { NamedEntry } from '../domain/resolve-layout.ts';
 
 export const entryColumns = sql`m.id, m.key, m.type, m.name, m.description, m.shared, m.shared_with AS "sharedWith", m.status,
   m.is_default AS "isDefault", m.answered, m.last_major AS "lastMajor", m.last_minor AS "lastMinor",
@@ -113,4 +114,51 @@ export async function layoutsUsing(tx: Queries, { id, key }: Entry): Promise<str
      WHERE v.status = 'ACTIVE' AND v.uses && ${[key, id]}::text[] AND m.id <> ${id}
      ORDER BY m.key`);
   return rows.map((row) => row.key);
+}
+
+/** What a list of models is narrowed to; an empty list narrows nothing. */
+export interface ModelFilter {
+  types: readonly string[];
+  keys: readonly string[];
+  statuses: readonly string[];
+  languages: readonly string[];
+  keyword?: string;
+}
+
+/** A page of entries by key, and how many there are in all. @param page starts at 0. */
+export async function listModels(
+  db: Queries,
+  filter: ModelFilter,
+  { page, size }: { page: number; size: number },
+): Promise<{ entries: Entry[]; total: number }> {
+  const where = join(conditions(filter), ' AND ');
+  const { total } = await db.one<{ total: number }>(
+    sql`SELECT count(*)::int AS total FROM models AS m WHERE ${where}`,
+  );
+  const entries = await db.query<Entry>(sql`
+    SELECT ${entryColumns} FROM models AS m WHERE ${where}
+     ORDER BY m.key, m.id LIMIT ${size} OFFSET ${page * size}`);
+  return { entries, total };
+}
+
+function conditions({ types, keys, statuses, languages, keyword }: ModelFilter): Statement[] {
+  // Deleted entries are shown to those who ask for them.
+  const found = [statuses.length > 0 ? sql`m.status = ANY(${statuses})` : sql`m.status <> 'DELETED'`];
+  if (types.length > 0) found.push(sql`m.type = ANY(${types})`);
+  if (keys.length > 0) found.push(sql`m.key = ANY(${keys})`);
+  if (keyword) {
+    const pattern = `%${keyword.replaceAll(/[\\%_]/g, '\\$&')}%`;
+    found.push(sql`(m.key ILIKE ${pattern} OR m.name ILIKE ${pattern} OR m.description ILIKE ${pattern})`);
+  }
+  if (languages.length > 0)
+    found.push(sql`EXISTS (
+      SELECT 1 FROM model_versions AS v WHERE v.model = m.id AND v.status <> 'ARCHIVED' AND v.data ?| ${languages}::text[])`);
+  return found;
+}
+
+/** Entries that a layout names, kept from being deleted until the layout is ACTIVE and protects them. */
+export function lockNamed(tx: Queries, keys: readonly string[]): Promise<NamedEntry[]> {
+  return tx.query<NamedEntry>(sql`
+    SELECT m.id, m.key, m.type, m.status, m.is_default AS "isDefault" FROM models AS m
+     WHERE m.key = ANY(${keys}) ORDER BY m.id FOR SHARE`);
 }

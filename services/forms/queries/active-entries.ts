@@ -1,0 +1,136 @@
+import type { SharedEntry } from '#lib/contracts/forms.ts';
+import type { Queries } from '#lib/db/database.ts';
+import { empty, type Statement, sql } from '#lib/db/sql.ts';
+import type { StoredVersion } from '../domain/content-version.ts';
+import type { EntryStatus, ModelType } from '../domain/model.ts';
+import { formatSerial, parseSerial, type Serial } from '../domain/serial.ts';
+
+/** An entry as forms need it at every request: one small row, its content is cached by version. */
+export interface ActiveRow {
+  id: string;
+  key: string;
+  type: ModelType;
+  name: string;
+  status: EntryStatus;
+  answered: boolean;
+  isDefault: boolean;
+  version: string | null;
+  major: number | null;
+  minor: number | null;
+}
+
+/** An entry's columns; the table's alias must be `m`. */
+export const activeColumns = sql`m.id, m.key, m.type, m.name, m.status, m.answered, m.is_default AS "isDefault",
+  m.active_version AS version, m.active_major AS major, m.active_minor AS minor`;
+
+/** What to look for: keys, and ids where a reference has the shape of one. */
+export interface Wanted {
+  keys: readonly string[];
+  ids?: readonly string[];
+  /** Also the default information. */
+  withDefault?: boolean;
+}
+
+/** Entries by key, by id, and the default one. */
+export function readActive(db: Queries, wanted: Wanted): Promise<ActiveRow[]> {
+  return db.query<ActiveRow>(selectActive(wanted));
+}
+
+/** The same as a statement: a union, because PostgreSQL plans OR over several columns badly. */
+export function selectActive({ keys, ids = [], withDefault = false }: Wanted): Statement {
+  const from = sql`SELECT ${activeColumns} FROM models AS m`;
+  return sql`
+    ${from} WHERE m.key = ANY(${keys}::text[])
+    ${ids.length > 0 ? sql`UNION ${from} WHERE m.id = ANY(${ids}::uuid[])` : empty}
+    ${withDefault ? sql`UNION ${from} WHERE m.is_default` : empty}`;
+}
+
+/** Marks entries as answered: from now on records may exist. @returns how many there still are. */
+export async function markAnswered(db: Queries, ids: readonly string[]): Promise<number> {
+  const rows = await db.query(
+    sql`UPDATE models SET answered = true WHERE id = ANY(${ids}::uuid[]) RETURNING id`,
+  );
+  return rows.length;
+}
+
+type ContentRow = Omit<StoredVersion, 'serial'> & Serial;
+
+/** Content of activated versions, which never changes. */
+export async function readContents(db: Queries, ids: readonly string[]): Promise<StoredVersion[]> {
+  const rows = await db.query<ContentRow>(sql`
+    SELECT v.id, m.type, m.key, v.major, v.minor, v.default_language AS "defaultLanguage", v.data
+      FROM model_versions AS v JOIN models AS m ON m.id = v.model
+     WHERE v.id = ANY(${ids}::uuid[]) AND v.status <> 'DRAFT'`);
+  return rows.map(({ major, minor, ...row }) => ({ ...row, serial: formatSerial({ major, minor }) }));
+}
+
+/** A version named by its serial. */
+export interface SerialRow {
+  id: string;
+  type: string;
+  key: string;
+  serial: string;
+  /** It was ACTIVE at or after the time asked about, and its MAJOR is ACTIVE now. */
+  accepted: boolean;
+}
+
+/**
+ * The versions that answers name beside the ACTIVE ones.
+ * @param since RFC 3339: when the transaction was created.
+ */
+export async function readSerials(
+  db: Queries,
+  wanted: readonly { key: string; serial: string }[],
+  since: string,
+): Promise<SerialRow[]> {
+  const known = wanted.flatMap(({ key, serial }) => {
+    const parsed = parseSerial(serial);
+    return parsed ? [{ key, ...parsed }] : [];
+  });
+  if (known.length === 0) return [];
+  const rows = await db.query<Omit<SerialRow, 'serial'> & Serial>(sql`
+    SELECT v.id, m.type, m.key, v.major, v.minor,
+           coalesce(v.major = m.active_major, false) AND (v.archived_at IS NULL OR v.archived_at >= ${since}::timestamptz) AS accepted
+      FROM unnest(${known.map(({ key }) => key)}::text[], ${known.map(({ major }) => major)}::int[], ${known.map(({ minor }) => minor)}::int[])
+             AS w (key, major, minor)
+      JOIN models AS m ON m.key = w.key
+      JOIN model_versions AS v ON v.model = m.id AND v.major = w.major AND v.minor = w.minor`);
+  return rows.map(({ major, minor, ...row }) => ({ ...row, serial: formatSerial({ major, minor }) }));
+}
+
+/** ACTIVE elements that are shared with everybody or with this peer, and the default information, under which others show them. */
+const visibleTo = (peer: string) => sql`
+  m.status = 'ACTIVE'
+  AND (m.is_default
+       OR (m.shared AND m.type IN ('processing', 'preference', 'conditions')
+           AND (m.shared_with = '{}' OR ${peer} = ANY(m.shared_with))))`;
+
+/** What a peer may show, by key, after a key. */
+export async function readSharedEntries(
+  db: Queries,
+  { peer, after, limit }: { peer: string; after: string; limit: number },
+): Promise<SharedEntry[]> {
+  const rows = await db.query<Omit<SharedEntry, 'serial'> & Serial>(sql`
+    SELECT m.key, m.type, m.name, m.revision, v.major, v.minor, v.default_language AS "defaultLanguage", v.data
+      FROM models AS m JOIN model_versions AS v ON v.id = m.active_version
+     WHERE ${visibleTo(peer)} AND m.key > ${after}
+     ORDER BY m.key LIMIT ${limit}`);
+  return rows.map(({ major, minor, ...row }) => ({ ...row, serial: formatSerial({ major, minor }) }));
+}
+
+/** Which of these keys a peer may show. */
+export function readSharedActive(db: Queries, peer: string, keys: readonly string[]): Promise<ActiveRow[]> {
+  return db.query<ActiveRow>(sql`
+    SELECT ${activeColumns} FROM models AS m WHERE m.key = ANY(${keys}::text[]) AND ${visibleTo(peer)}`);
+}
+
+/**
+ * A digest of all that a peer may show: another one means that something has changed. Revisions alone begin again at an instance that was
+ * restored from a backup, when peers have read what came after it.
+ */
+export async function readSharedState(db: Queries, peer: string): Promise<string> {
+  const { state } = await db.one<{ state: string }>(sql`
+    SELECT encode(sha256(convert_to(coalesce(string_agg(m.key || ' ' || m.revision || ' ' || extract(epoch FROM m.modified_at), E'\n' ORDER BY m.key), ''), 'UTF8')), 'hex') AS state
+      FROM models AS m WHERE ${visibleTo(peer)}`);
+  return state;
+}
