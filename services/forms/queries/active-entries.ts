@@ -20,7 +20,7 @@ export interface ActiveRow {
 }
 
 /** An entry's columns; the table's alias must be `m`. */
-export const activeColumns = sql`m.id, m.key, m.type, m.name, m.status, m.answered, m.is_default AS "isDefault",
+const activeColumns = sql`m.id, m.key, m.type, m.name, m.status, m.answered, m.is_default AS "isDefault",
   m.active_version AS version, m.active_major AS major, m.active_minor AS minor`;
 
 /** What to look for: keys, and ids where a reference has the shape of one. */
