@@ -60,29 +60,49 @@ export function readLimit(limit: unknown): number {
 export const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
 /**
- * Sends one page of a list as a JSON array, with the next page's URL in `Link` (docs/interface.md, "Lists").
- * @param list.url of the list. @param list.find reads rows after a position; its limit is one more than the
- * page has, to see whether there is a next page.
+ * Reads one page of a list.
+ * @param find reads rows after a position; its limit is one more than the page has, to see whether there is a
+ * next page.
+ * @param options.idPattern what an id of the list looks like.
+ * @returns the page, and the cursor of the next one; undefined on the last page.
+ * @throws Failure `malformed` for a bad cursor or limit.
+ */
+export async function readPage<Row extends { position: string }>(
+  query: OperationInput['query'],
+  find: (page: PageRequest) => Promise<Row[]>,
+  { idOf, idPattern = uuidPattern }: { idOf: (row: Row) => string; idPattern?: RegExp },
+): Promise<{ page: Row[]; next: string | undefined; limit: number }> {
+  const limit = readLimit(query.limit);
+  const found = await find({ after: readCursor(query.cursor, idPattern), limit: limit + 1 });
+  const page = found.slice(0, limit);
+  const last = found.length > limit ? page.at(-1) : undefined;
+  return { page, limit, next: last && writeCursor({ createdAt: last.position, id: idOf(last) }) };
+}
+
+/**
+ * Sends one page of a list as a JSON array, with the URL of the next page in `Link` (docs/interface.md,
+ * "Lists").
+ * @param list.url of the list. @param list.parameters of the URL besides cursor and limit.
  * @throws Failure `malformed` for a bad cursor or limit.
  */
 export async function sendList<Row extends { id: string; position: string }>(
   ctx: Context,
-  { limit: givenLimit, cursor }: OperationInput['query'],
+  query: OperationInput['query'],
   list: {
     url: string;
+    parameters?: Record<string, string>;
     find: (page: PageRequest) => Promise<Row[]>;
     present: (row: Row) => object;
   },
 ): Promise<void> {
-  const limit = readLimit(givenLimit);
-  const found = await list.find({ after: readCursor(cursor, uuidPattern), limit: limit + 1 });
-  const page = found.slice(0, limit);
-  const last = page.at(-1);
-  if (found.length > limit && last) {
-    const next = writeCursor({ createdAt: last.position, id: last.id });
-    ctx.set('Link', `<${list.url}?cursor=${next}&limit=${limit}>; rel="next"`);
-  }
+  const { page, next, limit } = await readPage(query, list.find, { idOf: ({ id }) => id });
+  if (next) linkNext(ctx, list.url, { cursor: next, limit: String(limit), ...list.parameters });
   ctx.body = page.map(list.present);
+}
+
+/** Sets `Link` to the URL of the next page. */
+export function linkNext(ctx: Context, url: string, parameters: Record<string, string>): void {
+  ctx.set('Link', `<${url}?${new URLSearchParams(parameters)}>; rel="next"`);
 }
 
 /**

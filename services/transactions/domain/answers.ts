@@ -1,6 +1,7 @@
 import { createHmac, createSecretKey, hash, hkdfSync, type KeyObject } from 'node:crypto';
 import canonicalize from 'canonicalize';
 import { fail } from '#lib/errors/fail.ts';
+import { escapePointer } from '#lib/json/check-json.ts';
 import { readBoundedText } from '#lib/text/nfc.ts';
 import { normaliseText } from './values.ts';
 
@@ -41,7 +42,7 @@ export function withComment(answers: Record<string, string[]>, comment: string |
 export function staleSerial(identifiers: readonly string[], prefix = '', members?: Record<string, unknown>) {
   return fail('stale-serial', 'The form has changed since it was shown. Read it again and answer.', {
     errors: identifiers.map((identifier) => ({
-      pointer: `${prefix}/${identifier.replaceAll('~', '~0').replaceAll('/', '~1')}`,
+      pointer: `${prefix}/${escapePointer(identifier)}`,
       code: 'stale-serial',
       detail: 'has a newer version',
     })),

@@ -1,4 +1,5 @@
 import type { Fault } from '#lib/errors/fail.ts';
+import { escapePointer } from '#lib/json/check-json.ts';
 import type { Given } from './context.ts';
 
 const configurationFields = [
@@ -79,7 +80,7 @@ export function unknownFields(body: Record<string, unknown>): Fault[] {
 }
 
 function unknownField(prefix: string, name: string): Fault {
-  const shown = name.slice(0, maxNameLength).toWellFormed().replaceAll('~', '~0').replaceAll('/', '~1');
+  const shown = escapePointer(name.slice(0, maxNameLength).toWellFormed());
   return {
     pointer: `${prefix}/${shown}`,
     code: 'unknown-field',

@@ -1,7 +1,7 @@
 import Negotiator from 'negotiator';
 import { isPrivileged } from '#lib/contracts/principal.ts';
 import { type Fault, fail } from '#lib/errors/fail.ts';
-import { readChoices, readCursor, readLimit, uuidPattern } from '#lib/http/lists.ts';
+import { linkNext, readChoices, readCursor, readLimit, uuidPattern } from '#lib/http/lists.ts';
 import type { Handlers, OperationInput } from '#lib/http/operation.ts';
 import {
   type Extracted,
@@ -73,10 +73,8 @@ export function recordHandlers(dependencies: Dependencies): Handlers {
         ctx.body = found;
         return;
       }
-      if (found.next) {
-        const url = `${instance.baseUrl}/records/extraction?cursor=${found.next}&limit=${limit}`;
-        ctx.set('Link', `<${url}>; rel="next"`);
-      }
+      if (found.next)
+        linkNext(ctx, `${instance.baseUrl}/records/extraction`, { cursor: found.next, limit: String(limit) });
       ctx.type = 'text/csv; charset=utf-8';
       ctx.body = presentCsv(found.values);
     },

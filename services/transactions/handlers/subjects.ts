@@ -1,6 +1,6 @@
 import { isPrivileged, type Principal } from '#lib/contracts/principal.ts';
 import { type Fault, fail } from '#lib/errors/fail.ts';
-import { readCursor, readLimit, uuidPattern, writeCursor } from '#lib/http/lists.ts';
+import { type PageRequest, sendList, uuidPattern } from '#lib/http/lists.ts';
 import type { Handlers, OperationInput } from '#lib/http/operation.ts';
 import { isFault, parseLanguage, parseText } from '../domain/values.ts';
 import {
@@ -25,24 +25,11 @@ export function subjectHandlers({ db, instance }: Dependencies): Handlers {
   return {
     /** An array, with the next page in Link (docs/interface.md, "Lists"). A plain user sees only themselves. */
     async listSubjects(ctx, { query, principal }) {
-      const limit = readLimit(query.limit);
       const name = readText(query.name);
-      const found = await listSubjects(db, {
-        name,
-        only: isPrivileged(principal) ? undefined : (principal.subject ?? ''),
-        after: readCursor(query.cursor, uuidPattern),
-        limit: limit + 1,
-      });
-      const page = found.slice(0, limit);
-      const last = page.at(-1);
-      if (found.length > limit && last) {
-        const next = new URL(`${instance.baseUrl}/subjects`);
-        next.searchParams.set('cursor', writeCursor({ createdAt: last.position, id: last.id }));
-        next.searchParams.set('limit', String(limit));
-        if (name) next.searchParams.set('name', name);
-        ctx.set('Link', `<${next.href}>; rel="next"`);
-      }
-      ctx.body = page.map(presentSubject);
+      const only = isPrivileged(principal) ? undefined : (principal.subject ?? '');
+      const find = (page: PageRequest) => listSubjects(db, { name, only, ...page });
+      const url = `${instance.baseUrl}/subjects`;
+      await sendList(ctx, query, { url, parameters: name ? { name } : {}, find, present: presentSubject });
     },
 
     async createSubject(ctx, { body, principal }: OperationInput<SubjectBody>) {

@@ -2,7 +2,7 @@ import type { Context } from 'koa';
 import type { Principal } from '#lib/contracts/principal.ts';
 import type { ReceiptBody } from '#lib/contracts/receipt-body.ts';
 import type { Fault } from '#lib/errors/fail.ts';
-import { readCursor, readLimit, writeCursor } from '#lib/http/lists.ts';
+import { readPage } from '#lib/http/lists.ts';
 import type { Handlers, OperationInput } from '#lib/http/operation.ts';
 import { keepColorScheme } from '#lib/pages/color-scheme.ts';
 import { cancelTransaction } from '../commands/cancel-transaction.ts';
@@ -82,12 +82,11 @@ export function transactionHandlers(dependencies: Dependencies): Handlers {
     },
 
     async listTransactions(ctx, { query, principal }) {
-      const limit = readLimit(query.limit);
-      const after = readCursor(query.cursor, idPattern);
-      const found = await listTransactions(db, readTransactionFilter(query), { after, limit: limit + 1 });
-      const page = found.slice(0, limit);
-      const last = found.length > limit ? page.at(-1) : undefined;
-      const next = last && writeCursor({ createdAt: last.position, id: last.transaction.id });
+      const { page, next } = await readPage(
+        query,
+        (request) => listTransactions(db, readTransactionFilter(query), request),
+        { idPattern, idOf: ({ transaction }) => transaction.id },
+      );
       ctx.body = { values: await presentAll(dependencies, page, principal), next };
     },
 
