@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { freePort } from '#lib/db/embedded/free-port.ts';
+import { freePort } from '#lib/db/embedded/postmaster.ts';
 import { inTurn } from './peers-forms.ts';
 import type { Pair } from './peers-latency.ts';
 import { at, type Organisation, watchParts } from './peers-world.ts';

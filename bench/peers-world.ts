@@ -1,6 +1,6 @@
 import { connect, createServer, type Socket } from 'node:net';
 import path from 'node:path';
-import { freePort } from '#lib/db/embedded/free-port.ts';
+import { freePort } from '#lib/db/embedded/postmaster.ts';
 import { signIn } from '../deploy/demo-peers/administrator.ts';
 import { createHttpClient, type HttpClient } from './http-client.ts';
 import { accordSettings, createKey } from './prepare-folder.ts';

@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { serverSettings } from '#lib/db/embedded/server-settings.ts';
+import { serverSettings } from '#lib/db/embedded/create-cluster.ts';
 import { prepareTestPostgres } from '../deploy/local/postgres.ts';
 
 /** A PostgreSQL of this run's own, as durable as PostgreSQL is by default. */

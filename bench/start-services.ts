@@ -1,4 +1,4 @@
-import { freePort } from '#lib/db/embedded/free-port.ts';
+import { freePort } from '#lib/db/embedded/postmaster.ts';
 import { imageOptions } from '../deploy/local/image-options.ts';
 import { type ServerProcess, startServer } from './start-server.ts';
 

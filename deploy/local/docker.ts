@@ -1,5 +1,5 @@
 import { connect } from 'node:net';
-import { freePort } from '#lib/db/embedded/free-port.ts';
+import { freePort } from '#lib/db/embedded/postmaster.ts';
 import type { LocalServer } from './local-server.ts';
 import { execute } from './programs.ts';
 

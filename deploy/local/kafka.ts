@@ -1,6 +1,6 @@
 import { cp, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { freePort } from '#lib/db/embedded/free-port.ts';
+import { freePort } from '#lib/db/embedded/postmaster.ts';
 import { type Daemon, startDaemon } from './daemon.ts';
 import { startInDocker } from './docker.ts';
 import { findJava, type Java } from './java.ts';

@@ -3,12 +3,15 @@ import { existsSync } from 'node:fs';
 import { chmod, chown, cp, mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { type Account, chooseAccount, processOptions } from '#lib/db/embedded/account.ts';
-import { type Binaries, findBinaries } from '#lib/db/embedded/binaries.ts';
-import { initialSettings } from '#lib/db/embedded/create-cluster.ts';
-import { freePort } from '#lib/db/embedded/free-port.ts';
-import { launch, type Postmaster, terminate } from '#lib/db/embedded/postmaster.ts';
-import { serverSettings } from '#lib/db/embedded/server-settings.ts';
+import {
+  type Account,
+  type Binaries,
+  chooseAccount,
+  findBinaries,
+  processOptions,
+} from '#lib/db/embedded/binaries.ts';
+import { initialSettings, serverSettings } from '#lib/db/embedded/create-cluster.ts';
+import { freePort, launch, type Postmaster, terminate } from '#lib/db/embedded/postmaster.ts';
 import { cacheFolder } from './cache-folder.ts';
 import { makeWorkFolder } from './work-folder.ts';
 

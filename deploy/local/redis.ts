@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import path from 'node:path';
-import { freePort } from '#lib/db/embedded/free-port.ts';
+import { freePort } from '#lib/db/embedded/postmaster.ts';
 import { unpackAptPackages } from './apt-packages.ts';
 import { cached } from './cache-folder.ts';
 import { startDaemon } from './daemon.ts';

@@ -1,7 +1,7 @@
 import { chmod, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { lockFolder } from '#lib/db/embedded/folder-lock.ts';
+import { lockFolder } from '#lib/db/embedded/data-folder.ts';
 
 /** A folder for one run. */
 export interface WorkFolder {

@@ -1,7 +1,7 @@
 import { makeValidator } from 'envalid';
 import ipaddr from 'ipaddr.js';
 import { listItems } from '#lib/config/validators.ts';
-import { connectionStringFault } from '#lib/db/connection-string-fault.ts';
+import { connectionStringFault } from '#lib/db/connect-at-start.ts';
 
 /** KAFKA_BROKERS: `host:port`, separated by commas. */
 export const brokerList = makeValidator<string[]>((text) =>

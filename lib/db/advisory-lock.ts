@@ -6,25 +6,25 @@ import { StartupError } from '#lib/errors/fail.ts';
 
 interface Options {
   url: string;
-  /** Called when another process has taken the database meanwhile: this one must end. */
+  /** Called when another process has taken the lock; this one must end. */
   onLost: () => void;
 }
 
-/** Any number, the same in every process; migrations have another. */
+/** An arbitrary constant; migrations use another. */
 const lockKey = 7_205_759_404;
-/** A killed process's session may be there for a moment. */
-const patienceMs = 2_000;
+/** The session of a killed process may still exist for a moment. */
+const acquireMs = 2_000;
 const retryMs = 250;
-/** Nothing is ever asked over the connection: a network that drops it without a word has to be noticed, as PostgreSQL notices it. */
+/** TCP keepalive, because the connection is otherwise silent and a dropped one would not be noticed. */
 const keepAliveMs = 10_000;
 
 /**
- * Holds a database for this one process, with a lock of PostgreSQL's that ends with the process: events that travel inside a
- * process reach nobody in another one (architecture.md, "One process or many"). If the connection breaks it is made again.
- * @throws StartupError that names the process which has it, or if the database cannot be reached.
+ * Holds the database for this process with an advisory lock of PostgreSQL, which ends with the session: events inside one
+ * process do not reach other processes (docs/architecture.md). A broken connection is replaced.
+ * @throws StartupError that names the process holding the lock, or if the database cannot be reached.
  */
 export async function acquireAdvisoryLock(options: Options): Promise<{ release(): Promise<void> }> {
-  const deadline = Date.now() + patienceMs;
+  const deadline = Date.now() + acquireMs;
   let attempt = await tryToHold(options.url);
   while ('holder' in attempt && Date.now() < deadline) {
     await wait(retryMs);
@@ -50,12 +50,12 @@ export async function acquireAdvisoryLock(options: Options): Promise<{ release()
       released = true;
       await held.client.end();
       await keeping;
-      await held.client.end(); // One that was made at this very moment.
+      await held.client.end(); // A replacement may have been made meanwhile.
     },
   };
 }
 
-/** Held, by a session of PostgreSQL's; or who holds it. */
+/** The session that holds the lock, or the name of the process that does. */
 type Attempt = { client: pg.Client; session: number } | { holder: string };
 type Held = Extract<Attempt, { client: pg.Client }>;
 
@@ -73,8 +73,9 @@ async function holdAgain(
 }
 
 /**
- * @param former the session that this process had. PostgreSQL may not have noticed that its connection is broken, and it would be taken for
- * another process's: it is ended. @returns undefined if that was done.
+ * @param former this process's previous session. PostgreSQL may not have noticed that its connection is broken, so it is
+ * terminated instead of taken for another process's.
+ * @returns undefined if that was done.
  */
 async function tryToHold(url: string): Promise<Attempt>;
 async function tryToHold(url: string, former: number): Promise<Attempt | undefined>;
@@ -117,7 +118,7 @@ const attemptLock = `
             AND (l.classid::bigint << 32) + l.objid::bigint = $1
           LIMIT 1) AS h ON true`;
 
-/** By default PostgreSQL notices after two hours that the machine of a session is gone, and nobody else could take its place until then. */
+/** By default PostgreSQL notices a lost client machine after two hours, during which no other process could start. */
 const keepAlive =
   'SET tcp_keepalives_idle = 10; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 3';
 

@@ -1,8 +1,8 @@
 import type pg from 'pg';
-import { toUnavailable } from '#lib/db/connection-failure.ts';
 import { compile, type Statement } from '#lib/db/sql.ts';
+import { type Failure, fail } from '#lib/errors/fail.ts';
 
-/** Runs statements, one at a time; rows are typed by the caller, who wrote the columns. */
+/** Runs one statement at a time. The caller types the rows, because it wrote the columns. */
 export interface Queries {
   query<T>(statement: Statement): Promise<T[]>;
   /** @throws Error unless there is exactly one row. */
@@ -12,13 +12,13 @@ export interface Queries {
 }
 
 /**
- * A service's database. A fault of the connection, a time-out or a lock that is not freed is thrown as the failure
- * `unavailable`; what PostgreSQL says about the statement itself comes as pg's DatabaseError.
+ * A service's database. Transient errors (connection, time-outs, locks) are thrown as the failure `unavailable`; errors of
+ * the statement as pg's DatabaseError.
  */
 export interface Database extends Queries {
   /**
-   * Runs `work` in one transaction and commits; anything thrown rolls it back. The outcome of a COMMIT whose reply is
-   * lost is unknown, so the work must be safe to repeat.
+   * Runs `work` in a transaction and commits; any error rolls back. If the reply to COMMIT is lost the outcome is unknown,
+   * so the work must be idempotent.
    */
   withTransaction<T>(work: (tx: Queries) => Promise<T>, options?: TransactionOptions): Promise<T>;
 }
@@ -26,17 +26,17 @@ export interface Database extends Queries {
 export interface TransactionOptions {
   /**
    * COMMIT does not wait for the disk (PostgreSQL, `synchronous_commit`): the newest such transactions are lost if
-   * PostgreSQL crashes. Only for work that is safe to redo and has been acknowledged to nobody (ADR 15).
+   * PostgreSQL crashes. Only for work that is safe to redo and was not acknowledged (ADR 15).
    */
   asyncCommit?: boolean;
   /**
-   * Statements are planned once per connection and by index, even while a table is nearly empty. For queues, which are
-   * empty most of the time and may fill within seconds (ADR 14).
+   * Plans statements once per connection and for index scans. For queues: they are empty most of the time, and a plan made
+   * then would scan the whole table once it fills (ADR 14).
    */
   indexPlans?: boolean;
 }
 
-/** Makes a database from a pool; the pool stays its maker's to end. */
+/** Makes a database from a pool. The caller ends the pool. */
 export function createDatabase({ pool }: { pool: pg.Pool }): Database {
   return {
     ...createQueries((statement) => pool.query(compile(statement))),
@@ -52,7 +52,7 @@ async function withTransaction<T>(
   const client = await pool.connect().catch(rethrow);
   let open = true;
   const tx = createQueries((statement) => {
-    if (!open) throw new Error('A statement came after the end of its transaction.');
+    if (!open) throw new Error('The statement came after the end of its transaction.');
     return client.query(compile(statement));
   });
   try {
@@ -60,20 +60,20 @@ async function withTransaction<T>(
     const result = await work(tx);
     open = false;
     const { command } = await client.query('COMMIT');
-    // After a failed statement COMMIT succeeds and rolls back: whoever caught the failure must not take that for done.
+    // After a failed statement COMMIT rolls back without an error, even if `work` caught the failure.
     if (command !== 'COMMIT')
       throw new Error('The transaction was rolled back: one of its statements failed.');
     client.release();
     return result;
   } catch (error) {
     open = false;
-    // Never clean: after a time-out the client may still be busy, and would answer the next user with this one's rows.
+    // The client is discarded: after a time-out it may be busy, and would give this query's rows to the next user.
     client.release(error instanceof Error ? error : true);
     return rethrow(error);
   }
 }
 
-/** One message, so that settings cost no round trip. */
+/** One message, so that settings do not cost a round trip. */
 function begin({ asyncCommit, indexPlans }: TransactionOptions): string {
   const settings = [
     ...(asyncCommit ? ['synchronous_commit = off'] : []),
@@ -92,12 +92,12 @@ function createQueries(run: (statement: Statement) => Promise<pg.QueryResult>): 
   }
   async function maybeOne<T>(statement: Statement): Promise<T | undefined> {
     const rows = await query<T>(statement);
-    if (rows.length > 1) throw new Error(`One row was expected and ${rows.length} came.`);
+    if (rows.length > 1) throw new Error(`Expected at most one row, got ${rows.length}.`);
     return rows[0];
   }
   async function one<T>(statement: Statement): Promise<T> {
     const row = await maybeOne<T>(statement);
-    if (row === undefined) throw new Error('One row was expected and none came.');
+    if (row === undefined) throw new Error('Expected one row, got none.');
     return row;
   }
   return { query, one, maybeOne };
@@ -105,4 +105,48 @@ function createQueries(run: (statement: Statement) => Promise<pg.QueryResult>): 
 
 function rethrow(error: unknown): never {
   throw toUnavailable(error) ?? error;
+}
+
+/** SQLSTATEs, or their classes, of transient failures that the statement did not cause. */
+const transientStates = [
+  '08', // connection exception
+  '53', // insufficient resources: connections, memory, disk
+  '57P', // shut down, crashed, starting up
+  '57014', // statement time-out
+  '55P03', // lock time-out
+  '25P03', // idle-in-transaction time-out
+  '40001', // serialization failure
+  '40P01', // deadlock
+];
+
+const transientSystemCodes = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EPIPE',
+  'ETIMEDOUT',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOENT',
+]);
+
+/** Errors of pg itself have no code. */
+const transientMessages =
+  /^(timeout exceeded when trying to connect|Connection terminated|Query read timeout|timeout expired|Client has encountered a connection error)/;
+
+/** The failure `unavailable` for transient errors of the database; undefined for errors of the statement. */
+export function toUnavailable(error: unknown): Failure | undefined {
+  if (!(error instanceof Error) || !isTransient(error)) return undefined;
+  return fail('unavailable', 'The database does not answer at the moment. Please try again.', {
+    cause: error,
+    headers: { 'Retry-After': '1' },
+  });
+}
+
+function isTransient(error: Error): boolean {
+  const { code } = error as { code?: unknown };
+  if (typeof code !== 'string') return transientMessages.test(error.message);
+  if (transientSystemCodes.has(code)) return true;
+  return code.length === 5 && transientStates.some((state) => code.startsWith(state));
 }

@@ -1,11 +1,15 @@
+import { createHash } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
+import { backoffMs } from '#lib/async/timing.ts';
 import { connectAtStart } from '#lib/db/connect-at-start.ts';
-import { type Migration, readMigrations } from '#lib/db/read-migrations.ts';
 import { createServiceRole } from '#lib/db/service-role.ts';
 import { StartupError } from '#lib/errors/fail.ts';
 import type { Logger } from '#lib/observability/logger.ts';
 
-/** A service's schema and the folder of its migrations: `NNNN_what.sql`, numbered from 0001 without gaps. */
+/** A service's schema and its folder of migrations: `NNNN_what.sql`, numbered from 0001 without gaps. */
 export interface SchemaMigrations {
   schema: string;
   folder: string;
@@ -16,25 +20,22 @@ interface Options {
   url: string;
   schemas: readonly SchemaMigrations[];
   log: Logger;
-  /**
-   * Gives every schema a role of its own that may work in it and change nothing about it. Absent where one process does
-   * everything as the owner.
-   */
+  /** Creates a role per schema that may read and write rows and change nothing else. Absent in standalone mode. */
   roles?: {
-    /** What the role of a schema signs in with; undefined leaves what it has. */
+    /** The password of a schema's role; undefined keeps the current one. */
     passwordOf(schema: string): string | undefined;
   };
 }
 
-/** Any number, the same in every process: it is the name of the lock. */
+/** An arbitrary constant: the name of the advisory lock. */
 const lockKey = 7_205_759_403;
 
 /**
- * Brings every schema up to date, in the order given, on one connection under one advisory lock: of several processes that
- * start at once, one migrates and the others wait. Each migration is one transaction with its row in `migrations`.
- * A database that is ahead of this code is left alone, because migrations only add (style.md, 8).
+ * Brings every schema up to date, in the given order, under one advisory lock: of several processes that start at once,
+ * one migrates and the others wait. Each migration is one transaction with its row in `migrations`. A newer database is
+ * left alone, because migrations only add.
  *
- * Not postgrator: it wants names like `0001.do.what.sql`, takes no lock and does not join a migration and its record.
+ * Written by hand: postgrator needs other file names, takes no lock and does not record a migration in its transaction.
  *
  * @throws StartupError if the database cannot be reached, or a migration fails, was edited after it ran, or is misnamed.
  */
@@ -45,7 +46,7 @@ export async function migrate({ url, schemas, log, roles }: Options): Promise<vo
     connectionTimeoutMillis: 5_000,
     keepAlive: true,
   });
-  client.on('error', () => {}); // The statement in hand rejects with it.
+  client.on('error', () => {}); // The current statement rejects with it.
   try {
     await connectAtStart(client);
     await client.query('SELECT pg_advisory_lock($1)', [lockKey]);
@@ -65,16 +66,16 @@ async function migrateSchema(client: pg.Client, schema: string, folder: string, 
     const checksum = done.get(migration.version);
     if (checksum === undefined) {
       await apply(client, schema, migration);
-      log.info('migrated', { service: schema, id: migration.file });
+      log.info('migration applied', { service: schema, id: migration.file });
     } else if (checksum !== migration.checksum) {
       throw new StartupError(
-        `The migration ${migration.file} of ${schema} was changed after it had been applied: restore it and add a new one.`,
+        `The migration ${migration.file} of ${schema} was edited after it had been applied: restore it and add a new one.`,
       );
     }
   }
 }
 
-/** Checksums of what has been applied, by version. */
+/** Reads the checksums of the applied migrations, by version. */
 async function readRecord(client: pg.Client, schema: string): Promise<Map<number, string>> {
   const name = pg.escapeIdentifier(schema);
   const { rows: existing } = await client.query(`SELECT to_regclass($1) IS NOT NULL AS found`, [
@@ -107,7 +108,91 @@ async function apply(client: pg.Client, schema: string, migration: Migration): P
     await client.query('COMMIT');
   } catch (cause) {
     await client.query('ROLLBACK').catch(() => {});
-    const said = cause instanceof Error ? cause.message : String(cause);
-    throw new StartupError(`The migration ${migration.file} of ${schema} failed: ${said}`, { cause });
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new StartupError(`The migration ${migration.file} of ${schema} failed: ${reason}`, { cause });
+  }
+}
+
+/** A migration as read from its file. */
+export interface Migration {
+  version: number;
+  file: string;
+  text: string;
+  checksum: string;
+}
+
+/** Reads a folder of `NNNN_what.sql`, numbered from 0001 without gaps. @throws StartupError if a file is misnamed. */
+async function readMigrations(folder: string): Promise<Migration[]> {
+  const files = (await readdir(folder)).filter((file) => file.endsWith('.sql')).sort();
+  return Promise.all(
+    files.map(async (file, index) => {
+      const version = Number(/^(\d{4})_[a-z0-9_-]+\.sql$/.exec(file)?.[1]);
+      if (version !== index + 1)
+        throw new StartupError(
+          `The migration ${file} is misnamed: number ${String(index + 1).padStart(4, '0')} was expected.`,
+        );
+      const text = (await readFile(path.join(folder, file), 'utf8')).replaceAll('\r\n', '\n');
+      return { version, file, text, checksum: createHash('sha256').update(text).digest('hex') };
+    }),
+  );
+}
+
+/** The schema version that this code needs: the number of its migrations. */
+export async function neededVersion(folder: string): Promise<number> {
+  return (await readMigrations(folder)).length;
+}
+
+interface WaitOptions {
+  /** Signed in as the service. */
+  pool: pg.Pool;
+  schema: string;
+  /** The version that this code needs (`neededVersion`). */
+  version: number;
+  log: Logger;
+  /** Long by default, because migrating a large table takes time. */
+  timeoutMs?: number;
+  /** Ends the wait when the process is told to stop. */
+  signal?: AbortSignal;
+}
+
+const pause = { minMs: 100, maxMs: 2_000 };
+
+/**
+ * Waits until `npm run migrate` has brought the schema to the needed version. A newer schema is accepted: migrations only
+ * add, so an older release works on it.
+ * @throws StartupError that says what is needed and what was found.
+ */
+export async function waitForSchema(options: WaitOptions): Promise<void> {
+  const { pool, schema, version, log, timeoutMs = 120_000, signal } = options;
+  const deadline = performance.now() + timeoutMs;
+  let logged = '';
+  for (let attempts = 1; ; attempts += 1) {
+    const found = await readVersion(pool);
+    if ('version' in found && found.version >= version) return;
+    const state = 'version' in found ? `it is at ${found.version}` : found.reason;
+    if (state !== logged)
+      log.warn(`waiting for npm run migrate to bring the schema to version ${version}: ${state}`, {
+        service: schema,
+      });
+    logged = state;
+    const pauseMs = backoffMs(attempts, pause);
+    if (performance.now() + pauseMs > deadline || signal?.aborted)
+      throw new StartupError(
+        `The schema ${schema} needs version ${version}, and ${state}. Run npm run migrate of this release as the owner of the database.`,
+      );
+    await wait(pauseMs, undefined, { signal }).catch(() => {});
+  }
+}
+
+/** Reads the version, or why it cannot be read. The role and its password come with a migration, so a refusal may pass. */
+async function readVersion(pool: pg.Pool): Promise<{ version: number } | { reason: string }> {
+  try {
+    const { rows } = await pool.query('SELECT coalesce(max(m.version), 0) AS version FROM migrations AS m');
+    return { version: rows[0].version };
+  } catch (error) {
+    const { code, message } = error as { code?: string; message: string };
+    // Undefined table, undefined schema, no privilege: not migrated yet.
+    if (code === '42P01' || code === '3F000' || code === '42501') return { reason: 'it does not exist yet' };
+    return { reason: `the database cannot be used (${code ?? message})` };
   }
 }

@@ -8,14 +8,14 @@ export interface PoolOptions {
   /** The service's schema: the only one on the search path. */
   schema: string;
   log: Logger;
-  /** Connections at most; a request that finds none free within 2 s fails as unavailable. */
+  /** Limit of connections; a request that gets none within 2 s fails as unavailable. */
   max?: number;
 }
 
-/** pg names no oids of array types. */
+/** pg has no constants for array types. */
 const int8Array = 1016;
 
-/** Oids whose text pg would turn into something that loses information or depends on the machine's time zone. */
+/** Types that pg would parse with a loss of information, or depending on the machine's time zone. */
 const parsers: Record<number, (text: string) => unknown> = {
   [pg.types.builtins.INT8]: parseInt8,
   [int8Array]: (text) =>
@@ -29,7 +29,7 @@ const parsers: Record<number, (text: string) => unknown> = {
   [pg.types.builtins.TIMESTAMP]: (text) => text,
 };
 
-/** pg's parsers, with ours first: per pool, because pg's own setter would change every pool of the process. */
+/** Parsers for one pool: pg's own setter would change every pool of the process. */
 const types = {
   getTypeParser(oid: number, format?: 'text' | 'binary') {
     return (format !== 'binary' && parsers[oid]) || pg.types.getTypeParser(oid, format as 'text');
@@ -37,8 +37,8 @@ const types = {
 } as pg.CustomTypesConfig;
 
 /**
- * Makes a pool with every wait bounded (reliability.md, "pg"): by default pg waits for a connection for ever.
- * timestamptz comes as Date, int8 as number (bigint beyond 2^53), numeric, date and timestamp as text, jsonb parsed.
+ * Makes a pool that bounds every wait, which pg does not do by default (docs/reliability.md). timestamptz is returned as
+ * Date, int8 as number (bigint beyond 2^53), numeric, date and timestamp as text, jsonb parsed.
  */
 export function createPool({ url, schema, log, max = 10 }: PoolOptions): pg.Pool {
   const pool = new pg.Pool({
@@ -55,18 +55,18 @@ export function createPool({ url, schema, log, max = 10 }: PoolOptions): pg.Pool
     types,
   });
   const warn = (message: string) => (error: Error) => {
-    // A pool has ended before its connections are closed, and PostgreSQL may be told to stop in between.
+    // The pool ends before its connections are closed, and PostgreSQL may be stopped in between.
     if (!pool.ending) runOutsideRequests(() => log.warn(message, { error }));
   };
   pool.on('error', warn('an idle database connection was lost'));
-  // The pool listens on idle clients only; without a listener of its own a client that breaks in use ends the process.
+  // The pool only listens on idle clients; without a listener, a broken client in use would end the process.
   pool.on('connect', (client) => {
     client.on('error', warn('a database connection broke'));
   });
   return pool;
 }
 
-/** Options in the URL win over those beside it, so ours go into the URL's own `options`. */
+/** Options in the URL override others, so ours are appended to the URL's `options`. */
 function withSettings(url: string, schema: string): string {
   const target = new URL(url);
   const given = target.searchParams.get('options');
@@ -77,4 +77,56 @@ function withSettings(url: string, schema: string): string {
 function parseInt8(text: string): number | bigint {
   const value = Number(text);
   return Number.isSafeInteger(value) ? value : BigInt(text);
+}
+
+/** A recent answer shows that PostgreSQL answers. */
+const freshMs = 1_000;
+
+/**
+ * Makes the check of readiness probes: PostgreSQL is only asked if no query succeeded recently. A fully used pool does not
+ * make a process unready, because its requests would only move to other replicas.
+ */
+export function watchAnswers(pool: pg.Pool): () => Promise<boolean> {
+  let answeredAt = Number.NEGATIVE_INFINITY;
+  pool.on('release', (error: unknown) => {
+    if (!error) answeredAt = performance.now();
+  });
+  return async () => {
+    if (performance.now() - answeredAt < freshMs) return true;
+    return pool.query('SELECT 1').then(
+      () => true,
+      () => false,
+    );
+  };
+}
+
+/** PostgreSQL's time in ms, the same for all services of an instance, whatever their machines' clocks say. */
+export type SharedClock = () => number;
+
+/** Between readings the machine's monotonic clock is used. */
+const askEveryMs = 30_000;
+/** A reading that took longer is too inexact. */
+const maxReadingMs = 1_000;
+/** At start. */
+const attempts = 3;
+
+/** Reads PostgreSQL's time now and periodically. Until the first reading succeeds, the process's own clock is used. */
+export async function createSharedClock(pool: Pick<pg.Pool, 'query'>): Promise<SharedClock> {
+  let known: { at: number; time: number } | undefined;
+  let askedAt = performance.now();
+
+  async function ask(): Promise<void> {
+    const before = performance.now();
+    askedAt = before;
+    const { rows } = await pool.query('SELECT extract(epoch FROM clock_timestamp())::float8 * 1000 AS time');
+    const after = performance.now();
+    if (after - before < maxReadingMs) known = { at: (before + after) / 2, time: rows[0].time };
+  }
+
+  for (let attempt = 0; attempt < attempts && !known; attempt += 1) await ask().catch(() => {});
+  return () => {
+    const at = performance.now();
+    if (at - askedAt > askEveryMs) ask().catch(() => {});
+    return known ? known.time + (at - known.at) : Date.now();
+  };
 }

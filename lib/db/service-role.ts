@@ -1,5 +1,5 @@
+import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto';
 import pg from 'pg';
-import { scramVerifier } from '#lib/db/scram-verifier.ts';
 import { StartupError } from '#lib/errors/fail.ts';
 import type { Logger } from '#lib/observability/logger.ts';
 
@@ -11,15 +11,15 @@ interface Options {
   log: Logger;
 }
 
-/** The database role that a service signs in as. */
+/** The database role of a service. */
 export function roleOf(schema: string): string {
   return `accord_${schema}`;
 }
 
 /**
- * Makes the role of a schema if it is not there, and gives it what a service needs: rows of its own tables. It creates,
- * alters, empties and drops nothing, and sees no other schema (security.md, "Deployment"). Repeating it changes nothing.
- * @throws StartupError if the role has more rights than a service may have, or has to be made by somebody else.
+ * Creates the role of a schema if needed, and grants it access to the rows of its own tables. The role cannot create,
+ * alter, truncate or drop anything, and sees no other schema (docs/security.md). Idempotent.
+ * @throws StartupError if the role has more rights than that, or if this user may not create it.
  */
 export async function createServiceRole({ client, schema, password, log }: Options): Promise<void> {
   const role = roleOf(schema);
@@ -30,28 +30,28 @@ export async function createServiceRole({ client, schema, password, log }: Optio
     );
   await client.query(grantsOf(schema, role));
   await revokeTemporary(client);
-  log.info(
-    password === undefined ? 'rights of a role written; its password was left alone' : 'role written',
-    { service: schema, id: role },
-  );
+  log.info(password === undefined ? 'role granted its rights; password unchanged' : 'role written', {
+    service: schema,
+    id: role,
+  });
 }
 
 async function ensureRole(client: pg.Client, role: string): Promise<void> {
   const { rows } = await client.query(readRole, [role]);
   if (rows[0]?.excessive)
     throw new StartupError(
-      `The role ${role} may do more than a service must (superuser, other roles' rights, or making databases or roles): take that from it.`,
+      `The role ${role} has more rights than a service may have (superuser, membership in roles, or creating databases or roles): revoke them.`,
     );
   if (rows.length > 0) return;
   try {
     await client.query(`CREATE ROLE ${pg.escapeIdentifier(role)} LOGIN`);
   } catch (cause) {
     const { code } = cause as { code?: string };
-    // Roles belong to the whole server: a run on another of its databases may have been quicker.
+    // Roles belong to the whole server, so a run on another database may have created it.
     if (code === '42710' || code === '23505') return;
     if (code !== '42501') throw cause;
     throw new StartupError(
-      `The user of DATABASE_URL may not make the role ${role}: let somebody who may run CREATE ROLE ${role} LOGIN, or give this user CREATEROLE.`,
+      `The user of DATABASE_URL may not create the role ${role}: run CREATE ROLE ${role} LOGIN as another user, or give this user CREATEROLE.`,
       { cause },
     );
   }
@@ -63,7 +63,7 @@ const readRole = `
     FROM pg_roles AS r
    WHERE r.rolname = $1`;
 
-/** Several statements in one message are one transaction: no service ever sees half of them. */
+/** One message with several statements is one transaction, so no service sees an intermediate state. */
 function grantsOf(schema: string, role: string): string {
   const [to, of] = [pg.escapeIdentifier(role), pg.escapeIdentifier(schema)];
   return `
@@ -79,11 +79,25 @@ function grantsOf(schema: string, role: string): string {
     ALTER DEFAULT PRIVILEGES IN SCHEMA ${of} GRANT EXECUTE ON FUNCTIONS TO ${to};`;
 }
 
-/** Temporary tables are everybody's right until the owner of the database takes it away. */
+/** By default everybody may create temporary tables; only the owner of the database can revoke that. */
 async function revokeTemporary(client: pg.Client): Promise<void> {
   const { rows } = await client.query(`
     SELECT d.datname AS name FROM pg_database AS d
      WHERE d.datname = current_database() AND pg_has_role(d.datdba, 'USAGE')`);
   if (rows[0])
     await client.query(`REVOKE TEMPORARY ON DATABASE ${pg.escapeIdentifier(rows[0].name)} FROM PUBLIC`);
+}
+
+const iterations = 4096;
+
+/**
+ * The SCRAM verifier that PostgreSQL stores for a password (RFC 5803). It keeps the password out of statements and logs.
+ * @param password of printable ASCII, which SASLprep (RFC 4013) does not change.
+ */
+export function scramVerifier(password: string, salt: Buffer = randomBytes(16)): string {
+  const salted = pbkdf2Sync(password, salt, iterations, 32, 'sha256');
+  const sign = (text: string) => createHmac('sha256', salted).update(text).digest();
+  const storedKey = createHash('sha256').update(sign('Client Key')).digest('base64');
+  const serverKey = sign('Server Key').toString('base64');
+  return `SCRAM-SHA-256$${iterations}:${salt.toString('base64')}$${storedKey}:${serverKey}`;
 }

@@ -1,17 +1,17 @@
 import { createHash } from 'node:crypto';
 
-/** SQL with its values apart, so that no value is ever read as SQL. Made by {@link sql}. */
+/** SQL with its values kept apart, so that no value is parsed as SQL. Made by {@link sql}. */
 export interface Statement {
-  /** The literal pieces; between each two of them stands one value. */
+  /** The literal pieces, with one value between each two. */
   readonly pieces: readonly string[];
   readonly values: readonly unknown[];
 }
 
-/** What pg takes: the text with numbered parameters and the name under which a connection keeps it parsed. */
+/** A statement for pg: text with numbered parameters, and the name of its prepared statement. */
 export interface CompiledStatement {
   text: string;
   values: unknown[];
-  /** Absent for texts beyond the {@link maxPrepared}th, which are parsed anew each time. */
+  /** Absent beyond {@link maxPrepared} texts; such statements are parsed each time. */
   name?: string;
 }
 
@@ -20,19 +20,18 @@ interface Compiled {
   name: string | undefined;
 }
 
-/** A connection keeps what it prepared until it ends, so a text that is put together ever anew must not be named. */
+/** A connection keeps prepared statements until it ends, so generated texts must not fill it. */
 const maxPrepared = 500;
 
-/** Marks what {@link sql} made: no input from outside can carry it. */
+/** Marks statements made by {@link sql}; input cannot forge a symbol. */
 const made = Symbol('statement');
 const byTemplate = new WeakMap<readonly string[], Compiled>();
 const byText = new Map<string, Compiled>();
 
 /**
- * A statement, or a part of one: an interpolated statement becomes part of the text, anything else a parameter.
- * `undefined` is NULL, a plain object becomes JSON, an array becomes an array of PostgreSQL: for a JSON array write
- * `${JSON.stringify(list)}::jsonb`, for a list of alternatives `= ANY(${ids})`.
- *
+ * A statement or a part of one: an interpolated statement becomes part of the text, any other value a parameter.
+ * `undefined` is NULL, a plain object becomes JSON, an array a PostgreSQL array: write a JSON array as
+ * `${JSON.stringify(list)}::jsonb`, and a list of alternatives as `= ANY(${ids})`.
  * @example db.query<{ id: string }>(sql`SELECT r.id FROM records AS r WHERE r.subject = ${subject}`)
  */
 export function sql(template: TemplateStringsArray, ...inputs: unknown[]): Statement {
@@ -46,14 +45,14 @@ export function sql(template: TemplateStringsArray, ...inputs: unknown[]): State
   );
 }
 
-/** A template with certain statements in certain places has the same pieces each time: they are put together once. */
+/** Caches the merged pieces of a template that contains the same statements in the same places. */
 interface Shape {
   pieces?: readonly string[];
   next: WeakMap<object, Shape>;
 }
 
 const shapes = new WeakMap<object, Shape>();
-/** Stands for an input that is a parameter. */
+/** Stands for a parameter. */
 const value = {};
 
 function shapeOf(key: object, known: WeakMap<object, Shape>): Shape {
@@ -81,16 +80,16 @@ function mergePieces(template: readonly string[], inputs: readonly unknown[]): s
   return pieces;
 }
 
-/** Puts statements in a row, e.g. conditions: `join(conditions, ' AND ')`. @param separator SQL of our own. */
+/** Joins statements, such as conditions: `join(conditions, ' AND ')`. @param separator never from input. */
 export function join(parts: readonly Statement[], separator = ', '): Statement {
   const template = ['', ...Array(Math.max(parts.length - 1, 0)).fill(separator), ''];
   return sql(template as unknown as TemplateStringsArray, ...(parts.length > 0 ? parts : [empty]));
 }
 
-/** Nothing, for the branch that adds no SQL. */
+/** No SQL. */
 export const empty: Statement = sql``;
 
-/** Turns a statement into what pg takes. */
+/** Compiles a statement for pg. */
 export function compile({ pieces, values }: Statement): CompiledStatement {
   const known = byTemplate.get(pieces);
   const { text, name } = known ?? number(pieces);

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { freePort } from '#lib/db/embedded/free-port.ts';
+import { freePort } from '#lib/db/embedded/postmaster.ts';
 import { createTransaction } from '../support/instances/live-transactions.ts';
 import { type HostSite, startHostSite } from '../support/pages/host-site.ts';
 import { subjectSession } from '../support/pages/subject-session.ts';

@@ -98,9 +98,9 @@ test('a statement is parsed once per connection', async () => {
 test('one row is one row, and perhaps one is none or one', async () => {
   expect(await db.maybeOne(sql`SELECT 1 AS n WHERE false`)).toBeUndefined();
   expect(await db.maybeOne(sql`SELECT 1 AS n`)).toEqual({ n: 1 });
-  await expect(db.one(sql`SELECT 1 WHERE false`)).rejects.toThrow('none came');
-  await expect(db.one(sql`SELECT generate_series(1, 2)`)).rejects.toThrow('2 came');
-  await expect(db.maybeOne(sql`SELECT generate_series(1, 2)`)).rejects.toThrow('2 came');
+  await expect(db.one(sql`SELECT 1 WHERE false`)).rejects.toThrow('got none');
+  await expect(db.one(sql`SELECT generate_series(1, 2)`)).rejects.toThrow('got 2');
+  await expect(db.maybeOne(sql`SELECT generate_series(1, 2)`)).rejects.toThrow('got 2');
 });
 
 test('what is wrong with a statement is told with PostgreSQL’s code', async () => {

@@ -4,8 +4,8 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import pg from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
-import { mayEnter } from '#lib/db/embedded/account.ts';
-import { readPostmasterFile } from '#lib/db/embedded/postmaster-file.ts';
+import { mayEnter } from '#lib/db/embedded/binaries.ts';
+import { readPostmasterFile } from '#lib/db/embedded/postmaster.ts';
 import { temporaryFolder } from '../support/programs/temporary-folder.ts';
 import { copyProject, type Ready, startForTest as start } from '../support/stores/postgres-program-runner.ts';
 
@@ -110,7 +110,7 @@ test.runIf(isRoot)(
     expect(ready.dataDir).toBe(rootDataDir);
     await works(ready);
     expect(await readdir(closed)).toEqual([]);
-    expect((await program.stop()).output).toContain(`data are kept in ${rootDataDir}`);
+    expect((await program.stop()).output).toContain(`data are stored in ${rootDataDir}`);
   },
 );
 

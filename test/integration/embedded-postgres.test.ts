@@ -6,11 +6,8 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import pg from 'pg';
 import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { chooseAccount } from '#lib/db/embedded/account.ts';
-import { findBinaries } from '#lib/db/embedded/binaries.ts';
-import { freePort } from '#lib/db/embedded/free-port.ts';
-import { launch } from '#lib/db/embedded/postmaster.ts';
-import { readPostmasterFile, worksOn } from '#lib/db/embedded/postmaster-file.ts';
+import { chooseAccount, findBinaries } from '#lib/db/embedded/binaries.ts';
+import { freePort, launch, readPostmasterFile, worksOn } from '#lib/db/embedded/postmaster.ts';
 import { temporaryFolder } from '../support/programs/temporary-folder.ts';
 import {
   copyProject,
@@ -154,7 +151,7 @@ test('a second process on the same folder says who has it, and the first goes on
   const second = await start({ dataDir }).ended;
   expect(second.code).toBe(1);
   expect(second.output).toBe(
-    `The data folder ${dataDir} (DATA_DIR) is in use by the process ${first.pid}: stop it first, or name another folder.\n`,
+    `The data folder ${dataDir} (DATA_DIR) is in use by the process ${first.pid}: stop it first, or set another DATA_DIR.\n`,
   );
   expect(await run(first.url, 'SELECT 1 AS n')).toEqual([{ n: 1 }]);
 });
@@ -303,8 +300,8 @@ test('a folder of another major version is refused in one sentence and left as i
   const { code, output } = await start({ dataDir }).ended;
   expect(code).toBe(1);
   expect(output).toBe(
-    `The data in ${dataDir} (DATA_DIR) were made by PostgreSQL 17, and this is PostgreSQL 18: start the version of ` +
-      'Accord that made them, or name another folder.\n',
+    `The data in ${dataDir} (DATA_DIR) belong to PostgreSQL 17, and this is PostgreSQL 18: start the version of ` +
+      'Accord that created them, or set another DATA_DIR.\n',
   );
   expect(await readdir(filesOf(dataDir))).toEqual(['PG_VERSION']);
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { loadSecrets } from '#lib/config/secrets.ts';
-import { freePort } from '#lib/db/embedded/free-port.ts';
+import { freePort } from '#lib/db/embedded/postmaster.ts';
 import { createKey, signIn } from '../support/instances/callers.ts';
 import { seedInstance } from '../support/instances/distributed-instance.ts';
 import { startStandalone } from '../support/instances/standalone-process.ts';

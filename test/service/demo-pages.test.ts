@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { freePort } from '#lib/db/embedded/free-port.ts';
+import { freePort } from '#lib/db/embedded/postmaster.ts';
 import { readInstanceSettings } from '../../services/settings.ts';
 import { welcomeLines } from '../../services/start-instance.ts';
 import { startTestInstance, type TestInstance } from '../support/instances/instance.ts';

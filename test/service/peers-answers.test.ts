@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { components } from '#lib/contracts/openapi.gen.ts';
-import { freePort } from '#lib/db/embedded/free-port.ts';
+import { freePort } from '#lib/db/embedded/postmaster.ts';
 import { type OwnerProxy, startOwnerProxy } from '../chaos/peers/owner-proxy.ts';
 import { createRandom } from '../chaos/random.ts';
 import { type Caller, signIn } from '../support/instances/callers.ts';

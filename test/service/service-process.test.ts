@@ -6,7 +6,7 @@ import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { loadSecrets } from '#lib/config/secrets.ts';
-import { freePort } from '#lib/db/embedded/free-port.ts';
+import { freePort } from '#lib/db/embedded/postmaster.ts';
 import { drawApiKey } from '../../services/auth/domain/api-keys.ts';
 import { rowsOf, runInDatabase } from '../support/instances/live-database.ts';
 import { type StandaloneProcess, startStandalone } from '../support/instances/standalone-process.ts';

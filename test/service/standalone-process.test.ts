@@ -84,7 +84,7 @@ describe('a start', () => {
     const { code, output, errors } = await start({ DATA_DIR }).ended;
     expect({ code, output }).toEqual({ code: 1, output: '' });
     expect(errors).toBe(
-      `The data folder ${DATA_DIR} (DATA_DIR) is in use by the process ${first.child.pid}: stop it first, or name another folder.\n`,
+      `The data folder ${DATA_DIR} (DATA_DIR) is in use by the process ${first.child.pid}: stop it first, or set another DATA_DIR.\n`,
     );
     expect((await fetch(`${url}/readyz`)).status).toBe(200);
   }, 60_000);

@@ -47,7 +47,7 @@ const waitOf = ({ nextAttemptAt = '' }: LiveDelivery, shiftMs = 0) =>
 describe('an endpoint', () => {
   it.each<[string, string, WebhookEndpoint['answer'], object]>([
     ['a 500 response', 'The endpoint responded with 500.', (_request, response) => void response.writeHead(500).end('boom'), { statusCode: 500 }],
-    ['a redirect', 'The answer was a redirect, and none is followed.', (_request, response) => void response.writeHead(302, { Location: '/elsewhere' }).end(), {}],
+    ['a redirect', 'The answer was a redirect; redirects are not followed.', (_request, response) => void response.writeHead(302, { Location: '/elsewhere' }).end(), {}],
     ['an endless response', 'The answer was too large.', (_request, response) => { response.writeHead(200); const more = () => { while (!response.destroyed && response.write('x'.repeat(65_536))); response.once('drain', more); }; more(); }, {}],
     ['a closed connection', 'The endpoint did not respond.', (request) => void request.socket.destroy(), {}],
   ])('is called again after %s', async (_name, error, answer, facts) => {

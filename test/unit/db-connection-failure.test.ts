@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { toUnavailable } from '#lib/db/connection-failure.ts';
+import { toUnavailable } from '#lib/db/database.ts';
 
 function pgError(code: string | undefined, message = 'said by PostgreSQL'): Error {
   return Object.assign(new Error(message), code === undefined ? {} : { code });

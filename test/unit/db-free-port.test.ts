@@ -1,6 +1,6 @@
 import { createServer } from 'node:net';
 import { expect, it } from 'vitest';
-import { freePort } from '#lib/db/embedded/free-port.ts';
+import { freePort } from '#lib/db/embedded/postmaster.ts';
 
 it('a port is given once, can be listened at, and is none that outgoing connections get', async () => {
   const ports = await Promise.all(Array.from({ length: 200 }, freePort));

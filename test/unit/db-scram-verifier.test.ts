@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { scramVerifier } from '#lib/db/scram-verifier.ts';
+import { scramVerifier } from '#lib/db/service-role.ts';
 
 // The exchange that RFC 7677 §3 prints.
 const authMessage =

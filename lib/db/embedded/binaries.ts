@@ -1,30 +1,66 @@
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { chmod, cp, mkdtemp, readdir, readFile, rename, rm, symlink } from 'node:fs/promises';
+import { chmod, cp, mkdtemp, readdir, readFile, rename, rm, stat, symlink } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { type Account, processOptions } from '#lib/db/embedded/account.ts';
 import { StartupError } from '#lib/errors/fail.ts';
 
 const execute = promisify(execFile);
 const { resolve } = createRequire(import.meta.url);
 
-/** PostgreSQL's programs, in a place where its user can run them. */
+/** The system user of PostgreSQL's processes, if it differs from Accord's. */
+export interface Account {
+  uid: number;
+  gid: number;
+}
+
+/** Usually `nobody`; the number needs no entry in /etc/passwd. */
+const unprivileged: Account = { uid: 65534, gid: 65534 };
+
+/**
+ * PostgreSQL refuses to run as root. As root, returns the owner of the database if there is one, else an unprivileged
+ * account; otherwise undefined, because PostgreSQL runs as the current user.
+ */
+export async function chooseAccount(databaseFolder: string): Promise<Account | undefined> {
+  if (process.getuid?.() !== 0) return undefined;
+  const owner = await stat(databaseFolder).catch(() => undefined);
+  return owner && owner.uid !== 0 ? { uid: owner.uid, gid: owner.gid } : unprivileged;
+}
+
+/**
+ * Options for spawning a process of PostgreSQL: an empty environment, because ours may contain secrets, and a working
+ * directory that every user may enter.
+ */
+export function processOptions(account: Account | undefined) {
+  return { cwd: '/', env: {}, ...account };
+}
+
+/** Tries it, because mode bits do not show ACLs and mounts. */
+export async function mayEnter(account: Account | undefined, folder: string): Promise<boolean> {
+  try {
+    await execute('/bin/sh', ['-c', 'cd -- "$0"', folder], processOptions(account));
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** PostgreSQL's programs in a folder where its user can run them. */
 export interface Binaries {
   initdb: string;
   postgres: string;
-  /** As `postgres --version` says, e.g. `18.4`. */
+  /** Of `postgres --version`, such as `18.4`. */
   version: string;
-  /** What to put before a command so that the process ends with ours, even after a kill -9; empty where there is no such thing. */
+  /** Command prefix that ends the process with ours, even after kill -9; empty if the platform has none. */
   endWithParent: string[];
 }
 
-const ownDatabase = 'set DATABASE_URL to use a PostgreSQL of your own';
+const ownDatabase = 'set DATABASE_URL to use your own PostgreSQL';
 
 /**
- * Finds the programs in npm's package for this platform. If they lie where PostgreSQL's user cannot run them, or their
- * libraries cannot be linked there, a copy in `copyTo` is used.
+ * Finds the programs in the npm package for this platform. If PostgreSQL's user cannot run them there, or their libraries
+ * cannot be linked, uses a copy in `copyTo`.
  */
 export async function findBinaries({
   account,
@@ -36,7 +72,7 @@ export async function findBinaries({
   const installed = findPackage();
   const { version } = JSON.parse(await readFile(path.join(installed, 'package.json'), 'utf8'));
   const inPlace = path.join(installed, 'native');
-  await linkLibraries(inPlace).catch(() => {}); // Perhaps a folder of root's: then the copy has the links.
+  await linkLibraries(inPlace).catch(() => {}); // The folder may be read-only; the copy then gets the links.
   const found = await tryOut(inPlace, account);
   if (found.binaries) return found.binaries;
   const copied = await tryOut(await copyOnce(inPlace, path.join(copyTo, `postgresql-${version}`)), account);
@@ -60,7 +96,7 @@ function findPackage(): string {
   }
 }
 
-/** Does what the package's install script does, which npm may not have run. Safe to repeat and for two at once. */
+/** Does the work of the package's install script, which npm may not have run. Idempotent and safe to run concurrently. */
 async function linkLibraries(native: string): Promise<void> {
   const links: { source: string; target: string }[] = JSON.parse(
     await readFile(path.join(native, 'pg-symlinks.json'), 'utf8'),
@@ -75,7 +111,7 @@ async function linkLibraries(native: string): Promise<void> {
   }
 }
 
-/** Only running a program tells whether its folder can be entered and its libraries are found. */
+/** Runs a program: nothing else shows whether its folder is accessible and its libraries are found. */
 async function tryOut(
   native: string,
   account: Account | undefined,
@@ -97,7 +133,7 @@ async function tryOut(
   return { fault };
 }
 
-/** SIGINT is PostgreSQL's fast stop. The signal comes when the starting process dies (prctl(2), PR_SET_PDEATHSIG). */
+/** Sends SIGINT, PostgreSQL's fast shutdown, when the parent process dies (prctl(2), PR_SET_PDEATHSIG). */
 const setpriv = ['/usr/bin/setpriv', '/bin/setpriv']
   .filter((program) => process.platform === 'linux' && existsSync(program))
   .slice(0, 1)
@@ -110,19 +146,19 @@ async function copyOnce(native: string, target: string): Promise<string> {
     await cp(native, work, {
       recursive: true,
       verbatimSymlinks: true,
-      filter: (source) => !source.endsWith('.a'), // Static libraries: 2 MB that nothing reads.
+      filter: (source) => !source.endsWith('.a'), // Static libraries are not needed.
     });
     await linkLibraries(work);
     await openToAll(work);
     await rename(work, target);
   } catch (error) {
     await rm(work, { recursive: true, force: true });
-    if (!existsSync(target)) throw error; // Else another process was quicker, and its copy is as good.
+    if (!existsSync(target)) throw error; // Otherwise another process has made the same copy.
   }
   return target;
 }
 
-/** An installation under a strict umask is for its owner alone; the copy is for another user. */
+/** The installation may be private to its owner (umask); the copy is for another user. */
 async function openToAll(folder: string): Promise<void> {
   await chmod(folder, 0o755);
   for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {

@@ -3,26 +3,68 @@ import { randomBytes } from 'node:crypto';
 import { chmod, chown, mkdtemp, open, readdir, readFile, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
-import { processOptions } from '#lib/db/embedded/account.ts';
-import type { Binaries } from '#lib/db/embedded/binaries.ts';
-import type { DataFolder } from '#lib/db/embedded/data-folder.ts';
-import { explainFileError, explainOutput } from '#lib/db/embedded/explain-file-error.ts';
+import { type Binaries, processOptions } from '#lib/db/embedded/binaries.ts';
+import { type DataFolder, explainFileError, explainOutput } from '#lib/db/embedded/data-folder.ts';
 import { StartupError } from '#lib/errors/fail.ts';
 
-/** A database on disk, and what opens it. */
+/**
+ * Settings of a small PostgreSQL beside one Accord process, with full durability. Passed on the command line at each
+ * start, so that they change with the version of Accord.
+ */
+export const serverSettings: Record<string, string> = {
+  listen_addresses: '127.0.0.1',
+  // Socket paths are limited to 107 bytes, which a home folder may exceed.
+  unix_socket_directories: '',
+  timezone: 'UTC',
+  log_timezone: 'UTC',
+
+  fsync: 'on',
+  synchronous_commit: 'on',
+  full_page_writes: 'on',
+  wal_level: 'minimal',
+  max_wal_senders: '0',
+  // Limits the recovery after a crash.
+  max_wal_size: '256MB',
+  min_wal_size: '64MB',
+
+  max_connections: '60',
+  shared_buffers: '64MB',
+  work_mem: '4MB',
+  maintenance_work_mem: '32MB',
+  effective_cache_size: '512MB',
+  io_method: 'sync',
+  max_worker_processes: '2',
+  max_parallel_workers: '0',
+  max_logical_replication_workers: '0',
+  autovacuum_max_workers: '2',
+  jit: 'off',
+
+  // Messages below LOG, and details, quote values; answers must not get into logs (docs/security.md).
+  log_min_messages: 'log',
+  log_min_error_statement: 'panic',
+  log_error_verbosity: 'terse',
+  log_checkpoints: 'off',
+};
+
+/** Settings as command line arguments of `postgres`. */
+export function settingArguments(settings: Record<string, string>): string[] {
+  return Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+}
+
+/** A database on disk and its password. */
 export interface Cluster {
-  /** PostgreSQL's own folder. */
+  /** PostgreSQL's data directory. */
   files: string;
   password: string;
 }
 
-/** Role and database are the same word; the role is no superuser, so that no injected SQL could reach the machine. */
+/** The name of both role and database. The role is not a superuser, so that SQL injection cannot reach the machine. */
 export const owner = 'accord';
 
-/** Superusers and sockets are shut out: single-user mode remains for whoever may read the files anyway. */
+/** Superusers and sockets are refused; single-user mode remains for those who may read the files. */
 const hostRules = `host ${owner} ${owner} 127.0.0.1/32 scram-sha-256\n`;
 
-/** The builtin locale sorts and folds case alike on every machine; the C library's is not asked. */
+/** The built-in locale sorts and folds case the same on every machine, unlike the C library's. */
 export const initialSettings = [
   '--encoding=UTF8',
   '--locale=C',
@@ -31,8 +73,8 @@ export const initialSettings = [
 ];
 
 /**
- * Opens the database of a data folder, after making it if there is none. It is made in a folder beside and then renamed,
- * so that a start that was cut off leaves nothing half-made.
+ * Opens the database of a data folder, or creates it. It is created in a temporary folder and then renamed, so that an
+ * interrupted start leaves no partial database.
  */
 export async function openCluster(folder: DataFolder, binaries: Binaries): Promise<Cluster> {
   try {
@@ -41,7 +83,7 @@ export async function openCluster(folder: DataFolder, binaries: Binaries): Promi
     if (existing) return existing;
     await createCluster(folder, binaries);
     const created = await readCluster(folder, binaries);
-    if (!created) throw new StartupError(`The database in ${folder.path} has vanished while it was made.`);
+    if (!created) throw new StartupError(`The new database in ${folder.path} has disappeared.`);
     return created;
   } catch (error) {
     throw explainFileError(error, folder.path);
@@ -58,8 +100,8 @@ async function readCluster(folder: DataFolder, binaries: Binaries): Promise<Clus
   const ours = binaries.version.split('.')[0];
   if (major.trim() !== ours)
     throw new StartupError(
-      `The data in ${folder.path} (DATA_DIR) were made by PostgreSQL ${major.trim()}, and this is PostgreSQL ` +
-        `${ours}: start the version of Accord that made them, or name another folder.`,
+      `The data in ${folder.path} (DATA_DIR) belong to PostgreSQL ${major.trim()}, and this is PostgreSQL ` +
+        `${ours}: start the version of Accord that created them, or set another DATA_DIR.`,
     );
   return { files, password: (await readFile(path.join(folder.database, 'password'), 'utf8')).trim() };
 }
@@ -98,7 +140,7 @@ async function fillCluster(work: string, folder: DataFolder, binaries: Binaries)
   await writeDurably(path.join(work, 'password'), `${password}\n`, folder);
 }
 
-/** A password of 256 random bits needs no stretching, which would cost time on each new connection. */
+/** A random password of 256 bits needs no key stretching, which would slow down each new connection. */
 function createOwner(password: string): string {
   return [
     'SET scram_iterations = 1',
@@ -113,7 +155,7 @@ async function runToEnd(folder: DataFolder, command: string[], input = ''): Prom
     ...processOptions(folder.account),
     stdio: ['pipe', 'ignore', 'pipe'],
   });
-  child.stdin.on('error', () => {}); // It may end without reading; its exit code tells.
+  child.stdin.on('error', () => {}); // It may exit without reading; the exit code is checked.
   child.stdin.end(input);
   const [output, code] = await Promise.all([text(child.stderr), exitCode(child)]);
   if (code !== 0 || /^.*(ERROR|FATAL|PANIC):/m.test(output)) throw explainOutput(output, folder.path);
@@ -143,10 +185,10 @@ async function syncFolder(folder: string): Promise<void> {
   await handle.sync().finally(() => handle.close());
 }
 
-/** What a killed start left; only under the lock of the folder. */
+/** Removes what an interrupted start left. Call only with the folder locked. */
 async function removeUnfinished({ path: folder }: DataFolder): Promise<void> {
   const unfinished = (await readdir(folder)).filter((name) => /^postgresql.*\.new-/.test(name));
-  // Its initdb may still be at work there: then the next start gets the rest.
+  // An initdb may still run there; the next start then removes the rest.
   for (const name of unfinished)
     await rm(path.join(folder, name), { recursive: true, force: true, maxRetries: 3 }).catch(() => {});
 }

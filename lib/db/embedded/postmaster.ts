@@ -1,20 +1,23 @@
 import { spawn } from 'node:child_process';
+import { randomInt } from 'node:crypto';
+import { readFile, stat } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { type Account, processOptions } from '#lib/db/embedded/account.ts';
-import type { Binaries } from '#lib/db/embedded/binaries.ts';
-import { isRunning, readPostmasterFile, worksOn } from '#lib/db/embedded/postmaster-file.ts';
-import { serverSettings, settingArguments } from '#lib/db/embedded/server-settings.ts';
+import { within } from '#lib/async/timing.ts';
+import { type Account, type Binaries, processOptions } from '#lib/db/embedded/binaries.ts';
+import { serverSettings, settingArguments } from '#lib/db/embedded/create-cluster.ts';
 
 /** A running PostgreSQL. */
 export interface Postmaster {
   port: number;
-  /** Sends a signal unless it has ended. */
+  /** Sends a signal unless the process has ended. */
   signal(signal: NodeJS.Signals): void;
-  /** Resolves when it has ended, with the last that it said on standard error. */
+  /** Resolves when it has ended, with the end of its standard error. */
   ended: Promise<string>;
 }
 
-/** What a PostgreSQL said that ended before it was ready. */
+/** PostgreSQL ended before it was ready. */
 export class LaunchError extends Error {
   readonly output: string;
   constructor(output: string) {
@@ -23,11 +26,11 @@ export class LaunchError extends Error {
   }
 }
 
-/** What a process may leave on standard error, from the end. */
+/** How much of standard error is kept, from the end. */
 const keptOutput = 8_192;
 
 /**
- * Starts PostgreSQL and waits until it is ready, after a crash until it has recovered.
+ * Starts PostgreSQL and waits until it is ready, which includes recovery after a crash.
  * @throws LaunchError if it ends before.
  */
 export async function launch({
@@ -45,7 +48,7 @@ export async function launch({
 }): Promise<Postmaster> {
   const server = [binaries.postgres, '-D', files, ...settingArguments({ ...settings, port: String(port) })];
   const [program = '', ...args] = [...binaries.endWithParent, ...server];
-  // In a session of its own: Ctrl-C is for Accord, which stops PostgreSQL when the last request is done.
+  // In its own session: Ctrl-C must only stop Accord, which stops PostgreSQL after the last request.
   const options = { ...processOptions(account), detached: true };
   const child = spawn(program, args, { ...options, stdio: ['ignore', 'ignore', 'pipe'] });
   let output = '';
@@ -54,9 +57,9 @@ export async function launch({
   });
   let over = false;
   const ended = new Promise<string>((done) => {
-    const end = (words: string) => {
+    const end = (text: string) => {
       over = true;
-      done(words);
+      done(text);
     };
     child.once('error', (error) => end(`FATAL: ${error.message}`));
     child.once('close', () => end(output));
@@ -84,16 +87,91 @@ export function adopt(pid: number, port: number, files: string): Postmaster {
   return { port, ended, signal };
 }
 
-/** Stops it: fast, then without a last checkpoint, then by force. Acknowledged data survive each of them. */
-export async function terminate(postmaster: Postmaster, patienceMs = 8_000): Promise<void> {
+/** Stops PostgreSQL: fast, then without a checkpoint, then by force. Each preserves committed data. */
+export async function terminate(postmaster: Postmaster, graceMs = 8_000): Promise<void> {
   for (const signal of ['SIGINT', 'SIGQUIT', 'SIGKILL'] as const) {
     postmaster.signal(signal);
-    const patience = new AbortController();
-    const gone = await Promise.race([
-      postmaster.ended.then(() => true),
-      wait(patienceMs, false, { signal: patience.signal }).catch(() => false),
-    ]);
-    patience.abort();
-    if (gone) return;
+    const hasEnded = await within(graceMs, postmaster.ended).then(
+      () => true,
+      () => false,
+    );
+    if (hasEnded) return;
   }
+}
+
+/** The content of `postmaster.pid`, which a running PostgreSQL writes. */
+export interface PostmasterFile {
+  pid: number;
+  port: number;
+  status: 'starting' | 'stopping' | 'ready' | 'standby';
+}
+
+/** Reads `postmaster.pid`; undefined if it is missing or incomplete. */
+export async function readPostmasterFile(files: string): Promise<PostmasterFile | undefined> {
+  const content = await readFile(path.join(files, 'postmaster.pid'), 'utf8').catch((error) => {
+    if (error.code === 'ENOENT') return '';
+    throw error;
+  });
+  // pid, folder, start time, port, socket folder, address, shared memory, status
+  const [pid, , , port, , , , status] = content.split('\n');
+  if (!pid || !status) return undefined;
+  return { pid: Number(pid), port: Number(port), status: status.trim() as PostmasterFile['status'] };
+}
+
+/**
+ * Whether a pid is a PostgreSQL that runs on this database: not a zombie, not an unrelated process with a reused pid, and
+ * not the PostgreSQL of the folder that this one was copied from.
+ */
+export async function worksOn(pid: number, files: string): Promise<boolean> {
+  if (!isRunning(pid)) return false;
+  if (process.platform !== 'linux') return (await namedFolder(files)) === files;
+  try {
+    const [cwd, own] = await Promise.all([stat(`/proc/${pid}/cwd`), stat(files)]);
+    return cwd.dev === own.dev && cwd.ino === own.ino;
+  } catch (error) {
+    if (!['EACCES', 'EPERM'].includes((error as NodeJS.ErrnoException).code ?? '')) return false;
+    // In a container root may not follow another user's links in /proc, but may read command lines.
+    const commandLine = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
+    return commandLine.split('\0').includes(files);
+  }
+}
+
+/** Whether a process with this pid exists, even as a zombie or of another user. */
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
+
+async function namedFolder(files: string): Promise<string | undefined> {
+  return (await readFile(path.join(files, 'postmaster.pid'), 'utf8').catch(() => '')).split('\n')[1];
+}
+
+/** Below the ephemeral ports (from 32768 on Linux), which an outgoing connection might take at any moment. */
+const first = 15_000;
+const last = 32_000;
+const maxTries = 100;
+const drawn = new Set<number>();
+
+/** Finds a free port of 127.0.0.1 for a program that cannot choose one itself. Never returns a port twice. */
+export async function freePort(): Promise<number> {
+  for (let tries = 0; tries < maxTries; tries += 1) {
+    const port = randomInt(first, last);
+    if (drawn.has(port)) continue;
+    // Before the check, so that concurrent calls do not check the same port.
+    drawn.add(port);
+    if (await isFree(port)) return port;
+  }
+  throw new Error(`No free port between ${first} and ${last}.`);
+}
+
+function isFree(port: number): Promise<boolean> {
+  return new Promise((done) => {
+    const server = createServer();
+    server.once('error', () => done(false));
+    server.listen(port, '127.0.0.1', () => server.close(() => done(true)));
+  });
 }

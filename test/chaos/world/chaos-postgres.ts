@@ -1,7 +1,6 @@
 import { readFile } from 'node:fs/promises';
-import type { Postmaster } from '#lib/db/embedded/postmaster.ts';
-import { terminate } from '#lib/db/embedded/postmaster.ts';
-import { serverSettings } from '#lib/db/embedded/server-settings.ts';
+import { serverSettings } from '#lib/db/embedded/create-cluster.ts';
+import { type Postmaster, terminate } from '#lib/db/embedded/postmaster.ts';
 import { prepareTestPostgres } from '../../../deploy/local/postgres.ts';
 import { waitUntil } from '../wait-until.ts';
 

@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
-import { findRunningPostgres } from '#lib/db/embedded/find-running-postgres.ts';
-import { readPostmasterFile } from '#lib/db/embedded/postmaster-file.ts';
+import { readPostmasterFile } from '#lib/db/embedded/postmaster.ts';
+import { findRunningPostgres } from '#lib/db/embedded/start-embedded-postgres.ts';
 import { contractFetch } from '../../support/contract/contract.ts';
 import { createKey } from '../../support/instances/callers.ts';
 import { keepEvents } from '../check/stored.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { type LoadedSecrets, loadSecrets, type Secrets } from '#lib/config/secrets.ts';
 import { createDatabase } from '#lib/db/database.ts';
-import { freePort } from '#lib/db/embedded/free-port.ts';
+import { freePort } from '#lib/db/embedded/postmaster.ts';
 import { createPool } from '#lib/db/pool.ts';
 import { createLogger } from '#lib/observability/logger.ts';
 import { hashPassword } from '../../../services/auth/domain/password.ts';

@@ -1,4 +1,4 @@
-import { freePort } from '#lib/db/embedded/free-port.ts';
+import { freePort } from '#lib/db/embedded/postmaster.ts';
 import type { LocalServer } from '../../../deploy/local/local-server.ts';
 import { startLocalNginx } from '../../../deploy/local/nginx.ts';
 import { until } from '../run/until.ts';

@@ -2,7 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
 import { generatePrivateKey } from '#lib/config/secret-values.ts';
-import { freePort } from '#lib/db/embedded/free-port.ts';
+import { freePort } from '#lib/db/embedded/postmaster.ts';
 
 /** A second issuer, in a process of its own. */
 export interface OutsideIssuer {

@@ -1,8 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import pg from 'pg';
+import { serverSettings } from '#lib/db/embedded/create-cluster.ts';
 import { terminate } from '#lib/db/embedded/postmaster.ts';
-import { serverSettings } from '#lib/db/embedded/server-settings.ts';
 import { prepareTestPostgres } from '../../../deploy/local/postgres.ts';
 
 /** A PostgreSQL of one test's own, with an empty database. */
