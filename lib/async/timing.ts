@@ -19,3 +19,49 @@ export async function within<T>(ms: number, work: Promise<T>): Promise<T> {
 export function backoffMs(failures: number, { minMs, maxMs }: { minMs: number; maxMs: number }): number {
   return Math.min(maxMs, minMs * 2 ** Math.min(failures - 1, 30));
 }
+
+export interface Throttle {
+  run(): void;
+  stop(): void;
+}
+
+/**
+ * Runs work at once if its last start was at least `ms` ago, otherwise once at that time. Runs never overlap.
+ * @param work never rejects.
+ */
+export function throttle(ms: number, work: () => Promise<void>): Throttle {
+  let isWanted = false;
+  let isRunning = false;
+  let isStopped = false;
+  let startedAt = Number.NEGATIVE_INFINITY;
+  let timer: NodeJS.Timeout | undefined;
+
+  async function start(): Promise<void> {
+    timer = undefined;
+    isWanted = false;
+    isRunning = true;
+    startedAt = performance.now();
+    await work();
+    isRunning = false;
+    if (isWanted) schedule();
+  }
+
+  function schedule(): void {
+    if (isRunning || isStopped || timer) return;
+    const waitMs = startedAt + ms - performance.now();
+    if (waitMs <= 0) return void start();
+    timer = setTimeout(() => void start(), waitMs);
+    timer.unref();
+  }
+
+  return {
+    run() {
+      isWanted = true;
+      schedule();
+    },
+    stop() {
+      isStopped = true;
+      clearTimeout(timer);
+    },
+  };
+}

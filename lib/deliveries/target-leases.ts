@@ -115,7 +115,8 @@ export function createTargetLeases<Row extends DueRow>(
       await tx.query(sql`
         UPDATE ${targets} AS t
            SET failures = h.failures, next_at = now() + h.wait * interval '1 millisecond'
-          FROM unnest(${health.map(({ key }) => key)}::text[], ${health.map(({ failures }) => failures)}::int[],
+          FROM unnest(${health.map(({ key }) => key)}::text[],
+                      ${health.map(({ failures }) => failures)}::int[],
                       ${health.map(({ waitMs }) => waitMs)}::float8[]) AS h (key, failures, wait)
          WHERE ${targetKey} = h.key::${targetKeyType}`);
     },

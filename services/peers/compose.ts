@@ -99,7 +99,7 @@ export async function composePeers(options: Options): Promise<ComposedPeers> {
     deliveries: () => waitingDeliveries(db),
     backlogs: () => listBacklogs(db, { limit: maxMeasuredPeers }),
   });
-  const description = await describeInstance({ ...options, ...instance });
+  const description = describeInstance({ ...options, ...instance });
   const ownKids = new Set(description.jwks.keys.map(({ kid = '' }) => kid));
   const clocks = createClockWatch({ db, log, metrics: metrics?.peers });
   const { allowedNetworks } = settings;
@@ -148,10 +148,7 @@ export async function composePeers(options: Options): Promise<ComposedPeers> {
   const overdue = createOverdueSweeper(deliveryDependencies);
   subscribePeers({ bus, db, wake: deliveries.wake, announce: changeAnnouncer.announce });
 
-  const authenticator = createAuthenticator({
-    auth,
-    onRefused: limiter.countRefusal,
-  });
+  const authenticator = createAuthenticator({ auth, onRefused: limiter.countRefusal });
   forgetRevokedKeys({ bus, service: 'peers', authenticator });
   const dependencies: Dependencies = {
     db,
@@ -208,7 +205,7 @@ export async function composePeers(options: Options): Promise<ComposedPeers> {
     async start() {
       for (const job of [relay, tokens, inbox, catalogues, deliveries, overdue, keyAnnouncer, knownPeers])
         job.start();
-      void knownPeers.runOnce();
+      for (const job of [knownPeers, keyAnnouncer]) void job.runOnce();
     },
     async stop() {
       changeAnnouncer.stop();

@@ -44,7 +44,7 @@ describe('new keys of this instance', () => {
     await until(async () => expect(await known()).toBe(young.kid));
     expect(seen).toContain(young.kid);
     const shown = await clinic.fetch('/.well-known/accord', { headers: { Accept: 'application/jose' } });
-    const read = await readDescription(await shown.text(), {
+    const read = readDescription(await shown.text(), {
       url: clinic.url,
       now: new Date(),
       ownKids: new Set(),

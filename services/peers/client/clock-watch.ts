@@ -4,7 +4,6 @@ import type { PeerMetrics } from '#lib/observability/metrics/event-metrics.ts';
 import { maxSkewSeconds } from '../domain/signatures.ts';
 import { findPeerByUrl } from '../queries/peers.ts';
 
-/** Watches the clocks of peers: with too much skew, instances reject each other's signatures. */
 export interface ClockWatch {
   /** @param at the peer's time; undefined if it is unknown. */
   note(url: string, at: Date | undefined): void;
@@ -13,6 +12,7 @@ export interface ClockWatch {
 /** Interval of readings for one peer. A change between right and wrong is recorded at once. */
 const everyMs = 60_000;
 
+/** Watches the clocks of peers: with too much skew, instances reject each other's signatures. */
 export function createClockWatch({
   db,
   log,

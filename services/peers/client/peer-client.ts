@@ -3,7 +3,7 @@ import { newUuid } from '#lib/ids/random-ids.ts';
 import { parseForeignJson } from '#lib/json/check-json.ts';
 import type { OutboundClient } from '#lib/outbound/outbound-client.ts';
 import { OutboundRefused } from '#lib/outbound/targets.ts';
-import { type DescriptionFault, type PeerDescription, readDescription } from '../domain/description.ts';
+import { descriptionFaults, type PeerDescription, readDescription } from '../domain/description.ts';
 import { signPeerRequest } from '../domain/peer-token.ts';
 import type { OwnKey } from '../domain/signatures.ts';
 
@@ -19,10 +19,7 @@ export interface PeerReply {
 export interface PeerClient {
   /** Fetches an instance's self-description. @throws Failure `invalid` at /url, or `unavailable`. */
   describe(url: string): Promise<PeerDescription>;
-  /**
-   * Sends a signed request. @throws Failure `unavailable` without a reply, `invalid` if the address must not
-   * be called.
-   */
+  /** Sends a signed request. @throws Failure `unavailable` (no reply), `invalid` (forbidden address). */
   send(request: {
     method: string;
     url: string;
@@ -65,7 +62,7 @@ export function createPeerClient({ outbound, baseUrl, signingKey, ownKids, onDat
       if (reply.status !== 200)
         throw addressFault(`The address does not belong to an instance: it answered ${reply.status}.`);
       const jws = Buffer.from(reply.body).toString('utf8').trim();
-      const read = await readDescription(jws, { url, now: new Date(), ownKids });
+      const read = readDescription(jws, { url, now: new Date(), ownKids });
       if ('fault' in read) throw addressFault(descriptionFaults[read.fault]);
       return read.description;
     },
@@ -96,18 +93,6 @@ export function createPeerClient({ outbound, baseUrl, signingKey, ownKids, onDat
     },
   };
 }
-
-const descriptionFaults: Readonly<Record<DescriptionFault, string>> = {
-  form: 'The address does not publish a self-description.',
-  algorithm: 'The self-description at this address is signed with an unsupported algorithm or key.',
-  keys: 'The self-description at this address has missing or invalid keys.',
-  'own-keys': 'The self-description at this address lists a key of this instance.',
-  signature: 'The self-description at this address has an invalid signature.',
-  instance: 'The instance at this address states another address. Use that one.',
-  lifetime: 'The self-description at this address has expired. Compare the clocks of both machines.',
-  name: 'The instance at this address has no valid name.',
-  version: 'The instance at this address speaks no common version of the protocol.',
-};
 
 const refusals: Partial<Record<OutboundRefused['reason'], string>> = {
   address:

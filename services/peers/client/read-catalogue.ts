@@ -37,10 +37,7 @@ interface Options {
   signal: AbortSignal;
 }
 
-/**
- * Reads a peer's catalogue page by page (docs/federation.md, "Catalogue").
- * @throws Failure `unavailable` if it cannot be read completely.
- */
+/** Reads a peer's catalogue page by page (docs/federation.md, "Catalogue"). @throws Failure `unavailable`. */
 export async function readCatalogue(options: Options): Promise<Reading> {
   for (let restarts = 0; restarts < maxRestarts; restarts += 1) {
     const reading = await readFromStart(options);

@@ -17,16 +17,13 @@ export interface Introduction {
   description: string;
 }
 
-/**
- * The partner rejects our requests until it has pinned our keys. Its first request triggers the read earlier.
- */
+/** The partner rejects our requests until it has pinned our keys; its first request triggers the read. */
 const partnerPinsWithinSeconds = 5;
 
 /**
- * Accepts another instance as peer. The one-time key is checked first, so that strangers cannot cause
- * signature checks.
- * @param token of the request. @returns this instance's self-description. @throws Failure `unauthorized`,
- * `invalid`, `forbidden`.
+ * Accepts a peer. The one-time key is checked first, so that strangers cannot cause signature checks.
+ * @param token of the request. @returns our self-description.
+ * @throws Failure `unauthorized`, `invalid`, `forbidden`.
  */
 export async function acceptPairing(
   dependencies: Dependencies,
@@ -73,7 +70,7 @@ async function readIntroduction(
         ? address.fault
         : 'The address must be an origin, such as https://consent.example.org.',
     );
-  const read = await readDescription(jws, { url: claimed, now, ownKids: dependencies.ownKids });
+  const read = readDescription(jws, { url: claimed, now, ownKids: dependencies.ownKids });
   if ('fault' in read) throw introductionFault(`The self-description was rejected (${read.fault}).`);
   return read.description;
 }
@@ -97,10 +94,7 @@ function claimedPartner(jws: string): PairingPartner {
   }
 }
 
-/**
- * A one-time key must not replace a paired peer, unless the peer's address publishes a description by the
- * same key.
- */
+/** A key must not replace a paired peer, unless its address publishes a description by the same key. */
 async function refuseTakeover(dependencies: Dependencies, description: PeerDescription): Promise<void> {
   const existing = await findPeerByUrl(dependencies.db, description.instance);
   const isFree = !existing || existing.thumbprints.length === 0;

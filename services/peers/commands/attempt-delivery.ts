@@ -92,10 +92,7 @@ async function sendDecision(dependencies: AttemptDependencies, row: PeerRow): Pr
   return readVerdict(reply, ['committed', 'rolledback', 'refused']);
 }
 
-/**
- * Asks for an overdue decision. Past the deadline the part is rolled back (docs/federation.md, "Answers on
- * their way").
- */
+/** Asks for a decision. Past the deadline an open one is a rollback (docs/federation.md, "Answers"). */
 async function askDecision(dependencies: AttemptDependencies, row: PeerRow): Promise<AttemptOutcome> {
   const { sid, peer, overdue } = row;
   const path = `/federation/decisions/${sid}`;

@@ -19,9 +19,8 @@ export interface Invitation {
 }
 
 /**
- * Pairs with another instance: fetches its self-description, introduces this instance with the one-time key
- * and pins the peer's keys (docs/federation.md, "Pairing"). Idempotent: a repeated call completes a pairing
- * whose reply was lost.
+ * Pairs with another instance (docs/federation.md, "Pairing"): fetches its self-description, sends ours with
+ * the one-time key and pins its keys. Idempotent: a repeated call completes a pairing whose reply was lost.
  * @throws Failure `invalid`, `unavailable`.
  */
 export async function pair(
@@ -72,7 +71,7 @@ async function readReply(
   const { description } = (content ?? {}) as { description?: unknown };
   const read =
     typeof description === 'string'
-      ? await readDescription(description, { url, now: new Date(), ownKids })
+      ? readDescription(description, { url, now: new Date(), ownKids })
       : undefined;
   if (!read || 'fault' in read) throw addressFault('The instance at this address sent an invalid reply.');
   return read.description;

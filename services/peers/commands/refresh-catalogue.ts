@@ -1,5 +1,5 @@
 import { setImmediate as yieldToOthers } from 'node:timers/promises';
-import type { CataloguePeer, FormsOperations, PeerEntry } from '#lib/contracts/forms.ts';
+import type { FormsOperations, PeerEntry } from '#lib/contracts/forms.ts';
 import type { Database } from '#lib/db/database.ts';
 import { fail } from '#lib/errors/fail.ts';
 import type { Logger } from '#lib/observability/logger.ts';
@@ -40,23 +40,40 @@ export async function refreshCatalogue(
   return refreshCatalogue(dependencies, { url, known: null, asOf, signal });
 }
 
-/** Verifies documents page by page and sends their entries to forms. */
-async function createStore(dependencies: CatalogueDependencies, url: string) {
-  const { forms, log } = dependencies;
-  const verify = await createVerifier(dependencies, url);
+/**
+ * Verifies documents page by page and sends their entries to forms. A new state means that reading started
+ * over.
+ */
+async function createStore({ db, forms, refreshKeysOnDemand, log }: CatalogueDependencies, url: string) {
+  let keys = await readKeys(db, url);
   let seen = { state: '', keys: new Set<unknown>() };
+
+  /** @returns undefined if the document is not signed by the peer. */
+  async function verify(jws: string): Promise<PeerEntry | undefined> {
+    let read = readSharedDocument(jws, { url, signing: keys.signing });
+    if ('fault' in read && read.fault === 'unknown-key' && (await refreshKeysOnDemand(url))) {
+      keys = await readKeys(db, url);
+      read = readSharedDocument(jws, { url, signing: keys.signing });
+    }
+    // Verifying a long document blocks the event loop.
+    await yieldToOthers();
+    if ('entry' in read) return read.entry;
+    log.warn('a document of a peer was rejected and is skipped', { id: url, code: read.fault });
+    return undefined;
+  }
+
   return async (documents: readonly string[], state: string): Promise<void> => {
-    // A new state means that reading started over.
     if (seen.state !== state) seen = { state, keys: new Set() };
     let batch: PeerEntry[] = [];
     let characters = 0;
     const send = async () => {
-      await forms.storePeerEntries({ peer: verify.peer(), state, entries: batch });
+      const peer = { url, name: keys.name, sealingKey: keys.sealing as Record<string, unknown> };
+      await forms.storePeerEntries({ peer, state, entries: batch });
       batch = [];
       characters = 0;
     };
     for (const jws of documents) {
-      const entry = await verify.read(jws);
+      const entry = await verify(jws);
       if (!entry) continue;
       if (seen.keys.has(entry.key)) {
         log.warn('a peer shares two entries with the same key; the second is skipped', { id: url });
@@ -69,33 +86,6 @@ async function createStore(dependencies: CatalogueDependencies, url: string) {
     }
     // Even if it is empty: forms must know this state before finishPeerCatalogue.
     await send();
-  };
-}
-
-async function createVerifier({ db, refreshKeysOnDemand, log }: CatalogueDependencies, url: string) {
-  let keys = await readKeys(db, url);
-  return {
-    peer: (): CataloguePeer => ({
-      url,
-      name: keys.name,
-      sealingKey: keys.sealing as Record<string, unknown>,
-    }),
-    /** @returns undefined if the document is not signed by the peer. */
-    async read(jws: string): Promise<PeerEntry | undefined> {
-      let read = readSharedDocument(jws, { url, signing: keys.signing });
-      if ('fault' in read && read.fault === 'unknown-key' && (await refreshKeysOnDemand(url))) {
-        keys = await readKeys(db, url);
-        read = readSharedDocument(jws, { url, signing: keys.signing });
-      }
-      // Verifying a long document blocks the event loop.
-      await yieldToOthers();
-      if ('entry' in read) return read.entry;
-      log.warn('a document of a peer was rejected and is skipped', {
-        id: url,
-        code: read.fault,
-      });
-      return undefined;
-    },
   };
 }
 

@@ -18,9 +18,9 @@ interface KeyDependencies {
 export type RefreshKeys = (url: string) => Promise<boolean>;
 
 /**
- * Fetches a known peer's self-description because a message has an unknown key, or to notice removed keys.
- * Limited over all processes, so that strangers cannot make us send requests (docs/federation.md, "Requests
- * between peers").
+ * Fetches a known peer's keys because a message has an unknown one, or to notice removed ones. Limited over
+ * all processes, so that strangers cannot make us send requests (docs/federation.md, "Requests between
+ * peers").
  */
 export function createKeyRefresher({
   minSeconds,
@@ -43,9 +43,7 @@ export function createKeyRefresher({
   };
 }
 
-/**
- * Pins the keys of the current self-description if a pinned key signed it. Otherwise quarantines the peer.
- */
+/** Pins the keys of the current description if a pinned key signed it; otherwise quarantines the peer. */
 async function refreshPeer({ db, client, log }: KeyDependencies, peer: Peer): Promise<void> {
   const description = await client.describe(peer.url);
   await db.withTransaction(async (tx) => {

@@ -9,10 +9,7 @@ import {
   signClaims,
 } from './signatures.ts';
 
-/**
- * What an acknowledgement (on the wire: `receipt`) states: the owner's verdict on a part, or the leader's
- * decision.
- */
+/** Content of an acknowledgement (wire: `receipt`): the owner's verdict or the leader's decision. */
 export type AcknowledgementContent = SubmissionVerdict | { decision: Decision | 'open' };
 
 /** The request that an acknowledgement answers. */
@@ -37,8 +34,7 @@ export type SignAcknowledgement = (
 ) => string;
 
 /**
- * Signs the only answer to a part, a decision or a question that a peer accepts (docs/federation.md, "Answers
- * on their way").
+ * Signs acknowledgements of parts, decisions and questions (docs/federation.md, "Answers on their way").
  * @param issuer this instance's base URL.
  */
 export function createAcknowledgementSigner({

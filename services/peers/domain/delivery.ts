@@ -2,10 +2,7 @@ import type { Decision, SendingPeer, SubmissionVerdict } from '#lib/contracts/su
 import type { DueRow } from '#lib/deliveries/delivery-kind.ts';
 import type { PinnedKey } from './signatures.ts';
 
-/**
- * submit: send a part to its owner. decide: send the leader's decision. ask: ask the leader for an overdue
- * decision.
- */
+/** submit: send a part. decide: send a decision. ask: ask the leader for an overdue decision. */
 export type PeerDeliveryKind = 'submit' | 'decide' | 'ask';
 
 /** Primary key of a delivery. */
@@ -28,10 +25,7 @@ export interface PeerRow extends DeliveryName, DueRow {
 
 /** Result of an attempt. */
 export type AttemptOutcome =
-  /**
-   * The peer sent a signed acknowledgement. @param verdict told to transactions, unless it is the answer to
-   * `ask`.
-   */
+  /** The peer sent an acknowledgement. @param verdict told to transactions; absent for `ask`. */
   | { kind: 'answered'; acknowledgement: string; says: string; verdict?: SubmissionVerdict }
   /** Nothing is left to send. */
   | { kind: 'obsolete' }

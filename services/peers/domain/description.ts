@@ -1,12 +1,7 @@
-import {
-  calculateJwkThumbprint,
-  compactVerify,
-  decodeJwt,
-  decodeProtectedHeader,
-  importJWK,
-  type JWK,
-} from 'jose';
+import type { JWK } from 'jose';
 import { isInstanceName } from '#lib/federation/instance-name.ts';
+import { parseObject, provePayload, readCompactJws } from '#lib/jose/jws.ts';
+import { keyThumbprint, readPublicKey } from '#lib/jose/keys.ts';
 import { toNfc } from '#lib/text/nfc.ts';
 import { algorithmOf, maxSkewSeconds, numericDate, type OwnKey, signClaims } from './signatures.ts';
 
@@ -15,9 +10,7 @@ export interface SelfDescription {
   /** Base URL: identifies the instance. */
   instance: string;
   name: string;
-  /**
-   * Public keys: signing (`use: sig`) and sealing (`use: enc`), each with its RFC 7638 thumbprint as `kid`.
-   */
+  /** Public keys: signing (`use: sig`) and sealing (`use: enc`), with RFC 7638 thumbprints as `kid`. */
   jwks: { keys: JWK[] };
   endpoints: { description: string; pairing: string };
   /** Versions of the federation protocol that the instance speaks. */
@@ -43,16 +36,19 @@ export interface PeerDescription {
 }
 
 /** Why a self-description is rejected. */
-export type DescriptionFault =
-  | 'form'
-  | 'algorithm'
-  | 'keys'
-  | 'own-keys'
-  | 'signature'
-  | 'instance'
-  | 'lifetime'
-  | 'name'
-  | 'version';
+export const descriptionFaults = {
+  form: 'The address does not publish a self-description.',
+  algorithm: 'The self-description at this address is signed with an unsupported algorithm or key.',
+  keys: 'The self-description at this address has missing or invalid keys.',
+  'own-keys': 'The self-description at this address lists a key of this instance.',
+  signature: 'The self-description at this address has an invalid signature.',
+  instance: 'The instance at this address states another address. Use that one.',
+  lifetime: 'The self-description at this address has expired. Compare the clocks of both machines.',
+  name: 'The instance at this address has no valid name.',
+  version: 'The instance at this address speaks no common version of the protocol.',
+};
+
+export type DescriptionFault = keyof typeof descriptionFaults;
 
 const type = 'accord-instance+jwt';
 const protocolVersion = '1';
@@ -62,21 +58,17 @@ const maxKeys = 16;
 const maxLifetimeSeconds = 7 * 24 * 60 * 60;
 
 /** Builds the self-description from the instance's private keys. Older keys stay published. */
-export async function describeInstance({
-  baseUrl,
-  name,
-  signingKeys,
-  sealingKeys,
-}: {
+export function describeInstance(instance: {
   baseUrl: string;
   name: string;
   signingKeys: readonly JWK[];
   sealingKeys: readonly JWK[];
-}): Promise<SelfDescription> {
-  const keys = await Promise.all([
+}): SelfDescription {
+  const { baseUrl, name, signingKeys, sealingKeys } = instance;
+  const keys = [
     ...signingKeys.map((key) => publicPart(key, 'sig', 'ES256')),
     ...sealingKeys.map((key) => publicPart(key, 'enc', 'ECDH-ES')),
-  ]);
+  ];
   return {
     instance: baseUrl,
     name,
@@ -86,15 +78,14 @@ export async function describeInstance({
   };
 }
 
-async function publicPart({ kty, crv, x, y }: JWK, use: 'sig' | 'enc', alg: string): Promise<JWK> {
+function publicPart({ kty, crv, x, y }: JWK, use: 'sig' | 'enc', alg: string): JWK {
   const key = { kty, crv, x, y };
-  return { ...key, use, alg, kid: await calculateJwkThumbprint(key as JWK) };
+  return { ...key, use, alg, kid: keyThumbprint(key as JWK) };
 }
 
 /**
  * Signs a self-description, valid for a day.
- * @param key the oldest of the instance's keys: peers that pinned it accept the newer ones
- * (docs/federation.md, "Requests between peers").
+ * @param key the oldest one: peers that pinned it accept the newer keys.
  */
 export function signDescription(description: SelfDescription, key: OwnKey, now = new Date()): string {
   const iat = numericDate(now);
@@ -108,75 +99,50 @@ export function signingKids(keys: readonly PeerKey[]): string[] {
 }
 
 /**
- * Reads a self-description. Its signature proves possession of one of the listed keys. Whether that key is
- * trusted is a separate check (docs/federation.md, "Requests between peers").
- * @param url where it was fetched, or the claimed sender. @param ownKids of this instance's keys, which no
- * peer may list.
+ * Reads a self-description. Its signature proves possession of one of its keys, not that this key is trusted.
+ * @param url its origin. @param ownKids of this instance's keys, which no peer may list.
  */
-export async function readDescription(
+export function readDescription(
   jws: string,
   { url, now, ownKids }: { url: string; now: Date; ownKids: ReadonlySet<string> },
-): Promise<{ description: PeerDescription } | { fault: DescriptionFault }> {
-  const decoded = jws.length <= maxLength ? decode(jws) : undefined;
-  if (!decoded) return { fault: 'form' };
-  const { header, payload } = decoded;
+): { description: PeerDescription } | { fault: DescriptionFault } {
+  const read = jws.length <= maxLength ? readCompactJws(jws) : undefined;
+  const payload = read && parseObject(Buffer.from(read.parts[1], 'base64url'));
+  if (!payload) return { fault: 'form' };
+  const { header } = read;
   if (header.typ !== type || header.crit !== undefined) return { fault: 'algorithm' };
-  const keys = await readKeys(payload.jwks);
+  const keys = readKeys(payload.jwks);
   if (!keys) return { fault: 'keys' };
   if (keys.some(({ kid }) => ownKids.has(kid))) return { fault: 'own-keys' };
   const signer = keys.find(({ kid, use }) => kid === header.kid && use === 'sig');
-  if (!signer || algorithmOf(signer.jwk) !== header.alg) return { fault: 'algorithm' };
-  if (!(await isSignedBy(jws, signer))) return { fault: 'signature' };
+  const alg = signer && algorithmOf(signer.jwk);
+  if (!alg || alg !== header.alg) return { fault: 'algorithm' };
+  if (!provePayload(read, signer.jwk, alg)) return { fault: 'signature' };
   const fault = faultOf(payload, { url, now });
   if (fault) return { fault };
   const name = toNfc(payload.name as string).trim();
   return { description: { instance: url, name, keys, signedBy: signer.kid } };
 }
 
-function decode(
-  jws: string,
-): { header: Record<string, unknown>; payload: Record<string, unknown> } | undefined {
-  try {
-    return { header: { ...decodeProtectedHeader(jws) }, payload: { ...decodeJwt(jws) } };
-  } catch {
-    return undefined;
-  }
-}
-
-async function isSignedBy(jws: string, { jwk }: PeerKey): Promise<boolean> {
-  const alg = algorithmOf(jwk) as string;
-  try {
-    await compactVerify(jws, await importJWK(jwk, alg), { algorithms: [alg] });
-    return true;
-  } catch {
-    return false;
-  }
-}
-
 /** Requires distinct, valid keys, at least one for signing and one for sealing. */
-async function readKeys(jwks: unknown): Promise<PeerKey[] | undefined> {
+function readKeys(jwks: unknown): PeerKey[] | undefined {
   const listed = (jwks as { keys?: unknown } | undefined)?.keys;
   if (!Array.isArray(listed) || listed.length > maxKeys) return undefined;
-  const keys = (await Promise.all(listed.map(readKey))).filter((key) => key !== undefined);
+  const keys = listed.map(readKey).filter((key) => key !== undefined);
   const isComplete =
     keys.length === listed.length && new Set(keys.map(({ kid }) => kid)).size === keys.length;
   return isComplete && new Set(keys.map(({ use }) => use)).size === 2 ? keys : undefined;
 }
 
-async function readKey(value: unknown): Promise<PeerKey | undefined> {
+function readKey(value: unknown): PeerKey | undefined {
   const { kty, crv, x, y, use, kid, d } = (value ?? {}) as Record<string, unknown>;
   if (use !== 'sig' && use !== 'enc') return undefined;
   // A published private key is compromised.
   if (d !== undefined) return undefined;
   const jwk = (kty === 'EC' ? { kty, crv, x, y } : { kty, crv, x }) as JWK;
   const fits = use === 'sig' ? algorithmOf(jwk) !== undefined : jwk.kty === 'EC' && jwk.crv === 'P-256';
-  try {
-    if (!fits || (await calculateJwkThumbprint(jwk)) !== kid) return undefined;
-    await importJWK(jwk, use === 'sig' ? algorithmOf(jwk) : 'ECDH-ES');
-    return { kid, use, jwk };
-  } catch {
-    return undefined;
-  }
+  if (!fits || !readPublicKey(jwk) || keyThumbprint(jwk) !== kid) return undefined;
+  return { kid, use, jwk };
 }
 
 function faultOf(

@@ -6,6 +6,7 @@ import {
   maxSkewSeconds,
   numericDate,
   type OwnKey,
+  type SignedFault,
   signClaims,
 } from './signatures.ts';
 
@@ -17,10 +18,7 @@ export interface PeerRequest {
   body: Uint8Array;
 }
 
-/**
- * An incoming request. Its body is read after all other checks, so that an unauthenticated body is never
- * read.
- */
+/** An incoming request. Its body is read last, so that an unauthenticated body is never read. */
 export type IncomingPeerRequest = Omit<PeerRequest, 'body'> & { body: () => Promise<Uint8Array> };
 
 /** Claims of a token of typ `accord-peer+jwt`. */
@@ -43,19 +41,7 @@ export interface PeerClaims {
 export type FindPinnedKey = (issuer: string, kid: string) => Promise<JWK | undefined>;
 
 /** Why a token is rejected, in the order of the checks. */
-export type PeerTokenFault =
-  | 'size'
-  | 'form'
-  | 'algorithm'
-  | 'unknown-key'
-  | 'signature'
-  | 'claims'
-  | 'lifetime'
-  | 'clock'
-  | 'audience'
-  | 'method'
-  | 'address'
-  | 'body';
+export type PeerTokenFault = SignedFault | 'lifetime' | 'clock' | 'audience' | 'method' | 'address' | 'body';
 
 export type PeerTokenVerdict =
   | { valid: true; peer: string; kid: string; claims: PeerClaims }
@@ -68,19 +54,8 @@ const type = 'accord-peer+jwt';
 /** Token ids are stored until they expire, so their length is bounded. */
 const tokenId = /^[\w.~-]{16,64}$/;
 
-/**
- * Signs a request to a peer.
- * @param audience the peer's base URL. @param id the token's `jti`: a new one for every attempt.
- * @returns the value for `Authorization: Peer <…>`.
- */
-export function signPeerRequest({
-  request,
-  issuer,
-  audience,
-  key,
-  id,
-  now,
-}: {
+/** Signs a request. @param id a new `jti` for every attempt. @returns the value for `Authorization: Peer`. */
+export function signPeerRequest(options: {
   request: PeerRequest;
   issuer: string;
   audience: string;
@@ -88,26 +63,25 @@ export function signPeerRequest({
   id: string;
   now: Date;
 }): string {
-  const issuedAt = numericDate(now);
+  const { method, url, body } = options.request;
+  const iat = numericDate(options.now);
   const claims: PeerClaims = {
-    iss: issuer,
-    aud: audience,
-    htm: request.method,
-    htu: withoutQuery(request.url),
-    bd: bodyDigest(request.body),
-    jti: id,
-    iat: issuedAt,
-    exp: issuedAt + lifetimeSeconds,
+    iss: options.issuer,
+    aud: options.audience,
+    htm: method,
+    htu: withoutQuery(url),
+    bd: bodyDigest(body),
+    jti: options.id,
+    iat,
+    exp: iat + lifetimeSeconds,
   };
-  return signClaims(claims, { type, key });
+  return signClaims(claims, { type, key: options.key });
 }
 
 /**
- * Checks a request's token: size, form, algorithm and key, signature, times, then the signed parts of the
- * request. The caller checks in the database that the `jti` is new. The signature is checked only if the key
- * is pinned.
- * @param options.pinned finds a key by the `iss` and `kid` that the token claims; the signature then proves
- * both.
+ * Checks a request's token in the order of {@link PeerTokenFault}. The signature is checked only if the key
+ * is pinned. The caller checks in the database that the `jti` is new.
+ * @param options.pinned finds a key by the claimed `iss` and `kid`; the signature then proves both.
  */
 export async function verifyPeerToken(
   token: string,

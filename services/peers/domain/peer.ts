@@ -30,8 +30,7 @@ const loopback = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 
 /**
  * Reads a peer's base URL: an https origin without a path (docs/federation.md, "Pairing").
- * @param own this instance's base URL. @param plainLoopback whether http is accepted on this machine
- * (standalone).
+ * @param own our base URL. @param plainLoopback whether http is accepted on this machine (standalone).
  */
 export function readPeerAddress(
   text: string,

@@ -15,10 +15,7 @@ export type DocumentFault = SignedFault | 'issuer' | 'content';
 const type = 'accord-model+jwt';
 const maxLength = 2 * 1024 * 1024;
 
-/**
- * Signs an entry for peers (docs/federation.md, "Catalogue"). It does not expire: it states what was true at
- * `iat`.
- */
+/** Signs an entry for peers (docs/federation.md, "Catalogue"). It states what was true at `iat`. */
 export function signSharedEntry(
   entry: SharedEntry,
   { issuer, key, now }: { issuer: string; key: OwnKey; now: Date },
@@ -27,8 +24,7 @@ export function signSharedEntry(
 }
 
 /**
- * Reads an entry that a peer shares (docs/federation.md, "Catalogue"). The service forms validates its
- * content.
+ * Reads an entry that a peer shares. The service forms validates its content.
  * @param peer.url its base URL. @param peer.signing its pinned signing keys only.
  */
 export function readSharedDocument(

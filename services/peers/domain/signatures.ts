@@ -18,10 +18,7 @@ export interface PinnedKey {
   jwk: JWK;
 }
 
-/**
- * Largest accepted difference between the clocks of two instances. A larger one raises an alert on both
- * sides.
- */
+/** Largest accepted difference between two clocks; a larger one raises an alert on both sides. */
 export const maxSkewSeconds = 30;
 
 /** SHA-256 of a raw body in base64url: signatures between instances cover this value. */

@@ -44,12 +44,13 @@ export function createPeerAuthentication(options: Options) {
     const token = peerToken(ctx);
     // A pairing request is authenticated together with its body (commands/accept-pairing.ts).
     if (operation['x-roles'].anonymous || token === undefined) return anonymous;
-    const proved = await prove(options, ctx, { operation, token, keys });
+    const presented = { operation, token, keys };
+    const proved = await prove(options, ctx, presented);
     await withoutSlot(ctx, () => options.peerLimiter.waitForTurn(ctx));
     // The cached key may have been unpinned meanwhile. Then the request must prove a current one.
     const sender =
       (await admit(options, proved, keys)) ??
-      (await admit(options, await prove(options, ctx, { operation, token, keys }), keys));
+      (await admit(options, await prove(options, ctx, presented), keys));
     if (!sender) throw unauthorized('The pairing has ended.');
     if (!sender.isFirst) {
       options.countRefused('replay');
@@ -76,6 +77,12 @@ export function unauthorized(detail: string): Failure {
   return fail('unauthorized', detail, { headers: { 'WWW-Authenticate': 'Peer' } });
 }
 
+interface Presented {
+  operation: ContractOperation;
+  token: string;
+  keys: PinnedKeys;
+}
+
 type ProvedToken = PeerTokenVerdict & { valid: true };
 
 /** @returns undefined if the key that proved the token is no longer pinned. */
@@ -90,13 +97,13 @@ async function admit({ db }: Options, { peer: url, kid, claims }: ProvedToken, k
 async function prove(
   options: Options,
   ctx: Context,
-  { operation, token, keys }: { operation: ContractOperation; token: string; keys: PinnedKeys },
+  { operation, token, keys }: Presented,
 ): Promise<ProvedToken> {
   const { clocks, log } = options;
   // The token's header names the key, so a caller without that key gets a limit of its own by its address.
   const caller = `${ctx.state.address ?? ctx.ip} ${token.split('.', 1)[0]}`;
   options.peerLimiter.check(caller);
-  const verdict = await verify(options, token, keys, describeRequest(options, ctx, { operation, caller }));
+  const verdict = await verify(options, ctx, { operation, token, keys, caller });
   if (verdict.valid) {
     clocks.note(verdict.peer, new Date(verdict.claims.iat * 1000));
     return verdict;
@@ -109,43 +116,28 @@ async function prove(
   throw unauthorized(`The request's signature was rejected (${fault}).`);
 }
 
-interface DescribedRequest extends Omit<IncomingPeerRequest, 'body'> {
-  bodyOf(peer: string): Promise<Uint8Array>;
-}
-
-/**
- * The request as its token must describe it. The address is built from the base URL, never from `Host`. The
- * peer takes a slot of the limiter before its body is read, because it may send the body slowly.
- */
-function describeRequest(
-  { baseUrl, peerLimiter }: Options,
+/** Verifies a token. An unknown key of a known peer triggers a refresh of its keys and a second check. */
+async function verify(
+  { baseUrl, peerLimiter, refreshKeysOnDemand }: Options,
   ctx: Context,
-  { operation, caller }: { operation: ContractOperation; caller: string },
-): DescribedRequest {
-  return {
+  { operation, token, keys, caller }: Presented & { caller: string },
+): Promise<PeerTokenVerdict> {
+  let peer = '';
+  const request: IncomingPeerRequest = {
     method: ctx.method,
+    // From the base URL, never from `Host`.
     url: `${baseUrl}${ctx.url}`,
-    async bodyOf(peer) {
+    async body() {
+      // The peer takes a slot before its body is read, because it may send the body slowly.
       peerLimiter.enter(ctx, { peer, caller });
       return readRawBody(ctx, operation);
     },
   };
-}
-
-/** Verifies a token. An unknown key of a known peer triggers a refresh of its keys and a second check. */
-async function verify(
-  { baseUrl, refreshKeysOnDemand }: Options,
-  token: string,
-  keys: PinnedKeys,
-  { bodyOf, ...described }: DescribedRequest,
-): Promise<PeerTokenVerdict> {
-  let signer = '';
-  const request = { ...described, body: () => bodyOf(signer) };
   const options = {
     audience: baseUrl,
     now: new Date(),
     pinned(issuer: string, kid: string) {
-      signer = issuer;
+      peer = issuer;
       return keys.find(issuer, kid);
     },
   };
@@ -158,10 +150,7 @@ type PinnedKeys = ReturnType<typeof createPinnedKeys>;
 
 const maxCachedKeys = 1_000;
 
-/**
- * Caches pinned signing keys by peer and thumbprint. They may be stale: admitToken confirms each request's
- * key.
- */
+/** Caches pinned signing keys. They may be stale: admitToken confirms the key of each request. */
 function createPinnedKeys(db: Database) {
   const cached = new LRUCache<string, JWK>({ max: maxCachedKeys });
   const nameOf = (issuer: string, kid: string) => JSON.stringify([issuer, kid]);

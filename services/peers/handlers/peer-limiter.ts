@@ -1,30 +1,10 @@
-import type { Context, Middleware } from 'koa';
+import type { Context, Next } from 'koa';
 import { LRUCache } from 'lru-cache';
 import { fail } from '#lib/errors/fail.ts';
 
-/**
- * Limits what one peer uses of this process, so that it cannot starve others: a maximum of admitted requests,
- * and while people and API keys are served, one running request at a time, at a limited rate while any of
- * them wait.
- */
-export interface PeerLimiter {
-  /**
-   * Cheap pre-check. @param caller address and unproved key. @throws Failure `too-many-requests` during its
-   * Retry-After.
-   */
-  check(caller: string): void;
-  /** Takes a slot for a request, once. @throws Failure `too-many-requests` if the peer has no free slot. */
-  enter(ctx: Context, who: { peer: string; caller: string }): void;
-  /** Resolves when an admitted request may run. */
-  waitForTurn(ctx: Context): Promise<void>;
-  /** Releases slot and turn at the end of the request. */
-  middleware: Middleware;
-}
+export type PeerLimiter = ReturnType<typeof createPeerLimiter>;
 
-/**
- * Four concurrent parts (docs/federation.md, "Answers on their way"), four retries after time-outs, and other
- * requests.
- */
+/** Four parts, four retries after time-outs, and other requests. */
 const slotsPerPeer = 12;
 /** Requests run one at a time until no others were served for this long. */
 const quietMs = 250;
@@ -43,8 +23,13 @@ interface PeerQueue {
   timer: NodeJS.Timeout | undefined;
 }
 
-/** @param sinceOthersMs time since this process served anyone but peers; 0 while it does. */
-export function createPeerLimiter({ sinceOthersMs }: { sinceOthersMs: () => number }): PeerLimiter {
+/**
+ * Limits what one peer uses of this process, so that it cannot starve others: a maximum of admitted requests,
+ * and while people and API keys are served, one running request at a time, at a limited rate while any of
+ * them wait.
+ * @param sinceOthersMs time since this process served anyone but peers; 0 while it does.
+ */
+export function createPeerLimiter({ sinceOthersMs }: { sinceOthersMs: () => number }) {
   /** By peer; unauthenticated callers are not added. */
   const queues = new Map<string, PeerQueue>();
   /** End of each rejected caller's Retry-After, by performance.now(). */
@@ -69,10 +54,12 @@ export function createPeerLimiter({ sinceOthersMs }: { sinceOthersMs: () => numb
   }
 
   return {
-    check(caller) {
+    /** Cheap pre-check. @param caller address and unproved key. @throws Failure `too-many-requests`. */
+    check(caller: string): void {
       if (performance.now() < (rejectedUntil.get(caller) ?? 0)) throw tooManyRequests();
     },
-    enter(ctx, { peer, caller }) {
+    /** Takes a slot for a request, once. @throws Failure `too-many-requests` if the peer has no free slot. */
+    enter(ctx: Context, { peer, caller }: { peer: string; caller: string }): void {
       if (ctx.state.peerQueue) return;
       const queue = queues.get(peer) ?? newQueue();
       queues.set(peer, queue);
@@ -83,7 +70,8 @@ export function createPeerLimiter({ sinceOthersMs }: { sinceOthersMs: () => numb
       queue.admitted += 1;
       ctx.state.peerQueue = queue;
     },
-    waitForTurn(ctx) {
+    /** Resolves when an admitted request may run. */
+    waitForTurn(ctx: Context): Promise<void> {
       const queue = ctx.state.peerQueue as PeerQueue;
       return new Promise((resolve) => {
         queue.waiting.push(() => {
@@ -93,7 +81,8 @@ export function createPeerLimiter({ sinceOthersMs }: { sinceOthersMs: () => numb
         startNext(queue);
       });
     },
-    async middleware(ctx, next) {
+    /** Releases slot and turn at the end of the request. */
+    async middleware(ctx: Context, next: Next): Promise<void> {
       try {
         await next();
       } finally {

@@ -1,22 +1,17 @@
+import { type Throttle, throttle } from '#lib/async/timing.ts';
 import type { FormsOperations } from '#lib/contracts/forms.ts';
 import type { Database } from '#lib/db/database.ts';
 import type { Logger } from '#lib/observability/logger.ts';
 import type { PeerClient } from '../client/peer-client.ts';
 import { listPaired } from '../queries/catalogues.ts';
 
-/** Pings peers when the catalogue that they may read has changed. */
-export interface ChangeAnnouncer {
-  /** Call after any change of our models. */
-  announce(): void;
-  stop(): void;
-}
+export type ChangeAnnouncer = ReturnType<typeof createChangeAnnouncer>;
 
 const everyMs = 1_000;
 
 /**
  * Pings the peers whose catalogue differs from the state that they received last: each at most once a second,
- * and independently of each other. A lost ping is not repeated, because peers read the catalogue every minute
- * anyway.
+ * independently of each other. Lost pings are not repeated: peers read the catalogue every minute anyway.
  */
 export function createChangeAnnouncer({
   db,
@@ -28,7 +23,7 @@ export function createChangeAnnouncer({
   client: Pick<PeerClient, 'send'>;
   forms: Pick<FormsOperations, 'sharedEntries'>;
   log: Logger;
-}): ChangeAnnouncer {
+}) {
   const pings = new Map<string, Throttle>();
 
   async function ping(id: string): Promise<void> {
@@ -56,55 +51,10 @@ export function createChangeAnnouncer({
     log.warn('failed to list peers for catalogue pings; not retried', { error });
   const all = throttle(everyMs, () => pingAll().catch(onError));
   return {
+    /** Call after any change of our models. */
     announce: all.run,
-    stop() {
+    stop(): void {
       for (const { stop } of [all, ...pings.values()]) stop();
-    },
-  };
-}
-
-interface Throttle {
-  run(): void;
-  stop(): void;
-}
-
-/**
- * Runs work at once if its last start was at least `ms` ago, otherwise once at that time. Runs never overlap.
- * @param work never rejects.
- */
-export function throttle(ms: number, work: () => Promise<void>): Throttle {
-  let isWanted = false;
-  let isRunning = false;
-  let isStopped = false;
-  let startedAt = Number.NEGATIVE_INFINITY;
-  let timer: NodeJS.Timeout | undefined;
-
-  async function start(): Promise<void> {
-    timer = undefined;
-    isWanted = false;
-    isRunning = true;
-    startedAt = performance.now();
-    await work();
-    isRunning = false;
-    if (isWanted) schedule();
-  }
-
-  function schedule(): void {
-    if (isRunning || isStopped || timer) return;
-    const waitMs = startedAt + ms - performance.now();
-    if (waitMs <= 0) return void start();
-    timer = setTimeout(() => void start(), waitMs);
-    timer.unref();
-  }
-
-  return {
-    run() {
-      isWanted = true;
-      schedule();
-    },
-    stop() {
-      isStopped = true;
-      clearTimeout(timer);
     },
   };
 }

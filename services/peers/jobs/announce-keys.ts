@@ -8,8 +8,7 @@ const everyMs = 60_000;
 
 /**
  * Announces our current signing key until each peer has accepted a request signed with it: the unknown key
- * makes the peer fetch our self-description, and so it also learns the current sealing key
- * (docs/federation.md, "Requests between peers"). @param kid thumbprint of the key.
+ * makes the peer fetch our self-description with all current keys. @param kid thumbprint of the key.
  */
 export function createKeyAnnouncer({
   db,
@@ -32,16 +31,9 @@ export function createKeyAnnouncer({
     }
   }
 
-  const work = createRepeatedWork({
+  return createRepeatedWork({
     everyMs,
     work: async () => Promise.all((await listUnawareOfKey(db, kid)).map(announce)),
     onError: (error) => log.warn('failed to announce our signing key; retried in a minute', { error }),
   });
-  return {
-    ...work,
-    start() {
-      work.start();
-      void work.runOnce();
-    },
-  };
 }

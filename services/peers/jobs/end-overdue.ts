@@ -25,9 +25,7 @@ interface Dependencies {
 const everyMs = 15_000;
 /** Rows per transaction, so that none runs long. */
 const limit = 200;
-/**
- * After its deadline a reachable leader is asked once more. Without an answer the part is rolled back then.
- */
+/** After the deadline a reachable leader is asked once more. Without an answer the part is rolled back. */
 const lastAnswerMinutes = 5;
 
 /** Ends overdue deliveries, also those to peers that are not paired or not reachable. */

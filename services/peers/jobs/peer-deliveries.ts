@@ -29,7 +29,8 @@ const failureBackoff = exponentialBackoff({ minMs: 500, maxMs: 60_000 });
 /** Back-off until an open decision is asked for again. */
 const decisionBackoff = exponentialBackoff({ minMs: 60_000, maxMs: 15 * 60_000 });
 
-const signingKeys = sql`peers AS p JOIN peer_keys AS k ON k.peer = p.id AND k.use = 'sig' WHERE p.url = t.peer_url`;
+const signingKeys = sql`
+  peers AS p JOIN peer_keys AS k ON k.peer = p.id AND k.use = 'sig' WHERE p.url = t.peer_url`;
 
 /** Tables and conditions for the delivery engine (docs/adr/0020-one-delivery-engine.md). */
 const peerTables = {

@@ -9,15 +9,7 @@ import {
 } from '../queries/catalogues.ts';
 import { touchPeer } from '../queries/peers.ts';
 
-/** Keeps our copies of peers' catalogues up to date. */
-export interface CatalogueRefresher {
-  start(): void;
-  /** Call when a catalogue has become due. */
-  wake(): void;
-  /** Refreshes all due catalogues, for tests. */
-  runOnce(): Promise<void>;
-  stop(): Promise<void>;
-}
+export type CatalogueRefresher = ReturnType<typeof createCatalogueRefresher>;
 
 const pollMs = 1_000;
 /** Catalogues that a process reads at the same time. */
@@ -31,7 +23,7 @@ const timeoutMs = 45_000;
  */
 export function createCatalogueRefresher(
   dependencies: CatalogueDependencies & { refreshKeysPeriodically: RefreshKeys },
-): CatalogueRefresher {
+) {
   const { db, forms, log } = dependencies;
   const running = new Set<Promise<void>>();
   const stopping = new AbortController();
@@ -81,16 +73,18 @@ export function createCatalogueRefresher(
   }
 
   return {
-    start() {
+    start(): void {
       timer = setInterval(() => void claimNext(), pollMs);
       timer.unref();
     },
-    wake: () => void claimNext(),
-    async runOnce() {
+    /** Call when a catalogue has become due. */
+    wake: (): void => void claimNext(),
+    /** Refreshes all due catalogues, for tests. */
+    async runOnce(): Promise<void> {
       await claimNext();
       await Promise.all(running);
     },
-    async stop() {
+    async stop(): Promise<void> {
       clearInterval(timer);
       stopping.abort();
       await claiming;

@@ -18,14 +18,13 @@ const leaseSeconds = 90;
 /** About a minute, with jitter so that reads spread out. */
 const nextTime = sql`accord_now() + (45 + 15 * random()) * interval '1 second'`;
 
-/**
- * Schedules a full read of a catalogue, or the deletion of its copy if the peer is gone. @param inSeconds
- * default: now.
- */
+/** Schedules a full read, or the deletion of the copy if the peer is gone. @param inSeconds default: now. */
 export async function scheduleFullRead(tx: Queries, url: string, inSeconds = 0): Promise<void> {
   await tx.query(sql`
-    INSERT INTO catalogues AS c (url, due_at) VALUES (${url}, accord_now() + ${inSeconds} * interval '1 second')
-    ON CONFLICT (url) DO UPDATE SET state = NULL, due_at = excluded.due_at, asked_again = true, failures = 0`);
+    INSERT INTO catalogues AS c (url, due_at)
+    VALUES (${url}, accord_now() + ${inSeconds} * interval '1 second')
+    ON CONFLICT (url) DO UPDATE 
+       SET state = NULL, due_at = excluded.due_at, asked_again = true, failures = 0`);
 }
 
 /** Schedules a read because the peer announced a change: at most one read a second. */
@@ -33,7 +32,8 @@ export async function scheduleSoon(db: Queries, peer: string): Promise<void> {
   await db.query(sql`
     UPDATE catalogues AS c
        SET asked_again = true,
-           due_at = least(c.due_at, greatest(accord_now(), coalesce(c.began_at, '-infinity') + interval '1 second'))
+           due_at = least(c.due_at, greatest(accord_now(),
+                                             coalesce(c.began_at, '-infinity') + interval '1 second'))
       FROM peers AS p WHERE p.id = ${peer} AND c.url = p.url`);
 }
 
@@ -76,9 +76,7 @@ export async function releaseRead(
      WHERE c.url = ${url} AND c.lease = ${lease}`);
 }
 
-/**
- * Records a failed read. The first read is retried sooner, because the peer may not have finished pairing.
- */
+/** Records a failed read. First reads are retried sooner: the peer may not have finished pairing. */
 export async function releaseFailed(db: Queries, { url, lease }: ClaimedCatalogue): Promise<void> {
   await db.query(sql`
     UPDATE catalogues AS c
@@ -89,9 +87,7 @@ export async function releaseFailed(db: Queries, { url, lease }: ClaimedCatalogu
      WHERE c.url = ${url} AND c.lease = ${lease}`);
 }
 
-/**
- * Deletes the row of a deleted copy. If the peer has paired again meanwhile, its catalogue is due at once.
- */
+/** Deletes the row of a deleted copy. If the peer has paired again, its catalogue is due at once. */
 export async function releaseForgotten(db: Queries, { url, lease }: ClaimedCatalogue): Promise<void> {
   await db.query(sql`
     WITH paired AS (
@@ -112,5 +108,6 @@ export function listPaired(db: Queries): Promise<{ id: string; url: string; sent
 /** Records the state of our catalogue that a peer receives. */
 export async function markSent(db: Queries, id: string, state: string): Promise<void> {
   await db.query(sql`
-    UPDATE peers AS p SET shown_state = ${state} WHERE p.id = ${id} AND p.shown_state IS DISTINCT FROM ${state}`);
+    UPDATE peers AS p SET shown_state = ${state}
+     WHERE p.id = ${id} AND p.shown_state IS DISTINCT FROM ${state}`);
 }

@@ -27,7 +27,8 @@ export async function queueDelivery(
   await db.query(sql`
     WITH noted AS (${noteOnce(event)}),
          queue AS (INSERT INTO queues (peer_url) SELECT ${url}::text FROM noted ON CONFLICT DO NOTHING)
-    INSERT INTO deliveries (kind, peer_url, sid, decision, pinned, not_before, deadline, deadline_known, created_at)
+    INSERT INTO deliveries
+      (kind, peer_url, sid, decision, pinned, not_before, deadline, deadline_known, created_at)
     SELECT ${kind}, ${url}, ${sid}, ${decision},
            ARRAY(SELECT k.kid FROM peer_keys AS k JOIN peers AS p ON p.id = k.peer
                   WHERE p.url = ${url} AND k.use = 'sig'),
@@ -37,10 +38,7 @@ export async function queueDelivery(
     ON CONFLICT (kind, peer_url, sid) DO NOTHING`);
 }
 
-/**
- * Redirects a peer's waiting deliveries to its new keys. Rows are locked in the order that endDeliveries
- * uses.
- */
+/** Redirects waiting deliveries to new keys. Rows are locked in the same order as by endDeliveries. */
 export async function redirectDeliveries(
   tx: Queries,
   url: string,
@@ -77,6 +75,7 @@ export async function endDeliveries(tx: Queries, ended: readonly EndedDelivery[]
     ...answer,
     event: event && newEvent(event),
   }));
+  const events = sql`(SELECT o.event FROM ours AS o WHERE o.event IS NOT NULL)`;
   await tx.query(sql`
     WITH given AS MATERIALIZED (
            SELECT g.* FROM jsonb_to_recordset(${JSON.stringify(given)}::jsonb)
@@ -91,13 +90,15 @@ export async function endDeliveries(tx: Queries, ended: readonly EndedDelivery[]
                             FOR UPDATE) AS o))
            RETURNING d.kind, d.peer_url, d.sid),
          ours AS MATERIALIZED (
-           SELECT g.* FROM ended AS e JOIN given AS g ON g.kind = e.kind AND g.url = e.peer_url AND g.sid = e.sid),
+           SELECT g.* FROM ended AS e
+             JOIN given AS g ON g.kind = e.kind AND g.url = e.peer_url AND g.sid = e.sid),
          stored AS (
            INSERT INTO receipts AS r (kind, peer_url, sid, verdict, receipt, received_at)
-           SELECT o.kind, o.url, o.sid, o.verdict, o.receipt, accord_now() FROM ours AS o WHERE o.verdict IS NOT NULL
+           SELECT o.kind, o.url, o.sid, o.verdict, o.receipt, accord_now()
+             FROM ours AS o WHERE o.verdict IS NOT NULL
            ON CONFLICT (kind, peer_url, sid) DO UPDATE
               SET verdict = excluded.verdict, receipt = excluded.receipt, received_at = excluded.received_at),
-         told AS (${outboxRows('accord.peer-outcomes', sql`(SELECT o.event FROM ours AS o WHERE o.event IS NOT NULL)`)})
+         told AS (${outboxRows('accord.peer-outcomes', events)})
     SELECT`);
 }
 
@@ -111,7 +112,8 @@ export async function postponeDelivery(
     UPDATE deliveries AS d
        SET attempts = d.attempts + 1, last_error = ${error},
            deadline = coalesce(${deadline}::timestamptz, d.deadline),
-           deadline_known = d.deadline_known OR ${deadline !== undefined}::boolean, lease = NULL, lease_until = NULL,
+           deadline_known = d.deadline_known OR ${deadline !== undefined}::boolean,
+           lease = NULL, lease_until = NULL,
            not_before = accord_now() + ${waitMs} * interval '1 millisecond'
      WHERE d.kind = ${kind} AND d.peer_url = ${url} AND d.sid = ${sid}`);
 }
@@ -174,7 +176,8 @@ export async function setDeadline(
   await db.query(
     deadline === null
       ? sql`DELETE FROM deliveries AS d WHERE ${isPart} AND ${isIdle}`
-      : sql`UPDATE deliveries AS d SET deadline = ${deadline}::timestamptz, deadline_known = true WHERE ${isPart}`,
+      : sql`UPDATE deliveries AS d SET deadline = ${deadline}::timestamptz, deadline_known = true
+           WHERE ${isPart}`,
   );
 }
 

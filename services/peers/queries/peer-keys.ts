@@ -66,9 +66,7 @@ export async function describePeer(tx: Queries, id: string, name: string): Promi
      WHERE p.id = ${id}`);
 }
 
-/**
- * Claims the fetch of a peer's self-description. @returns false if it was claimed within the last `seconds`.
- */
+/** Claims the fetch of a self-description. @returns false if it was claimed in the last `seconds`. */
 export async function claimDescription(db: Queries, id: string, seconds: number): Promise<boolean> {
   const claimed = await db.query(sql`
     UPDATE peers AS p SET described_at = accord_now()

@@ -4,7 +4,8 @@ import type { PageRequest } from '#lib/http/lists.ts';
 import type { ListedPeer, Peer } from '../domain/peer.ts';
 
 const columns = sql`p.id, p.url, p.name, p.state, p.subject_prefix AS "subjectPrefix", p.version,
-  ARRAY(SELECT k.kid FROM peer_keys AS k WHERE k.peer = p.id AND k.use = 'sig' ORDER BY k.position) AS thumbprints,
+  ARRAY(SELECT k.kid FROM peer_keys AS k WHERE k.peer = p.id AND k.use = 'sig' ORDER BY k.position)
+    AS thumbprints,
   CASE WHEN p.announced IS NOT NULL
        THEN ARRAY(SELECT a->>'kid' FROM jsonb_array_elements(p.announced) AS a WHERE a->>'use' = 'sig')
   END AS announced,
@@ -13,7 +14,8 @@ const columns = sql`p.id, p.url, p.name, p.state, p.subject_prefix AS "subjectPr
 /** Only for administrators' views: counting is too slow for every request of a peer. */
 const backlog = sql`
   (SELECT count(*)::int
-     FROM (SELECT 1 FROM deliveries AS d WHERE d.peer_url = p.url AND d.kind <> 'ask' LIMIT 100000) AS d) AS backlog`;
+     FROM (SELECT 1 FROM deliveries AS d WHERE d.peer_url = p.url AND d.kind <> 'ask' LIMIT 100000) AS d)
+  AS backlog`;
 
 /** Lists peers, newest first, after a position. */
 export function listPeers(
@@ -42,16 +44,14 @@ export async function lockPeer(tx: Queries, id: string): Promise<Peer | undefine
   return locked && tx.one<Peer>(sql`SELECT ${columns} FROM peers AS p WHERE p.id = ${id}`);
 }
 
-/**
- * Returns the id of a pairing by address and one-time key: an existing one, or `id`. @param keyDigest SHA-256
- * of the key.
- */
+/** Finds or creates a pairing by address and one-time key. @param keyDigest SHA-256 of the key. */
 export async function findOrBeginPairing(
   db: Queries,
   { id, url, keyDigest }: { id: string; url: string; keyDigest: Buffer },
 ): Promise<string> {
   const pairing = await db.one<{ id: string }>(sql`
-    INSERT INTO pairings AS p (id, url, key_digest, created_at) VALUES (${id}, ${url}, ${keyDigest}, accord_now())
+    INSERT INTO pairings AS p (id, url, key_digest, created_at)
+    VALUES (${id}, ${url}, ${keyDigest}, accord_now())
     ON CONFLICT (url, key_digest) DO UPDATE SET created_at = accord_now()
     RETURNING p.id`);
   return pairing.id;
@@ -63,7 +63,8 @@ export function savePairedPeer(
   { id, url, name }: { id: string; url: string; name: string },
 ): Promise<{ id: string; version: number; isNew: boolean }> {
   return tx.one(sql`
-    INSERT INTO peers AS p (id, url, name, state, version, created_at, modified_at, described_at, last_contact_at)
+    INSERT INTO peers AS p
+      (id, url, name, state, version, created_at, modified_at, described_at, last_contact_at)
     VALUES (${id}, ${url}, ${name}, 'PAIRED', 1, accord_now(), accord_now(), accord_now(), accord_now())
     ON CONFLICT (url) DO UPDATE
        SET name = excluded.name, state = 'PAIRED', announced = NULL, version = p.version + 1,
@@ -81,7 +82,8 @@ export function listPeerIds(db: Queries): Promise<{ ids: string[]; asOf: string 
 export async function endPeer(tx: Queries, id: string): Promise<number> {
   await tx.query(sql`DELETE FROM peer_keys AS k WHERE k.peer = ${id}`);
   const { version } = await tx.one<{ version: number }>(sql`
-    UPDATE peers AS p SET state = 'ENDED', announced = NULL, version = p.version + 1, modified_at = accord_now()
+    UPDATE peers AS p
+       SET state = 'ENDED', announced = NULL, version = p.version + 1, modified_at = accord_now()
      WHERE p.id = ${id} RETURNING p.version`);
   return version;
 }
@@ -113,7 +115,8 @@ const isTouchDue = sql`
  */
 const retrySoon = (isPeer: Statement) => sql`retried AS (
       UPDATE queues AS q SET next_at = now() + interval '0.5 seconds' FROM peers AS p
-       WHERE ${isPeer} AND q.peer_url = p.url AND q.failures > 0 AND q.next_at > now() + interval '0.5 seconds')`;
+       WHERE ${isPeer} AND q.peer_url = p.url AND q.failures > 0
+         AND q.next_at > now() + interval '0.5 seconds')`;
 
 /** The peer that sent a request. */
 export type Sender = Pick<Peer, 'id' | 'url' | 'name' | 'state' | 'subjectPrefix'>;
@@ -140,7 +143,8 @@ export function admitToken(
            SELECT p.id FROM used AS u JOIN peers AS p ON p.id = u.peer WHERE p.state = 'PAIRED'),
          ${retrySoon(sql`p.id = (SELECT h.id FROM heard AS h)`)},
          touched AS (
-           UPDATE peers AS p SET last_contact_at = accord_now() FROM heard AS h WHERE p.id = h.id AND ${isTouchDue})
+           UPDATE peers AS p SET last_contact_at = accord_now() FROM heard AS h
+            WHERE p.id = h.id AND ${isTouchDue})
     SELECT k.*, EXISTS (SELECT FROM used) AS "isFirst" FROM known AS k`);
 }
 

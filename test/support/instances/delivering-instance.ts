@@ -137,7 +137,7 @@ export async function startDelivering(replicas = 1, guard?: OverloadGuard): Prom
       await start(signingKeys, [createTestBus(log)]);
     },
     async pairWith(partner) {
-      const read = await readDescription(await partner.describe(), {
+      const read = readDescription(await partner.describe(), {
         url: partner.url,
         now: new Date(),
         ownKids: new Set(),

@@ -64,7 +64,7 @@ export async function startPeers(): Promise<PeersService> {
   return {
     ...{ db, forms, catalogues: one.catalogues, otherReplica: other.catalogues },
     async pairWith(partner) {
-      const read = await readDescription(await partner.describe(), {
+      const read = readDescription(await partner.describe(), {
         url: partner.url,
         now: new Date(),
         ownKids: new Set(),
