@@ -1,7 +1,7 @@
 import { defineService, type Given } from '#lib/runtime/service-definition.ts';
 import { composeForms } from './compose.ts';
 import { formsSpecs, resolveFormsSettings } from './config.ts';
-import { createDemoForm } from './demo/demo-form.ts';
+import { createDemoForm } from './demo/seed-demo.ts';
 import type { Demo } from './handlers/dependencies.ts';
 
 /** The demonstration's accounts, as the first page tells them (docs/operations.md, "Settings"). */

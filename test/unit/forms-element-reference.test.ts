@@ -2,10 +2,11 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import {
   canonicalReference,
+  formatIdentifier,
   formatReference,
+  parseIdentifier,
   parseReference,
-} from '../../services/forms/domain/element-reference.ts';
-import { formatIdentifier, parseIdentifier } from '../../services/forms/domain/identifier.ts';
+} from '../../services/forms/domain/identifiers.ts';
 
 const key = fc.stringMatching(/^[0-9A-Za-z_-][0-9A-Za-z_.-]{1,40}$/);
 const host = fc

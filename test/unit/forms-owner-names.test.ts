@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { isInstanceName } from '#lib/federation/instance-name.ts';
-import { ownerName } from '../../services/forms/domain/owner-name.ts';
+import { ownerName } from '../../services/forms/domain/peer-entry.ts';
 
 const shown = (owner: string, own: string) =>
   ownerName({ owner, host: 'other.example', isNamesake: false }, own);

@@ -3,8 +3,8 @@ import { expect, it } from 'vitest';
 import { generatePrivateKey, publicPart, readPrivateKey } from '#lib/config/secret-values.ts';
 import type { CheckedAnswer, DescribedElement, DescribedInformation } from '#lib/contracts/forms.ts';
 import { askedDigest, openAnswers } from '#lib/federation/sealed-answers.ts';
-import { isModelKey } from '../../services/forms/domain/model-key.ts';
-import { sealPart } from '../../services/forms/domain/seal-part.ts';
+import { isModelKey } from '../../services/forms/domain/identifiers.ts';
+import { sealPart } from '../../services/forms/operations/seal-parts.ts';
 
 const owner = readPrivateKey(generatePrivateKey());
 const { kty, crv, x, y } = publicPart(owner);

@@ -1,8 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import {
+  formatSerial,
+  nextSerial,
+  parseSerial,
+  type Serial,
+} from '../../services/forms/domain/identifiers.ts';
 import type { VersionStatus } from '../../services/forms/domain/model.ts';
-import { formatSerial, nextSerial, parseSerial, type Serial } from '../../services/forms/domain/serial.ts';
-import { mayMove } from '../../services/forms/domain/version-moves.ts';
+import { mayMove } from '../../services/forms/domain/version-rules.ts';
 
 const kind = fc.constantFrom('MAJOR' as const, 'MINOR' as const);
 

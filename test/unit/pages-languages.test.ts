@@ -1,13 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { FinalPage, ReceiptPage } from '#lib/contracts/pages.ts';
-import { conditions } from '../../services/forms/demo/conditions.ts';
-import { email } from '../../services/forms/demo/email.ts';
 import { information } from '../../services/forms/demo/information.ts';
-import { layout } from '../../services/forms/demo/layout.ts';
+import { conditions, email, layout, theme } from '../../services/forms/demo/models.ts';
 import { preference } from '../../services/forms/demo/preference.ts';
 import { processing } from '../../services/forms/demo/processing.ts';
-import { theme } from '../../services/forms/demo/theme.ts';
 import { renderer } from '../support/pages/page-renderer.ts';
 import { parsePage } from '../support/pages/parse-page.ts';
 import { samplePages } from '../support/pages/sample-pages.ts';

@@ -1,7 +1,7 @@
 import type { Queries } from '#lib/db/database.ts';
 import { type Fault, fail } from '#lib/errors/fail.ts';
 import { newUuid } from '#lib/ids/random-ids.ts';
-import { logoIdOf } from '../domain/content/theme.ts';
+import { logoIdOf } from '../domain/content/types.ts';
 import { readLogoImage } from '../domain/logo-image.ts';
 import type { VersionData } from '../domain/model.ts';
 import { existingLogos, insertLogo } from '../queries/theme-files.ts';

@@ -1,9 +1,8 @@
 import type { Database, Queries } from '#lib/db/database.ts';
 import { fail } from '#lib/errors/fail.ts';
 import { addToOutbox } from '#lib/events/outbox.ts';
+import { formatSerial, isEntryId, type Serial } from '../domain/identifiers.ts';
 import type { Entry, Version } from '../domain/model.ts';
-import { isEntryId } from '../domain/model-key.ts';
-import { formatSerial, type Serial } from '../domain/serial.ts';
 import { lockModel, readModel } from '../queries/models.ts';
 import { readVersion } from '../queries/versions.ts';
 

@@ -2,9 +2,8 @@ import type { Queries } from '#lib/db/database.ts';
 import { fail } from '#lib/errors/fail.ts';
 import { newUuid } from '#lib/ids/random-ids.ts';
 import type { GivenContent } from '../domain/check-content.ts';
-import type { Entry } from '../domain/model.ts';
-import { defaultKey } from '../domain/model-key.ts';
-import { checkPrecondition } from '../domain/precondition.ts';
+import { defaultKey } from '../domain/identifiers.ts';
+import { checkPrecondition, type Entry } from '../domain/model.ts';
 import {
   type GivenEntry,
   readEntryFields,

@@ -2,16 +2,18 @@ import type { Queries } from '#lib/db/database.ts';
 import { fail } from '#lib/errors/fail.ts';
 import { newUuid } from '#lib/ids/random-ids.ts';
 import { checkContent, type GivenContent } from '../domain/check-content.ts';
-import { checkMinor } from '../domain/check-minor.ts';
-import { parseReference } from '../domain/element-reference.ts';
-import type { LayoutContent } from '../domain/layout-content.ts';
-import { layoutUses } from '../domain/layout-uses.ts';
-import type { Entry, ModelType, Version, VersionKind, VersionStatus } from '../domain/model.ts';
-import { namedByPeer } from '../domain/named-by-peer.ts';
-import { checkPrecondition } from '../domain/precondition.ts';
-import { resolveLayout } from '../domain/resolve-layout.ts';
-import { nextSerial } from '../domain/serial.ts';
-import { mayMove } from '../domain/version-moves.ts';
+import { type LayoutContent, layoutUses } from '../domain/content/layout.ts';
+import { nextSerial, parseReference } from '../domain/identifiers.ts';
+import {
+  checkPrecondition,
+  type Entry,
+  type ModelType,
+  type Version,
+  type VersionKind,
+  type VersionStatus,
+} from '../domain/model.ts';
+import { namedByPeer, resolveLayout } from '../domain/resolve-layout.ts';
+import { checkMinor, mayMove } from '../domain/version-rules.ts';
 import { lockNamed, touchModel } from '../queries/models.ts';
 import { readPeerRows } from '../queries/read-peers.ts';
 import {

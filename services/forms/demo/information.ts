@@ -1,4 +1,4 @@
-import type { DemoModel } from './demo-model.ts';
+import type { DemoModel } from './models.ts';
 
 const contact = {
   address: '8 Quai des Tisserands\n44000 Nantes\nFrance',

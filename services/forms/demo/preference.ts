@@ -1,4 +1,4 @@
-import type { DemoModel } from './demo-model.ts';
+import type { DemoModel } from './models.ts';
 
 const frequency: DemoModel = {
   type: 'preference',

@@ -1,4 +1,4 @@
-import type { DemoModel } from './demo-model.ts';
+import type { DemoModel } from './models.ts';
 
 const marketing = { purposes: ['CONSENT_MARKETING'], legalBases: ['LEGAL_BASIS_CONSENT'] };
 

@@ -1,16 +1,15 @@
+import { randomInt } from 'node:crypto';
+import type { TransactionsOperations } from '#lib/contracts/transactions.ts';
+import { Failure } from '#lib/errors/fail.ts';
 import { type Dependencies, findModelToChange } from '../commands/model-access.ts';
 import { insertNewModel } from '../commands/models.ts';
 import { activateVersion, insertNewDraft } from '../commands/versions.ts';
 import { readActive } from '../queries/active-entries.ts';
 import { readRetiredKeys, updateModel } from '../queries/models.ts';
-import { conditions } from './conditions.ts';
-import type { DemoModel } from './demo-model.ts';
-import { email } from './email.ts';
 import { information } from './information.ts';
-import { layout } from './layout.ts';
+import { conditions, type DemoModel, email, layout, theme } from './models.ts';
 import { preference } from './preference.ts';
 import { processing } from './processing.ts';
-import { theme } from './theme.ts';
 
 /** In the order in which they can be made: the layout names the others. */
 const models: DemoModel[] = [information, ...processing, ...preference, conditions, theme, email, layout];
@@ -36,4 +35,25 @@ export async function seedDemo({ db, source, wake }: Dependencies): Promise<void
     }
   });
   wake();
+}
+
+/**
+ * Makes a transaction of the demonstration. Each visitor of the first page is a subject of their own.
+ * @returns the URL of the form; null when somebody has changed the demonstration's models so that there is none.
+ */
+export async function createDemoForm({
+  createTransaction,
+}: Pick<TransactionsOperations, 'createTransaction'>): Promise<string | null> {
+  const context = {
+    subject: `visitor-${randomInt(1e9)}`,
+    layout: 'layout.001',
+    cancellable: true,
+    timeout: 'PT1H',
+  };
+  try {
+    return (await createTransaction({ context, author: 'operator' })).url;
+  } catch (error) {
+    if (error instanceof Failure && error.code !== 'unavailable') return null;
+    throw error;
+  }
 }

@@ -1,8 +1,16 @@
 import { isNotice } from '#lib/contracts/element-rules.ts';
 import type { CheckedAnswer, DescribedElement } from '#lib/contracts/forms.ts';
 import { isStorable } from '#lib/json/check-json.ts';
-import { readAnswerText } from './answer-text.ts';
+import { readBoundedText } from '#lib/text/nfc.ts';
 import type { ContentVersion } from './content-version.ts';
+
+/** Longest free text, in code points (docs/interface.md). */
+const maxAnswerLength = 4_000;
+
+/** A text as answers are compared and stored: NFC, CRLF as LF, trimmed; undefined if it is too long. */
+export function readAnswerText(text: string): string | undefined {
+  return readBoundedText(text.replaceAll('\r\n', '\n'), maxAnswerLength);
+}
 
 /** An answer to one element that may be recorded, nothing to record, or what is wrong with it. */
 export type AnswerResult = { answer: CheckedAnswer } | { none: true } | { fault: string; detail: string };

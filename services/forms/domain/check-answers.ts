@@ -9,7 +9,7 @@ import type { FormAction } from '#lib/contracts/pages.ts';
 import type { Fault } from '#lib/errors/fail.ts';
 import { checkAnswer, isBlank } from './check-answer.ts';
 import type { ContentVersion } from './content-version.ts';
-import { formatIdentifier, type Identifier } from './identifier.ts';
+import { formatIdentifier, type Identifier } from './identifiers.ts';
 import { type GivenAnswer, type GivenAnswers, pointerTo } from './read-answers.ts';
 
 /** An ACTIVE version and the present name of its entry. */

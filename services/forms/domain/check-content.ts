@@ -2,15 +2,16 @@ import { setImmediate as others } from 'node:timers/promises';
 import type { Fault } from '#lib/errors/fail.ts';
 import { canonicalLanguageTag } from '#lib/i18n/language-tag.ts';
 import { escapePointer } from '#lib/json/check-json.ts';
-import { readConditions } from './content/conditions.ts';
-import { readEmail } from './content/email.ts';
 import type { Field } from './content/fields.ts';
-import { readInformation } from './content/information.ts';
-import { readSavedLayout } from './content/layout.ts';
-import { readPreference } from './content/preference.ts';
-import { readProcessing } from './content/processing.ts';
-import { readTheme } from './content/theme.ts';
-import { layoutTexts } from './layout-content.ts';
+import { layoutTexts, readSavedLayout } from './content/layout.ts';
+import {
+  readConditions,
+  readEmail,
+  readInformation,
+  readPreference,
+  readProcessing,
+  readTheme,
+} from './content/types.ts';
 import type { ModelType, VersionData } from './model.ts';
 
 const readers: Record<ModelType, Field<Record<string, unknown>>> = {

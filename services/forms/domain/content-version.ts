@@ -1,8 +1,8 @@
 import { isNotice } from '#lib/contracts/element-rules.ts';
 import type { DescribedElement, DescribedInformation } from '#lib/contracts/forms.ts';
+import type { ColorScheme, PageTheme } from '#lib/contracts/page-base.ts';
 import { lookupLanguage } from '#lib/i18n/match-language.ts';
-import { formatReference } from './element-reference.ts';
-import { formatIdentifier } from './identifier.ts';
+import { formatIdentifier, formatReference } from './identifiers.ts';
 import type { ModelType, VersionData } from './model.ts';
 
 /** What an activated version is, whatever its entry is called. */
@@ -110,4 +110,16 @@ function deepFreeze<T>(value: T): T {
     Object.values(value).forEach(deepFreeze);
   }
   return value;
+}
+
+/** A theme as pages name it; its style sheet and logo are served from our own origin. */
+export function pageTheme({ key, serial, data, languageFor }: ContentVersion, language: string): PageTheme {
+  const { logoPath, logoAltText, logoPosition, colorScheme } = (data[languageFor(language)] ?? {}) as {
+    logoPath?: string;
+    logoAltText?: string;
+    logoPosition?: 'LEFT' | 'CENTER' | 'RIGHT';
+    colorScheme?: ColorScheme;
+  };
+  const logo = logoPath ? { url: logoPath, alt: logoAltText ?? '', position: logoPosition ?? 'LEFT' } : null;
+  return { key, serial, logo, ...(colorScheme && { colorScheme }) };
 }

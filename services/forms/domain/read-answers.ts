@@ -1,8 +1,8 @@
 import type { FormAction, FormFields } from '#lib/contracts/pages.ts';
 import type { Fault } from '#lib/errors/fail.ts';
 import { escapePointer, isStorable } from '#lib/json/check-json.ts';
-import { readAnswerText } from './answer-text.ts';
-import { type Identifier, parseIdentifier, withoutBlocPrefix } from './identifier.ts';
+import { readAnswerText } from './check-answer.ts';
+import { type Identifier, parseIdentifier, withoutBlocPrefix } from './identifiers.ts';
 
 /** Most entries of an answers map (docs/interface.md, "Limits"). */
 const maxAnswers = 200;

@@ -1,7 +1,7 @@
 import { type Fault, fail } from '#lib/errors/fail.ts';
 import { flag, line, lines, listOf, required } from './content/fields.ts';
+import { isModelKey } from './identifiers.ts';
 import { isModelType, type ModelType, modelTypes } from './model.ts';
-import { isModelKey } from './model-key.ts';
 
 /** What may be edited of an entry. */
 export interface EntryFields {

@@ -2,8 +2,8 @@ import { type Fault, fail } from '#lib/errors/fail.ts';
 import { canonicalLanguageTag } from '#lib/i18n/language-tag.ts';
 import { readContent } from './check-content.ts';
 import { type ContentVersion, createContentVersion } from './content-version.ts';
+import { formatSerial } from './identifiers.ts';
 import type { Entry, Version } from './model.ts';
-import { formatSerial } from './serial.ts';
 
 /** What a client may ask of a preview. */
 export interface PreviewRequest {

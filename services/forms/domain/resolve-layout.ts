@@ -1,6 +1,7 @@
 import type { PinnedLayout } from '#lib/contracts/forms.ts';
 import type { Fault } from '#lib/errors/fail.ts';
-import type { LayoutContent } from './layout-content.ts';
+import type { LayoutContent } from './content/layout.ts';
+import { formatReference } from './identifiers.ts';
 import type { EntryStatus, ModelType } from './model.ts';
 
 /** An entry that a layout may name. */
@@ -112,4 +113,17 @@ function unknown(pointer: string, key: string, what: string): Fault {
       ? `${key} is no ${what} that a peer shares with this instance`
       : `${key} is no ACTIVE ${what} of this instance`;
   return { pointer, code: 'unknown-element', detail };
+}
+
+/** Parts of a layout that come later: notifications; openapi.yaml says so too. */
+export function unavailableParts({ notification }: LayoutContent, { info }: LayoutPointers): Fault[] {
+  if (notification === undefined) return [];
+  const pointer = info.replace(/info$/, 'notification');
+  return [{ pointer, code: 'not-available', detail: 'is not available on this instance yet' }];
+}
+
+/** What a peer shares, as layouts name it. */
+export function namedByPeer(entry: { id: string; key: string; host: string; type: ModelType }): NamedEntry {
+  const { id, type } = entry;
+  return { id, type, key: formatReference(entry), status: 'ACTIVE', isDefault: false, ofPeer: true };
 }

@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import { fail } from '#lib/errors/fail.ts';
 import type { Handlers } from '#lib/http/operation.ts';
 import { type EncodedBody, encodeOnce, sendEncoded } from '#lib/http/send.ts';
-import { isEntryId } from '../domain/model-key.ts';
+import { isEntryId } from '../domain/identifiers.ts';
 import { scopeThemeCss } from '../domain/theme-css.ts';
 import { readLogo, readThemeCss } from '../queries/theme-files.ts';
 import type { Dependencies } from './dependencies.ts';

@@ -14,7 +14,6 @@ import {
   uploadLogoHandler,
 } from './models.ts';
 import { pageHandlers } from './pages.ts';
-import { previewVersionHandler } from './preview-version.ts';
 import {
   createVersionHandler,
   deleteVersionHandler,
@@ -22,6 +21,7 @@ import {
   getLatestVersionHandler,
   getVersionHandler,
   listVersionsHandler,
+  previewVersionHandler,
   setVersionStatusHandler,
   setVersionTypeHandler,
   updateVersionHandler,

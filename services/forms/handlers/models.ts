@@ -13,8 +13,7 @@ import {
   type UpdateModelInput,
   updateModelFields,
 } from '../commands/models.ts';
-import { entryStatuses, modelTypes } from '../domain/model.ts';
-import { entityTag } from '../domain/precondition.ts';
+import { entityTag, entryStatuses, modelTypes } from '../domain/model.ts';
 import type { GivenEntry } from '../domain/read-entry-fields.ts';
 import { presentEntry, presentExport } from '../presenters/present-model.ts';
 import { listModels, type ModelFilter, readModelByKey } from '../queries/models.ts';

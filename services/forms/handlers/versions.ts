@@ -2,12 +2,14 @@ import type { Context } from 'koa';
 import { fail } from '#lib/errors/fail.ts';
 import { sendList } from '#lib/http/lists.ts';
 import type { Handler } from '#lib/http/operation.ts';
+import { sendPage } from '#lib/http/send.ts';
 import { findModel, findVersion } from '../commands/model-access.ts';
 import { createDraft, deleteVersion, replaceDraft, setKind, setStatus } from '../commands/versions.ts';
 import type { GivenContent } from '../domain/check-content.ts';
-import { isVersionStatus, type Version } from '../domain/model.ts';
-import { entityTag } from '../domain/precondition.ts';
+import { entityTag, isVersionStatus, type Version } from '../domain/model.ts';
+import { type PreviewRequest, readPreview } from '../domain/read-preview.ts';
 import { presentVersion } from '../presenters/present-model.ts';
+import { previewPage } from '../presenters/preview-page.ts';
 import { listVersions, readVersionSummaries } from '../queries/versions.ts';
 import type { Dependencies } from './dependencies.ts';
 import { ifMatchOf } from './models.ts';
@@ -119,4 +121,18 @@ function sendVersion(
 
 function versionUrl(baseUrl: string, model: string, version: string): string {
   return `${baseUrl}/models/${model}/versions/${version}`;
+}
+
+/** POST /models/{id}/versions/{vid}/preview */
+export function previewVersionHandler(dependencies: Dependencies): Handler {
+  const { db, renderer } = dependencies;
+  return async (
+    ctx,
+    { params, body }: { params: Record<string, string>; body: PreviewRequest | undefined },
+  ) => {
+    const entry = await findModel(db, params.id ?? '');
+    const version = await findVersion(db, { model: entry.id, version: params.vid ?? '' });
+    const page = await previewPage(readPreview(entry, version, body ?? {}), dependencies);
+    sendPage(ctx, renderer.render(page));
+  };
 }

@@ -2,12 +2,12 @@ import type { AnswerCheck, CheckedAnswer, FormsOperations } from '#lib/contracts
 import type { Database } from '#lib/db/database.ts';
 import { checkAnswers } from '../domain/check-answers.ts';
 import type { ContentVersion } from '../domain/content-version.ts';
-import { formatIdentifier } from '../domain/identifier.ts';
+import { formatIdentifier } from '../domain/identifiers.ts';
 import { type GivenAnswers, readAnswers } from '../domain/read-answers.ts';
 import { type ActiveRow, markAnswered, readSerials } from '../queries/active-entries.ts';
 import type { ContentCache } from './content-cache.ts';
 import { type CurrentForm, elementsOf, type ReadForm } from './read-form.ts';
-import type { ReadFormerOfPeers } from './read-former-of-peers.ts';
+import type { ReadFormerOfPeers } from './read-peer-parts.ts';
 import type { SealParts } from './seal-parts.ts';
 
 type Input = Parameters<FormsOperations['checkAnswers']>[0];

@@ -1,25 +1,23 @@
 import type { FormsOperations } from '#lib/contracts/forms.ts';
+import type { PageTheme } from '#lib/contracts/page-base.ts';
 import type { Database } from '#lib/db/database.ts';
 import type { Logger } from '#lib/observability/logger.ts';
+import { pageTheme } from '../domain/content-version.ts';
+import { isEntryId } from '../domain/identifiers.ts';
 import type { PageRenderer } from '../pages/page-renderer.ts';
-import { readContents } from '../queries/active-entries.ts';
+import { readActive, readContents } from '../queries/active-entries.ts';
 import { readPeerContents } from '../queries/read-peers.ts';
 import { deletePeer, saveKnownPeers } from '../queries/store-peers.ts';
-import { createActiveVersions } from './active-versions.ts';
 import { createCheckAnswers } from './check-answers.ts';
 import { createCheckSubmission } from './check-submission.ts';
-import { createContentCache } from './content-cache.ts';
+import { type ContentCache, createContentCache } from './content-cache.ts';
 import { createDescribeForm } from './describe-form.ts';
-import { createFindTheme } from './find-theme.ts';
-import { createFinishPeerCatalogue } from './finish-peer-catalogue.ts';
-import { createReadForm } from './read-form.ts';
-import { createReadFormerOfPeers } from './read-former-of-peers.ts';
-import { createReadPeerParts } from './read-peer-parts.ts';
+import { createFinishPeerCatalogue, createSharedEntries, createStorePeerEntries } from './peer-entries.ts';
+import { createActiveVersions, createReadForm } from './read-form.ts';
+import { createReadFormerOfPeers, createReadPeerParts } from './read-peer-parts.ts';
 import { createRenderForm } from './render-form.ts';
 import { createResolveLayout } from './resolve-layout.ts';
 import { createSealParts } from './seal-parts.ts';
-import { createSharedEntries } from './shared-entries.ts';
-import { createStorePeerEntries } from './store-peer-entries.ts';
 
 /** What decides about peers' elements. */
 export interface PeerRules {
@@ -74,5 +72,15 @@ export function createOperations({
     },
     renderPage: async ({ model }) => ({ html: renderer.render(model) }),
     labelForm: async ({ page }) => renderer.label(page),
+  };
+}
+
+/** The internal operation `theme`. @param input.key a key or an entry id. */
+function createFindTheme({ db, contents }: { db: Database; contents: ContentCache }) {
+  return async ({ key, language }: { key: string; language: string }): Promise<PageTheme | null> => {
+    const [row] = await readActive(db, { keys: [key], ids: isEntryId(key) ? [key] : [] });
+    if (row?.type !== 'theme' || !row.version) return null;
+    const version = (await contents.get([row.version])).get(row.version);
+    return version ? pageTheme(version, language) : null;
   };
 }

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import type {
   DescribedElement,
   DescribedInformation,
@@ -7,9 +8,9 @@ import type {
   PinnedLayout,
 } from '#lib/contracts/forms.ts';
 import { lookupLanguage } from '#lib/i18n/match-language.ts';
-import { pageTheme } from '../domain/page-theme.ts';
-import { revisionOf } from './form-revision.ts';
-import type { ReadForm } from './read-form.ts';
+import type { ActiveItem } from '../domain/check-answers.ts';
+import { pageTheme } from '../domain/content-version.ts';
+import type { CurrentForm, ReadForm } from './read-form.ts';
 import type { PeerPart } from './read-peer-parts.ts';
 
 /** The internal operation `describeForm`. Described items are frozen and shared between requests. */
@@ -75,4 +76,20 @@ function inLayoutOrder(
 function textsIn(texts: PinnedLayout['texts'], language: string): LayoutTexts {
   const found = lookupLanguage([language], Object.keys(texts));
   return (found === undefined ? texts['*'] : texts[found]) ?? {};
+}
+
+/** Names all that a form's description is made of, beside the layout and the languages that are asked for. */
+function revisionOf({ language, info, elements, peers, theme, active }: CurrentForm): string {
+  const own = [info, ...elements.values(), theme].map(shown);
+  const parts = peers.map((part) => [
+    ...[part.url, part.name, part.asOf],
+    ...[part.info, ...part.elements.values()].map(shown),
+  ]);
+  const versions = Object.entries(active).sort(([one], [other]) => (one < other ? -1 : 1));
+  return hash('sha256', JSON.stringify([language, own, parts, versions]), 'base64url');
+}
+
+/** A version's content never changes; its entry's name may. */
+function shown(item: ActiveItem | undefined): readonly string[] {
+  return item ? [item.version.id, item.name] : [];
 }

@@ -1,14 +1,12 @@
 import type { ActiveVersions, PinnedLayout } from '#lib/contracts/forms.ts';
 import type { Database } from '#lib/db/database.ts';
 import { fail } from '#lib/errors/fail.ts';
+import { lookupLanguage } from '#lib/i18n/match-language.ts';
 import type { ActiveItem } from '../domain/check-answers.ts';
-import { chooseLanguage } from '../domain/choose-language.ts';
-import { parseReference } from '../domain/element-reference.ts';
+import { formatReference, formatSerial, isEntryId, parseReference } from '../domain/identifiers.ts';
 import type { ModelType } from '../domain/model.ts';
-import { isEntryId } from '../domain/model-key.ts';
-import type { ActiveRow } from '../queries/active-entries.ts';
-import { readNamed } from '../queries/read-peers.ts';
-import { presentActive } from './active-versions.ts';
+import { type ActiveRow, readActive } from '../queries/active-entries.ts';
+import { type PeerRow, readNamed } from '../queries/read-peers.ts';
 import type { ContentCache } from './content-cache.ts';
 import type { PeerPart, ReadPeerParts } from './read-peer-parts.ts';
 
@@ -106,3 +104,41 @@ function peerRows({ elements }: PeerPart) {
 }
 
 export type ReadForm = ReturnType<typeof createReadForm>;
+
+/** Presents rows by key. Without a prototype, because keys are chosen by people. */
+export function presentActive(rows: Iterable<ActiveRow>, peers: Iterable<PeerRow> = []): ActiveVersions {
+  const active: ActiveVersions = Object.create(null);
+  for (const { key, status, major, minor } of rows)
+    active[key] = {
+      major,
+      serial: major === null || minor === null ? null : formatSerial({ major, minor }),
+      deleted: status === 'DELETED',
+    };
+  for (const { major, minor, ...reference } of peers)
+    active[formatReference(reference)] = { major, serial: formatSerial({ major, minor }), deleted: false };
+  return active;
+}
+
+/** The internal operation `activeVersions`. */
+export function createActiveVersions({ db }: { db: Database }) {
+  return async ({ keys }: { keys: string[] }): Promise<ActiveVersions> =>
+    keys.length === 0 ? {} : presentActive(await readActive(db, { keys }));
+}
+
+/**
+ * The language of a form (docs/interface.md, "The consent context"): the first wanted one that the pages or any of the form's content has, else the
+ * instance's. Content that lacks it falls back element by element.
+ * @param wanted best first. @param pages languages that pages have words for.
+ */
+function chooseLanguage(
+  wanted: readonly string[],
+  {
+    pages,
+    contents,
+    instance,
+  }: { pages: readonly string[]; contents: readonly string[][]; instance: string },
+): string {
+  const available = new Set(pages);
+  for (const languages of contents) for (const language of languages) available.add(language);
+  return lookupLanguage(wanted, [...available]) ?? instance;
+}

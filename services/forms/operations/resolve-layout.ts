@@ -2,19 +2,26 @@ import { LRUCache } from 'lru-cache';
 import type { ActiveVersions, LayoutReference, LayoutTexts, PinnedLayout } from '#lib/contracts/forms.ts';
 import type { Database } from '#lib/db/database.ts';
 import { type Failure, type Fault, fail } from '#lib/errors/fail.ts';
-import { elementPointers, readInlineLayout } from '../domain/content/layout.ts';
+import {
+  elementPointers,
+  type LayoutContent,
+  layoutTexts,
+  readInlineLayout,
+} from '../domain/content/layout.ts';
 import type { ContentVersion } from '../domain/content-version.ts';
-import { formatReference, parseReference } from '../domain/element-reference.ts';
-import { type LayoutContent, layoutTexts } from '../domain/layout-content.ts';
-import { isEntryId } from '../domain/model-key.ts';
-import { namedByPeer } from '../domain/named-by-peer.ts';
-import { requireFresh, requireInformation } from '../domain/peer-copy.ts';
-import { type LayoutPointers, resolveLayout, themeKey } from '../domain/resolve-layout.ts';
-import { unavailableParts } from '../domain/unavailable-parts.ts';
+import { formatReference, isEntryId, parseReference } from '../domain/identifiers.ts';
+import { requireFresh, requireInformation } from '../domain/peer-entry.ts';
+import {
+  type LayoutPointers,
+  namedByPeer,
+  resolveLayout,
+  themeKey,
+  unavailableParts,
+} from '../domain/resolve-layout.ts';
 import type { ActiveRow } from '../queries/active-entries.ts';
 import { type PeerRow, readNamed } from '../queries/read-peers.ts';
-import { presentActive } from './active-versions.ts';
 import type { ContentCache } from './content-cache.ts';
+import { presentActive } from './read-form.ts';
 
 /** A layout whose content is known and whose names are not looked up yet. */
 interface Candidate {

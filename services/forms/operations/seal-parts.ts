@@ -1,8 +1,11 @@
-import type { DescribedInformation } from '#lib/contracts/forms.ts';
+import type { JWK } from 'jose';
+import type { CheckedAnswer, DescribedElement, DescribedInformation } from '#lib/contracts/forms.ts';
 import type { SealedPart } from '#lib/contracts/submissions.ts';
+import { askedDigest, sealAnswers } from '#lib/federation/sealed-answers.ts';
+import { randomId } from '#lib/ids/random-ids.ts';
+import { keyThumbprint } from '#lib/jose/keys.ts';
 import type { Checked } from '../domain/check-answers.ts';
-import { parseIdentifier } from '../domain/identifier.ts';
-import { type OpenPart, sealPart } from '../domain/seal-part.ts';
+import { formatIdentifier, parseIdentifier, parseReference } from '../domain/identifiers.ts';
 import type { PeerPart } from './read-peer-parts.ts';
 
 type Valid = Extract<Checked, { outcome: 'valid' }>;
@@ -36,4 +39,50 @@ function openPart(
   if (theirs.length === 0) return undefined;
   const shown = info.version.describe(language, info.name, name) as DescribedInformation;
   return { location: url, name, info: shown, asked: theirs, answers: answers.filter(isTheirs) };
+}
+
+/** A peer's part of checked answers, still readable. */
+export interface OpenPart {
+  /** The peer's base URL. */
+  location: string;
+  /** The peer's name. */
+  name: string;
+  info: DescribedInformation;
+  asked: readonly DescribedElement[];
+  answers: readonly CheckedAnswer[];
+}
+
+/**
+ * Seals a part to its owner's key, under identifiers of the owner's own (federation.md, "Answers").
+ * @param leader base URL of this instance. @param until when its owner may open it last.
+ */
+export async function sealPart(
+  { location, name, info, asked, answers }: OpenPart,
+  { key, leader, language, until }: { key: JWK; leader: string; language: string; until: Date },
+): Promise<SealedPart> {
+  const sid = randomId();
+  const questions = {
+    info: ownIdentifier(info.identifier),
+    elements: asked.map(({ identifier }) => ownIdentifier(identifier)).sort(),
+  };
+  const sealed = sealAnswers(
+    {
+      language,
+      ...questions,
+      answers: Object.fromEntries(answers.map(({ identifier, value }) => [ownIdentifier(identifier), value])),
+    },
+    {
+      key: { ...key, kid: keyThumbprint(key) },
+      header: { sid, leader, digest: askedDigest(questions), exp: Math.ceil(until.getTime() / 1000) },
+    },
+  );
+  const elements = asked.map(({ identifier, content }) => ({ identifier, content }));
+  return { sid, location, name, sealed, info, elements };
+}
+
+/** `element/<type>/<key>@<host>/<serial>` as the owner itself writes it. */
+function ownIdentifier(identifier: string): string {
+  const parts = parseIdentifier(identifier);
+  if (!parts) throw new Error('an element has no identifier');
+  return formatIdentifier(parts.type, parseReference(parts.key)?.key ?? parts.key, parts.serial);
 }

@@ -1,6 +1,6 @@
 import type { FormLabels } from '#lib/contracts/form-content.ts';
 import type { FormPage } from '#lib/contracts/pages.ts';
-import { legalBases, purposes } from '../domain/content/processing.ts';
+import { legalBases, purposes } from '../domain/content/types.ts';
 import { formView, type OwnerView } from './form-view.ts';
 import type { QuestionView } from './question-view.ts';
 import type { Reader } from './reader.ts';

@@ -1,6 +1,6 @@
 import type { components } from '#lib/contracts/openapi.gen.ts';
+import { formatSerial } from '../domain/identifiers.ts';
 import type { Entry, Version, VersionSummary } from '../domain/model.ts';
-import { formatSerial } from '../domain/serial.ts';
 
 type Schemas = components['schemas'];
 

@@ -4,8 +4,7 @@ import type { PageInstance, PageTheme } from '#lib/contracts/page-base.ts';
 import type { FormPage, MailPage } from '#lib/contracts/pages.ts';
 import { preference } from '../demo/preference.ts';
 import { processing } from '../demo/processing.ts';
-import { createContentVersion, type DescribedItem } from '../domain/content-version.ts';
-import { pageTheme } from '../domain/page-theme.ts';
+import { createContentVersion, type DescribedItem, pageTheme } from '../domain/content-version.ts';
 import type { Preview } from '../domain/read-preview.ts';
 
 interface Parts {

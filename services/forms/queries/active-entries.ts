@@ -2,8 +2,8 @@ import type { SharedEntry } from '#lib/contracts/forms.ts';
 import type { Queries } from '#lib/db/database.ts';
 import { empty, type Statement, sql } from '#lib/db/sql.ts';
 import type { StoredVersion } from '../domain/content-version.ts';
+import { formatSerial, parseSerial, type Serial } from '../domain/identifiers.ts';
 import type { EntryStatus, ModelType } from '../domain/model.ts';
-import { formatSerial, parseSerial, type Serial } from '../domain/serial.ts';
 
 /** An entry as forms need it at every request: one small row, its content is cached by version. */
 export interface ActiveRow {

@@ -3,8 +3,7 @@ import type { AnswerableType } from '#lib/contracts/forms.ts';
 import type { Queries } from '#lib/db/database.ts';
 import { type Statement, sql } from '#lib/db/sql.ts';
 import type { StoredVersion } from '../domain/content-version.ts';
-import type { ElementReference } from '../domain/element-reference.ts';
-import { formatSerial, type Serial } from '../domain/serial.ts';
+import { type ElementReference, formatSerial, type Serial } from '../domain/identifiers.ts';
 import { type ActiveRow, readActive, selectActive, type Wanted } from './active-entries.ts';
 
 /** What a peer shares, as forms need it at every request; its content is cached by version. */

@@ -2,8 +2,7 @@ import type { CataloguePeer } from '#lib/contracts/forms.ts';
 import type { Queries } from '#lib/db/database.ts';
 import { sql } from '#lib/db/sql.ts';
 import { newUuid } from '#lib/ids/random-ids.ts';
-import type { PeerVersion, PeerVersionHead } from '../domain/check-peer-entry.ts';
-import { appearanceOf } from '../domain/owner-name.ts';
+import { appearanceOf, type PeerVersion, type PeerVersionHead } from '../domain/peer-entry.ts';
 
 /** Former MINORs that are kept of an entry: a form stays open for days, and nobody publishes a hundred in them. */
 const mostVersions = 20;

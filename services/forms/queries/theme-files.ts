@@ -1,7 +1,6 @@
 import type { Queries } from '#lib/db/database.ts';
 import { sql } from '#lib/db/sql.ts';
-import { isEntryId } from '../domain/model-key.ts';
-import { parseSerial } from '../domain/serial.ts';
+import { isEntryId, parseSerial } from '../domain/identifiers.ts';
 
 export interface Logo {
   id: string;

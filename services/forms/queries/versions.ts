@@ -1,8 +1,8 @@
 import type { Queries } from '#lib/db/database.ts';
 import { empty, sql } from '#lib/db/sql.ts';
 import type { Position } from '#lib/http/lists.ts';
+import type { Serial } from '../domain/identifiers.ts';
 import type { Entry, Version, VersionData, VersionKind, VersionSummary } from '../domain/model.ts';
-import type { Serial } from '../domain/serial.ts';
 import { entryColumns } from './models.ts';
 
 const versionColumns = sql`v.id, v.model, v.status, v.kind, v.major, v.minor, v.default_language AS "defaultLanguage", v.data,

@@ -1,7 +1,45 @@
 import type { Fault } from '#lib/errors/fail.ts';
-import { canonicalReference } from '../element-reference.ts';
-import type { LayoutContent } from '../layout-content.ts';
+import { canonicalReference } from '../identifiers.ts';
+import type { ModelType, VersionData } from '../model.ts';
 import { type Field, flag, line, listOf, objectOf, oneOf, required } from './fields.ts';
+
+/** Options of a layout with their defaults (docs/interface.md, "The consent context"). */
+export interface LayoutOptions {
+  orientation: 'VERTICAL' | 'HORIZONTAL';
+  existingElementsVisible: boolean;
+  validityVisible: boolean;
+  acceptAllVisible: boolean;
+  cancelVisible: boolean;
+  footerOnTop: boolean;
+  includeIFrameResizer: boolean;
+}
+
+/** A layout as it was written, checked and with every default filled in; what it names is not looked up yet. */
+export interface LayoutContent extends LayoutOptions {
+  type: 'layout';
+  info?: string;
+  /** Element keys in order. */
+  elements: string[];
+  theme?: string;
+  notification?: string;
+  acceptAllText?: string;
+  submitText?: string;
+  cancelText?: string;
+  /** It came as `blocs` (docs/interface.md). */
+  blocs?: boolean;
+}
+
+/** Members that differ between the languages of a layout; all others are its structure. */
+export const layoutTexts = ['acceptAllText', 'submitText', 'cancelText'] as const;
+
+/** What a layout names, by key or id; nothing for other types. Layouts name the same in every language. */
+export function layoutUses(type: ModelType, data: VersionData): string[] {
+  if (type !== 'layout') return [];
+  const [content] = Object.values(data) as unknown as LayoutContent[];
+  if (!content) return [];
+  const { info, elements, theme, notification } = content;
+  return [...new Set([info, ...elements, theme, notification].filter((each) => each !== undefined))];
+}
 
 const maxElements = 100;
 

@@ -7,15 +7,28 @@ import {
   type PeerVersionHead,
   readPeerContent,
   readPeerHead,
-} from '../domain/check-peer-entry.ts';
+} from '../domain/peer-entry.ts';
+import { readSharedEntries, readSharedState } from '../queries/active-entries.ts';
 import {
   boundEntries,
+  finishState,
   markSeen,
   readKnownVersions,
   receivePeer,
   rememberSerials,
   storeVersion,
 } from '../queries/store-peers.ts';
+
+/** The internal operation `sharedEntries`: a page of what a peer may show. */
+export function createSharedEntries({ db }: { db: Database }): FormsOperations['sharedEntries'] {
+  return async ({ peer, after, known, limit }) => {
+    // The state first: what changes in between makes the next look see another state.
+    const state = await readSharedState(db, peer);
+    if (state === known) return { state, entries: [], more: false };
+    const found = await readSharedEntries(db, { peer, after, limit: limit + 1 });
+    return { state, entries: found.slice(0, limit), more: found.length > limit };
+  };
+}
 
 /** Entries, sorted by what has to be done with them. */
 interface Sorted {
@@ -81,4 +94,9 @@ export function createStorePeerEntries({
     }
     return sorted;
   }
+}
+
+/** The internal operation `finishPeerCatalogue`: what was not in the state is withdrawn with it, or nothing is done. */
+export function createFinishPeerCatalogue({ db }: { db: Database }): FormsOperations['finishPeerCatalogue'] {
+  return (input) => db.withTransaction(async (tx) => ({ held: await finishState(tx, input) }));
 }

@@ -1,5 +1,16 @@
 import type { Fault } from '#lib/errors/fail.ts';
-import type { ModelType, VersionData } from './model.ts';
+import type { ModelType, VersionData, VersionStatus } from './model.ts';
+
+/** The moves that a version may make by request; every other one is refused (docs/interface.md, "Models"). */
+const moves: Record<VersionStatus, readonly VersionStatus[]> = {
+  DRAFT: ['ACTIVE'],
+  ACTIVE: ['ARCHIVED'],
+  ARCHIVED: [],
+};
+
+export function mayMove(from: VersionStatus, to: VersionStatus): boolean {
+  return moves[from].includes(to);
+}
 
 const becauseMajor = 'only a MAJOR version may change it, because a MINOR keeps earlier answers valid';
 

@@ -1,0 +1,207 @@
+import type { PreferenceContent } from '#lib/contracts/form-content.ts';
+import type { Fault } from '#lib/errors/fail.ts';
+import { checkThemeCss } from '../theme-css.ts';
+import {
+  type Field,
+  flag,
+  integer,
+  line,
+  lines,
+  listOf,
+  objectOf,
+  oneOf,
+  required,
+  rich,
+  url,
+} from './fields.ts';
+
+/** Who answers for the data; also part of processing. */
+const dataController = objectOf({
+  company: line(),
+  info: lines,
+  address: lines,
+  email: line(320),
+  phoneNumber: line(64),
+});
+
+export const readInformation = objectOf({
+  title: required(line()),
+  header: rich,
+  footer: rich,
+  jurisdiction: line(),
+  dataController,
+  scope: lines,
+  shortNoticeLink: url,
+  privacyPolicyUrl: url,
+  customPrivacyPolicyText: line(),
+  jurisdictionVisible: flag,
+  dataControllerVisible: flag,
+  scopeVisible: flag,
+  shortNoticeLinkVisible: flag,
+});
+
+export const purposes = [
+  'CONSENT_CORE_SERVICE',
+  'CONSENT_IMPROVED_SERVICE',
+  'CONSENT_MARKETING',
+  'CONSENT_THIRD_PART_SHARING',
+  'CONSENT_RESEARCH',
+] as const;
+
+export const legalBases = [
+  'LEGAL_BASIS_CONSENT',
+  'LEGAL_BASIS_CONTRACT',
+  'LEGAL_BASIS_LEGITIMATE_INTEREST',
+  'LEGAL_BASIS_LEGAL_OBLIGATION',
+  'LEGAL_BASIS_PUBLIC_INTEREST',
+  'LEGAL_BASIS_VITAL_INTEREST',
+] as const;
+
+const retentionMembers = objectOf({
+  label: line(),
+  value: integer(0, 10_000),
+  unit: oneOf('DAY', 'WEEK', 'MONTH', 'YEAR'),
+  fullText: lines,
+});
+
+/** How long data are kept: in words, or as a number with its unit. */
+const retention: Field = (value, at, faults) => {
+  const before = faults.length;
+  const read = retentionMembers(value, at, faults);
+  if (!read || faults.length > before) return read;
+  if ((read.value === undefined) !== (read.unit === undefined))
+    faults.push({ pointer: at, code: 'invalid', detail: 'value and unit belong together' });
+  else if (Object.keys(read).length === 0)
+    faults.push({
+      pointer: at,
+      code: 'required',
+      detail: 'needs a label, a fullText, or a value with its unit',
+    });
+  return read;
+};
+
+export const readProcessing = objectOf({
+  title: required(line()),
+  data: required(lines),
+  retention: required(retention),
+  usage: required(lines),
+  purposes: listOf(oneOf(...purposes), 20),
+  legalBases: listOf(oneOf(...legalBases), 20),
+  containsSensitiveData: flag,
+  containsMedicalData: flag,
+  dataController,
+  dataControllerVisible: flag,
+  thirdParties: listOf(objectOf({ name: required(line()), value: lines }), 50),
+  refusable: flag,
+});
+
+const members = objectOf({
+  label: required(line()),
+  description: lines,
+  options: listOf(line(255), 50),
+  valueType: required(
+    oneOf('TOGGLE', 'CHECKBOXES', 'RADIO_BUTTONS', 'LIST_SINGLE', 'LIST_MULTI', 'FREE_TEXT'),
+  ),
+  includeDefault: flag,
+  defaultValues: listOf(lines, 50),
+  optional: flag,
+});
+
+/** A preference: its options belong to its valueType, its defaults to its options. */
+export const readPreference: Field<Record<string, unknown>> = (value, at, faults) => {
+  const before = faults.length;
+  const read = members(value, at, faults);
+  if (!read || faults.length > before) return read;
+  const content = read as unknown as PreferenceContent;
+  checkOptions(content, `${at}/options`, faults);
+  checkDefaults(content, `${at}/defaultValues`, faults);
+  return read;
+};
+
+function checkOptions({ valueType, options = [] }: PreferenceContent, at: string, faults: Fault[]): void {
+  const fault = (pointer: string, code: string, detail: string) => faults.push({ pointer, code, detail });
+  if (valueType === 'FREE_TEXT') {
+    if (options.length > 0) fault(at, 'invalid', 'must be left out: FREE_TEXT has no options');
+    return;
+  }
+  if (options.length === 0) fault(at, 'required', 'is required');
+  else if (valueType === 'TOGGLE' && options.length !== 2)
+    fault(at, 'invalid', 'must be two for TOGGLE: the first refuses, the second accepts');
+  options.forEach((option, index) => {
+    if (options.indexOf(option) !== index) fault(`${at}/${index}`, 'duplicate', 'is there already');
+  });
+}
+
+function checkDefaults(content: PreferenceContent, at: string, faults: Fault[]): void {
+  const { valueType, options = [], defaultValues = [] } = content;
+  const several = valueType === 'CHECKBOXES' || valueType === 'LIST_MULTI';
+  if (!several && defaultValues.length > 1)
+    faults.push({ pointer: at, code: 'too-many', detail: `must be one for ${valueType}` });
+  if (valueType === 'FREE_TEXT') return;
+  defaultValues.forEach((given, index) => {
+    if (!options.includes(given))
+      faults.push({ pointer: `${at}/${index}`, code: 'not-an-option', detail: 'must be one of the options' });
+  });
+}
+
+export const readConditions = objectOf({
+  title: required(line()),
+  body: required(rich),
+  acceptLabel: line(120),
+  rejectLabel: line(120),
+  refusable: flag,
+});
+
+export const readEmail = objectOf({
+  sender: line(320),
+  subject: required(line(255)),
+  title: line(),
+  body: required(rich),
+  buttonLabel: line(120),
+  footer: rich,
+  signature: rich,
+});
+
+const maxCss = 64 * 1024;
+
+/** A style sheet that may change colours, type and spacing, and nothing else (security.md, "Pages"). */
+const css: Field<string> = (value, at, faults) => {
+  if (value === undefined || value === null || value === '') return undefined;
+  if (typeof value !== 'string') {
+    faults.push({ pointer: at, code: 'invalid', detail: 'must be a text' });
+    return undefined;
+  }
+  if (value.length > maxCss) {
+    faults.push({ pointer: at, code: 'too-long', detail: `must have at most ${maxCss} characters` });
+    return undefined;
+  }
+  for (const detail of checkThemeCss(value)) faults.push({ pointer: at, code: 'invalid', detail });
+  return value;
+};
+
+/** An uploaded image, by the path that its upload answered. */
+const logoPath: Field<string> = (value, at, faults) => {
+  const given = line(200)(value, at, faults);
+  if (given !== undefined && logoIdOf(given) === undefined)
+    faults.push({
+      pointer: at,
+      code: 'invalid',
+      detail: 'must be the path of an uploaded logo, /assets/logos/<id>',
+    });
+  return given;
+};
+
+/** The id in `/assets/logos/<id>`. */
+export function logoIdOf(path: string): string | undefined {
+  return /^\/assets\/logos\/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/.exec(path)?.[1];
+}
+
+export const readTheme = objectOf({
+  name: required(line()),
+  icon: logoPath,
+  css,
+  logoPath,
+  logoAltText: line(),
+  logoPosition: oneOf('LEFT', 'CENTER', 'RIGHT'),
+  colorScheme: oneOf('auto', 'light', 'dark'),
+});
