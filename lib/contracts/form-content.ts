@@ -4,7 +4,10 @@ import type { components } from '#lib/contracts/openapi.gen.ts';
 
 type Schemas = components['schemas'];
 
-/** Content and its BCP 47 language, which may differ from the form's (docs/interface.md, "The consent context"). */
+/**
+ * Content and its BCP 47 language, which may differ from the form's (docs/interface.md, "The consent
+ * context").
+ */
 type Localised<Content> = Omit<Content, 'lang'> & { lang: string };
 
 export type DataController = Schemas['DataController'];

@@ -49,7 +49,10 @@ interface RequestParts {
  */
 export type ValidateRequest = (operation: ContractOperation, request: RequestParts) => void;
 
-/** Bounds of clients' requests, which the domain checks after normalisation and answers with 422 instead of 400. */
+/**
+ * Bounds of clients' requests, which the domain checks after normalisation and answers with 422 instead of
+ * 400.
+ */
 const domainBounds = ['minLength', 'maxLength', 'pattern', 'minItems', 'maxItems', 'maxProperties'];
 
 /** Makes the validators of all operations in the document. */
@@ -83,7 +86,9 @@ export async function createRequestValidator(
   return { operations, validate };
 }
 
-/** Compiles each validator on first use, because compiling all takes seconds. Tests check the document itself. */
+/**
+ * Compiles each validator on first use, because compiling all takes seconds. Tests check the document itself.
+ */
 async function createBackend(
   definition: Document,
   ignoredInBodies: readonly string[] = [],

@@ -18,7 +18,7 @@ export function lookupLanguage(wanted: readonly string[], available: readonly st
   return undefined;
 }
 
-/** The languages of an Accept-Language header in order of preference, without those with q=0. */
+/** The languages of an Accept-Language header in order of preference, without those of q=0. */
 export function acceptedLanguages(acceptLanguage: string | undefined): readonly string[] {
   return acceptLanguage ? readLanguages(acceptLanguage) : [];
 }
