@@ -1,10 +1,11 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import {
   applyDecision,
   type OwnerDecision,
   type PartState,
 } from '../../services/transactions/domain/part.ts';
+import { createRecentDatabaseTime } from '../../services/transactions/domain/peer-part.ts';
 
 const states: PartState[] = ['SENDING', 'HELD', 'ACCEPTED', 'REFUSED', 'DROPPED'];
 const verdicts: OwnerDecision['verdict'][] = ['committed', 'held', 'rolledback', 'refused', 'expired'];
@@ -50,5 +51,20 @@ describe('a part at its owner', () => {
         expect(moves).toBeLessThanOrEqual(2);
       }),
     );
+  });
+});
+
+describe('the recent database time', () => {
+  beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'] }));
+  afterEach(() => void vi.useRealTimers());
+
+  it('advances for one second and is unknown before and after', () => {
+    const time = createRecentDatabaseTime();
+    expect(time.now()).toBeUndefined();
+    time.set(new Date(5_000));
+    vi.advanceTimersByTime(999);
+    expect(time.now()).toEqual(new Date(5_999));
+    vi.advanceTimersByTime(1);
+    expect(time.now()).toBeUndefined();
   });
 });

@@ -9,7 +9,12 @@ import type { Logger } from '#lib/observability/logger.ts';
 import type { SubmissionMetrics } from '#lib/observability/metrics/event-metrics.ts';
 import { composeCommitment, type ValidCheck } from '../domain/commitment.ts';
 import { deliveryDeadline } from '../domain/part.ts';
-import { openPart, peerTransaction, type ReceivedPart } from '../domain/peer-part.ts';
+import {
+  openPart,
+  peerTransaction,
+  type ReceivedPart,
+  type RecentDatabaseTime,
+} from '../domain/peer-part.ts';
 import { createdTransaction, type NewTransaction, type ReadTransaction } from '../domain/transaction.ts';
 import { insertTransaction } from '../queries/create-transaction.ts';
 import {
@@ -27,6 +32,7 @@ export interface AcceptDependencies extends SubmitDependencies {
   forms: FormsOperations;
   /** Private keys that parts may be sealed to. */
   sealingKeys: readonly PrivateKey[];
+  recentTime: RecentDatabaseTime;
   log: Logger;
   metrics?: SubmissionMetrics;
 }
@@ -38,19 +44,24 @@ interface ValidPart {
 }
 
 /**
- * Decides about a part that a peer sent: opens it, checks it by this instance's own rules, and stores transaction, records, receipt and
- * verdict in one COMMIT (docs/federation.md, "Answers at their owner"). Idempotent: a part that arrives again gets its first verdict.
+ * Decides about a part that a peer sent: opens it, checks it by this instance's own rules, and stores
+ * transaction, records, receipt and verdict in one COMMIT (docs/federation.md, "Answers at their owner").
+ * Idempotent: a part that arrives again gets its first verdict.
  * @throws Failure `unavailable`: nothing is decided.
  */
 export async function acceptPart(
   dependencies: AcceptDependencies,
   received: ReceivedPart,
 ): Promise<SubmissionVerdict> {
-  const { db, metrics, wake } = dependencies;
+  const { db, recentTime, metrics, wake } = dependencies;
   const key = { peer: received.peer.url, sid: received.sid };
-  const { now, known } = await readVerdict(db, key);
-  if (known) return repeatVerdict(dependencies, received, known);
-  const stored = await store(dependencies, received, await judge(dependencies, received, now), now);
+  let stored = await storeAtOnce(dependencies, received);
+  if (!stored) {
+    const { now, known } = await readVerdict(db, key);
+    if (known) return repeatVerdict(dependencies, received, known);
+    recentTime.set(now);
+    stored = await store(dependencies, received, await judge(dependencies, received, now), { now });
+  }
   if (stored) {
     metrics?.judged(stored);
     wake();
@@ -59,6 +70,23 @@ export async function acceptPart(
   const { known: first } = await readVerdict(db, key);
   if (!first) throw fail('unavailable', 'Another request is storing this part. Try again.');
   return repeatVerdict(dependencies, received, first);
+}
+
+/**
+ * Fast path: a valid part that follows another one within a second is stored without reading first. The read
+ * is 11 % of the time and of the CPU of this command.
+ * @returns undefined if the part must be stored the other way.
+ */
+async function storeAtOnce(
+  dependencies: AcceptDependencies,
+  received: ReceivedPart,
+): Promise<SubmissionVerdict | undefined> {
+  const now = dependencies.recentTime.now();
+  if (!now || received.submission.mode === 'hold') return undefined;
+  // A part that has its verdict gets it even while forms is unavailable.
+  const judged = await judge(dependencies, received, now).catch(() => undefined);
+  if (!judged || 'refused' in judged) return undefined;
+  return store(dependencies, received, judged, { now, maxSkewSeconds: 1 });
 }
 
 /** The first verdict stands if the content is the same. */
@@ -98,12 +126,18 @@ async function judge(
   return fresh ? { fresh, check: { ...check, parts: [] } } : { refused: 'invalid' };
 }
 
-/** @returns undefined if another request has stored a verdict on the part. */
+interface StoringTime {
+  now: Date;
+  /** Largest difference from the database's time; undefined if `now` was read from the database. */
+  maxSkewSeconds?: number;
+}
+
+/** @returns undefined if the part has a verdict already, or `now` is not the database's time. */
 async function store(
   dependencies: AcceptDependencies,
   received: ReceivedPart,
   judged: ValidPart | { refused: RefusalReason },
-  now: Date,
+  time: StoringTime,
 ): Promise<SubmissionVerdict | undefined> {
   const { db } = dependencies;
   const { peer, sid, submission } = received;
@@ -112,7 +146,7 @@ async function store(
   let verdict: StoredVerdict & { digest: Buffer };
   let isStored: boolean;
   if ('refused' in judged) {
-    // A refusal must be stored, so that the part gets the same verdict again; until there is room the peer retries.
+    // Refusals must be stored, so that a repeated part gets the same verdict.
     if (await isFull(db, peer.url, 'refused'))
       throw fail('unavailable', 'Too many parts of this peer were refused. Try again later.', {
         headers: { 'Retry-After': '3600' },
@@ -125,7 +159,7 @@ async function store(
     const accepted = { key, verdict, received, part: judged };
     isStored = isHold
       ? await db.withTransaction((tx) => holdPart(dependencies, tx, accepted))
-      : await commitPart(dependencies, accepted, now);
+      : await commitPart(dependencies, accepted, time);
   }
   return isStored ? presentVerdict(verdict) : undefined;
 }
@@ -146,19 +180,21 @@ function factsOf({ verdict, received: { peer }, part: { check } }: AcceptedPart,
 async function commitPart(
   dependencies: AcceptDependencies,
   accepted: AcceptedPart,
-  now: Date,
+  { now, maxSkewSeconds }: StoringTime,
 ): Promise<boolean> {
-  const { db, instance, signReceipt } = dependencies;
+  const { db, recentTime, instance, signReceipt } = dependencies;
   const { key, verdict, part } = accepted;
   const created = createdTransaction(part.fresh, now);
   const facts = factsOf(accepted, { transaction: created, now });
   const { commitment, body } = composeCommitment(facts, dependencies);
   const receipt = { body, jws: signReceipt(body) };
-  return commitPeerPart(
+  const stored = await commitPeerPart(
     db,
-    { key, verdict, created, commitment: { ...commitment, receipt } },
+    { key, verdict, created, commitment: { ...commitment, receipt }, maxSkewSeconds },
     instance.baseUrl,
   );
+  if (stored) recentTime.set(stored);
+  return stored !== undefined;
 }
 
 async function holdPart(

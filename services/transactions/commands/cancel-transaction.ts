@@ -16,9 +16,7 @@ export async function cancelTransaction(
   { id, principal }: { id: string; principal: Principal },
 ): Promise<ReadTransaction> {
   const { baseUrl } = instance;
-  const read = await readTransaction(db, id);
-  if (!read) throw noSuchTransaction();
-  requireAccess(principal, read);
+  const read = requireAccess(principal, await readTransaction(db, id));
   if (!isPrivileged(principal) && !read.transaction.context.cancellable)
     throw fail('forbidden', 'The transaction is not cancellable.');
   const isCancelled = await db.withTransaction(async (tx) => {

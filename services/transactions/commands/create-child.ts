@@ -1,7 +1,7 @@
 import type { Principal } from '#lib/contracts/principal.ts';
 import type { Database } from '#lib/db/database.ts';
 import { randomId } from '#lib/ids/random-ids.ts';
-import { actorName, noSuchTransaction, requireAccess, requireUpdatable } from '../domain/access.ts';
+import { actorName, requireAccess, requireUpdatable } from '../domain/access.ts';
 import type { NewTransaction, ReadTransaction, Transaction } from '../domain/transaction.ts';
 import { closeExpiredChild, lockTransaction } from '../queries/change-state.ts';
 import { insertTransaction } from '../queries/create-transaction.ts';
@@ -17,9 +17,7 @@ export async function createChild(
   { id, principal, languages }: { id: string; principal: Principal; languages: string[] },
 ): Promise<ReadTransaction & { created: boolean }> {
   const source = instance.baseUrl;
-  const parent = await readTransaction(db, id);
-  if (!parent) throw noSuchTransaction();
-  requireAccess(principal, parent, 'result');
+  const parent = requireAccess(principal, await readTransaction(db, id), 'result');
   requireUpdatable(parent);
   const child = await db.withTransaction(async (tx) => {
     // Of several requests at once one creates the child and the others find it.

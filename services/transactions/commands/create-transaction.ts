@@ -11,7 +11,13 @@ import {
 } from '../domain/context.ts';
 import { collectFields } from '../domain/context-fields.ts';
 import { recordStatus } from '../domain/records.ts';
-import { isFinal, newTransaction, type ReadTransaction, stateAt } from '../domain/transaction.ts';
+import {
+  isFinal,
+  type NewTransaction,
+  newTransaction,
+  type ReadTransaction,
+  stateAt,
+} from '../domain/transaction.ts';
 import { normaliseText } from '../domain/values.ts';
 import {
   insertClaiming,
@@ -64,8 +70,7 @@ interface CreateDependencies {
 }
 
 /**
- * Creates a transaction, or returns the one of an equal context (docs/interface.md, "Duplicate creation"). Any number of equal requests at
- * once create one.
+ * Creates a transaction, or returns the one of an equal context (docs/interface.md, "Duplicate creation").
  * @throws Failure of `resolveLayout`.
  */
 export async function createTransaction(
@@ -84,17 +89,29 @@ export async function createTransaction(
   }
   const existing = await readClaimed(db, digest);
   if (existing && (await isReusable(db, existing, active))) return { ...existing, created: false };
-  const decided = await db.withTransaction(async (tx) => {
-    // Equal requests decide one after the other; the second finds what the first has created.
-    await lockClaim(tx, digest);
-    const claimed = await readClaimed(tx, digest);
-    if (claimed && (await isReusable(tx, claimed, active))) return { ...claimed, created: false };
-    const created = await insertTransaction(tx, fresh, source);
-    await repointClaim(tx, digest, fresh.id);
-    return { ...created, created: true };
-  });
+  const decided = await db.withTransaction((tx) =>
+    reuseOrCreate(tx, digest, { fresh, source, isUsable: (claimed) => isReusable(tx, claimed, active) }),
+  );
   if (decided.created) wake();
   return decided;
+}
+
+/** Of equal requests at once one creates the transaction, and the others find it: the claim is locked. */
+export async function reuseOrCreate(
+  tx: Queries,
+  digest: Buffer,
+  {
+    fresh,
+    source,
+    isUsable,
+  }: { fresh: NewTransaction; source: string; isUsable: (claimed: ReadTransaction) => Promise<boolean> },
+): Promise<ReadTransaction & { created: boolean }> {
+  await lockClaim(tx, digest);
+  const claimed = await readClaimed(tx, digest);
+  if (claimed && (await isUsable(claimed))) return { ...claimed, created: false };
+  const created = await insertTransaction(tx, fresh, source);
+  await repointClaim(tx, digest, fresh.id);
+  return { ...created, created: true };
 }
 
 /** Open before its deadline, or committed with at least one record and all records VALID. */

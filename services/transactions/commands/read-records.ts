@@ -1,7 +1,7 @@
 import type { FormsOperations } from '#lib/contracts/forms.ts';
 import type { Queries } from '#lib/db/database.ts';
 import { type Position, writeCursor } from '#lib/http/lists.ts';
-import { type PresentedRecord, presentRecord } from '../presenters/records.ts';
+import { type Extracted, type PresentedRecord, presentRecord } from '../presenters/records.ts';
 import {
   type Condition,
   type ExtractedRecord,
@@ -13,8 +13,8 @@ import { type RecordFilter, readRecords } from '../queries/records.ts';
 import { readNow } from '../queries/transactions.ts';
 
 /**
- * A subject's records by key; with an object by `"<key>|<subject>|<object>"` (docs/interface.md, "Records"). The active MAJORs are read now,
- * so that a new MAJOR takes effect at once.
+ * A subject's records by key; with an object by `<key>|<subject>|<object>` (docs/interface.md, "Records").
+ * A new MAJOR takes effect at once.
  * @param states states or statuses to keep; applied last, so they never change which record is the newest.
  */
 export async function listRecords(
@@ -39,15 +39,6 @@ export async function listRecords(
 
 /** One condition finds records, several conditions find subjects with their records. */
 export type Extraction = { condition: Condition } | { operator: 'AND' | 'OR'; conditions: Condition[] };
-
-export interface Extracted {
-  subjectName: string;
-  subjectEmail?: string;
-  emailAddress?: string;
-  /** The newest of `records`. */
-  record: PresentedRecord;
-  records: PresentedRecord[];
-}
 
 interface Dependencies {
   db: Queries;
@@ -126,8 +117,8 @@ async function* walkRecords(
 }
 
 /**
- * All subjects that match the conditions, each at the position of its newest valid record that matches the first condition (AND) or any
- * condition (OR).
+ * All subjects that match the conditions, each at the position of its newest valid record that matches the
+ * first condition (AND) or any condition (OR).
  */
 async function* walkSubjects(
   dependencies: Dependencies,

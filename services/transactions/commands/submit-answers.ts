@@ -3,7 +3,7 @@ import type { AnswerCheck, FormsOperations } from '#lib/contracts/forms.ts';
 import type { Principal } from '#lib/contracts/principal.ts';
 import type { Queries } from '#lib/db/database.ts';
 import { fail } from '#lib/errors/fail.ts';
-import { noSuchTransaction, requireAccess, requireOpen } from '../domain/access.ts';
+import { requireAccess, requireOpen } from '../domain/access.ts';
 import { type AnswersDigests, withComment } from '../domain/answers.ts';
 import {
   type CommitmentFacts,
@@ -78,9 +78,7 @@ export async function submitAnswers(
   const { principal, comment } = submission;
   const answers = withComment(submission.answers, comment);
   for (let attempt = 0; attempt < attempts; attempt += 1) {
-    const read = await readTransaction(db, submission.id);
-    if (!read) throw noSuchTransaction();
-    requireAccess(principal, read);
+    const read = requireAccess(principal, await readTransaction(db, submission.id));
     if (await isRepeated(dependencies, read, answers)) return { outcome: 'stored', read };
     requireOpen(read, instance.baseUrl);
     const check = await checkSubmission(dependencies, read, submission);

@@ -1,21 +1,15 @@
-import type { ActiveVersions, AnswerCheck } from '#lib/contracts/forms.ts';
+import type { AnswerCheck } from '#lib/contracts/forms.ts';
 import type { Principal } from '#lib/contracts/principal.ts';
-import type { Database, Queries } from '#lib/db/database.ts';
+import type { Database } from '#lib/db/database.ts';
 import { Failure, fail } from '#lib/errors/fail.ts';
 import { splitComment, staleSerial, withComment } from '../domain/answers.ts';
 import type { ValidCheck } from '../domain/commitment.ts';
 import { contextDigest, layoutReference } from '../domain/context.ts';
 import { sealExpiry } from '../domain/part.ts';
-import { type NewTransaction, newTransaction, type ReadTransaction, stateAt } from '../domain/transaction.ts';
-import {
-  insertClaiming,
-  insertTransaction,
-  lockClaim,
-  readClaimed,
-  repointClaim,
-} from '../queries/create-transaction.ts';
+import { newTransaction, type ReadTransaction, stateAt } from '../domain/transaction.ts';
+import { insertClaiming } from '../queries/create-transaction.ts';
 import { readNow } from '../queries/transactions.ts';
-import { isReusable, readContext } from './create-transaction.ts';
+import { isReusable, readContext, reuseOrCreate } from './create-transaction.ts';
 import {
   commitAnswers,
   hiddenKeys,
@@ -32,8 +26,8 @@ interface SingleStep {
 }
 
 /**
- * Creates a transaction and submits its answers, or does nothing. Idempotent; if an equal context has an open transaction, that one is
- * answered.
+ * Creates a transaction and submits its answers, or does nothing. Idempotent; an open transaction of an equal
+ * context is answered instead.
  * @throws Failure of a creation or a submission, with pointers below `/context` and `/values`.
  */
 export async function submitSingleStep(
@@ -62,10 +56,18 @@ export async function submitSingleStep(
   const notices = noticesIn(check);
   const answersDigest = digests.of(given, check.parts.length > 0, notices);
   const isSame = (digest: Buffer) => digests.isOf(digest, given) || digests.isOf(digest, given, notices);
-  const claim = { digest: contextDigest(context, layout, active), active, isSame };
+  const digest = contextDigest(context, layout, active);
   const fresh = newTransaction(context, layout, principal);
+  const source = instance.baseUrl;
   const submitted = await db.withTransaction(async (tx) => {
-    const read = await claimTarget(tx, claim, fresh, instance.baseUrl);
+    // The transaction to answer: a new one, or the open one of an equal context; or the one with these answers.
+    const isUsable = async (claimed: ReadTransaction) => {
+      if (stateAt(claimed.transaction, claimed.now) === 'CREATED') return true;
+      const { answersDigest: earlier } = claimed.transaction;
+      return earlier !== null && isSame(earlier) && isReusable(tx, claimed, active);
+    };
+    const inserted = await insertClaiming(tx, digest, fresh, source);
+    const read = inserted ?? (await reuseOrCreate(tx, digest, { fresh, source, isUsable }));
     if (read.transaction.state !== 'CREATED') return { ...read, created: false };
     const committed = await commitAnswers(
       { ...dependencies, db: tx, wake() {} },
@@ -76,33 +78,6 @@ export async function submitSingleStep(
   });
   if (submitted.created) wake();
   return submitted;
-}
-
-interface Claim {
-  /** Of the context. */
-  digest: Buffer;
-  active: ActiveVersions;
-  /** Whether a digest of answers is that of this submission. */
-  isSame: (digest: Buffer) => boolean;
-}
-
-/** The transaction to answer: a new one, the open one of an equal context, or the one that has the same answers. */
-async function claimTarget(
-  tx: Queries,
-  { digest, active, isSame }: Claim,
-  fresh: NewTransaction,
-  source: string,
-): Promise<ReadTransaction> {
-  const inserted = await insertClaiming(tx, digest, fresh, source);
-  if (inserted) return inserted;
-  await lockClaim(tx, digest);
-  const claimed = await readClaimed(tx, digest);
-  if (claimed && stateAt(claimed.transaction, claimed.now) === 'CREATED') return claimed;
-  const answers = claimed?.transaction.answersDigest;
-  if (claimed && answers && isSame(answers) && (await isReusable(tx, claimed, active))) return claimed;
-  const created = await insertTransaction(tx, fresh, source);
-  await repointClaim(tx, digest, fresh.id);
-  return created;
 }
 
 function requireValid(check: AnswerCheck): ValidCheck {

@@ -15,11 +15,13 @@ export function noSuchTransaction() {
  * @throws Failure `not-found` for everyone else, `unauthorized` for a revoked or expired token, `forbidden`
  * for a `receipt` token at a task.
  */
-export function requireAccess(
+export function requireAccess<Read extends ReadTransaction>(
   principal: Principal,
-  { transaction, now }: ReadTransaction,
+  read: Read | undefined,
   need: 'task' | 'result' = 'task',
-): void {
+): Read {
+  if (!read) throw noSuchTransaction();
+  const { transaction, now } = read;
   const token = principal.transaction;
   if (token) {
     if (token.id !== transaction.id) throw noSuchTransaction();
@@ -29,10 +31,10 @@ export function requireAccess(
       throw unauthorized('The transaction token is not valid.');
     if (token.use === 'receipt' && need === 'task')
       throw fail('forbidden', 'This token only opens the result, the receipt and the change of a consent.');
-    return;
+    return read;
   }
-  if (isPrivileged(principal)) return;
-  if (principal.subject !== transaction.subject) throw noSuchTransaction();
+  if (!isPrivileged(principal) && principal.subject !== transaction.subject) throw noSuchTransaction();
+  return read;
 }
 
 /** Until when links open the receipt of a transaction; undefined before it is committed. */

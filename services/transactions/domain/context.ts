@@ -3,6 +3,7 @@ import type { Fault } from '#lib/errors/fail.ts';
 import { sha256Canonical } from './answers.ts';
 import { type ContextField, collectFields } from './context-fields.ts';
 import {
+  invalid,
   isFault,
   longestValidity,
   parseHttpUrl,
@@ -104,13 +105,13 @@ const oneOf =
   ({ value, pointer }) =>
     allowed.includes(String(value))
       ? value
-      : { pointer, code: 'invalid', detail: `${what} must be one of ${allowed.join(', ')}` };
+      : invalid(pointer, `${what} must be one of ${allowed.join(', ')}`);
 
 const duration =
   (most: string): Reader =>
   ({ value, pointer }) => {
     const read = readDuration(String(value), most);
-    return 'fault' in read ? { pointer, code: 'invalid', detail: read.fault } : read.text;
+    return 'fault' in read ? invalid(pointer, read.fault) : read.text;
   };
 
 const readers: Partial<Record<ContextField, Reader>> = {
@@ -123,9 +124,7 @@ const readers: Partial<Record<ContextField, Reader>> = {
   timeout: duration('P90D'),
   callback: parseHttpUrl,
   callbackTriggerDelay: ({ value, pointer }) =>
-    Number(value) >= 0 && Number(value) <= 600_000
-      ? value
-      : { pointer, code: 'invalid', detail: 'must be 0 to 600,000 ms' },
+    Number(value) >= 0 && Number(value) <= 600_000 ? value : invalid(pointer, 'must be 0 to 600,000 ms'),
   iframeOrigin: parseOrigin,
   confirmation: oneOf(confirmations, 'confirmation'),
   peerCommit: oneOf(['independent', 'together'], 'peerCommit'),
@@ -149,9 +148,9 @@ function unavailableFeatures(context: ConsentContext, fields: Map<ContextField, 
 }
 
 /**
- * The digest by which two contexts are equal (docs/interface.md, "Duplicate creation"): SHA-256 over the canonical JSON (RFC 8785) of the
- * context with its layout resolved and the ACTIVE MAJOR of each element. Author, sendInvitation, Accept-Language and the form of the
- * layout (`elements` or `blocs`) do not count.
+ * The digest by which two contexts are equal (docs/interface.md, "Duplicate creation"): SHA-256 over the
+ * canonical JSON (RFC 8785) of the context with its layout resolved and the ACTIVE MAJOR of each element.
+ * Author, sendInvitation and the form of the layout (`elements` or `blocs`) do not count.
  */
 export function contextDigest(context: ConsentContext, layout: PinnedLayout, active: ActiveVersions): Buffer {
   const { author, sendInvitation, layout: _saved, layoutData, ...counted } = context;

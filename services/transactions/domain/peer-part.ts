@@ -97,3 +97,23 @@ function readText(text: string, most: number, prefix = ''): string | undefined {
   // A combining mark at the start would merge with the last letter of the prefix.
   return whole.startsWith(prefix.trimStart()) ? whole : undefined;
 }
+
+/** The database's time, estimated from one read a moment ago; the statement that uses it must verify it. */
+export interface RecentDatabaseTime {
+  set(now: Date): void;
+  /** Undefined if the last read was over a second ago. */
+  now(): Date | undefined;
+}
+
+export function createRecentDatabaseTime(): RecentDatabaseTime {
+  let read: { now: Date; at: number } | undefined;
+  return {
+    set(now) {
+      read = { now, at: performance.now() };
+    },
+    now() {
+      const sinceMs = read ? performance.now() - read.at : Number.POSITIVE_INFINITY;
+      return read && sinceMs < 1_000 ? new Date(read.now.getTime() + sinceMs) : undefined;
+    },
+  };
+}

@@ -11,16 +11,14 @@ export function isFault(value: unknown): value is Fault {
   return typeof value === 'object' && value !== null && 'pointer' in value && 'detail' in value;
 }
 
+export function invalid(pointer: string, detail: string): Fault {
+  return { pointer, code: 'invalid', detail };
+}
+
 /** A text in NFC, trimmed, of 1 to `most` characters (code points). */
 export function parseText({ value, pointer }: Given, most: number): string | Fault {
   const text = readBoundedText(String(value), most);
-  return (
-    text || {
-      pointer,
-      code: 'invalid',
-      detail: `must be a text of 1 to ${most.toLocaleString('en')} characters`,
-    }
-  );
+  return text || invalid(pointer, `must be a text of 1 to ${most.toLocaleString('en')} characters`);
 }
 
 /** Normalises a text; subjects and other identifiers are then compared exactly (docs/interface.md, "Terms"). */
@@ -30,13 +28,8 @@ export function normaliseText(text: string): string {
 
 /** A BCP 47 tag in its canonical form. */
 export function parseLanguage({ value, pointer }: Given): string | Fault {
-  return (
-    canonicalLanguageTag(String(value)) ?? {
-      pointer,
-      code: 'invalid',
-      detail: 'must be a BCP 47 language tag such as en or fr-CA',
-    }
-  );
+  const tag = canonicalLanguageTag(String(value));
+  return tag ?? invalid(pointer, 'must be a BCP 47 language tag such as en or fr-CA');
 }
 
 /** An http(s) URL without credentials. Pages link and redirect to it, so `javascript:` is refused. */
@@ -48,9 +41,7 @@ export function parseHttpUrl({ value, pointer }: Given): string | Fault {
     url.username === '' &&
     url.password === '' &&
     url.href.length <= 2048;
-  return fine
-    ? url.href
-    : { pointer, code: 'invalid', detail: 'must be an http or https URL without credentials' };
+  return fine ? url.href : invalid(pointer, 'must be an http or https URL without credentials');
 }
 
 /** A web origin as the WHATWG URL parser serialises it. */
@@ -59,7 +50,7 @@ export function parseOrigin({ value, pointer }: Given): string | Fault {
   const bare = url && /^https?:$/.test(url.protocol) && url.username === '' && url.password === '';
   if (bare && hostName.test(url.hostname) && url.pathname === '/' && url.search === '' && url.hash === '')
     return url.origin;
-  return { pointer, code: 'invalid', detail: 'must be an origin such as https://www.example.org' };
+  return invalid(pointer, 'must be an origin such as https://www.example.org');
 }
 
 /** Longest `validity` of answers. */
@@ -69,7 +60,7 @@ export const longestValidity = 'P100Y';
 export type DurationResult = { text: string } | { fault: string };
 
 /**
- * Parses an ISO 8601 duration. Other spellings that ISO 8601-2 and Temporal allow (`+P1D`, `p1d`, `PT0,5S`) become canonical.
+ * Parses an ISO 8601 duration. Other spellings of ISO 8601-2 (`+P1D`, `p1d`, `PT0,5S`) become canonical.
  * @param most the longest allowed, ISO 8601.
  */
 export function readDuration(text: string, most: string): DurationResult {

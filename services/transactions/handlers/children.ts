@@ -4,7 +4,7 @@ import { fail } from '#lib/errors/fail.ts';
 import type { Handlers, OperationInput } from '#lib/http/operation.ts';
 import { acceptedLanguages } from '#lib/i18n/match-language.ts';
 import { createChild } from '../commands/create-child.ts';
-import { noSuchTransaction, requireAccess, requireUpdatable } from '../domain/access.ts';
+import { requireAccess, requireUpdatable } from '../domain/access.ts';
 import { type ReadTransaction, stateAt } from '../domain/transaction.ts';
 import { linksOf, withToken } from '../domain/transaction-token.ts';
 import { formPage } from '../presenters/form-page.ts';
@@ -14,7 +14,13 @@ import { mintToken } from '../presenters/transaction.ts';
 import { readOpenChild, readTransaction } from '../queries/transactions.ts';
 import { openForm } from './forms.ts';
 import type { Dependencies } from './handlers.ts';
-import { readerLanguages, redirectToTransaction, sendTransaction, sendTransactionPage } from './send.ts';
+import {
+  findTheme,
+  readerLanguages,
+  redirectToTransaction,
+  sendTransaction,
+  sendTransactionPage,
+} from './send.ts';
 
 /** /consents/{txid}/child */
 export function childHandlers(dependencies: Dependencies): Handlers {
@@ -22,10 +28,8 @@ export function childHandlers(dependencies: Dependencies): Handlers {
   return {
     /** A page with one button, or the open child as JSON. It creates nothing, because mail scanners follow links. */
     async getChild(ctx, { params, principal, mode }) {
-      const read = await readTransaction(db, params.txid ?? '');
-      if (!read) throw noSuchTransaction();
+      const read = requireAccess(principal, await readTransaction(db, params.txid ?? ''), 'result');
       const { transaction, now } = read;
-      requireAccess(principal, read, 'result');
       if (mode === 'json') {
         const child = await readOpenChild(db, transaction.id);
         if (!child) throw fail('not-found', 'The transaction has no open child.');
@@ -35,9 +39,7 @@ export function childHandlers(dependencies: Dependencies): Handlers {
       const token = mintToken(tokens, read, principal);
       const languages = readerLanguages(ctx, transaction.context.language, defaultLanguage);
       const language = languages[0] as string;
-      const theme = transaction.layout.theme
-        ? await forms.theme({ key: transaction.layout.theme, language })
-        : null;
+      const theme = await findTheme(forms, [transaction.layout.theme], language);
       const links = linksOf(instance.baseUrl, transaction.id);
       await sendTransactionPage(ctx, dependencies, read, {
         page: 'child',

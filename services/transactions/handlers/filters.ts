@@ -1,7 +1,7 @@
 import { type Fault, fail } from '#lib/errors/fail.ts';
 import { readChoices } from '#lib/http/lists.ts';
 import { states } from '../domain/transaction.ts';
-import { normaliseText } from '../domain/values.ts';
+import { invalid, normaliseText } from '../domain/values.ts';
 import type { TransactionFilter } from '../queries/transactions.ts';
 
 type Given = Record<string, unknown>;
@@ -28,11 +28,7 @@ export function readTime(value: unknown, name: string, faults: Fault[]): Date | 
     : new Date(/^\d{4}-\d\d-\d\d([T ]|$)/.test(text) ? text : Number.NaN);
   if (!Number.isNaN(time.getTime()) && time.getUTCFullYear() > 0 && time.getUTCFullYear() < 10_000)
     return time;
-  faults.push({
-    pointer: `/${name}`,
-    code: 'invalid',
-    detail: 'must be a time such as 2026-05-03T10:00:00Z',
-  });
+  faults.push(invalid(`/${name}`, 'must be a time such as 2026-05-03T10:00:00Z'));
   return undefined;
 }
 

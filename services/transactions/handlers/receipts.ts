@@ -1,11 +1,10 @@
 import type { Context } from 'koa';
 import Negotiator from 'negotiator';
-import type { FormsOperations } from '#lib/contracts/forms.ts';
 import type { Principal } from '#lib/contracts/principal.ts';
 import type { ReceiptBody } from '#lib/contracts/receipt-body.ts';
 import { fail } from '#lib/errors/fail.ts';
 import type { Handlers } from '#lib/http/operation.ts';
-import { noSuchTransaction, requireAccess } from '../domain/access.ts';
+import { requireAccess } from '../domain/access.ts';
 import type { ReadTransaction } from '../domain/transaction.ts';
 import { linksOf, withToken } from '../domain/transaction-token.ts';
 import { embeddingOf } from '../presenters/page-parts.ts';
@@ -13,7 +12,7 @@ import { mintToken } from '../presenters/transaction.ts';
 import { readReceipt } from '../queries/records.ts';
 import { readTransaction } from '../queries/transactions.ts';
 import type { Dependencies } from './handlers.ts';
-import { sendTransactionPage } from './send.ts';
+import { findTheme, sendTransactionPage } from './send.ts';
 
 const json = 'application/json';
 const jose = 'application/jose';
@@ -34,9 +33,7 @@ export function receiptHandlers(dependencies: Dependencies): Handlers {
     /** The receipt as it was signed, or a page of it. */
     async getReceipt(ctx, { params, query, principal }) {
       const type = chooseType(ctx, query.format as string | undefined);
-      const read = await readTransaction(db, params.txid ?? '');
-      if (!read) throw noSuchTransaction();
-      requireAccess(principal, read, 'result');
+      const read = requireAccess(principal, await readTransaction(db, params.txid ?? ''), 'result');
       const receipt = await readReceipt(db, read.transaction.id);
       if (!receipt) throw fail('not-found', 'The transaction has no receipt before it is committed.');
       ctx.vary('Accept');
@@ -89,13 +86,4 @@ async function sendReceiptPage(
       })),
     },
   });
-}
-
-/** The first theme that exists; unknown ones are ignored. */
-async function findTheme(forms: FormsOperations, keys: (string | undefined)[], language: string) {
-  for (const key of keys) {
-    const theme = key ? await forms.theme({ key, language }) : null;
-    if (theme) return theme;
-  }
-  return null;
 }

@@ -3,15 +3,9 @@ import { isPrivileged } from '#lib/contracts/principal.ts';
 import { type Fault, fail } from '#lib/errors/fail.ts';
 import { linkNext, readChoices, readCursor, readLimit, uuidPattern } from '#lib/http/lists.ts';
 import type { Handlers, OperationInput } from '#lib/http/operation.ts';
-import {
-  type Extracted,
-  type Extraction,
-  extractPage,
-  extractRecords,
-  listRecords,
-} from '../commands/read-records.ts';
+import { type Extraction, extractPage, extractRecords, listRecords } from '../commands/read-records.ts';
 import { recordStates, recordStatuses } from '../domain/records.ts';
-import { presentCsv } from '../presenters/records.ts';
+import { type Extracted, presentCsv } from '../presenters/records.ts';
 import type { Condition } from '../queries/extraction.ts';
 import type { RecordFilter } from '../queries/records.ts';
 import { readText, readTime } from './filters.ts';

@@ -1,4 +1,5 @@
 import type { Context } from 'koa';
+import type { FormsOperations } from '#lib/contracts/forms.ts';
 import type { PageModel } from '#lib/contracts/pages.ts';
 import type { Fault } from '#lib/errors/fail.ts';
 import type { OperationInput } from '#lib/http/operation.ts';
@@ -72,8 +73,8 @@ export function redirectToTransaction(
 }
 
 /**
- * Redirects a browser after a form post. For a transaction with a callback the URL has a fragment, by which the script of the page
- * (services/forms/assets/page.js) knows that this load follows a submission. Browsers do not send fragments.
+ * Redirects a browser after a form post. For a transaction with a callback the URL has a fragment, by which
+ * services/forms/assets/page.js knows that this load follows a submission.
  */
 export function redirectAfterSending(
   ctx: Context,
@@ -95,4 +96,17 @@ export function readerLanguages(
     ...acceptedLanguages(ctx.get('accept-language')),
     instanceLanguage,
   ];
+}
+
+/** The first theme that exists; unknown ones are ignored. */
+export async function findTheme(
+  forms: Pick<FormsOperations, 'theme'>,
+  keys: (string | undefined)[],
+  language: string,
+) {
+  for (const key of keys) {
+    const theme = key ? await forms.theme({ key, language }) : null;
+    if (theme) return theme;
+  }
+  return null;
 }

@@ -2,6 +2,7 @@ import type { Queries } from '#lib/db/database.ts';
 import { type Fault, fail } from '#lib/errors/fail.ts';
 import type { Handlers, OperationInput } from '#lib/http/operation.ts';
 import { composeStats, type DecisionCount, type StateCount, splitPeriod } from '../domain/stats.ts';
+import { invalid } from '../domain/values.ts';
 import { countDecisions, countStates, type StatsPeriod } from '../queries/stats.ts';
 import { readNow } from '../queries/transactions.ts';
 import { readTime } from './filters.ts';
@@ -54,11 +55,7 @@ function readPeriod(query: OperationInput['query'], now: Date): { after: Date; b
   const after = readTime(query.after, 'after', faults) ?? new Date(before.getTime() - defaultDays * dayMs);
   const days = (before.getTime() - after.getTime()) / dayMs;
   if (faults.length === 0 && (days <= 0 || days > maxDays))
-    faults.push({
-      pointer: '/after',
-      code: 'invalid',
-      detail: `must be before the end of the period, by at most ${maxDays} days`,
-    });
+    faults.push(invalid('/after', `must be before the end of the period, by at most ${maxDays} days`));
   if (faults.length > 0) throw fail('invalid', 'The period is not valid.', { errors: faults });
   return { after, before };
 }

@@ -2,7 +2,7 @@ import { isPrivileged, type Principal } from '#lib/contracts/principal.ts';
 import { type Fault, fail } from '#lib/errors/fail.ts';
 import { type PageRequest, sendList, uuidPattern } from '#lib/http/lists.ts';
 import type { Handlers, OperationInput } from '#lib/http/operation.ts';
-import { isFault, parseLanguage, parseText } from '../domain/values.ts';
+import { invalid, isFault, parseLanguage, parseText } from '../domain/values.ts';
 import {
   insertSubject,
   listSubjects,
@@ -23,7 +23,7 @@ interface SubjectBody {
 /** /subjects */
 export function subjectHandlers({ db, instance }: Dependencies): Handlers {
   return {
-    /** An array, with the next page in Link (docs/interface.md, "Lists"). A plain user sees only themselves. */
+    /** An array, with the next page in Link (docs/interface.md, "Lists"). Plain users see only themselves. */
     async listSubjects(ctx, { query, principal }) {
       const name = readText(query.name);
       const only = isPrivileged(principal) ? undefined : (principal.subject ?? '');
@@ -49,7 +49,7 @@ export function subjectHandlers({ db, instance }: Dependencies): Handlers {
       ctx.body = presentSubject(subject);
     },
 
-    /** Changes the members that are present; an empty text clears. The name cannot change, because records refer to it. */
+    /** Changes the members that are present; an empty text clears. */
     async updateSubject(ctx, { params, body, principal }: OperationInput<SubjectBody>) {
       const id = params.name ?? '';
       const subject = uuidPattern.test(id) ? await readSubjectById(db, id) : undefined;
@@ -100,9 +100,7 @@ function readFields(body: SubjectBody, needsName: boolean): Fields {
 function parseEmail(text: string): string | Fault {
   const address = text.trim();
   const isValid = address.length <= 254 && /^[^\s@<>"]+@[^\s@<>"]+$/.test(address);
-  return isValid
-    ? address
-    : { pointer: '/emailAddress', code: 'invalid', detail: 'must be an e-mail address' };
+  return isValid ? address : invalid('/emailAddress', 'must be an e-mail address');
 }
 
 /** `Timestamp` members are epoch milliseconds (docs/interface.md, "Terms"). */

@@ -24,7 +24,13 @@ import {
 } from '../queries/transactions.ts';
 import { readTransactionFilter } from './filters.ts';
 import type { Dependencies } from './handlers.ts';
-import { readerLanguages, redirectAfterSending, sendTransaction, sendTransactionPage } from './send.ts';
+import {
+  findTheme,
+  readerLanguages,
+  redirectAfterSending,
+  sendTransaction,
+  sendTransactionPage,
+} from './send.ts';
 
 type Body = Record<string, unknown>;
 
@@ -57,9 +63,11 @@ export function transactionHandlers(dependencies: Dependencies): Handlers {
 
     /** JSON, or for a browser: a redirect to the form, or the page of the result. */
     async getTransaction(ctx, { params, principal, mode }) {
-      const read = await readTransactionWithReceipt(db, params.txid ?? '');
-      if (!read) throw noSuchTransaction();
-      requireAccess(principal, read, 'result');
+      const read = requireAccess(
+        principal,
+        await readTransactionWithReceipt(db, params.txid ?? ''),
+        'result',
+      );
       if (mode === 'json') return sendTransaction(ctx, dependencies, read, { principal });
       if (stateAt(read.transaction, read.now) !== 'CREATED')
         return sendFinalPage(ctx, dependencies, read, principal);
@@ -132,9 +140,7 @@ async function sendFinalPage(
   const receipt = read.receipt === null ? undefined : (JSON.parse(read.receipt) as ReceiptBody);
   const languages = readerLanguages(ctx, transaction.context.language, defaultLanguage);
   const language = receipt?.language ?? (languages[0] as string);
-  const theme = transaction.layout.theme
-    ? await forms.theme({ key: transaction.layout.theme, language })
-    : null;
+  const theme = await findTheme(forms, [transaction.layout.theme], language);
   const { contact, asker } = receipt
     ? askerOf(receipt.information.texts, receipt.information.lang ?? language)
     : await readAsker(forms, read, languages);

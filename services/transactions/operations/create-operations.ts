@@ -3,6 +3,7 @@ import type { ReleasedSubmission, TransactionsOperations } from '#lib/contracts/
 import { type AcceptDependencies, acceptPart } from '../commands/accept-part.ts';
 import { createTransaction, readContext } from '../commands/create-transaction.ts';
 import { decidePart } from '../commands/decide-part.ts';
+import { createRecentDatabaseTime } from '../domain/peer-part.ts';
 import { isFinal, stateAt } from '../domain/transaction.ts';
 import { linksOf, withToken } from '../domain/transaction-token.ts';
 import type { Dependencies } from '../handlers/handlers.ts';
@@ -17,6 +18,7 @@ const maxBytes = 2 * 1024 * 1024;
 /** The internal operations of this service (lib/contracts/transactions.ts). */
 export function createOperations(dependencies: OperationDependencies): TransactionsOperations {
   const { db, tokens, instance } = dependencies;
+  const accepting = { ...dependencies, recentTime: createRecentDatabaseTime() };
   return {
     async createTransaction({ context, author }) {
       const principal: Principal = { roles: ['operator'], name: author, account: `user:${author}` };
@@ -39,8 +41,8 @@ export function createOperations(dependencies: OperationDependencies): Transacti
       return { decision: state === 'COMMITTED' ? 'commit' : 'rollback' };
     },
 
-    acceptSubmission: (received) => acceptPart(dependencies, received),
-    decideSubmission: (decided) => decidePart(dependencies, decided),
+    acceptSubmission: (received) => acceptPart(accepting, received),
+    decideSubmission: (decided) => decidePart(accepting, decided),
   };
 }
 

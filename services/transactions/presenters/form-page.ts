@@ -10,7 +10,7 @@ import { linksOf, withToken } from '../domain/transaction-token.ts';
 import { type FilledForm, fillForm } from './form.ts';
 import { askerOf, embeddingOf } from './page-parts.ts';
 
-/** What a form page shows beside the form itself after a submission that was not accepted. */
+/** The part of a form page that depends on a rejected submission. */
 export interface Retry {
   values: Record<string, string[]>;
   faults: PageFault[];
@@ -19,9 +19,8 @@ export interface Retry {
   kept?: boolean;
 }
 
-const nothingYet: Retry = { values: {}, faults: [], changed: [] };
+const noAnswers: Retry = { values: {}, faults: [], changed: [] };
 
-/** What the page of an open transaction is made of. */
 interface Shown {
   form: FilledForm;
   description: FormDescription;
@@ -30,7 +29,7 @@ interface Shown {
   retry?: Retry;
 }
 
-/** The page of an open transaction: its form, or "already answered" when nothing is left to ask. */
+/** The page of an open transaction: its form, or "already answered" if all its elements are hidden. */
 export function formPage(read: ReadTransaction, shown: Shown): FormPage | AnsweredPage {
   const { form } = shown;
   const page = questionsPage(read, shown);
@@ -38,7 +37,10 @@ export function formPage(read: ReadTransaction, shown: Shown): FormPage | Answer
   const { language, instance, theme, embedding, actions } = page;
   const { content } = form.info;
   return {
-    ...{ language, instance, theme, embedding },
+    language,
+    instance,
+    theme,
+    embedding,
     asker: askerOf(content, content.lang).asker,
     page: 'answered',
     info: form.info.identifier,
@@ -47,38 +49,28 @@ export function formPage(read: ReadTransaction, shown: Shown): FormPage | Answer
   };
 }
 
-/** The page of the form, also when nothing is left to ask. */
+/** The page of the form, also if all its elements are hidden. */
 export function questionsPage(
   read: ReadTransaction,
-  { form, description, token, instance, retry = nothingYet }: Shown,
+  { form, description, token, instance, retry = noAnswers }: Shown,
 ): FormPage & { actions: NonNullable<FormPage['actions']> } {
   const { transaction } = read;
   const { context, layout } = transaction;
   const links = linksOf(instance.baseUrl, transaction.id);
   return {
-    page: 'form',
-    language: form.language,
-    instance,
-    theme: description.theme,
+    ...basePage(form, description, { context, layout, instance }),
+    ...retry,
     embedding: embeddingOf(read),
-    info: form.info,
-    elements: form.elements,
-    peers: form.peers,
-    layout: { ...layout, ...description.texts },
     actions: {
       submit: withToken(links.submit, token),
       cancel: context.cancellable ? withToken(links.cancel, token) : null,
     },
-    ...retry,
-    comment: null,
-    validity: context.validity,
     expires: transaction.expiresAt.toISOString(),
-    updatable: context.updatable,
     isChild: transaction.parent !== null,
   };
 }
 
-/** A decision as it is told back; null for a preference. */
+/** A decision as pages show it; null for a preference. */
 export function decisionOf(
   identifier: string,
   content: object,
@@ -89,7 +81,7 @@ export function decisionOf(
   return answers[0] === 'accepted' ? 'accepted' : 'refused';
 }
 
-/** A form's page as forms can make it whole again from the description that it is made of. */
+/** A form's page without the content that forms can add from the description. */
 export function outlineOf({
   info: _info,
   peers: _peers,
@@ -117,7 +109,7 @@ function earlierAnswer(element: FormElement): PageAnswer {
   };
 }
 
-/** The page of a form that is only looked at: nothing on it can be sent. */
+/** The page of a form that cannot be submitted. */
 export function previewPage({
   context,
   layout,
@@ -131,28 +123,34 @@ export function previewPage({
   valid: readonly EarlierRecord[];
   instance: PageInstance;
 }): FormPage {
-  const form = fillForm(description, valid, {
-    hides: () => !layout.existingElementsVisible,
-    child: false,
-  });
+  const hides = () => !layout.existingElementsVisible;
+  const form = fillForm(description, valid, { hides, child: false });
   return {
-    page: 'form',
+    ...basePage(form, description, { context, layout, instance }),
+    ...noAnswers,
+    embedding: null,
+    actions: null,
+    expires: null,
+    isChild: false,
+  };
+}
+
+function basePage(
+  form: FilledForm,
+  description: FormDescription,
+  { context, layout, instance }: { context: ConsentContext; layout: PinnedLayout; instance: PageInstance },
+) {
+  return {
+    page: 'form' as const,
     language: form.language,
     instance,
     theme: description.theme,
-    embedding: null,
     info: form.info,
     elements: form.elements,
     peers: form.peers,
     layout: { ...layout, ...description.texts },
-    actions: null,
-    values: {},
-    faults: [],
-    changed: [],
     comment: null,
     validity: context.validity,
-    expires: null,
     updatable: context.updatable,
-    isChild: false,
   };
 }

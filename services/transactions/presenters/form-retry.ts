@@ -8,9 +8,9 @@ const actionField: FormFields['action'] = 'accord-action';
 const shownField: FormFields['shown'] = 'accord-shown';
 
 /**
- * What the form shows again after a submission that was not accepted: unchanged answers are kept under today's identifiers,
- * changed questions are marked and asked anew.
- * @param answers as the browser sent them: the pressed button and what was shown are among them.
+ * The form after a rejected submission: answers are kept under the current identifiers; elements that have
+ * changed are marked and have no answer.
+ * @param answers as the browser sent them, with the pressed button and the shown elements.
  */
 export function retryAfter(
   check: Exclude<AnswerCheck, { outcome: 'valid' }>,
@@ -25,14 +25,14 @@ export function retryAfter(
   const changed: string[] = [];
   for (const element of form.elements) {
     const { identifier } = element;
-    // As the identifier has it, with the host of a peer: another owner may use the same key.
+    // Has the host of a peer, because several owners may use the same key.
     const key = keyOf(identifier);
     const given = givenByKey.get(key);
     const forAll = bulkAnswer(element, pressed);
     if (stale.has(key)) changed.push(identifier);
     else if (forAll !== undefined) values[identifier] = [forAll];
     else if (given) values[identifier] = given;
-    // Boxes that were all emptied are not sent; an earlier answer must not come back in their place.
+    // Browsers do not send empty boxes; an earlier answer must not replace them.
     else if (isShown(identifier)) values[identifier] = [];
   }
   return { values, changed, faults: check.outcome === 'invalid' ? check.faults.map(toPageFault) : [] };
@@ -43,13 +43,13 @@ function pressedIn(answers: Record<string, string[]>): FormAction {
   return pressed === 'accept-all' || pressed === 'refuse-all' ? pressed : 'submit';
 }
 
-/** @returns whether the page that sent these answers showed an element, in whichever version. */
+/** Tells whether the page that sent these answers showed an element, in any version. */
 export function shownIn(answers: Record<string, string[]>): (identifier: string) => boolean {
   const shown = new Set((answers[shownField] ?? []).map(keyOf));
   return (identifier) => shown.has(keyOf(identifier));
 }
 
-/** `element/<type>/<key>/<serial>` → key; prefixes of later clients are passed over. */
+/** `element/<type>/<key>/<serial>` → key; a prefix such as `bloc/…/` is ignored. */
 function keyOf(identifier: string): string {
   return /element\/[^/]+\/([^/]+)\/[^/]+$/.exec(identifier)?.[1] ?? identifier;
 }
@@ -71,8 +71,8 @@ function toPageFault({
 const maxValues = 50;
 
 /**
- * What a form post answered, as fields that another form can carry along: one answer to each element of the layout, and which were shown.
- * All else that was sent is left out, so the page that carries them is no larger than the form that was filled in.
+ * The answers of a form post as hidden fields of another form: one answer to each element of the layout, and
+ * the shown elements. All other fields are left out, so that the page is no larger than the form was.
  */
 export function enteredFields(
   body: Readonly<Record<string, unknown>>,
@@ -100,8 +100,8 @@ export function enteredFields(
 }
 
 /**
- * The form of a child with the answers that were entered in its parent, not yet checked: whoever sends them gets them judged as any others.
- * An element with another MAJOR version since then is marked as changed and asked anew.
+ * The form of a child with the unchecked answers of a post to its parent. Elements with a new MAJOR version
+ * are marked as changed and have no answer.
  * @returns undefined if the body has no answer to the form.
  */
 export function enteredAgain(body: Readonly<Record<string, unknown>>, form: FilledForm): Retry | undefined {

@@ -4,22 +4,21 @@ import { type EarlierRecord, previousAnswer } from '../domain/records.ts';
 import { hidesAnswered, type ReadTransaction, type Transaction } from '../domain/transaction.ts';
 import { linksOf, withToken } from '../domain/transaction-token.ts';
 
-/** A form with the subject's earlier answers put beside its elements. */
+/** A form with the subject's earlier answers. */
 export interface FilledForm {
   language: string;
   info: FormInformation;
-  /** What is asked: without elements that have a valid answer, if the layout hides those. */
+  /** Without the hidden ones. */
   elements: FormElement[];
-  /** Peers that own some of it. */
   peers: FormPeer[];
-  /** Elements that have a valid answer and are hidden. */
+  /** Elements with a valid answer that are not shown. */
   hidden: FormElement[];
 }
 
 /**
- * Puts earlier valid answers beside the elements and leaves out what is hidden.
- * @param hides whether an element is left out if it has a valid answer.
- * @param child peers' elements need no answer, and none is suggested: their owners have one that we do not know.
+ * Adds earlier valid answers to the elements and hides elements.
+ * @param options.hides whether an element with a valid answer is hidden.
+ * @param options.child true for a child, where elements of peers need no answer.
  */
 export function fillForm(
   description: FormDescription,
@@ -27,8 +26,8 @@ export function fillForm(
   { hides, child }: { hides: (element: DescribedElement) => boolean; child: boolean },
 ): FilledForm {
   const ofPeer = (element: DescribedElement) =>
-    ({ ...(child ? freed(element) : element), previous: null }) as FormElement;
-  // Earlier answers to a peer's elements are the peer's own (docs/federation.md); ours to a key of the same name are something else.
+    ({ ...(child ? withoutDefault(element) : element), previous: null }) as FormElement;
+  // Only the peer knows earlier answers to its elements; our records of an equal key are of other elements.
   const elements = description.elements.map((element) =>
     element.owner === null
       ? ({ ...element, previous: previousAnswer(element, valid) } as FormElement)
@@ -48,7 +47,7 @@ export function fillForm(
   };
 }
 
-function freed(element: DescribedElement): DescribedElement {
+function withoutDefault(element: DescribedElement): DescribedElement {
   const { content } = element;
   const unset = 'includeDefault' in content ? { ...content, includeDefault: false } : content;
   return { ...element, required: false, content: unset } as DescribedElement;
@@ -89,14 +88,14 @@ export function presentForm(
   };
 }
 
-/** The layout as it is in force, its texts in the form's language. */
+/** The layout with its texts in the form's language. */
 function presentLayout(transaction: Transaction, texts: FormDescription['texts']) {
   const { id: _id, texts: _texts, blocs: _blocs, ...options } = transaction.layout;
   const existingElementsVisible = !hidesAnswered(transaction);
   return { type: 'layout' as const, ...options, existingElementsVisible, ...texts };
 }
 
-/** What clients of a later generation read (docs/interface.md). */
+/** For clients that read `blocs` (docs/interface.md). */
 function presentBlocs(elements: readonly FormElement[]) {
   return elements.map(({ identifier, serial, entry }) => ({
     parent: { identifier, serial, element: { entry: { key: entry.key } } },

@@ -2,7 +2,7 @@ import type { ActiveVersions } from '#lib/contracts/forms.ts';
 import { recordStatus } from '../domain/records.ts';
 import type { StoredRecord } from '../queries/records.ts';
 
-/** A record with its status at `now` (docs/interface.md, "Records"); `Timestamp` members are epoch milliseconds. */
+/** A record with its status at `now`; `Timestamp` members are epoch milliseconds. */
 export function presentRecord(record: StoredRecord, active: ActiveVersions, now: Date) {
   const [status, statusExplanation] = recordStatus(record, active, now);
   return {
@@ -31,9 +31,13 @@ export function presentRecord(record: StoredRecord, active: ActiveVersions, now:
 
 export type PresentedRecord = ReturnType<typeof presentRecord>;
 
-interface Extracted {
+/** The records of one subject in an extraction. */
+export interface Extracted {
   subjectName: string;
+  subjectEmail?: string;
   emailAddress?: string;
+  /** The newest of `records`. */
+  record: PresentedRecord;
   records: PresentedRecord[];
 }
 

@@ -54,32 +54,40 @@ export async function insertVerdict(db: Queries, key: PeerPartKey, verdict: Stor
 function insertedVerdict(
   { peer, sid }: PeerPartKey,
   { digest, verdict, reason, transaction }: StoredVerdict,
+  { at, maxSkewSeconds }: { at?: Date; maxSkewSeconds?: number | undefined } = {},
 ): Statement {
   return sql`
     INSERT INTO submissions (peer, sid, digest, verdict, reason, transaction, received_at, changed_at)
-    VALUES (${peer}, ${sid}, ${digest}, ${verdict}, ${reason}, ${transaction}, accord_now(), accord_now())
+    SELECT ${peer}, ${sid}, ${digest}, ${verdict}, ${reason}, ${transaction}, accord_now(), accord_now()
+     WHERE coalesce(abs(extract(epoch FROM accord_now() - ${at}::timestamptz))
+                    <= ${maxSkewSeconds}::float8, true)
     ON CONFLICT (peer, sid) DO NOTHING RETURNING sid`;
 }
 
+interface CommittedPart {
+  key: PeerPartKey;
+  verdict: StoredVerdict;
+  /** The transaction as it is when it is created. */
+  created: Transaction;
+  commitment: Commitment;
+  /** Largest difference between `createdAt` and the database's time; undefined: any. */
+  maxSkewSeconds: number | undefined;
+}
+
 /**
- * Stores a part whose answers take effect at once, in one statement: the verdict, and its transaction as if it had been created and then
- * committed, with records, receipt, history and outbox rows.
- * @param created the transaction as it is when it is created.
- * @returns false if the part has a verdict already; nothing is stored then.
+ * Stores a part whose answers take effect at once, in one statement: the verdict, and its transaction as if
+ * it had been created and then committed, with records, receipt, history and outbox rows.
+ * @returns the database's time; undefined if nothing was stored: the part has a verdict already, or the
+ * times differ too much.
  */
 export async function commitPeerPart(
   db: Queries,
-  {
-    key,
-    verdict,
-    created,
-    commitment,
-  }: { key: PeerPartKey; verdict: StoredVerdict; created: Transaction; commitment: Commitment },
+  { key, verdict, created, commitment, maxSkewSeconds }: CommittedPart,
   source: string,
-): Promise<boolean> {
+): Promise<Date | undefined> {
   const { id, subject, context, layout, author, leader, createdAt, expiresAt } = created;
-  const row = await db.maybeOne(sql`
-    WITH verdict AS (${insertedVerdict(key, verdict)}
+  const row = await db.maybeOne<{ now: Date }>(sql`
+    WITH verdict AS (${insertedVerdict(key, verdict, { at: createdAt, maxSkewSeconds })}
     ), t AS (
       INSERT INTO transactions (id, subject, state, version, context, layout, author, leader, answers_digest, created_at,
                                 changed_at, expires_at, notice_at)
@@ -90,8 +98,8 @@ export async function commitPeerPart(
         FROM verdict
       RETURNING *
     ), ${storeSubject()}, ${commitAnswers(commitment, source)}, ${recordTwoSteps(['created', 'committed'], source)}
-    SELECT t.id FROM t`);
-  return row !== undefined;
+    SELECT accord_now() AS now FROM t`);
+  return row?.now;
 }
 
 /** Writes the leader's decision about a part that is held and locked. */
