@@ -194,7 +194,7 @@ describe('the delivery engine', () => {
     expect(await db.one(sql`SELECT failures FROM houses`)).toEqual({ failures: 0 });
   });
 
-  it('records nothing for a lease that it has lost, as after a long pause of the process', async () => {
+  it('records nothing under a lost lease, as after a long pause of the process', async () => {
     const { db, send, states } = await createStreet(['a']);
     await send('a');
     const { promise: paused, resolve: resume } = Promise.withResolvers<void>();

@@ -47,7 +47,7 @@ describe('a part of the answers that a peer collected', () => {
     expect(await dated()).toBeLessThan(60);
   });
 
-  it('is a committed transaction here, with records, a receipt, and who showed the form', async () => {
+  it('becomes a committed transaction with records, a receipt and its leader', async () => {
     const peer = newPeer({ name: 'St. Mary Hospital' });
     const answers = { [letter]: ['accepted'], [often]: ['Once a month'] };
     const part = await makePart(lab, { peer, answers, submission: { object: 'contract 7' } });
@@ -101,7 +101,7 @@ describe('a part of the answers that a peer collected', () => {
     expect(Object.values(await recordsOf(lab.admin, part.submission.subject)).flat()).toHaveLength(1);
   });
 
-  it('has its verdict also while nothing can be judged, and a new one waits until it can', async () => {
+  it('keeps its verdict while forms is unavailable; new parts are a 503 until then', async () => {
     const [part, next] = [await makePart(lab), await makePart(lab)];
     const id = await accept(part);
     await lab.withoutForms(async () => {

@@ -77,7 +77,7 @@ describe('a part that is held', () => {
     ]);
   });
 
-  it('is in force when its leader says so, from that moment on and for the time that the subject was told', async () => {
+  it("is in force from the leader's commit on, for the period that the subject was shown", async () => {
     const { part, id } = await hold({ submission: { validity: 'P1Y' } });
     expect(await decide(part, 'commit')).toEqual({ verdict: 'committed', id });
     expect((await transactionOf(id)).state).toBe('COMMITTED');
@@ -215,7 +215,7 @@ describe('a decision', () => {
     }
   });
 
-  it('is remembered by the part alone, not by what its sender is called', async () => {
+  it('is stored by part, not by the name of its sender', async () => {
     const { part, id } = await hold();
     const renamed = { ...part.peer, name: 'Another name', subjectPrefix: 'x/' };
     expect(await decide({ ...part, peer: renamed }, 'commit')).toEqual({ verdict: 'committed', id });

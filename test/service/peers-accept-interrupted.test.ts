@@ -146,7 +146,7 @@ describe('a part that comes again while it is being stored', () => {
 });
 
 describe('a part with a question that is deleted at that moment', () => {
-  it('is not taken: nobody records an answer to nothing', async () => {
+  it('is rejected if no element was asked', async () => {
     const { key } = await makeLiveModel(lab.admin, 'processing', { en: sampleContent.processing });
     await lab.share(key);
     const part = await makePart(lab, { answers: { [`element/processing/${key}/1.0`]: ['accepted'] } });

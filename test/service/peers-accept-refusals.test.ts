@@ -47,7 +47,7 @@ async function expectRefusal(reason: string, changes: PartChanges): Promise<void
   expect(stored).toEqual([]);
 }
 
-describe('a part that cannot be opened, or is not what it says', () => {
+describe('a part that cannot be opened or contradicts its header', () => {
   const stranger = readPrivateKey(generatePrivateKey());
   const hourAgo = Math.floor(Date.now() / 1000) - 3600;
   it.each<[string, PartChanges]>([
@@ -122,7 +122,7 @@ describe('a part with questions that are not ours to be asked by this peer', () 
     await expectRefusal('unknown-element', changes);
   });
 
-  it('is refused if they are shared with others alone, and taken from those', async () => {
+  it('is refused if the elements are shared only with other peers, and accepted from these', async () => {
     const friend = newPeer();
     await runInDatabase(lab, 'UPDATE forms.known_peers SET ids = array_append(ids, $1)', [friend.id]);
     const element = await makeLiveModel(lab.admin, 'processing', { en: sampleContent.processing });
@@ -158,7 +158,7 @@ describe('a part with an older version', () => {
     [`element/processing/${key}/${serial}`]: ['accepted'],
   });
 
-  it('is taken as long as its MAJOR is the ACTIVE one, and recorded as what the subject saw', async () => {
+  it('is accepted while its MAJOR is ACTIVE, and recorded with the version that the subject saw', async () => {
     const element = await newElement();
     await activateContent(lab.admin, element, { en: { ...sampleContent.processing, title: 'Reworded' } });
     const part = await makePart(lab, { answers: answersTo(element, '1.0') });
@@ -177,7 +177,7 @@ describe('a part with an older version', () => {
     expect((await lab.one.acceptSubmission(part)).verdict).toBe('committed');
   });
 
-  it('was refused for good: what becomes possible later is another submission', async () => {
+  it('stays refused even if it would be valid later', async () => {
     const element = await makeLiveModel(lab.admin, 'processing', { en: sampleContent.processing });
     const part = await makePart(lab, { answers: answersTo(element, '1.0') });
     const refused = { verdict: 'refused', reason: 'unknown-element' };
@@ -259,7 +259,7 @@ describe('a part with answers that are not possible', () => {
     await expectRefusal('invalid', changes);
   });
 
-  it('may leave out what needs no answer', async () => {
+  it('may omit optional answers', async () => {
     const part = await makePart(lab, { answers: {}, content: { elements: [told] } });
     expect(await lab.one.acceptSubmission(part)).toMatchObject({
       verdict: 'committed',
@@ -296,7 +296,7 @@ describe('a submission that was used before', () => {
     expect(said.id).not.toBe(id);
   });
 
-  it('says nothing of what was refused: neither answers nor subjects are kept', async () => {
+  it('stores neither answers nor subjects of refused parts', async () => {
     const subject = `nobody-${randomUUID()}`;
     const part = await makePart(lab, { answers: { [told]: ['MARKED\0ANSWER'] }, submission: { subject } });
     expect((await lab.one.acceptSubmission(part)).verdict).toBe('refused');

@@ -91,7 +91,7 @@ describe('a transaction that a peer brought about', () => {
     );
   });
 
-  it('says nothing of a leader where there is none', async () => {
+  it('has no leader if the form was shown here', async () => {
     const own = await createTransaction(lab.admin);
     expect(await (await lab.admin.get(`/consents/${own.id}`)).json()).not.toHaveProperty('leader');
   });
@@ -145,7 +145,7 @@ describe('a transaction that a peer brought about', () => {
     expect(own.id).not.toBe(made.id);
   });
 
-  it('cannot be said to be one by a caller', async () => {
+  it('cannot be claimed by a caller', async () => {
     const context = { subject: 'ann', layout: 'layout.001', origin: 'PEER' };
     expect((await problemOf(await lab.admin.send('POST', '/consents', context))).said).toBe('422 invalid');
     const led = await createTransaction(lab.admin, { leader: { location: 'https://a.example', id: 'x' } });
@@ -222,7 +222,7 @@ describe('the instance that showed the form', () => {
   });
   afterAll(() => hospital?.close());
 
-  it('sees nothing of what became of its part, beyond the verdict', async () => {
+  it('learns only the verdict on its part', async () => {
     const peer = newPeer({ url: hospital.url });
     const part = await makePart(lab, { peer });
     const handed = await hospital.send(

@@ -91,7 +91,7 @@ describe('a catalogue', () => {
     expect(wait).toBeLessThanOrEqual(60);
   });
 
-  it('is followed: what is new, what is changed, and what is not in it any more', async () => {
+  it('updates the copy: new, changed and removed entries', async () => {
     lab.catalogue.entries = [await signEntry(lab.peer), await signEntry(lab.peer, { key: 'old' })];
     await here.catalogues.runOnce();
     lab.catalogue.state = 'second';
@@ -153,7 +153,7 @@ describe('a catalogue', () => {
   });
 });
 
-describe('documents that are not what they should be', () => {
+describe('invalid documents', () => {
   const foreign = readPrivateKey(generatePrivateKey());
   const none = (jws: string) => {
     const [, payload] = jws.split('.');
@@ -214,7 +214,7 @@ describe('documents that are not what they should be', () => {
     expect(here.logs().slice(before)).toContain(`"code":"${fault}"`);
   });
 
-  it('signed by another peer of ours are nobody’s', async () => {
+  it('signed by another of our peers are skipped', async () => {
     const other = await newPartner();
     other.catalogue.entries = [];
     lab.catalogue.entries.push(await signEntry(other.peer, { key: 'bad' }));
@@ -223,7 +223,7 @@ describe('documents that are not what they should be', () => {
     expect([await copyOf(lab), await copyOf(other)]).toEqual([{ study: '1.0' }, {}]);
   });
 
-  it('of 2 MiB are read; what they hold is judged by the rules for our own', async () => {
+  it('of 2 MiB are read, and their contents are checked by the rules for our own', async () => {
     const filler = { en: { ...sampleContent.processing, title: 'x'.repeat(1_400_000) } };
     lab.catalogue.entries.push(await signEntry(lab.peer, { key: 'long', data: filler }));
     await here.catalogues.runOnce();
@@ -240,7 +240,7 @@ describe('documents that are not what they should be', () => {
     expect(await copyOf(lab)).toEqual({ study: '1.0' });
   });
 
-  it('of one key are one: the second is left out, on whatever page it comes', async () => {
+  it('with the key of an earlier one are skipped, on any page', async () => {
     lab.catalogue.pageSize = 1;
     lab.catalogue.entries.push(await signEntry(lab.peer, { serial: '9.9' }));
     await here.catalogues.runOnce();
@@ -322,7 +322,7 @@ describe('a partner that cannot be understood', () => {
     expect(await catalogueRow(lab)).toMatchObject({ state: 'first', failures: 0 });
   });
 
-  it('delays no other: those are read while it has not answered', async () => {
+  it('does not delay the catalogues of other peers', async () => {
     const others = await Promise.all([newPartner(), newPartner()]);
     for (const each of others) each.catalogue.entries = [await signEntry(each.peer)];
     let release = () => {};
@@ -354,7 +354,7 @@ describe('replicas', () => {
     expect(all.map(({ catalogue }) => catalogue.asked.length)).toEqual([1, 1, 1, 1, 1, 1]);
   });
 
-  it('take over what one of them had begun when it died', async () => {
+  it('take over the catalogue of a killed process', async () => {
     await here.db.query(sql`
       UPDATE catalogues SET lease = gen_random_uuid(), lease_until = accord_now() + interval '1 minute' WHERE url = ${lab.peer.url}`);
     await here.catalogues.runOnce();
@@ -364,7 +364,7 @@ describe('replicas', () => {
     expect(await copyOf(lab)).toEqual({ study: '1.0' });
   });
 
-  it('read once more what was announced while it was being read', async () => {
+  it('read a catalogue again if a change was announced during the read', async () => {
     lab.catalogue.instead = async () => {
       lab.catalogue.instead = () => false;
       await here.db.query(sql`UPDATE catalogues SET asked_again = true`);

@@ -59,7 +59,7 @@ describe('a decision over parts that are held', () => {
     expect(await kept()).toEqual([{ kind: 'decide', verdict }]);
   });
 
-  it('is told again until the owner has acknowledged it', async () => {
+  it('is sent again until the owner has acknowledged it', async () => {
     const gate = openGate();
     owner.instead = (response) =>
       owner.came.length === 1 ? response.writeHead(503).end() : gate.passed.then(() => false);
@@ -71,7 +71,7 @@ describe('a decision over parts that are held', () => {
     await until(() => expect(told()).toMatchObject([{ verdict: 'committed' }]));
   });
 
-  it('is not acknowledged by an owner who still holds its part', async () => {
+  it('is not acknowledged while the owner still holds its part', async () => {
     const gate = openGate();
     owner.instead = () => (owner.came.length === 1 ? false : gate.passed.then(() => false));
     owner.verdict = () => ({ verdict: owner.came.length === 1 ? 'held' : 'committed' });
@@ -129,14 +129,14 @@ describe('a decision that is late', () => {
     expect(decided()).toEqual(['rollback']);
   });
 
-  it('that was made in time counts, although nobody could be asked until the deadline had passed', async () => {
+  it('that was made in time counts even if the leader was unreachable until the deadline', async () => {
     owner.verdict = () => ({ decision: 'commit' });
     await held(25 * 3_600_000 + 1_000);
     await nothingWaits();
     expect(decided()).toEqual(['commit']);
   });
 
-  it('that nobody can be asked for is a rollback in the end', async () => {
+  it('is a rollback if the leader stays unreachable', async () => {
     owner.instead = (response) => response.writeHead(503).end();
     await held(25 * 3_600_000 + 1_000);
     const sweep = async () => {
@@ -156,7 +156,7 @@ describe('a decision that is late', () => {
     expect(await waiting()).toEqual([]);
   });
 
-  it('is asked for no more when the leader has told it', async () => {
+  it('is not asked for after the leader has sent it', async () => {
     await held();
     expect(await waiting()).toMatchObject([{ kind: 'ask' }]);
     const reply = await lab.send(clinic.url, 'POST', `/federation/submissions/${sid}/decision`, {
@@ -215,7 +215,7 @@ describe('a peer that hands over its part', () => {
     expect(clinic.transactions.accepted.filter((each) => each.sid === sid)).toEqual([]);
   }); // biome-ignore format: one line each
 
-  it('in the name of another instance is counted and told of', async () => {
+  it('in the name of another instance is counted and logged', async () => {
     const before = /reason="leader"\} (\d+)/.exec(await clinic.metrics())?.[1] ?? '0';
     await put(part({ leader: { location: 'https://other.example', id: 'x' } }));
     expect(await clinic.metrics()).toContain(
@@ -224,7 +224,7 @@ describe('a peer that hands over its part', () => {
     expect(clinic.logs()).toContain('in the name of another instance');
   });
 
-  it('is told the verdict on a decision, and what was decided over its own', async () => {
+  it('receives the verdict on its decision, and our decision over its part', async () => {
     const path = `/federation/submissions/${sid}/decision`;
     const committed = await lab.send(clinic.url, 'POST', path, { decision: 'commit' });
     expect(await receiptOf(committed)).toMatchObject({ sid, verdict: 'committed' });
@@ -235,7 +235,7 @@ describe('a peer that hands over its part', () => {
     }
   });
 
-  it('under an id that is none finds nothing', async () => {
+  it('is a 404 for an invalid sid', async () => {
     for (const wrong of ['x', '0'.repeat(22), `${sid}1`, encodeURIComponent('../../../etc')]) {
       const response = await lab.send(clinic.url, 'PUT', `/federation/submissions/${wrong}`, part());
       expect(response.status).toBe(404);

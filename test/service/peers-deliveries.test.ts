@@ -62,7 +62,7 @@ const letWaitsPass = async () => {
 };
 
 describe('a part of the answers that is released', () => {
-  it('is sent to its owner, and what the owner has signed is kept and told', async () => {
+  it('is sent to its owner, and the signed acknowledgement is stored and reported', async () => {
     const sid = await clinic.release(lab);
     expect(await outcomeOf(sid)).toEqual({
       submission: sid,
@@ -92,7 +92,7 @@ describe('a part of the answers that is released', () => {
     expect(told(sid)).toHaveLength(1);
   });
 
-  it('is not sent when there is nothing to send any more', async () => {
+  it('is not sent if nothing is left to send', async () => {
     const sid = randomId();
     await clinic.tell('submission.released', { submission: sid, peer: lab.url });
     await nothingWaits();
@@ -161,7 +161,7 @@ describe('a part of the answers that is released', () => {
   });
 });
 
-describe('what is no verdict of the owner is tried again, never a refusal:', () => {
+describe('any answer but a verdict of the owner is retried, never a refusal:', () => {
   const json = { 'Content-Type': 'application/json' };
   it.each<[string, OwnOwner['instead']]>([
     ...[400, 401, 403, 404, 409, 413, 422, 429, 500, 503].map((status): [string, OwnOwner['instead']] => [

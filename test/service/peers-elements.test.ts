@@ -67,7 +67,7 @@ const letMinutePass = () =>
   rowsOf(clinic, 'UPDATE peers.catalogues SET due_at = peers.accord_now()').then(() => undefined);
 
 describe('an instance that is paired with another', () => {
-  it('shows what the other shares, under its name and information, right after pairing', async () => {
+  it('shows the shared elements of the peer, under its name and information, right after pairing', async () => {
     const page = await shows(['processing.001', named()], 'A study of sleep');
     expect(page).toContain('Questions from Northern Lab');
     expect(page.indexOf('name="element/processing/processing.001/1.0"')).toBeLessThan(
@@ -87,7 +87,7 @@ describe('an instance that is paired with another', () => {
     expect((await clinicAdmin.send('POST', '/consents', body)).status).toBe(201);
   });
 
-  it('shows nothing that is not shared', async () => {
+  it('shows no elements that are not shared', async () => {
     const refused = await preview([named('processing.002')]);
     expect(refused.status).toBe(422);
     expect(await refused.text()).toContain('A question does not belong to this form');
@@ -112,7 +112,7 @@ describe('an instance that is paired with another', () => {
     }
   });
 
-  it('follows what is shared with it by name, and what is not shared any more', async () => {
+  it('follows elements that are shared with it alone, and their withdrawal', async () => {
     const other = await startOwnPeer();
     const { key: apiKey } = await createKey(lab, 'another partner', 'PEER');
     const introduction = { pairing: randomUUID(), apiKey, description: await other.describe() };
@@ -130,7 +130,7 @@ describe('an instance that is paired with another', () => {
     await refuses([named('processing.002')]);
   });
 
-  it('withdraws what the other has deleted', async () => {
+  it('withdraws elements that the peer has deleted', async () => {
     const brief = await makeLiveModel(labAdmin, 'preference', { en: sampleContent.preference });
     await change(brief.key, { shared: true });
     await shows([named(brief.key)], 'Daily');

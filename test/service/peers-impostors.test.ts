@@ -195,7 +195,7 @@ describe.each(messages)('%s', (_name, message) => {
     expect(replies.map(({ status }) => status).sort()).toEqual([200, 401, 401]);
   });
 
-  it('with what people and keys show is refused', async () => {
+  it('with credentials of people or API keys is rejected', async () => {
     const { method, path, content } = message();
     for (const headers of [{}, { CM_KEY: 'whatever' }, { Authorization: 'Bearer whatever' }]) {
       const response = await lab.fetch(path, {

@@ -105,7 +105,7 @@ describe('a partner’s subjects', () => {
   });
 });
 
-describe('what cannot be paired with', () => {
+describe('an address that cannot be paired with', () => {
   it.each([
     ['no URL', 'lab'],
     ['a path', 'https://lab.example/consent'],
@@ -132,7 +132,7 @@ describe('what cannot be paired with', () => {
     expect((await errorsOf(response))[0]?.detail).toContain('own peer');
   });
 
-  it('is who shows a key of this instance as its own', async () => {
+  it('publishes a key of this instance', async () => {
     const peer = await startOwnPeer();
     const shown = await clinic.fetch('/.well-known/accord', { headers: { Accept: 'application/jose' } });
     const [[ours], theirs] = [await shown.text(), await peer.describe()].map(
@@ -146,7 +146,7 @@ describe('what cannot be paired with', () => {
     await peer.close();
   });
 
-  it('is a partner whose key is unknown, one of scope OWNER, or was used by somebody else', async () => {
+  it('does not know the key, or the key has scope OWNER or was used by another instance', async () => {
     const owner = await createKey(lab, 'shop', 'OWNER');
     const used = await invite();
     const third = await startTestInstance();
@@ -163,7 +163,7 @@ describe('what cannot be paired with', () => {
     }
   });
 
-  it('is an address where nobody is: nothing changes, and it may be tried again', async () => {
+  it('does not answer: nothing changes, and the request may be repeated', async () => {
     const before = await peersOf(clinicAdmin);
     const response = await clinicAdmin.send('POST', '/peers', await invite('http://localhost:9'));
     expect(response.status).toBe(503);

@@ -68,8 +68,8 @@ async function letAllLook(): Promise<void> {
 }
 const urlOf = (name: 'clinic' | 'lab') => partners[name].peer.url;
 
-describe('a change of what is shared', () => {
-  it('is told to those whom it concerns, and to nobody else', async () => {
+describe('a change of the catalogue', () => {
+  it('is announced only to the peers that it concerns', async () => {
     await share({ shared: true, sharedWith: [partners.lab.id] });
     announcer.announce();
     await vi.waitFor(() => expect(told).toEqual([urlOf('lab')]), patience);
@@ -92,14 +92,14 @@ describe('a change of what is shared', () => {
     );
   });
 
-  it('is not told when there is nothing new for anybody', async () => {
+  it('is not announced if no catalogue has changed', async () => {
     announcer.announce();
     await share({ shared: true, sharedWith: [partners.lab.id] });
     announcer.announce();
     await vi.waitFor(() => expect(told).toEqual([urlOf('lab')]), patience);
   });
 
-  it('is told at most once a second, however often there is one', async () => {
+  it('is announced at most once a second', async () => {
     await share({ shared: true, sharedWith: [partners.lab.id] });
     const begun = performance.now();
     const gaps: number[] = [];
@@ -118,7 +118,7 @@ describe('a change of what is shared', () => {
     expect((gaps[2] as number) - (gaps[0] as number)).toBeGreaterThan(1_900);
   });
 
-  it('is told to others while one does not answer, and whatever one answers', async () => {
+  it('is announced to other peers while one does not answer or rejects it', async () => {
     await share({ shared: true });
     answer = (url) => (url === urlOf('lab') ? new Promise(() => {}) : Promise.resolve({ status: 500 }));
     announcer.announce();
@@ -130,7 +130,7 @@ describe('a change of what is shared', () => {
     expect(told.filter((url) => url === urlOf('lab'))).toHaveLength(1);
   });
 
-  it('that cannot be told does no harm', async () => {
+  it('is not announced again after a failed ping', async () => {
     await share({ shared: true, sharedWith: [partners.lab.id] });
     answer = () => Promise.reject(new Error('nobody is there'));
     announcer.announce();

@@ -51,7 +51,7 @@ describe('parts for a peer', () => {
     expect(owner.came.map(({ sid }) => sid).sort()).toEqual(sids.sort());
   });
 
-  it('of a long queue are read several at a time, and those that were not begun when the peer fails wait for it', async () => {
+  it('of a long queue are read in batches, and wait from the first failure of the peer on', async () => {
     const reads: number[] = [];
     const { readSubmissions } = clinic.transactions;
     clinic.transactions.readSubmissions = (input) => {
@@ -170,7 +170,7 @@ describe('parts for a peer', () => {
 });
 
 describe('a peer', () => {
-  it('in quarantine is sent nothing until its keys are confirmed', async () => {
+  it('in quarantine gets no deliveries until its keys are confirmed', async () => {
     await clinic.db.query(sql`UPDATE peers SET state = 'QUARANTINED' WHERE id = ${labId}`);
     const sid = await clinic.release(lab);
     const other = await startOwnPeer();
@@ -185,7 +185,7 @@ describe('a peer', () => {
     await other.close();
   });
 
-  it('that has ended the pairing is sent nothing, and what waits for it expires at the deadline', async () => {
+  it('that has ended the pairing gets no deliveries; waiting ones expire at the deadline', async () => {
     expect((await lab.send(clinic.url, 'DELETE', '/federation/pairing')).status).toBe(204);
     const sid = await clinic.release(lab);
     const part = clinic.transactions.parts.get(sid) as NonNullable<
@@ -202,7 +202,7 @@ describe('a peer', () => {
     expect(await waiting()).toEqual([]);
   });
 
-  it('that pairs again with the same keys is sent what waits', async () => {
+  it('that pairs again with the same keys gets the waiting deliveries', async () => {
     await clinic.db.query(sql`UPDATE peers SET state = 'QUARANTINED'`);
     const sid = await clinic.release(lab);
     await clinic.db.query(sql`DELETE FROM peers`);
@@ -222,7 +222,7 @@ describe('a peer', () => {
     expect(await waiting()).toMatchObject([{ sid: old, attempts: 0 }]);
   });
 
-  it('that changes its keys in the middle is asked for them, and what waits goes on', async () => {
+  it('that rotates its keys meanwhile still gets the waiting deliveries', async () => {
     const gate = openGate();
     owner.instead = () => gate.passed.then(() => false);
     const sids = await releaseMany(8);
@@ -237,7 +237,7 @@ describe('a peer', () => {
     expect(kids.map(({ kid }) => kid)).toEqual(lab.keys.map(({ kid }) => kid));
   });
 
-  it('whose new keys nobody vouches for is in quarantine, and what it has signed with them does not count', async () => {
+  it('with unvouched new keys is quarantined, and its signatures with them are rejected', async () => {
     await clinic.db.query(sql`UPDATE peers SET described_at = accord_now() - interval '61 seconds'`);
     lab.keys = [draw()];
     const sid = await clinic.release(lab);
@@ -250,7 +250,7 @@ describe('a peer', () => {
     expect(clinic.outcomes.filter(({ subject }) => subject === sid)).toEqual([]);
   });
 
-  it('whose clock is wrong is told of', async () => {
+  it('with a wrong clock is logged', async () => {
     const before = lab.answer;
     lab.answer = (request, response) => {
       response.setHeader('Date', new Date(Date.now() + 600_000).toUTCString());
@@ -265,7 +265,7 @@ describe('a peer', () => {
     expect(Number(seconds)).toBeLessThan(610);
   });
 
-  it('is told of when its own messages show that its clock is wrong', async () => {
+  it('with a wrong clock in its own messages is logged', async () => {
     const sent = await lab.send(clinic.url, 'POST', '/federation/ping', undefined, {
       now: new Date(Date.now() - 600_000),
     });

@@ -56,7 +56,7 @@ async function share(key: string, changes: Partial<Entry>): Promise<void> {
   expect(changed.status).toBe(200);
 }
 
-it('A new partner is asked for what it shares when it asks for ours: before, it may not have pinned our keys', async () => {
+it('the catalogue of a new peer is read when it reads ours, because earlier it may not have pinned our keys', async () => {
   const partner = await startOwnPeer();
   const asked: unknown[] = [];
   partner.answer = (request, response) => {
@@ -72,7 +72,7 @@ it('A new partner is asked for what it shares when it asks for ours: before, it 
   await partner.close();
 });
 
-describe('what a peer may show', () => {
+describe('the catalogue for a peer', () => {
   it('is the default information at first, and every ACTIVE element that is shared', async () => {
     expect(Object.keys(await all())).toEqual(['information.001']);
     await share('processing.001', { shared: true });
@@ -105,7 +105,7 @@ describe('what a peer may show', () => {
     expect(Object.keys(await all(stranger))).not.toContain('preference.001');
   });
 
-  it('is told as unchanged to whoever has it, until something changes', async () => {
+  it('is unchanged for a peer that has its state, until something changes', async () => {
     const { state } = await ask();
     expect(await ask(`?since=${state}`)).toMatchObject({ state, unchanged: true, entries: [], next: null });
     await share('processing.001', { shared: false });

@@ -48,7 +48,7 @@ const passMinute = () =>
   database.query("UPDATE peers.peers SET described_at = described_at - interval '61 seconds'");
 
 describe('an instance that introduces itself', () => {
-  it('is told who this one is, and is a peer from then on', async () => {
+  it('receives our self-description and is a peer from then on', async () => {
     const response = await introduce();
     expect(response.status).toBe(200);
     const shown = await lab.fetch('/.well-known/accord', { headers: { Accept: 'application/jose' } });
@@ -62,7 +62,7 @@ describe('an instance that introduces itself', () => {
     expect(await known()).toMatchObject({ name: 'A partner', state: 'PAIRED' });
   });
 
-  it('that lost the reply introduces itself again, and nothing is double', async () => {
+  it('that lost the reply may repeat its introduction without a second peer', async () => {
     const introduction = { pairing: randomUUID(), apiKey: await pairingKey() };
     for (const _ of [1, 2, 3]) expect((await introduce(introduction)).status).toBe(200);
     expect(
@@ -234,19 +234,19 @@ describe('a message of a peer', () => {
     expect(await ping()).toBe(204);
   });
 
-  it('does not open what people and keys open', async () => {
+  it('does not give access to operations of people and API keys', async () => {
     for (const path of ['/records', '/peers', '/transactions'])
       expect((await peer.send(lab.url, 'GET', path)).status).toBe(401);
   });
 
-  it('is refused once the pairing has ended, also by who has just heard its key', async () => {
+  it('is rejected after the end of the pairing, also by a process that has cached its key', async () => {
     const ended = await known();
     expect((await peer.send(lab.url, 'GET', '/federation/models')).status).toBe(200);
     expect((await admin.send('DELETE', `/peers/${ended?.id}`)).status).toBe(204);
     expect((await endIt()).status).toBe(401);
   });
 
-  it('and nothing that people and keys show ends a pairing', async () => {
+  it('ends a pairing only by its signature, not by credentials of people or API keys', async () => {
     for (const headers of [admin.headers, { CM_KEY: (await createKey(lab)).key }, {}])
       expect((await lab.fetch('/federation/pairing', { method: 'DELETE', headers })).status).toBe(401);
   });
@@ -266,7 +266,7 @@ describe('new keys of a peer', () => {
     expect(await known()).toMatchObject({ state: 'ENDED' });
   });
 
-  it('take the place of the old ones, also for who has just heard one of those', async () => {
+  it('replace the old ones, also in a process that has cached one of those', async () => {
     const old = peer.keys[0] as OwnPeer['keys'][number];
     const asked = (key: typeof old) => peer.send(lab.url, 'GET', '/federation/models', undefined, { key });
     expect((await asked(old)).status).toBe(200);
@@ -280,7 +280,7 @@ describe('new keys of a peer', () => {
     expect((await asked(drawn)).status).toBe(200);
   });
 
-  it('mean that those it has no more are trusted for ten minutes at most, also if nobody speaks with others', async () => {
+  it('replace removed ones after ten minutes at most, also without any message', async () => {
     const old = peer.keys[0] as OwnPeer['keys'][number];
     const drawn = draw();
     peer.keys = [drawn, old];
@@ -294,7 +294,7 @@ describe('new keys of a peer', () => {
     expect(await asked(drawn)).toBe(200);
   });
 
-  it('that nobody vouches for wait for an administrator, and all messages with them', async () => {
+  it('without a trusted signature wait for an administrator, and messages with them are rejected', async () => {
     const before = await known();
     peer.keys = [draw()];
     expect((await endIt()).status).toBe(401);

@@ -29,7 +29,7 @@ const lease = (key: string, fence = '1') => ({ key, fence });
 beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'] }));
 afterEach(() => void vi.useRealTimers());
 
-describe('deliveries of one process', () => {
+describe('deliveries of a process', () => {
   it('go to each target within its limit, oldest first', () => {
     const queues = queuesOf({ a: 4 });
     expect(idsOf(queues.take())).toBe('a1 a2');

@@ -23,7 +23,7 @@ const content = {
 };
 
 describe('answers sealed to their owner', () => {
-  it('are read by the owner, with what they belong to, whichever of its keys they were sealed to', () => {
+  it('are opened by the owner with their header, sealed to any of its keys', () => {
     for (const key of [owner, older]) {
       const sealed = sealAnswers(content, { key: publicKey(key), header });
       expect(openAnswers(sealed, { keys: [owner, older], now })).toEqual({

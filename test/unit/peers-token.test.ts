@@ -38,7 +38,7 @@ describe('a request of a peer', () => {
       expect((await verify(await honest(), request, new Date(now.getTime() + ms))).valid).toBe(true);
   });
 
-  it('may say its address with or without what is searched for', async () => {
+  it('may name its address with or without the query', async () => {
     const asked = { method: 'GET', url: `${lab}/federation/models?since=x`, body: new Uint8Array() };
     for (const htu of [asked.url, `${lab}/federation/models`]) {
       const token = await forge(claims({ htm: 'GET', htu, bd: digest(asked.body) }));
@@ -46,7 +46,7 @@ describe('a request of a peer', () => {
     }
   });
 
-  it('may be signed with EdDSA by who pinned such a key', async () => {
+  it('may be signed with EdDSA if such a key is pinned', async () => {
     const { publicKey, privateKey } = generateKeyPairSync('ed25519');
     const key = publicKey.export({ format: 'jwk' }) as JWK;
     const token = await new CompactSign(new TextEncoder().encode(JSON.stringify(claims())))

@@ -34,7 +34,7 @@ export async function acceptPairing(
   const presented = { apiKey, pairing, partner: claimed };
   const { verdict } = await dependencies.auth.reservePairingKey(presented);
   if (verdict !== 'reserved') throw keyRefused(verdict);
-  const description = await readIntroduction(dependencies, { jws, claimed: claimed.url }, now);
+  const description = readIntroduction(dependencies, { jws, claimed: claimed.url }, now);
   const pinned = async (issuer: string, kid: string) =>
     issuer === description.instance
       ? description.keys.find((each) => each.kid === kid && each.use === 'sig')?.jwk
@@ -55,22 +55,16 @@ export async function acceptPairing(
   return { description: dependencies.ownDescription() };
 }
 
-async function readIntroduction(
-  dependencies: Dependencies,
+function readIntroduction(
+  { baseUrl, plainLoopback, ownKids }: Dependencies,
   { jws, claimed }: { jws: string; claimed: string },
   now: Date,
-): Promise<PeerDescription> {
-  const address = readPeerAddress(claimed, {
-    own: dependencies.baseUrl,
-    plainLoopback: dependencies.plainLoopback,
-  });
-  if ('fault' in address || address.origin !== claimed)
-    throw introductionFault(
-      'fault' in address
-        ? address.fault
-        : 'The address must be an origin, such as https://consent.example.org.',
-    );
-  const read = readDescription(jws, { url: claimed, now, ownKids: dependencies.ownKids });
+): PeerDescription {
+  const address = readPeerAddress(claimed, { own: baseUrl, plainLoopback });
+  if ('fault' in address) throw introductionFault(address.fault);
+  if (address.origin !== claimed)
+    throw introductionFault('The address must be an origin, such as https://consent.example.org.');
+  const read = readDescription(jws, { url: claimed, now, ownKids });
   if ('fault' in read) throw introductionFault(`The self-description was rejected (${read.fault}).`);
   return read.description;
 }
@@ -84,11 +78,8 @@ const maxClaimLength = 2_048;
  */
 function claimedPartner(jws: string): PairingPartner {
   try {
-    const [url, thumbprint] = [decodeJwt(jws).instance, decodeProtectedHeader(jws).kid].map(String);
-    return {
-      url: (url as string).slice(0, maxClaimLength),
-      thumbprint: (thumbprint as string).slice(0, maxClaimLength),
-    };
+    const bound = (claim: unknown) => String(claim).slice(0, maxClaimLength);
+    return { url: bound(decodeJwt(jws).instance), thumbprint: bound(decodeProtectedHeader(jws).kid) };
   } catch {
     return { url: '', thumbprint: '' };
   }

@@ -40,7 +40,7 @@ export async function pair(
     path: '/federation/pairing',
     content: { pairing, apiKey: invitation.apiKey, description: dependencies.ownDescription() },
   });
-  const confirmed = await readReply(reply, { url, ownKids: dependencies.ownKids });
+  const confirmed = readReply(reply, { url, ownKids: dependencies.ownKids });
   if (confirmed.signedBy !== published.signedBy)
     throw addressFault('The instance at this address used two different keys.');
   const { id, isNew } = await dependencies.db.withTransaction((tx) => savePeer(tx, dependencies, confirmed));
@@ -63,17 +63,14 @@ function readInvitation(dependencies: Dependencies, { url, withCounterPart }: In
   return read.origin;
 }
 
-async function readReply(
+function readReply(
   { status, content }: PeerReply,
   { url, ownKids }: { url: string; ownKids: ReadonlySet<string> },
-) {
+): PeerDescription {
   if (status !== 200) throw refusalOf(status, content);
-  const { description } = (content ?? {}) as { description?: unknown };
-  const read =
-    typeof description === 'string'
-      ? readDescription(description, { url, now: new Date(), ownKids })
-      : undefined;
-  if (!read || 'fault' in read) throw addressFault('The instance at this address sent an invalid reply.');
+  const { description = '' } = (content ?? {}) as { description?: unknown };
+  const read = readDescription(String(description), { url, now: new Date(), ownKids });
+  if ('fault' in read) throw addressFault('The instance at this address sent an invalid reply.');
   return read.description;
 }
 
