@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import { createPool } from '#lib/db/pool.ts';
-import { createBus } from '#lib/events/create-bus.ts';
-import { sharedReader } from '#lib/events/reader.ts';
+import { sharedReader } from '#lib/events/event-bus.ts';
+import { createBus } from '#lib/events/in-process-bus.ts';
 import { createCallerCheck } from '#lib/internal/caller-tokens.ts';
 import { readOperations } from '#lib/internal/internal-client.ts';
 import { serveOperations } from '#lib/internal/internal-server.ts';

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import Koa from 'koa';
 import { startEmbeddedPostgres } from '#lib/db/embedded/start-embedded-postgres.ts';
 import { createPool } from '#lib/db/pool.ts';
-import { createBus } from '#lib/events/create-bus.ts';
+import { createBus } from '#lib/events/in-process-bus.ts';
 import { createOutboxRelay } from '#lib/events/outbox-relay.ts';
 import { createCallerTokens } from '#lib/internal/caller-tokens.ts';
 import { createInternalClient, readOperations } from '#lib/internal/internal-client.ts';

@@ -5,10 +5,11 @@ interface Pending<Item, Result> {
 }
 
 /**
- * Batches writes: a single item is written at once; items that arrive during a write, or within `lingerMs` of its
- * start, go together in the next one. There is one write at a time.
+ * Batches writes: a single item is written at once; items that arrive during a write, or within `lingerMs` of
+ * its start, go together in the next one. There is one write at a time.
  * @param write resolves with one result per item, in the order of the items, or with nothing.
- * @returns a function that resolves with the item's result once it is written, and rejects if its write fails.
+ * @returns a function that resolves with the item's result once it is written, and rejects if its write
+ * fails.
  */
 export function batchWrites<Item, Result = void>(
   lingerMs: number,

@@ -11,8 +11,8 @@ export interface PollLoop {
 
 /**
  * @param look does the work, or starts it, and returns whether there was any. Must not reject.
- * @param lingerMs read after each poll: the minimum time from its start to the next poll, so that work arriving meanwhile
- *   is done together.
+ * @param lingerMs read after each poll: the minimum time from its start to the next poll, so that work
+ * arriving meanwhile is done together.
  */
 export function createPollLoop({
   look,

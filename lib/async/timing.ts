@@ -1,9 +1,14 @@
-/** Waits for work to settle, at most `ms`. Never rejects: work that hangs must not keep a process from stopping. */
+/**
+ * Waits for work to settle, at most `ms`. Never rejects: work that hangs must not keep a process from
+ * stopping.
+ */
 export async function settleWithin(ms: number, work: Promise<unknown> | undefined): Promise<void> {
   await within(ms, Promise.resolve(work)).catch(() => {});
 }
 
-/** Resolves or rejects as `work` does. @throws Error if `work` takes longer than `ms`; it is not interrupted. */
+/**
+ * Resolves or rejects as `work` does. @throws Error if `work` takes longer than `ms`; it is not interrupted.
+ */
 export async function within<T>(ms: number, work: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<never>((_, reject) => {

@@ -4,8 +4,7 @@ import { LRUCache } from 'lru-cache';
 import type { AuthOperations, Credentials, Introspection } from '#lib/contracts/auth.ts';
 import { anonymous, type Principal } from '#lib/contracts/principal.ts';
 import { fail } from '#lib/errors/fail.ts';
-import type { EventBus } from '#lib/events/event-bus.ts';
-import { eachReplica } from '#lib/events/reader.ts';
+import { type EventBus, eachReplica } from '#lib/events/event-bus.ts';
 
 /** The caller according to the headers. The transactions service checks transaction tokens itself. */
 export type Caller =
@@ -66,7 +65,10 @@ export function createAuthenticator({
   };
 }
 
-/** Empties a replica's cache when an event tells of a revoked key. Without events the age limit of the cache applies. */
+/**
+ * Empties a replica's cache when an event tells of a revoked key. Without events the age limit of the cache
+ * applies.
+ */
 export function forgetRevokedKeys({
   bus,
   service,

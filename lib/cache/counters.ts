@@ -24,7 +24,8 @@ export function createMemoryCounters(): Counters {
 }
 
 /**
- * Counters shared by all replicas. While Redis does not answer, each replica counts by itself up to its share of the limit.
+ * Counters shared by all replicas. While Redis does not answer, each replica counts by itself up to its share
+ * of the limit.
  * @param replicas their number.
  */
 export function createRedisCounters({ link, replicas }: { link: RedisLink; replicas: number }): Counters {

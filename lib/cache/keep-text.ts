@@ -5,7 +5,8 @@ import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync
 const folder = new URL('../../node_modules/.cache/accord/', import.meta.url);
 
 /**
- * Caches a text that is expensive to make on disk, across starts. If the folder is read-only, the text is made each time.
+ * Caches a text that is expensive to make on disk, across starts. If the folder is read-only, the text is
+ * made each time.
  * @param name of the text; older versions of the same name are removed.
  * @param sources everything the text depends on.
  */

@@ -153,8 +153,8 @@ function isMailbox(text: string): boolean {
 }
 
 /**
- * Removes credentials from a setting before a message shows it. The text may be no valid URL: everything before the last
- * `@` counts as a password, and so does the query.
+ * Removes credentials from a setting before a message shows it. The text may be no valid URL: everything
+ * before the last `@` counts as a password, and so does the query.
  */
 function maskCredentials(text: string): string {
   return text.replace(/^([a-z][a-z\d+.-]*:\/*)?.*@/is, '$1***@').replace(/[?#].+$/s, '?***');

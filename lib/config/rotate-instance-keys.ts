@@ -19,8 +19,9 @@ export interface Rotation {
 }
 
 /**
- * Puts a new signing key and a new sealing key before the existing ones. Old sealing keys stay until no part sealed to
- * them can arrive. Old signing keys stay: receipts are verified with them, and the oldest certifies the others.
+ * Puts a new signing key and a new sealing key before the existing ones. Old sealing keys stay until no part
+ * sealed to them can arrive. Old signing keys stay: receipts are verified with them, and the oldest certifies
+ * the others.
  * @throws StartupError if there are no keys, or too many.
  */
 export async function rotateInstanceKeys(folder: string, now: Date): Promise<Rotation> {

@@ -3,7 +3,10 @@ import { chmod, link, mkdir, open, readFile, rename, stat, unlink } from 'node:f
 import path from 'node:path';
 import { StartupError } from '#lib/errors/fail.ts';
 
-/** Reads the entries of a secret, one per line; undefined if it has no file. @throws StartupError if it cannot be read. */
+/**
+ * Reads the entries of a secret, one per line; undefined if it has no file. @throws StartupError if it cannot
+ * be read.
+ */
 export async function readSecretFile(folder: string, file: string): Promise<string[] | undefined> {
   try {
     const text = await readFile(path.join(folder, file), 'utf8');
@@ -27,8 +30,8 @@ export async function isOpenToOthers(folder: string, file: string): Promise<bool
 }
 
 /**
- * Writes a secret that has no file yet, with mode 0600. The file appears atomically. If two processes start at once,
- * both use the first file: `link` fails where `rename` would replace.
+ * Writes a secret that has no file yet, with mode 0600. The file appears atomically. If two processes start
+ * at once, both use the first file: `link` fails where `rename` would replace.
  * @returns the entries of the file.
  */
 export async function createSecretFile(folder: string, file: string, entry: string): Promise<string[]> {
@@ -85,8 +88,8 @@ async function syncFolder(folder: string): Promise<void> {
 }
 
 /**
- * Completes DATABASE_URL with the user and the password of the secret file `database-<name>`. One URL then serves all
- * services, and no password stands in an environment.
+ * Completes DATABASE_URL with the user and the password of the secret file `database-<name>`. One URL then
+ * serves all services, and no password stands in an environment.
  * @param user signs in unless the URL names a user.
  * @param name of the secret: the service, or `owner`.
  */

@@ -68,7 +68,9 @@ export function generateSharedSecret(): string {
   return randomBytes(32).toString('base64url');
 }
 
-/** Reads one entry; its bytes are those of the text. @throws Error that names the fault and never the secret. */
+/**
+ * Reads one entry; its bytes are those of the text. @throws Error that names the fault and never the secret.
+ */
 export function readSharedSecret(line: string): Uint8Array {
   const bytes = new TextEncoder().encode(line);
   if (bytes.length < minBytes)

@@ -15,8 +15,8 @@ export class SettingsError extends StartupError {
 
 /**
  * Reads settings once, typed and frozen. An empty value counts as absent.
- * @param check rules over several settings; returns one sentence per fault. It always runs: `sound` tells whether the
- *   settings of a rule are valid by themselves.
+ * @param check rules over several settings; returns one sentence per fault. It always runs: `sound` tells
+ * whether the settings of a rule are valid by themselves.
  * @throws SettingsError that names every faulty setting.
  */
 export function readSettings<S extends Parameters<typeof customCleanEnv>[1]>(
@@ -46,7 +46,7 @@ export type Settings<S> = CleanedEnv<S>;
 /** The part of a service definition that settings depend on. */
 interface Service {
   name: string;
-  // biome-ignore lint/suspicious/noExplicitAny: a specification is of any type, and what is read from it is typed.
+  // biome-ignore lint/suspicious/noExplicitAny: specifications have different types; the values read are typed.
   specs: Record<string, any>;
   check?(settings: never, baseUrl: string | undefined): string[];
   calls: readonly string[];
@@ -56,7 +56,8 @@ interface Service {
 export type ServiceSettings<S extends Service> = Settings<typeof serviceSpecs> & Settings<S['specs']>;
 
 /**
- * Reads the settings of a service that runs as a process of its own, and the addresses of the services it calls.
+ * Reads the settings of a service that runs as a process of its own, and the addresses of the services it
+ * calls.
  * @throws SettingsError naming all faults.
  */
 export function readServiceSettings<S extends Service>(

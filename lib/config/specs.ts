@@ -25,8 +25,8 @@ import {
 import { defaultRateLimits } from '#lib/http/rate-limits.ts';
 
 /**
- * Thresholds above which requests wait and are then rejected with 503 (lib/http/admission.ts); 0 switches a limit off.
- * The defaults were measured with bench/overload.ts.
+ * Thresholds above which requests wait and are then rejected with 503 (lib/http/admission.ts); 0 switches a
+ * limit off. The defaults were measured with bench/overload.ts.
  */
 const overloadSpecs = {
   /** Concurrent requests. */
@@ -118,8 +118,9 @@ export const outboundSpecs = {
 };
 
 /**
- * Private networks that may be called. Default: the loopback network in standalone mode on a loopback HOST, which is a
- * developer's machine; otherwise none, because remote clients must not reach services bound to loopback.
+ * Private networks that may be called. Default: the loopback network in standalone mode on a loopback HOST,
+ * which is a developer's machine; otherwise none, because remote clients must not reach services bound to
+ * loopback.
  */
 export function allowedNetworks(
   {

@@ -19,8 +19,9 @@ const retryMs = 250;
 const keepAliveMs = 10_000;
 
 /**
- * Holds the database for this process with an advisory lock of PostgreSQL, which ends with the session: events inside one
- * process do not reach other processes (docs/architecture.md). A broken connection is replaced.
+ * Holds the database for this process with an advisory lock of PostgreSQL, which ends with the session:
+ * events inside one process do not reach other processes (docs/architecture.md). A broken connection is
+ * replaced.
  * @throws StartupError that names the process holding the lock, or if the database cannot be reached.
  */
 export async function acquireAdvisoryLock(options: Options): Promise<{ release(): Promise<void> }> {
@@ -73,8 +74,8 @@ async function holdAgain(
 }
 
 /**
- * @param former this process's previous session. PostgreSQL may not have noticed that its connection is broken, so it is
- * terminated instead of taken for another process's.
+ * @param former this process's previous session. PostgreSQL may not have noticed that its connection is
+ * broken, so it is terminated instead of taken for another process's.
  * @returns undefined if that was done.
  */
 async function tryToHold(url: string): Promise<Attempt>;
@@ -108,7 +109,8 @@ async function tryToHold(url: string, former?: number): Promise<Attempt | undefi
 }
 
 const attemptLock = `
-  SELECT pg_try_advisory_lock($1) AS held, pg_backend_pid() AS session, h.application_name AS holder, h.pid AS "holderSession"
+  SELECT pg_try_advisory_lock($1) AS held, pg_backend_pid() AS session,
+         h.application_name AS holder, h.pid AS "holderSession"
     FROM (SELECT) AS one
     LEFT JOIN LATERAL (
          SELECT a.application_name, a.pid
@@ -118,7 +120,10 @@ const attemptLock = `
             AND (l.classid::bigint << 32) + l.objid::bigint = $1
           LIMIT 1) AS h ON true`;
 
-/** By default PostgreSQL notices a lost client machine after two hours, during which no other process could start. */
+/**
+ * By default PostgreSQL notices a lost client machine after two hours, during which no other process could
+ * start.
+ */
 const keepAlive =
   'SET tcp_keepalives_idle = 10; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 3';
 

@@ -12,26 +12,26 @@ export interface Queries {
 }
 
 /**
- * A service's database. Transient errors (connection, time-outs, locks) are thrown as the failure `unavailable`; errors of
- * the statement as pg's DatabaseError.
+ * A service's database. Transient errors (connection, time-outs, locks) are thrown as the failure
+ * `unavailable`; errors of the statement as pg's DatabaseError.
  */
 export interface Database extends Queries {
   /**
-   * Runs `work` in a transaction and commits; any error rolls back. If the reply to COMMIT is lost the outcome is unknown,
-   * so the work must be idempotent.
+   * Runs `work` in a transaction and commits; any error rolls back. If the reply to COMMIT is lost the
+   * outcome is unknown, so the work must be idempotent.
    */
   withTransaction<T>(work: (tx: Queries) => Promise<T>, options?: TransactionOptions): Promise<T>;
 }
 
 export interface TransactionOptions {
   /**
-   * COMMIT does not wait for the disk (PostgreSQL, `synchronous_commit`): the newest such transactions are lost if
-   * PostgreSQL crashes. Only for work that is safe to redo and was not acknowledged (ADR 15).
+   * COMMIT does not wait for the disk (PostgreSQL, `synchronous_commit`): the newest such transactions are
+   * lost if PostgreSQL crashes. Only for work that is safe to redo and was not acknowledged (ADR 15).
    */
   asyncCommit?: boolean;
   /**
-   * Plans statements once per connection and for index scans. For queues: they are empty most of the time, and a plan made
-   * then would scan the whole table once it fills (ADR 14).
+   * Plans statements once per connection and for index scans. For queues: they are empty most of the time,
+   * and a plan made then would scan the whole table once it fills (ADR 14).
    */
   indexPlans?: boolean;
 }
@@ -67,7 +67,8 @@ async function withTransaction<T>(
     return result;
   } catch (error) {
     open = false;
-    // The client is discarded: after a time-out it may be busy, and would give this query's rows to the next user.
+    // The client is discarded: after a time-out it may be busy, and would give this query's rows to the next
+    // user.
     client.release(error instanceof Error ? error : true);
     return rethrow(error);
   }

@@ -20,7 +20,10 @@ interface Options {
   url: string;
   schemas: readonly SchemaMigrations[];
   log: Logger;
-  /** Creates a role per schema that may read and write rows and change nothing else. Absent in standalone mode. */
+  /**
+   * Creates a role per schema that may read and write rows and change nothing else. Absent in standalone
+   * mode.
+   */
   roles?: {
     /** The password of a schema's role; undefined keeps the current one. */
     passwordOf(schema: string): string | undefined;
@@ -31,13 +34,15 @@ interface Options {
 const lockKey = 7_205_759_403;
 
 /**
- * Brings every schema up to date, in the given order, under one advisory lock: of several processes that start at once,
- * one migrates and the others wait. Each migration is one transaction with its row in `migrations`. A newer database is
- * left alone, because migrations only add.
+ * Brings every schema up to date, in the given order, under one advisory lock: of several processes that
+ * start at once, one migrates and the others wait. Each migration is one transaction with its row in
+ * `migrations`. A newer database is left alone, because migrations only add.
  *
- * Written by hand: postgrator needs other file names, takes no lock and does not record a migration in its transaction.
+ * Written by hand: postgrator needs other file names, takes no lock and does not record a migration in its
+ * transaction.
  *
- * @throws StartupError if the database cannot be reached, or a migration fails, was edited after it ran, or is misnamed.
+ * @throws StartupError if the database cannot be reached, or a migration fails, was edited after it ran, or
+ * is misnamed.
  */
 export async function migrate({ url, schemas, log, roles }: Options): Promise<void> {
   const client = new pg.Client({
@@ -121,7 +126,10 @@ export interface Migration {
   checksum: string;
 }
 
-/** Reads a folder of `NNNN_what.sql`, numbered from 0001 without gaps. @throws StartupError if a file is misnamed. */
+/**
+ * Reads a folder of `NNNN_what.sql`, numbered from 0001 without gaps. @throws StartupError if a file is
+ * misnamed.
+ */
 async function readMigrations(folder: string): Promise<Migration[]> {
   const files = (await readdir(folder)).filter((file) => file.endsWith('.sql')).sort();
   return Promise.all(
@@ -158,8 +166,8 @@ interface WaitOptions {
 const pause = { minMs: 100, maxMs: 2_000 };
 
 /**
- * Waits until `npm run migrate` has brought the schema to the needed version. A newer schema is accepted: migrations only
- * add, so an older release works on it.
+ * Waits until `npm run migrate` has brought the schema to the needed version. A newer schema is accepted:
+ * migrations only add, so an older release works on it.
  * @throws StartupError that says what is needed and what was found.
  */
 export async function waitForSchema(options: WaitOptions): Promise<void> {
@@ -184,7 +192,10 @@ export async function waitForSchema(options: WaitOptions): Promise<void> {
   }
 }
 
-/** Reads the version, or why it cannot be read. The role and its password come with a migration, so a refusal may pass. */
+/**
+ * Reads the version, or why it cannot be read. The role and its password come with a migration, so a refusal
+ * may pass.
+ */
 async function readVersion(pool: pg.Pool): Promise<{ version: number } | { reason: string }> {
   try {
     const { rows } = await pool.query('SELECT coalesce(max(m.version), 0) AS version FROM migrations AS m');

@@ -37,8 +37,8 @@ const types = {
 } as pg.CustomTypesConfig;
 
 /**
- * Makes a pool that bounds every wait, which pg does not do by default (docs/reliability.md). timestamptz is returned as
- * Date, int8 as number (bigint beyond 2^53), numeric, date and timestamp as text, jsonb parsed.
+ * Makes a pool that bounds every wait, which pg does not do by default (docs/reliability.md). timestamptz is
+ * returned as Date, int8 as number (bigint beyond 2^53), numeric, date and timestamp as text, jsonb parsed.
  */
 export function createPool({ url, schema, log, max = 10 }: PoolOptions): pg.Pool {
   const pool = new pg.Pool({
@@ -83,8 +83,8 @@ function parseInt8(text: string): number | bigint {
 const freshMs = 1_000;
 
 /**
- * Makes the check of readiness probes: PostgreSQL is only asked if no query succeeded recently. A fully used pool does not
- * make a process unready, because its requests would only move to other replicas.
+ * Makes the check of readiness probes: PostgreSQL is only asked if no query succeeded recently. A fully used
+ * pool does not make a process unready, because its requests would only move to other replicas.
  */
 export function watchAnswers(pool: pg.Pool): () => Promise<boolean> {
   let answeredAt = Number.NEGATIVE_INFINITY;
@@ -110,7 +110,10 @@ const maxReadingMs = 1_000;
 /** At start. */
 const attempts = 3;
 
-/** Reads PostgreSQL's time now and periodically. Until the first reading succeeds, the process's own clock is used. */
+/**
+ * Reads PostgreSQL's time now and periodically. Until the first reading succeeds, the process's own clock is
+ * used.
+ */
 export async function createSharedClock(pool: Pick<pg.Pool, 'query'>): Promise<SharedClock> {
   let known: { at: number; time: number } | undefined;
   let askedAt = performance.now();

@@ -17,8 +17,8 @@ export function roleOf(schema: string): string {
 }
 
 /**
- * Creates the role of a schema if needed, and grants it access to the rows of its own tables. The role cannot create,
- * alter, truncate or drop anything, and sees no other schema (docs/security.md). Idempotent.
+ * Creates the role of a schema if needed, and grants it access to the rows of its own tables. The role cannot
+ * create, alter, truncate or drop anything, and sees no other schema (docs/security.md). Idempotent.
  * @throws StartupError if the role has more rights than that, or if this user may not create it.
  */
 export async function createServiceRole({ client, schema, password, log }: Options): Promise<void> {
@@ -91,7 +91,8 @@ async function revokeTemporary(client: pg.Client): Promise<void> {
 const iterations = 4096;
 
 /**
- * The SCRAM verifier that PostgreSQL stores for a password (RFC 5803). It keeps the password out of statements and logs.
+ * The SCRAM verifier that PostgreSQL stores for a password (RFC 5803). It keeps the password out of
+ * statements and logs.
  * @param password of printable ASCII, which SASLprep (RFC 4013) does not change.
  */
 export function scramVerifier(password: string, salt: Buffer = randomBytes(16)): string {

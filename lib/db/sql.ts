@@ -29,9 +29,9 @@ const byTemplate = new WeakMap<readonly string[], Compiled>();
 const byText = new Map<string, Compiled>();
 
 /**
- * A statement or a part of one: an interpolated statement becomes part of the text, any other value a parameter.
- * `undefined` is NULL, a plain object becomes JSON, an array a PostgreSQL array: write a JSON array as
- * `${JSON.stringify(list)}::jsonb`, and a list of alternatives as `= ANY(${ids})`.
+ * A statement or a part of one: an interpolated statement becomes part of the text, any other value a
+ * parameter. `undefined` is NULL, a plain object becomes JSON, an array a PostgreSQL array: write a JSON
+ * array as `${JSON.stringify(list)}::jsonb`, and a list of alternatives as `= ANY(${ids})`.
  * @example db.query<{ id: string }>(sql`SELECT r.id FROM records AS r WHERE r.subject = ${subject}`)
  */
 export function sql(template: TemplateStringsArray, ...inputs: unknown[]): Statement {

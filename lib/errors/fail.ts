@@ -45,8 +45,8 @@ export interface FailureDetails {
 }
 
 /**
- * The only error whose message reaches a client: a stable code and a detail written for the client. lib/http maps codes
- * to HTTP statuses.
+ * The only error whose message reaches a client: a stable code and a detail written for the client. lib/http
+ * maps codes to HTTP statuses.
  */
 export class Failure extends Error {
   readonly code: ProblemCode;
@@ -71,7 +71,9 @@ export function fail(code: ProblemCode, detail: string, details?: FailureDetails
   return new Failure(code, detail, details);
 }
 
-/** A reason why the process cannot start, in one plain sentence. The entry point prints it and exits with 1. */
+/**
+ * A reason why the process cannot start, in one plain sentence. The entry point prints it and exits with 1.
+ */
 export class StartupError extends Error {
   constructor(sentence: string, options?: ErrorOptions) {
     super(sentence, options);

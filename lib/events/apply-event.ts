@@ -1,34 +1,34 @@
 import { type DeadLetter, poisonReason } from '#lib/events/dead-letters.ts';
-import type { AccordEvent, Topic } from '#lib/events/event.ts';
-import type { EventHandler } from '#lib/events/event-bus.ts';
+import type { AccordEvent, EventHandler, Reader, Topic } from '#lib/events/event-bus.ts';
 import type { EventContract } from '#lib/events/event-contract.ts';
-import type { Reader } from '#lib/events/reader.ts';
-import { runAsRequestOf } from '#lib/events/request-extension.ts';
-import type { Logger } from '#lib/observability/logger.ts';
+import { acceptRequestId, type Logger, runWithRequestId } from '#lib/observability/logger.ts';
 import type { EventMetrics } from '#lib/observability/metrics/event-metrics.ts';
 
-/** A handler and what it is registered for. */
+/** A handler with its topic and reader. */
 export interface Subscription {
   topic: Topic;
   reader: Reader;
   handler: EventHandler;
 }
 
-/** Something that came. */
+/** A received event. */
 export interface Arrival {
   /** @throws PoisonError if it cannot be read. */
   read(): AccordEvent;
   /** See {@link DeadLetter}. */
   place: string;
-  /** What is known of it before it is read. */
+  /** The id in the message's headers, known before it is parsed. */
   eventId?: string | undefined;
   /** See {@link EventHandler}. */
   arrivedAt: number;
 }
 
-/** What both adapters do with what has come, so that a handler cannot tell which one runs. */
+/** Applies received events in the same way for both buses. */
 export interface EventApplier {
-  /** Resolves with whether it is done with, applied or put aside; else it must come again. Never rejects. */
+  /**
+   * Resolves with true if the event was applied or stored as a dead letter, false if it must be retried.
+   * Never rejects.
+   */
   apply(subscription: Subscription, arrival: Arrival): Promise<boolean>;
 }
 
@@ -45,7 +45,7 @@ export function createEventApplier({
     const { place } = arrival;
     const ids = idsOf(arrival);
     await reader.park({ consumer: reader.name, topic, place, reason, ...ids });
-    log.error('an event was put aside', { topic, eventId: ids.eventId, id: place });
+    log.error('stored an event as a dead letter', { topic, eventId: ids.eventId, id: place });
     metrics?.deadLettered({ consumer: reader.name, topic });
   }
 
@@ -54,7 +54,7 @@ export function createEventApplier({
     try {
       const event = arrival.read();
       contract.check(topic, event);
-      await runAsRequestOf(event, () => handler(event, arrival.arrivedAt));
+      await runWithRequestId(acceptRequestId(event.requestid), () => handler(event, arrival.arrivedAt));
       metrics?.applied({ consumer: reader.name, topic, time: event.time });
     } catch (error) {
       const reason = poisonReason(error);
@@ -70,7 +70,7 @@ export function createEventApplier({
         return true;
       } catch (error) {
         const { topic } = subscription;
-        log.warn('an event could not be applied; it comes again', {
+        log.warn('failed to apply an event; it is retried', {
           topic,
           eventId: arrival.eventId,
           id: arrival.place,
@@ -82,7 +82,7 @@ export function createEventApplier({
   };
 }
 
-/** What may be written down of an event that breaks the contract: anything may stand where its ids should. */
+/** Ids of an invalid event are logged only if they are well-formed, because anything may stand there. */
 const wellFormed = {
   eventId: /^[0-9A-Za-z-]{1,64}$/,
   type: /^io\.accord\.[a-z.]{1,64}v\d{1,4}$/,

@@ -1,50 +1,73 @@
 import type { Queries } from '#lib/db/database.ts';
 import { sql } from '#lib/db/sql.ts';
-import type { Topic } from '#lib/events/event.ts';
+import type { Topic } from '#lib/events/event-bus.ts';
+import type { TableReaders } from '#lib/observability/metrics/table-metrics.ts';
 
-/** An event that was put aside: ids alone, because what cannot be read may contain anything (reliability.md, "Poison"). */
+/**
+ * An event that could not be processed: ids only, because invalid content may contain anything
+ * (docs/reliability.md).
+ */
 export interface DeadLetter {
-  /** Who has put it aside: a reader's name, or `relay`. */
+  /** The reader that stored it, or `relay`. */
   consumer: string;
   topic: Topic;
-  /** Where it lies in the topic, `partition:offset`; for an event that was never sent the id of its outbox row. */
+  /** `partition:offset`; for an event that was never sent, the id of its outbox row. */
   place: string;
-  /** Absent if the message has none that is well-formed. */
+  /** Absent if the message has no well-formed id. */
   eventId?: string;
   type?: string;
   subject?: string;
-  /** Why, in words of ours. */
+  /** Never quotes the event. */
   reason: string;
 }
 
-/** An event that no repetition can help: it cannot be read, or is of a version that this code does not know. */
+/** A permanent failure of an event: it is invalid, or of a version that this code does not know. */
 export class PoisonError extends Error {
-  /** @param reason in words of ours, never quoting the event. */
+  /** @param reason never quotes the event. */
   constructor(reason: string) {
     super(reason);
     this.name = 'PoisonError';
   }
 }
 
-/** SQLSTATE class 22, "data exception": a value is none that PostgreSQL could keep, now or later. */
+/** SQLSTATE class 22, "data exception": PostgreSQL cannot store a value. */
 const dataException = /^22[0-9A-Z]{3}$/;
 
 /**
- * Says why an event is poison if its handler threw `error`; undefined for a fault that may pass. The contract lets texts through that
- * PostgreSQL does not take, a NUL or half of a character: taken for a fault that passes, one would hold up all that come after it.
+ * Returns why the failure of a handler is permanent; undefined if it is transient. The contract allows texts
+ * that PostgreSQL cannot store, such as NUL or half of a surrogate pair: retrying one would block all later
+ * events.
  */
 export function poisonReason(error: unknown): string | undefined {
   if (error instanceof PoisonError) return error.message;
   const { code } = error as { code?: unknown };
   return error instanceof Error && typeof code === 'string' && dataException.test(code)
-    ? `The database does not take a value of it (SQLSTATE ${code}).`
+    ? `The database cannot store a value of it (SQLSTATE ${code}).`
     : undefined;
 }
 
-/** Writes a dead letter; once, however often it is parked. */
+/** Stores a dead letter. Idempotent. */
 export async function parkDeadLetter(db: Queries, letter: DeadLetter): Promise<void> {
   await db.query(sql`
     INSERT INTO dead_letters (consumer, topic, place, event_id, type, subject, reason)
-    VALUES (${letter.consumer}, ${letter.topic}, ${letter.place}, ${letter.eventId}, ${letter.type}, ${letter.subject}, ${letter.reason})
+    VALUES (${letter.consumer}, ${letter.topic}, ${letter.place}, ${letter.eventId},
+            ${letter.type}, ${letter.subject}, ${letter.reason})
     ON CONFLICT (consumer, topic, place) DO NOTHING`);
+}
+
+/** Exact counts of more rows would be slow, and nobody needs them. */
+const countedAtMost = 100_000;
+
+/** Gauges of a service's outbox and dead letters. */
+export function eventTables(service: string, db: Queries): TableReaders {
+  return {
+    service,
+    outbox: () =>
+      db.one(sql`
+        SELECT (SELECT count(*)::int FROM (SELECT 1 FROM outbox LIMIT ${countedAtMost}) AS o) AS rows,
+               coalesce((SELECT extract(epoch FROM accord_now() - (o.event->>'time')::timestamptz)::float8
+                           FROM outbox AS o ORDER BY o.id LIMIT 1), 0) AS "oldestSeconds"`),
+    deadLetters: () =>
+      db.query(sql`SELECT d.topic, count(*)::int AS count FROM dead_letters AS d GROUP BY d.topic`),
+  };
 }

@@ -1,10 +1,66 @@
-import type { AccordEvent, OutboundEvent, Topic } from '#lib/events/event.ts';
-import type { Reader } from '#lib/events/reader.ts';
+import type { TopicEvents } from '#lib/contracts/events.gen.ts';
+import type { Queries } from '#lib/db/database.ts';
+import { type DeadLetter, parkDeadLetter } from '#lib/events/dead-letters.ts';
+
+/** The topics of asyncapi.yaml, created by `npm run topics`. */
+export type Topic = keyof TopicEvents;
 
 /**
- * Reacts to one event; has done so for good when it returns. Must be idempotent: events may come twice and in any order. What it
- * throws is taken for a fault that passes, and the event comes again; a {@link PoisonError} puts the event aside for good.
- * @param arrivedAt on the clock of `performance.now()`: what is looked up later is no older than the event.
+ * A CloudEvents 1.0 event: ids, states and the aggregate's version; never an answer, a contact datum or
+ * content (docs/webhooks.md).
+ */
+export interface AccordEvent {
+  id: string;
+  /** `io.accord.<name>.v1` */
+  type: string;
+  /** The instance's base URL. */
+  source: string;
+  /** The aggregate's id. */
+  subject: string;
+  /** RFC 3339 */
+  time: string;
+  data: Record<string, unknown>;
+  /** Extension (CloudEvents 1.0 §3.1.2): the id of the request that caused it, as in the log. */
+  requestid?: string;
+}
+
+/** An event with its topic and its key, which keeps the events of an aggregate on one partition. */
+export interface OutboundEvent {
+  topic: Topic;
+  key: string;
+  event: AccordEvent;
+}
+
+/** Who reads a topic; made by {@link sharedReader} or {@link eachReplica}. */
+export interface Reader {
+  /** The service; a consumer group is named after it. */
+  name: string;
+  /** Whether replicas share the events; otherwise each gets all. */
+  shared: boolean;
+  /** Stores a dead letter. */
+  park(letter: DeadLetter): Promise<void>;
+  /** Called when events may have been missed. */
+  onGap(): void;
+}
+
+/** Each event is applied by one replica of the service, even if none runs when it is published. */
+export function sharedReader({ name, db }: { name: string; db: Queries }): Reader {
+  return { name, shared: true, park: (letter) => parkDeadLetter(db, letter), onGap: () => {} };
+}
+
+/**
+ * Each replica gets every event published while it runs. For caches in its memory.
+ * @param onGap called when events may have been missed: drop everything that they could concern.
+ */
+export function eachReplica(name: string, onGap: () => void): Reader {
+  return { name, shared: false, park: async () => {}, onGap };
+}
+
+/**
+ * Reacts to an event; the effect is durable when it resolves. Must be idempotent, because events may come
+ * repeatedly and in any order. An error is taken for transient and the event is retried; {@link PoisonError}
+ * makes it a dead letter.
+ * @param arrivedAt on the clock of `performance.now()`; data read later is no older than the event.
  */
 export type EventHandler = (event: AccordEvent, arrivedAt: number) => Promise<void>;
 
@@ -12,41 +68,45 @@ export type EventHandler = (event: AccordEvent, arrivedAt: number) => Promise<vo
 export interface Unsent {
   /** The event's id. */
   id: string;
-  /** True if no repetition can help: it breaks the contract, also of any newer release, or is larger than the carrier takes. */
+  /** Whether a retry cannot succeed: the event violates the contract of every release, or is too large. */
   permanent: boolean;
   error: unknown;
 }
 
 /**
- * Carries events between services, at least once (reliability.md): they may come twice, late and in any order. What has been
- * acknowledged has reached the broker or, in one process, has been applied by every reader.
+ * Carries events between services at least once: they may come repeatedly, late and in any order
+ * (docs/reliability.md). An acknowledged event is stored by the broker or, in one process, applied by every
+ * reader.
  */
 export interface EventBus {
   /**
-   * Resolves with the events that were not acknowledged; of those nobody knows whether they have arrived, so they are sent again
-   * unless they are `permanent`. Never rejects.
+   * Resolves with the events that were not acknowledged. They may have arrived all the same and are sent
+   * again unless they are `permanent`. Never rejects.
    */
   publish(events: readonly OutboundEvent[]): Promise<readonly Unsent[]>;
-  /** Topics of which nothing came through just now: for a little while nothing should be sent to them. What is for others does not wait for that. */
+  /** Topics that cannot be written now; others are not affected. */
   pausedTopics(): readonly Topic[];
-  /** Registers a handler; before {@link start}. A reader's name is its service's: its replicas share it. */
+  /** Registers a handler, before {@link start}. Replicas of a service share its reader's name. */
   subscribe(topic: Topic, reader: Reader, handler: EventHandler): void;
   /**
-   * Whether what was acknowledged can still be lost with the carrier's own storage; then it is kept for a while, to be sent again
-   * when {@link onTopicLost} tells that a topic has begun anew.
+   * Whether acknowledged events can be lost with the broker's storage. They are then kept for a day, and sent
+   * again when {@link onTopicLost} reports that a topic was recreated.
    */
   readonly canLose: boolean;
   onTopicLost(listener: (topic: Topic) => void): void;
-  /** How many events topics have taken since they began; those of which the carrier cannot say it now are left out. @throws if it cannot be asked. */
+  /**
+   * How many events each topic has received since it was created; unknown ones are left out. @throws if
+   * unreachable.
+   */
   taken(topics: readonly Topic[]): Promise<ReadonlyMap<Topic, number>>;
-  /** What one event costs more than to be sent with others: where they follow closely, those of so many milliseconds should go together, and of more where they are many. */
+  /** How long a relay should wait for more events, in ms, because sending events one by one is expensive. */
   readonly lingerMs: number;
-  /** Begins to read. Does not wait for the carrier, which may be down for as long as it likes. */
+  /** Starts reading. Does not wait for the broker. */
   start(): void;
-  /** Resolves when every subscription is in force: what is published from now on reaches each of them. */
+  /** Resolves when every subscription is active: events published from now on reach each of them. */
   joined(): Promise<void>;
-  /** Ends reading; events can still be published. Resolves when no handler runs any more; within 2 s whatever becomes of the carrier. */
+  /** Stops reading; publishing still works. Resolves when no handler runs any more. */
   stopReading(): Promise<void>;
-  /** Ends everything. Resolves within 3 s after the last handler, whatever becomes of the carrier. */
+  /** Stops everything. Resolves within 3 s after the last handler. */
   stop(): Promise<void>;
 }

@@ -1,32 +1,36 @@
+import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { Ajv as AjvInstance, ValidateFunction } from 'ajv';
-import { type AsyncApi, readAsyncApi } from '#lib/events/async-api.ts';
+import { keepText } from '#lib/cache/keep-text.ts';
 import { PoisonError } from '#lib/events/dead-letters.ts';
-import type { AccordEvent, Topic } from '#lib/events/event.ts';
+import type { AccordEvent, Topic } from '#lib/events/event-bus.ts';
 
 const require = createRequire(import.meta.url);
 
-/** Why an event must not be sent. */
+/** Why an event must not be published. */
 export interface Refusal {
   error: Error;
-  /** False while it may be of a newer release, whose processes send it: two releases have one outbox during a rolling restart. */
+  /**
+   * False for recent events: during a rolling restart they may be of a newer release, whose processes publish
+   * them.
+   */
   permanent: boolean;
 }
 
-/** What asyncapi.yaml says of events; each is held against it when it is written and when it is read. */
+/** Validates events against asyncapi.yaml, when they are published and when they are received. */
 export interface EventContract {
-  /** What a newer release says beside is passed over. @throws PoisonError unless the contract knows the event in this topic. */
+  /** Validates a received event; unknown members are allowed. @throws PoisonError if it is not valid. */
   check(topic: Topic, event: AccordEvent): void;
-  /** Undefined if it may be sent. */
+  /** Validates an event to publish; undefined if it is valid. */
   refusal(topic: Topic, event: AccordEvent): Refusal | undefined;
 }
 
 /** docs/webhooks.md. */
 const maxBytes = 16 * 1024;
-/** Longer than two releases work side by side. */
+/** Longer than a rolling restart takes. */
 const otherReleaseMs = 86_400_000;
 
-/** Reads asyncapi.yaml and makes its checks; a schema is compiled when its first event comes. */
+/** Reads asyncapi.yaml. A schema is compiled when its first event comes. */
 export function readEventContract(file: URL): EventContract {
   const document = readAsyncApi(file);
   const typesOf = new Map(
@@ -39,7 +43,7 @@ export function readEventContract(file: URL): EventContract {
   const read = createCompiler(withoutClosing(document.components.schemas));
   function fault(topic: Topic, event: AccordEvent, compile: Compile): string | undefined {
     const payload = typesOf.get(topic)?.get(event.type);
-    if (!payload) return 'asyncapi.yaml knows no such event in this topic';
+    if (!payload) return 'asyncapi.yaml has no such event in this topic';
     const { data, ...attributes } = event;
     const validEnvelope = compile('#/components/schemas/Attributes');
     if (!validEnvelope(attributes)) return faultOf('attributes', validEnvelope);
@@ -55,7 +59,7 @@ export function readEventContract(file: URL): EventContract {
       const size = Buffer.byteLength(JSON.stringify(event));
       if (size > maxBytes)
         return {
-          error: new PoisonError(`It has ${size} bytes, and ${maxBytes} are the most`),
+          error: new PoisonError(`It has ${size} bytes, more than the maximum of ${maxBytes}`),
           permanent: true,
         };
       const found = fault(topic, event, written);
@@ -65,7 +69,7 @@ export function readEventContract(file: URL): EventContract {
   };
 }
 
-/** An event's type and where the schema of its data is. */
+/** The type of an event and the reference to the schema of its data. */
 function messageOf(document: AsyncApi, channelRef: string): [string, string] {
   const message = document.components.messages[channelRef.slice(channelRef.lastIndexOf('/') + 1)];
   if (!message) throw new Error(`asyncapi.yaml: ${channelRef} is missing`);
@@ -75,7 +79,7 @@ function messageOf(document: AsyncApi, channelRef: string): [string, string] {
 type Schemas = AsyncApi['components']['schemas'];
 type Compile = (ref: string) => ValidateFunction;
 
-/** The same schemas, which take members that they do not know. */
+/** The same schemas, with unknown members allowed. */
 function withoutClosing(schemas: Schemas): Schemas {
   return JSON.parse(JSON.stringify(schemas), (name, value) =>
     name === 'additionalProperties' && value === false ? undefined : value,
@@ -105,8 +109,36 @@ function createAjv(schemas: Schemas): AjvInstance {
   return ajv;
 }
 
-/** Names the place and the rule, never the value. */
+/** Describes a fault by its place and rule, never by the value. */
 function faultOf(part: string, { errors }: ValidateFunction): string {
   const [first] = errors ?? [];
-  return `${part}${first?.instancePath ?? ''} ${first?.message ?? 'is not as in asyncapi.yaml'}`;
+  return `${part}${first?.instancePath ?? ''} ${first?.message ?? 'violates asyncapi.yaml'}`;
+}
+
+/** The parts of asyncapi.yaml (AsyncAPI 3.0) that programs use. */
+export interface AsyncApi {
+  channels: Record<
+    string,
+    {
+      address: Topic;
+      messages: Record<string, { $ref: string }>;
+      bindings: { kafka: { partitions: number; topicConfiguration: Record<string, unknown> } };
+    }
+  >;
+  components: {
+    /** `name` is the event's type. */
+    messages: Record<string, { name: string; payload: { $ref: string } }>;
+    schemas: Record<string, object>;
+  };
+}
+
+/** Reads asyncapi.yaml; parsed once per version of the file. */
+export function readAsyncApi(file: URL): AsyncApi {
+  const text = readFileSync(file, 'utf8');
+  const json = keepText({
+    name: 'events-contract',
+    sources: [text],
+    make: () => JSON.stringify((require('yaml') as typeof import('yaml')).parse(text)),
+  });
+  return JSON.parse(json) as AsyncApi;
 }

@@ -1,7 +1,6 @@
 import { createEventApplier, type Subscription } from '#lib/events/apply-event.ts';
-import type { OutboundEvent } from '#lib/events/event.ts';
-import type { EventBus, Unsent } from '#lib/events/event-bus.ts';
-import type { EventContract } from '#lib/events/event-contract.ts';
+import type { EventBus, OutboundEvent, Unsent } from '#lib/events/event-bus.ts';
+import { type EventContract, readEventContract } from '#lib/events/event-contract.ts';
 import type { Logger } from '#lib/observability/logger.ts';
 import type { EventMetrics } from '#lib/observability/metrics/event-metrics.ts';
 
@@ -11,13 +10,17 @@ interface Options {
   metrics?: EventMetrics | undefined;
 }
 
-/** So many keys have their events delivered side by side: a slow reader of one topic does not hold up another one's. */
+/**
+ * How many keys are delivered concurrently, so that a slow reader of one topic does not hold up other topics.
+ */
 const lanes = 16;
 
-/** How long a relay may wait for more events once it has sent some: claiming them one by one costs more than applying them. */
+/** Claiming outbox rows one by one costs more than applying their events. */
 const lingerMs = 25;
 
-/** The bus of one process: an event is acknowledged when every reader has applied it or put it aside. */
+/**
+ * The bus of one process: an event is acknowledged once every reader has applied it or stored a dead letter.
+ */
 export function createInProcessBus(options: Options): EventBus {
   const { contract, metrics } = options;
   const applier = createEventApplier(options);
@@ -38,10 +41,10 @@ export function createInProcessBus(options: Options): EventBus {
       return undefined;
     }
     metrics?.publishFailed(topic);
-    return { id: event.id, permanent: false, error: new Error('A reader could not apply it.') };
+    return { id: event.id, permanent: false, error: new Error('A reader failed to apply the event.') };
   }
 
-  /** Events with one key keep their order, and no others, as on Kafka. */
+  /** Keeps the order of events with the same key, as Kafka does. */
   async function deliverAll(events: readonly OutboundEvent[]): Promise<Unsent[]> {
     const arrivedAt = performance.now();
     const unsent: Unsent[] = [];
@@ -58,7 +61,7 @@ export function createInProcessBus(options: Options): EventBus {
   }
 
   return {
-    // What is acknowledged has been applied.
+    // An acknowledged event has been applied.
     canLose: false,
     onTopicLost: () => {},
     taken: async () => new Map(),
@@ -83,4 +86,20 @@ export function createInProcessBus(options: Options): EventBus {
       await Promise.all(running);
     },
   };
+}
+
+interface BusOptions {
+  /** KAFKA_BROKERS; undefined keeps events within this process, which must be the only one. */
+  brokers: readonly string[] | undefined;
+  clientId: string;
+  log: Logger;
+  metrics: EventMetrics;
+}
+
+/** Creates the bus that the settings ask for. kafkajs is loaded only if it is used. */
+export async function createBus({ brokers, clientId, log, metrics }: BusOptions): Promise<EventBus> {
+  const contract = readEventContract(new URL('../../asyncapi.yaml', import.meta.url));
+  if (!brokers) return createInProcessBus({ contract, log, metrics });
+  const { createKafkaBus } = await import('#lib/events/kafka/kafka-bus.ts');
+  return createKafkaBus({ brokers, clientId, contract, log, metrics });
 }

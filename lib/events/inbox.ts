@@ -1,11 +1,13 @@
+import { createRepeatedWork, type RepeatedWork } from '#lib/async/repeated-work.ts';
 import type { Queries } from '#lib/db/database.ts';
 import { type Statement, sql } from '#lib/db/sql.ts';
+import type { Logger } from '#lib/observability/logger.ts';
 
 /**
- * Applies an event's effect at most once, whatever comes how often: the event is noted first, in the effect's own transaction, so a second
- * attempt waits for the first and then finds it (reliability.md, "Consumer"). Effects outside the database are rows to be worked later.
+ * Applies the effect of an event at most once. The event is recorded in the transaction of the effect, so a
+ * concurrent attempt waits and then finds the record (docs/reliability.md).
  * @param tx the transaction, which the caller commits. @param consumer the reader's name.
- * @returns whether the effect ran now.
+ * @returns whether the effect ran.
  */
 export async function applyOnce(
   tx: Queries,
@@ -19,9 +21,9 @@ export async function applyOnce(
 }
 
 /**
- * The same for an effect that is one statement, as a part of it (`WITH noted AS (${noteOnce(…)}) INSERT … FROM noted`): it has a row the
- * first time, and none whenever the event comes again.
- * @param from what stands after FROM, if it depends on something: it has a row, or none; or one for each of several events.
+ * The same as part of a statement (`WITH noted AS (${noteOnce(…)}) INSERT … FROM noted`): it returns a row
+ * the first time and none later.
+ * @param from what stands after FROM, to record events under a condition, or several events.
  */
 export function noteOnce(
   { consumer, eventId }: { consumer: string; eventId: string | Statement },
@@ -33,7 +35,7 @@ export function noteOnce(
     RETURNING event_id`;
 }
 
-/** Forgets events that nobody sends again any more: topics keep them for less long, or readers pass over what is so old. @returns how many rows went. */
+/** Removes records of events that cannot come again. @returns how many. */
 export async function forgetApplied(
   db: Queries,
   { days, limit }: { days: number; limit: number },
@@ -44,4 +46,28 @@ export async function forgetApplied(
        ORDER BY i.applied_at LIMIT ${limit} FOR UPDATE SKIP LOCKED)
     RETURNING event_id`);
   return gone.length;
+}
+
+/** Longer than any topic with a shared reader keeps its events. */
+const keptDays = 30;
+/** Per statement, so that each is short. */
+const limit = 1_000;
+
+/** Removes old rows of the inbox. @param everyMs five minutes by default. */
+export function createInboxSweeper({
+  db,
+  log,
+  everyMs = 5 * 60_000,
+}: {
+  db: Queries;
+  log: Logger;
+  everyMs?: number;
+}): RepeatedWork {
+  return createRepeatedWork({
+    everyMs,
+    async work(isStopped) {
+      while (!isStopped() && (await forgetApplied(db, { days: keptDays, limit })) === limit);
+    },
+    onError: (error) => log.warn('failed to remove old inbox rows; retried later', { error }),
+  });
 }

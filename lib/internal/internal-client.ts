@@ -49,7 +49,10 @@ const pausesMs = [0, 100, 400];
 
 type Operation = (input: unknown) => Promise<unknown>;
 
-/** The operations of another service over its internal port, with the same values and Failures as in one process (ADR 7). */
+/**
+ * The operations of another service over its internal port, with the same values and Failures as in one
+ * process (ADR 7).
+ */
 export function createInternalClient<T extends object>(called: CalledService): T {
   const { service } = called;
   const post = createPoster(called);
@@ -84,9 +87,9 @@ class NoReplyError extends Error {
 }
 
 /**
- * Posts to a service over kept connections. Connection errors and 503s of starting replicas are retried: all operations
- * are idempotent. After a time-out only reads are retried, once and on new connections, because behind one name these may
- * lead to another replica.
+ * Posts to a service over kept connections. Connection errors and 503s of starting replicas are retried: all
+ * operations are idempotent. After a time-out only reads are retried, once and on new connections, because
+ * behind one name these may lead to another replica.
  * @throws Failure `unavailable` if no replica answers in time.
  */
 function createPoster(called: CalledService): (operation: string, body: string) => Promise<Reply> {

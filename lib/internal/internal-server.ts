@@ -24,9 +24,9 @@ type Operation = (input: unknown) => Promise<unknown>;
 const maxBytes = 200 * 2 ** 20;
 
 /**
- * Serves `POST /internal/<service>/<operation>` to other services (ADR 7): JSON in, JSON out, Failures as problem
- * documents. The caller's token is checked before the body is read. Errors of the call itself have the type about:blank:
- * they are not Failures of the operation, and the caller does not pass them on.
+ * Serves `POST /internal/<service>/<operation>` to other services (ADR 7): JSON in, JSON out, Failures as
+ * problem documents. The caller's token is checked before the body is read. Errors of the call itself have
+ * the type about:blank: they are not Failures of the operation, and the caller does not pass them on.
  */
 export function serveOperations({
   offer,

@@ -33,8 +33,9 @@ const tagBytes = 16;
 const base64url = /^[\w-]*$/;
 
 /**
- * Encrypts to a public key as a JWE in compact serialisation (RFC 7516 §7.1) with an ephemeral key pair. Runs on this
- * thread: jose uses WebCrypto's thread pool for each step, which takes five times as long (bench/jose.ts).
+ * Encrypts to a public key as a JWE in compact serialisation (RFC 7516 §7.1) with an ephemeral key pair. Runs
+ * on this thread: jose uses WebCrypto's thread pool for each step, which takes five times as long
+ * (bench/jose.ts).
  * @param more header parameters besides those of encryption.
  */
 export function encryptCompact(
@@ -54,8 +55,8 @@ export function encryptCompact(
 }
 
 /**
- * Parses a JWE. @returns undefined unless it uses the algorithms above, without compression, critical extensions
- * (RFC 7516 §4.1.13) or party information (docs/federation.md has no `apu`, `apv` or `zip`).
+ * Parses a JWE. @returns undefined unless it uses the algorithms above, without compression, critical
+ * extensions (RFC 7516 §4.1.13) or party information (docs/federation.md has no `apu`, `apv` or `zip`).
  */
 export function readCompact(jwe: string): CompactJwe | undefined {
   const parts = jwe.split('.');
@@ -87,7 +88,10 @@ export function decryptCompact(
   }
 }
 
-/** Concat KDF (RFC 7518 §4.6.2) in one round, because SHA-256 gives all bits of the key; without party information. */
+/**
+ * Concat KDF (RFC 7518 §4.6.2) in one round, because SHA-256 gives all bits of the key; without party
+ * information.
+ */
 function deriveKey(secret: Buffer): KeyObject {
   return createSecretKey(createHash('sha256').update(number(1)).update(secret).update(otherInfo).digest());
 }

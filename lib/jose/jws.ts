@@ -7,8 +7,8 @@ import { parseForeignJson } from '#lib/json/check-json.ts';
 export type Sign = (input: string) => Buffer;
 
 /**
- * Makes JWS in compact serialisation (RFC 7515 §3.1) with one protected header. jose uses WebCrypto's thread pool, at ten
- * times the cost of an HMAC (bench/jose.ts).
+ * Makes JWS in compact serialisation (RFC 7515 §3.1) with one protected header. jose uses WebCrypto's thread
+ * pool, at ten times the cost of an HMAC (bench/jose.ts).
  */
 export function createCompactJws(header: Readonly<Record<string, string>>, sign: Sign) {
   const head = encode(JSON.stringify(header));
@@ -22,7 +22,10 @@ function encode(text: string): string {
   return Buffer.from(text).toString('base64url');
 }
 
-/** Signs with a private key on P-256 (RFC 7518 §3.4), on this thread: a thread switch takes longer than the signature. */
+/**
+ * Signs with a private key on P-256 (RFC 7518 §3.4), on this thread: a thread switch takes longer than the
+ * signature.
+ */
 export function createEs256(privateKey: JWK): Sign {
   const key = privateKeyOf(privateKey);
   return (input) => sign('sha256', Buffer.from(input), key);
@@ -53,7 +56,8 @@ export function readCompactJws(jws: string): CompactJws | undefined {
 }
 
 /**
- * Verifies the signature on this thread: jose uses WebCrypto's thread pool, which takes twice as long (bench/jose.ts).
+ * Verifies the signature on this thread: jose uses WebCrypto's thread pool, which takes twice as long
+ * (bench/jose.ts).
  * @param alg the algorithm of the key; the JWS must name the same.
  * @returns undefined if this key did not sign it, or it has critical extensions (RFC 7515 §4.1.11).
  * @throws Error if the key is not valid.

@@ -12,15 +12,19 @@ import { LRUCache } from 'lru-cache';
 export type PublicJwk = Pick<JWK, 'kty' | 'crv' | 'x' | 'y'> | null | undefined;
 
 /**
- * JWS signatures are r and s side by side (RFC 7518 §3.4). The option is set on the key itself: if it were passed in an
- * object with the key, Node would probe that object by exceptions, which takes half as long as a signature.
+ * JWS signatures are r and s side by side (RFC 7518 §3.4). The option is set on the key itself: if it were
+ * passed in an object with the key, Node would probe that object by exceptions, which takes half as long as a
+ * signature.
  */
 const signing = { dsaEncoding: 'ieee-p1363' } as const;
 export type SigningKey = KeyObject & typeof signing;
 
 const own = new WeakMap<JWK, SigningKey>();
 
-/** Imports an instance's private key once: importing takes as long as a signature. Returns the same object each time. */
+/**
+ * Imports an instance's private key once: importing takes as long as a signature. Returns the same object
+ * each time.
+ */
 export function privateKeyOf(jwk: JWK): SigningKey {
   const key =
     own.get(jwk) ?? Object.assign(createPrivateKey({ key: jwk, format: 'jwk' } as JsonWebKeyInput), signing);
@@ -30,7 +34,10 @@ export function privateKeyOf(jwk: JWK): SigningKey {
 
 const pinned = new LRUCache<string, SigningKey>({ max: 500 });
 
-/** Imports a peer's public key once; it is read from the database each time. @throws Error if it is not a valid key. */
+/**
+ * Imports a peer's public key once; it is read from the database each time. @throws Error if it is not a
+ * valid key.
+ */
 export function publicKeyOf(jwk: JWK): SigningKey {
   const name = [jwk.kty, jwk.crv, jwk.x, jwk.y].join(' ');
   const key = pinned.get(name) ?? readPublicKey(jwk);
@@ -40,8 +47,8 @@ export function publicKeyOf(jwk: JWK): SigningKey {
 }
 
 /**
- * @returns undefined unless it is a point on P-256, or a key for Ed25519. A point off the curve would leak the private
- * key in a key agreement; OpenSSL refuses it.
+ * @returns undefined unless it is a point on P-256, or a key for Ed25519. A point off the curve would leak
+ * the private key in a key agreement; OpenSSL refuses it.
  */
 export function readPublicKey(jwk: PublicJwk): SigningKey | undefined {
   const { kty, crv, x, y } = jwk ?? {};

@@ -8,8 +8,8 @@ export type RememberedByIdentity<Source extends object, Reader extends object, T
 ) => T;
 
 /**
- * Caches values made from immutable objects for as long as these live. A source that is not frozen may change, so its
- * value is not cached.
+ * Caches values made from immutable objects for as long as these live. A source that is not frozen may
+ * change, so its value is not cached.
  */
 export function rememberByIdentity<Source extends object, Reader extends object, T>(): RememberedByIdentity<
   Source,

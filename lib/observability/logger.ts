@@ -3,8 +3,8 @@ import { randomUUID } from 'node:crypto';
 import { pino } from 'pino';
 
 /**
- * The only fields that a log line may have, so that no answer, subject, token or contact datum slips in with an object
- * (docs/security.md).
+ * The only fields that a log line may have, so that no answer, subject, token or contact datum slips in with
+ * an object (docs/security.md).
  */
 export interface LogFields {
   service?: string;

@@ -13,8 +13,8 @@ const globalUnicast = ipaddr.parseCIDR('2000::/3');
 const azurePlatform = '168.63.129.16';
 
 /**
- * Allows addresses of the public internet and of `allowedNetworks` (CIDR). If an IPv6 address embeds an IPv4 address for a
- * translator or tunnel, both must be allowed (docs/security.md).
+ * Allows addresses of the public internet and of `allowedNetworks` (CIDR). If an IPv6 address embeds an IPv4
+ * address for a translator or tunnel, both must be allowed (docs/security.md).
  */
 export function createAddressRules(allowedNetworks: readonly string[]): AddressRules {
   const networks = allowedNetworks.map((network) => ipaddr.parseCIDR(network));
@@ -70,8 +70,8 @@ const localTranslation = ipaddr.parseCIDR('64:ff9b:1::/48');
 
 /**
  * Extracts the IPv4 addresses embedded in an IPv6 address.
- * @param prefix length of the allowed network that contains it: a local translator (RFC 8215) puts the IPv4 address after
- *   its prefix, whose length only its operator knows.
+ * @param prefix length of the allowed network that contains it: a local translator (RFC 8215) puts the IPv4
+ * address after its prefix, whose length only its operator knows.
  */
 function embeddedAddresses(address: ipaddr.IPv6, prefix: number): ipaddr.IPv4[] {
   const bytes = address.toByteArray();

@@ -53,7 +53,10 @@ interface Options {
 const idleMs = 4_000;
 /** Limit of the response headers. */
 const maxHeaderSize = 16 * 1024;
-/** Limit of everything before the body, with the chunks of it that come along: undici does not limit a status line. */
+/**
+ * Limit of everything before the body, with the chunks of it that come along: undici does not limit a status
+ * line.
+ */
 const maxHeadBytes = 256 * 1024;
 /** Per address of a name. Node's default of 250 ms is too short for distant servers. */
 const autoSelectFamilyAttemptTimeout = 800;
@@ -134,7 +137,10 @@ export function createOutboundClient({
   };
 }
 
-/** Connects a socket with our `lookup` and names what failed. TLS certificates are verified whatever the environment says. */
+/**
+ * Connects a socket with our `lookup` and names what failed. TLS certificates are verified whatever the
+ * environment says.
+ */
 function createConnector({
   lookup,
   ca,

@@ -21,8 +21,8 @@ const failures = {
 };
 
 /**
- * A permanent failure: private address, scheme, credentials in the URL, redirect or too large an answer. The message is
- * for logs and people; like that of {@link OutboundFailed} it quotes neither the URL nor any data.
+ * A permanent failure: private address, scheme, credentials in the URL, redirect or too large an answer. The
+ * message is for logs and people; like that of {@link OutboundFailed} it quotes neither the URL nor any data.
  */
 export class OutboundRefused extends Error {
   readonly reason: keyof typeof refusals;
@@ -77,8 +77,8 @@ export type Resolve = (hostname: string) => Promise<readonly string[]>;
 const pendingLookups = new Map<string, Promise<readonly string[]>>();
 
 /**
- * Resolves names as the machine does (getaddrinfo), including /etc/hosts and search domains. A look-up occupies one of a
- * few threads, so concurrent look-ups of a name share one.
+ * Resolves names as the machine does (getaddrinfo), including /etc/hosts and search domains. A look-up
+ * occupies one of a few threads, so concurrent look-ups of a name share one.
  */
 export const resolveBySystem: Resolve = (hostname) => {
   const lookup =
@@ -92,8 +92,8 @@ export const resolveBySystem: Resolve = (hostname) => {
 };
 
 /**
- * The `lookup` of a socket, called once per connection. It returns allowed addresses only and the socket connects to one
- * of them, which prevents DNS rebinding.
+ * The `lookup` of a socket, called once per connection. It returns allowed addresses only and the socket
+ * connects to one of them, which prevents DNS rebinding.
  */
 export function createGuardedLookup(resolve: Resolve, isAllowed: AddressRules): LookupFunction {
   async function allowedAddresses(hostname: string): Promise<LookupAddress[]> {
@@ -120,8 +120,8 @@ export function createGuardedLookup(resolve: Resolve, isAllowed: AddressRules): 
 const resolveMs = 2_000;
 
 /**
- * Checks an address when it is entered, to report a refusal early. Every call checks again, because a name may resolve
- * differently by then. A name that cannot be resolved now is accepted.
+ * Checks an address when it is entered, to report a refusal early. Every call checks again, because a name
+ * may resolve differently by then. A name that cannot be resolved now is accepted.
  * @returns a function that resolves with the refusal, or with undefined.
  */
 export function createUrlCheck({

@@ -14,8 +14,8 @@ export interface Running {
 const forcedExitMs = 25_000;
 
 /**
- * Starts a process, and stops it with exit code 0 on SIGTERM and SIGINT. A failed start prints the reason and exits with
- * 1; a stop that hangs is ended after 25 s (docs/reliability.md).
+ * Starts a process, and stops it with exit code 0 on SIGTERM and SIGINT. A failed start prints the reason and
+ * exits with 1; a stop that hangs is ended after 25 s (docs/reliability.md).
  * @param start its signal aborts when the process is told to stop meanwhile.
  */
 export async function runProcess(start: (signal: AbortSignal) => Promise<Running>): Promise<void> {
@@ -71,16 +71,21 @@ export interface ProcessParts {
   runtime?: OwnedRuntime;
 }
 
-/** With STOP_DELAY (5 s, at most 10) all steps together rarely take the 25 s after which the process is ended. */
+/**
+ * With STOP_DELAY (5 s, at most 10) all steps together rarely take the 25 s after which the process is ended.
+ */
 const drainMs = 10_000;
-/** Running deliveries may finish; then they are aborted and left to other replicas. A relay has 3 s of its own. */
+/**
+ * Running deliveries may finish; then they are aborted and left to other replicas. A relay has 3 s of its
+ * own.
+ */
 const workMs = 8_000;
 const endMs = 5_000;
 
 /**
  * Stops a process in order: not ready, a delay for routers to notice, consumers, requests, outbox, the rest
- * (docs/reliability.md). Each step is bounded. Another replica takes over unfinished work, because nothing is acknowledged
- * before it is in PostgreSQL.
+ * (docs/reliability.md). Each step is bounded. Another replica takes over unfinished work, because nothing is
+ * acknowledged before it is in PostgreSQL.
  */
 export async function stopParts(parts: ProcessParts, delayMs: number): Promise<void> {
   const { probes, front, internal, service, runtime } = parts;

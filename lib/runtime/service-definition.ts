@@ -44,7 +44,10 @@ export interface ServiceDefinition<S extends Specs = Specs, Name extends keyof S
   /** The folder of its migrations. */
   migrations: URL;
   specs: S;
-  /** Checks rules over several settings. @returns a sentence per fault. @param baseUrl undefined if not known yet. */
+  /**
+   * Checks rules over several settings. @returns a sentence per fault. @param baseUrl undefined if not known
+   * yet.
+   */
   check?(settings: ProcessSettings & Settings<S>, baseUrl: string | undefined): string[];
   secrets: readonly Name[];
   /** Services whose operations it calls. */

@@ -23,12 +23,15 @@ export interface RunningService extends Running {
   notice: string | undefined;
 }
 
-/** Longer than nginx and other proxies keep idle connections, so that we never close one that carries a request. */
+/**
+ * Longer than nginx and other proxies keep idle connections, so that we never close one that carries a
+ * request.
+ */
 const keepAliveMs = 75_000;
 
 /**
- * Starts one service: reads settings and secrets, opens the internal port with its probes, waits for the schema, then
- * starts everything else and becomes ready (docs/reliability.md).
+ * Starts one service: reads settings and secrets, opens the internal port with its probes, waits for the
+ * schema, then starts everything else and becomes ready (docs/reliability.md).
  * @param signal ends the waiting. @throws StartupError with one sentence, or a list.
  */
 async function startService<S extends Specs, Name extends keyof Secrets>(
@@ -148,7 +151,10 @@ function offerOperations<S extends Specs, Name extends keyof Secrets>(
   });
 }
 
-/** The entry point of `node services/<name>/main.ts`. The last line of output says that the service is ready, and where. */
+/**
+ * The entry point of `node services/<name>/main.ts`. The last line of output says that the service is ready,
+ * and where.
+ */
 export async function runService<S extends Specs, Name extends keyof Secrets>(
   definition: ServiceDefinition<S, Name>,
 ): Promise<void> {

@@ -9,8 +9,8 @@ import {
 import type { Secrets } from '#lib/config/secrets.ts';
 import type { AuthOperations } from '#lib/contracts/auth.ts';
 import type { Database } from '#lib/db/database.ts';
+import { eventTables } from '#lib/events/dead-letters.ts';
 import type { EventBus } from '#lib/events/event-bus.ts';
-import { eventTables } from '#lib/events/event-tables.ts';
 import { createOutboxRelay } from '#lib/events/outbox-relay.ts';
 import { admitRequests, type OverloadGuard } from '#lib/http/admission.ts';
 import { clientAddress } from '#lib/http/client-address.ts';

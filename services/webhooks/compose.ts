@@ -7,8 +7,8 @@ import {
 } from '#lib/auth/authenticate.ts';
 import type { AuthOperations } from '#lib/contracts/auth.ts';
 import type { Database } from '#lib/db/database.ts';
+import { eventTables } from '#lib/events/dead-letters.ts';
 import type { EventBus } from '#lib/events/event-bus.ts';
-import { eventTables } from '#lib/events/event-tables.ts';
 import type { OverloadGuard } from '#lib/http/admission.ts';
 import { clientAddress } from '#lib/http/client-address.ts';
 import { createApp } from '#lib/http/create-app.ts';

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createDatabase, type Database } from '#lib/db/database.ts';
 import { createPool } from '#lib/db/pool.ts';
 import { sql } from '#lib/db/sql.ts';
-import type { AccordEvent } from '#lib/events/event.ts';
+import type { AccordEvent } from '#lib/events/event-bus.ts';
 import { createLogger } from '#lib/observability/logger.ts';
 import { queueEvents } from '../../services/webhooks/consumers/queue-events.ts';
 import { createTestBus } from '../support/stores/event-bus.ts';
@@ -49,6 +49,6 @@ describe('an event that the contract takes and PostgreSQL does not', () => {
     const [letter] = await db.query<{ reason: string }>(
       sql`SELECT d.reason FROM dead_letters AS d WHERE d.place = ${event.id}`,
     );
-    expect(letter?.reason).toMatch(/^The database does not take a value of it \(SQLSTATE 22/);
+    expect(letter?.reason).toMatch(/^The database cannot store a value of it \(SQLSTATE 22/);
   });
 });

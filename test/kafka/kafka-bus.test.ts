@@ -157,8 +157,8 @@ describe.skipIf(!brokers)('on Kafka', () => {
     await publishAll(bus, [{ ...good, key }]);
     await expect.poll(() => applied).toEqual([good.event.id]);
     expect(reader.parked.filter((letter) => letter.eventId === id)).toMatchObject([
-      { reason: 'Its value is no JSON.' },
-      { reason: 'asyncapi.yaml knows no such event in this topic', type: 'io.accord.consent.created.v2' },
+      { reason: 'Its value is not JSON.' },
+      { reason: 'asyncapi.yaml has no such event in this topic', type: 'io.accord.consent.created.v2' },
     ]);
     expect(new Set(reader.parked.map(({ place }) => place)).size).toBeGreaterThanOrEqual(8);
     expect(JSON.stringify(reader.parked)).not.toContain('secret');

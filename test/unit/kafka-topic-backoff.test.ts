@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { createTopicBackoff } from '#lib/events/kafka/topic-backoff.ts';
+import { createTopicBackoff } from '#lib/events/kafka/sender.ts';
 
 it('pauses a topic for twice as long after each failure, up to 5 s, until a send succeeds', () => {
   let now = 0;

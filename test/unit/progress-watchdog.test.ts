@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { createProgressWatchdog } from '#lib/events/kafka/progress-watchdog.ts';
+import { createProgressWatchdog } from '#lib/events/kafka/consumer-run.ts';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => {

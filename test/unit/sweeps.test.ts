@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import type { Database } from '#lib/db/database.ts';
-import { createInboxSweeper } from '#lib/events/inbox-sweeper.ts';
+import { createInboxSweeper } from '#lib/events/inbox.ts';
 import { createLogger } from '#lib/observability/logger.ts';
 import { createDeadlineSweeper } from '../../services/transactions/jobs/background-jobs.ts';
 import { createOldDeliverySweeper } from '../../services/webhooks/jobs/delete-old.ts';

@@ -19,8 +19,8 @@ export interface Account {
 const unprivileged: Account = { uid: 65534, gid: 65534 };
 
 /**
- * PostgreSQL refuses to run as root. As root, returns the owner of the database if there is one, else an unprivileged
- * account; otherwise undefined, because PostgreSQL runs as the current user.
+ * PostgreSQL refuses to run as root. As root, returns the owner of the database if there is one, else an
+ * unprivileged account; otherwise undefined, because PostgreSQL runs as the current user.
  */
 export async function chooseAccount(databaseFolder: string): Promise<Account | undefined> {
   if (process.getuid?.() !== 0) return undefined;
@@ -29,8 +29,8 @@ export async function chooseAccount(databaseFolder: string): Promise<Account | u
 }
 
 /**
- * Options for spawning a process of PostgreSQL: an empty environment, because ours may contain secrets, and a working
- * directory that every user may enter.
+ * Options for spawning a process of PostgreSQL: an empty environment, because ours may contain secrets, and a
+ * working directory that every user may enter.
  */
 export function processOptions(account: Account | undefined) {
   return { cwd: '/', env: {}, ...account };
@@ -59,8 +59,8 @@ export interface Binaries {
 const ownDatabase = 'set DATABASE_URL to use your own PostgreSQL';
 
 /**
- * Finds the programs in the npm package for this platform. If PostgreSQL's user cannot run them there, or their libraries
- * cannot be linked, uses a copy in `copyTo`.
+ * Finds the programs in the npm package for this platform. If PostgreSQL's user cannot run them there, or
+ * their libraries cannot be linked, uses a copy in `copyTo`.
  */
 export async function findBinaries({
   account,
@@ -96,7 +96,10 @@ function findPackage(): string {
   }
 }
 
-/** Does the work of the package's install script, which npm may not have run. Idempotent and safe to run concurrently. */
+/**
+ * Does the work of the package's install script, which npm may not have run. Idempotent and safe to run
+ * concurrently.
+ */
 async function linkLibraries(native: string): Promise<void> {
   const links: { source: string; target: string }[] = JSON.parse(
     await readFile(path.join(native, 'pg-symlinks.json'), 'utf8'),

@@ -8,8 +8,8 @@ import { type DataFolder, explainFileError, explainOutput } from '#lib/db/embedd
 import { StartupError } from '#lib/errors/fail.ts';
 
 /**
- * Settings of a small PostgreSQL beside one Accord process, with full durability. Passed on the command line at each
- * start, so that they change with the version of Accord.
+ * Settings of a small PostgreSQL beside one Accord process, with full durability. Passed on the command line
+ * at each start, so that they change with the version of Accord.
  */
 export const serverSettings: Record<string, string> = {
   listen_addresses: '127.0.0.1',
@@ -58,7 +58,10 @@ export interface Cluster {
   password: string;
 }
 
-/** The name of both role and database. The role is not a superuser, so that SQL injection cannot reach the machine. */
+/**
+ * The name of both role and database. The role is not a superuser, so that SQL injection cannot reach the
+ * machine.
+ */
 export const owner = 'accord';
 
 /** Superusers and sockets are refused; single-user mode remains for those who may read the files. */
@@ -73,8 +76,8 @@ export const initialSettings = [
 ];
 
 /**
- * Opens the database of a data folder, or creates it. It is created in a temporary folder and then renamed, so that an
- * interrupted start leaves no partial database.
+ * Opens the database of a data folder, or creates it. It is created in a temporary folder and then renamed,
+ * so that an interrupted start leaves no partial database.
  */
 export async function openCluster(folder: DataFolder, binaries: Binaries): Promise<Cluster> {
   try {

@@ -15,8 +15,8 @@ export interface DataFolder {
 }
 
 /**
- * Creates the data folder and checks that PostgreSQL's user can reach it. As root, an unreachable default folder is
- * replaced by `rootDataDir`, with a log line; a folder that the operator named is never replaced.
+ * Creates the data folder and checks that PostgreSQL's user can reach it. As root, an unreachable default
+ * folder is replaced by `rootDataDir`, with a log line; a folder that the operator named is never replaced.
  */
 export async function openDataFolder({
   dataDir,
@@ -83,8 +83,9 @@ const fileErrors: Record<number, string> = { 8: 'EACCES', 13: 'ENOSPC', 14: 'EAC
 const busy = 5;
 
 /**
- * Locks a data folder until this process ends. The kernel releases the lock even after a kill, and unlike a pid file it
- * cannot refer to a reused pid. Node has no file locks, but its SQLite locks the file of an exclusive transaction.
+ * Locks a data folder until this process ends. The kernel releases the lock even after a kill, and unlike a
+ * pid file it cannot refer to a reused pid. Node has no file locks, but its SQLite locks the file of an
+ * exclusive transaction.
  * @throws StartupError that names the process holding the folder.
  */
 export function lockFolder(folder: string): { release(): void } {

@@ -119,8 +119,8 @@ export async function readPostmasterFile(files: string): Promise<PostmasterFile 
 }
 
 /**
- * Whether a pid is a PostgreSQL that runs on this database: not a zombie, not an unrelated process with a reused pid, and
- * not the PostgreSQL of the folder that this one was copied from.
+ * Whether a pid is a PostgreSQL that runs on this database: not a zombie, not an unrelated process with a
+ * reused pid, and not the PostgreSQL of the folder that this one was copied from.
  */
 export async function worksOn(pid: number, files: string): Promise<boolean> {
   if (!isRunning(pid)) return false;

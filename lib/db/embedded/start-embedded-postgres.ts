@@ -35,7 +35,8 @@ export interface EmbeddedPostgres {
 }
 
 /**
- * Starts a PostgreSQL with full durability on the data folder, which it creates if needed and locks for this process.
+ * Starts a PostgreSQL with full durability on the data folder, which it creates if needed and locks for this
+ * process.
  * @param named whether the operator set DATA_DIR: then no other folder is used.
  * @param rootDataDir replaces, as root, a default folder that PostgreSQL's user cannot reach.
  * @throws StartupError with one sentence.
@@ -194,8 +195,8 @@ function urlOf({ password }: Cluster, port: number): string {
 }
 
 /**
- * The connection string of the PostgreSQL that currently runs on a data folder; undefined if there is none. For tools that
- * run beside Accord without locking the folder.
+ * The connection string of the PostgreSQL that currently runs on a data folder; undefined if there is none.
+ * For tools that run beside Accord without locking the folder.
  */
 export async function findRunningPostgres(dataDir: string): Promise<string | undefined> {
   const database = path.join(path.resolve(dataDir), 'postgresql');

@@ -1,41 +1,41 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { EachBatchPayload } from 'kafkajs';
+import { backoffMs, settleWithin } from '#lib/async/timing.ts';
 import type { EventApplier, Subscription } from '#lib/events/apply-event.ts';
 import { readEventId, readMessage } from '#lib/events/kafka/message.ts';
-import { createOffsetCommits } from '#lib/events/kafka/offset-commits.ts';
 import type { EventMetrics } from '#lib/observability/metrics/event-metrics.ts';
 
 interface Options {
   subscription: Subscription;
   applier: EventApplier;
   metrics?: EventMetrics | undefined;
-  /** A message has been dealt with, one way or the other. */
+  /** Called when a message was applied, stored as a dead letter or failed. */
   onProgress(): void;
 }
 
-/** What a consumer does with the batches that it gets. */
+/** Processes the batches of a consumer. */
 export interface BatchReader {
-  /** To be called with each answer of the broker, before its batches are read. */
+  /** Call at each response of the broker, before its batches are read. */
   fetched(): void;
   read(payload: EachBatchPayload): Promise<void>;
-  /** No further message is applied. Resolves when none is any more, and what was applied is committed. */
+  /** Applies no further message. Resolves when no handler runs and the applied messages are committed. */
   stop(): Promise<void>;
 }
 
-/** Where events follow closely, so many milliseconds of them are read at once: asking for each would cost more than applying it. */
+/**
+ * Minimum time between reads while events keep coming: fetching each by itself costs more than applying it.
+ */
 const lingerMs = 50;
 /**
- * For so long a batch is worked at, if it has more than one message: all partitions have their turn, and the broker is asked soon again, which tells of
- * a topic that was lost (outbox-relay.ts).
+ * Time limit for one batch, after its first message: other partitions get their turn, and the broker is asked
+ * again soon, which reveals a lost topic (outbox-relay.ts).
  */
 const sliceMs = 250;
-const minPauseMs = 100;
-const maxPauseMs = 5_000;
 const beatMs = 1_000;
-/** Longer than everything that a handler may wait for together; one that hangs must not keep its partitions. */
-const beatAtMostMs = 30_000;
+/** Longer than all time-outs of a handler together; a handler that hangs must not keep its partitions. */
+const maxHeartbeatsMs = 30_000;
 
-/** Applies batches message by message; nothing that a handler throws gets to kafkajs, which would end without a word. */
+/** Applies batches message by message. Errors of handlers never reach kafkajs, which would stop silently. */
 export function createBatchReader({ subscription, applier, metrics, onProgress }: Options): BatchReader {
   const { topic, reader } = subscription;
   const lags = new Map<number, number>();
@@ -45,24 +45,24 @@ export function createBatchReader({ subscription, applier, metrics, onProgress }
   const commits = createOffsetCommits();
   let stopped = false;
   let arrivedAt = 0;
-  let gathered = true;
+  let hasLingered = true;
   let nextRead = 0;
 
-  function pauseAWhile({ batch, pause: stopFetching }: EachBatchPayload): void {
+  function pausePartition({ batch, pause }: EachBatchPayload): void {
     const failed = (failures.get(batch.partition) ?? 0) + 1;
     failures.set(batch.partition, failed);
-    const resume = stopFetching();
+    const resume = pause();
     const timer = setTimeout(
       () => {
         timers.delete(timer);
         resume();
       },
-      Math.min(minPauseMs * 2 ** (failed - 1), maxPauseMs),
+      backoffMs(failed, { minMs: 100, maxMs: 5_000 }),
     );
     timers.add(timer);
   }
 
-  function tellLag({ batch }: EachBatchPayload, offset: string): void {
+  function reportLag({ batch }: EachBatchPayload, offset: string): void {
     lags.set(batch.partition, Number(BigInt(batch.highWatermark) - 1n - BigInt(offset)));
     const messages = [...lags.values()].reduce((sum, each) => sum + each, 0);
     metrics?.lag({ consumer: reader.name, topic, messages });
@@ -87,10 +87,13 @@ export function createBatchReader({ subscription, applier, metrics, onProgress }
     }
   }
 
-  /** Waits before the batches of an answer that came soon after another one, so that there is more in the next. */
-  async function gather(): Promise<void> {
-    if (gathered) return;
-    gathered = true;
+  /**
+   * Waits before the batches of a response that follows another one closely, so that the next response has
+   * more.
+   */
+  async function linger(): Promise<void> {
+    if (hasLingered) return;
+    hasLingered = true;
     const early = nextRead - performance.now();
     if (early > 0) await wait(early);
     nextRead = performance.now() + lingerMs;
@@ -98,18 +101,18 @@ export function createBatchReader({ subscription, applier, metrics, onProgress }
 
   async function read(payload: EachBatchPayload): Promise<void> {
     const { batch, resolveOffset, heartbeat, isRunning, isStale } = payload;
-    await gather();
+    await linger();
     const until = performance.now() + sliceMs;
     for (const [index, message] of batch.messages.entries()) {
       if (stopped || !isRunning() || isStale() || (index > 0 && performance.now() > until)) break;
       const done = await apply(payload, index);
       if (!done) {
-        pauseAWhile(payload);
+        pausePartition(payload);
         break;
       }
       failures.delete(batch.partition);
       resolveOffset(message.offset);
-      tellLag(payload, message.offset);
+      reportLag(payload, message.offset);
       await heartbeat();
     }
     if (reader.shared) commits.soon(payload);
@@ -118,7 +121,7 @@ export function createBatchReader({ subscription, applier, metrics, onProgress }
   return {
     fetched() {
       arrivedAt = performance.now();
-      gathered = false;
+      hasLingered = false;
     },
     read,
     async stop() {
@@ -130,11 +133,53 @@ export function createBatchReader({ subscription, applier, metrics, onProgress }
   };
 }
 
-/** A handler that waits for PostgreSQL must not cost the consumer its session, which is short. What goes wrong shows at the next heartbeat. */
+/**
+ * Keeps the consumer's session alive while a handler waits for PostgreSQL. An error shows at the next
+ * heartbeat.
+ */
 function beatWhile(heartbeat: () => Promise<void>): () => void {
   const began = performance.now();
   const timer = setInterval(() => {
-    if (performance.now() - began < beatAtMostMs) heartbeat().catch(() => {});
+    if (performance.now() - began < maxHeartbeatsMs) heartbeat().catch(() => {});
   }, beatMs);
   return () => clearInterval(timer);
+}
+
+/** Commits the offsets of a consumer group in batches. */
+interface OffsetCommits {
+  /** Commits the resolved offsets of a batch soon, together with those of other batches. */
+  soon(payload: EachBatchPayload): void;
+  /** Commits the rest, if the broker answers in time. */
+  end(): Promise<void>;
+}
+
+/**
+ * Uncommitted events are delivered again when a consumer dies, which readers tolerate; single commits are
+ * expensive.
+ */
+const everyMs = 200;
+const endMs = 1_000;
+
+function createOffsetCommits(): OffsetCommits {
+  let latest: EachBatchPayload | undefined;
+  let timer: NodeJS.Timeout | undefined;
+
+  async function commit(): Promise<void> {
+    clearTimeout(timer);
+    timer = undefined;
+    const payload = latest;
+    latest = undefined;
+    // Explicit offsets, because without auto-commit kafkajs commits none by itself. They include all
+    // partitions.
+    await payload?.commitOffsetsIfNecessary(payload.uncommittedOffsets());
+  }
+
+  return {
+    soon(payload) {
+      latest = payload;
+      // During a rebalance commits fail; the next one, or the next member, makes up for it.
+      timer ??= setTimeout(() => void commit().catch(() => {}), everyMs);
+    },
+    end: () => settleWithin(endMs, commit()),
+  };
 }

@@ -2,23 +2,22 @@ import type { Consumer, ConsumerCrashEvent, Kafka } from 'kafkajs';
 import { settleWithin } from '#lib/async/timing.ts';
 import { createBatchReader } from '#lib/events/kafka/batch-reader.ts';
 import { type KafkaConnection, retry } from '#lib/events/kafka/kafka-client.ts';
-import { createProgressWatchdog } from '#lib/events/kafka/progress-watchdog.ts';
 import type { ReaderOptions } from '#lib/events/kafka/reader-loop.ts';
 
-/** One life of a consumer of kafkajs. */
+/** One consumer of kafkajs, from its start to its end. */
 export interface ConsumerRun {
-  /** Resolves with the reason when it has ended by itself, or does nothing any more. */
+  /** Resolves with the reason when it has failed or makes no progress. */
   failed: Promise<unknown>;
-  /** Whether it has read since it joined its group. */
+  /** Whether it has received a response since it joined its group. */
   hasRead(): boolean;
-  /** Ends it for good, whatever state it is in: when it resolves no handler runs and no connection is left. */
+  /** Ends it in any state; afterwards no handler runs and no connection is open. */
   end(): Promise<void>;
 }
 
-/** A replica that was killed, or whose broker was, holds its partitions for so long: the least that brokers allow by default. */
+/** How long a killed replica keeps its partitions: the least that brokers allow by default. */
 const sessionMs = 6_000;
 const heartbeatMs = 1_500;
-/** Others wait for so long for one that does not come back; a member asks for a little longer, and is no standstill. */
+/** How long a rebalance waits for a member that does not rejoin. */
 const rebalanceMs = 10_000;
 const standstillMs = 45_000;
 const handlerMs = 10_000;
@@ -33,7 +32,7 @@ export function startConsumer(
   const failed = Promise.withResolvers<unknown>();
   const consumer = createConsumer(kafka, groupId);
   const watchdog = createProgressWatchdog(standstillMs, () =>
-    failed.resolve(new Error('The consumer does nothing any more.')),
+    failed.resolve(new Error('The consumer makes no progress.')),
   );
   const batches = createBatchReader({ subscription, applier, metrics, onProgress: watchdog.note });
   let reads = false;
@@ -58,7 +57,8 @@ export function startConsumer(
     async end() {
       watchdog.stop();
       await settleWithin(handlerMs, batches.stop());
-      // Who leaves gives its partitions to the others at once. Where Kafka does not answer they wait for the session to end.
+      // Leaving the group frees its partitions at once. If Kafka does not answer, they are freed with the
+      // session.
       await settleWithin(leaveMs, consumer.disconnect());
       cut();
     },
@@ -72,15 +72,18 @@ function createConsumer(kafka: Kafka, groupId: string): Consumer {
     rebalanceTimeout: rebalanceMs,
     heartbeatInterval: heartbeatMs,
     maxBytesPerPartition: 262_144,
-    // Also how long `disconnect` takes.
+    // This is also how long `disconnect` takes.
     maxWaitTimeInMs: 500,
     allowAutoTopicCreation: false,
-    // Whoever holds the run starts the next one: of crashes kafkajs restarts some and leaves others, and a stop in between it forgets.
+    // The reader loop starts the next run: kafkajs restarts only after some crashes, and forgets a stop
+    // meanwhile.
     retry: { ...retry, restartOnFailure: async () => false },
   });
 }
 
-/** Whatever shows that it does something, or that its waiting comes to an end: a quiet topic, a rebalance and a broker that is away do. */
+/**
+ * Events that show progress, or a wait that will end: on a quiet topic, in a rebalance, or without a broker.
+ */
 function signsOfLife({ events }: Consumer) {
   return [
     events.CONNECT,
@@ -95,7 +98,7 @@ function signsOfLife({ events }: Consumer) {
   ] as const;
 }
 
-/** After a join, offsets are known with the first answer: from then on nothing that is published is missed. */
+/** Offsets are known with the first response after a join; from then on no published event is missed. */
 function watchGaps(consumer: Consumer, onGapEnded: () => void): void {
   let ended = true;
   consumer.on(consumer.events.GROUP_JOIN, () => {
@@ -107,3 +110,39 @@ function watchGaps(consumer: Consumer, onGapEnded: () => void): void {
     onGapEnded();
   });
 }
+
+/** Detects a client that makes no progress. */
+export interface ProgressWatchdog {
+  /** Records progress. */
+  note(): void;
+  stop(): void;
+}
+
+/**
+ * Calls `onStandstill` if no progress is recorded for `ms`. Otherwise a consumer whose loop has ended
+ * silently would look like an idle one.
+ */
+export function createProgressWatchdog(ms: number, onStandstill: () => void): ProgressWatchdog {
+  let last = performance.now();
+  const timer = setInterval(() => {
+    const now = performance.now();
+    // After the process itself was suspended, the client gets the full time again.
+    const wasSuspended = now - checked > 2 * checkMs;
+    checked = now;
+    if (wasSuspended) last = now;
+    if (now - last > ms) {
+      clearInterval(timer);
+      onStandstill();
+    }
+  }, checkMs);
+  let checked = last;
+  timer.unref();
+  return {
+    note() {
+      last = performance.now();
+    },
+    stop: () => clearInterval(timer),
+  };
+}
+
+const checkMs = 1_000;

@@ -1,17 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { createEventApplier, type Subscription } from '#lib/events/apply-event.ts';
-import type { OutboundEvent, Topic } from '#lib/events/event.ts';
-import type { EventBus, Unsent } from '#lib/events/event-bus.ts';
+import type { EventBus, OutboundEvent, Topic, Unsent } from '#lib/events/event-bus.ts';
 import type { EventContract } from '#lib/events/event-contract.ts';
-import { countTaken } from '#lib/events/kafka/count-taken.ts';
 import {
   createKafkaConnection,
   type KafkaAddress,
   type KafkaConnection,
 } from '#lib/events/kafka/kafka-client.ts';
 import { createReaderLoop, type ReaderLoop } from '#lib/events/kafka/reader-loop.ts';
-import { createSender, type Sender } from '#lib/events/kafka/sender.ts';
-import { createTopicBackoff } from '#lib/events/kafka/topic-backoff.ts';
+import { createSender, createTopicBackoff, type Sender } from '#lib/events/kafka/sender.ts';
 import type { Logger } from '#lib/observability/logger.ts';
 import type { EventMetrics } from '#lib/observability/metrics/event-metrics.ts';
 
@@ -22,8 +19,9 @@ interface Options extends KafkaAddress {
 }
 
 /**
- * The bus of several processes, on Apache Kafka: at least once, in binary mode. Topics are made by `npm run topics`, never by a service.
- * Nothing correct rests on kafkajs, which nobody maintains: rows stay in the outbox until they are acknowledged, and readers are idempotent.
+ * The bus of several processes, on Apache Kafka: at least once, in binary content mode. Topics are created by
+ * `npm run topics` only. Correctness does not depend on kafkajs, which is unmaintained: rows stay in the
+ * outbox until they are acknowledged, and readers are idempotent.
  */
 export function createKafkaBus(options: Options): EventBus {
   const { contract, log, metrics } = options;
@@ -37,18 +35,19 @@ export function createKafkaBus(options: Options): EventBus {
 
   function addLoop(subscription: Subscription): void {
     const { topic, reader } = subscription;
-    // Groups of single replicas commit nothing, so the broker forgets them when they are gone; a new one waits for nobody.
+    // A replica's own group commits nothing, so the broker forgets it; a new one does not wait for old
+    // members.
     const groupId = () => `${topic}.${reader.name}${reader.shared ? '' : `.${randomUUID()}`}`;
     loops.push(createReaderLoop({ ...options, connect, groupId, subscription, applier }));
   }
 
-  function tellLoss(topic: Topic): void {
-    log.error('a topic has begun anew; what was sent within the last day is sent again', { topic });
+  function reportLoss(topic: Topic): void {
+    log.error('a topic was recreated; sending the events of the last day again', { topic });
     for (const listener of losses) listener(topic);
   }
 
   async function send(topic: Topic, events: readonly OutboundEvent[]): Promise<Unsent[]> {
-    const sender = senders.get(topic) ?? createSender(connect, topic, () => tellLoss(topic));
+    const sender = senders.get(topic) ?? createSender(connect, topic, () => reportLoss(topic));
     senders.set(topic, sender);
     const unsent = await sender.send(events);
     if (unsent.some(({ permanent }) => !permanent)) backoff.failed(topic);
@@ -80,8 +79,8 @@ export function createKafkaBus(options: Options): EventBus {
         if (refusal) refused.push({ id: each.event.id, ...refusal });
         else byTopic.set(each.topic, [...(byTopic.get(each.topic) ?? []), each]);
       }
-      // One topic that is missing must not have the events of the others sent again and again.
-      const unsent = await Promise.all([...byTopic].map(([topic, those]) => send(topic, those)));
+      // A missing topic must not affect the events of the others.
+      const unsent = await Promise.all([...byTopic].map(([topic, group]) => send(topic, group)));
       return [...refused, ...unsent.flat()];
     },
     start() {
@@ -95,4 +94,37 @@ export function createKafkaBus(options: Options): EventBus {
       await Promise.all([...senders.values()].map((sender) => sender.stop()));
     },
   };
+}
+
+/** Longer than kafkajs needs if a broker answers. */
+const countMs = 15_000;
+
+/**
+ * Counts the events that topics have received since they were created, by the next offsets of their
+ * partitions, which retention does not reduce. Topics that are missing or have no leader are left out. Closes
+ * the connection.
+ * @throws if no broker can be reached.
+ */
+async function countTaken(
+  { kafka, cut }: KafkaConnection,
+  topics: readonly Topic[],
+): Promise<Map<Topic, number>> {
+  const taken = new Map<Topic, number>();
+  const timer = setTimeout(cut, countMs);
+  const admin = kafka.admin();
+  try {
+    await admin.connect();
+    for (const topic of topics) {
+      const partitions = await admin.fetchTopicOffsets(topic).catch(() => undefined);
+      if (partitions)
+        taken.set(
+          topic,
+          partitions.reduce((sum, { high }) => sum + Number(high), 0),
+        );
+    }
+    return taken;
+  } finally {
+    clearTimeout(timer);
+    cut();
+  }
 }

@@ -1,34 +1,55 @@
+import { createRequire } from 'node:module';
 import { connect, type Socket } from 'node:net';
 import { type ISocketFactory, Kafka, logLevel } from 'kafkajs';
-import { quietenIdleConnections } from '#lib/events/kafka/idle-connections.ts';
+
+/** The queue of requests of a kafkajs connection, which its types do not declare. */
+interface RequestQueue {
+  pending: readonly unknown[];
+  scheduleCheckPendingRequests(): void;
+}
+
+const require = createRequire(import.meta.url);
+
+/**
+ * In kafkajs 2.2.4 every connection polls its queue a thousand times a second, because the time of its next
+ * poll lies in the past. That costs each process a few hundredths of a core and a warning about a negative
+ * timer. It only needs to poll while a request is queued.
+ */
+function quietenIdleConnections(): void {
+  const { prototype } = require('kafkajs/src/network/requestQueue') as { prototype: RequestQueue };
+  const schedule = prototype.scheduleCheckPendingRequests;
+  prototype.scheduleCheckPendingRequests = function scheduleIfNeeded() {
+    if (this.pending.length > 0) schedule.call(this);
+  };
+}
 
 quietenIdleConnections();
 
-/** Three attempts, then whoever asked decides: the relay sends again, a reader begins again. */
+/** Three attempts; then the relay sends again, and a reader starts a new consumer. */
 export const retry = { initialRetryTime: 200, maxRetryTime: 2000, retries: 2 } as const;
 
 const tcpKeepAliveMs = 60_000;
 
-/** Where the brokers are, and as whom they are asked. */
+/** The brokers, and the name of this client. */
 export interface KafkaAddress {
   brokers: readonly string[];
-  /** The process, in the broker's own logs: a service's name. */
+  /** The name of the process in the broker's logs: a service's name. */
   clientId: string;
 }
 
-/** A client whose connections are in our hands. */
+/** A client whose sockets can be closed. */
 export interface KafkaConnection {
   kafka: Kafka;
   /**
-   * Ends every connection of it, now and from now on. What kafkajs waits for fails then, so whatever state it is in it ends, and nothing of it
-   * comes back to life.
+   * Closes all its connections, and every later one at once. Whatever kafkajs waits for then fails, so it
+   * ends in any state and does not reconnect.
    */
   cut(): void;
 }
 
 /**
- * A client with bounds on everything (reliability.md, "kafkajs"). It logs nothing by itself: its messages may quote what came, and what
- * matters is told by those who use it.
+ * A client with all waits bounded. It logs nothing by itself, because its messages may quote events; its
+ * users log what matters.
  */
 export function createKafkaClient(address: KafkaAddress, socketFactory?: ISocketFactory): Kafka {
   return new Kafka({
@@ -44,13 +65,13 @@ export function createKafkaClient(address: KafkaAddress, socketFactory?: ISocket
 }
 
 /**
- * A client for one consumer or producer alone. kafkajs may wait for ever, for example to disconnect, when connections break in an unlucky moment:
- * only who holds its sockets can be sure to end it.
+ * A client for a single consumer or producer. kafkajs may wait for ever if a connection breaks at the wrong
+ * moment, for example in `disconnect`; closing its sockets always ends it.
  */
 export function createKafkaConnection(address: KafkaAddress): KafkaConnection {
   const sockets = new Set<Socket>();
   let isCut = false;
-  const end = (socket: Socket) => void socket.destroy(new Error('The connection to Kafka is given up.'));
+  const end = (socket: Socket) => void socket.destroy(new Error('The connection to Kafka was closed by us.'));
   const socketFactory: ISocketFactory = ({ host, port, onConnect }) => {
     const options = { host, port, keepAlive: true, keepAliveInitialDelay: tcpKeepAliveMs };
     const socket = connect(options, onConnect);

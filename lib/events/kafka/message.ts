@@ -1,10 +1,10 @@
 import type { IHeaders, KafkaMessage, Message } from 'kafkajs';
 import { PoisonError } from '#lib/events/dead-letters.ts';
-import type { AccordEvent, OutboundEvent } from '#lib/events/event.ts';
+import type { AccordEvent, OutboundEvent } from '#lib/events/event-bus.ts';
 
 const contentType = 'application/json';
 
-/** An event as a Kafka message: CloudEvents Kafka binding 1.0.2, §3.2, binary content mode. */
+/** Writes an event as a Kafka message: CloudEvents Kafka binding 1.0.2 §3.2, binary content mode. */
 export function writeMessage({ key, event }: OutboundEvent): Message {
   const { data, ...attributes } = event;
   const headers: Record<string, string> = { ce_specversion: '1.0', 'content-type': contentType };
@@ -12,9 +12,12 @@ export function writeMessage({ key, event }: OutboundEvent): Message {
   return { key, headers, value: JSON.stringify(data) };
 }
 
-/** Reads a Kafka message. What is in it is still to be held against the contract. @throws PoisonError if it is no event. */
+/**
+ * Parses a Kafka message without validating it against the contract. @throws PoisonError if it is not an
+ * event.
+ */
 export function readMessage({ headers = {}, value }: Pick<KafkaMessage, 'headers' | 'value'>): AccordEvent {
-  if (headerOf(headers, 'ce_specversion') !== '1.0') throw new PoisonError('It is no CloudEvent 1.0.');
+  if (headerOf(headers, 'ce_specversion') !== '1.0') throw new PoisonError('It is not a CloudEvent 1.0.');
   const attributes: Record<string, string> = {};
   for (const name of Object.keys(headers)) {
     const text = headerOf(headers, name);
@@ -24,7 +27,7 @@ export function readMessage({ headers = {}, value }: Pick<KafkaMessage, 'headers
   return { ...attributes, data: parse(value) } as unknown as AccordEvent;
 }
 
-/** The id of a message that may not be readable otherwise. */
+/** Reads the id of a message that may otherwise be invalid. */
 export function readEventId({ headers = {} }: Pick<KafkaMessage, 'headers'>): string | undefined {
   const id = headerOf(headers, 'ce_id');
   return id !== undefined && /^[0-9A-Za-z-]{1,64}$/.test(id) ? id : undefined;
@@ -39,7 +42,7 @@ function parse(value: Buffer | null): Record<string, unknown> {
   try {
     return JSON.parse(value?.toString('utf8') ?? '');
   } catch {
-    // A SyntaxError that leaves a handler would end the consumer without a word.
-    throw new PoisonError('Its value is no JSON.');
+    // A SyntaxError would end the consumer silently.
+    throw new PoisonError('Its value is not JSON.');
   }
 }

@@ -1,14 +1,15 @@
+import { backoffMs } from '#lib/async/timing.ts';
 import type { EventApplier, Subscription } from '#lib/events/apply-event.ts';
 import { type ConsumerRun, startConsumer } from '#lib/events/kafka/consumer-run.ts';
 import type { KafkaConnection } from '#lib/events/kafka/kafka-client.ts';
 import type { Logger } from '#lib/observability/logger.ts';
 import type { EventMetrics } from '#lib/observability/metrics/event-metrics.ts';
 
-/** Who reads what. */
+/** A subscription and how its consumers are made. */
 export interface ReaderOptions {
-  /** Makes a client for one consumer. */
+  /** Creates the client of one consumer. */
   connect(): KafkaConnection;
-  /** Of the next consumer. */
+  /** The group of the next consumer. */
   groupId(): string;
   subscription: Subscription;
   applier: EventApplier;
@@ -16,32 +17,36 @@ export interface ReaderOptions {
   metrics?: EventMetrics | undefined;
 }
 
-/** Reads one topic for one reader, in a consumer of its own: a topic that is missing holds up no other. */
+/**
+ * Reads one topic for one reader with a consumer of its own, so that a missing topic does not affect others.
+ */
 export interface ReaderLoop {
   start(): void;
   joined(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** Short, because what has waited for Kafka waits for this too; a try at a broker that is away takes half a second by itself. */
-const minPauseMs = 200;
-const maxPauseMs = 2_000;
-/** A consumer that has lived for so long was well. */
+/**
+ * Short, because it adds to the delay after an outage; an attempt without a broker takes half a second by
+ * itself.
+ */
+const pauses = { minMs: 200, maxMs: 2_000 };
+/** A consumer that ran for this long counts as healthy, and the next pause is short. */
 const steadyMs = 10_000;
-const tellAgainMs = 30_000;
+const logAgainMs = 30_000;
 
 /**
- * Reads until it is stopped: a consumer that has crashed, for whatever reason, or that does nothing any more is replaced by a new one. Kafka in
- * trouble is no reason to end a process, which does other things and would find the same Kafka when it is back.
+ * Reads until it is stopped. A consumer that has crashed or makes no progress is replaced. The process does
+ * not end, since it has other work and a new process would find the same broker.
  */
 export function createReaderLoop(options: ReaderOptions): ReaderLoop {
   const { subscription, log } = options;
   const { topic, reader } = subscription;
   const joined = Promise.withResolvers<void>();
-  /** Ends the wait that is under way. A promise for all of them would hold on to what each has ended with. */
+  /** Ends the current wait. One shared promise would leak the results of all waits. */
   let interrupt = () => {};
   let stopped = false;
-  let toldAt = Number.NEGATIVE_INFINITY;
+  let loggedAt = Number.NEGATIVE_INFINITY;
   let running: Promise<void> | undefined;
 
   function begin(): ConsumerRun {
@@ -52,20 +57,20 @@ export function createReaderLoop(options: ReaderOptions): ReaderLoop {
     return startConsumer(options, options.connect(), { groupId: options.groupId(), onReading });
   }
 
-  /** Once, and now and then while it lasts: while a broker is away each try fails. */
-  function tell(error: unknown, isNew: boolean): void {
-    if (!isNew && performance.now() - toldAt < tellAgainMs) return;
-    toldAt = performance.now();
-    log.warn('events of a topic cannot be read; a new consumer begins', { topic, error });
+  /** Logs the first failure, and one now and then during an outage. */
+  function logFailure(error: unknown, isNew: boolean): void {
+    if (!isNew && performance.now() - loggedAt < logAgainMs) return;
+    loggedAt = performance.now();
+    log.warn('failed to read a topic; starting a new consumer', { topic, error });
   }
 
-  /** @returns whether it was well for a while. */
+  /** @returns whether the consumer was healthy for a while. */
   async function readOnce(): Promise<boolean> {
     const began = performance.now();
     const run = begin();
     const error = await Promise.race([run.failed, interruption()]);
     if (!stopped) {
-      tell(error, run.hasRead());
+      logFailure(error, run.hasRead());
       if (run.hasRead()) reader.onGap();
     }
     await run.end();
@@ -76,7 +81,7 @@ export function createReaderLoop(options: ReaderOptions): ReaderLoop {
     let failures = 0;
     while (!stopped) {
       failures = (await readOnce()) ? 0 : failures + 1;
-      if (!stopped) await pause(Math.min(minPauseMs * 2 ** failures, maxPauseMs));
+      if (!stopped) await pause(backoffMs(failures + 1, pauses));
     }
   }
 

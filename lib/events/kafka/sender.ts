@@ -1,27 +1,26 @@
 import { CompressionTypes, Partitioners, type Producer, type RecordMetadata } from 'kafkajs';
-import { settleWithin, within } from '#lib/async/timing.ts';
-import type { OutboundEvent, Topic } from '#lib/events/event.ts';
-import type { Unsent } from '#lib/events/event-bus.ts';
+import { backoffMs, settleWithin, within } from '#lib/async/timing.ts';
+import type { OutboundEvent, Topic, Unsent } from '#lib/events/event-bus.ts';
 import type { KafkaConnection } from '#lib/events/kafka/kafka-client.ts';
 import { writeMessage } from '#lib/events/kafka/message.ts';
 
-/** Sends events of one topic. */
+/** Publishes the events of one topic. */
 export interface Sender {
-  /** Resolves with those that were not acknowledged. Never rejects. */
+  /** Resolves with the events that were not acknowledged. Never rejects. */
   send(events: readonly OutboundEvent[]): Promise<Unsent[]>;
   stop(): Promise<void>;
 }
 
-/** There is nothing under way: what was not acknowledged is sent again. */
+/** Nothing is lost by disconnecting: unacknowledged events are sent again. */
 const disconnectMs = 1_000;
-/** Longer than kafkajs's own bounds, shorter than a lease of the outbox. */
+/** Longer than kafkajs's own time-outs, shorter than a lease of the outbox. */
 const sendMs = 25_000;
 
 /**
- * Not `idempotent`: after a failed send kafkajs uses the same sequence numbers for other records, which a broker takes for duplicates and
- * drops. The outcome of a rejected send is unknown, so is the state of its producer: the next send has a new one. Each topic has a producer of
- * its own, because one asks for all its topics at once, and fails for all while one is missing.
- * @param onLost called when the topic turns out to have begun anew.
+ * Not `idempotent`: after a failed send kafkajs reuses sequence numbers for other records, which the broker
+ * drops as duplicates. After a failed send the state of the producer is unknown, so the next send uses a new
+ * one. Each topic has its own producer, because a producer fails for all its topics while one is missing.
+ * @param onLost called when the topic turns out to have been recreated.
  */
 export function createSender(connect: () => KafkaConnection, topic: Topic, onLost: () => void): Sender {
   const notice = createLossNotice(onLost);
@@ -53,7 +52,7 @@ export function createSender(connect: () => KafkaConnection, topic: Topic, onLos
       notice.sent(records);
     } catch (error) {
       if (isMissing(error)) notice.missing();
-      // Two sends may fail at the same time: the second must not drop the new producer.
+      // Concurrent sends may both fail: the second must not drop the new producer.
       if (current === used) void drop();
       throw error;
     }
@@ -72,8 +71,8 @@ export function createSender(connect: () => KafkaConnection, topic: Topic, onLos
   }
 
   /**
-   * One of them cannot be sent, and the others must not wait for it. When Kafka goes away meanwhile the rest is not tried one by one: that
-   * would outlast a lease.
+   * Sends events one by one, because one of them is permanently refused. Stops at a transient failure: trying
+   * the rest during an outage would outlast the lease.
    */
   async function sendEach(events: readonly OutboundEvent[]): Promise<Unsent[]> {
     const unsent: Unsent[] = [];
@@ -103,7 +102,7 @@ function connectProducer({ kafka, cut }: KafkaConnection): ConnectedProducer {
     createPartitioner: Partitioners.DefaultPartitioner,
   });
   const ready = producer.connect().then(() => producer);
-  ready.catch(() => {}); // Whoever sends is told.
+  ready.catch(() => {}); // Reported by the send.
   return { producer, ready, cut };
 }
 
@@ -112,7 +111,7 @@ async function end({ producer, cut }: ConnectedProducer): Promise<void> {
   cut();
 }
 
-/** Notices that a topic was deleted and made again: it was missing, or a partition gives out numbers that it has given out before. */
+/** Detects a recreated topic: it was missing, or a partition assigns offsets that it has assigned before. */
 function createLossNotice(onLost: () => void) {
   const newest = new Map<number, bigint>();
   let wasMissing = false;
@@ -140,10 +139,37 @@ function isMissing(error: unknown): boolean {
   return (error as { type?: string }).type === 'UNKNOWN_TOPIC_OR_PARTITION' || isMissing(error.cause);
 }
 
-/** What the broker refuses for good (Kafka protocol, "Error Codes"), and what it refuses to a batch that has one such record. */
+/**
+ * Permanent errors of the broker (Kafka protocol, "Error Codes"), also of a batch that contains such a
+ * record.
+ */
 const permanentErrors = new Set(['MESSAGE_TOO_LARGE', 'RECORD_LIST_TOO_LARGE', 'INVALID_RECORD']);
 
 function isPermanent(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   return permanentErrors.has((error as { type?: string }).type ?? '') || isPermanent(error.cause);
+}
+
+/** Exponential back-off for topics that cannot be written. */
+export interface TopicBackoff {
+  failed(topic: Topic): void;
+  succeeded(topic: Topic): void;
+  /** Topics that should not be written now. */
+  pausedTopics(): Topic[];
+}
+
+/** The upper bound is that of an outbox row's back-off (outbox-relay.ts). */
+const limits = { minMs: 100, maxMs: 5_000 };
+
+/** Pauses a topic after a failed send, for twice as long after each further failure. */
+export function createTopicBackoff(clock = () => performance.now()): TopicBackoff {
+  const pauses = new Map<Topic, { until: number; failures: number }>();
+  return {
+    failed(topic) {
+      const failures = (pauses.get(topic)?.failures ?? 0) + 1;
+      pauses.set(topic, { until: clock() + backoffMs(failures, limits), failures });
+    },
+    succeeded: (topic) => void pauses.delete(topic),
+    pausedTopics: () => [...pauses].filter(([, { until }]) => until > clock()).map(([topic]) => topic),
+  };
 }

@@ -1,9 +1,9 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import kafkajs, { type Admin, type ITopicConfig } from 'kafkajs';
-import { readAsyncApi } from '#lib/events/async-api.ts';
+import { readAsyncApi } from '#lib/events/event-contract.ts';
 import { createKafkaClient } from '#lib/events/kafka/kafka-client.ts';
 
-/** A topic as asyncapi.yaml has it. */
+/** A topic of asyncapi.yaml. */
 export interface WantedTopic {
   topic: string;
   partitions: number;
@@ -11,26 +11,27 @@ export interface WantedTopic {
   settings: Record<string, string>;
 }
 
-/** What `npm run topics` has done and found. */
+/** The result of `npm run topics`. */
 export interface TopicsReport {
   created: string[];
-  /** Sentences about topics that are there and not as they should be; nothing of theirs is changed. */
+  /** Sentences about existing topics with other settings; they are not changed. */
   differences: string[];
 }
 
 /**
- * What every topic has beside that. The broker's clock dates events: a producer's may be wrong by so much that they are refused, or gone before
- * they were read. And events lie there as they are read: kafkajs cannot open what others compress, nor ends where that becomes endless.
+ * Settings of all topics. Events get the broker's time, because a wrong clock of a producer could have them
+ * refused or expired before they are read. They are stored uncompressed: kafkajs cannot decompress all
+ * codecs, nor limit the size.
  */
 const settingsOfAll = { 'message.timestamp.type': 'LogAppendTime', 'compression.type': 'uncompressed' };
 
-/** Of each event there are so many copies, or as many as there are brokers. */
+/** Replicas of each event, if there are as many brokers. */
 const maxReplication = 3;
-/** For so long brokers may choose the leaders of new topics. */
+/** How long to wait for the leaders of new topics. */
 const leadersMs = 30_000;
 const askAgainMs = 100;
 
-/** The topics of asyncapi.yaml, from the bindings of its channels; with what all of them have. */
+/** Reads the topics of asyncapi.yaml from the bindings of its channels. */
 export function readTopics(file: URL): WantedTopic[] {
   return Object.values(readAsyncApi(file).channels).map(({ address, bindings }) => {
     const { partitions, topicConfiguration } = bindings.kafka;
@@ -43,8 +44,8 @@ export function readTopics(file: URL): WantedTopic[] {
 }
 
 /**
- * Creates the topics that are missing. A topic that is there is left as it is, because a change of partitions breaks the order of its
- * events and a change of retention may lose some: differences are told.
+ * Creates missing topics. Existing topics are not changed, because changing partitions breaks the order of
+ * events and changing retention may lose some; differences are reported.
  */
 export async function createTopics({
   brokers,
@@ -67,7 +68,9 @@ export async function createTopics({
   }
 }
 
-/** A broker that does not know of a topic yet, or not of its leaders, is asked again: kafkajs itself gives up at the former. */
+/**
+ * Asks again while brokers do not know the topics or their leaders yet; kafkajs gives up in the former case.
+ */
 async function makeTopics(admin: Admin, wanted: readonly WantedTopic[], replication: number): Promise<void> {
   const topics = wanted.map((each) => toKafka(each, replication));
   await admin.createTopics({ waitForLeaders: false, topics });
@@ -90,7 +93,7 @@ function toKafka({ topic, partitions, settings }: WantedTopic, replication: numb
     replicationFactor: replication,
     configEntries: Object.entries({
       ...settings,
-      // An acknowledged event has to survive the loss of one broker, and a broker may be down for a restart.
+      // An acknowledged event survives the loss of one broker, and one broker may be down.
       'min.insync.replicas': String(Math.max(1, replication - 1)),
     }).map(([name, value]) => ({ name, value })),
   };
@@ -104,14 +107,14 @@ async function findDifferences(admin: Admin, wanted: readonly WantedTopic[]): Pr
     resources: wanted.map(({ topic }) => ({ type: kafkajs.ConfigResourceTypes.TOPIC, name: topic })),
   });
   return wanted.flatMap(({ topic, partitions, settings }) => {
-    const found = topics.find(({ name }) => name === topic)?.partitions.length;
+    const partitionCount = topics.find(({ name }) => name === topic)?.partitions.length;
     const entries = resources.find(({ resourceName }) => resourceName === topic)?.configEntries ?? [];
-    const told = Object.entries(settings).flatMap(([name, value]) => {
+    const found = Object.entries(settings).flatMap(([name, value]) => {
       const actual = entries.find(({ configName }) => configName === name)?.configValue;
       return actual === value ? [] : [`${topic}: ${name} is ${actual}, and should be ${value}`];
     });
-    return found === partitions
-      ? told
-      : [`${topic}: has ${found} partitions, and should have ${partitions}`, ...told];
+    return partitionCount === partitions
+      ? found
+      : [`${topic}: has ${partitionCount} partitions, and should have ${partitions}`, ...found];
   });
 }

@@ -19,7 +19,9 @@ export interface HttpMetrics {
   waited(facts: { priority: string; ms: number }): void;
 }
 
-/** Answers are counted in batches of at most this size, which takes a fraction of the time of counting each. */
+/**
+ * Answers are counted in batches of at most this size, which takes a fraction of the time of counting each.
+ */
 const maxUncounted = 500;
 const seconds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
@@ -126,7 +128,10 @@ export function createPoolMetrics(registers: Registry[]): {
   };
 }
 
-/** pg reports when a connection is handed out, but not since when a statement waited. `query` uses `connect` as well. */
+/**
+ * pg reports when a connection is handed out, but not since when a statement waited. `query` uses `connect`
+ * as well.
+ */
 function measureWaits(pool: MeasuredPool, waited: (ms: number) => void): void {
   type Callback = (...results: unknown[]) => void;
   const connect = pool.connect.bind(pool) as (done?: Callback) => unknown;

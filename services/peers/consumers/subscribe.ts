@@ -1,8 +1,6 @@
 import type { EventData } from '#lib/contracts/events.gen.ts';
 import type { Database } from '#lib/db/database.ts';
-import type { AccordEvent } from '#lib/events/event.ts';
-import type { EventBus } from '#lib/events/event-bus.ts';
-import { sharedReader } from '#lib/events/reader.ts';
+import { type AccordEvent, type EventBus, sharedReader } from '#lib/events/event-bus.ts';
 import { type NewDelivery, queueDelivery } from '../queries/deliveries.ts';
 
 const consumer = 'peers';

@@ -1,8 +1,7 @@
 import type { Database, Queries } from '#lib/db/database.ts';
 import { sql } from '#lib/db/sql.ts';
-import type { EventBus } from '#lib/events/event-bus.ts';
+import { type EventBus, sharedReader } from '#lib/events/event-bus.ts';
 import { applyOnce } from '#lib/events/inbox.ts';
-import { sharedReader } from '#lib/events/reader.ts';
 import type { Logger } from '#lib/observability/logger.ts';
 import { confirmSubmission, type SubmitDependencies } from '../commands/submit-answers.ts';
 import { applyDecision, movesOfCommitted, type OwnerDecision } from '../domain/part.ts';

@@ -2,7 +2,7 @@ import { batchWrites } from '#lib/async/batch-writes.ts';
 import type { Database } from '#lib/db/database.ts';
 import { sql } from '#lib/db/sql.ts';
 import { noteOnce } from '#lib/events/inbox.ts';
-import { requestExtension } from '#lib/events/request-extension.ts';
+import { requestExtension } from '#lib/events/outbox.ts';
 import type { DecidedState, PartState } from '../domain/part.ts';
 import { decidedPartEvents } from './events.ts';
 import { eventOf } from './parts.ts';

@@ -1,6 +1,6 @@
 import type { Decision } from '#lib/contracts/submissions.ts';
 import { type Statement, sql } from '#lib/db/sql.ts';
-import { requestExtension } from '#lib/events/request-extension.ts';
+import { requestExtension } from '#lib/events/outbox.ts';
 
 /** The outbox rows to write: one for each row of `from`, whose alias is `s` in the other members. */
 interface EventRows {

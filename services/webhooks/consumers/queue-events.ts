@@ -1,7 +1,5 @@
 import type { Database } from '#lib/db/database.ts';
-import type { Topic } from '#lib/events/event.ts';
-import type { EventBus } from '#lib/events/event-bus.ts';
-import { sharedReader } from '#lib/events/reader.ts';
+import { type EventBus, sharedReader, type Topic } from '#lib/events/event-bus.ts';
 import { actionOf, namesOf } from '../domain/actions.ts';
 import { keptDays } from '../jobs/delete-old.ts';
 import { queueDeliveries, subscribedNames } from '../queries/deliveries.ts';

@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import openapiTS, { astToString } from 'openapi-typescript';
-import { readAsyncApi } from '#lib/events/async-api.ts';
+import { readAsyncApi } from '#lib/events/event-contract.ts';
 
 // `npm run events:types` writes the types of asyncapi.yaml, `npm run events:check` fails if they are not up
 // to date.

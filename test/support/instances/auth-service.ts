@@ -11,8 +11,7 @@ import {
 import { createDatabase, type Database, type Queries } from '#lib/db/database.ts';
 import { createPool } from '#lib/db/pool.ts';
 import { fail } from '#lib/errors/fail.ts';
-import type { AccordEvent } from '#lib/events/event.ts';
-import { eachReplica } from '#lib/events/reader.ts';
+import { type AccordEvent, eachReplica } from '#lib/events/event-bus.ts';
 import { createMemoryRateLimiter, defaultRateLimits, type RateLimits } from '#lib/http/rate-limits.ts';
 import { createLogger } from '#lib/observability/logger.ts';
 import { type AuthOptions, type AuthService, composeAuth } from '../../../services/auth/compose.ts';

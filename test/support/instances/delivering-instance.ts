@@ -7,9 +7,7 @@ import type { Decision, SendingPeer, Submission, SubmissionVerdict } from '#lib/
 import type { TransactionsOperations } from '#lib/contracts/transactions.ts';
 import { createDatabase, type Database } from '#lib/db/database.ts';
 import { createPool } from '#lib/db/pool.ts';
-import type { AccordEvent } from '#lib/events/event.ts';
-import type { EventBus } from '#lib/events/event-bus.ts';
-import { sharedReader } from '#lib/events/reader.ts';
+import { type AccordEvent, type EventBus, sharedReader } from '#lib/events/event-bus.ts';
 import type { OverloadGuard } from '#lib/http/admission.ts';
 import { listen } from '#lib/http/listen.ts';
 import { createMemoryRateLimiter } from '#lib/http/rate-limits.ts';

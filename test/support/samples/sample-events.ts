@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { AccordEvent, OutboundEvent, Topic } from '#lib/events/event.ts';
+import type { AccordEvent, OutboundEvent, Topic } from '#lib/events/event-bus.ts';
 
 /** An event as the services write it. */
 export function sampleEvent(changes: Partial<AccordEvent> = {}): AccordEvent {

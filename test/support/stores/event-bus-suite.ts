@@ -1,9 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, describe, expect, test } from 'vitest';
 import { type DeadLetter, PoisonError } from '#lib/events/dead-letters.ts';
-import type { AccordEvent, OutboundEvent } from '#lib/events/event.ts';
-import type { EventBus } from '#lib/events/event-bus.ts';
-import type { Reader } from '#lib/events/reader.ts';
+import type { AccordEvent, EventBus, OutboundEvent, Reader } from '#lib/events/event-bus.ts';
 import { currentRequestId } from '#lib/observability/logger.ts';
 import { keyRevoked, outbound, sampleEvent } from '../samples/sample-events.ts';
 
