@@ -6,7 +6,7 @@ export const transactionsSpecs = {
   EMBED_ORIGINS: embedSources({ default: 'https: http://localhost:* http://127.0.0.1:*' }),
   /** How many days before answers expire `consent.expiring` is sent, at most. */
   EXPIRY_NOTICE: days({ default: 30 }),
-  // What these are for comes with mail and codes: a fault in them is told at once, not on that day.
+  // For mail and codes, which are not implemented; validated at the start nevertheless.
   MAIL_URL: mailUrl({ default: 'log' }),
   MAIL_FROM: mailSender({ default: undefined }),
   MAIL_SENDERS: senderList({ default: undefined }),

@@ -31,7 +31,7 @@ const elements = async (count: number) =>
 const identifierOf = (key: string, serial = '1.0') => `element/processing/${key}/${serial}`;
 
 describe('an extraction by several conditions', () => {
-  it('has each subject once, with the records that meet a condition, the newest first', async () => {
+  it('has each subject once with the matching records, newest first', async () => {
     const [mail, post] = (await elements(2)).map(({ key }) => key) as [string, string];
     const say = (subject: string, mailed: string, posted: string, context = {}) =>
       recordAnswers(
@@ -62,7 +62,7 @@ describe('an extraction by several conditions', () => {
     expect(namesOf(await found({ conditions }))).toEqual(['cy', 'ada']);
   });
 
-  it('counts only answers that count now, and only those to the serial that is named', async () => {
+  it('finds valid answers only, and only those to the given serial', async () => {
     const [element] = (await elements(1)) as [Awaited<ReturnType<typeof makeLiveModel>>];
     const { key } = element;
     await recordAnswers(operator, 'first', { [identifierOf(key)]: ['accepted'] });
@@ -78,7 +78,7 @@ describe('an extraction by several conditions', () => {
     expect(namesOf(await by({}))).toEqual([]);
   });
 
-  it('finds what a reading of every answer finds, whatever the answers and the conditions', async () => {
+  it('equals a filter over all answers, for any answers and conditions', async () => {
     const keys = (await elements(3)).map(({ key }) => key);
     const values = ['accepted', 'refused'];
     const subjects = Array.from({ length: 12 }, (_, index) => `p${index}`);
@@ -133,7 +133,7 @@ describe('an extraction by several conditions', () => {
 });
 
 describe('a numbered page of an extraction', () => {
-  it('has totals, for one condition as for several', async () => {
+  it('has totals for one and for several conditions', async () => {
     const key = (await elements(1))[0]?.key ?? '';
     for (const subject of ['n1', 'n2', 'n3', 'n4', 'n5'])
       await recordAnswers(operator, subject, { [identifierOf(key)]: ['accepted'] });

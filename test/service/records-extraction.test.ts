@@ -35,7 +35,7 @@ const csvOf = async (key: string, value: string, query = '') => {
 };
 
 describe('an extraction', () => {
-  it('has the subjects whose answer counts now, the newest first, with address and record', async () => {
+  it('has the subjects with a valid answer, newest first, with address and record', async () => {
     const subjectInfos = { emailAddress: 'ann@example.org' };
     const made = await recordAnswers(operator, 'ann', { [letter]: ['accepted'] }, { subjectInfos });
     await recordAnswers(operator, 'ben', { [letter]: ['refused'] });
@@ -64,7 +64,7 @@ describe('an extraction', () => {
     expect((await found('preference.002', 'Drama,Dance')).values).toHaveLength(0);
   });
 
-  it('leaves out answers to what has changed since', async () => {
+  it('leaves out answers to outdated versions', async () => {
     const content = { en: sampleContent.processing };
     const element = await makeLiveModel(admin, 'processing', content);
     await recordAnswers(operator, 'fay', { [`element/processing/${element.key}/1.0`]: ['accepted'] });
@@ -73,7 +73,7 @@ describe('an extraction', () => {
     expect(namesOf(await found(element.key, 'accepted'))).toEqual([]);
   });
 
-  it('comes by pages, that stay the same when answers come in, and pass over those that do not count', async () => {
+  it('has pages that new answers do not change', async () => {
     const content = { en: sampleContent.processing };
     const { key, ...element } = await makeLiveModel(admin, 'processing', content);
     const say = (subject: string, serial: string) =>
@@ -98,7 +98,7 @@ describe('an extraction', () => {
     expect((await more.text()).split('\r\n')[1]).toMatch(/^p3,/);
   });
 
-  it('finds the few answers that count among many that do not', async () => {
+  it('finds few valid answers among many others', async () => {
     const content = { en: sampleContent.processing };
     const element = await makeLiveModel(admin, 'processing', content);
     const name = (serial: string) => `element/processing/${element.key}/${serial}`;
@@ -130,7 +130,7 @@ describe('an extraction', () => {
     expect((await extract(body)).status).toBe(400);
   });
 
-  it('is for operators and keys, not for users, and is JSON or CSV', async () => {
+  it('is JSON or CSV, for operators and keys, not for users', async () => {
     const key = await createKey(instance);
     expect((await key.send('POST', '/records/extraction', newsletter)).status).toBe(200);
     const user = await signIn(instance, 'user');
@@ -160,7 +160,7 @@ describe('an extraction as CSV', () => {
     expect([end, ...more]).toEqual(['']);
   });
 
-  it('has nothing but the header when nobody said it', async () => {
+  it('has only the header if there is no match', async () => {
     expect(await rowsOf('Nobody wishes that')).toHaveLength(2);
   });
 

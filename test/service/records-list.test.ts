@@ -19,7 +19,7 @@ const study = 'element/processing/processing.002/1.0';
 const interests = 'element/preference/preference.002/1.0';
 
 describe('a record', () => {
-  it('tells what was answered, to which versions, how, by whom and in which transaction', async () => {
+  it('has answer, versions, origin, author and transaction', async () => {
     const context = {
       layoutData: { info: 'information.001', elements: ['preference.002'] },
       origin: 'EMAIL',
@@ -42,7 +42,7 @@ describe('a record', () => {
     expect(record?.creationTimestamp).toBeLessThan(Date.now() + 5_000);
   });
 
-  it('has the subject as author who answers by the link, and the caller who answers for them', async () => {
+  it('has the subject as author for answers by the link, else the caller', async () => {
     const layoutData = { elements: ['processing.001'] };
     const { task, token } = await createTransaction(operator, { subject: 'ben', layoutData });
     const posted = await instance.fetch(`${task}?t=${token}`, {
@@ -74,18 +74,18 @@ describe('a record', () => {
     expect(await recordsOf(operator, what)).toEqual({});
   });
 
-  it('counts the characters of a comment as people do', async () => {
+  it('counts the code points of a comment', async () => {
     const comment = '🙂'.repeat(4_000);
     await recordAnswers(operator, 'bea', { [letter]: ['accepted'], comment: [comment] });
     expect((await recordsOf(operator, 'bea'))['processing.001']).toMatchObject([{ comment }]);
   });
 
-  it('has no values where none was chosen', async () => {
+  it('has no values if none was chosen', async () => {
     await recordAnswers(operator, 'cleo', { [interests]: [] });
     expect((await recordsOf(operator, 'cleo'))['preference.002']).toMatchObject([{ value: '', values: [] }]);
   });
 
-  it('keeps subject and object as they are compared: composed and trimmed, with upper and lower case', async () => {
+  it('stores subject and object trimmed and in NFC, with their case', async () => {
     await recordAnswers(operator, ' Zoe\u0308 ', { [letter]: ['accepted'] }, { object: ' Re\u0301seau ' });
     expect(Object.keys(await recordsOf(operator, 'Zo\u00eb'))).toEqual([
       'processing.001|Zo\u00eb|R\u00e9seau',
@@ -125,14 +125,14 @@ describe('a list of records', () => {
     expect(await keysOf(filter)).toEqual(keys);
   });
 
-  it('is narrowed by times in milliseconds: from the first on, and before the second', async () => {
+  it('is filtered by times in milliseconds, from `after` to before `before`', async () => {
     const [record] = (await recordsOf(operator, 'dora'))['processing.002'] ?? [];
     const at = record?.creationTimestamp ?? 0;
     expect(await keysOf(`&elements=processing.002&after=${at}&before=${at + 1}`)).toEqual(['processing.002']);
     expect(await keysOf(`&elements=processing.002&before=${at}`)).toEqual([]);
   });
 
-  it('shows a record as it is, although a filter hides the newer one', async () => {
+  it('shows the status of a record although a filter hides the newer one', async () => {
     await recordAnswers(operator, 'emil', { [letter]: ['accepted'] });
     await recordAnswers(operator, 'emil', { [letter]: ['refused'] });
     const older = await recordsOf(operator, 'emil', '&value=accepted');
@@ -140,7 +140,7 @@ describe('a list of records', () => {
     expect(await recordsOf(operator, 'emil', '&value=accepted&states=VALID')).toEqual({});
   });
 
-  it('has the newest hundred of each key and object, newest first', async () => {
+  it('has the newest 100 of each key and object, newest first', async () => {
     const made = await recordAnswers(operator, 'fay', { [letter]: ['accepted'], [study]: ['accepted'] });
     await runInDatabase(
       instance,
@@ -168,7 +168,7 @@ describe('a list of records', () => {
     expect(await answer.json()).toMatchObject({ errors: [{ pointer }] });
   });
 
-  it('needs a subject, and is empty for one that nobody knows', async () => {
+  it('needs a subject, and is empty for an unknown one', async () => {
     expect((await operator.get('/records')).status).toBe(400);
     expect((await operator.get('/records?subject=')).status).toBe(400);
     expect(await recordsOf(operator, randomUUID())).toEqual({});
@@ -178,7 +178,7 @@ describe('a list of records', () => {
 describe('whose records one may see', () => {
   beforeAll(() => recordAnswers(operator, 'user', { [letter]: ['accepted'] }));
 
-  it('an operator and a key see those of everyone, by query and by address', async () => {
+  it('operators and keys see those of all subjects, by query and by path', async () => {
     const key = await createKey(instance, 'records');
     for (const caller of [operator, key]) {
       const byQuery = await recordsOf(caller, 'user');
@@ -187,7 +187,7 @@ describe('whose records one may see', () => {
     }
   });
 
-  it('a user sees their own, to which /user/records leads', async () => {
+  it('users see their own, and /user/records redirects to them', async () => {
     const led = await user.get('/user/records');
     expect(led.status).toBe(303);
     const own = await user.get(led.headers.get('location') ?? '');
@@ -200,14 +200,14 @@ describe('whose records one may see', () => {
     expect((await user.get('/subjects/dora/records')).status).toBe(404);
   });
 
-  it('/user/records says nothing to nobody, and leads a key to its own name', async () => {
+  it('/user/records rejects anonymous callers, and redirects a key to its own name', async () => {
     expect((await instance.fetch('/user/records')).status).toBe(401);
     const key = await createKey(instance, 'till & co');
     const { headers } = await key.get('/user/records');
     expect(headers.get('location')).toBe(`${instance.url}/records?subject=till%20%26%20co`);
   });
 
-  it('/subjects/{name}/records takes the same filters', async () => {
+  it('/subjects/{name}/records accepts the same filters', async () => {
     const filtered = async (filter: string) =>
       Object.keys((await (await operator.get(`/subjects/dora/records?${filter}`)).json()) as object);
     expect(await filtered('value=Dance&states=VALID')).toEqual(['preference.002']);

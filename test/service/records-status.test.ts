@@ -29,14 +29,14 @@ const statusesOf = async (subject: string, key: string) =>
   );
 
 describe('an answer', () => {
-  it('is valid as long as it is the latest, and obsolete afterwards', async () => {
+  it('is VALID while it is the latest, and OBSOLETE afterwards', async () => {
     await recordAnswers(operator, 'ann', { [letter]: ['accepted'] });
     expect(await statusesOf('ann', 'processing.001')).toEqual(['VALID LATEST_VALID']);
     await recordAnswers(operator, 'ann', { [letter]: ['refused'] });
     expect(await statusesOf('ann', 'processing.001')).toEqual(['VALID LATEST_VALID', 'OBSOLETE OBSOLETE']);
   });
 
-  it('takes the place of none about another object, element or subject', async () => {
+  it('replaces no answer about another object, element or subject', async () => {
     await recordAnswers(operator, 'ben', { [letter]: ['accepted'] });
     await recordAnswers(operator, 'ben', { [letter]: ['refused'] }, { object: 'account 7' });
     await recordAnswers(operator, 'ben', { [wishes]: ['An aisle seat'] });
@@ -45,7 +45,7 @@ describe('an answer', () => {
     expect(records.map(({ status }) => status)).toEqual(['VALID', 'VALID', 'VALID']);
   });
 
-  it('stands while a transaction that could change it is open', async () => {
+  it('stays VALID while a transaction that could change it is open', async () => {
     await recordAnswers(operator, 'cleo', { [letter]: ['accepted'] });
     const layoutData = { elements: ['processing.001'] };
     await operator.send('POST', '/consents', { subject: 'cleo', layoutData, attributes: { again: 'yes' } });
@@ -54,7 +54,7 @@ describe('an answer', () => {
 });
 
 describe('an answer to what has changed since', () => {
-  it('stands after a MINOR, and is asked again after a MAJOR, which shows at once', async () => {
+  it('stays VALID after a MINOR, and is asked again at once after a MAJOR', async () => {
     const element = await makeElement();
     await recordAnswers(operator, 'dora', { [identifier(element.key)]: ['accepted'] });
     await activateContent(admin, element, content, 'MINOR');
@@ -68,14 +68,14 @@ describe('an answer to what has changed since', () => {
     ]);
   });
 
-  it('no longer counts when the element is archived', async () => {
+  it('is irrelevant when the element is archived', async () => {
     const element = await makeElement();
     await recordAnswers(operator, 'emil', { [identifier(element.key)]: ['accepted'] });
     await withdrawModel(admin, element);
     expect(await statusesOf('emil', element.key)).toEqual(['IRRELEVANT BODY_SERIAL_ARCHIVED']);
   });
 
-  it('no longer counts when the element is deleted', async () => {
+  it('is irrelevant when the element is deleted', async () => {
     const element = await makeElement();
     await recordAnswers(operator, 'fay', { [identifier(element.key)]: ['accepted'] });
     expect((await admin.send('DELETE', `/models/${element.id}`)).status).toBe(204);

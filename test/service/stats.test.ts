@@ -23,7 +23,7 @@ const answer = (subject: string, decision: string) =>
 const today = () => new Intl.DateTimeFormat('sv', { timeZone: 'Pacific/Auckland' }).format(new Date());
 const readStats = async (query = '') => (await (await operator.get(`/stats${query}`)).json()) as Stats;
 
-it('An operator sees how many transactions there are, and how many said yes', async () => {
+it('operators see how many transactions and accepted decisions there are', async () => {
   const before = await readStats();
   expect(before.elements).toEqual([]);
   expect(before.days.at(-1)).toMatchObject({ date: today(), created: 0 });

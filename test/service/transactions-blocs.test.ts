@@ -37,7 +37,7 @@ const answer = ({ task, token }: LiveTransaction, answers: object) =>
   });
 
 describe('a layout of blocs', () => {
-  it('means its elements in order, parents before their children, and its form tells the blocs back', async () => {
+  it('is the list of its elements, parents first, and its form returns the blocs', async () => {
     const form = await formOf(await createTransaction(operator, { layoutData: { info, blocs } }));
     expect(keysOf(form)).toEqual(elements);
     expect(form.blocs).toEqual(
@@ -48,20 +48,20 @@ describe('a layout of blocs', () => {
     expect(form.blocs?.[1]?.parent.identifier).toBe('element/preference/preference.001/1.0');
   });
 
-  it('is not told back to clients that send elements', async () => {
+  it('is not returned to clients that send elements', async () => {
     const form = await formOf(await createTransaction(operator, { layoutData: { info, elements } }));
     expect(keysOf(form)).toEqual(elements);
     expect(form).not.toHaveProperty('blocs');
   });
 
-  it('may begin with the information that it comes under', async () => {
+  it('may start with the information', async () => {
     const layoutData = { blocs: [{ parent: { key: info }, children: elements.map((key) => ({ key })) }] };
     const form = await formOf(await createTransaction(operator, { layoutData }));
     expect(form.info.entry.key).toBe(info);
     expect(keysOf(form)).toEqual(elements);
   });
 
-  it('makes the same context as the same elements, and another one in another order', async () => {
+  it('makes the same context as the same elements; another order makes another context', async () => {
     const create = async (layoutData: object) => {
       const response = await operator.send('POST', '/consents', { subject: 'ann', layoutData });
       return { status: response.status, ...((await response.json()) as { id: string }) };
@@ -104,7 +104,7 @@ describe('answers with the prefix of later clients', () => {
     'bloc/x-9/element/processing/processing.002/1.0': ['refused'],
   };
 
-  it('mean the same as without it, and are recorded under the elements', async () => {
+  it('are equal to answers without it, and are recorded under the elements', async () => {
     const made = await createTransaction(operator, { subject: 'cleo', layoutData: { info, blocs } });
     expect((await answer(made, answers)).status).toBe(200);
     const records = await recordsOf(operator, 'cleo');
@@ -114,7 +114,7 @@ describe('answers with the prefix of later clients', () => {
     expect((await answer(made, Object.fromEntries(bare))).status).toBe(200);
   });
 
-  it('are taken for a layout of elements too, also from a form', async () => {
+  it('are accepted for a layout of elements, also from a form', async () => {
     const made = await createTransaction(operator, { subject: 'dora', layoutData: { info, elements } });
     const fields = Object.fromEntries(Object.entries(answers).map(([name, [value = '']]) => [name, value]));
     const posted = await instance.fetch(`${made.task}?t=${made.token}`, {
@@ -125,7 +125,7 @@ describe('answers with the prefix of later clients', () => {
     expect(Object.keys(await recordsOf(operator, 'dora'))).toHaveLength(3);
   });
 
-  it('are refused when one element is answered with it and without it', async () => {
+  it('are rejected if an element has an answer with it and another one without it', async () => {
     const made = await createTransaction(operator, { subject: 'emil', layoutData: { info, blocs } });
     const both = { ...answers, 'element/processing/processing.001/1.0': ['refused'] };
     expect((await answer(made, both)).status).toBe(422);

@@ -16,7 +16,7 @@ const cancel = (caller: Caller, { id }: { id: string }) => caller.send('POST', `
 const stateOf = async ({ id }: { id: string }) => (await transactionIn(shop.get(`/consents/${id}`))).state;
 
 describe('cancelling', () => {
-  it('is for callers, whatever the context says', async () => {
+  it('is allowed to privileged callers, even if the context is not cancellable', async () => {
     for (const caller of [shop, await signIn(instance, 'operator'), await signIn(instance, 'admin')]) {
       const transaction = await createTransaction(shop, { cancellable: false });
       const answer = await cancel(caller, transaction);
@@ -28,7 +28,7 @@ describe('cancelling', () => {
     }
   });
 
-  it('is for the subject and the user themselves if the context says so, else refused', async () => {
+  it('is allowed to the subject if the context is cancellable, else rejected', async () => {
     const user = await signIn(instance, 'user');
     const free = () => createTransaction(shop, { cancellable: true, subject: 'user' });
     expect((await subjectOf(instance, await free()).post('/cancel')).status).toBe(200);
@@ -39,7 +39,7 @@ describe('cancelling', () => {
     expect(await stateOf(bound)).toBe('CREATED');
   });
 
-  it('is not for others: they find nothing to cancel', async () => {
+  it('returns 404 to other users', async () => {
     const [one, other] = [
       await createTransaction(shop, { cancellable: true }),
       await createTransaction(shop, { cancellable: true }),
@@ -50,7 +50,7 @@ describe('cancelling', () => {
     expect(await stateOf(one)).toBe('CREATED');
   });
 
-  it('again comes too late, as after any other end', async () => {
+  it('is rejected in a final state', async () => {
     const transaction = await createTransaction(shop);
     expect((await cancel(shop, transaction)).status).toBe(200);
     expect(await problemOf(await cancel(shop, transaction))).toMatchObject({
@@ -59,7 +59,7 @@ describe('cancelling', () => {
     });
   });
 
-  it('leads a browser back to the transaction, which says that it is cancelled', async () => {
+  it('redirects a browser to the page of the cancelled transaction', async () => {
     const transaction = await createTransaction(shop, { cancellable: true });
     const answer = await subjectOf(instance, transaction).post('/cancel', 'text/html');
     expect(answer.status).toBe(303);
@@ -69,7 +69,7 @@ describe('cancelling', () => {
     expect([page.status, await page.text()]).toEqual([200, expect.stringContaining('Cancelled')]);
   });
 
-  it('leaves no record, and no answer is taken any more', async () => {
+  it('stores no record, and answers are rejected afterwards', async () => {
     const transaction = await createTransaction(shop);
     await cancel(shop, transaction);
     const problem = await problemOf(await subjectOf(instance, transaction).submit());
@@ -82,7 +82,7 @@ describe('cancelling', () => {
     expect(await recordsOf(shop, transaction.subject)).toEqual({});
   });
 
-  it('comes too late for what is committed or past its deadline', async () => {
+  it('is rejected once the transaction is committed or past its deadline', async () => {
     const committed = await createTransaction(shop);
     await subjectOf(instance, committed).submit();
     const expired = await createTransaction(shop);
@@ -99,7 +99,7 @@ describe('cancelling', () => {
     }
   });
 
-  it('against a submit at the same time: one of the two stands, and both are told which', async () => {
+  it('and a concurrent submission: one succeeds, the other one gets a conflict', async () => {
     for (let round = 0; round < 6; round += 1) {
       const transaction = await createTransaction(shop);
       const subject = subjectOf(instance, transaction);

@@ -43,7 +43,7 @@ const childOf = async ({ subject }: { subject: ReturnType<typeof subjectOf> }) =
 const saidTo = async (answer: Promise<Response>) => (await problemOf(await answer)).said;
 
 describe('a child', () => {
-  it('is a new transaction of the same context, based on one that is final', async () => {
+  it('is a new transaction with the context of a final one', async () => {
     const parent = await committed({ object: 'account 7', attributes: { campaign: 'spring' } });
     const child = await childOf(parent);
     expect(child).toMatchObject({ status: 201, state: 'CREATED', parent: parent.transaction.id });
@@ -52,7 +52,7 @@ describe('a child', () => {
     expect(await contextOf(child.id)).toEqual(await contextOf(parent.transaction.id));
   });
 
-  it('shows what was answered, and its own answers take the place of the earlier ones', async () => {
+  it('shows earlier answers, and its own answers replace them', async () => {
     const parent = await committed();
     const child = subjectOf(instance, await childOf(parent));
     const { elements } = await child.form();
@@ -69,7 +69,7 @@ describe('a child', () => {
     ]);
   });
 
-  it('is one as long as it is open: asking again returns it, at once or later', async () => {
+  it('is returned again while it is open', async () => {
     const parent = await committed();
     const asked = await Promise.all(Array.from({ length: 20 }, () => childOf(parent)));
     expect(asked.filter(({ status }) => status === 201)).toHaveLength(1);
@@ -77,7 +77,7 @@ describe('a child', () => {
     expect(await childOf(parent)).toMatchObject({ status: 200, id: asked[0]?.id });
   });
 
-  it('is followed by another one when it is committed, cancelled or past its deadline', async () => {
+  it('is followed by another one when it is final', async () => {
     const parent = await committed();
     const first = await childOf(parent);
     await subjectOf(instance, first).submit();
@@ -90,7 +90,7 @@ describe('a child', () => {
     expect(new Set([first, second, third, fourth].map(({ id }) => id)).size).toBe(4);
   });
 
-  it('can be had of a cancelled transaction, of one past its deadline and of another child', async () => {
+  it('can be created for a cancelled or expired transaction and for another child', async () => {
     const cancelled = await createTransaction(shop);
     await shop.send('POST', `/consents/${cancelled.id}/cancel`);
     const late = await createTransaction(shop);
@@ -101,7 +101,7 @@ describe('a child', () => {
       expect((await childOf({ subject: subjectOf(instance, parent) })).status).toBe(201);
   });
 
-  it('has whoever asks for it as its author', async () => {
+  it('has its creator as author', async () => {
     const operator = await signIn(instance, 'operator');
     const authorOf = async (id: string) => (await transactionIn(shop.get(`/consents/${id}`))).author;
     const { transaction } = await committed({ author: 'the desk' });
@@ -111,7 +111,7 @@ describe('a child', () => {
     expect(await authorOf((await childOf(parent)).id)).toBe(parent.transaction.subject);
   });
 
-  it('is in the language of whoever asks for it', async () => {
+  it('is in the language of its creator', async () => {
     const { transaction } = await committed({ language: 'fr' });
     const asked = await shop.send('POST', `/consents/${transaction.id}/child`, undefined, {
       'Accept-Language': 'ar',
@@ -125,7 +125,7 @@ describe('a child', () => {
 });
 
 describe('no child', () => {
-  it('is made of a transaction that is not final, or not updatable', async () => {
+  it('is created for a transaction that is not final or not updatable', async () => {
     const open = await createTransaction(shop);
     expect(await saidTo(subjectOf(instance, open).post('/child'))).toBe('409 wrong-state');
     const { transaction, subject } = await committed({ updatable: false });
@@ -133,7 +133,7 @@ describe('no child', () => {
     expect(await saidTo(shop.send('POST', `/consents/${transaction.id}/child`))).toBe('409 wrong-state');
   });
 
-  it('is made for others', async () => {
+  it('is created for other users', async () => {
     const { transaction } = await committed();
     const { token } = await createTransaction(shop);
     const stranger = subjectOf(instance, { id: transaction.id, token });
@@ -142,7 +142,7 @@ describe('no child', () => {
     expect(await saidTo(user.send('POST', `/consents/${transaction.id}/child`))).toBe('404 not-found');
   });
 
-  it('is made by looking: clients find the open one or none, browsers a page with one button', async () => {
+  it('is created by GET: clients get the open one or 404, browsers a page with one button', async () => {
     const parent = await committed();
     expect(await saidTo(parent.subject.get('/child'))).toBe('404 not-found');
     const page = await parent.subject.get('/child', 'text/html');
@@ -156,7 +156,7 @@ describe('no child', () => {
 });
 
 describe('a browser that asks for a child', () => {
-  it('is led to its form', async () => {
+  it('is redirected to its form', async () => {
     const { subject } = await committed();
     const asked = await subject.post('/child', 'text/html');
     expect(asked.status).toBe(303);

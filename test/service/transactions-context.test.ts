@@ -29,7 +29,7 @@ const defaults = {
 };
 
 describe('the context of a transaction', () => {
-  it('is what it was created from, with every default filled in', async () => {
+  it('is the context it was created from, with defaults', async () => {
     expect(await contextOf({ subject: 'ann' })).toEqual({
       subject: 'ann',
       layout: 'layout.001',
@@ -37,7 +37,7 @@ describe('the context of a transaction', () => {
     });
   });
 
-  it('has at its top level what was sent in `configuration`', async () => {
+  it('has the members of `configuration` at its top level', async () => {
     const layoutData = { type: 'layout', info: 'information.001', elements: ['processing.001'] };
     const configuration = {
       ...{ language: 'fr-ca', origin: 'OPERATOR', author: 'Counter 3', object: 'card 7', validity: 'P1Y' },
@@ -55,7 +55,7 @@ describe('the context of a transaction', () => {
     });
   });
 
-  it('passes over empty texts and fields that this generation does not know', async () => {
+  it('ignores empty texts and unknown fields', async () => {
     const unknown = {
       collectionMethod: 'PHONE',
       formType: 'FULL',
@@ -73,7 +73,7 @@ describe('the context of a transaction', () => {
     });
   });
 
-  it('is refused when it says two things of one field, and not when it says one twice', async () => {
+  it('is rejected if a field has two different values', async () => {
     const send = (body: Body) =>
       operator.send('POST', '/consents', { subject: 'dora', layout: 'layout.001', ...body });
     const twice = await send({ validity: 'P1Y', configuration: { validity: 'P2Y' } });
@@ -84,7 +84,7 @@ describe('the context of a transaction', () => {
     expect((await send({ validity: 'P1Y', configuration: { validity: 'P1Y' } })).status).toBe(201);
   });
 
-  it('is for operators and keys, not for users and tokens', async () => {
+  it('is readable for operators and keys, not for users and tokens', async () => {
     const { id, token } = await createTransaction(operator, { subject: 'user' });
     const key = await createKey(instance);
     expect((await key.get(`/consents/${id}/context`)).status).toBe(200);
@@ -103,7 +103,7 @@ describe('the representation of a transaction', () => {
     language: 'ar',
   };
 
-  it('has the context and its author for operators, and neither for its subject', async () => {
+  it('has context and author for operators only', async () => {
     const made = await createTransaction(operator, { ...context, author: 'Counter 3' });
     const path = `/consents/${made.id}`;
     const seen = await read(path);
@@ -117,7 +117,7 @@ describe('the representation of a transaction', () => {
     }
   });
 
-  it('says where to go on, and how long', async () => {
+  it('has links and the deadline', async () => {
     const made = await createTransaction(operator, { ...context, timeout: 'PT2H' });
     const { created, expires, ...seen } = await read(`/consents/${made.id}`, user);
     expect(seen).toEqual({
@@ -140,7 +140,7 @@ describe('the representation of a transaction', () => {
 });
 
 describe('an object', () => {
-  it('makes another context of the same subject, and another question about the same element', async () => {
+  it('makes another context, whose answers are separate', async () => {
     const layoutData = { elements: ['processing.001'] };
     const ids = await Promise.all(
       [{}, { object: 'Mia' }, { object: 'Tom' }].map(

@@ -30,7 +30,7 @@ describe('a new transaction', () => {
     expect(await opened.json()).toMatchObject({ id: made.id, state: 'CREATED' });
   });
 
-  it('lives for a week, or as long as its context says', async () => {
+  it('expires after a week or after the timeout of its context', async () => {
     const livesFor = async (context: object) => {
       const made = (await (await create(shop, context)).json()) as { created: string; expires: string };
       return (Date.parse(made.expires) - Date.parse(made.created)) / 3_600_000;
@@ -42,14 +42,14 @@ describe('a new transaction', () => {
     expect(tooLong.status).toBe(422);
   });
 
-  it('has the same shape when it is read again, each time with a fresh token', async () => {
+  it('has the same representation when it is read again, with a new token each time', async () => {
     const made = await transactionIn(create(shop, { subject: 'carl' }));
     const again = (await (await shop.get(`/consents/${made.id}`)).json()) as Record<string, unknown>;
     expect(again).toEqual({ ...made, token: expect.any(String), links: expect.any(Object) });
     expect(again.token).not.toBe(made.token);
   });
 
-  it('shows its context and its author to callers, and not to its subject', async () => {
+  it('shows context and author to privileged callers only', async () => {
     const { url, id } = await createTransaction(operator, { subject: 'dan', object: 'account 7' });
     const seen = await (await shop.get(`/consents/${id}`)).json();
     expect(seen).toMatchObject({ author: 'operator', context: { object: 'account 7', validity: 'P6M' } });
@@ -58,7 +58,7 @@ describe('a new transaction', () => {
     expect(own).not.toHaveProperty('context');
   });
 
-  it('takes its settings from the context or from its configuration, not from both at odds', async () => {
+  it('reads settings from the context or its configuration, and rejects contradictions', async () => {
     const nested = await create(shop, { subject: 'eve', configuration: { cancellable: true } });
     expect(await nested.json()).toMatchObject({ cancellable: true });
     const alike = { cancellable: true, configuration: { cancellable: true } };
@@ -67,11 +67,11 @@ describe('a new transaction', () => {
     expect((await create(shop, { subject: 'eve', ...atOdds })).status).toBe(422);
   });
 
-  it('passes over fields that it does not know', async () => {
+  it('ignores unknown fields', async () => {
     expect((await create(shop, { subject: 'fred', preferredColour: 'blue' })).status).toBe(201);
   });
 
-  it('takes an empty text for none', async () => {
+  it('treats empty texts as absent', async () => {
     const made = await create(shop, { subject: 'gina', callback: '', object: '', language: '' });
     expect(made.status).toBe(201);
     const { id } = await transactionIn(made);
@@ -79,7 +79,7 @@ describe('a new transaction', () => {
     for (const name of ['callback', 'object', 'language']) expect(context).not.toHaveProperty(name);
   });
 
-  it('is about a subject whose name is trimmed and composed, and otherwise taken as it is', async () => {
+  it('has the subject trimmed and in NFC, otherwise unchanged', async () => {
     const answer = await create(shop, { subject: '  Zoe\u0301  ' });
     expect(await answer.json()).toMatchObject({ subject: 'Zo\u00e9' });
     expect((await create(shop, { subject: 'x'.repeat(1_024) })).status).toBe(201);
@@ -87,7 +87,7 @@ describe('a new transaction', () => {
     expect((await create(shop, { subject: '   ' })).status).toBe(422);
   });
 
-  it('has the origin of its host page written as browsers write it', async () => {
+  it('has its iframeOrigin as browsers serialise it', async () => {
     const { id } = await createTransaction(shop, { iframeOrigin: 'https://Shop.example:' });
     const context = await (await shop.get(`/consents/${id}/context`)).json();
     expect(context).toMatchObject({ iframeOrigin: 'https://shop.example' });
@@ -95,13 +95,13 @@ describe('a new transaction', () => {
 });
 
 describe('who may create', () => {
-  it('a user for themselves, and for nobody else', async () => {
+  it('users may create for themselves only', async () => {
     const user = await signIn(instance, 'user');
     expect((await create(user, { subject: 'user' })).status).toBe(201);
     expect((await create(user, { subject: 'alice' })).status).toBe(403);
   });
 
-  it('nobody without a credential, nor with a transaction token', async () => {
+  it('callers without a credential or with a transaction token may not', async () => {
     const unknown = await create(callerWith(instance, {}), { subject: 'alice' });
     expect(unknown.status).toBe(401);
     expect(unknown.headers.get('www-authenticate')).toBeTruthy();

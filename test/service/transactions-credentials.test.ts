@@ -27,7 +27,7 @@ const statusOf = async (path: string, headers: Record<string, string> = {}) =>
   (await instance.fetch(path, { headers })).status;
 
 describe("a caller's credential beside a transaction's token", () => {
-  it('is the one that counts, even when the token is bad', async () => {
+  it('wins over the token, even if the token is invalid', async () => {
     for (const caller of [operator, key]) {
       const seen = await caller.get(at('garbled'));
       expect(seen.status).toBe(200);
@@ -35,12 +35,12 @@ describe("a caller's credential beside a transaction's token", () => {
     }
   });
 
-  it('counts where it may see less than the token', async () => {
+  it('wins even if it allows less than the token', async () => {
     expect(await statusOf(at(made.token), user.headers)).toBe(404);
     expect(await statusOf(at(made.token))).toBe(200);
   });
 
-  it('says who the author of the answers is', async () => {
+  it('determines the author of the answers', async () => {
     const answers = { 'element/processing/processing.001/1.0': ['accepted'] };
     const layoutData = { elements: ['processing.001'] };
     const authors = ['ann', 'ben', 'user'].map(async (subject) => {
@@ -52,25 +52,25 @@ describe("a caller's credential beside a transaction's token", () => {
     expect(await Promise.all(authors)).toEqual(['operator', 'till', 'user']);
   });
 
-  it('gives way to a good token when it is an Authorization header that is not valid', async () => {
+  it('is ignored beside a valid token if it is an invalid Authorization header', async () => {
     expect(await statusOf(at(made.token), bad)).toBe(200);
     const seen = await callerWith(instance, bad).get(at(made.token));
     expect(await seen.json()).not.toHaveProperty('author');
   });
 
-  it('gives way to no token when it is an API key that is not valid', async () => {
+  it('is not ignored if it is an invalid API key', async () => {
     expect(await statusOf(at(made.token), { CM_KEY: 'garbled' })).toBe(401);
     expect(await statusOf(at(made.token), { CM_KEY: 'garbled', ...operator.headers })).toBe(401);
   });
 });
 
 describe('an API key and an Authorization header together', () => {
-  it('the key stands when the header is malformed or not valid, as existing scripts send it', async () => {
+  it('the key counts if the header is malformed or invalid', async () => {
     for (const authorization of ['Bearer garbled', 'Bearer', 'nonsense', 'Bearer undefined'])
       expect(await statusOf(at(), { CM_KEY: key.key, Authorization: authorization })).toBe(200);
   });
 
-  it('open what either of them opens', async () => {
+  it('have the rights of both', async () => {
     const headers = { ...user.headers, CM_KEY: key.key };
     expect(await statusOf('/transactions', headers)).toBe(200);
     expect(await statusOf('/records?subject=user', headers)).toBe(200);
@@ -85,7 +85,7 @@ describe('an API key and an Authorization header together', () => {
 });
 
 describe('without a good credential', () => {
-  it('a transaction is a 401, with the ways to sign in', async () => {
+  it('a transaction is a 401 with the ways to sign in', async () => {
     for (const [path, headers] of [
       [at(), {}],
       [at('garbled'), {}],
@@ -99,7 +99,7 @@ describe('without a good credential', () => {
     }
   });
 
-  it('a browser gets a page that says so', async () => {
+  it('a browser gets an error page', async () => {
     const answer = await instance.fetch(at('garbled'), { headers: { Accept: 'text/html' } });
     expect(answer.status).toBe(401);
     expect(answer.headers.get('content-type')).toMatch(/^text\/html/);
@@ -107,7 +107,7 @@ describe('without a good credential', () => {
 });
 
 describe('a transaction that is not the caller’s', () => {
-  it('looks exactly like one that there is not', async () => {
+  it('looks exactly like an unknown one', async () => {
     const nowhere = '7Zk3pQxWm4tYv9LsRb2NcD';
     const other = await createTransaction(operator);
     for (const [headers, query] of [

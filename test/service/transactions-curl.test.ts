@@ -101,7 +101,7 @@ describe("the interface document's sequence of calls", () => {
     await consentWith(both, `beside ${malformed}`);
   });
 
-  it('is refused with a wrong key, however good the Authorization is', async () => {
+  it('is rejected with a wrong key, even with a valid Authorization', async () => {
     const { headers } = await signIn(instance, 'operator');
     const wrong = ['-H', 'CM_KEY: wrong', '-H', `Authorization: ${headers.Authorization}`];
     const refused = await curl(
@@ -116,7 +116,7 @@ describe("the interface document's sequence of calls", () => {
     expect(refused).toMatchObject({ status: 401, json: { status: 401 } });
   });
 
-  it('leads a browser from the link to the form, and after the answer to the final page', async () => {
+  it('redirects a browser from the link to the form, and after the answer to the final page', async () => {
     const owner = ['-H', `CM_KEY: ${key.key}`];
     const made = await curl(`${instance.url}/consents`, ...json, ...owner, '-d', context('a browser'));
     const { token } = made.json as { token: string };

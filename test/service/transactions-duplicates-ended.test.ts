@@ -28,8 +28,8 @@ const newContext = (more: object = {}) => {
 const parallel = <Result>(count: number, act: () => Promise<Result>) =>
   Promise.all(Array.from({ length: count }, act));
 
-describe('the same context again makes a new transaction', () => {
-  it('when the first one is past its deadline, swept or not', async () => {
+describe('an equal context makes a new transaction', () => {
+  it('if the first one is past its deadline, before and after the sweeper', async () => {
     const create = newContext();
     const first = await create();
     await expire(instance, first);
@@ -39,14 +39,14 @@ describe('the same context again makes a new transaction', () => {
     expect(await create()).toMatchObject({ status: 200, id: second.id });
   });
 
-  it('when the first one is cancelled', async () => {
+  it('if the first one is cancelled', async () => {
     const create = newContext();
     const first = await create();
     await operator.send('POST', `/consents/${first.id}/cancel`);
     expect((await create()).status).toBe(201);
   });
 
-  it('only one, when many ask at once after the end of the first', async () => {
+  it('exactly one for concurrent requests after the end of the first', async () => {
     const create = newContext();
     const first = await create();
     await operator.send('POST', `/consents/${first.id}/cancel`);
@@ -56,7 +56,7 @@ describe('the same context again makes a new transaction', () => {
     expect(answers[0]?.id).not.toBe(first.id);
   });
 
-  it('when an element or the information has a new MAJOR, even while the first is open, and not for a MINOR', async () => {
+  it('if an element or the information has a new MAJOR, but not for a MINOR', async () => {
     const content = { en: sampleContent.processing };
     const element = await makeLiveModel(admin, 'processing', content);
     const information = await makeLiveModel(admin, 'information', { en: sampleContent.information });
@@ -76,7 +76,7 @@ describe('the same context again makes a new transaction', () => {
     expect(new Set([first.id, second.id, third.id]).size).toBe(3);
   });
 
-  it('when one of the answers is not the newest any more', async () => {
+  it('if one of the answers was replaced', async () => {
     const create = newContext();
     const first = await create();
     await subjectOf(instance, first).submit();
@@ -84,7 +84,7 @@ describe('the same context again makes a new transaction', () => {
     expect((await create()).status).toBe(201);
   });
 
-  it('when the answers have expired', async () => {
+  it('if the answers have expired', async () => {
     const create = newContext({ validity: 'P1M' });
     const first = await create();
     await subjectOf(instance, first).submit();
@@ -94,7 +94,7 @@ describe('the same context again makes a new transaction', () => {
     await letTimePass(instance, '0');
   });
 
-  it('when the first one was committed without an answer, because all had been given before', async () => {
+  it('if the first one was committed without an answer', async () => {
     const layoutData = { elements: ['processing.001'], existingElementsVisible: false };
     const create = newContext({ layout: '', layoutData });
     const first = await create();
@@ -104,8 +104,8 @@ describe('the same context again makes a new transaction', () => {
   });
 });
 
-describe('the same context again gives the transaction that was committed', () => {
-  it('as long as each of its answers is valid, and its state and receipt with it', async () => {
+describe('an equal context returns the committed transaction', () => {
+  it('as long as all its answers are valid', async () => {
     const create = newContext();
     const first = await create();
     await subjectOf(instance, first).submit(complete);
@@ -115,7 +115,7 @@ describe('the same context again gives the transaction that was committed', () =
     expect(again).not.toHaveProperty('task');
   });
 
-  it('or the child that has taken its place', async () => {
+  it('or the child that replaced it', async () => {
     const create = newContext();
     const first = await create();
     await subjectOf(instance, first).submit(complete);

@@ -19,7 +19,7 @@ const create = async (context: object, caller = shop, headers = {}) => {
 };
 
 describe('the same context again', () => {
-  it('gives the same transaction, with a fresh token at the same path', async () => {
+  it('returns the same transaction with a new token', async () => {
     const first = await create({ subject: 'alice' });
     const second = await create({ subject: 'alice' });
     expect([first.status, second.status]).toEqual([201, 200]);
@@ -43,13 +43,13 @@ describe('the same context again', () => {
     expect(await create(context)).toMatchObject({ status: 200, id });
   });
 
-  it('is the same whoever sends it, and whatever language they read', async () => {
+  it("does not depend on the sender and the sender's language", async () => {
     const { id } = await create({ subject: 'carl' });
     const operator = await signIn(instance, 'operator');
     expect(await create({ subject: 'carl' }, operator, { 'Accept-Language': 'ar' })).toMatchObject({ id });
   });
 
-  it('is the same with the layout inline that was saved', async () => {
+  it('is equal with a saved layout sent inline', async () => {
     const layoutData = { elements: ['processing.001', 'processing.002'] };
     const { id } = await create({ subject: 'dan', layoutData });
     const spelled = { type: 'layout', orientation: 'VERTICAL', info: 'information.001', ...layoutData };
@@ -87,7 +87,7 @@ describe('another context', () => {
 });
 
 describe('many equal creations at once', () => {
-  it('make one transaction, and all are given it', async () => {
+  it('create one transaction, which all return', async () => {
     const answers = await Promise.all(Array.from({ length: 500 }, () => create({ subject: 'fred' })));
     expect(new Set(answers.map(({ id }) => id)).size).toBe(1);
     expect(answers.filter(({ status }) => status === 201)).toHaveLength(1);

@@ -29,7 +29,7 @@ const shownTo = async (subject: string, context: Record<string, unknown> = {}) =
 };
 
 describe('earlier answers', () => {
-  it('are shown in the form, with their serial and when they were given', async () => {
+  it('are shown in the form with serial and time', async () => {
     await recordAnswers(shop, 'alice', { [letter]: ['refused'] });
     const { as } = await open('alice');
     const { elements } = await as.form();
@@ -44,7 +44,7 @@ describe('earlier answers', () => {
     expect(checked.map(({ attribs }) => [attribs.name, attribs.value])).toEqual([[letter, 'refused']]);
   });
 
-  it('are the newest of the same subject alone, and of the same object', async () => {
+  it('are the newest of the same subject and object', async () => {
     await recordAnswers(shop, 'bea', { [letter]: ['accepted'] });
     await recordAnswers(shop, 'bea', { [letter]: ['refused'] });
     await recordAnswers(shop, 'bea', { [letter]: ['accepted'] }, { object: 'account 7' });
@@ -54,7 +54,7 @@ describe('earlier answers', () => {
     expect(await shownTo('Bea')).toMatchObject({ 'processing.001': null });
   });
 
-  it('are neither looked up nor shown in a silent transaction', async () => {
+  it('are not shown in a silent transaction', async () => {
     await recordAnswers(shop, 'carl', { [letter]: ['accepted'] });
     expect(await shownTo('carl', { silent: true })).toEqual({
       'processing.001': null,

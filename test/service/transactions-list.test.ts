@@ -95,7 +95,7 @@ describe('the list of transactions', () => {
 });
 
 describe('the pages of a search', () => {
-  it('start at 0 and tell how many there are', async () => {
+  it('start at 0 and have totals', async () => {
     const first = await search({ subject: 'ann', size: 3 });
     expect(first).toMatchObject({ page: 0, pageSize: 3, totalPages: 2, totalCount: 4 });
     expect(idsOf(first)).toEqual([ann.expired, ann.cancelled, ann.committed]);
@@ -108,14 +108,14 @@ describe('the pages of a search', () => {
     });
   });
 
-  it('have at least one transaction and at most 200', async () => {
+  it('have 1 to 200 transactions', async () => {
     expect(await search({ size: 100_000 })).toMatchObject({ pageSize: 200 });
     expect(await search({ size: 0, page: -1 })).toMatchObject({ pageSize: 1, page: 0 });
     for (const body of [{ size: 'ten' }, { page: 1.5 }, { states: 'CREATED' }, []])
       expect((await operator.send('POST', '/transactions', body)).status).toBe(400);
   });
 
-  it('take the same filters, and need no body', async () => {
+  it('accept the same filters, and no body', async () => {
     expect(idsOf(await search({ subject: 'ann', states: ['TIMEOUT'] }))).toEqual([ann.expired]);
     expect(await search({ subject: 'ann', states: ['CREATED'], after: '2200-01-01' })).toMatchObject({
       totalCount: 0,

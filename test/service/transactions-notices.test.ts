@@ -65,7 +65,7 @@ describe('a processing that cannot be refused', () => {
     expect(records['processing.003']).toMatchObject([{ value: 'accepted', status: 'VALID' }]);
   });
 
-  it('is not refused: that is a 422, and nothing is stored', async () => {
+  it('cannot be refused: 422, and nothing is stored', async () => {
     const { made, as } = await open();
     const answer = await as.submit({ [letter]: ['refused'], [booking]: ['refused'] });
     expect(await problemOf(answer)).toMatchObject({
@@ -75,7 +75,7 @@ describe('a processing that cannot be refused', () => {
     expect(await recordsOf(operator, made.subject)).toEqual({});
   });
 
-  it('makes no difference to whether answers are the same, whether it is named or not', async () => {
+  it('does not count when answers are compared', async () => {
     const named = { [letter]: ['accepted'], [booking]: ['accepted'] };
     const unnamed = { [letter]: ['accepted'] };
     for (const [first, again] of [
@@ -96,7 +96,7 @@ describe('a processing that cannot be refused', () => {
     expect(same?.id).toBe(made?.id);
   });
 
-  it('stands on the final page and the receipt as shown without a choice', async () => {
+  it('is on the final page and the receipt as shown without a choice', async () => {
     const { made, as } = await open();
     await as.submit({ [letter]: ['refused'] });
     const { consents } = await receiptOf(made);
@@ -109,14 +109,14 @@ describe('a processing that cannot be refused', () => {
     expect(parsePage(html).text()).toContain('Shown; no choice offered');
   });
 
-  it('is no decision: statistics do not count it', async () => {
+  it('is not counted as a decision in statistics', async () => {
     const { as } = await open({ elements: ['processing.003'] });
     await as.submit({});
     const { elements } = (await (await operator.get('/stats')).json()) as components['schemas']['Stats'];
     expect(elements.map(({ key }) => key)).not.toContain('processing.003');
   });
 
-  it('alone leaves nothing to choose: the form is sent by one button, and is asked for no more', async () => {
+  it('alone makes a form with one button, and is not asked again', async () => {
     const { made, as } = await open({ elements: ['processing.003'], acceptAllVisible: true });
     const buttons = (await pageOf(made, '/submit')).tagged('button');
     expect(buttons.map(({ attribs }) => attribs.value)).toEqual(['submit']);

@@ -27,7 +27,7 @@ const valuesOf = async (subject: string) =>
   );
 
 describe('the same answers, sent many times at once', () => {
-  it('all succeed, with one set of records, one receipt and one event', async () => {
+  it('all succeed and store one set of records, one receipt and one event', async () => {
     const { transaction, subject } = await open();
     const sent = await Promise.all(
       Array.from({ length: 30 }, (_, index) => (index % 3 ? subject.submit() : subject.submitForm(complete))),
@@ -48,7 +48,7 @@ describe('the same answers, sent many times at once', () => {
 });
 
 describe('other answers, sent at the same time', () => {
-  it('one set wins whole, and the others are told of the conflict', async () => {
+  it('one set is stored whole, and the others get a conflict', async () => {
     const { transaction, subject } = await open();
     const sets = ['accepted', 'refused'].flatMap((one) =>
       ['accepted', 'refused'].map((other) => ({ ...complete, [letter]: [one], [study]: [other] })),
@@ -73,7 +73,7 @@ describe('other answers, sent at the same time', () => {
 });
 
 describe('two transactions of one subject, answered at the same time', () => {
-  it('both commit, and one answer of each element is the valid one', async () => {
+  it('both commit, and one answer to each element is valid', async () => {
     const [one, other] = [
       await createTransaction(shop, { subject: 'alice' }),
       await createTransaction(shop, { subject: 'alice', attributes: { again: 'yes' } }),

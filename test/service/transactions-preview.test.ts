@@ -18,7 +18,7 @@ const preview = (context: object, headers: Record<string, string> = { Accept: 't
   shop.send('POST', '/consents/preview', { layout: 'layout.001', ...context }, headers);
 
 describe('a preview', () => {
-  it('is the form as its subject would see it, of which nothing can be sent', async () => {
+  it('is the form as its subject would see it, without a way to submit', async () => {
     const answer = await preview({ subject: 'alice' });
     expect(answer.status).toBe(200);
     expect(answer.headers.get('content-type')).toContain('text/html');
@@ -31,13 +31,13 @@ describe('a preview', () => {
     expect(JSON.stringify(page.skeleton)).not.toContain('?t=');
   });
 
-  it('makes no transaction, no subject and no event', async () => {
+  it('stores no transaction, subject or event', async () => {
     await preview({ subject: 'bea' });
     for (const table of ['transactions', 'transaction_history', 'context_claims', 'subjects', 'outbox'])
       expect(await rowsOf(instance, `SELECT * FROM transactions.${table}`)).toEqual([]);
   });
 
-  it('is a page for those who accept anything, too, and needs no subject', async () => {
+  it('is a page also for clients that accept anything, and needs no subject', async () => {
     const answer = await preview({}, { Accept: '*/*' });
     expect([answer.status, answer.headers.get('content-type')?.split(';')[0]]).toEqual([200, 'text/html']);
   });
@@ -49,12 +49,12 @@ describe('a preview', () => {
     expect(await inArabic.text()).toContain('نشرة البرنامج');
   });
 
-  it('with a faulty context is a page that says so', async () => {
+  it('of an invalid context is an error page', async () => {
     const answer = await preview({ validity: 'long' });
     expect([answer.status, answer.headers.get('content-type')?.split(';')[0]]).toEqual([422, 'text/html']);
   });
 
-  it('is not for users', async () => {
+  it('is forbidden to users', async () => {
     const user = await signIn(instance, 'user');
     const answer = await user.send('POST', '/consents/preview', { subject: 'user', layout: 'layout.001' });
     expect(answer.status).toBe(403);

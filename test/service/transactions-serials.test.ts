@@ -56,7 +56,7 @@ describe('the page of a form that was shown before', () => {
 });
 
 describe('the serial of an answer', () => {
-  it('may be a MINOR that was active when the transaction was made, and is recorded as the one that was seen', async () => {
+  it('may be a MINOR that was active at the creation, and is recorded as shown', async () => {
     const { own, transaction, subject } = await open();
     await renew(own, 'MINOR');
     expect((await subject.form()).elements[1]?.serial).toBe('1.1');
@@ -71,7 +71,7 @@ describe('the serial of an answer', () => {
     expect((await subject.submit(answersTo(own, '1.1'))).status).toBe(200);
   });
 
-  it('may not be a MINOR that was archived before the creation, nor one that there never was', async () => {
+  it('may not be a MINOR that was archived before the creation or never existed', async () => {
     const own = await makeLiveModel(admin, 'processing', content);
     await renew(own, 'MINOR');
     const { subject } = await open(own);
@@ -100,7 +100,7 @@ describe('the serial of an answer', () => {
     expect((await subject.submit(answersTo(own, '2.0'))).status).toBe(200);
   });
 
-  it('of the information is stale as well, when that has a new MAJOR', async () => {
+  it('of the information is stale if it has a new MAJOR', async () => {
     const information = await makeLiveModel(admin, 'information', { en: sampleContent.information });
     const layoutData = { info: information.key, elements: ['processing.001'] };
     const subject = subjectOf(instance, await createTransaction(shop, { layoutData }));

@@ -35,14 +35,14 @@ describe('a single step', () => {
     expect((await shop.get(`/receipts/${made.id}`)).status).toBe(200);
   });
 
-  it('again, with the same answers, is the same transaction', async () => {
+  it('returns the same transaction for the same answers', async () => {
     const [first, second] = [await step('bea'), await step('bea')];
     expect([first.status, second.status]).toEqual([201, 200]);
     expect((await transactionIn(second)).id).toBe((await transactionIn(first)).id);
     expect(await stored('bea')).toHaveLength(1);
   });
 
-  it('again, with other answers, is another transaction, whose answers count', async () => {
+  it('creates another transaction for other answers, which replace the first ones', async () => {
     await step('carl');
     expect((await step('carl', { ...complete, [letter]: ['refused'] })).status).toBe(201);
     const { 'processing.001': letters } = await recordsOf(shop, 'carl');
@@ -52,7 +52,7 @@ describe('a single step', () => {
     ]);
   });
 
-  it('many times at once leaves one record of each answer', async () => {
+  it('stores one record of each answer for concurrent equal requests', async () => {
     const answers = await Promise.all(Array.from({ length: 20 }, () => step('dan')));
     expect(answers.filter(({ status }) => status === 201)).toHaveLength(1);
     expect(answers.every(({ ok }) => ok)).toBe(true);
@@ -82,13 +82,13 @@ describe('a single step', () => {
     expect(await stored(`with ${what}`)).toEqual([]);
   });
 
-  it('with a faulty context does nothing, and says where it is', async () => {
+  it('with an invalid context stores nothing and reports pointers', async () => {
     const problem = await problemOf(await step('fred', complete, { validity: 'long' }));
     expect(problem).toMatchObject({ errors: [{ pointer: '/context/validity' }] });
     expect(await stored('fred')).toEqual([]);
   });
 
-  it('is not for users or subjects', async () => {
+  it('is forbidden to users and subjects', async () => {
     const user = await signIn(instance, 'user');
     expect((await step('user', complete, {}, user)).status).toBe(403);
     expect((await step('user', complete, {}, callerWith(instance, {}))).status).toBe(401);
@@ -97,7 +97,7 @@ describe('a single step', () => {
     expect((await step('user', complete, {}, subject)).status).toBe(403);
   });
 
-  it('asks again for what has expired by the time of the database', async () => {
+  it("asks again for answers that have expired by the database's time", async () => {
     const layoutData = { elements: ['processing.001', 'processing.002'], existingElementsVisible: false };
     const context = { layout: '', layoutData, validity: 'P1M' };
     const both = { [letter]: ['accepted'], [study]: ['refused'] };

@@ -25,7 +25,7 @@ const plain = {
 const listed = Object.fromEntries(Object.entries(plain).map(([name, text]) => [name, [text]]));
 
 describe('answers as single texts', () => {
-  it('are recorded as lists of one, and the same answers as lists are the same success', async () => {
+  it('are recorded as lists of one, and are equal to such lists', async () => {
     const { id, subject, task, token } = await createTransaction(shop, { layoutData });
     const submit = (body: object) => shop.send('POST', `${task}?t=${token}`, body);
     expect((await submit(plain)).status).toBe(200);
@@ -38,7 +38,7 @@ describe('answers as single texts', () => {
     expect(records['preference.003']).toMatchObject([{ values: ['An aisle seat'] }]);
   });
 
-  it('are checked as lists are, with a pointer to the answer', async () => {
+  it('are checked like lists, with a pointer to the answer', async () => {
     const { task, token } = await createTransaction(shop, { layoutData });
     const answer = await shop.send('POST', `${task}?t=${token}`, { ...plain, [letter]: 'perhaps' });
     expect(answer.status).toBe(422);

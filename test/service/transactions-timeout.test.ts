@@ -52,7 +52,7 @@ describe('a transaction past its deadline', () => {
     ]);
   });
 
-  it('takes no answer: 410, and nothing is stored', async () => {
+  it('rejects answers with 410 and stores nothing', async () => {
     const { transaction, subject } = await expired();
     const breed = `${instance.url}/consents/${transaction.id}/child`;
     expect(await problemOf(await subject.submit())).toMatchObject({
@@ -73,7 +73,7 @@ describe('a transaction past its deadline', () => {
     expect((await subject.get('/submit', 'text/html')).status).toBe(303);
   });
 
-  it('has a page that leads to a new start, or says whom to ask', async () => {
+  it('has a page with a link to start again or a contact', async () => {
     const restartable = await expired();
     const page = await restartable.subject.get('', 'text/html');
     const text = await page.text();
@@ -117,7 +117,7 @@ describe('the deadline', () => {
 });
 
 describe('the sweeper', () => {
-  it('writes TIMEOUT within 10 seconds, although nobody looks, once and with its place in the history', async () => {
+  it('writes TIMEOUT once within 10 seconds, with its history, without a reader', async () => {
     await vi.waitUntil(async () => (await storedState(forgotten)) === 'TIMEOUT', {
       timeout: 10_000,
       interval: 100,

@@ -24,7 +24,7 @@ const problemOf = async (path: string, body: object) => {
   return { status: answer.status, code: problem.type.split('/').at(-1), ...problem };
 };
 
-describe('what this instance cannot do yet is refused by name, and nothing is stored', () => {
+describe('unavailable features are rejected by name, and nothing is stored', () => {
   const cases: [string, Record<string, unknown>, string][] = [
     ['a code by mail', { confirmation: 'EMAIL_CODE', subjectInfos, layoutData }, '/confirmation'],
     ['a code by SMS', { confirmation: 'SMS_CODE', subjectInfos, layoutData }, '/confirmation'],
@@ -64,7 +64,7 @@ describe('what this instance cannot do yet is refused by name, and nothing is st
     expect(await stored.json()).toEqual({ values: [] });
   });
 
-  it('all of it at once', async () => {
+  it('all of them at once', async () => {
     const context = {
       confirmation: 'SMS_CODE',
       sendInvitation: true,
@@ -85,7 +85,7 @@ describe('what this instance cannot do yet is refused by name, and nothing is st
     expect(errors[0]?.detail).toContain('NONE, FORM_CODE, EMAIL_CODE, SMS_CODE');
   });
 
-  it('the contract says so too', async () => {
+  it('openapi.yaml says so too', async () => {
     const contract = await (await instance.fetch('/openapi.yaml')).text();
     expect(contract).toMatch(/## Not available on this instance yet/);
   });

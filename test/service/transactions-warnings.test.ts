@@ -24,7 +24,7 @@ const created = async (context: object, path = '/consents', body: object = conte
 const namesOf = ({ warnings = [] }: Transaction) => warnings.map(({ pointer }) => pointer);
 
 describe('a context with fields that are not known', () => {
-  it('creates the transaction all the same and names them', async () => {
+  it('creates the transaction and warns about them', async () => {
     const made = await created({
       subject: 'warned',
       layoutData: { elements: ['processing.001'], acceptAllVisibel: true },
@@ -38,7 +38,7 @@ describe('a context with fields that are not known', () => {
     expect(read).not.toHaveProperty('warnings');
   });
 
-  it('is told so again when the same transaction is found, and in one step with its answers', async () => {
+  it('gets the warnings again for the same transaction, and in a single step', async () => {
     const context = { subject: 'warned again', layout: 'layout.001', colour: 'blue' };
     expect((await created(context)).id).toBe((await created(context)).id);
     expect(namesOf(await created(context))).toEqual(['/colour']);
@@ -49,7 +49,7 @@ describe('a context with fields that are not known', () => {
     expect(namesOf(await created({}, '/consents/singlestep', single))).toEqual(['/context/colour']);
   });
 
-  it('gets a short answer however many there are and however long their names', async () => {
+  it('gets a limited number of warnings with names of limited length', async () => {
     const many = Object.fromEntries(Array.from({ length: 500 }, (_, n) => [`${n} ${'x'.repeat(100)}\n`, n]));
     const made = await created({ subject: 'many', layout: 'layout.001', ...many });
     expect(made.warnings).toHaveLength(20);

@@ -29,8 +29,8 @@ const linkNamed = (html: string, name: string) => {
   return page.tagged('a').find((link) => page.text(link) === name)?.attribs.href ?? '';
 };
 
-describe('answers that hold already', () => {
-  it('can be withdrawn from the page that says so, without a script and without a change by looking', async () => {
+describe('answers that are valid already', () => {
+  it('can be withdrawn from their page without a script; opening it changes nothing', async () => {
     const { subject, made, as } = await returning();
     const said = await (await as.get('/submit', 'text/html')).text();
     expect(said).toContain('You have already answered');
@@ -60,7 +60,7 @@ describe('answers that hold already', () => {
     expect(records['processing.002']).toHaveLength(1);
   });
 
-  it('are all shown again when something in the whole form has to be corrected', async () => {
+  it('are all shown again if the whole form must be corrected', async () => {
     const { as } = await returning();
     const post = { 'accord-shown': [letter, study], [letter]: ['perhaps'], [study]: ['accepted'] };
     const page = parsePage(await (await as.submitForm(post)).text());
@@ -68,8 +68,8 @@ describe('answers that hold already', () => {
   });
 });
 
-describe('a child of a form that hides what holds', () => {
-  it('asks everything, in HTML and JSON, so that the end of the form is never "already answered"', async () => {
+describe('a child of a form that hides valid answers', () => {
+  it('shows all elements, in HTML and JSON', async () => {
     const { subject, made, as } = await returning();
     await as.submit({});
     const child = await transactionIn(as.post('/child'));
@@ -106,7 +106,7 @@ describe('a link in circulation', () => {
     return { ...made, token: await pastItsLife(made.token) };
   }
 
-  it('opens the final page, the receipt and the way to withdraw for as long as the receipt is valid', async () => {
+  it('opens the final page, the receipt and the withdrawal while the receipt is valid', async () => {
     const made = await committed();
     const as = subjectOf(instance, made);
     const page = await (await as.get('', 'text/html')).text();
@@ -129,7 +129,7 @@ describe('a link in circulation', () => {
     expect((await as.post('/child')).status).toBe(201);
   });
 
-  it('opens nothing more: neither the task, nor a receipt that is not valid any more', async () => {
+  it('does not open the task or an expired receipt', async () => {
     const made = await committed();
     const as = subjectOf(instance, made);
     expect((await as.submit(answers)).status).toBe(403);
@@ -140,7 +140,7 @@ describe('a link in circulation', () => {
     await letTimePass(instance, '0');
   });
 
-  it('of a transaction that is not committed ends with its life, and so does one of a receipt', async () => {
+  it('of a transaction that is not committed expires, and so does one of a receipt', async () => {
     const open = await createTransaction(operator);
     expect((await subjectOf(instance, { ...open, token: await pastItsLife(open.token) }).get()).status).toBe(
       401,

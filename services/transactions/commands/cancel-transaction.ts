@@ -8,8 +8,8 @@ import { readTransaction } from '../queries/transactions.ts';
 import { transactionBusy } from './submit-answers.ts';
 
 /**
- * Cancels an open transaction: privileged callers may always, the subject if it is `cancellable` (docs/interface.md, "States").
- * @throws Failure `not-found`, `forbidden` if not cancellable, `wrong-state` in a final state, also if it is CANCELLED.
+ * Cancels an open transaction. Privileged callers may always, the subject only if it is `cancellable`.
+ * @throws Failure `not-found`, `forbidden` if not cancellable, `wrong-state` in a final state.
  */
 export async function cancelTransaction(
   { db, instance, wake }: { db: Database; instance: { baseUrl: string }; wake: () => void },

@@ -17,7 +17,8 @@ import { confirmSubmission } from './submit-answers.ts';
 const neverCame: StoredVerdict = { digest: null, verdict: 'rolledback', reason: null, transaction: null };
 
 /**
- * Applies the leader's decision to a part that is held. The first decision stands (docs/federation.md, "Answers at their owner").
+ * Applies the leader's decision to a part that is held. The first decision stands (docs/federation.md,
+ * "Answers at their owner").
  * @throws Failure `unavailable`: nothing is decided.
  */
 export async function decidePart(
@@ -28,7 +29,7 @@ export async function decidePart(
   const key = { peer: peer.url, sid };
   const decided = await db.withTransaction(async (tx) => {
     const before = await lockVerdict(tx, key);
-    // Without room the verdict is not stored. If the part arrives nevertheless, it is held and its leader is asked.
+    // At the limit the verdict is not stored. If the part arrives later, it is held and its leader is asked.
     if (!before && (await isFull(tx, key.peer, 'neverCame'))) return { ...neverCame, changed: false };
     // Waits for a database transaction that stores or decides the same part.
     if (!before && (await insertVerdict(tx, key, neverCame))) return { ...neverCame, changed: true };

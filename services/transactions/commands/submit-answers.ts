@@ -66,8 +66,8 @@ export function transactionBusy() {
 }
 
 /**
- * Submits answers: token → state → form → answers → commit. Idempotent for the same answers. If another request changes the transaction in
- * between, it is read and judged again.
+ * Submits answers: access → state → check → commit. Idempotent for the same answers. If another request
+ * changes the transaction in between, all steps are repeated.
  * @throws Failure `not-found`, `wrong-state`, `expired`, `withdrawn`, `unavailable`.
  */
 export async function submitAnswers(
@@ -90,7 +90,7 @@ export async function submitAnswers(
   throw transactionBusy();
 }
 
-/** Whether the transaction has these answers already. Notices are known from the receipt, as they may be left out. */
+/** Whether the transaction has these answers already; notices on its receipt may be left out. */
 async function isRepeated(
   { db, digests }: Pick<SubmitDependencies, 'db' | 'digests'>,
   { transaction, now }: ReadTransaction,
@@ -146,8 +146,8 @@ export async function hiddenKeys(
 }
 
 /**
- * Stores checked answers in one statement: records, receipt, parts, state, history and events. With `holdUntil`, or if all owners are to hold
- * their parts first, records are PENDING and there is no receipt yet.
+ * Stores checked answers in one statement: records, receipt, parts, state, history and events. With
+ * `holdUntil`, or if all owners must hold their parts first, records are PENDING and there is no receipt yet.
  * @returns undefined if the transaction has changed since it was read.
  */
 export async function commitAnswers(

@@ -60,7 +60,7 @@ export async function submitSingleStep(
   const fresh = newTransaction(context, layout, principal);
   const source = instance.baseUrl;
   const submitted = await db.withTransaction(async (tx) => {
-    // The transaction to answer: a new one, or the open one of an equal context; or the one with these answers.
+    // An open transaction of an equal context is answered; one with the same answers is returned.
     const isUsable = async (claimed: ReadTransaction) => {
       if (stateAt(claimed.transaction, claimed.now) === 'CREATED') return true;
       const { answersDigest: earlier } = claimed.transaction;

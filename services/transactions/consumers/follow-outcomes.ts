@@ -40,7 +40,7 @@ export function followOutcomes({
 }
 
 /**
- * Applies an owner's decision in one COMMIT: the state of its part and, under `together`, of the whole transaction. Idempotent by event id.
+ * Applies an owner's decision to its part and, under `together`, to the transaction. Idempotent by event id.
  */
 export async function applyOutcome(
   dependencies: OutcomeDependencies,
@@ -79,7 +79,7 @@ async function apply(dependencies: OutcomeDependencies, tx: Queries, decision: O
   await settle(dependencies, tx, part, move.state === 'HELD');
 }
 
-/** Commits a waiting transaction when all parts are held; rolls it back when one is lost (docs/interface.md, "States"). */
+/** Commits a waiting transaction when all parts are held; rolls it back when one is lost. */
 async function settle(
   dependencies: OutcomeDependencies,
   tx: Queries,

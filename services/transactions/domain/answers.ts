@@ -9,7 +9,7 @@ import { normaliseText } from './values.ts';
 const maxCommentLength = 4_000;
 
 /**
- * Reads an answers map (openapi.yaml, `Answers`): separates `comment` from the answers and turns a single text into a list of one.
+ * Reads an answers map (openapi.yaml, `Answers`): separates `comment`, and makes single texts lists.
  * @throws Failure `invalid-answer` if the comment is too long or not one text.
  */
 export function splitComment(body: Record<string, unknown>): {
@@ -38,7 +38,7 @@ export function withComment(answers: Record<string, string[]>, comment: string |
   return comment === null ? answers : { ...answers, comment: [comment] };
 }
 
-/** The failure of answers to versions that are not valid any more. @param prefix of pointers into the body. */
+/** The failure of answers to outdated versions. @param prefix of pointers into the body. */
 export function staleSerial(identifiers: readonly string[], prefix = '', members?: Record<string, unknown>) {
   return fail('stale-serial', 'The form has changed since it was shown. Read it again and answer.', {
     errors: identifiers.map((identifier) => ({
@@ -55,7 +55,7 @@ type Answers = Record<string, readonly string[]>;
 /** Digests by which equal submissions are recognised (docs/interface.md, "Answers"). */
 export interface AnswersDigests {
   /**
-   * @param sealed true if some answers were sealed for a peer: the digest is keyed, so that it reveals nothing.
+   * @param sealed true if some answers were sealed for a peer: the digest is keyed and reveals nothing.
    * @param notices identifiers of notices; naming them or leaving them out gives the same digest.
    */
   of(answers: Answers, sealed: boolean, notices?: readonly string[]): Buffer;
@@ -63,7 +63,7 @@ export interface AnswersDigests {
   isOf(digest: Buffer, answers: Answers, notices?: readonly string[]): boolean;
 }
 
-/** @param secrets of transaction tokens: keys are derived from them; the first makes digests, all are tried. */
+/** @param secrets of transaction tokens, for deriving keys; the first makes digests, all are tried. */
 export function createAnswersDigests(secrets: readonly Uint8Array[]): AnswersDigests {
   const [key, ...former] = secrets.map((secret) =>
     createSecretKey(Buffer.from(hkdfSync('sha256', secret, '', 'answers-digest', 32))),

@@ -91,8 +91,8 @@ function unknownField(prefix: string, name: string): Fault {
 export type ContextField = 'subject' | 'layout' | 'layoutData' | (typeof configurationFields)[number];
 
 /**
- * Collects the fields of a context from its top level and from `configuration` (docs/interface.md, "The consent context"). Empty texts
- * count as absent, in maps too; `userinfos` is another name of `subjectInfos`; unknown fields are ignored ({@link unknownFields}).
+ * Collects the fields of a context from its top level and from `configuration`. Empty texts count as absent,
+ * in maps too; `userinfos` is another name of `subjectInfos`; unknown fields are ignored.
  */
 export function collectFields(body: Record<string, unknown>): {
   fields: Map<ContextField, Given>;

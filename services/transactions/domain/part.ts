@@ -19,7 +19,7 @@ export interface ShownTexts {
   sha256: string;
 }
 
-/** What one peer asked, as receipts and pages show it. */
+/** The texts of a peer's elements, as receipts and pages show them. */
 export interface ShownPart {
   information: ShownTexts;
   elements: ShownTexts[];
@@ -81,8 +81,8 @@ const moves: Readonly<Record<PartState, Partial<Record<OwnerDecision['verdict'],
 };
 
 /**
- * The state of a part after its owner's decision. A part to be held waits for the others even if its owner says `committed`. A dropped part
- * that its owner says is `committed` becomes ACCEPTED, because its answers are in force there.
+ * The state of a part after its owner's decision. With mode `hold`, `committed` only makes it HELD: it waits
+ * for the other parts. A DROPPED part becomes ACCEPTED, because its answers are in force at the owner.
  * @returns undefined if nothing changes.
  */
 export function applyDecision(
@@ -114,7 +114,7 @@ const hours: Readonly<Record<ConsentContext['peerCommit'], number>> = { independ
 /** For a wrong clock of the owner and for a lost answer to the last attempt. */
 const graceMs = hourMs;
 
-/** The deadline for delivery of a transaction's parts; under `together` also the deadline for all owners to hold them. */
+/** The deadline for delivery of parts; under `together` also the deadline for all owners to hold them. */
 export function deliveryDeadline({ peerCommit }: Pick<ConsentContext, 'peerCommit'>, now: Date): Date {
   return new Date(now.getTime() + hours[peerCommit] * hourMs);
 }

@@ -76,7 +76,7 @@ export function peerTransaction(
   };
 }
 
-/** For the child by which the subject changes an answer at this instance (docs/interface.md, "The consent context"). */
+/** For the child by which the subject changes an answer at this instance. */
 const defaultLayout: Omit<PinnedLayout, 'info' | 'elements'> = {
   orientation: 'VERTICAL',
   existingElementsVisible: true,

@@ -16,7 +16,7 @@ export type Receipt = Readonly<Record<string, unknown>> & {
   peers?: readonly ReceiptPeer[];
 };
 
-/** What a peer asked; the answers are on the peer's own receipt. */
+/** The elements of a peer; their answers are on the peer's own receipt. */
 export interface ReceiptPeer extends ShownPart {
   name: string;
   location: string;
@@ -141,7 +141,7 @@ function textsShown(content: { lang: string }): { texts: Record<string, unknown>
 /** Signs a receipt's body as it is stored. @returns a compact JWS. */
 export type ReceiptSigner = (body: string) => string;
 
-/** @param signingKey the instance's private key; `/.well-known/accord` publishes its public part (docs/interface.md, "Receipts"). */
+/** @param signingKey the instance's private key; `/.well-known/accord` publishes the public key. */
 export function createReceiptSigner(signingKey: JWK & { kid: string }): ReceiptSigner {
   const header = {
     alg: 'ES256',

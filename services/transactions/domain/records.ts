@@ -72,7 +72,7 @@ export function validRecords(
   );
 }
 
-/** The subject's valid answer to an element; options are matched by position and shown in today's words. */
+/** The subject's valid answer to an element; options are matched by position and shown in the current texts. */
 export function previousAnswer(
   element: DescribedElement,
   valid: readonly EarlierRecord[],
@@ -111,7 +111,7 @@ export interface ExpiryNotice {
   name: 'expiring' | 'expired' | null;
 }
 
-/** When `consent.expiring` is due: `leadMs` before the answers expire, or a tenth of their validity before if that is shorter. */
+/** When `consent.expiring` is due: `leadMs` before expiry, or a tenth of the validity if that is shorter. */
 export function expiringAt({ from, to }: { from: Date; to: Date }, leadMs: number): Date {
   return new Date(to.getTime() - Math.min(leadMs, (to.getTime() - from.getTime()) / 10));
 }

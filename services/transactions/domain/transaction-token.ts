@@ -153,7 +153,7 @@ export function withToken(url: string, token: string): string {
   return `${url}?t=${token}`;
 }
 
-/** The link on a receipt by which the subject changes the answers until then; undefined if the transaction is not updatable. */
+/** The link on a receipt to change the answers; undefined if the transaction is not updatable. */
 export function changeLink(
   tokens: TransactionTokens,
   baseUrl: string,

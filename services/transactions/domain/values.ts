@@ -21,7 +21,7 @@ export function parseText({ value, pointer }: Given, most: number): string | Fau
   return text || invalid(pointer, `must be a text of 1 to ${most.toLocaleString('en')} characters`);
 }
 
-/** Normalises a text; subjects and other identifiers are then compared exactly (docs/interface.md, "Terms"). */
+/** Normalises an identifier such as a subject, before it is compared exactly. */
 export function normaliseText(text: string): string {
   return toNfc(text).trim();
 }

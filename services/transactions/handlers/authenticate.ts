@@ -4,8 +4,8 @@ import { anonymous, type Principal } from '#lib/contracts/principal.ts';
 import type { TransactionTokens } from '../domain/transaction-token.ts';
 
 /**
- * Authenticates callers of operations that accept transaction tokens. A valid credential beside `t` wins; an invalid Authorization beside a
- * valid `t` is ignored; an invalid `t` alone is a 401 (docs/interface.md, "Credentials").
+ * Authenticates callers of operations that accept transaction tokens. A valid credential beside `t` wins; an
+ * invalid Authorization beside a valid `t` is ignored (docs/interface.md, "Credentials").
  * @param onRefused counts failed credentials of an address; may throw `too-many-requests`.
  */
 export function createSubjectAuthentication({

@@ -26,7 +26,9 @@ import {
 export function childHandlers(dependencies: Dependencies): Handlers {
   const { db, forms, tokens, instance, defaultLanguage } = dependencies;
   return {
-    /** A page with one button, or the open child as JSON. It creates nothing, because mail scanners follow links. */
+    /**
+     * A page with one button, or the open child as JSON. Creates nothing, because mail scanners follow links.
+     */
     async getChild(ctx, { params, principal, mode }) {
       const read = requireAccess(principal, await readTransaction(db, params.txid ?? ''), 'result');
       const { transaction, now } = read;
@@ -70,7 +72,7 @@ function ofChild(principal: Principal): Principal {
 }
 
 /**
- * Shows the form of the child with the answers of the post, which came too late for the parent. They are only in the page; nothing is stored.
+ * Shows the form of the child with the answers of a post that was too late for the parent; stores nothing.
  * @returns false if the post has no answers.
  */
 async function sendEntered(

@@ -18,7 +18,7 @@ const linkingCodes = new Set<Failure['code']>(['wrong-state', 'expired', 'withdr
 
 const noLinks = { child: null, transaction: null };
 
-/** The page of a failure below /consents, with links to go on where possible (docs/interface.md, "Errors"). */
+/** The page of a failure below /consents, with a link to the transaction or its child if possible. */
 export function renderErrorPage(dependencies: Dependencies): RenderErrorPage {
   const { db, forms, instance, embedOrigins, defaultLanguage } = dependencies;
   return async (ctx, failure) => {

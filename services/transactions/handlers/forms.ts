@@ -95,7 +95,7 @@ export function formHandlers(dependencies: Dependencies): Handlers {
   };
 }
 
-/** Shows a browser the form again with its answers; tells a client the faults (docs/interface.md, "Answers"). */
+/** Shows the form again with its answers to a browser, and reports the faults to a client. */
 async function reject(
   ctx: Context,
   dependencies: Dependencies,
@@ -118,8 +118,8 @@ async function reject(
 }
 
 /**
- * Fast path: a form that was described before is rendered in one call of forms, if its description is still the same (docs/adr/0012). Forms
- * of children that ask peers something, and forms without open questions, are described first.
+ * Fast path: a form that was described before is rendered in one call of forms, if its description is still
+ * the same (ADR 12). Children with elements of peers and forms without elements are described first.
  */
 async function sendForm(
   ctx: Context,

@@ -37,7 +37,7 @@ export async function readAsker(
     const { info } = await forms.describeForm({ layout: transaction.layout, languages });
     return askerOf(info.content, info.content.lang);
   } catch (error) {
-    // The information was withdrawn, for example; the page names nobody then.
+    // The information was withdrawn, for example; the page then has no controller.
     if (error instanceof Failure) return unknown;
     throw error;
   }

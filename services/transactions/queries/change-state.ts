@@ -3,7 +3,7 @@ import { type Statement, sql } from '#lib/db/sql.ts';
 import { statesBefore } from '../domain/transaction.ts';
 import { partEvents, recordStateChange } from './events.ts';
 
-/** Locks a transaction until the end of the database transaction: others wait to change it or to create its child. */
+/** Locks a transaction until the end of the database transaction; changes and new children wait. */
 export async function lockTransaction(tx: Queries, id: string): Promise<void> {
   await tx.query(sql`SELECT t.id FROM transactions AS t WHERE t.id = ${id} FOR UPDATE`);
 }
@@ -25,8 +25,8 @@ export async function cancelTransaction(db: Queries, id: string, source: string)
 }
 
 /**
- * Ends transactions past their deadline, oldest first: CREATED becomes TIMEOUT, SUBMITTED becomes ROLLBACK. SKIP LOCKED: sweepers share the
- * work, and a submit that holds the row decides first.
+ * Ends transactions past their deadline, oldest first: CREATED becomes TIMEOUT, SUBMITTED becomes ROLLBACK.
+ * SKIP LOCKED: sweepers share the work, and a submission that holds the row is completed first.
  * @param limit of either kind. @returns how many ended, and whether there may be more.
  */
 export async function endOverdue(
@@ -79,14 +79,15 @@ export async function rollBack(db: Queries, ids: Statement, source: string): Pro
   return rows.length;
 }
 
-/** Common table expressions that undo the submission of the transactions in `t`: records, receipt drafts and parts. */
+/** Common table expressions that undo submissions in `t`: records, receipt drafts and parts. */
 function undoSubmission(source: string): Statement {
   return sql`undone AS (
       UPDATE records AS r SET state = 'ROLLED_BACK' FROM t WHERE r.transaction = t.id AND r.state = 'PENDING'
     ), undrafted AS (
       DELETE FROM receipt_drafts AS d USING t WHERE d.transaction = t.id
     ), dropped AS (
-      UPDATE followers AS f SET state = 'DROPPED', version = f.version + 1, sealed = NULL, changed_at = t.changed_at
+      UPDATE followers AS f
+         SET state = 'DROPPED', version = f.version + 1, sealed = NULL, changed_at = t.changed_at
         FROM t WHERE f.transaction = t.id AND f.state IN ('SENDING', 'HELD')
       RETURNING f.sid, f.location
     ), decided AS (${partEvents('decided', { from: sql`dropped`, source, decision: 'rollback' })}

@@ -7,9 +7,9 @@ import { partEvents, recordStateChange, supersededEvents } from './events.ts';
 import { toReadTransaction, transactionColumns } from './transactions.ts';
 
 /**
- * Commits a transaction in one statement: state, records, receipt, parts, history and outbox rows, and a child's claim on the context of its
- * parent.
- * @returns false if the transaction has changed since it was read or its deadline has passed; nothing is stored then.
+ * Commits a transaction in one statement: state, records, receipt, parts, history and outbox rows, and a
+ * child's claim on the context of its parent.
+ * @returns false if it has changed since it was read or its deadline has passed; nothing is stored then.
  */
 export async function commitTransaction(
   db: Queries,
@@ -30,7 +30,7 @@ export async function commitTransaction(
   return row !== undefined;
 }
 
-/** Common table expressions that put answers in force for the transaction in `t`: records, superseded records, receipt. */
+/** Common table expressions that commit the answers of the transaction in `t`: records and receipt. */
 export function commitAnswers(commitment: Commitment, source: string): Statement {
   const { committedAt, receipt } = commitment;
   return sql`${givenRecords(commitment)},
@@ -49,8 +49,8 @@ export type PendingCommitment = Omit<Commitment, 'receipt'> & {
 };
 
 /**
- * Stores answers that wait for peers in one statement: state, PENDING records, receipt draft, parts, history and outbox rows. From now on the
- * transaction has the deadline of the peers.
+ * Stores answers that wait for peers in one statement: state, PENDING records, receipt draft, parts, history
+ * and outbox rows. The transaction gets the deadline of the peers.
  * @returns false as {@link commitTransaction}.
  */
 export async function submitTransaction(
@@ -79,7 +79,8 @@ function whereUnchanged({ id, version }: Pick<Commitment, 'id' | 'version'>): St
 function givenRecords({ records }: Pick<Commitment, 'records'>): Statement {
   return sql`given AS (
       SELECT g.* FROM t, jsonb_to_recordset(${JSON.stringify(records)}::jsonb)
-          AS g (id uuid, key text, type text, serial text, value text[], positions integer[], "expiresAt" timestamptz)
+          AS g (id uuid, key text, type text, serial text, value text[], positions integer[],
+                "expiresAt" timestamptz)
     )`;
 }
 
@@ -89,11 +90,12 @@ function storeRecords(
   committedAt: Statement,
 ): Statement {
   return sql`stored AS (
-      INSERT INTO records (id, transaction, subject, object, key, type, serial, info_key, info_serial, value, positions,
-                           state, origin, author, comment, created_at, committed_at, expires_at)
+      INSERT INTO records (id, transaction, subject, object, key, type, serial, info_key, info_serial, value,
+                           positions, state, origin, author, comment, created_at, committed_at, expires_at)
       SELECT g.id, t.id, t.subject, ${commitment.object}, g.key, g.type, g.serial, ${commitment.infoKey},
-             ${commitment.infoSerial}, g.value, g.positions, ${state}, ${commitment.origin}, ${commitment.author},
-             ${commitment.comment}::text, ${commitment.committedAt}, ${committedAt}, g."expiresAt"
+             ${commitment.infoSerial}, g.value, g.positions, ${state}, ${commitment.origin},
+             ${commitment.author}, ${commitment.comment}::text, ${commitment.committedAt}, ${committedAt},
+             g."expiresAt"
         FROM given AS g CROSS JOIN t
     )`;
 }
@@ -102,13 +104,13 @@ function storeRecords(
 function storeParts(parts: readonly NewPart[], source: string): Statement {
   if (parts.length === 0) return empty;
   return sql`parts AS (
-      INSERT INTO followers (sid, transaction, place, location, name, state, version, sealed, mode, language, shown,
-                             deadline, changed_at)
-      SELECT f.sid, t.id, f.place, f.location, f.name, 'SENDING', 1, f.sealed, f.mode, f.language, f.shown, f.deadline,
-             t.changed_at
+      INSERT INTO followers (sid, transaction, place, location, name, state, version, sealed, mode, language,
+                             shown, deadline, changed_at)
+      SELECT f.sid, t.id, f.place, f.location, f.name, 'SENDING', 1, f.sealed, f.mode, f.language, f.shown,
+             f.deadline, t.changed_at
         FROM t, jsonb_to_recordset(${JSON.stringify(parts)}::jsonb)
-          AS f (sid text, place integer, location text, name text, sealed text, mode text, language text, shown jsonb,
-                deadline timestamptz)
+          AS f (sid text, place integer, location text, name text, sealed text, mode text, language text,
+                shown jsonb, deadline timestamptz)
       RETURNING sid, location
     ), released AS (${partEvents('released', { from: sql`parts`, source })}
     ), `;
@@ -129,8 +131,8 @@ export async function readSubmitted(
 }
 
 /**
- * Puts submitted answers in force in one statement: state, records, receipt, history and outbox rows, a child's claim on the context of its
- * parent, and the decision for each peer that holds a part.
+ * Commits submitted answers in one statement: state, records, receipt, history and outbox rows, a child's
+ * claim on the context of its parent, and the decision for each peer that holds a part.
  * @returns false if the transaction does not wait any more; nothing is stored then.
  */
 export async function confirmTransaction(

@@ -28,8 +28,8 @@ export interface LateOutcome {
 export type LateDecisions = (decision: LateDecision) => Promise<LateOutcome>;
 
 /**
- * Fast path: most decisions arrive after the commit and only update their part. Those that arrive during a write are one statement together.
- * Worth a quarter of the leader's CPU for a part of a backlog, and 8 % of it for a whole flow (bench/peers.ts).
+ * Fast path: most decisions arrive after the commit and only update their part. Those that arrive during a
+ * write are written together. Saves a quarter of the leader's CPU per part of a backlog (bench/peers.ts).
  * @param consumer the name under which events are noted as applied.
  */
 export function createLateDecisions(
@@ -42,7 +42,7 @@ export function createLateDecisions(
   return async (decision) => {
     const given = { ...decision, extension: requestExtension() };
     return write(given).catch(async () => {
-      // One that the database refuses must not fail the others: each is tried by itself.
+      // A decision that the database refuses must not fail the others: each is retried alone.
       const [outcome] = await writeDecisions(db, [given], names);
       return outcome as LateOutcome;
     });
@@ -63,13 +63,15 @@ function writeDecisions(
   return db.query<LateOutcome>(sql`
     WITH given AS MATERIALIZED (
       SELECT g.* FROM jsonb_to_recordset(${JSON.stringify(given)}::jsonb)
-          AS g (place integer, "eventId" uuid, sid text, location text, "remoteId" text, extension jsonb, moves jsonb)
+          AS g (place integer, "eventId" uuid, sid text, location text, "remoteId" text, extension jsonb,
+                moves jsonb)
     ), known AS MATERIALIZED (
       SELECT DISTINCT ON (g.sid) g.*
         FROM given AS g
        CROSS JOIN LATERAL (
              SELECT FROM followers AS f JOIN transactions AS t ON t.id = f.transaction
-              WHERE f.sid = g.sid AND f.location = g.location AND f.mode = 'commit' AND t.state = 'COMMITTED') AS f
+              WHERE f.sid = g.sid AND f.location = g.location AND f.mode = 'commit'
+                AND t.state = 'COMMITTED') AS f
        ORDER BY g.sid, g.place
     ), noted AS (${noteOnce({ consumer, eventId: sql`k."eventId"` }, sql`known AS k`)}
     ), f AS (

@@ -8,7 +8,7 @@ import { toReadTransaction, transactionColumns } from './transactions.ts';
 type Row = Transaction & { now: Date };
 
 /**
- * Claims a context's digest and creates its transaction in one statement: claim, transaction, history, subject and outbox row.
+ * Claims a context's digest and creates its transaction in one statement, with history, subject and event.
  * @returns undefined if the digest is claimed already.
  */
 export async function insertClaiming(
@@ -44,10 +44,11 @@ function inserted(
   from: Statement,
 ): Statement {
   return sql`t AS (
-      INSERT INTO transactions (id, subject, state, version, context, layout, author, parent, leader, created_at,
-                                changed_at, expires_at)
-      SELECT ${id}, ${context.subject}, 'CREATED', 1, ${JSON.stringify(context)}::jsonb, ${JSON.stringify(layout)}::jsonb,
-             ${author}, ${parent}::text, ${leader}::jsonb, accord_now(), accord_now(),
+      INSERT INTO transactions (id, subject, state, version, context, layout, author, parent, leader,
+                                created_at, changed_at, expires_at)
+      SELECT ${id}, ${context.subject}, 'CREATED', 1, ${JSON.stringify(context)}::jsonb,
+             ${JSON.stringify(layout)}::jsonb, ${author}, ${parent}::text, ${leader}::jsonb,
+             accord_now(), accord_now(),
              accord_now() + ${context.timeout}::interval ${from}
       RETURNING *
     ), ${storeSubject()}, ${recordStateChange('created', source)}`;
@@ -57,8 +58,8 @@ function inserted(
 export function storeSubject(): Statement {
   return sql`subject AS (
       INSERT INTO subjects (id, name, email_address, default_language, created_at, modified_at)
-      SELECT ${newUuid()}::uuid, t.subject, t.context->'subjectInfos'->>'emailAddress', t.context->>'language',
-             t.created_at, t.created_at FROM t
+      SELECT ${newUuid()}::uuid, t.subject, t.context->'subjectInfos'->>'emailAddress',
+             t.context->>'language', t.created_at, t.created_at FROM t
       ON CONFLICT (name) DO NOTHING
     )`;
 }

@@ -17,7 +17,7 @@ interface EventRows {
   extension?: Statement;
 }
 
-/** An INSERT into the outbox. Events carry ids, states and versions only (asyncapi.yaml). @param source BASE_URL. */
+/** An INSERT into the outbox. Events carry ids, states and versions only. @param source BASE_URL. */
 function insertEvents(
   { from, topic, key, type, subject = key, time, data, extension }: EventRows,
   source: string,
@@ -28,8 +28,9 @@ function insertEvents(
       SELECT e.id, ${topic}::text, e.key,
              jsonb_build_object('id', e.id, 'type', e.type, 'source', ${source}::text, 'subject', e.subject,
                'time', to_json(e.time), 'data', jsonb_strip_nulls(e.data)) || e.extension
-        FROM (SELECT gen_random_uuid() AS id, ${key} AS key, ${type} AS type, ${subject} AS subject, ${time} AS time,
-                     ${data} AS data, ${extension ?? sql`${requestExtension()}::jsonb`} AS extension
+        FROM (SELECT gen_random_uuid() AS id, ${key} AS key, ${type} AS type, ${subject} AS subject,
+                     ${time} AS time, ${data} AS data,
+                      ${extension ?? sql`${requestExtension()}::jsonb`} AS extension
                 FROM ${from} AS s) AS e`;
 }
 
@@ -44,7 +45,8 @@ export function recordStateChange(name: string, source: string): Statement {
 /** The same for transactions in `t` that one statement creates and moves on. @param names of both events. */
 export function recordTwoSteps([first, second]: readonly [string, string], source: string): Statement {
   return sql`steps AS (
-      SELECT t.id, 1 AS version, 'CREATED' AS state, t.created_at AS changed_at, ${typeOf(first)}::text AS type FROM t
+      SELECT t.id, 1 AS version, 'CREATED' AS state, t.created_at AS changed_at,
+             ${typeOf(first)}::text AS type FROM t
       UNION ALL
       SELECT t.id, t.version, t.state, t.changed_at, ${typeOf(second)}::text FROM t
     ), ${recordSteps(sql`steps`, sql`s.type`, source)}`;
@@ -59,7 +61,10 @@ function recordSteps(rows: Statement, type: Statement, source: string): Statemen
     ), ${consentEvents(rows, type, source)}`;
 }
 
-/** A common table expression `event`: an event for each transaction in `from`. @param type SQL of its type; `s` is the row. */
+/**
+ * A common table expression `event`: an event for each transaction in `from`.
+ * @param type SQL; `s` is the row.
+ */
 export function consentEvents(from: Statement, type: Statement, source: string): Statement {
   const data = sql`jsonb_build_object('transaction', s.id, 'state', s.state, 'version', s.version)`;
   const rows = { from, topic: 'accord.consents', key: sql`s.id`, type, time: sql`s.changed_at`, data };
@@ -68,8 +73,8 @@ export function consentEvents(from: Statement, type: Statement, source: string):
 }
 
 /**
- * Inserts an event for each part in `from` (columns `sid` and `location`): it may be delivered, or the leader has decided
- * (docs/federation.md, "Answers at the leader").
+ * Inserts an event for each part in `from` (columns `sid` and `location`): `released` for delivery, or
+ * `decided` by the leader.
  */
 export function partEvents(
   name: 'released' | 'decided',

@@ -5,8 +5,8 @@ import { consentEvents } from './events.ts';
 import { statusColumns } from './records.ts';
 
 /**
- * Plans the first notice of transactions that were committed without one. Answers that have expired already get none. SKIP LOCKED: replicas
- * share the work.
+ * Plans the first notice of transactions that were committed without one. Expired answers get none.
+ * SKIP LOCKED: replicas share the work.
  * @returns how many were planned.
  */
 export async function planNotices(db: Queries, leadMs: number, limit: number): Promise<number> {
@@ -46,8 +46,8 @@ export async function readDueTransactions(
 }
 
 /**
- * Writes notices and their next times in one statement. Each notice is written once: a row that another replica has handled is due at another
- * time. Rows are locked in the order of their ids, so that replicas do not deadlock.
+ * Writes notices and their next times in one statement. Each notice is written once: a row that another
+ * replica has handled is due at another time. Rows are locked by id, so that replicas do not deadlock.
  */
 export async function writeNotices(
   db: Queries,

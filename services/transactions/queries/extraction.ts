@@ -33,12 +33,14 @@ export async function readCandidates(
   return db.query<Candidate>(sql`
     SELECT DISTINCT found.created_at, found.id, found.subject, found.created_at::text AS position
       FROM unnest(${column(conditions, 'key')}::text[], ${column(conditions, 'value')}::text[],
-                  ${column(conditions, 'type')}::text[], ${column(conditions, 'serial')}::text[]) AS c (key, value, type, serial)
+                  ${column(conditions, 'type')}::text[], ${column(conditions, 'serial')}::text[])
+             AS c (key, value, type, serial)
      CROSS JOIN LATERAL (
            SELECT r.id, r.subject, r.created_at
              FROM records AS r
             WHERE r.key = c.key AND c.value = ANY(r.value) AND r.type = coalesce(c.type, r.type)
-              AND r.serial = coalesce(c.serial, r.serial) AND ${isNewest} AND (r.created_at, r.id) < (${after.createdAt}::timestamptz, ${after.id}::uuid)
+              AND r.serial = coalesce(c.serial, r.serial) AND ${isNewest}
+              AND (r.created_at, r.id) < (${after.createdAt}::timestamptz, ${after.id}::uuid)
             ORDER BY r.created_at DESC, r.id DESC
             LIMIT ${limit}) AS found
      ORDER BY found.created_at DESC, found.id DESC

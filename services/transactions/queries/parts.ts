@@ -14,7 +14,8 @@ export async function readParts(
   );
   if (answered.length === 0) return new Map();
   const rows = await db.query<Part & { transaction: string }>(sql`
-    SELECT f.transaction, f.sid, f.location, f.name, f.state, f.reason, f.remote_id AS "remoteId", f.mode, f.shown
+    SELECT f.transaction, f.sid, f.location, f.name, f.state, f.reason, f.remote_id AS "remoteId", f.mode,
+           f.shown
       FROM followers AS f WHERE f.transaction = ANY(${answered.map(({ id }) => id)}::text[])
      ORDER BY f.transaction, f.place`);
   return Map.groupBy(rows, ({ transaction }) => transaction);
@@ -43,10 +44,10 @@ export async function readReleased(
   maxBytes: number,
 ): Promise<{ sid: string; part: ReleasedPart | null }[]> {
   const rows = await db.query<{ asked: string; sid: string | null } & ReleasedPart>(sql`
-    SELECT w.asked, w.sid, w.location, w.deadline, t.id AS transaction, t.subject, t.context->>'object' AS object,
-           t.context->>'validity' AS validity, w.language, w.mode, w.sealed
-      FROM (SELECT a.sid AS asked, f.sid, f.location, f.deadline, f.transaction, f.language, f.mode, f.sealed, a.place,
-                   sum(octet_length(f.sealed)) OVER (ORDER BY a.place) AS bytes
+    SELECT w.asked, w.sid, w.location, w.deadline, t.id AS transaction, t.subject,
+           t.context->>'object' AS object, t.context->>'validity' AS validity, w.language, w.mode, w.sealed
+      FROM (SELECT a.sid AS asked, f.sid, f.location, f.deadline, f.transaction, f.language, f.mode, f.sealed,
+                   a.place, sum(octet_length(f.sealed)) OVER (ORDER BY a.place) AS bytes
               FROM unnest(${sids}::text[]) WITH ORDINALITY AS a (sid, place)
               LEFT JOIN followers AS f ON f.sid = a.sid AND f.state = 'SENDING') AS w
       LEFT JOIN transactions AS t ON t.id = w.transaction
@@ -71,7 +72,8 @@ export async function readPart(db: Queries, sid: string): Promise<PartOfTransact
   const row = await db.maybeOne<
     Omit<PartOfTransaction, 'transaction'> & { id: string; whole: Transaction['state']; expiresAt: Date }
   >(sql`
-    SELECT f.sid, f.location, f.state, f.mode, t.id, t.state AS whole, t.expires_at AS "expiresAt", accord_now() AS now
+    SELECT f.sid, f.location, f.state, f.mode, t.id, t.state AS whole, t.expires_at AS "expiresAt",
+           accord_now() AS now
       FROM followers AS f JOIN transactions AS t ON t.id = f.transaction WHERE f.sid = ${sid}`);
   if (!row) return undefined;
   const { id, whole, expiresAt, ...part } = row;
@@ -114,8 +116,8 @@ export async function changePart(
   await tx.query(sql`
     WITH f AS (
       UPDATE followers
-         SET state = ${state}, version = version + 1, reason = ${reason}, remote_id = coalesce(${remoteId}, remote_id),
-             sealed = NULL, changed_at = accord_now()
+         SET state = ${state}, version = version + 1, reason = ${reason},
+             remote_id = coalesce(${remoteId}, remote_id), sealed = NULL, changed_at = accord_now()
        WHERE sid = ${sid}
       RETURNING *
     ) ${decidedPartEvents({ type: sql`${eventOf[state]}::text` }, source)}`);

@@ -44,7 +44,7 @@ export function lockVerdict(tx: Queries, { peer, sid }: PeerPartKey): Promise<St
 }
 
 /**
- * Stores the first verdict on a part. Another database transaction that stores one for the same part waits for the end of this one.
+ * Stores the first verdict on a part; others that store one for the same part wait for the COMMIT.
  * @returns false if there is a verdict already.
  */
 export async function insertVerdict(db: Queries, key: PeerPartKey, verdict: StoredVerdict): Promise<boolean> {
@@ -89,15 +89,17 @@ export async function commitPeerPart(
   const row = await db.maybeOne<{ now: Date }>(sql`
     WITH verdict AS (${insertedVerdict(key, verdict, { at: createdAt, maxSkewSeconds })}
     ), t AS (
-      INSERT INTO transactions (id, subject, state, version, context, layout, author, leader, answers_digest, created_at,
-                                changed_at, expires_at, notice_at)
-      SELECT ${id}, ${subject}, 'COMMITTED', ${commitment.version + 1}::int, ${JSON.stringify(context)}::jsonb,
-             ${JSON.stringify(layout)}::jsonb, ${author}, ${leader}::jsonb, ${commitment.answersDigest}::bytea,
-             ${createdAt}::timestamptz, ${commitment.committedAt}::timestamptz, ${expiresAt}::timestamptz,
+      INSERT INTO transactions (id, subject, state, version, context, layout, author, leader, answers_digest,
+                                created_at, changed_at, expires_at, notice_at)
+      SELECT ${id}, ${subject}, 'COMMITTED', ${commitment.version + 1}::int,
+             ${JSON.stringify(context)}::jsonb, ${JSON.stringify(layout)}::jsonb, ${author}, ${leader}::jsonb,
+             ${commitment.answersDigest}::bytea, ${createdAt}::timestamptz,
+             ${commitment.committedAt}::timestamptz, ${expiresAt}::timestamptz,
              ${commitment.noticeAt}::timestamptz
         FROM verdict
       RETURNING *
-    ), ${storeSubject()}, ${commitAnswers(commitment, source)}, ${recordTwoSteps(['created', 'committed'], source)}
+    ), ${storeSubject()}, ${commitAnswers(commitment, source)},
+    ${recordTwoSteps(['created', 'committed'], source)}
     SELECT accord_now() AS now FROM t`);
   return row?.now;
 }
@@ -109,7 +111,8 @@ export async function changeVerdict(
   verdict: 'committed' | 'rolledback',
 ): Promise<void> {
   await tx.query(sql`
-    UPDATE submissions SET verdict = ${verdict}, changed_at = accord_now() WHERE peer = ${peer} AND sid = ${sid}`);
+    UPDATE submissions SET verdict = ${verdict}, changed_at = accord_now()
+     WHERE peer = ${peer} AND sid = ${sid}`);
 }
 
 /** Limits per peer of rows that have no transaction (docs/federation.md, "Answers at their owner"). */
@@ -128,7 +131,7 @@ export async function isFull(db: Queries, peer: string, kind: keyof typeof maxRo
 /** A leader attempts delivery for 30 days, and a sealed part cannot be opened after that. */
 const retentionDays = 31;
 
-/** Deletes verdicts without a transaction on parts that cannot come again. @returns how many, at most `limit`. */
+/** Deletes old verdicts without a transaction. @returns how many, at most `limit`. */
 export async function deleteOldVerdicts(db: Queries, limit: number): Promise<number> {
   const deleted = await db.query(sql`
     DELETE FROM submissions AS s
@@ -143,7 +146,8 @@ export async function deleteOldVerdicts(db: Queries, limit: number): Promise<num
 /** For metrics: held parts, counted up to 100,000, and the age of the oldest. */
 export function heldParts(db: Queries): Promise<{ rows: number; oldestSeconds: number }> {
   return db.one(sql`
-    SELECT (SELECT count(*)::int FROM (SELECT 1 FROM submissions WHERE verdict = 'held' LIMIT 100000) AS h) AS rows,
+    SELECT (SELECT count(*)::int
+              FROM (SELECT 1 FROM submissions WHERE verdict = 'held' LIMIT 100000) AS h) AS rows,
            coalesce((SELECT extract(epoch FROM accord_now() - s.received_at)::float8 FROM submissions AS s
                       WHERE s.verdict = 'held' ORDER BY s.received_at LIMIT 1), 0) AS "oldestSeconds"`);
 }

@@ -18,7 +18,7 @@ export interface StoredRecord extends StatusFacts {
   leader: Leader | null;
 }
 
-/** Filters of a list of records; they never change which record is the newest (docs/interface.md, "Records"). */
+/** Filters of a list of records; they never change which record is the newest. */
 export interface RecordFilter {
   subject: string;
   elements?: string[];
@@ -36,14 +36,16 @@ export const isNewest = sql`(r.state = 'COMMITTED' AND NOT EXISTS (
        AND (n.committed_at, n.id) > (r.committed_at, r.id)))`;
 
 export const recordColumns = sql`
-  r.id, r.transaction, r.subject, r.object, r.key, r.type, r.serial, r.info_key AS "infoKey", r.info_serial AS "infoSerial",
+  r.id, r.transaction, r.subject, r.object, r.key, r.type, r.serial, r.info_key AS "infoKey",
+  r.info_serial AS "infoSerial",
   r.value, r.state, r.origin, r.author, r.comment, r.created_at AS "createdAt", r.expires_at AS "expiresAt",
-  CASE WHEN r.origin = 'PEER' THEN (SELECT t.leader FROM transactions AS t WHERE t.id = r.transaction) END AS leader`;
+  CASE WHEN r.origin = 'PEER'
+       THEN (SELECT t.leader FROM transactions AS t WHERE t.id = r.transaction) END AS leader`;
 
 /** The columns of {@link StatusFacts}. */
 export const statusColumns = sql`
-  r.state, r.key, r.serial, r.info_key AS "infoKey", r.info_serial AS "infoSerial", r.expires_at AS "expiresAt",
-  ${isNewest} AS newest`;
+  r.state, r.key, r.serial, r.info_key AS "infoKey", r.info_serial AS "infoSerial",
+  r.expires_at AS "expiresAt", ${isNewest} AS newest`;
 
 const perKey = 100;
 
@@ -79,7 +81,8 @@ function conditions({ subject, elements, infos, object, value, after, before }: 
 /** SQL of the newest committed record for `element.key`, which is one index probe. */
 export function newestRecord(subject: Statement, object: Statement): Statement {
   return sql`
-    SELECT r.key, r.type, r.serial, r.info_key AS "infoKey", r.info_serial AS "infoSerial", r.value, r.positions,
+    SELECT r.key, r.type, r.serial, r.info_key AS "infoKey", r.info_serial AS "infoSerial", r.value,
+           r.positions,
            r.committed_at AS "committedAt", r.expires_at AS "expiresAt"
       FROM records AS r
      WHERE r.state = 'COMMITTED' AND r.subject = ${subject} AND r.object = ${object} AND r.key = element.key

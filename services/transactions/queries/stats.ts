@@ -21,7 +21,8 @@ export async function countStates(
         FROM transactions AS t WHERE t.created_at >= ${after} AND t.created_at < ${before})
     SELECT to_char(d.day, 'YYYY-MM-DD') AS date, c.state, count(c.state) AS count
       FROM generate_series((${after}::timestamptz AT TIME ZONE ${timeZone})::date,
-                           ((${before}::timestamptz - interval '1 microsecond') AT TIME ZONE ${timeZone})::date,
+                           ((${before}::timestamptz - interval '1 microsecond')
+                             AT TIME ZONE ${timeZone})::date,
                            '1 day') AS d (day)
       LEFT JOIN counted AS c ON c.day = d.day
      GROUP BY d.day, c.state ORDER BY d.day`);
@@ -33,8 +34,8 @@ export async function countDecisions(
   { after, before, timeZone }: StatsPeriod,
 ): Promise<DecisionCount[]> {
   return db.query<DecisionCount>(sql`
-    SELECT to_char(t.created_at AT TIME ZONE ${timeZone}, 'YYYY-MM-DD') AS date, r.key, r.type, r.value[1] AS decision,
-           count(*) AS count
+    SELECT to_char(t.created_at AT TIME ZONE ${timeZone}, 'YYYY-MM-DD') AS date, r.key, r.type,
+           r.value[1] AS decision, count(*) AS count
       FROM transactions AS t JOIN records AS r ON r.transaction = t.id
      WHERE t.created_at >= ${after} AND t.created_at < ${before} AND r.state = 'COMMITTED'
        AND r.type IN ('processing', 'conditions') AND r.positions IS NOT NULL

@@ -41,14 +41,15 @@ export async function updateSubject(
 ): Promise<Subject | undefined> {
   return db.maybeOne<Subject>(sql`
     UPDATE subjects AS s
-       SET email_address = CASE WHEN ${emailAddress !== undefined} THEN ${emailAddress ?? null}::text ELSE s.email_address END,
+       SET email_address = CASE WHEN ${emailAddress !== undefined} THEN ${emailAddress ?? null}::text
+                                ELSE s.email_address END,
            default_language = CASE WHEN ${defaultLanguage !== undefined} THEN ${defaultLanguage ?? null}::text
                                    ELSE s.default_language END,
            modified_at = accord_now()
      WHERE s.id = ${id} RETURNING ${columns}`);
 }
 
-/** A page of subjects, newest first. @param name a text that their names contain. @param only the one subject of that name. */
+/** A page of subjects, newest first. @param name a part of their names. @param only a whole name. */
 export async function listSubjects(
   db: Queries,
   {

@@ -39,17 +39,18 @@ export async function readTransactionWithReceipt(
   return { ...toReadTransaction(rest), receipt };
 }
 
-/** The same with the subject's earlier answers to the elements of its layout; none if the context is `silent`. */
+/** The same with the subject's earlier answers to the elements; none if the context is `silent`. */
 export async function readTransactionWithEarlier(
   db: Queries,
   id: string,
 ): Promise<(ReadTransaction & { earlier: EarlierRecord[] }) | undefined> {
+  const object = sql`coalesce(t.context->>'object', '')`;
   const row = await db.maybeOne<Row & { earlier: StoredEarlier[] }>(sql`
     SELECT ${transactionColumns}, accord_now() AS now,
            CASE WHEN (t.context->>'silent')::boolean THEN '[]'::jsonb ELSE (
              SELECT coalesce(jsonb_agg(to_jsonb(newest)), '[]'::jsonb)
                FROM jsonb_array_elements_text(t.layout->'elements') AS element (key)
-              CROSS JOIN LATERAL (${newestRecord(sql`t.subject`, sql`coalesce(t.context->>'object', '')`)}) AS newest)
+              CROSS JOIN LATERAL (${newestRecord(sql`t.subject`, object)}) AS newest)
            END AS earlier
       FROM transactions AS t WHERE t.id = ${id}`);
   if (!row) return undefined;
