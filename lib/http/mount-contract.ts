@@ -11,7 +11,7 @@ import { readInput, readQuery } from '#lib/http/read-input.ts';
 import { preferredMode } from '#lib/http/send.ts';
 import { isStorable } from '#lib/json/check-json.ts';
 
-interface MountOptions {
+export interface MountOptions {
   /** The whole contract; the service serves the operations with its tag. */
   document: Document;
   tag: string;

@@ -1,45 +1,26 @@
 import type Koa from 'koa';
-import type { Document } from 'openapi-backend';
 import { createRepeatedWork, type RepeatedWork } from '#lib/async/repeated-work.ts';
-import {
-  authenticateWithoutTransaction,
-  createAuthenticator,
-  forgetRevokedKeys,
-} from '#lib/auth/authenticate.ts';
 import type { Secrets } from '#lib/config/secrets.ts';
 import type { AuthOperations } from '#lib/contracts/auth.ts';
 import type { Database } from '#lib/db/database.ts';
 import { eventTables } from '#lib/events/dead-letters.ts';
-import type { EventBus } from '#lib/events/event-bus.ts';
 import { createOutboxRelay } from '#lib/events/outbox-relay.ts';
-import { admitRequests, type OverloadGuard } from '#lib/http/admission.ts';
-import { clientAddress } from '#lib/http/client-address.ts';
-import { createApp } from '#lib/http/create-app.ts';
-import { mountContract } from '#lib/http/mount-contract.ts';
-import type { RateLimiter } from '#lib/http/rate-limits.ts';
-import { cors } from '#lib/http/security-headers.ts';
+import { admitRequests } from '#lib/http/admission.ts';
 import type { Logger } from '#lib/observability/logger.ts';
-import type { Metrics } from '#lib/observability/metrics.ts';
+import { createServiceApp, type ServiceParts } from '#lib/runtime/service-app.ts';
 import type { AuthSettings } from './config.ts';
-import { createKeyedHash, type KeyedHash } from './domain/api-keys.ts';
+import { createKeyedHash } from './domain/api-keys.ts';
 import { createHandlers } from './handlers/keys.ts';
-import { composeIssuer, type Issuer } from './issuer/compose-issuer.ts';
+import { composeIssuer } from './issuer/compose-issuer.ts';
 import { createIntrospection, createKeyVerifier } from './operations/introspection.ts';
 import { createPairingKeys } from './operations/pairing-keys.ts';
 import { deleteExpiredItems } from './queries/issuer-items.ts';
 import { deleteOldAttempts } from './queries/sign-in-attempts.ts';
 import { createOutsideVerifier, createOwnVerifier } from './tokens/verifiers.ts';
 
-export interface AuthOptions {
-  db: Database;
-  bus: EventBus;
-  log: Logger;
-  document: Document;
-  limiter: RateLimiter;
-  metrics?: Metrics;
-  guard?: OverloadGuard;
+export interface AuthOptions extends ServiceParts {
   instance: { name: string; baseUrl: string };
-  settings: AuthSettings & { corsOrigins: readonly string[]; trustedProxies: readonly string[] };
+  settings: AuthSettings & ServiceParts['settings'];
   secrets: Pick<Secrets, 'keyPepper' | 'issuerCookies' | 'issuerSigning'>;
 }
 
@@ -52,13 +33,6 @@ export interface AuthService {
   /** @returns a link that creates the first administrator, if there is no account yet. */
   start(): Promise<string | undefined>;
   stop(): Promise<void>;
-}
-
-interface AppParts {
-  operations: AuthOperations;
-  keyedHash: KeyedHash;
-  issuer: Issuer | undefined;
-  wake: () => void;
 }
 
 /** Builds and wires the auth service. */
@@ -75,7 +49,20 @@ export async function composeAuth(options: AuthOptions): Promise<AuthService> {
     ...createPairingKeys({ db, keyedHash }),
   };
   const issuer = settings.outsideIssuer ? undefined : await composeIssuer({ ...options, keyedHash, log });
-  const app = await composeApp(options, { operations, keyedHash, issuer, wake: relay.wake });
+  const { renderErrorPage, intake = [], middleware = [] } = issuer ?? {};
+  const app = await createServiceApp(options, {
+    service: 'auth',
+    auth: operations,
+    handlers: createHandlers({ db, keyedHash, baseUrl: options.instance.baseUrl, wake: relay.wake }),
+    renderErrorPage,
+    middleware: [
+      ...intake,
+      // The issuer's paths are not in the contract, so they are admitted here.
+      admitRequests(options.guard?.admitFor('auth'), ['/auth', issuer?.path ?? '/auth']),
+      ...middleware,
+    ],
+  });
+  issuer?.prepare(app);
   return {
     app,
     operations,
@@ -92,48 +79,6 @@ export async function composeAuth(options: AuthOptions): Promise<AuthService> {
       await relay.stop();
     },
   };
-}
-
-async function composeApp(options: AuthOptions, parts: AppParts): Promise<Koa> {
-  const { db, bus, document, limiter, settings, log } = options;
-  const { baseUrl } = options.instance;
-  const { operations, keyedHash, issuer, wake } = parts;
-  const admit = options.guard?.admitFor('auth');
-  const authenticator = createAuthenticator({
-    auth: operations,
-    onRefused: limiter.countRefusal,
-  });
-  forgetRevokedKeys({ bus, service: 'auth', authenticator });
-  const { routes } = await mountContract({
-    document,
-    tag: 'auth',
-    handlers: createHandlers({ db, keyedHash, baseUrl, wake }),
-    authenticate: (ctx) => authenticateWithoutTransaction(authenticator, ctx),
-    limit: limiter.countRequest,
-    admit,
-  });
-  const { renderErrorPage, intake = [], middleware = [] } = issuer ?? {};
-  const app = createApp(
-    {
-      service: 'auth',
-      baseUrl,
-      apiVersion: document.info.version,
-      log,
-      metrics: options.metrics,
-      renderErrorPage,
-    },
-    [
-      clientAddress(settings.trustedProxies),
-      cors({ origins: settings.corsOrigins, openReads: () => false }),
-      ...intake,
-      // The issuer's paths are not in the contract, so they are admitted here.
-      admitRequests(admit, ['/auth', issuer?.path ?? '/auth']),
-      ...middleware,
-      routes,
-    ],
-  );
-  issuer?.prepare(app);
-  return app;
 }
 
 function tokenVerifier({ settings, instance, secrets, log }: AuthOptions) {

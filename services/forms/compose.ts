@@ -1,25 +1,10 @@
 import type Koa from 'koa';
-import type { Document } from 'openapi-backend';
-import {
-  authenticateWithoutTransaction,
-  createAuthenticator,
-  forgetRevokedKeys,
-} from '#lib/auth/authenticate.ts';
 import type { AuthOperations } from '#lib/contracts/auth.ts';
 import type { FormsOperations } from '#lib/contracts/forms.ts';
 import type { PageInstance } from '#lib/contracts/page-base.ts';
-import type { Database } from '#lib/db/database.ts';
 import { eventTables } from '#lib/events/dead-letters.ts';
-import type { EventBus } from '#lib/events/event-bus.ts';
 import { createOutboxRelay } from '#lib/events/outbox-relay.ts';
-import type { OverloadGuard } from '#lib/http/admission.ts';
-import { clientAddress } from '#lib/http/client-address.ts';
-import { createApp } from '#lib/http/create-app.ts';
-import { mountContract } from '#lib/http/mount-contract.ts';
-import type { RateLimiter } from '#lib/http/rate-limits.ts';
-import { cors } from '#lib/http/security-headers.ts';
-import type { Logger } from '#lib/observability/logger.ts';
-import type { Metrics } from '#lib/observability/metrics.ts';
+import { createServiceApp, type ServiceParts } from '#lib/runtime/service-app.ts';
 import { seedDemo } from './demo/seed-demo.ts';
 import type { Demo, Dependencies } from './handlers/dependencies.ts';
 import { createHandlers } from './handlers/handlers.ts';
@@ -28,21 +13,12 @@ import { createOperations, type PeerRules } from './operations/create-operations
 import { createAssets } from './pages/assets.ts';
 import { createPageRenderer } from './pages/page-renderer.ts';
 
-interface Options {
-  db: Database;
-  bus: EventBus;
-  log: Logger;
-  document: Document;
+interface Options extends ServiceParts {
   auth: Pick<AuthOperations, 'introspect'>;
-  limiter: RateLimiter;
-  metrics?: Metrics;
-  guard?: OverloadGuard;
   instance: PageInstance;
-  settings: {
+  settings: ServiceParts['settings'] & {
     /** INSTANCE_LANGUAGE */
     defaultLanguage: string;
-    corsOrigins: readonly string[];
-    trustedProxies: readonly string[];
     /** AUTH_URL */
     authUrl: string;
     /** Public client of the built-in issuer, for signing in on /docs; null with an outside issuer. */
@@ -60,15 +36,10 @@ export async function composeForms(options: Options): Promise<{
   start(): Promise<void>;
   stop(): Promise<void>;
 }> {
-  const { db, bus, instance, limiter, settings, document, demo } = options;
+  const { db, bus, instance, settings, document, demo } = options;
   const log = options.log.child({ service: 'forms' });
   options.metrics?.watchTables(eventTables('forms', db));
   const relay = createOutboxRelay({ db, bus, log, metrics: options.metrics?.events });
-  const authenticator = createAuthenticator({
-    auth: options.auth,
-    onRefused: limiter.countRefusal,
-  });
-  forgetRevokedKeys({ bus, service: 'forms', authenticator });
   const assets = createAssets();
   const renderer = createPageRenderer(assets);
   const { defaultLanguage, authUrl, publicClient } = settings;
@@ -80,29 +51,13 @@ export async function composeForms(options: Options): Promise<{
     ...{ db, source: instance.baseUrl, wake: relay.wake, operations, renderer, assets, document, instance },
     ...{ defaultLanguage, authUrl, publicClient, demo },
   };
-  const { routes } = await mountContract({
-    document,
-    tag: 'forms',
+  const app = await createServiceApp(options, {
+    service: 'forms',
+    auth: options.auth,
     handlers: createHandlers(dependencies),
-    authenticate: (ctx) => authenticateWithoutTransaction(authenticator, ctx),
-    limit: limiter.countRequest,
-    admit: options.guard?.admitFor('forms'),
+    renderErrorPage: renderErrorPage(dependencies),
+    openReads: (path) => path.startsWith('/assets/'),
   });
-  const app = createApp(
-    {
-      service: 'forms',
-      metrics: options.metrics,
-      baseUrl: instance.baseUrl,
-      apiVersion: document.info.version,
-      log,
-      renderErrorPage: renderErrorPage(dependencies),
-    },
-    [
-      clientAddress(settings.trustedProxies),
-      cors({ origins: settings.corsOrigins, openReads: (path) => path.startsWith('/assets/') }),
-      routes,
-    ],
-  );
   return {
     app,
     operations,

@@ -1,24 +1,14 @@
 import type { JWK } from 'jose';
 import type Koa from 'koa';
-import type { Document } from 'openapi-backend';
 import { createRepeatedWork } from '#lib/async/repeated-work.ts';
-import { createAuthenticator, forgetRevokedKeys } from '#lib/auth/authenticate.ts';
 import type { AuthOperations } from '#lib/contracts/auth.ts';
 import type { FormsOperations } from '#lib/contracts/forms.ts';
 import type { TransactionsOperations } from '#lib/contracts/transactions.ts';
-import type { Database } from '#lib/db/database.ts';
 import { eventTables } from '#lib/events/dead-letters.ts';
-import type { EventBus } from '#lib/events/event-bus.ts';
 import { createInboxSweeper } from '#lib/events/inbox.ts';
 import { createOutboxRelay } from '#lib/events/outbox-relay.ts';
-import type { OverloadGuard } from '#lib/http/admission.ts';
-import { clientAddress } from '#lib/http/client-address.ts';
-import { createApp } from '#lib/http/create-app.ts';
-import { mountContract } from '#lib/http/mount-contract.ts';
-import type { RateLimiter } from '#lib/http/rate-limits.ts';
-import type { Logger } from '#lib/observability/logger.ts';
-import type { Metrics } from '#lib/observability/metrics.ts';
 import { createOutboundClient } from '#lib/outbound/outbound-client.ts';
+import { createServiceApp, type ServiceParts } from '#lib/runtime/service-app.ts';
 import { createClockWatch } from './client/clock-watch.ts';
 import { createPeerClient } from './client/peer-client.ts';
 import type { Dependencies } from './commands/dependencies.ts';
@@ -41,11 +31,7 @@ import { type CatalogueRefresher, createCatalogueRefresher } from './jobs/refres
 import { listBacklogs, waitingDeliveries } from './queries/deliveries.ts';
 import { deleteExpiredTokens, listPeerIds } from './queries/peers.ts';
 
-interface Options {
-  db: Database;
-  bus: EventBus;
-  log: Logger;
-  document: Document;
+interface Options extends ServiceParts {
   auth: AuthOperations;
   forms: Pick<
     FormsOperations,
@@ -55,10 +41,8 @@ interface Options {
     TransactionsOperations,
     'readSubmissions' | 'readDecision' | 'acceptSubmission' | 'decideSubmission'
   >;
-  limiter: RateLimiter;
   instance: { name: string; baseUrl: string };
-  settings: {
-    trustedProxies: readonly string[];
+  settings: ServiceParts['settings'] & {
     /** Private networks where peers may be. */
     allowedNetworks: readonly string[];
     /** Whether peers on this machine may use http (standalone). */
@@ -67,8 +51,6 @@ interface Options {
   /** Private keys of the instance: the first one signs, the last one vouches for the others. */
   signingKeys: readonly OwnKey[];
   sealingKeys: readonly JWK[];
-  metrics?: Metrics;
-  guard?: OverloadGuard;
 }
 
 /** Peers in metrics, those with the longest backlog first. */
@@ -88,7 +70,7 @@ interface ComposedPeers {
 
 /** Builds and wires the peers service. */
 export async function composePeers(options: Options): Promise<ComposedPeers> {
-  const { db, bus, auth, forms, transactions, limiter, instance, settings, document, metrics } = options;
+  const { db, bus, auth, forms, transactions, limiter, instance, settings, metrics } = options;
   const { baseUrl } = instance;
   const log = options.log.child({ service: 'peers' });
   const [signingKey] = options.signingKeys;
@@ -148,8 +130,6 @@ export async function composePeers(options: Options): Promise<ComposedPeers> {
   const overdue = createOverdueSweeper(deliveryDependencies);
   subscribePeers({ bus, db, wake: deliveries.wake, announce: changeAnnouncer.announce });
 
-  const authenticator = createAuthenticator({ auth, onRefused: limiter.countRefusal });
-  forgetRevokedKeys({ bus, service: 'peers', authenticator });
   const dependencies: Dependencies = {
     db,
     auth,
@@ -170,34 +150,29 @@ export async function composePeers(options: Options): Promise<ComposedPeers> {
     sinceOthersMs: () => options.guard?.load().sinceOthersMs ?? Number.POSITIVE_INFINITY,
   });
   const sign = createAcknowledgementSigner({ issuer: baseUrl, key: signingKey });
-  const { routes } = await mountContract({
-    document,
-    tag: 'peers',
+  const app = await createServiceApp(options, {
+    service: 'peers',
+    auth,
     handlers: {
       ...peerHandlers(dependencies),
       ...pairingHandlers(dependencies, { description, limiter }),
       ...catalogueHandlers({ db, forms, baseUrl, signingKey, wake: catalogues.wake }),
       ...partHandlers({ db, transactions, sign, log, countRefused }),
     },
-    authenticate: createPeerAuthentication({
-      authenticator,
-      db,
-      baseUrl,
-      log,
-      countRefusal: limiter.countRefusal,
-      refreshKeysOnDemand,
-      clocks,
-      peerLimiter,
-      countRefused,
-    }),
-    limit: limiter.countRequest,
-    admit: options.guard?.admitFor('peers'),
+    authenticate: (authenticator) =>
+      createPeerAuthentication({
+        authenticator,
+        db,
+        baseUrl,
+        log,
+        countRefusal: limiter.countRefusal,
+        refreshKeysOnDemand,
+        clocks,
+        peerLimiter,
+        countRefused,
+      }),
+    middleware: [peerLimiter.middleware],
   });
-  const app = createApp({ service: 'peers', metrics, baseUrl, apiVersion: document.info.version, log }, [
-    clientAddress(settings.trustedProxies),
-    peerLimiter.middleware,
-    routes,
-  ]);
   return {
     app,
     catalogues,

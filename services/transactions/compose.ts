@@ -1,26 +1,15 @@
 import type { JWK } from 'jose';
 import type Koa from 'koa';
 import { LRUCache } from 'lru-cache';
-import type { Document } from 'openapi-backend';
-import { createAuthenticator, forgetRevokedKeys } from '#lib/auth/authenticate.ts';
 import type { PrivateKey } from '#lib/config/secret-values.ts';
 import type { AuthOperations } from '#lib/contracts/auth.ts';
 import type { FormsOperations } from '#lib/contracts/forms.ts';
 import type { PageInstance } from '#lib/contracts/page-base.ts';
 import type { TransactionsOperations } from '#lib/contracts/transactions.ts';
-import type { Database } from '#lib/db/database.ts';
 import { eventTables } from '#lib/events/dead-letters.ts';
-import type { EventBus } from '#lib/events/event-bus.ts';
 import { createInboxSweeper } from '#lib/events/inbox.ts';
 import { createOutboxRelay } from '#lib/events/outbox-relay.ts';
-import type { OverloadGuard } from '#lib/http/admission.ts';
-import { clientAddress } from '#lib/http/client-address.ts';
-import { createApp } from '#lib/http/create-app.ts';
-import { mountContract } from '#lib/http/mount-contract.ts';
-import type { RateLimiter } from '#lib/http/rate-limits.ts';
-import { cors } from '#lib/http/security-headers.ts';
-import type { Logger } from '#lib/observability/logger.ts';
-import type { Metrics } from '#lib/observability/metrics.ts';
+import { createServiceApp, type ServiceParts } from '#lib/runtime/service-app.ts';
 import { followOutcomes } from './consumers/follow-outcomes.ts';
 import { createAnswersDigests } from './domain/answers.ts';
 import { createReceiptSigner } from './domain/receipt.ts';
@@ -32,23 +21,14 @@ import { createDeadlineSweeper, createExpiryNotifier, createVerdictSweeper } fro
 import { createOperations } from './operations/create-operations.ts';
 import { heldParts } from './queries/peer-parts.ts';
 
-interface Options {
-  db: Database;
-  bus: EventBus;
-  log: Logger;
-  document: Document;
+interface Options extends ServiceParts {
   auth: Pick<AuthOperations, 'introspect'>;
   forms: FormsOperations;
-  limiter: RateLimiter;
-  metrics?: Metrics;
-  guard?: OverloadGuard;
   instance: PageInstance;
-  settings: {
+  settings: ServiceParts['settings'] & {
     defaultLanguage: string;
     /** CSP sources. */
     embedOrigins: string;
-    corsOrigins: readonly string[];
-    trustedProxies: readonly string[];
     /** Interval of the sweeper of deadlines; at most 10 s. */
     sweepMs: number;
     /** EXPIRY_NOTICE */
@@ -66,7 +46,7 @@ interface Options {
 export async function composeTransactions(
   options: Options,
 ): Promise<{ app: Koa; operations: TransactionsOperations; start(): Promise<void>; stop(): Promise<void> }> {
-  const { db, bus, forms, instance, limiter, settings, document } = options;
+  const { db, bus, forms, instance, settings } = options;
   const log = options.log.child({ service: 'transactions' });
   options.metrics?.watchTables({ ...eventTables('transactions', db), held: () => heldParts(db) });
   const relay = createOutboxRelay({ db, bus, log, metrics: options.metrics?.events });
@@ -80,11 +60,6 @@ export async function composeTransactions(
     createInboxSweeper({ db, log }),
   ];
   const tokens = createTransactionTokens({ secrets: options.tokenSecrets, baseUrl: instance.baseUrl });
-  const authenticator = createAuthenticator({
-    auth: options.auth,
-    onRefused: limiter.countRefusal,
-  });
-  forgetRevokedKeys({ bus, service: 'transactions', authenticator });
   const dependencies: Dependencies = {
     db,
     forms,
@@ -99,29 +74,15 @@ export async function composeTransactions(
     wake,
   };
   followOutcomes({ ...dependencies, bus, log });
-  const { routes } = await mountContract({
-    document,
-    tag: 'transactions',
+  const app = await createServiceApp(options, {
+    service: 'transactions',
+    auth: options.auth,
     handlers: createHandlers(dependencies),
-    authenticate: createSubjectAuthentication({ authenticator, tokens, onRefused: limiter.countRefusal }),
-    limit: limiter.countRequest,
-    admit: options.guard?.admitFor('transactions'),
+    authenticate: (authenticator) =>
+      createSubjectAuthentication({ authenticator, tokens, onRefused: options.limiter.countRefusal }),
+    renderErrorPage: renderErrorPage(dependencies),
+    openReads: (path) => path.startsWith('/consents/'),
   });
-  const app = createApp(
-    {
-      service: 'transactions',
-      metrics: options.metrics,
-      baseUrl: instance.baseUrl,
-      apiVersion: document.info.version,
-      log,
-      renderErrorPage: renderErrorPage(dependencies),
-    },
-    [
-      clientAddress(settings.trustedProxies),
-      cors({ origins: settings.corsOrigins, openReads: (path) => path.startsWith('/consents/') }),
-      routes,
-    ],
-  );
   return {
     app,
     operations: createOperations({
