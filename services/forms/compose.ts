@@ -25,7 +25,7 @@ interface Options extends ServiceParts {
     publicClient: string | null;
     peers: PeerRules;
   };
-  /** Demo mode: models of the demonstration, and a first page that shows them. */
+  /** Demo mode: creates the models of the demonstration and shows them on the first page. */
   demo: Demo | null;
 }
 

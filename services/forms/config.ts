@@ -3,12 +3,16 @@ import { resolveSignIn, signInSpecs } from '#lib/config/specs.ts';
 import { days } from '#lib/config/validators.ts';
 
 /**
- * The settings of this service: its pages say where to sign in (docs/operations.md, "Settings"); a copy of a peer's elements that is older than
- * PEER_STALE_LIMIT is not shown (federation.md, "Sharing content").
+ * The settings of this service: where pages send people to sign in (docs/operations.md, "Settings"), and the
+ * age in days at which a copy of a peer's elements is no longer shown (docs/federation.md, "How the copy is
+ * kept").
  */
 export const formsSpecs = { ...signInSpecs, PEER_STALE_LIMIT: days({ default: 30 }) };
 
-/** What pages say of signing in. @param baseUrl the address of the instance. */
+/**
+ * How to sign in, as pages describe it.
+ * @param baseUrl the URL of the instance.
+ */
 export function resolveFormsSettings(
   read: Settings<typeof formsSpecs>,
   baseUrl: string,

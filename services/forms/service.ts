@@ -4,14 +4,14 @@ import { formsSpecs, resolveFormsSettings } from './config.ts';
 import { createDemoForm } from './demo/seed-demo.ts';
 import type { Demo } from './handlers/dependencies.ts';
 
-/** The demonstration's accounts, as the first page tells them (docs/operations.md, "Settings"). */
+/** The accounts of the demonstration, which the first page lists (docs/operations.md, "Settings"). */
 const demoAccounts = ['admin', 'operator', 'user'].map((role) => ({
   username: role,
   password: 'demo',
   role,
 }));
 
-/** The forms service, as processes see it. */
+/** The forms service, as processes start it. */
 export const formsService = defineService({
   name: 'forms',
   migrations: new URL('./migrations', import.meta.url),

@@ -50,8 +50,9 @@ function found<T>(thing: T | undefined, what: string): T {
 }
 
 /**
- * Writes the event of a change (asyncapi.yaml, topic accord.models). `archived`: the entry has no ACTIVE version any
- * more; an activation that replaces a version writes `activated` only. `shared`: what peers may show has changed.
+ * Writes the event of a change (asyncapi.yaml, topic accord.models). `archived`: the entry has no ACTIVE
+ * version any more; an activation that replaces a version writes `activated` only. `shared`: what peers may
+ * show has changed. /
  */
 export async function announce(
   tx: Queries,

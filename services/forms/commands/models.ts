@@ -56,9 +56,9 @@ export interface ImportedModel extends GivenEntry {
 }
 
 /**
- * Creates an entry with one draft: the content of the exported ACTIVE version, else of the newest one. Serials and
- * records are not imported.
- * @throws Failure `exists` if the key is taken, `invalid`.
+ * Creates an entry with one draft: the content of the exported ACTIVE version, else of the newest one.
+ * Serials and records are not imported.
+ * @throws Failure `exists` if the key is taken, `invalid`. /
  */
 export async function importModel(
   { db }: Dependencies,
@@ -123,10 +123,10 @@ function concernsPeers({ shared, isDefault }: Entry): boolean {
 }
 
 /**
- * Deletes an entry: one without answers is removed; one with answers becomes DELETED, so that its records stay
- * readable (docs/interface.md, "Models"). Idempotent for a DELETED entry.
- * @throws Failure `not-found`, `precondition-failed`, `in-use` for the default information and for entries that
- * ACTIVE layouts name.
+ * Deletes an entry: one without answers is removed; one with answers becomes DELETED, so that its records
+ * stay readable (docs/interface.md, "Models"). Idempotent for a DELETED entry.
+ * @throws Failure `not-found`, `precondition-failed`, `in-use` for the default information and for entries
+ * that ACTIVE layouts name. /
  */
 export async function deleteModel(
   { db, source, wake }: Dependencies,

@@ -36,7 +36,10 @@ import {
   type VersionPath,
 } from './model-access.ts';
 
-/** Adds a draft to an entry. @throws Failure `not-found`, `wrong-state`, `exists` if it has a draft, `invalid`. */
+/**
+ * Adds a draft to an entry.
+ * @throws Failure `not-found`, `wrong-state`, `exists` if it has a draft, `invalid`.
+ */
 export async function createDraft(
   { db }: Dependencies,
   model: string,
@@ -61,7 +64,10 @@ export async function insertNewDraft(
   return version;
 }
 
-/** Replaces a draft's content. @throws Failure `not-found`, `precondition-failed`, `wrong-state`, `invalid`. */
+/**
+ * Replaces a draft's content.
+ * @throws Failure `not-found`, `precondition-failed`, `wrong-state`, `invalid`.
+ */
 export async function replaceDraft(
   { db }: Dependencies,
   path: VersionPath,
@@ -147,10 +153,10 @@ export async function setStatus(
 }
 
 /**
- * Makes a draft the ACTIVE version of its entry and assigns its serial. The transaction must have locked the entry, so
- * that one of several concurrent activations wins and no serial is assigned twice.
- * @throws Failure `invalid` for a MINOR that needs a MAJOR, `unknown-element` or `layout-conflict` for a layout whose
- * names do not resolve.
+ * Makes a draft the ACTIVE version of its entry and assigns its serial. The transaction must have locked the
+ * entry, so that one of several concurrent activations wins and no serial is assigned twice.
+ * @throws Failure `invalid` for a MINOR that needs a MAJOR, `unknown-element` or `layout-conflict` for a
+ * layout whose names do not resolve. /
  */
 export async function activateVersion(
   tx: Queries,

@@ -11,12 +11,12 @@ import { conditions, type DemoModel, email, layout, theme } from './models.ts';
 import { preference } from './preference.ts';
 import { processing } from './processing.ts';
 
-/** In the order in which they can be made: the layout names the others. */
+/** In order of creation: the layout refers to the others. */
 const models: DemoModel[] = [information, ...processing, ...preference, conditions, theme, email, layout];
 
 /**
- * Makes the demonstration's models that are missing, through the same rules as the API's: one query when all are there. What
- * somebody has changed or deleted since stays as it is.
+ * Creates the missing models of the demonstration by the rules of the API; one query if none is missing.
+ * Models that users have changed or deleted stay as they are.
  */
 export async function seedDemo({ db, source, wake }: Dependencies): Promise<void> {
   const rows = await readActive(db, { keys: models.map(({ key }) => key), withDefault: true });
@@ -38,8 +38,8 @@ export async function seedDemo({ db, source, wake }: Dependencies): Promise<void
 }
 
 /**
- * Makes a transaction of the demonstration. Each visitor of the first page is a subject of their own.
- * @returns the URL of the form; null when somebody has changed the demonstration's models so that there is none.
+ * Creates a transaction of the demonstration, with a new subject for each visitor.
+ * @returns the URL of the form; null if users have changed the models so that there is no form.
  */
 export async function createDemoForm({
   createTransaction,

@@ -20,36 +20,36 @@ export interface ActiveItem {
   owner?: string;
 }
 
-/** The outcome of checking, before what belongs to peers is taken apart. */
+/** The result of checking, before the peers' parts are separated. */
 export type Checked =
   | Exclude<AnswerCheck, { outcome: 'valid' }>
   | {
       outcome: 'valid';
       language: string;
       info: DescribedInformation;
-      /** To own and peers' elements. */
+      /** Answers to own and peers' elements. */
       answers: CheckedAnswer[];
-      /** Elements that an answer was looked for, in the version that the subject saw. */
+      /** The asked elements, in the versions that the subject saw. */
       asked: DescribedElement[];
-      /** Elements that were shown and left without an answer, which they do not need. */
+      /** Optional elements that were shown and not answered. */
       unanswered: DescribedElement[];
     };
 
-/** What answers are compared with. */
+/** The form that answers are checked against. */
 export interface AnswerableForm {
   /** Keys of the layout's elements in order, withdrawn ones included; peers' with `@<host>`. */
   keys: readonly string[];
   info: ActiveItem;
   /** ACTIVE elements by key, own and peers'. */
   elements: ReadonlyMap<string, ActiveItem>;
-  /** Other serials that the answers name, by identifier: null if they are too old, or the element was withdrawn. */
+  /** Other serials in the answers, by identifier: null if they are too old or withdrawn. */
   others: ReadonlyMap<string, ContentVersion | null>;
-  /** Elements not asked because they have a valid answer. */
+  /** Elements that are not asked, because they have a valid answer. */
   hidden: ReadonlySet<string>;
-  /** Elements that are shown and count as asked only if they are answered. */
+  /** Elements that count as asked only if they are answered. */
   free?: ReadonlySet<string>;
   language: string;
-  /** A form post. */
+  /** Whether the answers come from an HTML form. */
   form: boolean;
 }
 
@@ -61,7 +61,10 @@ interface Sorted {
   faults: Fault[];
 }
 
-/** Checks an answers map against a form (openapi.yaml, submitAnswers). Stale serials come before faults, which they cause. */
+/**
+ * Checks an answers map against a form (openapi.yaml, submitAnswers). Stale serials are reported before the
+ * faults that they cause.
+ */
 export function checkAnswers(given: GivenAnswers, form: AnswerableForm): Checked {
   const sorted = sortAnswers(given, form);
   const { stale, faults } = sorted;
@@ -83,14 +86,14 @@ export function checkAnswers(given: GivenAnswers, form: AnswerableForm): Checked
   return { outcome: 'valid', language: form.language, info, answers, asked, unanswered };
 }
 
-/** An element that an answer is looked for. */
+/** An asked element. */
 interface Question {
   key: string;
   version: ContentVersion;
   item: DescribedElement;
   /** undefined: not answered. */
   values: readonly unknown[] | undefined;
-  /** What its entry in the answers map is called. */
+  /** Its name in the answers map. */
   name: string;
 }
 
@@ -107,7 +110,7 @@ function questionsOf(action: FormAction, sorted: Sorted, form: AnswerableForm): 
   });
   const isAnswered = ({ values }: Question) => values?.some((value) => !isBlank(value)) ?? false;
   const answeredHosts = new Set(questions.filter(isAnswered).map(({ key }) => hostOf(key)));
-  // Where a peer keeps its earlier answers, its notices go with a new answer to it, and never alone.
+  // For a peer with earlier answers, notices are sent only together with a new answer.
   return questions.filter(
     ({ key, item, values }) =>
       values !== undefined ||
@@ -125,12 +128,12 @@ function hostOf(key: string): string {
   return key.split('@')[1] ?? '';
 }
 
-/** Whether the subject saw an element, as far as the page told. */
+/** Whether the page showed an element, as far as the form post says. */
 function wasShown(key: string, { shown, answered }: Sorted, { hidden }: AnswerableForm): boolean {
   return shown.has(key) || answered.has(key) || (shown.size === 0 && !hidden.has(key));
 }
 
-/** The values that count for an element; undefined: not answered. */
+/** The values that count for an element; undefined if it is not answered. */
 function valuesOf(
   key: string,
   item: DescribedElement,
@@ -143,11 +146,11 @@ function valuesOf(
   if (forAll !== undefined) return [forAll];
   const answer = sorted.answered.get(key);
   if (answer) return answer.given.values;
-  // A browser sends nothing for boxes that are all empty, if it showed them.
+  // Browsers send nothing for a group of unticked boxes.
   return form.form && item.multiple && isShown && !form.free?.has(key) ? [] : undefined;
 }
 
-/** Finds out which version every answer is about. */
+/** Finds the version that each answer refers to. */
 function sortAnswers(given: GivenAnswers, form: AnswerableForm): Sorted {
   const sorted: Sorted = {
     info: form.info.version,
@@ -175,7 +178,9 @@ function sortAnswers(given: GivenAnswers, form: AnswerableForm): Sorted {
   return sorted;
 }
 
-/** Notices that were added after the page was made: nothing is recorded of what the subject did not see. */
+/**
+ * Finds notices that were added after the page was rendered: only elements that the subject saw are recorded.
+ */
 function unseenNotices(sorted: Sorted, { keys, elements, hidden, free }: AnswerableForm): string[] {
   if (sorted.shown.size === 0) return [];
   return keys.flatMap((key) => {

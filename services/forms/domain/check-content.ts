@@ -39,15 +39,16 @@ function pointerTo(language: string): string {
   return `/data/${escapePointer(language).slice(0, 500)}`;
 }
 
-/** What a client sends as a version's content. */
+/** A version's content as clients send it. */
 export interface GivenContent {
   defaultLanguage: string;
   data: Record<string, unknown>;
 }
 
 /**
- * Checks the content of a version in all its languages: each complete and valid on its own, and all asking the same
- * (docs/interface.md, "Models"). @returns the content to store, sanitised; not to be used if there are faults.
+ * Checks the content of a version in all its languages: each must be complete and valid, and all must ask the
+ * same (docs/interface.md, "Models").
+ * @returns the sanitised content; to be stored only if there are no faults.
  */
 export async function checkContent(
   type: ModelType,
@@ -61,7 +62,7 @@ export async function checkContent(
     const at = pointerTo(language);
     const read = readContent(type, given.data[language], at, faults);
     if (read) data[language] = read;
-    // Sanitising takes long, and other requests wait meanwhile.
+    // Sanitising is slow: let other requests run in between.
     await others();
   }
   if (faults.length === 0) checkSameInAllLanguages(type, given.defaultLanguage, data, faults);
@@ -77,7 +78,7 @@ function checkLanguages(languages: string[], defaultLanguage: string, faults: Fa
       code: 'too-many',
       detail: `must have at most ${maxLanguages} languages`,
     });
-  // More are not looked at.
+  // The rest is not checked.
   const seen = new Set<string>();
   for (const language of languages.slice(0, maxLanguages)) {
     const pointer = pointerTo(language);
@@ -96,12 +97,15 @@ function checkLanguages(languages: string[], defaultLanguage: string, faults: Fa
     });
 }
 
-/** What must not depend on the language a subject happens to read (docs/interface.md: options are known by position). */
+/**
+ * Checks the members that must be equal in all languages (docs/interface.md: answers refer to options by
+ * position).
+ */
 const sameEverywhere: Partial<Record<ModelType, Record<string, unknown>>> = {
   processing: { refusable: true },
   conditions: { refusable: true },
   preference: { valueType: undefined, optional: false, includeDefault: false },
-  // One style sheet is served for a version.
+  // A version has one style sheet for all languages.
   theme: { css: undefined },
 };
 

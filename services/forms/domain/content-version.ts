@@ -5,12 +5,12 @@ import { lookupLanguage } from '#lib/i18n/match-language.ts';
 import { formatIdentifier, formatReference } from './identifiers.ts';
 import type { ModelType, VersionData } from './model.ts';
 
-/** What an activated version is, whatever its entry is called. */
+/** An activated version as it is stored. */
 export interface StoredVersion {
   id: string;
   type: ModelType;
   key: string;
-  /** Of the peer whose it is; absent for our own. */
+  /** The peer's host; absent for our own. */
   host?: string;
   serial: string;
   defaultLanguage: string;
@@ -20,7 +20,7 @@ export interface StoredVersion {
 export type DescribedItem = DescribedInformation | DescribedElement;
 
 /**
- * An activated version, ready for forms: its content never changes, so everything worked out from it is kept beside it and
+ * An activated version, ready for forms. Its content never changes, so derived values are kept with it and
  * shared between requests (frozen).
  */
 export interface ContentVersion extends StoredVersion {
@@ -28,9 +28,16 @@ export interface ContentVersion extends StoredVersion {
   languages: string[];
   /** The language of the content for a form in `language`: by lookup, else the version's default. */
   languageFor(language: string): string;
-  /** The item as forms describe it. @param name the entry's present name. @param owner the peer's present name; null: our own. */
+  /**
+   * The item as forms describe it.
+   * @param name the entry's present name.
+   * @param owner the peer's present name; null for our own.
+   */
   describe(language: string, name: string, owner?: string | null): DescribedItem;
-  /** Position of an option by its text in any language; undefined for no option (docs/interface.md). */
+  /**
+   * The position of an option by its text in any language; undefined if there is no such option
+   * (docs/interface.md).
+   */
   positionOf(text: string): number | undefined;
 }
 
@@ -88,14 +95,14 @@ function describeItem(
   } as unknown as DescribedItem;
 }
 
-/** `accepted` or `refused`, the options, or null for free text (and for information, which is not answered). */
+/** The allowed answers: `accepted` or `refused`, the options, or null for free text and for information. */
 function allowedAnswers(type: ModelType, content: Record<string, unknown>): string[] | null {
   if (type === 'preference') return content.valueType === 'FREE_TEXT' ? null : (content.options as string[]);
   if (type !== 'processing' && type !== 'conditions') return null;
   return content.refusable === false ? ['accepted'] : ['accepted', 'refused'];
 }
 
-/** Two languages may use one text for different positions; then the default language's meaning stands. */
+/** If languages use one text for different positions, the default language decides. */
 function positionsOf(contents: (VersionData[string] | undefined)[]): Map<string, number> {
   const positions = new Map<string, number>();
   for (const content of contents)
@@ -112,7 +119,7 @@ function deepFreeze<T>(value: T): T {
   return value;
 }
 
-/** A theme as pages name it; its style sheet and logo are served from our own origin. */
+/** A theme as pages use it. This instance serves its style sheet and logo. */
 export function pageTheme({ key, serial, data, languageFor }: ContentVersion, language: string): PageTheme {
   const { logoPath, logoAltText, logoPosition, colorScheme } = (data[languageFor(language)] ?? {}) as {
     logoPath?: string;

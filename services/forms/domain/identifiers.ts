@@ -1,10 +1,13 @@
 import type { ModelType, VersionKind } from './model.ts';
 
 const keyPattern = /^[0-9A-Za-z_.-]{2,255}$/;
-/** Names that mean something else to a path or to an object. */
+/** Names with a special meaning in paths or in objects. */
 const reserved = new Set(['__proto__', 'constructor', 'prototype']);
 
-/** Whether a text may be a model's key (docs/interface.md, "Terms"): it also stands in paths and in JSON objects. */
+/**
+ * Whether a text is a valid key of a model (docs/interface.md, "Terms"). Keys also occur in paths and as JSON
+ * members.
+ */
 export function isModelKey(key: string): boolean {
   return keyPattern.test(key) && !reserved.has(key) && !/^\.+$/.test(key);
 }
@@ -30,30 +33,36 @@ export function formatIdentifier(type: string, key: string, serial: string): str
   return `element/${type}/${key}/${serial}`;
 }
 
-/** Undefined for a text that is no identifier. */
+/** Parses an identifier; undefined if the text is none. */
 export function parseIdentifier(text: string): Identifier | undefined {
   const [prefix, type, key, serial, ...rest] = text.split('/');
   if (prefix !== 'element' || !type || !key || !serial || rest.length > 0) return undefined;
   return { type, key, serial };
 }
 
-/** Clients of a later generation write `bloc/<any>/` before an identifier; it means the same (docs/interface.md). */
+/**
+ * Removes the prefix `bloc/<any>/` that clients of a later generation write; the meaning is the same
+ * (docs/interface.md).
+ */
 export function withoutBlocPrefix(name: string): string {
   if (!name.startsWith('bloc/')) return name;
   const end = name.indexOf('/', 'bloc/'.length);
   return end < 0 ? name : name.slice(end + 1);
 }
 
-/** What a layout names: a key of this instance, or a peer's as `<key>@<host[:port]>` (docs/interface.md, "Terms"). */
+/**
+ * A reference in a layout: a key of this instance, or a peer's as `<key>@<host[:port]>` (docs/interface.md,
+ * "Terms").
+ */
 export interface ElementReference {
   key: string;
-  /** As in the peer's URL; null: this instance. */
+  /** The host in the peer's URL; null for this instance. */
   host: string | null;
 }
 
 const bareHost = /^[^\s/?#@\\]+$/;
 
-/** Undefined for a text that names nothing. */
+/** Parses a reference; undefined if the text is none. */
 export function parseReference(text: string): ElementReference | undefined {
   const at = text.indexOf('@');
   const key = at < 0 ? text : text.slice(0, at);
@@ -69,7 +78,7 @@ export function formatReference({ key, host }: ElementReference): string {
   return host === null ? key : `${key}@${host}`;
 }
 
-/** A reference in the one way of writing it (`k@Lab.EXAMPLE:443` → `k@lab.example`); other texts stay as they are. */
+/** Normalises a reference (`k@Lab.EXAMPLE:443` → `k@lab.example`). Other texts are returned unchanged. */
 export function canonicalReference(text: string): string {
   const reference = parseReference(text);
   return reference ? formatReference(reference) : text;
@@ -88,22 +97,23 @@ export function formatSerial({ major, minor }: Serial): string {
 
 const serialPattern = /^([1-9]\d{0,8})\.(0|[1-9]\d{0,8})$/;
 
-/** `1.0` → `{major: 1, minor: 0}`; undefined for anything that is no serial. */
+/** `1.0` → `{major: 1, minor: 0}`; undefined if the text is not a serial. */
 export function parseSerial(text: string): Serial | undefined {
   const match = serialPattern.exec(text);
   return match ? { major: Number(match[1]), minor: Number(match[2]) } : undefined;
 }
 
 /**
- * The serial that an activation gives: counted from the highest ever given, so that none is given twice.
- * @param last the highest serial given so far; major 0: none yet. The first one is a MAJOR whatever the draft says.
+ * The serial that an activation assigns. It follows the highest serial ever assigned, so that none is used
+ * twice. The first one is always a MAJOR.
+ * @param last the highest serial so far; major 0 if there is none.
  */
 export function nextSerial(last: Serial, kind: VersionKind): Serial {
   if (last.major === 0 || kind === 'MAJOR') return { major: last.major + 1, minor: 0 };
   return { major: last.major, minor: last.minor + 1 };
 }
 
-/** Whether a version came before another one of its entry. */
+/** Whether a serial is lower than another one of the same entry. */
 export function isBefore(one: Serial, other: Serial | undefined): boolean {
   if (!other) return false;
   return one.major < other.major || (one.major === other.major && one.minor < other.minor);

@@ -8,8 +8,9 @@ export interface LogoImage {
 const maxSide = 4_096;
 
 /**
- * What an image is by its own bytes, whatever the request calls it: PNG, JPEG or WebP, never SVG, which can hold scripts.
- * Undefined for anything else and for images larger than 4,096 pixels on a side.
+ * Detects the type of an image from its bytes, ignoring the declared media type: PNG, JPEG or WebP. SVG is
+ * not accepted, because it can contain scripts. Undefined for all other types and for images of more than
+ * 4,096 pixels on a side.
  */
 export function readLogoImage(body: Buffer): LogoImage | undefined {
   const image = readPng(body) ?? readJpeg(body) ?? readWebp(body);
@@ -35,7 +36,7 @@ function readJpeg(body: Buffer): LogoImage | undefined {
     const isFrame = marker >= 0xc0 && marker <= 0xcf && marker !== 0xc4 && marker !== 0xc8 && marker !== 0xcc;
     if (isFrame)
       return { mediaType: 'image/jpeg', width: body.readUInt16BE(at + 7), height: body.readUInt16BE(at + 5) };
-    // A padding byte before a marker.
+    // Skip padding bytes before a marker.
     at += marker === 0xff ? 1 : 2 + body.readUInt16BE(at + 2);
   }
   return undefined;

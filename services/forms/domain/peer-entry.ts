@@ -7,33 +7,60 @@ import { line } from './content/fields.ts';
 import { isModelKey, parseSerial, type Serial } from './identifiers.ts';
 import type { VersionData } from './model.ts';
 
-/** A peer as its copy names it. */
+/** The names of a peer in its copy. */
 export interface NamedPeer {
-  /** What it calls itself. */
+  /** The name that the peer gives itself. */
   owner: string;
   /** host[:port] of its address. */
   host: string;
-  /** Another peer has a name that looks the same. */
+  /** Whether another peer has a name that looks the same. */
   isNamesake: boolean;
 }
 
 /**
- * What people are told who asks: the peer's name, and its address beside it where the name alone does not say whose the answer will be,
- * because the name of this instance or of another peer looks the same.
+ * The displayed name of a peer. The host is added if the name looks like that of this instance or of another
+ * peer.
  * @param ownName INSTANCE_NAME
  */
 export function ownerName({ owner, host, isNamesake }: NamedPeer, ownName: string): string {
   return isNamesake || appearanceOf(owner) === appearanceOf(ownName) ? `${owner} (${host})` : owner;
 }
 
-/** Characters that are not seen: those that Unicode says to ignore, blanks (U+2800 is the empty braille pattern), and marks. */
+/**
+ * Invisible characters: default-ignorable code points, blanks (U+2800 is the empty braille pattern) and
+ * marks.
+ */
 const notSeen = /[\p{Default_Ignorable_Code_Point}\p{Cc}\p{Cf}\p{Z}\p{M}\u2800]/gu;
 
-/** What looks like a Latin letter in one of its cases (UTS #39, confusables.txt): Cyrillic, Greek, Armenian, digits, signs. */
+/**
+ * Characters that look like a Latin letter of either case (UTS #39, confusables.txt): Cyrillic, Greek,
+ * Armenian, digits, signs.
+ */
 const lookAlikes = {
-  a: 'аαɑ', b: 'вβь', c: 'сϲ', d: 'ԁ', e: 'еε', g: 'ɡց', h: 'нηһհ', j: 'ј', k: 'кκ', l: 'iіιıӏ1|!', m: 'мμ', n: 'νո', o: 'оοօ0',
-  p: 'рρ', q: 'ԛզ', s: 'ѕ', t: 'тτ', u: 'ս', v: 'ѵ', w: 'ԝ', x: 'хχ', y: 'уυүγ', z: 'ζ',
-}; // biome-ignore format: a table
+  a: 'аαɑ',
+  b: 'вβь',
+  c: 'сϲ',
+  d: 'ԁ',
+  e: 'еε',
+  g: 'ɡց',
+  h: 'нηһհ',
+  j: 'ј',
+  k: 'кκ',
+  l: 'iіιıӏ1|!',
+  m: 'мμ',
+  n: 'νո',
+  o: 'оοօ0',
+  p: 'рρ',
+  q: 'ԛզ',
+  s: 'ѕ',
+  t: 'тτ',
+  u: 'ս',
+  v: 'ѵ',
+  w: 'ԝ',
+  x: 'хχ',
+  y: 'уυүγ',
+  z: 'ζ',
+};
 
 const latin = new Map(
   Object.entries(lookAlikes).flatMap(([letter, others]) =>
@@ -42,8 +69,9 @@ const latin = new Map(
 );
 
 /**
- * What two names have in common if people take one for the other, after the skeletons of UTS #39: compatibility forms, case, what is
- * not seen, and letters that look like Latin ones do not count. A name that has nothing else stands for itself.
+ * A key that is equal for names that look alike, after the skeletons of UTS #39: it ignores compatibility
+ * forms, case and invisible characters, and maps look-alikes to Latin letters. A name without any other
+ * character is its own key.
  */
 export function appearanceOf(name: string): string {
   const folded = name.normalize('NFKD').replaceAll(notSeen, '').toLowerCase().normalize('NFKD');
@@ -51,29 +79,39 @@ export function appearanceOf(name: string): string {
   return letters.replaceAll('rn', 'm').replaceAll('vv', 'w') || name;
 }
 
-/** What is shown of a peer is a copy; how old it is decides what becomes of it (federation.md, "Sharing content"). */
+/**
+ * The copy of a peer's elements. Its age decides whether it is shown (docs/federation.md, "How the copy is
+ * kept").
+ */
 export interface PeerCopy {
   /** Base URL of the peer. */
   url: string;
   /** Its name. */
   owner: string;
-  /** Seconds since the copy was known to be as the peer's own. */
+  /** Seconds since the copy was last confirmed. */
   age: number;
 }
 
 const daySeconds = 24 * 60 * 60;
 
-/** Whether the subject is told how old the copy is. */
+/** Whether the form states the age of the copy. */
 export function isDated({ age }: PeerCopy): boolean {
   return age > daySeconds;
 }
 
-/** @param staleDays PEER_STALE_LIMIT. @throws Failure `unavailable` naming the first peer whose copy is too old to be shown. */
+/**
+ * @param staleDays PEER_STALE_LIMIT.
+ * @throws Failure `unavailable` naming the first peer whose copy is too old to be shown.
+ */
 export function requireFresh(copies: Iterable<PeerCopy>, staleDays: number): void {
   for (const copy of copies) if (copy.age > staleDays * daySeconds) throw tooOld(copy);
 }
 
-/** Nobody is asked without being told who asks. @param all what there is of these peers. @throws Failure `unavailable` naming the first that does not say it. */
+/**
+ * A form must say who asks, so every peer in it needs an information.
+ * @param all the entries of these peers.
+ * @throws Failure `unavailable` naming the first peer without an information.
+ */
 export function requireInformation(
   copies: Iterable<PeerCopy>,
   all: readonly (Pick<PeerCopy, 'url'> & { type: string })[],
@@ -83,7 +121,7 @@ export function requireInformation(
 }
 
 export function unanswerable({ owner, url }: Pick<PeerCopy, 'owner' | 'url'>): Failure {
-  return fail('unavailable', `Answers cannot be sent to ${owner} (${url}) at this moment.`, {
+  return fail('unavailable', `Answers cannot be sent to ${owner} (${url}) at the moment; try again later.`, {
     headers: { 'Retry-After': '60' },
     members: { peer: url },
   });
@@ -92,21 +130,23 @@ export function unanswerable({ owner, url }: Pick<PeerCopy, 'owner' | 'url'>): F
 function tooOld({ owner, url }: PeerCopy): Failure {
   return fail(
     'unavailable',
-    `What ${owner} (${url}) asks in this form cannot be shown: ${owner} has not been reached for too long.`,
+    `The elements of ${owner} (${url}) cannot be shown: the copy is too old; try again later.`,
     { headers: { 'Retry-After': '60' }, members: { peer: url } },
   );
 }
 
-/** What says which version of what it is; its content is not looked at yet. */
+/** The identity of a received version, without its content. */
 export interface PeerVersionHead extends Serial {
   key: string;
   type: 'information' | AnswerableType;
   name: string;
-  /** Of the content as it came, in whatever order its members are: what was checked once need not be checked again. */
+  /**
+   * Digest of the received content, whatever the order of its members. Known content is not checked again.
+   */
   digest: Buffer;
 }
 
-/** A peer's version that may be shown. */
+/** A checked version of a peer's entry. */
 export interface PeerVersion extends PeerVersionHead {
   defaultLanguage: string;
   data: VersionData;
@@ -114,7 +154,7 @@ export interface PeerVersion extends PeerVersionHead {
 
 const types: ReadonlySet<string> = new Set(['information', 'processing', 'preference', 'conditions']);
 
-/** Undefined if it is not clear what it is. A peer is not trusted to send what it should. */
+/** Reads the identity of a received entry; undefined if it is not valid. */
 export function readPeerHead({
   key,
   type,
@@ -132,7 +172,10 @@ export function readPeerHead({
   return { ...numbers, key, type: type as PeerVersionHead['type'], name: title, digest };
 }
 
-/** A peer's content by the rules for our own, sanitised by the same sanitiser; undefined if it breaks one (federation.md, "Sharing content"). */
+/**
+ * Checks and sanitises a peer's content by the rules for our own (docs/federation.md, "How the copy is
+ * kept"); undefined if it is not valid.
+ */
 export async function readPeerContent(
   { type }: Pick<PeerVersionHead, 'type'>,
   { defaultLanguage, data }: Pick<PeerEntry, 'defaultLanguage' | 'data'>,

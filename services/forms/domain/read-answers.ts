@@ -4,7 +4,7 @@ import { escapePointer, isStorable } from '#lib/json/check-json.ts';
 import { readAnswerText } from './check-answer.ts';
 import { type Identifier, parseIdentifier, withoutBlocPrefix } from './identifiers.ts';
 
-/** Most entries of an answers map (docs/interface.md, "Limits"). */
+/** The maximum number of entries in an answers map (docs/interface.md, "Limits"). */
 const maxAnswers = 200;
 
 const fields: FormFields = {
@@ -16,7 +16,7 @@ const fields: FormFields = {
 
 /** One entry of an answers map that names an element. */
 export interface GivenAnswer extends Identifier {
-  /** As it was sent, prefix and all: for pointers. */
+  /** The name as it was sent, for pointers. */
   name: string;
   identifier: string;
   values: readonly unknown[];
@@ -25,12 +25,12 @@ export interface GivenAnswer extends Identifier {
 /** An answers map, read but not yet compared with the form. */
 export interface GivenAnswers {
   elements: GivenAnswer[];
-  /** Identifiers of what the form's page showed; empty if it does not say. */
+  /** Identifiers of the elements that the page showed; empty if unknown. */
   shown: Identifier[];
   info: Identifier | undefined;
   action: FormAction;
   faults: Fault[];
-  /** More entries than an answers map may have: they are not looked at. */
+  /** Whether the map exceeds the maximum; its entries are then not read. */
   overfull: boolean;
 }
 
@@ -39,7 +39,10 @@ export function pointerTo(name: string): string {
   return `/${escapePointer(name.toWellFormed())}`;
 }
 
-/** @param form a form post: it also carries the pressed button and what was shown. */
+/**
+ * @param form whether the map comes from an HTML form, which also sends the pressed button and the elements
+ * shown.
+ */
 export function readAnswers(answers: Record<string, string[]>, form: boolean): GivenAnswers {
   const given: GivenAnswers = {
     elements: [],

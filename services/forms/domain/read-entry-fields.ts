@@ -3,7 +3,7 @@ import { flag, line, lines, listOf, required } from './content/fields.ts';
 import { isModelKey } from './identifiers.ts';
 import { isModelType, type ModelType, modelTypes } from './model.ts';
 
-/** What may be edited of an entry. */
+/** The editable fields of an entry. */
 export interface EntryFields {
   name: string;
   description: string | null;
@@ -39,7 +39,7 @@ export function readNewEntry(given: GivenEntry): EntryFields & { type: ModelType
   return { ...fields, key, type: type as ModelType };
 }
 
-/** @throws Failure `invalid` with the place of each unknown peer in `sharedWith`. */
+/** @throws Failure `invalid` with a pointer to each unknown peer in `sharedWith`. */
 export function refuseUnknownPeers(sharedWith: readonly string[], unknown: readonly string[]): void {
   if (unknown.length === 0) return;
   const errors = sharedWith.flatMap((id, index) =>
@@ -48,7 +48,7 @@ export function refuseUnknownPeers(sharedWith: readonly string[], unknown: reado
           {
             pointer: `/sharedWith/${index}`,
             code: 'unknown-peer',
-            detail: 'is the id of no peer (GET /peers)',
+            detail: 'is not the id of a peer (see GET /peers)',
           },
         ]
       : [],

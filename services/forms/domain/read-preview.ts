@@ -5,11 +5,11 @@ import { type ContentVersion, createContentVersion } from './content-version.ts'
 import { formatSerial } from './identifiers.ts';
 import type { Entry, Version } from './model.ts';
 
-/** What a client may ask of a preview. */
+/** The options of a preview. */
 export interface PreviewRequest {
   language?: string;
   orientation?: string;
-  /** Content in that language, shown instead of the stored one. */
+  /** Content in that language, shown instead of the stored content. */
   data?: unknown;
 }
 

@@ -7,16 +7,16 @@ import type { EntryStatus, ModelType } from './model.ts';
 /** An entry that a layout may name. */
 export interface NamedEntry {
   id: string;
-  /** As layouts write it: a peer's with `@<host>`. */
+  /** The reference in layouts: a peer's has `@<host>`. */
   key: string;
   type: ModelType;
   status: EntryStatus;
   isDefault: boolean;
-  /** What a peer shares; it cannot be the information of the form. */
+  /** Whether a peer shares it; the form's information must be our own. */
   ofPeer?: boolean;
 }
 
-/** Where in the request the parts of a layout stand; all the same for a saved one. */
+/** JSON pointers to the parts of a layout in the request; all equal for a saved layout. */
 export interface LayoutPointers {
   info: string;
   elements: readonly string[];
@@ -25,8 +25,9 @@ export interface LayoutPointers {
 const answerable: readonly ModelType[] = ['processing', 'preference', 'conditions'];
 
 /**
- * Looks up what a layout names. @param entries what was found, the default information among it.
- * @returns the layout as a transaction pins it; not to be used if there are faults.
+ * Resolves the references of a layout.
+ * @param entries the entries found, including the default information.
+ * @returns the layout as a transaction pins it; to be used only if there are no faults.
  */
 export function resolveLayout(
   content: LayoutContent,
@@ -72,7 +73,7 @@ export function resolveLayout(
   };
 }
 
-/** A bloc's parent may be the information that its children come under. */
+/** The parent of a bloc may be the information of its children. */
 function informationAmong(
   keys: readonly string[],
   entries: ReadonlyMap<string, NamedEntry>,
@@ -80,7 +81,7 @@ function informationAmong(
   return keys.find((key) => entries.get(key)?.type === 'information' && !entries.get(key)?.ofPeer);
 }
 
-/** A peer's questions are shown under its information whether a bloc names it or not. */
+/** A peer's questions always appear under its information, whether or not a bloc names it. */
 function isPeerInformation(entry: NamedEntry | undefined): boolean {
   return entry?.ofPeer === true && entry.type === 'information';
 }
@@ -101,7 +102,10 @@ function findInformation(
   return '';
 }
 
-/** Key of an ACTIVE theme; an unknown one is ignored (docs/interface.md). @param reference a key or an entry id. */
+/**
+ * The key of an ACTIVE theme; unknown themes are ignored (docs/interface.md).
+ * @param reference a key or an entry id.
+ */
 export function themeKey(reference: string, entries: readonly NamedEntry[]): string | undefined {
   const isMeant = ({ key, id }: NamedEntry) => key === reference || id === reference;
   return entries.find((entry) => isMeant(entry) && entry.type === 'theme' && entry.status === 'ACTIVE')?.key;
@@ -115,14 +119,14 @@ function unknown(pointer: string, key: string, what: string): Fault {
   return { pointer, code: 'unknown-element', detail };
 }
 
-/** Parts of a layout that come later: notifications; openapi.yaml says so too. */
+/** Members of a layout that are not supported yet: notifications (openapi.yaml). */
 export function unavailableParts({ notification }: LayoutContent, { info }: LayoutPointers): Fault[] {
   if (notification === undefined) return [];
   const pointer = info.replace(/info$/, 'notification');
   return [{ pointer, code: 'not-available', detail: 'is not available on this instance yet' }];
 }
 
-/** What a peer shares, as layouts name it. */
+/** A peer's entry as layouts refer to it. */
 export function namedByPeer(entry: { id: string; key: string; host: string; type: ModelType }): NamedEntry {
   const { id, type } = entry;
   return { id, type, key: formatReference(entry), status: 'ACTIVE', isDefault: false, ofPeer: true };

@@ -4,7 +4,7 @@ const blocks =
   'p br hr h1 h2 h3 h4 h5 h6 ul ol li dl dt dd blockquote pre div table thead tbody tr th td'.split(' ');
 const inline = 'a strong b em i u s sub sup code span'.split(' ');
 
-/** Two passes suffice for ordinary texts; the bound is for texts made to need more. */
+/** Two passes suffice for ordinary texts; the limit stops texts crafted to need more. */
 const maxPasses = 5;
 
 const options: sanitizeHtml.IOptions = {
@@ -15,7 +15,7 @@ const options: sanitizeHtml.IOptions = {
   disallowedTagsMode: 'discard',
   nestingLimit: 32,
   transformTags: {
-    // Relative URLs are dropped: they would lead into this instance.
+    // Relative URLs are removed: they would point to this instance.
     a: (tagName, { href, lang, dir }) => {
       const target = safeUrl(href);
       return {
@@ -27,8 +27,9 @@ const options: sanitizeHtml.IOptions = {
 };
 
 /**
- * Keeps the allowed tags and attributes of rich text: no script, style, image, class, id or event handler, and links to http,
- * https and mailto only. Called when content is saved and again when it is shown (docs/security.md, "Pages").
+ * Keeps the allowed tags and attributes of rich text: no script, style, image, class, id or event handler,
+ * and only http, https and mailto links. Content is sanitised when it is saved and again when it is shown
+ * (docs/security.md, "Pages").
  */
 export function sanitiseRichText(html: string): string {
   let clean = sanitizeHtml(html, options);

@@ -2,13 +2,13 @@ import { createRequire } from 'node:module';
 import type { CssNode } from 'css-tree';
 
 const require = createRequire(import.meta.url);
-/** Loaded when the first style sheet is read, which for most processes never comes. */
+/** Loaded on first use, because most processes never read a style sheet. */
 const cssTree = () => require('css-tree') as typeof import('css-tree');
 
 /** The element under which a theme applies: the root of every page. */
 const themeRoot = '.accord';
 
-/** Properties a theme may set: look, never place, size of the page, visibility or generated text. */
+/** Properties that a theme may set: appearance only; no position, page size, visibility or generated text. */
 const properties = new Set([
   'color', 'background', 'background-color', 'background-image', 'accent-color', 'caret-color',
   'border', 'border-top', 'border-right', 'border-bottom', 'border-left', 'border-color', 'border-style', 'border-width',
@@ -29,14 +29,14 @@ const functions = new Set([
   'var', 'calc', 'min', 'max', 'clamp', 'linear-gradient', 'radial-gradient', 'conic-gradient', 'cubic-bezier', 'steps',
 ]); // biome-ignore format: a list
 
-/** Faults of a theme's style sheet, as sentences without a subject; none: it may be served. */
+/** The faults of a theme's style sheet, as sentences without a subject. */
 export function checkThemeCss(css: string): string[] {
   return parseTheme(css).faults;
 }
 
 /**
- * The style sheet as it is served: written anew from what was understood, every selector under {@link themeRoot}.
- * What is not allowed is left out, though it was refused when it was saved.
+ * The style sheet as it is served: rebuilt from the parsed rules, with every selector under {@link
+ * themeRoot}. Forbidden rules are removed here too, although saving refuses them.
  */
 export function scopeThemeCss(css: string): string {
   const { sheet, faults } = parseTheme(css);
@@ -60,7 +60,7 @@ function scopeSelector(selector: string): string {
 }
 
 function parseTheme(css: string): { sheet: CssNode | undefined; faults: string[] } {
-  // An escape can spell a forbidden name in a way that the parser reads otherwise than a browser.
+  // The parser and browsers may read escapes differently, so an escape could hide a forbidden name.
   if (css.includes('\\')) return { sheet: undefined, faults: ['must not use backslashes'] };
   if (/<[/!?]/.test(css)) return { sheet: undefined, faults: ['must not contain HTML'] };
   if (depthOf(css) > maxDepth) return { sheet: undefined, faults: ['is nested too deeply'] };
@@ -79,7 +79,7 @@ function parseTheme(css: string): { sheet: CssNode | undefined; faults: string[]
 
 const maxDepth = 20;
 
-/** How deep brackets are nested: the parser calls itself for each level. */
+/** The nesting depth of brackets: the parser recurses once per level. */
 function depthOf(css: string): number {
   let depth = 0;
   let deepest = 0;
@@ -114,7 +114,7 @@ function faultOf(node: CssNode): string | undefined {
   }
 }
 
-/** Custom properties may set the design's own variables, `--accord-…`, and others that only the theme itself reads. */
+/** Allowed custom properties: the design's own, `--accord-…`, and those that the theme itself reads. */
 function isAllowed(property: string): boolean {
   return property.startsWith('--') || properties.has(property.toLowerCase());
 }

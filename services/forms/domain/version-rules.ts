@@ -1,7 +1,7 @@
 import type { Fault } from '#lib/errors/fail.ts';
 import type { ModelType, VersionData, VersionStatus } from './model.ts';
 
-/** The moves that a version may make by request; every other one is refused (docs/interface.md, "Models"). */
+/** The status changes that clients may request; all others are refused (docs/interface.md, "Models"). */
 const moves: Record<VersionStatus, readonly VersionStatus[]> = {
   DRAFT: ['ACTIVE'],
   ACTIVE: ['ARCHIVED'],
@@ -14,7 +14,7 @@ export function mayMove(from: VersionStatus, to: VersionStatus): boolean {
 
 const becauseMajor = 'only a MAJOR version may change it, because a MINOR keeps earlier answers valid';
 
-/** What an answer means to whom it was given: changing it makes earlier answers mean something else. */
+/** The members that define what an answer means. A change would alter the meaning of earlier answers. */
 const meaning: Partial<Record<ModelType, Record<string, unknown>>> = {
   processing: { refusable: true },
   conditions: { refusable: true },
@@ -22,8 +22,9 @@ const meaning: Partial<Record<ModelType, Record<string, unknown>>> = {
 };
 
 /**
- * Whether content may follow as a MINOR: it may reword, add languages and add options at the end, but an option keeps its
- * position, because answers are known by it (docs/interface.md). @param former the content activated last.
+ * Checks whether content may be activated as a MINOR: it may reword, add languages and append options.
+ * Options keep their positions, because answers refer to them by position (docs/interface.md).
+ * @param former the content activated last.
  */
 export function checkMinor(type: ModelType, former: VersionData, next: VersionData): Fault[] {
   const faults: Fault[] = [];

@@ -25,7 +25,9 @@ export function assetHandlers({ assets, db }: Dependencies): Handlers {
       await sendFile(ctx, asset);
     },
 
-    /** `{file}` is `<serial>.css`, or `<version id>.css` in the preview of a draft, which may still change. */
+    /**
+     * `{file}` is `<serial>.css`, or `<version id>.css` in the preview of a draft, which may still change.
+     */
     async getThemeStyle(ctx, { params }) {
       const { key = '', file = '' } = params;
       const name = file.endsWith('.css') ? file.slice(0, -'.css'.length) : '';
@@ -56,7 +58,10 @@ interface PublicFile {
   immutable: boolean;
 }
 
-/** Sends a file that pages of any origin may load, because host pages load `embed.js`; 304 if the browser has it. */
+/**
+ * Sends a file that pages of any origin may load, because host pages load `embed.js`; 304 if the browser has
+ * it.
+ */
 async function sendFile(ctx: Context, { body, type, etag, immutable }: PublicFile): Promise<void> {
   ctx.set('Cache-Control', immutable ? 'public, max-age=31536000, immutable' : 'no-cache');
   ctx.set('Cross-Origin-Resource-Policy', 'cross-origin');

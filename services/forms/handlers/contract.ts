@@ -6,7 +6,7 @@ import type { Dependencies } from './dependencies.ts';
 
 const roles: Role[] = ['admin', 'operator', 'key', 'user', 'transaction', 'anonymous'];
 
-/** Handlers of what describes this instance to developers and clients: openapi.yaml, its reference page, the configuration. */
+/** Handlers of the descriptions of this instance: openapi.yaml, its reference page, the configuration. */
 export function contractHandlers(dependencies: Dependencies): Handlers {
   const { document, instance, renderer, defaultLanguage, authUrl, publicClient } = dependencies;
   const ownDocument = { ...document, servers: [{ url: instance.baseUrl, description: instance.name }] };

@@ -5,17 +5,19 @@ import type { Dependencies as CommandDependencies } from '../commands/model-acce
 import type { Assets } from '../pages/assets.ts';
 import type { PageRenderer } from '../pages/page-renderer.ts';
 
-/** What the first page shows in demo mode (docs/operations.md, "Settings"). */
+/** The demonstration on the first page (docs/operations.md, "Settings"). */
 export interface Demo {
-  /** Makes a transaction of the demonstration; the address of its form, null if its models are gone. */
+  /**
+   * Creates a transaction of the demonstration; returns the URL of its form, or null if its models are gone.
+   */
   formUrl(): Promise<string | null>;
-  /** Where the lines to copy get a token by password; null if that is not to be had. */
+  /** Token endpoint for the commands to copy; null if the password grant is off. */
   tokenUrl: string | null;
-  /** None with an outside issuer. */
+  /** Empty with an outside issuer. */
   accounts: { username: string; password: string; role: string }[];
 }
 
-/** What the handlers of this service work with; built in compose.ts. */
+/** The dependencies of the handlers; built in compose.ts. */
 export interface Dependencies extends CommandDependencies {
   operations: FormsOperations;
   renderer: PageRenderer;

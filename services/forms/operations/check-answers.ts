@@ -13,7 +13,8 @@ import type { SealParts } from './seal-parts.ts';
 type Input = Parameters<FormsOperations['checkAnswers']>[0];
 
 /**
- * The internal operation `checkAnswers`: one query, a second one only for answers to other than the ACTIVE serials.
+ * The internal operation `checkAnswers`. It runs one query, and a second one only for answers to serials that
+ * are not ACTIVE.
  */
 export function createCheckAnswers({
   db,
@@ -47,19 +48,19 @@ export function createCheckAnswers({
     const { language, info } = result;
     const answers = result.answers.filter((answer) => !isOfPeer(answer));
     const unanswered = result.unanswered.filter((element) => !isOfPeer(element));
-    // An entry that nobody had answered was removed meanwhile: look again.
+    // An unanswered entry was removed in between: check again.
     if (!(await markRows(rowsOf(answers, current)))) return check(input);
     const parts = await sealParts(result, current.peers, new Date(input.sealUntil));
     return { outcome: 'valid', language, info, answers, unanswered, parts };
   };
 
-  /** @returns whether all of them are still there. */
+  /** @returns whether all rows still exist. */
   async function markRows(rows: readonly ActiveRow[]): Promise<boolean> {
     const unmarked = rows.flatMap(({ id, answered }) => (answered ? [] : [id]));
     return unmarked.length === 0 || (await markAnswered(db, unmarked)) === unmarked.length;
   }
 
-  /** Serials that the answers name beside the ACTIVE ones: content, or null if they are not accepted any more. */
+  /** The serials in the answers that are not ACTIVE: the content, or null if it is no longer accepted. */
   async function readOthers(given: GivenAnswers, current: CurrentForm, { layout, openedAt }: Input) {
     const others = new Map<string, ContentVersion | null>();
     const active = elementsOf(current);
@@ -79,12 +80,12 @@ export function createCheckAnswers({
   }
 }
 
-/** The key in an identifier is a peer's if it has a host. */
+/** The key of a peer's element contains a host. */
 function isOfPeer({ identifier }: { identifier: string }): boolean {
   return identifier.includes('@');
 }
 
-/** Entries that records will name. */
+/** The entries that the records will refer to. */
 function rowsOf(answers: readonly CheckedAnswer[], { info, elements }: CurrentForm): ActiveRow[] {
   if (answers.length === 0) return [];
   return [info.row, ...answers.flatMap(({ key }) => elements.get(key)?.row ?? [])];

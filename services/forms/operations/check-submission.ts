@@ -12,18 +12,18 @@ import { readAnswers } from '../domain/read-answers.ts';
 import { type ActiveRow, markAnswered, readSerials, readSharedActive } from '../queries/active-entries.ts';
 import type { ContentCache } from './content-cache.ts';
 
-/** What a peer's form asked of ours, and answers to it: not yet compared with what there is. */
+/** The elements of ours that a peer's form asked; not yet compared with the ACTIVE versions. */
 export interface Asked {
   info: Identifier;
   elements: Identifier[];
 }
 
-/** Most elements of a layout (docs/interface.md, "Limits"). */
+/** The maximum number of elements in a layout (docs/interface.md, "Limits"). */
 const maxElements = 100;
 
 /**
- * Reads identifiers that came by a peer. Nothing is answered that was not asked, nothing is asked twice, and `conditions` stand alone
- * (docs/interface.md, "The consent context").
+ * Reads the identifiers that a peer sent. Every answer must belong to an asked element, no element may be
+ * asked twice, and `conditions` stand alone (docs/interface.md, "The consent context").
  */
 function readAsked(given: {
   info: string;
@@ -42,7 +42,7 @@ function readAsked(given: {
   return keys.size < all || (types.has('conditions') && types.size > 1) ? 'invalid' : { info, elements };
 }
 
-/** The identifier of something that could be ours: without a host. */
+/** Reads an identifier without a host, which can be one of ours. */
 function readOwn(text: string): Identifier | undefined {
   const identifier = parseIdentifier(text);
   return identifier && isModelKey(identifier.key) && parseSerial(identifier.serial) ? identifier : undefined;
@@ -51,15 +51,15 @@ function readOwn(text: string): Identifier | undefined {
 type Check = FormsOperations['checkSubmission'];
 type Refused = Extract<Awaited<ReturnType<Check>>, { outcome: 'refused' }>;
 
-/** What was asked, in the versions in which it was shown. */
+/** The asked elements, in the versions that the subject saw. */
 type Shown = Map<string, ActiveItem & { row: ActiveRow }>;
 
-/** Every MINOR of the ACTIVE MAJOR is good, however long ago it was replaced: the peer's copy may have been old. */
+/** Accepts every MINOR of the ACTIVE MAJOR, because the peer's copy may have been old. */
 const everSince = '1970-01-01T00:00:00Z';
 
 /**
- * The internal operation `checkSubmission`: one query, a second one only for answers to other than the ACTIVE serials. What the peer
- * may not see now does not exist for it.
+ * The internal operation `checkSubmission`. It runs one query, and a second one only for answers to serials
+ * that are not ACTIVE. Elements that are not shared with the peer count as unknown.
  */
 export function createCheckSubmission({ db, contents }: { db: Database; contents: ContentCache }): Check {
   return async function check(input) {
@@ -72,20 +72,25 @@ export function createCheckSubmission({ db, contents }: { db: Database; contents
     if (!info) return refused('unknown-element');
     const result = checkAnswers(readAnswers(input.answers, false), {
       keys: asked.elements.map((element) => element.key),
-      ...{ info, elements: shown, others: new Map(), hidden: new Set(), free: new Set(), form: false },
+      info,
+      elements: shown,
+      others: new Map(),
+      hidden: new Set(),
+      free: new Set(),
+      form: false,
       language: input.language,
     });
     if (result.outcome !== 'valid') return refused('invalid');
     const named = result.answers.length === 0 ? [] : [key, ...result.answers.map((answer) => answer.key)];
     const unmarked = named.flatMap((each) => shown.get(each)?.row ?? []).filter(({ answered }) => !answered);
     const ids = unmarked.map(({ id }) => id);
-    // An entry that nobody had answered was removed meanwhile: look again.
+    // An unanswered entry was removed in between: check again.
     if (ids.length > 0 && (await markAnswered(db, ids)) < ids.length) return check(input);
     const { language, answers, unanswered } = result;
     return { outcome: 'valid', language, info: result.info, answers, unanswered };
   };
 
-  /** @returns by key, or why a part with these is not taken. */
+  /** @returns the elements by key, or why the part is refused. */
   async function readShown(peer: string, { info, elements }: Asked): Promise<Shown | Refused['reason']> {
     const wanted = [info, ...elements];
     const keys = wanted.map(({ key }) => key);
@@ -112,7 +117,7 @@ export function createCheckSubmission({ db, contents }: { db: Database; contents
     for (const { type, key, serial } of wanted) {
       const row = rows.get(key) as ActiveRow;
       const version = versions.get(versionOf(row));
-      // Its entry was removed meanwhile.
+      // The entry was removed in between.
       if (version?.identifier !== formatIdentifier(type, key, serial)) return 'unknown-element';
       shown.set(key, { row, version, name: row.name });
     }

@@ -1,17 +1,17 @@
 import { LRUCache } from 'lru-cache';
 import { type ContentVersion, createContentVersion, type StoredVersion } from '../domain/content-version.ts';
 
-/** Activated versions by id. They never change, so nothing ever has to be invalidated. */
+/** Caches activated versions by id. They never change, so entries are never invalidated. */
 export interface ContentCache {
-  /** @returns versions by id; one that is gone (its entry was removed meanwhile) is missing. */
+  /** @returns versions by id, without those whose entry has been removed. */
   get(ids: readonly string[]): Promise<ReadonlyMap<string, ContentVersion>>;
 }
 
 const maxBytes = 64 * 2 ** 20;
-/** Parsed JSON and the descriptions made of it take about this many bytes for each character of text. */
+/** Estimated bytes of parsed JSON and its descriptions per character of text. */
 const bytesPerCharacter = 4;
 
-/** @param read reads versions that are not known yet. */
+/** @param read reads the versions that are not cached. */
 export function createContentCache(read: (ids: readonly string[]) => Promise<StoredVersion[]>): ContentCache {
   const cache = new LRUCache<string, ContentVersion>({
     maxSize: maxBytes,

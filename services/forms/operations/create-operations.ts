@@ -19,13 +19,13 @@ import { createRenderForm } from './render-form.ts';
 import { createResolveLayout } from './resolve-layout.ts';
 import { createSealParts } from './seal-parts.ts';
 
-/** What decides about peers' elements. */
+/** Rules for showing peers' elements. */
 export interface PeerRules {
-  /** PEER_STALE_LIMIT: days after which a copy is too old to be shown. */
+  /** PEER_STALE_LIMIT: the age in days at which a copy is no longer shown. */
   staleDays: number;
 }
 
-/** The internal operations of this service (lib/contracts/forms.ts): what other services ask it. */
+/** The internal operations of this service (lib/contracts/forms.ts), which other services call. */
 export function createOperations({
   db,
   log,
@@ -75,7 +75,10 @@ export function createOperations({
   };
 }
 
-/** The internal operation `theme`. @param input.key a key or an entry id. */
+/**
+ * The internal operation `theme`.
+ * @param input.key a key or an entry id.
+ */
 function createFindTheme({ db, contents }: { db: Database; contents: ContentCache }) {
   return async ({ key, language }: { key: string; language: string }): Promise<PageTheme | null> => {
     const [row] = await readActive(db, { keys: [key], ids: isEntryId(key) ? [key] : [] });

@@ -55,7 +55,7 @@ function describePeer({ url, name: owner, info, elements, asOf }: PeerPart, lang
   };
 }
 
-/** Peers' elements as the layout mixes them; in `peers` they are apart. */
+/** Peers' elements in layout order; `peers` lists them by peer. */
 function inLayoutOrder(
   references: readonly string[],
   parts: readonly PeerPart[],
@@ -72,13 +72,16 @@ function inLayoutOrder(
   return references.flatMap((reference) => byReference.get(reference) ?? []);
 }
 
-/** Under `*` are the texts of the layout's default language, or those of an inline layout. */
+/** `*` holds the texts of the layout's default language, or those of an inline layout. */
 function textsIn(texts: PinnedLayout['texts'], language: string): LayoutTexts {
   const found = lookupLanguage([language], Object.keys(texts));
   return (found === undefined ? texts['*'] : texts[found]) ?? {};
 }
 
-/** Names all that a form's description is made of, beside the layout and the languages that are asked for. */
+/**
+ * The revision of a form: it changes with everything that the description depends on, except the layout and
+ * the requested languages.
+ */
 function revisionOf({ language, info, elements, peers, theme, active }: CurrentForm): string {
   const own = [info, ...elements.values(), theme].map(shown);
   const parts = peers.map((part) => [
@@ -89,7 +92,7 @@ function revisionOf({ language, info, elements, peers, theme, active }: CurrentF
   return hash('sha256', JSON.stringify([language, own, parts, versions]), 'base64url');
 }
 
-/** A version's content never changes; its entry's name may. */
+/** A version's content never changes; the name of its entry can. */
 function shown(item: ActiveItem | undefined): readonly string[] {
   return item ? [item.version.id, item.name] : [];
 }

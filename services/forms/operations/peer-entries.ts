@@ -19,10 +19,10 @@ import {
   storeVersion,
 } from '../queries/store-peers.ts';
 
-/** The internal operation `sharedEntries`: a page of what a peer may show. */
+/** The internal operation `sharedEntries`: a page of the entries that are shared with a peer. */
 export function createSharedEntries({ db }: { db: Database }): FormsOperations['sharedEntries'] {
   return async ({ peer, after, known, limit }) => {
-    // The state first: what changes in between makes the next look see another state.
+    // Read the state first: a change in between then shows up as another state at the next read.
     const state = await readSharedState(db, peer);
     if (state === known) return { state, entries: [], more: false };
     const found = await readSharedEntries(db, { peer, after, limit: limit + 1 });
@@ -30,7 +30,7 @@ export function createSharedEntries({ db }: { db: Database }): FormsOperations['
   };
 }
 
-/** Entries, sorted by what has to be done with them. */
+/** Received entries by the work that each needs. */
 interface Sorted {
   known: PeerVersionHead[];
   fresh: PeerVersion[];
@@ -38,7 +38,8 @@ interface Sorted {
 }
 
 /**
- * The internal operation `storePeerEntries`: contents pass the rules and the sanitiser of our own (federation.md, "Sharing content").
+ * The internal operation `storePeerEntries`. Contents are checked and sanitised as our own are
+ * (docs/federation.md, "How the copy is kept").
  * @throws Failure `exists` if another peer has the host.
  */
 export function createStorePeerEntries({
@@ -51,11 +52,13 @@ export function createStorePeerEntries({
   return async ({ peer, state, entries }) => {
     const { known, fresh, refused } = await sort(peer, entries);
     const named = (key: string) => ({ id: `${key}@${new URL(peer.url).host}` });
-    for (const key of refused)
-      log.warn('an entry of a peer breaks the rules for contents and is left out', named(key));
+    for (const key of refused) log.warn('entry of a peer is not valid and is not stored', named(key));
     const left = await db.withTransaction(async (tx) => {
       if (!(await receivePeer(tx, peer, state)))
-        throw fail('exists', 'Another peer has the host of this one, so its elements cannot be named.');
+        throw fail(
+          'exists',
+          "Another peer has the same host, so references to this peer's elements would be ambiguous.",
+        );
       const place = { peer: peer.url, state };
       const changed = await rememberSerials(tx, peer.url, [...known, ...fresh]);
       const isSame = ({ key }: PeerVersionHead) => !changed.has(key);
@@ -65,10 +68,7 @@ export function createStorePeerEntries({
       return [...changed];
     });
     for (const key of left)
-      log.warn(
-        'an entry of a peer has another content than before under its serial and is left out',
-        named(key),
-      );
+      log.warn('entry of a peer changed its content without a new serial and is not stored', named(key));
     return { refused: [...refused, ...left] };
   };
 
@@ -77,7 +77,7 @@ export function createStorePeerEntries({
     const heads = new Map<string, { head: PeerVersionHead; entry: PeerEntry }>();
     for (const entry of entries) {
       const head = readPeerHead(entry);
-      // The second of two entries of one key is as wrong as one that cannot be read.
+      // A second entry with the same key is treated as unreadable.
       if (!head || heads.has(head.key)) sorted.refused.push(String(entry.key).slice(0, 255));
       else heads.set(head.key, { head, entry });
     }
@@ -96,7 +96,10 @@ export function createStorePeerEntries({
   }
 }
 
-/** The internal operation `finishPeerCatalogue`: what was not in the state is withdrawn with it, or nothing is done. */
+/**
+ * The internal operation `finishPeerCatalogue`: withdraws the entries that are not in the received state.
+ * Does nothing for another state.
+ */
 export function createFinishPeerCatalogue({ db }: { db: Database }): FormsOperations['finishPeerCatalogue'] {
   return (input) => db.withTransaction(async (tx) => ({ held: await finishState(tx, input) }));
 }

@@ -10,21 +10,21 @@ import { type PeerRow, readNamed } from '../queries/read-peers.ts';
 import type { ContentCache } from './content-cache.ts';
 import type { PeerPart, ReadPeerParts } from './read-peer-parts.ts';
 
-/** What a pinned layout asks at this moment. */
+/** The current content of a pinned layout. */
 export interface CurrentForm {
   language: string;
   info: ActiveItem & { row: ActiveRow };
-  /** Own ACTIVE elements by key, in layout order; those that were withdrawn are left out. */
+  /** Own ACTIVE elements by key, in layout order, without withdrawn ones. */
   elements: Map<string, ActiveItem & { row: ActiveRow }>;
-  /** What peers ask. */
+  /** The peers' parts. */
   peers: PeerPart[];
   theme: ActiveItem | undefined;
   active: ActiveVersions;
 }
 
-/** Languages that a form may be in, beside those of its content. */
+/** Languages that a form can use besides those of its content. */
 export interface FormLanguages {
-  /** Languages that pages have words for. */
+  /** Languages that the pages are translated to. */
   pages: readonly string[];
   /** INSTANCE_LANGUAGE */
   instance: string;
@@ -33,7 +33,7 @@ export interface FormLanguages {
 const answerable: ReadonlySet<ModelType> = new Set(['processing', 'preference', 'conditions']);
 
 /**
- * Reads the ACTIVE versions of a layout: one query; contents from the cache.
+ * Reads the ACTIVE versions of a layout with one query; contents come from the cache.
  * @throws Failure `withdrawn`, `unavailable`.
  */
 export function createReadForm({
@@ -78,9 +78,9 @@ export function createReadForm({
     if (!info || (elements.size === 0 && peers.length === 0))
       throw fail(
         'withdrawn',
-        'What this form asked has been withdrawn. Please turn to whoever sent you here.',
+        'All elements of this form have been withdrawn. Contact the sender of the form.',
       );
-    // Peers' contents are shown in the form's language where they have it; they do not choose it.
+    // Peers' contents do not influence the form's language.
     const all = [info, ...elements.values()].map(({ version }) => version.languages);
     return {
       language: chooseLanguage(wanted, { ...languages, contents: all }),
@@ -93,7 +93,7 @@ export function createReadForm({
   };
 }
 
-/** Own elements and peers' by reference. */
+/** Own and peers' elements by reference. */
 export function elementsOf({ elements, peers }: CurrentForm): ReadonlyMap<string, ActiveItem> {
   if (peers.length === 0) return elements;
   return new Map<string, ActiveItem>([...elements, ...peers.flatMap((part) => [...part.elements])]);
@@ -105,7 +105,7 @@ function peerRows({ elements }: PeerPart) {
 
 export type ReadForm = ReturnType<typeof createReadForm>;
 
-/** Presents rows by key. Without a prototype, because keys are chosen by people. */
+/** Presents rows by key. The object has no prototype, because users choose the keys. */
 export function presentActive(rows: Iterable<ActiveRow>, peers: Iterable<PeerRow> = []): ActiveVersions {
   const active: ActiveVersions = Object.create(null);
   for (const { key, status, major, minor } of rows)
@@ -126,9 +126,11 @@ export function createActiveVersions({ db }: { db: Database }) {
 }
 
 /**
- * The language of a form (docs/interface.md, "The consent context"): the first wanted one that the pages or any of the form's content has, else the
- * instance's. Content that lacks it falls back element by element.
- * @param wanted best first. @param pages languages that pages have words for.
+ * Chooses the language of a form (docs/interface.md, "The consent context"): the first wanted language that
+ * the pages or any content of the form has, else the instance's. Content without that language falls back to
+ * its own default.
+ * @param wanted best first.
+ * @param pages languages that the pages are translated to.
  */
 function chooseLanguage(
   wanted: readonly string[],

@@ -15,24 +15,25 @@ import { isDated, ownerName, requireFresh, unanswerable } from '../domain/peer-e
 import { type PeerRow, readPeerSerials } from '../queries/read-peers.ts';
 import type { ContentCache } from './content-cache.ts';
 
-/** A peer's part of a form: what it shares at this moment of what the layout names. */
+/** A peer's part of a form: the elements of the layout that the peer shares now. */
 export interface PeerPart {
   /** Base URL. */
   url: string;
-  /** As people are told it. */
+  /** The displayed name. */
   name: string;
   info: ActiveItem;
-  /** What answers are sealed to: a public JWK. */
+  /** The public JWK that answers are sealed to. */
   sealingKey: JWK;
   /** Elements by reference (`<key>@<host>`), in layout order. */
   elements: Map<string, ActiveItem & { row: PeerRow }>;
-  /** When the copy was known to be as the peer's own, if that was long ago. */
+  /** When the copy was last confirmed, if that was more than a day ago. */
   asOf: Date | undefined;
 }
 
 /**
- * Makes peers' parts of a layout out of the rows that were read for it. Peers come in the order in which the layout first names them.
- * @throws Failure `unavailable` if a copy that is needed is too old, or does not say who asks.
+ * Builds the peers' parts of a layout from the rows read for it, in the order in which the layout first names
+ * each peer.
+ * @throws Failure `unavailable` if a copy is too old, or its information is missing.
  */
 export function createReadPeerParts({
   contents,
@@ -72,7 +73,7 @@ function partOf(
 ): PeerPart {
   const info = rows.find(({ url, type }) => url === peer.url && type === 'information');
   const version = info && versions.get(info.version);
-  // Nobody may be asked without being told who asks, and for what; and not before all is filled in.
+  // A form must say who asks and why. Check it here, before the subject fills anything in.
   if (!info?.sealingKey || !version) throw unanswerable(peer);
   return {
     url: peer.url,
@@ -85,9 +86,11 @@ function partOf(
 }
 
 /**
- * Finds what answers mean that name other than the ACTIVE versions of peers' elements (docs/interface.md, "Answers").
- * @param named identifiers of elements that the layout has. @param active elements of the form by reference. @param openedAt RFC 3339.
- * @returns by identifier the content, or null if it is too old or was withdrawn; nothing for what never was.
+ * Finds the former versions of peers' elements that answers refer to (docs/interface.md, "Answers").
+ * @param named identifiers of elements that the layout has.
+ * @param active elements of the form by reference.
+ * @param openedAt RFC 3339.
+ * @returns the content by identifier, or null if it is too old or withdrawn. Unknown identifiers are missing.
  */
 export function createReadFormerOfPeers({ db, contents }: { db: Database; contents: ContentCache }) {
   return async (
@@ -103,7 +106,7 @@ export function createReadFormerOfPeers({ db, contents }: { db: Database; conten
         ? [{ ...identifier, ...reference, ...serial, item: active.get(identifier.key) }]
         : [];
     });
-    // Copies of former MAJORs and of what is withdrawn are not kept: that they are older is all there is to know.
+    // Copies of former MAJORs and of withdrawn elements are not kept: report them as too old.
     for (const { type, item, ...each } of wanted)
       if (!item || isBefore(each, parseSerial(item.version.serial)))
         former.set(formatIdentifier(type, formatReference(each), each.serial), null);

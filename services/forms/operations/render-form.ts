@@ -10,8 +10,8 @@ import type { FormPage } from '#lib/contracts/pages.ts';
 import type { PageRenderer } from '../pages/page-renderer.ts';
 
 /**
- * The internal operation `renderForm`: one query, as for the description, and no content on its way here; items stay those of the cache, so
- * what pages show of them is there already.
+ * The internal operation `renderForm`. It runs one query, as the description does, and passes cached items
+ * on, so that their cached views are reused.
  */
 export function createRenderForm({
   describeForm,
@@ -40,7 +40,7 @@ function wholePage(page: FormOutline, layout: PinnedLayout, description: FormDes
   };
 }
 
-/** Nothing that was answered before is shown of a peer's (docs/federation.md). */
+/** Earlier answers to a peer's elements are not shown (docs/federation.md). */
 function presentPeer({ info, elements, ...peer }: DescribedPeer): FormPeer {
   return {
     ...peer,

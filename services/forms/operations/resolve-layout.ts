@@ -23,7 +23,7 @@ import { type PeerRow, readNamed } from '../queries/read-peers.ts';
 import type { ContentCache } from './content-cache.ts';
 import { presentActive } from './read-form.ts';
 
-/** A layout whose content is known and whose names are not looked up yet. */
+/** A layout whose content is read and whose references are not resolved yet. */
 interface Candidate {
   content: LayoutContent;
   texts: Record<string, LayoutTexts>;
@@ -36,13 +36,16 @@ interface Resolved {
   active: ActiveVersions;
 }
 
-/** What is read for a layout: own entries, and what peers share of what it names. */
+/** The rows read for a layout: own entries, and the shared elements of peers that it names. */
 interface Found {
   rows: ActiveRow[];
   peers: PeerRow[];
 }
 
-/** The internal operation `resolveLayout`: one query, a second one when a saved layout is met in a new version. */
+/**
+ * The internal operation `resolveLayout`. It runs one query, and a second one when a saved layout has a new
+ * version.
+ */
 export function createResolveLayout({
   db,
   contents,
@@ -52,7 +55,7 @@ export function createResolveLayout({
   contents: ContentCache;
   peers: { staleDays: number };
 }) {
-  /** What a saved layout named when it was last resolved: a guess at what to read along with it. */
+  /** The references of a saved layout when it was last resolved, read together with the layout. */
   const guesses = new LRUCache<string, LayoutContent>({ max: 1_000 });
 
   return async (input: LayoutReference): Promise<Resolved> => {
@@ -92,7 +95,7 @@ export function createResolveLayout({
   ): Resolved {
     const unavailable = unavailableParts(content, pointers);
     if (unavailable.length > 0)
-      throw fail('not-available', 'The layout names something that is not available on this instance yet.', {
+      throw fail('not-available', 'The layout uses a member that this instance does not support yet.', {
         errors: unavailable,
       });
     const { layout, faults } = resolveLayout(
@@ -125,7 +128,7 @@ export function createResolveLayout({
         {
           pointer: '/layout',
           code: 'unknown-element',
-          detail: `${reference} is no ACTIVE layout of this instance`,
+          detail: `${reference} is not an ACTIVE layout of this instance`,
         },
       ]);
     return { ...savedLayout(version), id: row.id };
@@ -174,12 +177,12 @@ function textsOf(content: LayoutContent): LayoutTexts {
   );
 }
 
-/** The problem is named after the first kind of fault that has a name of its own. */
+/** The first fault with a problem code of its own decides the problem. */
 function failOf(faults: Fault[]): Failure {
   const has = (code: string) => faults.some((fault) => fault.code === code);
   if (has('unknown-element'))
-    return fail('unknown-element', 'The layout names something unknown.', { errors: faults });
+    return fail('unknown-element', 'The layout refers to unknown or inactive models.', { errors: faults });
   if (has('layout-conflict'))
-    return fail('layout-conflict', 'The layout contradicts itself.', { errors: faults });
+    return fail('layout-conflict', 'The layout has conflicting members.', { errors: faults });
   return fail('invalid', 'The layout is not valid.', { errors: faults });
 }

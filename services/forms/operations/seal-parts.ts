@@ -11,8 +11,8 @@ import type { PeerPart } from './read-peer-parts.ts';
 type Valid = Extract<Checked, { outcome: 'valid' }>;
 
 /**
- * Takes apart what belongs to peers and seals it; it exists in memory alone until then (docs/federation.md). A peer that was asked nothing
- * gets nothing.
+ * Separates the peers' parts from checked answers and seals them. Unsealed parts exist in memory only
+ * (docs/federation.md). A peer whose elements were not asked gets no part.
  * @param leader BASE_URL.
  */
 export function createSealParts({ leader }: { leader: string }) {
@@ -41,7 +41,7 @@ function openPart(
   return { location: url, name, info: shown, asked: theirs, answers: answers.filter(isTheirs) };
 }
 
-/** A peer's part of checked answers, still readable. */
+/** A peer's part of checked answers before it is sealed. */
 export interface OpenPart {
   /** The peer's base URL. */
   location: string;
@@ -53,8 +53,9 @@ export interface OpenPart {
 }
 
 /**
- * Seals a part to its owner's key, under identifiers of the owner's own (federation.md, "Answers").
- * @param leader base URL of this instance. @param until when its owner may open it last.
+ * Seals a part with its owner's key, under the owner's own identifiers (docs/federation.md, "Answers").
+ * @param leader base URL of this instance.
+ * @param until the last time at which the owner may open it.
  */
 export async function sealPart(
   { location, name, info, asked, answers }: OpenPart,
@@ -80,7 +81,7 @@ export async function sealPart(
   return { sid, location, name, sealed, info, elements };
 }
 
-/** `element/<type>/<key>@<host>/<serial>` as the owner itself writes it. */
+/** `element/<type>/<key>@<host>/<serial>` without the host, as the owner writes it. */
 function ownIdentifier(identifier: string): string {
   const parts = parseIdentifier(identifier);
   if (!parts) throw new Error('an element has no identifier');

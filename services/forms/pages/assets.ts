@@ -22,7 +22,10 @@ export interface Asset {
 }
 
 export interface Assets {
-  /** The URL of an asset with its hash: `accord.css` → `/assets/accord.1a2b3c4d5e.css`. @throws Error on an unknown name. */
+  /**
+   * The URL of an asset with its hash: `accord.css` → `/assets/accord.1a2b3c4d5e.css`.
+   * @throws Error on an unknown name.
+   */
   url(name: string): string;
   /** The asset at a request path, with or without a hash; null if there is none. */
   get(requestPath: string): Asset | null;
@@ -38,7 +41,10 @@ const sources = (): Record<string, string[]> => ({
   ...embedding(),
 });
 
-/** The embedding script for host pages, as a module and as a classic script that reads its own `data-` attributes. */
+/**
+ * The embedding script for host pages, as a module and as a classic script that reads its own `data-`
+ * attributes.
+ */
 function embedding(): Record<'embed.js' | 'embed.mjs', string[]> {
   const source = readFileSync(new URL('embed.js', embedFolder), 'utf8');
   const tag = readFileSync(new URL('script-tag.js', embedFolder), 'utf8');
@@ -84,7 +90,10 @@ function createAsset(name: string, text: string): Asset {
   return { body: encodeOnce(text), type, etag, immutable: false };
 }
 
-/** The embedding script by version, and `embed.json`, which names the current version with its integrity hashes. */
+/**
+ * The embedding script by version, and `embed.json`, which names the current version with its integrity
+ * hashes.
+ */
 function* versionedScripts(assets: ReadonlyMap<string, Asset>): Generator<[string, Asset]> {
   for (const name of readdirSync(releasedFolder).filter((each) => /^embed-.*\.m?js$/.test(each)))
     yield [

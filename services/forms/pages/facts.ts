@@ -31,7 +31,9 @@ export function controllerView(
   };
 }
 
-/** The organisation that asks, for the masthead and the receipt; null if it is the instance itself or unknown. */
+/**
+ * The organisation that asks, for the masthead and the receipt; null if it is the instance itself or unknown.
+ */
 export function askerView(
   model: PageModel,
   reader: Reader,

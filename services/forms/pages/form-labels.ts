@@ -44,7 +44,9 @@ const faultCodes = [
   'other',
 ];
 
-/** The words around a form's content. Clients that render the form themselves get the same words as the page. */
+/**
+ * The words around a form's content. Clients that render the form themselves get the same words as the page.
+ */
 export function formLabels(page: FormPage, reader: Reader, rich: RichText): FormLabels {
   const { t } = reader;
   const view = formView(page, reader, rich);

@@ -103,7 +103,10 @@ function asksNothing(questions: readonly QuestionView[]): boolean {
   return questions.length > 0 && questions.every(({ control }) => control === 'notice');
 }
 
-/** HORIZONTAL: two columns of about the same height, read one after the other. Heights are estimates, in lines. */
+/**
+ * HORIZONTAL: two columns of about the same height, read one after the other. Heights are estimates, in
+ * lines.
+ */
 function inColumns(
   questions: QuestionView[],
   orientation: FormPage['layout']['orientation'],

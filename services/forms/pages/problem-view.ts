@@ -1,7 +1,7 @@
 import type { ProblemPage } from '#lib/contracts/pages.ts';
 import type { ProblemCode } from '#lib/errors/fail.ts';
 
-/** What each problem code means to whoever writes a client, and what to do about it. English, as the contract is. */
+/** The meaning and the remedy of each problem code, for authors of clients. In English, like openapi.yaml. */
 const explanations: Record<ProblemCode, [meaning: string, remedy: string]> = {
   malformed: [
     'The request is not well formed: no JSON, or not of the types and required members that the contract states.',

@@ -12,8 +12,8 @@ import type { LanguageAttributes, Reader } from './reader.ts';
 import type { RichNode, RichText } from './rich-text-tree.ts';
 
 /**
- * The native control of a question. `pair`: two radio buttons of the same size, side by side; `notice`: no control, because
- * nothing is asked.
+ * The native control of a question. `pair`: two radio buttons of the same size, side by side; `notice`: no
+ * control, because nothing is asked. /
  */
 export type Control = 'pair' | 'radios' | 'checkboxes' | 'check' | 'select' | 'text' | 'notice';
 
@@ -39,7 +39,10 @@ export interface QuestionView {
   changed: boolean;
   /** What is wrong with the answer; null if nothing. */
   error: string | null;
-  /** The origin of a preset answer ("Your answer of 3 May", "Suggested by …"), or a note that the peer has the answer. */
+  /**
+   * The origin of a preset answer ("Your answer of 3 May", "Suggested by …"), or a note that the peer has the
+   * answer.
+   */
   note: string | null;
   hint: string | null;
   description: string | null;

@@ -35,7 +35,10 @@ const durationParts =
   /^P(?:(\d+)Y)?(?:(\d+)M)?(?:(\d+)W)?(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)S)?)?$/;
 const durationUnits = ['year', 'month', 'week', 'day', 'hour', 'minute', 'second'];
 
-/** @param region the requested variant of the catalogue's language (`fr-CA`): it decides how dates are written. */
+/**
+ * @param region the requested variant of the catalogue's language (`fr-CA`): it decides how dates are
+ * written.
+ */
 export function createReader(catalogue: Catalogue, timeZone: string, region: string): Reader {
   const { language } = catalogue;
   // English without a region is not American English: 3 May 2025.
@@ -105,7 +108,9 @@ function timeWriter(format: Intl.DateTimeFormat): (time: string) => string {
   };
 }
 
-/** Wraps values in FSI…PDI (Unicode), so that a Latin name does not change the order of an Arabic sentence. */
+/**
+ * Wraps values in FSI…PDI (Unicode), so that a Latin name does not change the order of an Arabic sentence.
+ */
 function isolate(values: MessageValues | undefined): MessageValues | undefined {
   if (!values) return undefined;
   return Object.fromEntries(
@@ -121,7 +126,10 @@ const rightToLeftScripts = new Set('Adlm Arab Hebr Mand Mend Nkoo Rohg Samr Syrc
 /** The usual script of a language, such as `Arab`; '' for a text that is not a language tag. */
 const scriptOf = rememberByText((language) => scriptOfLanguage(language) ?? '');
 
-/** The direction of a language's usual script: `ar` → rtl, `az-Arab` → rtl, `en` → ltr; ltr if the tag is not valid. */
+/**
+ * The direction of a language's usual script: `ar` → rtl, `az-Arab` → rtl, `en` → ltr; ltr if the tag is not
+ * valid.
+ */
 function textDirection(language: string): 'ltr' | 'rtl' {
   return rightToLeftScripts.has(scriptOf(language)) ? 'rtl' : 'ltr';
 }

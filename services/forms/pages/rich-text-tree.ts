@@ -2,7 +2,9 @@ import { parseDocument } from 'htmlparser2';
 import { LRUCache } from 'lru-cache';
 import { safeUrl } from '../domain/rich-text.ts';
 
-/** Rich text as a tree. Templates escape its texts and attributes like all others: no raw HTML reaches a page. */
+/**
+ * Rich text as a tree. Templates escape its texts and attributes like all others: no raw HTML reaches a page.
+ */
 export type RichNode =
   | { text: string }
   | { tag: string; attributes: Record<string, string>; children: RichNode[] };
@@ -31,8 +33,8 @@ interface ParsedNode {
 export type RichText = (html: string | undefined, topHeading?: number) => RichNode[];
 
 /**
- * Parses rich text into trees, cached by source. The text is sanitised again (docs/security.md, "Pages"), and only the tags and
- * attributes that this file lists reach a page.
+ * Parses rich text into trees, cached by source. The text is sanitised again (docs/security.md, "Pages"), and
+ * only the tags and attributes that this file lists reach a page. /
  */
 export function createRichText(sanitise: (html: string) => string): RichText {
   const trees = new LRUCache<string, RichNode[]>({

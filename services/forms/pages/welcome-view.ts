@@ -31,7 +31,9 @@ export function welcomeView(page: WelcomePage, reader: Reader): WelcomeView {
   };
 }
 
-/** Commands for the demo's layout.001. Each run uses another subject, so that the commands can be repeated. */
+/**
+ * Commands for the demo's layout.001. Each run uses another subject, so that the commands can be repeated.
+ */
 function firstConsent({ instance }: WelcomePage, tokenUrl: string, reader: Reader): Step[] {
   const { baseUrl } = instance;
   const bearer = '-H "Authorization: Bearer $TOKEN"';
@@ -71,7 +73,9 @@ FORM=$(curl -s ${baseUrl}/consents \\
   ];
 }
 
-/** A URL of this instance without its origin, so that the page also works under another host name (127.0.0.1). */
+/**
+ * A URL of this instance without its origin, so that the page also works under another host name (127.0.0.1).
+ */
 function pathOf(url: string, baseUrl: string): string {
   return url.startsWith(`${baseUrl}/`) ? url.slice(baseUrl.length) : url;
 }

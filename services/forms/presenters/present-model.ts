@@ -4,7 +4,10 @@ import type { Entry, Version, VersionSummary } from '../domain/model.ts';
 
 type Schemas = components['schemas'];
 
-/** An entry with its versions, newest first (docs/interface.md, "Models"). Its languages are those of the version that counts now. */
+/**
+ * An entry with its versions, newest first (docs/interface.md, "Models"). Its languages are those of its
+ * current version.
+ */
 export function presentEntry(entry: Entry, versions: readonly VersionSummary[]): Schemas['Entry'] {
   const main = versions.find(({ status }) => status === 'ACTIVE') ?? versions[0];
   return {
@@ -45,7 +48,7 @@ export function presentVersion({ data, ...version }: Version): Schemas['Version'
   return { ...summary, data: data as Schemas['Version']['data'] };
 }
 
-/** What another instance takes (`POST /models/import`). */
+/** An export, as another instance imports it (`POST /models/import`). */
 export function presentExport(entry: Entry, versions: readonly Version[]): Schemas['EntryExport'] {
   const { key, type, name, description, shared } = entry;
   return {

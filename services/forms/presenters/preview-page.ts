@@ -12,7 +12,7 @@ interface Parts {
   instance: PageInstance;
 }
 
-/** The page of a preview: an element alone, an information alone, a whole form for a layout, a sample for a theme, a mail. */
+/** The page of a preview: one element, an information, a layout's form, a theme's sample or a mail. */
 export async function previewPage(preview: Preview, parts: Parts): Promise<FormPage | MailPage> {
   const { version, entry, language } = preview;
   switch (version.type) {
@@ -98,7 +98,7 @@ function mailPage({ version, language }: Preview, { instance }: Parts): MailPage
   return { page: 'mail', language, instance, theme: null, embedding: null, lang: language, mail };
 }
 
-/** Something to look at in a theme's colours. */
+/** Sample elements for a theme. */
 function sampleElements(language: string): DescribedItem[] {
   return [processing[0], preference[0]].flatMap((model) => {
     if (!model) return [];

@@ -5,7 +5,7 @@ import type { StoredVersion } from '../domain/content-version.ts';
 import { formatSerial, parseSerial, type Serial } from '../domain/identifiers.ts';
 import type { EntryStatus, ModelType } from '../domain/model.ts';
 
-/** An entry as forms need it at every request: one small row, its content is cached by version. */
+/** An entry as every form request reads it: one small row. Its content is cached by version. */
 export interface ActiveRow {
   id: string;
   key: string;
@@ -23,11 +23,11 @@ export interface ActiveRow {
 const activeColumns = sql`m.id, m.key, m.type, m.name, m.status, m.answered, m.is_default AS "isDefault",
   m.active_version AS version, m.active_major AS major, m.active_minor AS minor`;
 
-/** What to look for: keys, and ids where a reference has the shape of one. */
+/** The keys to find, and ids for references that have the shape of one. */
 export interface Wanted {
   keys: readonly string[];
   ids?: readonly string[];
-  /** Also the default information. */
+  /** Whether to include the default information. */
   withDefault?: boolean;
 }
 
@@ -36,7 +36,7 @@ export function readActive(db: Queries, wanted: Wanted): Promise<ActiveRow[]> {
   return db.query<ActiveRow>(selectActive(wanted));
 }
 
-/** The same as a statement: a union, because PostgreSQL plans OR over several columns badly. */
+/** The statement of it: a union, because PostgreSQL plans OR over several columns badly. */
 export function selectActive({ keys, ids = [], withDefault = false }: Wanted): Statement {
   const from = sql`SELECT ${activeColumns} FROM models AS m`;
   return sql`
@@ -45,7 +45,10 @@ export function selectActive({ keys, ids = [], withDefault = false }: Wanted): S
     ${withDefault ? sql`UNION ${from} WHERE m.is_default` : empty}`;
 }
 
-/** Marks entries as answered: from now on records may exist. @returns how many there still are. */
+/**
+ * Marks entries as answered, because records may exist from now on.
+ * @returns how many of them still exist.
+ */
 export async function markAnswered(db: Queries, ids: readonly string[]): Promise<number> {
   const rows = await db.query(
     sql`UPDATE models SET answered = true WHERE id = ANY(${ids}::uuid[]) RETURNING id`,
@@ -64,18 +67,18 @@ export async function readContents(db: Queries, ids: readonly string[]): Promise
   return rows.map(({ major, minor, ...row }) => ({ ...row, serial: formatSerial({ major, minor }) }));
 }
 
-/** A version named by its serial. */
+/** A version found by its serial. */
 export interface SerialRow {
   id: string;
   type: string;
   key: string;
   serial: string;
-  /** It was ACTIVE at or after the time asked about, and its MAJOR is ACTIVE now. */
+  /** Whether it was ACTIVE at or after the given time and its MAJOR is ACTIVE now. */
   accepted: boolean;
 }
 
 /**
- * The versions that answers name beside the ACTIVE ones.
+ * Reads versions by serial.
  * @param since RFC 3339: when the transaction was created.
  */
 export async function readSerials(
@@ -98,14 +101,17 @@ export async function readSerials(
   return rows.map(({ major, minor, ...row }) => ({ ...row, serial: formatSerial({ major, minor }) }));
 }
 
-/** ACTIVE elements that are shared with everybody or with this peer, and the default information, under which others show them. */
+/**
+ * Shared with a peer: ACTIVE elements shared with all peers or this one, and the default information, under
+ * which peers show them.
+ */
 const visibleTo = (peer: string) => sql`
   m.status = 'ACTIVE'
   AND (m.is_default
        OR (m.shared AND m.type IN ('processing', 'preference', 'conditions')
            AND (m.shared_with = '{}' OR ${peer} = ANY(m.shared_with))))`;
 
-/** What a peer may show, by key, after a key. */
+/** A page of the entries shared with a peer, sorted by key. */
 export async function readSharedEntries(
   db: Queries,
   { peer, after, limit }: { peer: string; after: string; limit: number },
@@ -118,19 +124,21 @@ export async function readSharedEntries(
   return rows.map(({ major, minor, ...row }) => ({ ...row, serial: formatSerial({ major, minor }) }));
 }
 
-/** Which of these keys a peer may show. */
+/** The entries with these keys that are shared with a peer. */
 export function readSharedActive(db: Queries, peer: string, keys: readonly string[]): Promise<ActiveRow[]> {
   return db.query<ActiveRow>(sql`
     SELECT ${activeColumns} FROM models AS m WHERE m.key = ANY(${keys}::text[]) AND ${visibleTo(peer)}`);
 }
 
 /**
- * A digest of all that a peer may show: another one means that something has changed. Revisions alone begin again at an instance that was
- * restored from a backup, when peers have read what came after it.
+ * A digest that changes with the entries shared with a peer. It includes the time of change, because
+ * revisions repeat after a restore from a backup.
  */
 export async function readSharedState(db: Queries, peer: string): Promise<string> {
   const { state } = await db.one<{ state: string }>(sql`
-    SELECT encode(sha256(convert_to(coalesce(string_agg(m.key || ' ' || m.revision || ' ' || extract(epoch FROM m.modified_at), E'\n' ORDER BY m.key), ''), 'UTF8')), 'hex') AS state
+    SELECT encode(sha256(convert_to(coalesce(string_agg(
+             m.key || ' ' || m.revision || ' ' || extract(epoch FROM m.modified_at), E'\n' ORDER BY m.key), ''), 'UTF8')),
+             'hex') AS state
       FROM models AS m WHERE ${visibleTo(peer)}`);
   return state;
 }

@@ -17,7 +17,10 @@ export interface NewEntry {
   sharedWith: readonly string[];
 }
 
-/** Undefined if the key is taken. Serials go on where a removed entry of that key stopped. */
+/**
+ * Inserts an entry; undefined if the key is taken. Serials continue where a removed entry with that key
+ * stopped.
+ */
 export function insertModel(db: Queries, entry: NewEntry): Promise<Entry | undefined> {
   return db.maybeOne<Entry>(sql`
     INSERT INTO models AS m (id, key, type, name, description, shared, shared_with, last_major, created_at, modified_at)
@@ -28,8 +31,8 @@ export function insertModel(db: Queries, entry: NewEntry): Promise<Entry | undef
 }
 
 /**
- * The number after the highest among keys like `processing.007`, kept for the caller until its transaction ends: without the
- * lock two creations would be given the same one.
+ * The next number of keys such as `processing.007`. A lock until the end of the transaction keeps two
+ * creations from getting the same number.
  */
 export async function nextKeyNumber(tx: Queries, type: ModelType): Promise<number> {
   await tx.query(sql`SELECT pg_advisory_xact_lock(hashtext('models.key'), hashtext(${type}))`);
@@ -40,7 +43,7 @@ export async function nextKeyNumber(tx: Queries, type: ModelType): Promise<numbe
   return next;
 }
 
-/** Reads an entry and locks it: every change of an entry or of its versions begins with this. */
+/** Reads and locks an entry. Every change of an entry or of its versions starts with it. */
 export function lockModel(tx: Queries, id: string): Promise<Entry | undefined> {
   return tx.maybeOne<Entry>(sql`SELECT ${entryColumns} FROM models AS m WHERE m.id = ${id} FOR UPDATE`);
 }
@@ -65,24 +68,24 @@ export function updateModel(tx: Queries, id: string, change: EntryChange): Promi
     RETURNING ${entryColumns}`);
 }
 
-/** Taken before the rows, so that two that move the mark at once wait for each other instead of blocking each other. */
+/** Lock for moving the default mark. It is taken before the row locks, so that two moves cannot deadlock. */
 export async function lockDefault(tx: Queries): Promise<void> {
   await tx.query(sql`SELECT pg_advisory_xact_lock(hashtext('models.default'))`);
 }
 
-/** Takes the mark from whichever entry has it. */
+/** Clears the default mark. */
 export async function clearDefault(tx: Queries): Promise<void> {
   await tx.query(sql`
     UPDATE models AS m SET is_default = false, revision = m.revision + 1, modified_at = accord_now() WHERE m.is_default`);
 }
 
-/** Tells that something of the entry has changed: its versions are part of it. */
+/** Increments the revision of an entry; its versions are part of it. */
 export function touchModel(tx: Queries, id: string): Promise<Entry> {
   return tx.one<Entry>(sql`
     UPDATE models AS m SET revision = m.revision + 1, modified_at = accord_now() WHERE m.id = ${id} RETURNING ${entryColumns}`);
 }
 
-/** Keeps the entry, because records name it. */
+/** Marks an entry DELETED; it is kept, because records refer to it. */
 export function markDeleted(tx: Queries, id: string): Promise<Entry> {
   return tx.one<Entry>(sql`
     UPDATE models AS m
@@ -92,7 +95,7 @@ export function markDeleted(tx: Queries, id: string): Promise<Entry> {
     RETURNING ${entryColumns}`);
 }
 
-/** Removes an entry with its versions; its serials stay used. */
+/** Removes an entry with its versions. Its serials are not used again. */
 export async function removeModel(tx: Queries, { id, key, lastMajor }: Entry): Promise<void> {
   await tx.query(sql`DELETE FROM models WHERE id = ${id}`);
   if (lastMajor > 0)
@@ -107,7 +110,7 @@ export async function readRetiredKeys(db: Queries): Promise<Set<string>> {
   return new Set(rows.map(({ key }) => key));
 }
 
-/** Keys of the ACTIVE layouts that name an entry, by key or by id. */
+/** Keys of the ACTIVE layouts that refer to an entry, by key or id. */
 export async function layoutsUsing(tx: Queries, { id, key }: Entry): Promise<string[]> {
   const rows = await tx.query<{ key: string }>(sql`
     SELECT m.key FROM model_versions AS v JOIN models AS m ON m.id = v.model
@@ -116,7 +119,7 @@ export async function layoutsUsing(tx: Queries, { id, key }: Entry): Promise<str
   return rows.map((row) => row.key);
 }
 
-/** What a list of models is narrowed to; an empty list narrows nothing. */
+/** Filters of the list of models; an empty list filters nothing. */
 export interface ModelFilter {
   types: readonly string[];
   keys: readonly string[];
@@ -125,7 +128,10 @@ export interface ModelFilter {
   keyword?: string;
 }
 
-/** A page of entries by key, and how many there are in all. @param page starts at 0. */
+/**
+ * A page of entries sorted by key, and the total.
+ * @param page starts at 0.
+ */
 export async function listModels(
   db: Queries,
   filter: ModelFilter,
@@ -142,7 +148,7 @@ export async function listModels(
 }
 
 function conditions({ types, keys, statuses, languages, keyword }: ModelFilter): Statement[] {
-  // Deleted entries are shown to those who ask for them.
+  // Deleted entries are listed only on request.
   const found = [statuses.length > 0 ? sql`m.status = ANY(${statuses})` : sql`m.status <> 'DELETED'`];
   if (types.length > 0) found.push(sql`m.type = ANY(${types})`);
   if (keys.length > 0) found.push(sql`m.key = ANY(${keys})`);
@@ -156,7 +162,9 @@ function conditions({ types, keys, statuses, languages, keyword }: ModelFilter):
   return found;
 }
 
-/** Entries that a layout names, kept from being deleted until the layout is ACTIVE and protects them. */
+/**
+ * Reads the entries of a layout and locks them against deletion until the layout is ACTIVE and protects them.
+ */
 export function lockNamed(tx: Queries, keys: readonly string[]): Promise<NamedEntry[]> {
   return tx.query<NamedEntry>(sql`
     SELECT m.id, m.key, m.type, m.status, m.is_default AS "isDefault" FROM models AS m

@@ -6,32 +6,37 @@ import type { StoredVersion } from '../domain/content-version.ts';
 import { type ElementReference, formatSerial, type Serial } from '../domain/identifiers.ts';
 import { type ActiveRow, readActive, selectActive, type Wanted } from './active-entries.ts';
 
-/** What a peer shares, as forms need it at every request; its content is cached by version. */
+/** A shared entry of a peer as every form request reads it. Its content is cached by version. */
 export interface PeerRow extends Serial {
   url: string;
   host: string;
   /** The peer's name. */
   owner: string;
-  /** Another peer has a name that looks the same. */
+  /** Whether another peer has a name that looks the same. */
   isNamesake: boolean;
   asOf: Date;
-  /** Seconds since the copy was known to be as the peer's own. */
+  /** Seconds since the copy was last confirmed. */
   age: number;
   id: string;
   key: string;
   type: 'information' | AnswerableType;
   name: string;
   version: string;
-  /** Of its owner: what answers are sealed to, a public JWK. With the information alone, without which nothing can be answered. */
+  /**
+   * The public JWK that answers to the owner are sealed to; read with the information only, without which no
+   * answer is possible.
+   */
   sealingKey: JWK | null;
 }
 
-/** The entries named, and the information of each peer that has one of them. Without references nothing is asked. */
+/** The named entries, and the information of each of their peers. No query without references. */
 export async function readPeerRows(db: Queries, references: readonly ElementReference[]): Promise<PeerRow[]> {
   return references.some(isOfPeer) ? db.query<PeerRow>(selectPeerRows(references)) : [];
 }
 
-/** Own entries, and what peers share of what is named: one query for both, because forms with peers' elements want both at every request. */
+/**
+ * Reads own and peers' entries with one query, because forms with peers' elements need both at every request.
+ */
 export async function readNamed(
   db: Queries,
   wanted: Wanted,
@@ -69,18 +74,21 @@ function selectPeerRows(references: readonly ElementReference[]): Statement {
     ORDER BY key`;
 }
 
-/** A former version of a peer's element, named by its serial. */
+/** A former version of a peer's element, found by its serial. */
 export interface PeerSerialRow {
   id: string;
   type: string;
   host: string;
   key: string;
   serial: string;
-  /** It was ACTIVE at or after the time asked about, and its MAJOR is ACTIVE now. */
+  /** Whether it was ACTIVE at or after the given time and its MAJOR is ACTIVE now. */
   accepted: boolean;
 }
 
-/** The versions of peers that answers name beside the ACTIVE ones. @param since RFC 3339: when the transaction was created. */
+/**
+ * Reads versions of peers' elements by serial.
+ * @param since RFC 3339: when the transaction was created.
+ */
 export async function readPeerSerials(
   db: Queries,
   wanted: readonly (ElementReference & Serial)[],

@@ -4,15 +4,18 @@ import { sql } from '#lib/db/sql.ts';
 import { newUuid } from '#lib/ids/random-ids.ts';
 import { appearanceOf, type PeerVersion, type PeerVersionHead } from '../domain/peer-entry.ts';
 
-/** Former MINORs that are kept of an entry: a form stays open for days, and nobody publishes a hundred in them. */
-const mostVersions = 20;
-/** Twice what a catalogue may hold: a peer whose catalogue is never whole does not fill our disk. */
-const mostEntries = 4_000;
-/** Serials whose content is remembered of a peer. */
-const mostSerials = 20_000;
+/** Former MINORs kept per entry. Forms stay open for days, in which few versions are published. */
+const maxVersions = 20;
+/**
+ * Entries kept per peer: twice the limit of a catalogue, so that a peer that never finishes one cannot fill
+ * the disk.
+ */
+const maxEntries = 4_000;
+/** Serials per peer whose digest is kept. */
+const maxSerials = 20_000;
 
 /**
- * Makes or renews a peer and locks its row, so that what is stored of it is stored by one at a time.
+ * Inserts or updates a peer and locks its row, so that its entries are stored one request at a time.
  * @returns undefined if another peer has that host.
  */
 export function receivePeer(
@@ -24,11 +27,13 @@ export function receivePeer(
     INSERT INTO peers AS p (url, host, name, appearance, sealing_key, receiving, as_of)
     SELECT ${url}, ${new URL(url).host}, ${name}, ${appearanceOf(name)}, ${sealingKey}, ${state}, accord_now()
      WHERE NOT EXISTS (SELECT 1 FROM peers AS o WHERE o.host = ${new URL(url).host} AND o.url <> ${url})
-    ON CONFLICT (url) DO UPDATE SET name = excluded.name, appearance = excluded.appearance, sealing_key = excluded.sealing_key, receiving = excluded.receiving
+    ON CONFLICT (url) DO UPDATE
+       SET name = excluded.name, appearance = excluded.appearance, sealing_key = excluded.sealing_key,
+           receiving = excluded.receiving
     RETURNING p.url`);
 }
 
-/** Versions among these whose content is stored already. @returns their keys. */
+/** @returns the keys of those versions whose content is already stored. */
 export async function readKnownVersions(
   db: Queries,
   peer: string,
@@ -42,8 +47,8 @@ export async function readKnownVersions(
 }
 
 /**
- * Remembers which content each serial has: the first one that it was given. Of a peer who has very many, the oldest are forgotten.
- * @returns keys of those among these that have another content than is remembered.
+ * Stores the first digest received for each serial; the oldest are deleted above the limit.
+ * @returns the keys of the versions whose content differs from the stored digest.
  */
 export async function rememberSerials(
   tx: Queries,
@@ -60,7 +65,7 @@ export async function rememberSerials(
     await tx.query(sql`
       DELETE FROM peer_serials AS s
        WHERE s.peer = ${peer} AND s.known_at < (
-         SELECT o.known_at FROM peer_serials AS o WHERE o.peer = ${peer} ORDER BY o.known_at DESC OFFSET ${mostSerials - 1} LIMIT 1)`);
+         SELECT o.known_at FROM peer_serials AS o WHERE o.peer = ${peer} ORDER BY o.known_at DESC OFFSET ${maxSerials - 1} LIMIT 1)`);
   const others = await tx.query<{ key: string }>(sql`
     SELECT g.key FROM ${given(heads)}
       JOIN peer_serials AS s ON s.peer = ${peer} AND s.key = g.key AND s.major = g.major AND s.minor = g.minor
@@ -68,7 +73,7 @@ export async function rememberSerials(
   return new Set(others.map(({ key }) => key));
 }
 
-/** Makes versions whose content is stored the ACTIVE ones of their entries, as a state of the catalogue has them. */
+/** Activates versions whose content is already stored, in the given state of the catalogue. */
 export async function markSeen(
   tx: Queries,
   { peer, state }: { peer: string; state: string },
@@ -88,7 +93,8 @@ export async function markSeen(
 }
 
 /**
- * Stores a version and makes it the ACTIVE one of its entry; former MAJORs are forgotten, for nobody may answer them any more.
+ * Stores a version and activates it. Former MAJORs are deleted, because answers to them are no longer
+ * accepted.
  */
 export async function storeVersion(
   tx: Queries,
@@ -106,7 +112,7 @@ export async function storeVersion(
   await tx.query(sql`
     DELETE FROM peer_versions AS v
      WHERE v.entry = ${id} AND (v.major <> ${major} OR v.minor = ${minor} OR v.id IN (
-       SELECT o.id FROM peer_versions AS o WHERE o.entry = ${id} ORDER BY o.minor DESC OFFSET ${mostVersions - 1}))`);
+       SELECT o.id FROM peer_versions AS o WHERE o.entry = ${id} ORDER BY o.minor DESC OFFSET ${maxVersions - 1}))`);
   await tx.query(sql`
     UPDATE peer_versions AS v SET archived_at = accord_now() WHERE v.entry = ${id} AND v.archived_at IS NULL`);
   await tx.query(sql`
@@ -114,15 +120,18 @@ export async function storeVersion(
     VALUES (${version}, ${id}, ${major}, ${minor}, ${defaultLanguage}, ${data}, ${digest})`);
 }
 
-/** Forgets what no state had that was ever whole, once a peer has more than any catalogue may hold. */
+/** Deletes entries that belong to no completed state, once a peer has more than the limit. */
 export async function boundEntries(tx: Queries, peer: string): Promise<void> {
   await tx.query(sql`
     DELETE FROM peer_entries AS e USING peers AS p
      WHERE p.url = ${peer} AND e.peer = p.url AND e.seen_state <> p.receiving AND e.seen_state IS DISTINCT FROM p.state
-       AND (SELECT count(*) FROM peer_entries AS c WHERE c.peer = p.url) > ${mostEntries}`);
+       AND (SELECT count(*) FROM peer_entries AS c WHERE c.peer = p.url) > ${maxEntries}`);
 }
 
-/** Tells that the copy of a state is whole. @returns false if that state was neither received nor is there. */
+/**
+ * Marks the copy of a state as complete.
+ * @returns false if that state was neither being received nor is stored.
+ */
 export async function finishState(
   tx: Queries,
   { url, state, asOf }: { url: string; state: string; asOf: string },
@@ -145,7 +154,7 @@ const given = (heads: readonly PeerVersionHead[]) => sql`
          ${heads.map(({ major }) => major)}::int[], ${heads.map(({ minor }) => minor)}::int[], ${heads.map(({ digest }) => digest)}::bytea[])
     AS g (key, type, name, major, minor, digest)`;
 
-/** Replaces the list of this instance's peers. An older list than the one that is stored changes nothing. */
+/** Replaces the list of this instance's peers. A list older than the stored one is ignored. */
 export async function saveKnownPeers(
   db: Queries,
   { ids, asOf }: { ids: readonly string[]; asOf: string },
@@ -155,7 +164,7 @@ export async function saveKnownPeers(
     ON CONFLICT (single) DO UPDATE SET ids = excluded.ids, as_of = excluded.as_of WHERE k.as_of <= excluded.as_of`);
 }
 
-/** Which of these ids are no peer's; none as long as the list is not known. */
+/** @returns the ids that belong to no peer; empty as long as the list of peers is unknown. */
 export async function findUnknownPeers(db: Queries, ids: readonly string[]): Promise<string[]> {
   if (ids.length === 0) return [];
   const rows = await db.query<{ id: string }>(sql`

@@ -30,7 +30,7 @@ export async function existingLogos(db: Queries, ids: readonly string[]): Promis
 
 /**
  * The style sheet of a theme's version: '' if it has none, undefined if the version does not exist.
- * @param name a serial, or a version's id.
+ * @param name a serial or a version's id.
  */
 export async function readThemeCss(db: Queries, key: string, name: string): Promise<string | undefined> {
   const serial = parseSerial(name);

@@ -11,11 +11,11 @@ const versionColumns = sql`v.id, v.model, v.status, v.kind, v.major, v.minor, v.
 export interface DraftContent {
   defaultLanguage: string;
   data: VersionData;
-  /** What a layout names. */
+  /** The references of a layout. */
   uses: readonly string[];
 }
 
-/** Undefined if the entry has a draft. */
+/** Inserts a draft; undefined if the entry has one. */
 export function insertDraft(
   tx: Queries,
   { id, model, kind, ...content }: DraftContent & { id: string; model: string; kind: VersionKind },
@@ -57,7 +57,7 @@ export async function archiveActive(tx: Queries, model: string): Promise<void> {
      WHERE v.model = ${model} AND v.status = 'ACTIVE'`);
 }
 
-/** Makes a draft the ACTIVE version, and its entry ACTIVE with it. The former one must be archived before. */
+/** Activates a draft and its entry. The former version must be archived before. */
 export async function activateDraft(
   tx: Queries,
   { id, model }: Version,
@@ -76,7 +76,7 @@ export async function activateDraft(
   return { version, entry };
 }
 
-/** Makes an entry INACTIVE whose ACTIVE version was archived. */
+/** Sets an entry INACTIVE after its ACTIVE version was archived. */
 export function deactivateModel(tx: Queries, id: string): Promise<Entry> {
   return tx.one<Entry>(sql`
     UPDATE models AS m
@@ -90,14 +90,16 @@ export function readVersion(db: Queries, model: string, id: string): Promise<Ver
     SELECT ${versionColumns} FROM model_versions AS v WHERE v.model = ${model} AND v.id = ${id}`);
 }
 
-/** The version activated last: a MINOR follows it. */
+/** The version activated last, which a MINOR is compared with. */
 export function readLastActivated(db: Queries, model: string): Promise<Version | undefined> {
   return db.maybeOne<Version>(sql`
     SELECT ${versionColumns} FROM model_versions AS v
      WHERE v.model = ${model} AND v.major IS NOT NULL ORDER BY v.major DESC, v.minor DESC LIMIT 1`);
 }
 
-/** All versions of some entries without their content, the newest first: a draft before its entry's activated ones. */
+/**
+ * All versions of the given entries without their content, newest first: drafts before activated versions.
+ */
 export function readVersionSummaries(db: Queries, models: readonly string[]): Promise<VersionSummary[]> {
   return db.query<VersionSummary>(sql`
     SELECT v.id, v.model, v.status, v.kind, v.major, v.minor, v.default_language AS "defaultLanguage", v.revision,
@@ -107,7 +109,7 @@ export function readVersionSummaries(db: Queries, models: readonly string[]): Pr
      WHERE v.model = ANY(${models}::uuid[]) ORDER BY v.model, v.created_at DESC, v.id DESC`);
 }
 
-/** A version and where it stands in a list, for cursors. */
+/** A version and its position in a list, for cursors. */
 export type ListedVersion = Version & { position: string };
 
 /** A page of an entry's versions with their content, newest first. */

@@ -3,8 +3,9 @@ import { boundedNfc } from '#lib/text/nfc.ts';
 import { safeUrl, sanitiseRichText } from '../rich-text.ts';
 
 /**
- * Reads one field of content: the value to store, or undefined if there is none. Faults are added to the list, so that all of
- * them are told together. @param at JSON pointer of the value.
+ * Reads one field of content: the value to store, or undefined if it is absent. Faults are added to the list,
+ * so that all are reported together.
+ * @param at JSON pointer of the value.
  */
 export type Field<T = unknown> = (value: unknown, at: string, faults: Fault[]) => T | undefined;
 
@@ -29,7 +30,7 @@ function text(most: number, clean: (given: string) => string): Field<string> {
       faults.push({ pointer: at, code: 'too-long', detail: `must have at most ${most} characters` });
       return undefined;
     };
-    // Before it is cleaned, which takes long; and again, because a sanitiser writes `&amp;` for `&`.
+    // Checked before sanitising, which is slow, and again after it, because it writes `&amp;` for `&`.
     const normalised = boundedNfc(value.trim(), most);
     const cleaned = normalised && clean(normalised.replaceAll('\r\n', '\n'));
     if (cleaned === undefined || [...cleaned].length > most) return tooLong();
@@ -46,14 +47,14 @@ export const lines: Field<string> = text(maxText, (given) => given.trim());
 
 const richText = text(maxRich, (given) => sanitiseRichText(given).trim());
 
-/** HTML, sanitised before it is stored. What sanitising costs goes by the tags. */
+/** HTML, sanitised before it is stored. The cost of sanitising grows with the number of tags. */
 export const rich: Field<string> = (value, at, faults) => {
   if (typeof value !== 'string' || countTags(value) <= maxTags) return richText(value, at, faults);
   faults.push({ pointer: at, code: 'too-long', detail: `must have at most ${maxTags} tags` });
   return undefined;
 };
 
-/** Start and end tags, and whatever else begins with `<`. */
+/** Start and end tags, and everything else that begins with `<`. */
 function countTags(html: string): number {
   let tags = 0;
   for (let at = html.indexOf('<'); at >= 0 && tags <= maxTags; at = html.indexOf('<', at + 1)) tags += 1;
@@ -94,7 +95,7 @@ export const oneOf =
     return undefined;
   };
 
-/** @param most items at most. Absent and empty lists are the same. */
+/** @param most the maximum number of items. Absent and empty lists are equal. */
 export const listOf =
   <T>(item: Field<T>, most: number): Field<T[]> =>
   (value, at, faults) => {
@@ -111,7 +112,7 @@ export const listOf =
     return items.length === 0 ? undefined : (items as T[]);
   };
 
-/** An object with known members; others are dropped (docs/interface.md, "The consent context": unknown fields are ignored). */
+/** An object with known members. Unknown members are ignored (docs/interface.md, "The consent context"). */
 export const objectOf =
   (shape: Record<string, Field>): Field<Record<string, unknown>> =>
   (value, at, faults) => {

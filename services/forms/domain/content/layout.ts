@@ -14,7 +14,7 @@ export interface LayoutOptions {
   includeIFrameResizer: boolean;
 }
 
-/** A layout as it was written, checked and with every default filled in; what it names is not looked up yet. */
+/** A checked layout with all defaults. Its references are not resolved yet. */
 export interface LayoutContent extends LayoutOptions {
   type: 'layout';
   info?: string;
@@ -25,14 +25,14 @@ export interface LayoutContent extends LayoutOptions {
   acceptAllText?: string;
   submitText?: string;
   cancelText?: string;
-  /** It came as `blocs` (docs/interface.md). */
+  /** Whether it was sent as `blocs` (docs/interface.md). */
   blocs?: boolean;
 }
 
-/** Members that differ between the languages of a layout; all others are its structure. */
+/** Members that may differ between the languages of a layout; all others must be equal. */
 export const layoutTexts = ['acceptAllText', 'submitText', 'cancelText'] as const;
 
-/** What a layout names, by key or id; nothing for other types. Layouts name the same in every language. */
+/** The references of a layout, equal in all languages; empty for other types. */
 export function layoutUses(type: ModelType, data: VersionData): string[] {
   if (type !== 'layout') return [];
   const [content] = Object.values(data) as unknown as LayoutContent[];
@@ -79,7 +79,10 @@ interface Member {
 export const readSavedLayout: Field<Record<string, unknown>> = (value, at, faults) =>
   readLayout(savedMembers, value, at, faults);
 
-/** Reads a layout of a context: clients of a later generation send `blocs`, which become `elements` in order. */
+/**
+ * Reads an inline layout of a context. `blocs`, which clients of a later generation send, become `elements`
+ * in order.
+ */
 export const readInlineLayout: Field<Record<string, unknown>> = (value, at, faults) =>
   readLayout(inlineMembers, value, at, faults);
 
@@ -138,7 +141,7 @@ function keyWithLocation({ key, location }: Member): string {
   return `${key}@${URL.parse(location)?.host || location}`;
 }
 
-/** Where the elements of a layout that was read without faults stand in what was given, in order. */
+/** JSON pointers to the elements of a layout that was read without faults, in order. */
 export function elementPointers(value: unknown, at: string): string[] {
   const { elements, blocs } = value as { elements?: unknown[]; blocs?: { children?: unknown[] }[] };
   if (Array.isArray(elements) && elements.length > 0)

@@ -15,7 +15,7 @@ import {
   url,
 } from './fields.ts';
 
-/** Who answers for the data; also part of processing. */
+/** The data controller; also part of processing. */
 const dataController = objectOf({
   company: line(),
   info: lines,
@@ -64,7 +64,7 @@ const retentionMembers = objectOf({
   fullText: lines,
 });
 
-/** How long data are kept: in words, or as a number with its unit. */
+/** How long data are kept: as text, or as a number with its unit. */
 const retention: Field = (value, at, faults) => {
   const before = faults.length;
   const read = retentionMembers(value, at, faults);
@@ -107,7 +107,7 @@ const members = objectOf({
   optional: flag,
 });
 
-/** A preference: its options belong to its valueType, its defaults to its options. */
+/** A preference: the valueType decides about options, the options about defaults. */
 export const readPreference: Field<Record<string, unknown>> = (value, at, faults) => {
   const before = faults.length;
   const read = members(value, at, faults);
@@ -164,7 +164,7 @@ export const readEmail = objectOf({
 
 const maxCss = 64 * 1024;
 
-/** A style sheet that may change colours, type and spacing, and nothing else (security.md, "Pages"). */
+/** A style sheet that may only change colours, type and spacing (docs/security.md, "Pages"). */
 const css: Field<string> = (value, at, faults) => {
   if (value === undefined || value === null || value === '') return undefined;
   if (typeof value !== 'string') {
@@ -179,7 +179,7 @@ const css: Field<string> = (value, at, faults) => {
   return value;
 };
 
-/** An uploaded image, by the path that its upload answered. */
+/** The path of an uploaded image, as its upload returned it. */
 const logoPath: Field<string> = (value, at, faults) => {
   const given = line(200)(value, at, faults);
   if (given !== undefined && logoIdOf(given) === undefined)
