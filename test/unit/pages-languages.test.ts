@@ -1,15 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { FinalPage, ReceiptPage } from '#lib/contracts/pages.ts';
-import { information } from '../../services/forms/demo/information.ts';
-import { conditions, email, layout, theme } from '../../services/forms/demo/models.ts';
-import { preference } from '../../services/forms/demo/preference.ts';
-import { processing } from '../../services/forms/demo/processing.ts';
+import { demoModels } from '../../services/forms/demo/models.ts';
 import { renderer } from '../support/pages/page-renderer.ts';
 import { parsePage } from '../support/pages/parse-page.ts';
 import { samplePages } from '../support/pages/sample-pages.ts';
 
-const models = [information, ...processing, ...preference, conditions, theme, email, layout];
+const models = demoModels();
 
 /** Every text that people read in a language: of both services' pages, and of the demonstration. */
 function textsIn(language: 'fr' | 'ar'): [where: string, text: string][] {

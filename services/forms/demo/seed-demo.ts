@@ -6,19 +6,14 @@ import { insertNewModel } from '../commands/models.ts';
 import { activateVersion, insertNewDraft } from '../commands/versions.ts';
 import { readActive } from '../queries/active-entries.ts';
 import { readRetiredKeys, updateModel } from '../queries/models.ts';
-import { information } from './information.ts';
-import { conditions, type DemoModel, email, layout, theme } from './models.ts';
-import { preference } from './preference.ts';
-import { processing } from './processing.ts';
-
-/** In order of creation: the layout refers to the others. */
-const models: DemoModel[] = [information, ...processing, ...preference, conditions, theme, email, layout];
+import { demoModels } from './models.ts';
 
 /**
  * Creates the missing models of the demonstration by the rules of the API; one query if none is missing.
  * Models that users have changed or deleted stay as they are.
  */
 export async function seedDemo({ db, source, wake }: Dependencies): Promise<void> {
+  const models = demoModels();
   const rows = await readActive(db, { keys: models.map(({ key }) => key), withDefault: true });
   const existing = new Set(rows.map(({ key }) => key));
   if (models.every(({ key }) => existing.has(key))) return;

@@ -2,8 +2,7 @@ import type { FormElement, FormInformation, FormLayout } from '#lib/contracts/fo
 import type { DescribedPeer, FormsOperations } from '#lib/contracts/forms.ts';
 import type { PageInstance, PageTheme } from '#lib/contracts/page-base.ts';
 import type { FormPage, MailPage } from '#lib/contracts/pages.ts';
-import { preference } from '../demo/preference.ts';
-import { processing } from '../demo/processing.ts';
+import { demoModel } from '../demo/models.ts';
 import { createContentVersion, type DescribedItem, pageTheme } from '../domain/content-version.ts';
 import type { Preview } from '../domain/read-preview.ts';
 
@@ -100,10 +99,8 @@ function mailPage({ version, language }: Preview, { instance }: Parts): MailPage
 
 /** Sample elements for a theme. */
 function sampleElements(language: string): DescribedItem[] {
-  return [processing[0], preference[0]].flatMap((model) => {
-    if (!model) return [];
-    const { type, key, name, data } = model;
+  return ['processing.001', 'preference.001'].map(demoModel).map(({ type, key, name, data }) => {
     const sample = createContentVersion({ id: key, type, key, serial: '1.0', defaultLanguage: 'en', data });
-    return [sample.describe(language, name)];
+    return sample.describe(language, name);
   });
 }
