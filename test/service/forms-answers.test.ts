@@ -52,7 +52,7 @@ const valuesOf = (result: AnswerCheck) =>
     : result;
 
 describe('a complete answers map', () => {
-  it('is accepted, in layout order, with what was shown', async () => {
+  it('is accepted, and returns the answers in layout order with the content shown', async () => {
     const result = await check(all, { info: [info], ...complete, [wishes]: ['  A seat\r\nnear you  '] });
     expect(result).toMatchObject({ outcome: 'valid', language: 'en', info: { identifier: info } });
     if (result.outcome !== 'valid') return;
@@ -67,7 +67,7 @@ describe('a complete answers map', () => {
     expect(result.answers[4]).toMatchObject({ value: ['A seat\nnear you'], positions: null, options: null });
   });
 
-  it('may use option texts of any language; the language shown is recorded', async () => {
+  it('may use option texts of any language; the displayed language is recorded', async () => {
     const answers = { ...complete, [often]: ['مرة في الشهر'], [interests]: ['Danse', 'Drama'] };
     const result = await check(all, answers, { languages: ['fr-CA'] });
     expect(valuesOf(result)).toMatchObject({
@@ -76,18 +76,18 @@ describe('a complete answers map', () => {
     });
   });
 
-  it('may have the prefix of a later generation', async () => {
+  it('may use the identifier prefix of a later generation', async () => {
     const answers = { [`bloc/1/${letter}`]: ['accepted'], [`bloc/x.y/${study}`]: ['refused'] };
     expect(await check(['processing.001', 'processing.002'], answers)).toMatchObject({ outcome: 'valid' });
   });
 
-  it('may have a comment, and leave optional questions out', async () => {
+  it('may have a comment and omit optional questions', async () => {
     const answers = { [letter]: ['accepted'], comment: ['By telephone'] };
     const result = await check(['processing.001', 'preference.003'], answers);
     expect(valuesOf(result)).toEqual({ [letter]: ['accepted'] });
   });
 
-  it('to conditions is one decision', async () => {
+  it('for conditions contains one decision', async () => {
     expect(valuesOf(await check(['conditions.001'], { [terms]: ['refused'] }))).toEqual({
       [terms]: ['refused'],
     });
@@ -122,11 +122,11 @@ describe('a wrong answer', () => {
     ['a comment twice', { comment: ['a', 'b'] }, ['comment too-many']],
     ['a comment too long', { comment: ['x'.repeat(4_001)] }, ['comment too-long']],
     ['a button in JSON', { 'accord-action': ['accept-all'] }, ['accord-action unknown-element']],
-  ])('(%s) is told with a pointer', async (_what, wrong, faults) => {
+  ])('(%s) is reported with a pointer', async (_what, wrong, faults) => {
     expect(faultsOf(await check(all, { ...complete, ...wrong }))).toEqual(faults);
   }); // biome-ignore format: a table
 
-  it('is told with all others together', async () => {
+  it('is reported together with all other faults', async () => {
     const faults = faultsOf(await check(all, { [letter]: ['maybe'], [often]: ['Never'] }));
     expect(faults).toEqual([
       `${letter} not-an-option`,
@@ -136,13 +136,13 @@ describe('a wrong answer', () => {
     ]);
   });
 
-  it('(refused where that is not possible) is told as such', async () => {
+  it('(refusing a mandatory element) is reported with a pointer', async () => {
     expect(faultsOf(await check(['processing.003'], { [booking]: ['refused'] }))).toEqual([
       `${booking} not-refusable`,
     ]);
   });
 
-  it('of 201 entries is not even looked at', async () => {
+  it('in a map of 201 entries is rejected without reading the entries', async () => {
     const many = Object.fromEntries(Array.from({ length: 201 }, (_, n) => [`x${n}`, ['y']]));
     expect(faultsOf(await check(all, many))).toEqual([' too-many']);
   });
@@ -165,7 +165,7 @@ describe('a wrong answer', () => {
     expect(valuesOf(await check(['preference.003'], { [wishes]: [''] }))).toEqual({});
   });
 
-  it('of exactly 4,000 characters is not wrong', async () => {
+  it('of exactly 4,000 characters is accepted', async () => {
     const text = '😀'.repeat(4_000);
     expect(valuesOf(await check(['preference.003'], { [wishes]: [text] }))).toEqual({ [wishes]: [text] });
   });
@@ -174,7 +174,7 @@ describe('a wrong answer', () => {
 describe('a form post', () => {
   const shown = { info: [info], 'accord-shown': [letter, study, often, interests, wishes] };
 
-  it('without any box ticked means none chosen', async () => {
+  it('without a ticked box chooses no option', async () => {
     const { [interests]: _, ...posted } = complete;
     expect(valuesOf(await check(all, { ...shown, ...posted, [wishes]: [''] }, { form: true }))).toEqual(
       complete,
@@ -182,11 +182,11 @@ describe('a form post', () => {
     expect(valuesOf(await check(all, { info: [info], ...posted }, { form: true }))).toEqual(complete);
   });
 
-  it('names the information that was shown', async () => {
+  it('contains the identifier of the displayed information', async () => {
     expect(faultsOf(await check(all, complete, { form: true }))).toEqual(['info required']);
   });
 
-  it('by accept-all accepts what can be accepted, whatever was chosen there, and keeps preferences', async () => {
+  it('with accept-all accepts every element that can be accepted, overriding its choice, and keeps preferences', async () => {
     const posted = {
       ...shown,
       'accord-action': ['accept-all'],
@@ -200,7 +200,7 @@ describe('a form post', () => {
     });
   });
 
-  it('by refuse-all refuses what can be refused, and records what is shown as a notice', async () => {
+  it('with refuse-all refuses every refusable element and records displayed notices', async () => {
     const posted = { info: [info], 'accord-action': ['refuse-all'] };
     const elements = ['processing.001', 'processing.002'];
     expect(valuesOf(await check(elements, posted, { form: true }))).toEqual({
@@ -211,7 +211,7 @@ describe('a form post', () => {
     expect(valuesOf(withBooking)).toEqual({ [letter]: ['refused'], [booking]: ['accepted'] });
   });
 
-  it('by refuse-all answers nothing that the page did not show', async () => {
+  it('with refuse-all does not answer elements that the page did not show', async () => {
     const posted = { info: [info], 'accord-shown': [letter], 'accord-action': ['refuse-all'] };
     const result = await check(['processing.001', 'processing.002', 'preference.002'], posted, {
       form: true,
@@ -219,14 +219,14 @@ describe('a form post', () => {
     expect(faultsOf(result)).toEqual([`${study} required`, `${interests} required`]);
   });
 
-  it('by accept-all leaves hidden elements alone', async () => {
+  it('with accept-all does not answer hidden elements', async () => {
     const posted = { info: [info], 'accord-action': ['accept-all'] };
     const hidden = ['processing.002'];
     const result = await check(['processing.001', 'processing.002'], posted, { form: true, hidden });
     expect(valuesOf(result)).toEqual({ [letter]: ['accepted'] });
   });
 
-  it('of a form with everything hidden is empty and fine', async () => {
+  it('is accepted without answers if all elements are hidden', async () => {
     expect(valuesOf(await check(all, { info: [info] }, { form: true, hidden: all }))).toEqual({});
   });
 });
@@ -245,7 +245,7 @@ describe('serials', () => {
   }
   const before = new Date(Date.now() - 60_000);
 
-  it('of the ACTIVE MAJOR are accepted if they were ACTIVE since the transaction began, and recorded as seen', async () => {
+  it('of the ACTIVE MAJOR are accepted and recorded if they were ACTIVE after the transaction began', async () => {
     const { id, key, at } = await elementWith();
     await nextVersion(id, 'MINOR', { options: ['Each day', 'Weekly', 'Never', 'Monthly'] });
     const seen = await check([key], { [at('1.0')]: ['Daily'] }, { openedAt: before });
@@ -266,7 +266,7 @@ describe('serials', () => {
     expect(result).toEqual({ outcome: 'stale', stale: [at('1.0')] });
   });
 
-  it('of an older MAJOR are stale, however fresh', async () => {
+  it('of an older MAJOR are stale, even right after the change', async () => {
     const { key, at } = await elementWith('MAJOR');
     const answers = { [at('1.0')]: ['Daily'], other: ['x'] };
     expect(await check([key], answers, { openedAt: before })).toEqual({
@@ -275,7 +275,7 @@ describe('serials', () => {
     });
   });
 
-  it('of what a page showed are stale too, though the browser sent no answer to it', async () => {
+  it('of displayed elements can be stale even if the browser sent no answer to them', async () => {
     const boxes = { ...sampleContent.preference, valueType: 'CHECKBOXES' };
     const { id, key } = await makeActive(forms, 'preference', boxes);
     await nextVersion(id, 'MAJOR', { valueType: 'CHECKBOXES', options: ['To be sold', 'Not'] });
@@ -287,7 +287,7 @@ describe('serials', () => {
     });
   });
 
-  it('of withdrawn elements are stale; what is left can be answered', async () => {
+  it('of withdrawn elements are stale; the other elements can be answered', async () => {
     const { id, key, version, at } = await elementWith();
     const layout = await layoutOf(['processing.001', key]);
     await setStatus(forms, id, version, 'ARCHIVED');
@@ -299,7 +299,7 @@ describe('serials', () => {
     expect(valuesOf(await check(layout, { [letter]: ['accepted'] }))).toEqual({ [letter]: ['accepted'] });
   });
 
-  it('of the information go by the same rules', async () => {
+  it('of the information follow the same rules', async () => {
     const { id, key } = await makeActive(forms, 'information', sampleContent.information);
     const layout = await layoutOf(['processing.001'], { info: key });
     const answers = { info: [`element/information/${key}/1.0`], [letter]: ['accepted'] };
@@ -318,7 +318,7 @@ describe('serials', () => {
     expect(await check(layout, answers, { openedAt: before })).toMatchObject({ outcome: 'stale' });
   });
 
-  it('leave nothing to answer when all elements or the information are withdrawn', async () => {
+  it('end the form when all elements or the information are withdrawn', async () => {
     const { id, key, version } = await elementWith();
     const other = await makeActive(forms, 'information', sampleContent.information);
     const layout = await layoutOf([key]);
@@ -335,7 +335,7 @@ describe('serials', () => {
 });
 
 describe('the first valid answers', () => {
-  it('mark their entries, so that deleting keeps them; wrong answers mark nothing', async () => {
+  it('mark their entries, so that deleting keeps them; invalid answers mark no entry', async () => {
     const { key } = await makeActive(forms, 'processing', sampleContent.processing);
     const isMarked = async () =>
       (
@@ -349,7 +349,7 @@ describe('the first valid answers', () => {
     expect(await isMarked()).toBe(true);
   });
 
-  it('do not outlive an entry that is removed at the same moment', async () => {
+  it('are not recorded for an entry that is removed concurrently', async () => {
     for (let round = 0; round < 5; round += 1) {
       const { id, key } = await makeActive(forms, 'processing', sampleContent.processing);
       const layout = await layoutOf([key]);

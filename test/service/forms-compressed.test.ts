@@ -44,7 +44,7 @@ describe('a file and the documentation', () => {
     }
   });
 
-  it('go as Brotli to a browser, and plain to a client that refuses both', async () => {
+  it('are sent as Brotli to a browser, and uncompressed to a client that refuses both codings', async () => {
     const coding = async (accepted: string) =>
       (await ask('/assets/embed.js', { 'Accept-Encoding': accepted })).headers['content-encoding'];
     expect(await coding('gzip, deflate, br, zstd')).toBe('br');
@@ -54,7 +54,7 @@ describe('a file and the documentation', () => {
     expect(await coding('identity')).toBeUndefined();
   });
 
-  it('have another validator in each coding, and a 304 for each', async () => {
+  it('have one entity tag per coding and answer 304 for each', async () => {
     const tags = new Set<string>();
     for (const coding of ['identity', 'gzip', 'br']) {
       const headers = { 'Accept-Encoding': coding };
@@ -96,7 +96,7 @@ describe('a file and the documentation', () => {
 });
 
 describe('a page of a form', () => {
-  it('is sent compressed to a browser, from the form to the end', async () => {
+  it('is sent compressed to a browser, from the form to the final page', async () => {
     const operator = await signIn(instance, 'operator');
     const { url } = await createTransaction(operator);
     const address = url.replace('?', '/submit?');

@@ -32,8 +32,8 @@ const layout = { type: 'layout', elements: ['some.key'] };
 describe('content', () => {
   it.each<[string, string, object, string[]]>([
     ['information', 'without a title', { title: '' }, ['/title required']],
-    ['information', 'with a script for a link', { privacyPolicyUrl: 'javascript:alert(1)' }, ['/privacyPolicyUrl invalid']],
-    ['information', 'with a link that is none', { shortNoticeLink: 'example' }, ['/shortNoticeLink invalid']],
+    ['information', 'with a javascript link', { privacyPolicyUrl: 'javascript:alert(1)' }, ['/privacyPolicyUrl invalid']],
+    ['information', 'with an invalid link', { shortNoticeLink: 'example' }, ['/shortNoticeLink invalid']],
     ['information', 'with a switch that is a text', { scopeVisible: 'true' }, ['/scopeVisible invalid']],
     ['information', 'with a company that is a number', { dataController: { company: 7 } }, ['/dataController/company invalid']],
     ['processing', 'without anything', { title: null, data: null, retention: null, usage: null }, ['/title required', '/data required', '/retention required', '/usage required']],
@@ -52,23 +52,23 @@ describe('content', () => {
     ['preference', 'that toggles three', { valueType: 'TOGGLE' }, ['/options invalid']],
     ['preference', 'of free text with options', { valueType: 'FREE_TEXT' }, ['/options invalid']],
     ['preference', 'with two defaults for one answer', { defaultValues: ['Daily', 'Never'] }, ['/defaultValues too-many']],
-    ['preference', 'with a default that is no option', { defaultValues: ['Hourly'] }, ['/defaultValues/0 not-an-option']],
-    ['conditions', 'with nothing left of the body', { body: '<script>alert(1)</script>' }, ['/body required']],
+    ['preference', 'with a default that is not an option', { defaultValues: ['Hourly'] }, ['/defaultValues/0 not-an-option']],
+    ['conditions', 'with a body that is empty after sanitising', { body: '<script>alert(1)</script>' }, ['/body required']],
     ['email', 'without a subject', { subject: undefined }, ['/subject required']],
     ['theme', 'with a logo from elsewhere', { logoPath: 'https://example.org/x.png' }, ['/logoPath invalid']],
     ['theme', 'with a logo that was never uploaded', { logoPath: '/assets/logos/00000000-0000-7000-8000-000000000000' }, ['/logoPath invalid']],
-    ['theme', 'with an odd position', { logoPosition: 'TOP' }, ['/logoPosition invalid']],
+    ['theme', 'with an unknown position', { logoPosition: 'TOP' }, ['/logoPosition invalid']],
     ['layout', 'without elements', { elements: [] }, ['/elements required']],
     ['layout', 'with an element twice', { elements: ['a.b', 'c.d', 'a.b'] }, ['/elements/2 layout-conflict']],
     ['layout', 'with 101 elements', { elements: Array.from({ length: 101 }, (_, n) => `k.${n}`) }, ['/elements too-many']],
-    ['layout', 'with an odd orientation', { orientation: 'DIAGONAL' }, ['/orientation invalid']],
-  ])('of %s %s is refused with a pointer', async (type, _what, change, faults) => {
+    ['layout', 'with an unknown orientation', { orientation: 'DIAGONAL' }, ['/orientation invalid']],
+  ])('of %s %s is rejected with a pointer', async (type, _what, change, faults) => {
     const valid = type === 'layout' ? layout : sampleContent[type as SampleType];
     const saved = await save(type, { en: { ...valid, ...change } });
     expect(saved).toMatchObject({ status: 422, faults: faults.map((fault) => `/data/en${fault}`) });
   }); // biome-ignore format: a table
 
-  it('tells all faults of all languages together', async () => {
+  it('is rejected with all faults of all languages together', async () => {
     const broken = { ...processing, title: '', retention: 'long' };
     const { faults } = await save('processing', { en: broken, fr: { ...processing, usage: 3 } });
     expect(faults).toEqual([
@@ -78,12 +78,12 @@ describe('content', () => {
     ]);
   });
 
-  it('keeps what it knows, drops what it does not, and takes empty texts for absent', async () => {
+  it('keeps known members, drops unknown ones and treats empty texts as absent', async () => {
     const given = { ...information, scope: '', unknown: 1, type: 'information', lang: 'en', header: null };
     expect((await save('information', { en: given })).data).toEqual({ en: information });
   });
 
-  it('of no language, of a wrong language or of one language twice is refused', async () => {
+  it('without a language, with an invalid language or with a duplicate language is rejected', async () => {
     expect((await save('email', {}, 'en')).faults).toEqual(['/data required', '/defaultLanguage invalid']);
     expect((await save('email', { english_uk: email })).faults).toEqual(['/data/english_uk invalid']);
     expect((await save('email', { en: email, EN: email })).faults).toEqual(['/data/EN duplicate']);
@@ -100,11 +100,11 @@ describe('content', () => {
     ['layout', layout, { ...layout, elements: ['other.key'] }, '/data/fr/elements'],
     ['layout', layout, { ...layout, cancelVisible: true }, '/data/fr/cancelVisible'],
     ['theme', theme, { ...theme, css: 'p { color: red }' }, '/data/fr/css'],
-  ])('of %s asks the same in every language', async (type, en, fr, pointer) => {
+  ])('of %s must ask the same in every language', async (type, en, fr, pointer) => {
     expect(await save(type, { en, fr })).toMatchObject({ status: 422, faults: [`${pointer} differs`] });
   }); // biome-ignore format: a table
 
-  it('of a layout may have other texts in every language', async () => {
+  it('of a layout may have different texts in every language', async () => {
     const { status } = await save('layout', {
       en: { ...layout, submitText: 'Save', orientation: 'VERTICAL' },
       fr: { ...layout, cancelText: 'Annuler' },
@@ -112,7 +112,7 @@ describe('content', () => {
     expect(status).toBe(201);
   });
 
-  it('is normalised: NFC, one line where one is meant, no spaces around', async () => {
+  it('is normalised to NFC, to one line in single-line fields, and trimmed', async () => {
     const { data } = await save('preference', {
       en: {
         ...preference,

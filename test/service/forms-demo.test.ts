@@ -12,13 +12,13 @@ afterAll(() => forms.stop());
 const startAgain = () => seedDemo({ db: forms.db, source: formsBaseUrl, wake: () => {} });
 const countVersions = async () => (await forms.db.query(sql`SELECT v.id FROM model_versions AS v`)).length;
 
-it('The demonstration is made once, however often the process starts', async () => {
+it('creates the models of the demonstration once, even if the process restarts', async () => {
   const before = await countVersions();
   await startAgain();
   expect(await countVersions()).toBe(before);
 });
 
-it('What somebody has changed or deleted of the demonstration stays so', async () => {
+it('keeps models of the demonstration that users have changed or deleted', async () => {
   const { id } = await (await forms.send('/models/serials/email.001')).json();
   const renamed = await (await forms.send('/models/serials/theme.001')).json();
   await forms.send(`/models/${renamed.id}`, { method: 'PUT', json: { name: 'Ours' } });
@@ -28,7 +28,7 @@ it('What somebody has changed or deleted of the demonstration stays so', async (
   expect(await (await forms.send('/models/serials/theme.001')).json()).toMatchObject({ name: 'Ours' });
 });
 
-it('All of it can be shown in each of its languages', async () => {
+it('renders every model of the demonstration in each of its languages', async () => {
   const { values } = await (await forms.send('/models?size=200')).json();
   for (const { id, key, versions } of values)
     for (const language of ['en', 'fr', 'ar']) {

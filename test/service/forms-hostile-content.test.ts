@@ -95,48 +95,48 @@ describe('HTML in every text field', () => {
   });
 });
 
-describe('a body that is no good JSON', () => {
+describe('a malformed body', () => {
   const content = (title: string) => `{"defaultLanguage":"en","data":{"en":{"title":${title}}}}`;
   it.each<[string, string | Uint8Array]>([
     ['a lone surrogate', content('"\\ud800"')],
     ['a NUL character', content('"a\\u0000b"')],
     ['a NUL in a name', '{"defaultLanguage":"en","data":{"e\\u0000n":{"title":"x"}}}'],
-    ['the prototype for a member', '{"defaultLanguage":"en","data":{"__proto__":{"title":"x"}}}'],
-    ['a constructor for a language', '{"defaultLanguage":"en","data":{"constructor":{"title":"x"}}}'],
+    ['a member named __proto__', '{"defaultLanguage":"en","data":{"__proto__":{"title":"x"}}}'],
+    ['a language named constructor', '{"defaultLanguage":"en","data":{"constructor":{"title":"x"}}}'],
     ['too many levels', content(`${'['.repeat(40)}${']'.repeat(40)}`)],
-    ['half of it missing', content('"x"').slice(0, -3)],
-    ['no UTF-8', Buffer.from(content('"caf\xe9"'), 'latin1')],
+    ['a truncated text', content('"x"').slice(0, -3)],
+    ['invalid UTF-8', Buffer.from(content('"caf\xe9"'), 'latin1')],
     ['a list for the content', '{"defaultLanguage":"en","data":[]}'],
     ['a number for the language', '{"defaultLanguage":7,"data":{}}'],
-    ['nothing in it', ''],
-  ])('because of %s is a 400 and stores nothing', async (_what, body) => {
+    ['no content', ''],
+  ])('with %s is a 400 and stores nothing', async (_what, body) => {
     const before = await forms.db.query(sql`SELECT 1 FROM model_versions`);
     const response = await send('information', body);
     expect(response.status).toBe(400);
     expect(await forms.db.query(sql`SELECT 1 FROM model_versions`)).toHaveLength(before.length);
   });
 
-  it('because of its size is a 413', async () => {
+  it('that is too large is a 413', async () => {
     expect((await send('information', content(`"${'x'.repeat(1_048_577)}"`))).status).toBe(413);
   });
 
-  it('because of its type is a 415', async () => {
+  it('with another media type is a 415', async () => {
     const { id } = await makeModel(forms, { type: 'email' });
     const headers = { 'Content-Type': 'text/xml' };
     const response = await forms.send(`/models/${id}/versions`, { method: 'POST', headers, body: '<x/>' });
     expect(response.status).toBe(415);
   });
+});
 
-  it('is none of these when a language is called like a method, and previews only what is there', async () => {
-    const { id } = await makeModel(forms, { type: 'information' });
-    const json = { defaultLanguage: 'toString', data: { toString: { title: 'x' } } };
-    const draft = await (await forms.send(`/models/${id}/versions`, { method: 'POST', json })).json();
-    expect(draft.data).toEqual({ toString: { title: 'x' } });
-    for (const language of ['valueOf', 'constructor', '__proto__', 'fr', 'x y']) {
-      const path = `/models/${id}/versions/${draft.id}/preview`;
-      expect((await forms.send(path, { method: 'POST', json: { language } })).status).toBe(422);
-    }
-  });
+it('accepts a language named like a method of Object, and previews only existing languages', async () => {
+  const { id } = await makeModel(forms, { type: 'information' });
+  const json = { defaultLanguage: 'toString', data: { toString: { title: 'x' } } };
+  const draft = await (await forms.send(`/models/${id}/versions`, { method: 'POST', json })).json();
+  expect(draft.data).toEqual({ toString: { title: 'x' } });
+  for (const language of ['valueOf', 'constructor', '__proto__', 'fr', 'x y']) {
+    const path = `/models/${id}/versions/${draft.id}/preview`;
+    expect((await forms.send(path, { method: 'POST', json: { language } })).status).toBe(422);
+  }
 });
 
 describe('a theme style sheet', () => {

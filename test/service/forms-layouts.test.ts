@@ -41,7 +41,7 @@ describe('resolving a saved layout', () => {
     expect(await resolve({ layout: layout.id })).toEqual({ layout, active });
   });
 
-  it('shows a new version of it, and of its elements, at once', async () => {
+  it('uses new versions of the layout and of its elements at once', async () => {
     const element = await makeActive(forms, 'processing', sampleContent.processing);
     const saved = await makeActive(forms, 'layout', { elements: [element.key] });
     expect((await resolve({ layout: saved.key })).layout.orientation).toBe('VERTICAL');
@@ -75,7 +75,7 @@ describe('resolving a saved layout', () => {
 });
 
 describe('resolving an inline layout', () => {
-  it('takes the default information and ignores unknown themes and empty texts', async () => {
+  it('uses the default information and ignores unknown themes and empty texts', async () => {
     const { layout } = await resolve({
       layoutData: {
         type: 'layout',
@@ -100,7 +100,7 @@ describe('resolving an inline layout', () => {
     expect((await resolve({ layout: 'layout.001', theme: other.id })).layout.theme).toBe(other.key);
   });
 
-  it('takes blocs of a later generation for the same elements in order', async () => {
+  it('accepts blocs of a later generation as elements in order', async () => {
     const children = [{ key: 'preference.001' }, { key: 'preference.002' }];
     const { layout } = await resolve({
       layoutData: {
@@ -143,7 +143,7 @@ describe('resolving an inline layout', () => {
     expect(await inline(layoutData)).toEqual({ code, pointers });
   }); // biome-ignore format: a table
 
-  it('refuses what is not ACTIVE', async () => {
+  it('rejects entries that are not ACTIVE', async () => {
     const { key } = await makeModel(forms, { type: 'processing' });
     expect(await inline({ elements: [key] })).toMatchObject({ code: 'unknown-element' });
   });
@@ -155,7 +155,7 @@ describe('describing a form', () => {
     return forms.operations.describeForm({ layout, languages });
   };
 
-  it('chooses the language by lookup, else the instance’s', async () => {
+  it('chooses the language by lookup, else that of the instance', async () => {
     expect((await describeIn(['de', 'fr-CA', 'ar'])).language).toBe('fr');
     expect((await describeIn(['*', 'de'])).language).toBe('en');
     expect((await describeIn(['ar-EG-u-nu-latn'])).language).toBe('ar');
@@ -168,7 +168,7 @@ describe('describing a form', () => {
     expect(form.elements.map(({ content }) => content.lang)).toEqual(['ar', 'en']);
   });
 
-  it('says what may be answered', async () => {
+  it('lists the allowed answers', async () => {
     const { elements } = await describeIn(
       ['en'],
       ['processing.003', 'preference.001', 'preference.002', 'preference.003'],
@@ -185,14 +185,14 @@ describe('describing a form', () => {
     expect(elements[0]).toMatchObject({ answers: ['accepted'], entry: { name: 'Booking' }, owner: null });
   });
 
-  it('shows a new name of an entry at once', async () => {
+  it('uses a new name of an entry at once', async () => {
     const { id, key } = await makeActive(forms, 'processing', sampleContent.processing);
     await describeIn(['en'], [key]);
     await forms.send(`/models/${id}`, { method: 'PUT', json: { name: 'Renamed' } });
     expect((await describeIn(['en'], [key])).elements[0]?.entry.name).toBe('Renamed');
   });
 
-  it('names the theme with its logo, and texts in the language of the form', async () => {
+  it('returns the theme with its logo, and texts in the language of the form', async () => {
     const { layout } = await resolve({ layout: 'layout.001', theme: 'theme.001' });
     const form = await forms.operations.describeForm({ layout, languages: ['ar'] });
     expect(form.theme).toEqual({ key: 'theme.001', serial: '1.0', logo: null });
@@ -203,7 +203,7 @@ describe('describing a form', () => {
 });
 
 describe('the demonstration', () => {
-  it('has every model of §12, ACTIVE 1.0, in three languages', async () => {
+  it('has every model ACTIVE with serial 1.0 in three languages', async () => {
     const { values } = await (await forms.send('/models?keyword=001&size=200')).json();
     const { values: more } = await (
       await forms.send('/models?keys=processing.002,processing.003,preference.002,preference.003')

@@ -42,7 +42,7 @@ it.each([
   expect(await answer.json()).toMatchObject({ errors: [{ pointer }] });
 });
 
-it('Every fault of a filter is told at once', async () => {
+it('rejects a filter with all its faults together', async () => {
   const answer = await forms.send('/models?types=foo&statuses=bar');
   expect(await answer.json()).toMatchObject({ errors: [{ pointer: '/types' }, { pointer: '/statuses' }] });
 });

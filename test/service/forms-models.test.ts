@@ -35,7 +35,7 @@ describe('an entry', () => {
     expect((await makeModel(forms, { type: 'processing' })).key).toBe('processing.042');
   });
 
-  it('is not made twice with one key, however many ask at once', async () => {
+  it('is created once per key under concurrent requests', async () => {
     const json = { type: 'theme', name: 'Same', key: 'same.key' };
     const made = await Promise.all(
       Array.from({ length: 8 }, () => forms.send('/models', { method: 'POST', json })),
@@ -43,12 +43,12 @@ describe('an entry', () => {
     expect(made.map(({ status }) => status).sort()).toEqual([201, ...Array(7).fill(409)]);
   });
 
-  it('gets a key of its own when many are made at once without one', async () => {
+  it('gets a unique key when many are created concurrently without one', async () => {
     const made = await Promise.all(Array.from({ length: 8 }, () => makeModel(forms, { type: 'email' })));
     expect(new Set(made.map(({ key }) => key)).size).toBe(8);
   });
 
-  it('is refused with a pointer for every fault', async () => {
+  it('is rejected with a pointer for every fault', async () => {
     const json = { type: 'poem', name: '', key: 'a b', sharedWith: ['x'.repeat(256)] };
     const response = await forms.send('/models', { method: 'POST', json });
     expect(response.status).toBe(422);
@@ -67,13 +67,13 @@ describe('an entry', () => {
     },
   );
 
-  it('keeps what a change does not name', async () => {
+  it('keeps the members that a change omits', async () => {
     const { id } = await makeModel(forms, { type: 'email', name: 'Before', description: 'Kept' });
     const changed = await (await put(`/models/${id}`, { name: 'After', shared: true })).json();
     expect(changed).toMatchObject({ name: 'After', description: 'Kept', shared: true });
   });
 
-  it('is changed only if it still is what the client read', async () => {
+  it('is changed only if the client has read its present revision', async () => {
     const { id } = await makeModel(forms, { type: 'email' });
     const tag = (await forms.send(`/models/${id}`)).headers.get('etag') ?? '';
     const first = await put(`/models/${id}`, { name: 'First' }, { 'If-Match': tag });
@@ -98,7 +98,7 @@ describe('an entry', () => {
 });
 
 describe('the list of models', () => {
-  it('is filtered by type, key, status, language and keyword, and has pages', async () => {
+  it('can be filtered by type, key, status, language and keyword, and is paginated', async () => {
     const { id } = await makeActive(forms, 'processing', sampleContent.processing, 'list.one');
     await makeModel(forms, { type: 'theme', key: 'list.two', name: 'A 100% theme' });
     const keys = async (query: string) => (await read(`/models?${query}`)).values.map(({ key }) => key);
@@ -142,7 +142,7 @@ describe('rights', () => {
 });
 
 describe('the default information', () => {
-  it('is one at a time, cannot be deleted, and is information', async () => {
+  it('is a single information model and cannot be deleted', async () => {
     const first = await makeActive(forms, 'information', sampleContent.information);
     const second = await makeActive(forms, 'information', sampleContent.information);
     const theme = await makeModel(forms, { type: 'theme' });
@@ -156,7 +156,7 @@ describe('the default information', () => {
 });
 
 describe('deleting an entry', () => {
-  it('removes one that was never answered, and its key may be used again with later serials', async () => {
+  it('removes one without answers; its key can be reused with later serials', async () => {
     const { id, key } = await makeActive(forms, 'processing', sampleContent.processing);
     expect((await remove(`/models/${id}`)).status).toBe(204);
     expect((await forms.send(`/models/${id}`)).status).toBe(404);
@@ -166,7 +166,7 @@ describe('deleting an entry', () => {
     expect(entry.versions[0]?.serial).toBe('2.0');
   });
 
-  it('archives one that was answered and keeps it, DELETED', async () => {
+  it('archives one with answers and keeps it as DELETED', async () => {
     const info = await makeActive(forms, 'information', sampleContent.information);
     const element = await makeActive(forms, 'processing', sampleContent.processing);
     const { layout } = await forms.operations.resolveLayout({
@@ -197,7 +197,7 @@ describe('deleting an entry', () => {
     });
   });
 
-  it('is refused while ACTIVE layouts use it, and names them', async () => {
+  it('is rejected while ACTIVE layouts use the entry, and lists them', async () => {
     const element = await makeActive(forms, 'processing', sampleContent.processing);
     const theme = await makeActive(forms, 'theme', sampleContent.theme);
     const layout = await makeActive(forms, 'layout', {
@@ -214,7 +214,7 @@ describe('deleting an entry', () => {
     expect((await remove(`/models/${element.id}`)).status).toBe(204);
   });
 
-  it('never leaves an ACTIVE layout without its element, whichever of two comes first', async () => {
+  it('never leaves an ACTIVE layout without its element under concurrent requests', async () => {
     for (let round = 0; round < 5; round += 1) {
       const element = await makeActive(forms, 'processing', sampleContent.processing);
       const layout = await makeModel(forms, { type: 'layout' });
@@ -231,7 +231,7 @@ describe('deleting an entry', () => {
 });
 
 describe('export and import', () => {
-  it('carry an entry to a free key, as a draft', async () => {
+  it('copy an entry to a free key as a draft', async () => {
     const { id } = await makeActive(forms, 'preference', sampleContent.preference);
     const exported = await read(`/models/${id}/export`);
     const imported = await forms.send('/models/import', {
@@ -247,7 +247,7 @@ describe('export and import', () => {
     expect((await forms.send('/models/import', { method: 'POST', json: exported })).status).toBe(409);
   });
 
-  it('checks imported content like any other, and keeps nothing of it when it is wrong', async () => {
+  it('check imported content like any other, and store nothing if it is invalid', async () => {
     const versions = [{ defaultLanguage: 'en', data: { en: { title: 'No more' } } }];
     const json = { key: 'imported.bad', type: 'processing', name: 'Bad', versions };
     const response = await forms.send('/models/import', { method: 'POST', json });

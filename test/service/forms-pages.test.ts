@@ -16,7 +16,7 @@ const visit = (path: string, headers = {}) => forms.send(path, { as: 'nobody', h
 const browser = { Accept: 'text/html,application/xhtml+xml;q=0.9,*/*;q=0.8' };
 
 describe('the first page', () => {
-  it('embeds a form in demo mode and is in the reader’s language', async () => {
+  it('embeds a form in demo mode, in the reader’s language', async () => {
     const page = await visit('/', { 'Accept-Language': 'fr-CA' });
     expect(page.status).toBe(200);
     const html = await page.text();
@@ -25,7 +25,7 @@ describe('the first page', () => {
     expect(page.headers.get('vary')).toContain('Accept-Language');
   });
 
-  it('has the instance’s name otherwise, and no pretend site', async () => {
+  it('has the instance’s name outside demo mode, and no sample site', async () => {
     const html = await (await plain.send('/', { as: 'nobody' })).text();
     expect(html).toContain('Accord');
     expect(html).not.toContain('/consents/demo');
@@ -41,20 +41,20 @@ describe('the contract', () => {
     expect(parse(await (await visit('/openapi.yaml')).text())).toEqual(json);
   });
 
-  it('can be read as a page', async () => {
+  it('is shown as a page', async () => {
     const page = await visit('/docs', browser);
     expect(await page.text()).toContain('/consents');
     expect(page.headers.get('content-security-policy')).toContain("frame-ancestors 'none'");
   });
 
-  it('has a page for every problem, and a 404 for others', async () => {
+  it('has a page for every problem code and answers 404 for others', async () => {
     for (const code of ['stale-serial', 'unavailable'])
       expect((await visit(`/docs/problems/${code}`)).status).toBe(200);
     for (const code of ['nope', 'constructor', 'toString'])
       expect((await visit(`/docs/problems/${code}`)).status).toBe(404);
   });
 
-  it('says what the instance offers', async () => {
+  it('describes the configuration of the instance', async () => {
     expect(await (await visit('/system/config')).json()).toMatchObject({
       language: 'en',
       languages: expect.arrayContaining(['en', 'fr', 'ar']),
@@ -63,7 +63,7 @@ describe('the contract', () => {
 });
 
 describe('errors', () => {
-  it('are pages for browsers and problem documents for others', async () => {
+  it('are pages for browsers and problem documents for other clients', async () => {
     const page = await visit('/models', { ...browser, 'Accept-Language': 'ar' });
     expect(page.status).toBe(401);
     expect(await page.text()).toContain('dir="rtl"');
@@ -75,7 +75,7 @@ describe('errors', () => {
 });
 
 describe('assets', () => {
-  it('are kept for a year by their own name and looked at again by the plain one', async () => {
+  it('are cached for a year under the hashed name and revalidated under the plain name', async () => {
     const html = await (await visit('/')).text();
     const style = /\/assets\/accord\.\w+\.css/.exec(html)?.[0] ?? '';
     const file = await visit(style);
@@ -99,7 +99,7 @@ describe('assets', () => {
 });
 
 describe('the style sheet of a theme', () => {
-  it('is scoped under the root and never changes', async () => {
+  it('is scoped under the root and immutable', async () => {
     const style = await visit('/assets/themes/theme.001/1.0.css');
     expect(style.headers.get('cache-control')).toContain('immutable');
     expect(style.headers.get('content-type')).toBe('text/css; charset=utf-8');
@@ -125,7 +125,7 @@ describe('a logo', () => {
     });
   const png = pngOf(40, 20);
 
-  it('is uploaded, named in the theme’s content, served from our own origin, and shown', async () => {
+  it('is uploaded, used in the theme’s content, served from our own origin and displayed', async () => {
     const { id } = await makeModel(forms, { type: 'theme', key: 'theme.logo' });
     const uploaded = await put(id, 'image/png', png);
     expect(uploaded.status).toBe(200);
@@ -146,7 +146,7 @@ describe('a logo', () => {
     expect(await css.text()).toContain('#123456');
   });
 
-  it('is known by its bytes, not by what the request calls it', async () => {
+  it('is detected by its bytes, not by the declared media type', async () => {
     const { id } = await makeModel(forms, { type: 'theme' });
     const svg = Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>');
     expect((await put(id, 'image/png', svg)).status).toBe(422);
@@ -158,7 +158,7 @@ describe('a logo', () => {
     expect((await visit(logoPath)).headers.get('content-type')).toBe('image/png');
   });
 
-  it('belongs to a theme', async () => {
+  it('can be uploaded to a theme only', async () => {
     const { id } = await makeModel(forms, { type: 'email' });
     expect((await put(id, 'image/png', png)).status).toBe(422);
     expect((await visit('/assets/logos/nope')).status).toBe(404);
@@ -191,14 +191,14 @@ describe('a preview', () => {
     expect(await page.text()).toContain(text);
   });
 
-  it('is in the language asked for', async () => {
+  it('is in the requested language', async () => {
     const html = await (await preview('layout.001', { language: 'ar' })).text();
     expect(html).toContain('<html lang="ar" dir="rtl"');
     expect(html).toContain('حفظ اختياراتي');
     expect((await preview('layout.001', { language: 'de' })).status).toBe(422);
   });
 
-  it('of content that is not saved shows that, and checks it', async () => {
+  it('of unsaved content shows and checks that content', async () => {
     const data = { title: 'Unsaved', data: 'd', usage: 'u', retention: { label: 'r' } };
     expect(await (await preview('processing.001', { data })).text()).toContain('Unsaved');
     const wrong = await preview('processing.001', { data: { ...data, title: '' }, orientation: 'ROUND' });
@@ -207,7 +207,7 @@ describe('a preview', () => {
     expect(errors.map(({ pointer }) => pointer)).toEqual(['/data/title', '/orientation']);
   });
 
-  it('of a layout that names what is not ACTIVE says so', async () => {
+  it('of a layout with inactive entries reports them', async () => {
     const { key } = await makeModel(forms, { type: 'processing' });
     const layout = await makeActive(forms, 'layout', { elements: [key] });
     expect((await preview(layout.key)).status).toBe(422);

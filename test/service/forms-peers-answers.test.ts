@@ -91,7 +91,7 @@ describe('answers to a peer’s elements', () => {
     });
   });
 
-  it('are sealed to the peer and taken out of our own, with what was asked and without its host', async () => {
+  it('are sealed to the peer with the asked elements, without its host, and removed from our own answers', async () => {
     const elements = ['study', `study@${at}`, `wishes@${at}`];
     const result = await check({ [own]: ['refused'], [theirs()]: ['accepted'] }, { elements });
     if (result.outcome !== 'valid') throw new Error('valid');
@@ -119,7 +119,7 @@ describe('answers to a peer’s elements', () => {
     expect(JSON.stringify(result)).not.toContain('"accepted"]');
   });
 
-  it('are told of with the address of their owner where another peer has its name, and sealed the same', async () => {
+  it('show the owner’s host if another peer has its name, and are sealed without it', async () => {
     const namesake = { ...lab, url: 'https://namesake.example' };
     await keep([sharedInformation], namesake);
     const [part] = await partsOf(check({ [own]: ['refused'], [theirs()]: ['accepted'] }));
@@ -129,7 +129,7 @@ describe('answers to a peer’s elements', () => {
     expect((await read(part)).answers).toEqual({ 'element/processing/study/1.0': ['accepted'] });
   });
 
-  it('of two peers are two parts, each for its owner alone, never twice under one name', async () => {
+  it('of two peers become two parts, each for its owner only, with different ids', async () => {
     const answers = {
       [theirs()]: ['accepted'],
       'element/processing/care@clinic.example/1.0': ['refused'],
@@ -143,7 +143,7 @@ describe('answers to a peer’s elements', () => {
     expect(new Set([first, second, ...again].map((part) => part?.sid)).size).toBe(4);
   });
 
-  it('to a former MINOR are taken from whoever had it on the screen, those to a former MAJOR are stale', async () => {
+  it('to a former MINOR are accepted if it was displayed; those to a former MAJOR are stale', async () => {
     await keep([sharedInformation, sharedEntry({ serial: '1.1' })]);
     const checked = (serial: string, given?: Given) =>
       check({ [own]: ['refused'], [theirs(serial)]: ['accepted'] }, given);
@@ -155,12 +155,12 @@ describe('answers to a peer’s elements', () => {
     expect(await checked('1.1')).toMatchObject({ outcome: 'stale' });
   });
 
-  it('to what the peer has withdrawn are stale', async () => {
+  it('to withdrawn elements of the peer are stale', async () => {
     await keep([sharedInformation]);
     expect(await check({ [own]: ['refused'], [theirs()]: ['accepted'] })).toMatchObject({ outcome: 'stale' });
   });
 
-  it('are given by accept-all and refuse-all too', async () => {
+  it('are also set by accept-all and refuse-all', async () => {
     for (const [action, decision] of [
       ['accept-all', 'accepted'],
       ['refuse-all', 'refused'],
@@ -171,7 +171,7 @@ describe('answers to a peer’s elements', () => {
     }
   });
 
-  it('cannot be taken where nobody is told who asks', async () => {
+  it('are not accepted without the information of the peer', async () => {
     await keep([sharedEntry()]);
     const failure = await check({ [own]: ['refused'], [theirs()]: ['accepted'] }).catch(
       (error: Failure) => error,
@@ -187,13 +187,13 @@ describe('in a child, answers to a peer’s elements', () => {
     'accord-shown': [own, theirs(), theirs('1.0', 'preference', 'news')],
     ...{ info: [information], [own]: ['refused'] },
   };
-  it('may be left out: nothing was asked then, and boxes left empty are no answer', async () => {
+  it('may be omitted: the elements then count as not asked, and empty boxes as no answer', async () => {
     expect(await partsOf(check({ [own]: ['refused'] }, { elements, child: true }))).toEqual([]);
     expect(await partsOf(check(post, { elements, child: true, form: true }))).toEqual([]);
     // In the first form they are.
     expect(await check(post, { elements, form: true })).toMatchObject({ faults: [{ code: 'required' }] });
   });
-  it('are sealed alone where they are given', async () => {
+  it('are sealed without the unanswered elements', async () => {
     const [part] = await partsOf(
       check({ ...post, [theirs()]: ['refused'] }, { elements, child: true, form: true }),
     );
@@ -202,12 +202,12 @@ describe('in a child, answers to a peer’s elements', () => {
       answers: { 'element/processing/study/1.0': ['refused'] },
     });
   });
-  it('are given by accept-all', async () => {
+  it('are set by accept-all', async () => {
     const pressed = { ...post, 'accord-action': ['accept-all'] };
     const [part] = await partsOf(check(pressed, { elements, child: true, form: true }));
     expect((await read(part)).answers).toEqual({ 'element/processing/study/1.0': ['accepted'] });
   });
-  it('have to be possible all the same', async () => {
+  it('must still be valid', async () => {
     expect(await check({ ...post, [theirs()]: ['perhaps'] }, { elements, child: true })).toMatchObject({
       outcome: 'invalid',
     });

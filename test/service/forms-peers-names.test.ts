@@ -35,14 +35,14 @@ async function namesIn(hosts: string[]): Promise<string[]> {
   return peers.map(({ name }) => name);
 }
 
-describe('who asks', () => {
-  it('is told by name alone where one owner has it', async () => {
+describe('the displayed name of a peer', () => {
+  it('has no host if the name is unique', async () => {
     await pairWith('north.example', 'Northern Clinic');
     await pairWith('south.example', 'Southern Clinic');
     expect(await namesIn(['north.example', 'south.example'])).toEqual(['Northern Clinic', 'Southern Clinic']);
   });
 
-  it('is told with the address where two peers have one name, however it is written, whether both are asked for or not', async () => {
+  it('includes the host if two peers have the same name in any spelling, even if one of them is not in the form', async () => {
     await pairWith('north.example', 'The Clinic');
     const before = await describeForm(['north.example']);
     const end = await pairWith('south.example:8443', 'the clinic');
@@ -58,7 +58,7 @@ describe('who asks', () => {
     expect(await namesIn(['north.example'])).toEqual(['The Clinic']);
   });
 
-  it('is told with the address where the names of two peers look the same', async () => {
+  it('includes the host if the names of two peers look the same', async () => {
     await pairWith('north.example', 'The Clinic');
     for (const name of [
       'The\u00a0Clinic',
@@ -77,13 +77,13 @@ describe('who asks', () => {
     expect(await namesIn(['north.example'])).toEqual(['The Clinic']);
   });
 
-  it('is told with the address until it is known how all names look', async () => {
+  it('includes the host until all names have been compared', async () => {
     await pairWith('north.example', 'The Clinic');
     await forms.db.query(sql`UPDATE peers SET appearance = NULL`);
     expect(await namesIn(['north.example'])).toEqual(['The Clinic (north.example)']);
   });
 
-  it('is told with the address where a peer has the name of this instance', async () => {
+  it('includes the host if it equals the name of this instance', async () => {
     await pairWith('north.example', 'ACCORD');
     expect(await namesIn(['north.example'])).toEqual(['ACCORD (north.example)']);
   });

@@ -64,7 +64,7 @@ describe("a form with a peer's elements", () => {
     expect(form.info.owner).toBeNull();
   });
 
-  it('mixes the elements of several peers as the layout does, and groups them by peer', async () => {
+  it('lists the elements of several peers in layout order and groups them by peer', async () => {
     const clinic = samplePeer('https://clinic.example', 'Lakeside Clinic');
     await keep([sharedInformation, sharedEntry({ key: 'care' }), sharedEntry({ key: 'food' })], clinic);
     await keep([sharedInformation, sharedEntry(), sharedEntry({ key: 'trial' })]);
@@ -89,7 +89,7 @@ describe("a form with a peer's elements", () => {
     await forms.operations.forgetPeer({ url: clinic.url });
   });
 
-  it('may have no element of its own', async () => {
+  it('does not need an own element', async () => {
     expect((await formOf([`study@${at}`])).elements).toHaveLength(1);
   });
 
@@ -105,7 +105,7 @@ describe("a form with a peer's elements", () => {
     expect((await formOf([`study@${at}`], ['de'])).language).toBe('en');
   });
 
-  it('may be written in blocs, with locations; a peer’s information among them is no question', async () => {
+  it('may be written in blocs with locations; a peer’s information in them is not a question', async () => {
     const { layout } = await resolve([], {
       elements: undefined,
       blocs: [
@@ -119,25 +119,25 @@ describe("a form with a peer's elements", () => {
     expect(layout.elements).toEqual(['study', `study@${at}`]);
   });
 
-  it('is the same however the host is written, so that nothing is asked twice', async () => {
+  it('treats all spellings of a host as equal, so that no element is asked twice', async () => {
     expect((await resolve(['study@LAB.example:8443'])).layout.elements).toEqual([`study@${at}`]);
     const twice = await failureOf(resolve([`study@${at}`, 'study@Lab.Example:8443']));
     expect(twice).toMatchObject({ code: 'layout-conflict', errors: [{ pointer: '/layoutData/elements/1' }] });
   });
 });
 
-describe('what a layout may not name of peers', () => {
+describe('a reference in a layout that is not allowed', () => {
   it.each([
-    ['of nobody', 'study@nobody.example'],
+    ['of an unknown peer', 'study@nobody.example'],
     ['that the peer does not have', `nothing@${at}`],
-    ['that is an information', `about.us@${at}`],
+    ['that is information', `about.us@${at}`],
     ['of the same host at another port', 'study@lab.example'],
     ['with two hosts', `study@lab.example@${at}`],
     ['with a path', `study@${at}/x`],
     ['with credentials', `study@me:secret@${at}`],
-    ['with nothing for a host', 'study@'],
-    ['with nothing for a key', `@${at}`],
-  ])('an element %s is refused at its place', async (_what, reference) => {
+    ['without a host', 'study@'],
+    ['without a key', `@${at}`],
+  ])('(an element %s) is rejected with a pointer', async (_what, reference) => {
     const failure = await failureOf(resolve(['study', reference]));
     expect(failure).toMatchObject({
       code: 'unknown-element',
@@ -146,12 +146,12 @@ describe('what a layout may not name of peers', () => {
     expect(failure.errors?.[0]?.detail).toContain(reference);
   });
 
-  it('is the information of the form itself', async () => {
+  it('(a peer’s information as that of the form) is rejected', async () => {
     const failure = await failureOf(resolve(['study'], { info: `about.us@${at}` }));
     expect(failure).toMatchObject({ code: 'unknown-element', errors: [{ pointer: '/layoutData/info' }] });
   });
 
-  it('are conditions beside other questions, whoever asks them', async () => {
+  it('(conditions beside other elements of any owner) is rejected', async () => {
     await keep([
       sharedInformation,
       sharedEntry({ serial: '2.0', type: 'conditions', data: { en: sampleContent.conditions } }),
@@ -160,7 +160,7 @@ describe('what a layout may not name of peers', () => {
     expect((await resolve(['own.conditions', `study@${at}`])).layout.elements).toHaveLength(2);
   });
 
-  it('is asked by nobody who does not say who they are: already the form tells whose information is missing', async () => {
+  it('(an element of a peer without information) is rejected with the name of the peer', async () => {
     const { layout } = await resolve(['study', `study@${at}`]);
     await keep([sharedEntry()]);
     for (const asked of [resolve([`study@${at}`]), forms.operations.describeForm({ layout, languages: [] })])
@@ -168,7 +168,7 @@ describe('what a layout may not name of peers', () => {
     expect((await formOf(['study'])).elements).toHaveLength(1);
   });
 
-  it('a saved layout is not activated with what no peer shares', async () => {
+  it('(an element that no peer shares) prevents the activation of a saved layout', async () => {
     await makeActive(forms, 'layout', { type: 'layout', elements: ['study', `study@${at}`] }, 'mixed');
     expect((await forms.operations.resolveLayout({ layout: 'mixed' })).layout.elements).toEqual([
       'study',
@@ -180,7 +180,7 @@ describe('what a layout may not name of peers', () => {
 });
 
 describe('a peer’s catalogue', () => {
-  it('changes nothing when it comes again, and keeps former MINORs for who has them on the screen', async () => {
+  it('changes nothing when received again, and keeps former MINORs for forms that show them', async () => {
     const before = await forms.db.query(sql`SELECT v.id FROM peer_versions AS v ORDER BY v.id`);
     await keep([sharedInformation, sharedEntry()]);
     expect(await forms.db.query(sql`SELECT v.id FROM peer_versions AS v ORDER BY v.id`)).toEqual(before);
@@ -196,7 +196,7 @@ describe('a peer’s catalogue', () => {
     expect((await resolve([`study@${at}`])).active[`study@${at}`]?.major).toBe(2);
   });
 
-  it('that shows something else under a known serial is not shown, so that nobody answers what they have not read', async () => {
+  it('with other content under a known serial is not stored, so that subjects answer only what they have read', async () => {
     const changed = sharedEntry({ data: { en: { ...sampleContent.processing, title: 'Substituted' } } });
     expect(await keep([sharedInformation, changed])).toEqual(['study']);
     expect(await failureOf(resolve([`study@${at}`]))).toMatchObject({ code: 'unknown-element' });
@@ -209,7 +209,7 @@ describe('a peer’s catalogue', () => {
     expect((await formOf([`study@${at}`])).elements[0]?.content).toMatchObject({ title: 'Substituted' });
   });
 
-  it('that comes twice at once with two contents under one serial is believed once', async () => {
+  it('received concurrently with two contents under one serial is stored once', async () => {
     const titled = (title: string) =>
       sharedEntry({ serial: '1.1', data: { en: { ...sampleContent.processing, title } } });
     const refused = await Promise.all(
@@ -223,7 +223,7 @@ describe('a peer’s catalogue', () => {
     expect(await forms.db.query(stored)).toHaveLength(1);
   });
 
-  it('is remembered by its serials, so many and no more', async () => {
+  it('is checked against a bounded number of former serials', async () => {
     await forms.db.query(sql`
       INSERT INTO peer_serials (peer, key, major, minor, digest, known_at)
       SELECT ${lab.url}, 'old', 1, n, '', accord_now() - n * interval '1 second' FROM generate_series(1, 20000) AS n`);
@@ -235,12 +235,12 @@ describe('a peer’s catalogue', () => {
     expect(kept).toEqual({ all: 20_000, oldest: 19_997, study: 2 });
   });
 
-  it('may have the members of a content in another order', async () => {
+  it('may have the members of its contents in another order', async () => {
     const data = { en: Object.fromEntries(Object.entries(sampleContent.processing).reverse()) };
     expect(await keep([sharedInformation, sharedEntry({ data })])).toEqual([]);
   });
 
-  it('withdraws what it does not have any more, when it is whole and not before', async () => {
+  it('withdraws missing elements once it is complete, and not before', async () => {
     const { layout } = await resolve(['study', `study@${at}`]);
     await forms.operations.storePeerEntries({ peer: lab, state: 'next', entries: [sharedInformation] });
     expect((await forms.operations.describeForm({ layout, languages: [] })).elements).toHaveLength(2);
@@ -253,7 +253,7 @@ describe('a peer’s catalogue', () => {
     expect((await forms.operations.describeForm({ layout, languages: [] })).elements).toHaveLength(2);
   });
 
-  it('is what the copy is, whatever came before and in whatever portions it comes', async () => {
+  it('determines the copy, whatever was stored before and in whatever pages it arrives', async () => {
     const version = fc.record({
       key: fc.constantFrom('study', 'trial', 'sleep', 'food'),
       serial: fc.constantFrom('1.0', '1.1', '1.2', '2.0'),
@@ -301,7 +301,7 @@ describe('a peer’s catalogue', () => {
     });
   });
 
-  it('that was never received, or whose copy was lost, is asked for again', async () => {
+  it('that was never received or whose copy was lost is requested again', async () => {
     const finish = (state: string, url = lab.url) =>
       forms.operations.finishPeerCatalogue({ url, state, asOf: new Date().toISOString() });
     expect(await finish('never seen')).toEqual({ held: false });
@@ -318,7 +318,7 @@ describe('a peer’s catalogue', () => {
     expect((await resolve([`study@${at}`])).layout.elements).toHaveLength(1);
   });
 
-  it('of a peer that is no peer any more is forgotten', async () => {
+  it('of a removed peer is deleted', async () => {
     const { layout } = await resolve(['study', `study@${at}`]);
     await forms.operations.forgetPeer({ url: lab.url });
     await forms.operations.forgetPeer({ url: lab.url });
@@ -327,49 +327,49 @@ describe('a peer’s catalogue', () => {
   });
 });
 
-describe('what breaks a rule', () => {
+describe('an invalid entry of a peer', () => {
   const html = '<img src=x onerror="alert(1)"><script>alert(2)</script><b>bold</b>';
   const { processing, preference, conditions } = sampleContent;
   const cases: [string, Partial<PeerEntry> | Record<string, unknown>][] = [
-    ['a content without what it needs', { data: { en: { title: 'No more' } } }],
-    ['a content in no language', { data: {} }],
-    ['a default language that is not there', { defaultLanguage: 'fr' }],
+    ['content without a required member', { data: { en: { title: 'No more' } } }],
+    ['content without a language', { data: {} }],
+    ['a default language without content', { defaultLanguage: 'fr' }],
     [
       'languages that ask different things',
       { data: { en: processing, fr: { ...processing, refusable: false } } },
     ],
-    ['too long a text', { data: { en: { ...processing, title: 'x'.repeat(501) } } }],
-    ['a list for content', { data: [] as never }],
+    ['a text that is too long', { data: { en: { ...processing, title: 'x'.repeat(501) } } }],
+    ['a list as content', { data: [] as never }],
     ['no serial', { serial: 'latest' }],
     ['the serial 0.1', { serial: '0.1' }],
     ['a key with a host', { key: 'study@elsewhere.example' }],
-    ['a key for a prototype', { key: '__proto__' }],
+    ['the key __proto__', { key: '__proto__' }],
     ['the type layout', { type: 'layout', data: { en: { elements: ['study'] } } }],
-    ['a type of Object', { type: 'constructor' }],
+    ['the type constructor', { type: 'constructor' }],
     ['no name', { name: ' ' }],
-    ['a number for a name', { name: 7 }],
+    ['a number as name', { name: 7 }],
     ['a preference without options', { type: 'preference', data: { en: { ...preference, options: [] } } }],
   ];
-  it.each(cases)('%s is left out, and what is right is kept', async (_what, changes) => {
+  it.each(cases)('(%s) is not stored; the valid entries are', async (_what, changes) => {
     const wrong = { ...sharedEntry({ key: 'wrong' }), ...changes } as PeerEntry;
     expect(await keep([sharedInformation, wrong, sharedEntry()])).toHaveLength(1);
     expect((await formOf([`study@${at}`])).elements).toHaveLength(1);
     expect(await failureOf(resolve([`wrong@${at}`]))).toMatchObject({ code: 'unknown-element' });
   });
 
-  it('an entry that was right and is wrong now is not shown any more', async () => {
+  it('is no longer shown, even if it was valid before', async () => {
     expect(
       await keep([sharedInformation, sharedEntry({ serial: '1.1', data: { en: { title: 'No more' } } })]),
     ).toEqual(['study']);
     expect(await failureOf(resolve([`study@${at}`]))).toMatchObject({ code: 'unknown-element' });
   });
 
-  it('the second of two entries of one key is left out', async () => {
+  it('with the key of another one is not stored', async () => {
     expect(await keep([sharedInformation, sharedEntry(), sharedEntry({ serial: '9.0' })])).toEqual(['study']);
     expect((await formOf([`study@${at}`])).elements[0]?.serial).toBe('1.0');
   });
 
-  it('scripts do not get into what is stored, nor into what is shown', async () => {
+  it('cannot bring scripts into stored content or pages', async () => {
     await keep([
       sharedEntry({
         key: 'about.us',
@@ -390,8 +390,8 @@ describe('what breaks a rule', () => {
   });
 });
 
-describe('a copy that grows old', () => {
-  it('says how old it is after a day, and is not shown after thirty', async () => {
+describe('an old copy', () => {
+  it('shows its age after one day and is not shown after 30 days', async () => {
     const { layout } = await resolve(['study', `study@${at}`]);
     const describeIt = () => forms.operations.describeForm({ layout, languages: ['en'] });
     await letAge('23 hours');
@@ -414,7 +414,7 @@ describe('a copy that grows old', () => {
   });
 });
 
-it('two peers with one host are two only for whoever pairs with both: the second is refused', async () => {
+it('rejects a second peer with the same host', async () => {
   const twin = samplePeer('http://lab.example:8443', 'A twin');
   const stored = forms.operations.storePeerEntries({ peer: twin, state: 's', entries: [] });
   expect(await failureOf(stored)).toMatchObject({ code: 'exists' });

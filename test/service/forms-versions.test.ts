@@ -37,14 +37,14 @@ async function activate(id: string, content: object, type: 'MAJOR' | 'MINOR'): P
 }
 
 describe('a draft', () => {
-  it('is one at a time, however many are made at once', async () => {
+  it('is created once per entry under concurrent requests', async () => {
     const { id } = await makeModel(forms, { type: 'processing' });
     const json = { defaultLanguage: 'en', data: { en: processing } };
     const made = await Promise.all(Array.from({ length: 8 }, () => post(`/models/${id}/versions`, json)));
     expect(made.map(({ status }) => status).sort()).toEqual([201, ...Array(7).fill(409)]);
   });
 
-  it('is edited, chosen MAJOR or MINOR, and deleted, each only if it still is what was read', async () => {
+  it('is edited, set MAJOR or MINOR, and deleted only if the client has read its present revision', async () => {
     const { id } = await makeModel(forms, { type: 'processing' });
     const version = `/models/${id}/versions/${await makeDraft(forms, id, { en: processing })}`;
     const tag = (await forms.send(version)).headers.get('etag') ?? '';
@@ -65,7 +65,7 @@ describe('a draft', () => {
 });
 
 describe('activation', () => {
-  it('gives serials: first 1.0, MINOR raises the second number, MAJOR the first, none twice', async () => {
+  it('assigns serials: first 1.0, MINOR raises the second number, MAJOR the first; none is used twice', async () => {
     const { id } = await makeModel(forms, { type: 'processing' });
     expect(await activate(id, processing, 'MINOR')).toBe('1.0');
     expect(await activate(id, processing, 'MINOR')).toBe('1.1');
@@ -80,7 +80,7 @@ describe('activation', () => {
     expect(versions.filter(({ status }) => status === 'ACTIVE')).toHaveLength(1);
   });
 
-  it('of one draft happens once, however many ask at once', async () => {
+  it('of a draft happens once under concurrent requests', async () => {
     const { id } = await makeModel(forms, { type: 'processing' });
     const draft = await makeDraft(forms, id, { en: processing });
     const all = await Promise.all(Array.from({ length: 8 }, () => setStatus(forms, id, draft, 'ACTIVE')));
@@ -88,7 +88,7 @@ describe('activation', () => {
     expect((await read(`/models/${id}`)).versions).toMatchObject([{ serial: '1.0', status: 'ACTIVE' }]);
   });
 
-  it('is followed by an event with the entry, its serial and its version, and so are archiving and deletion', async () => {
+  it('publishes an event with the entry, its serial and its version; so do archiving and deletion', async () => {
     const { id, key, version } = await makeActive(forms, 'processing', processing);
     await setStatus(forms, id, version, 'ARCHIVED');
     await forms.send(`/models/${id}`, { method: 'DELETE' });
@@ -109,7 +109,7 @@ describe('activation', () => {
     await expect.poll(async () => (await forms.db.query(sql`SELECT 1 FROM outbox`)).length).toBe(0);
   });
 
-  it('leads to the version by latest and active', async () => {
+  it('makes the version available under latest and active', async () => {
     const { id, version } = await makeActive(forms, 'processing', processing);
     const draft = await makeDraft(forms, id, { en: processing });
     const latest = await forms.send(`/models/${id}/versions/latest`);
@@ -125,7 +125,7 @@ describe('activation', () => {
   });
 });
 
-describe('every other move', () => {
+describe('every other status change', () => {
   it.each([
     ['DRAFT', 'ARCHIVED'],
     ['DRAFT', 'DRAFT'],
@@ -143,14 +143,14 @@ describe('every other move', () => {
     expect((await read(`/models/${id}/versions/${version}`)).status).toBe(from);
   });
 
-  it('to a status that does not exist is a 422', async () => {
+  it('to an unknown status is a 422', async () => {
     const { id, version } = await makeActive(forms, 'processing', processing);
     expect((await setStatus(forms, id, version, 'DELETED')).status).toBe(422);
   });
 });
 
 describe('an activated version', () => {
-  it('never changes again: not by the API', async () => {
+  it('cannot be changed through the API', async () => {
     const { id, version } = await makeActive(forms, 'processing', processing);
     const path = `/models/${id}/versions/${version}`;
     expect((await put(path, { defaultLanguage: 'en', data: { en: processing } })).status).toBe(409);
@@ -158,7 +158,7 @@ describe('an activated version', () => {
     expect((await forms.send(path, { method: 'DELETE' })).status).toBe(409);
   });
 
-  it('nor by SQL', async () => {
+  it('cannot be changed by SQL', async () => {
     const { version } = await makeActive(forms, 'processing', processing);
     const { db } = forms;
     const changes = [
@@ -189,7 +189,7 @@ describe('a MINOR version', () => {
     ['options reordered', { options: ['Never', 'Weekly', 'Daily'] }, '/data/en/options/0'],
     ['another valueType', { valueType: 'LIST_SINGLE' }, '/data/en/valueType'],
     ['optional', { optional: true }, '/data/en/optional'],
-  ])('may not have %s; a MAJOR may', async (_what, change, pointer) => {
+  ])('must not have %s; a MAJOR may', async (_what, change, pointer) => {
     const { id } = await makeActive(forms, 'preference', preference);
     const draft = await makeDraft(forms, id, { en: { ...preference, ...change } });
     const refused = await setStatus(forms, id, draft, 'ACTIVE');
@@ -199,7 +199,7 @@ describe('a MINOR version', () => {
     expect((await setStatus(forms, id, draft, 'ACTIVE')).status).toBe(200);
   });
 
-  it('may not become refusable or stop being so', async () => {
+  it('must not change whether it is refusable', async () => {
     const { id } = await makeActive(forms, 'processing', processing);
     const draft = await makeDraft(forms, id, { en: { ...processing, refusable: false } });
     const refused = await setStatus(forms, id, draft, 'ACTIVE');
@@ -208,7 +208,7 @@ describe('a MINOR version', () => {
 });
 
 describe('the list of versions', () => {
-  it('has pages, newest first, and refuses a cursor that it did not give', async () => {
+  it('is paginated, newest first, and rejects foreign cursors', async () => {
     const { id } = await makeModel(forms, { type: 'email' });
     for (let count = 0; count < 3; count += 1) await activate(id, sampleContent.email, 'MINOR');
     const first = await forms.send(`/models/${id}/versions?limit=2`);
@@ -224,7 +224,7 @@ describe('the list of versions', () => {
 });
 
 describe('a layout', () => {
-  it('is activated only if what it names exists and fits', async () => {
+  it('is activated only if its references resolve without conflict', async () => {
     const element = await makeActive(forms, 'processing', processing);
     const conditions = await makeActive(forms, 'conditions', sampleContent.conditions);
     const cases: [object, number, string?][] = [
@@ -243,7 +243,7 @@ describe('a layout', () => {
     }
   });
 
-  it('may name an element that is not ACTIVE yet', async () => {
+  it('may refer to an element that is not ACTIVE yet', async () => {
     const { key } = await makeModel(forms, { type: 'processing' });
     await makeActive(forms, 'layout', { type: 'layout', elements: [key] });
   });

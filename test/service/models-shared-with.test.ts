@@ -28,13 +28,13 @@ const change = ({ id, name }: Entry, sharedWith: string[]) =>
   admin.send('PUT', `/models/${id}`, { name, sharedWith });
 
 describe('the peers that an entry is shared with', () => {
-  it('may be named as soon as they are paired, also when the entry is created', async () => {
+  it('can be listed as soon as they are paired, also when the entry is created', async () => {
     expect(await made([partner])).toMatchObject({ sharedWith: [partner] });
     const entry = await made([]);
     expect(await (await change(entry, [partner])).json()).toMatchObject({ sharedWith: [partner] });
   });
 
-  it('are refused at their place when they are not peers, and nothing changes', async () => {
+  it('are rejected with a pointer if they are unknown, and nothing changes', async () => {
     const entry = await made([]);
     for (const response of [
       await change(entry, [partner, randomUUID()]),
@@ -48,7 +48,7 @@ describe('the peers that an entry is shared with', () => {
     expect(await (await admin.get(`/models/${entry.id}`)).json()).toMatchObject({ sharedWith: [] });
   });
 
-  it('may stay when they were removed since, and may not be added again', async () => {
+  it('may stay listed after their removal, but cannot be added again', async () => {
     const [before, after] = [await made([partner]), await made([])];
     expect((await admin.send('DELETE', `/peers/${partner}`)).status).toBe(204);
     expect((await change(before, [partner])).status).toBe(200);

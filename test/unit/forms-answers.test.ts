@@ -97,7 +97,7 @@ const answered = fc
   );
 
 describe('checking answers', () => {
-  it('accepts every right map, in any order of its entries, with positions that name the texts', () => {
+  it('accepts every valid map in any order and returns positions that match the texts', () => {
     fc.assert(
       fc.property(
         answered,
@@ -120,7 +120,7 @@ describe('checking answers', () => {
     );
   });
 
-  it('never throws, never accepts an unknown element, and answers only what was asked, whatever it is given', () => {
+  it('never throws, accepts no unknown element and returns only answers to asked elements, for any input', () => {
     const names = fc.oneof(
       fc.string(),
       fc.constantFrom(
@@ -164,7 +164,7 @@ describe('checking answers', () => {
     );
   });
 
-  it('asks for every required element that is not hidden, and for no other', () => {
+  it('requires exactly the required elements that are not hidden', () => {
     fc.assert(
       fc.property(
         fc.array(element, { minLength: 1, maxLength: 6 }),
@@ -188,7 +188,7 @@ describe('checking answers', () => {
     );
   });
 
-  it('gives the same answers again for what it recorded', () => {
+  it('returns the same answers when given its own result', () => {
     fc.assert(
       fc.property(answered, ([elements, values]) => {
         const form = formOf(elements);

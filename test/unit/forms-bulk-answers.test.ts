@@ -92,7 +92,7 @@ function press(action: string, elements: Element[], isChild = false) {
 const layouts = fc.array(element, { minLength: 1, maxLength: 6 }) as fc.Arbitrary<Element[]>;
 
 describe('accept-all and refuse-all', () => {
-  it('end alike for every layout: both are stored, or both ask for the same answers', () => {
+  it('have the same outcome for every layout: both succeed, or both require the same answers', () => {
     fc.assert(
       fc.property(layouts, fc.boolean(), (elements, isChild) => {
         const [accepted, refused] = ['accept-all', 'refuse-all'].map((action) =>
@@ -108,7 +108,7 @@ describe('accept-all and refuse-all', () => {
     );
   });
 
-  it('answer what can be accepted and refused, and leave everything else as it was entered', () => {
+  it('answer every element that can be accepted and refused, and keep all other entries', () => {
     fc.assert(
       fc.property(layouts, fc.constantFrom('accept-all', 'refuse-all'), (elements, action) => {
         const result = press(action, elements);
@@ -140,7 +140,7 @@ describe('a notice', () => {
   const answer = (answers: Record<string, string[]>, form: AnswerableForm) =>
     checkAnswers(readAnswers(answers, form.form), form);
 
-  it('is recorded as accepted without options, whether it is named or left out, and cannot be refused', () => {
+  it('is recorded as accepted without options, whether it is sent or omitted, and cannot be refused', () => {
     const form = { ...formOf([notice]), form: false };
     for (const given of [{}, { [name]: [] }, { [name]: [''] }, { [name]: ['accepted'] }])
       expect(answer(given as Record<string, string[]>, form)).toMatchObject({
@@ -152,14 +152,14 @@ describe('a notice', () => {
     });
   });
 
-  it('is never recorded for a page that did not show it: the form is shown again', () => {
+  it('is not recorded if the page did not show it: the form is shown again', () => {
     const letter: Element = { ...notice, content: {}, entered: 'accepted' };
     const shown = nameOf(letter, 1);
     const post = { info: ['element/information/info/1.0'], [shown]: ['accepted'], 'accord-shown': [shown] };
     expect(answer(post, formOf([notice, letter]))).toEqual({ outcome: 'stale', stale: [name] });
   });
 
-  it('of a peer goes with a new answer to the peer, and never alone where the peer keeps the earlier one', () => {
+  it('of a peer is sent only with a new answer if the peer has an earlier one', () => {
     const ofPeer: Element = { ...notice, isPeer: true };
     const question: Element = { ...ofPeer, content: {} };
     const keys = (elements: Element[]) => {

@@ -21,7 +21,7 @@ it.each([
   ['study@bücher.example', { key: 'study', host: 'xn--bcher-kva.example' }],
   ['study@127.1:8080', { key: 'study', host: '127.0.0.1:8080' }],
   ['study@[::1]:8080', { key: 'study', host: '[::1]:8080' }],
-])('%s names an element', (text, reference) => {
+])('parses the reference %s', (text, reference) => {
   expect(parseReference(text)).toEqual(reference);
 });
 
@@ -36,12 +36,12 @@ it.each([
     '__proto__@lab',
     '..@lab',
   ],
-])('%j names nothing', (text) => {
+])('rejects the reference %j', (text) => {
   expect(parseReference(text)).toBeUndefined();
   expect(canonicalReference(text)).toBe(text);
 });
 
-it('a reference has one way of writing it, which is stable and means the same', () => {
+it('normalises a reference idempotently without changing its meaning', () => {
   fc.assert(
     fc.property(key, host, (name, place) => {
       const text = canonicalReference(`${name}@${place}`);
@@ -53,7 +53,7 @@ it('a reference has one way of writing it, which is stable and means the same', 
   );
 });
 
-it('an identifier of a peer’s element is taken apart into what it was made of', () => {
+it('parses the identifier of a peer’s element into its parts', () => {
   fc.assert(
     fc.property(key, host, (name, place) => {
       const text = canonicalReference(`${name}@${place}`);

@@ -35,13 +35,13 @@ const lookAlikes: [string, string][] = [
   ['with digits for letters', 'C1ty Cl1nic'],
 ];
 
-describe('the address stands beside the name of a peer', () => {
-  it.each(lookAlikes)('that looks like our own %s', (_how, name) => {
+describe('the host is shown beside the name of a peer', () => {
+  it.each(lookAlikes)('that looks like ours %s', (_how, name) => {
     expect(shown(name, 'City Clinic')).toBe(`${name} (other.example)`);
     expect(shown('City Clinic', name)).toBe('City Clinic (other.example)');
   });
 
-  it('and not of one that looks otherwise', () => {
+  it('only if the name looks like ours', () => {
     for (const name of ['City Hospital', 'عيادة المدينة', '市立診療所', 'Городская клиника', '☂', '☀'])
       expect(shown(name, 'City Clinic')).toBe(name);
     expect(shown('☂', '☀')).toBe('☂');
@@ -61,7 +61,7 @@ describe('the name of an instance', () => {
     (name) => expect(isInstanceName(name)).toBe(true),
   );
 
-  it('has no more than 30 marks in a row', () => {
+  it('has at most 30 consecutive marks', () => {
     expect(isInstanceName(`a${'\u0301'.repeat(31)}`)).toBe(false);
   });
 }); // biome-ignore format: one glance

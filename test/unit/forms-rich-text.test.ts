@@ -27,9 +27,9 @@ describe('sanitising rich text', () => {
     ['<form action="/x"><input></form>', ''],
     ['<iframe src="x"></iframe><object></object>', ''],
     ['<p <script><math><p <script>', '<p></p><p></p><p></p>'],
-  ])('makes of %j %j', (given, wanted) => expect(sanitiseRichText(given)).toBe(wanted));
+  ])('turns %j into %j', (given, wanted) => expect(sanitiseRichText(given)).toBe(wanted));
 
-  it('leaves only allowed tags and attributes, and changes nothing when it is done again', () => {
+  it('keeps only allowed tags and attributes, and is idempotent', () => {
     const piece = fc.oneof(
       fc.string(),
       fc.constantFrom('<', '>', '"', "'", '</', '<!--', '-->', '<![CDATA[', '&lt;', '&#x6a;'),

@@ -22,7 +22,7 @@ const element = fc.record({
   value: fc.option(fc.array(fc.string({ unit: 'grapheme' }), { maxLength: 3 }), { nil: undefined }),
 });
 
-it('a sealed part opens to what was asked and answered, under the owner’s own identifiers', async () => {
+it('seals the asked elements and answers under the owner’s own identifiers', async () => {
   const elements = fc.uniqueArray(element, { minLength: 1, maxLength: 8, selector: (each) => each.key });
   await fc.assert(
     fc.asyncProperty(host, key, serial, elements, async (at, info, infoSerial, all) => {

@@ -12,7 +12,7 @@ import { mayMove } from '../../services/forms/domain/version-rules.ts';
 const kind = fc.constantFrom('MAJOR' as const, 'MINOR' as const);
 
 describe('serials', () => {
-  it('begin at 1.0, never repeat and always grow, whatever is activated', () => {
+  it('start at 1.0 and always increase', () => {
     fc.assert(
       fc.property(fc.array(kind, { minLength: 1, maxLength: 60 }), (kinds) => {
         let last: Serial = { major: 0, minor: 0 };
@@ -31,7 +31,7 @@ describe('serials', () => {
     );
   });
 
-  it('are read as they are written', () => {
+  it('are parsed as they are formatted', () => {
     const serial = fc.record({ major: fc.integer({ min: 1, max: 999_999_999 }), minor: fc.nat(999_999_999) });
     fc.assert(
       fc.property(serial, (each) => {
@@ -47,7 +47,7 @@ describe('serials', () => {
 });
 
 describe('the status of a version', () => {
-  it('goes from DRAFT to ACTIVE to ARCHIVED and no other way', () => {
+  it('only changes from DRAFT to ACTIVE to ARCHIVED', () => {
     const statuses: VersionStatus[] = ['DRAFT', 'ACTIVE', 'ARCHIVED'];
     const moves = statuses.flatMap((from) =>
       statuses.filter((to) => mayMove(from, to)).map((to) => `${from} ${to}`),

@@ -17,7 +17,7 @@ describe('the style sheet of a theme', () => {
     expect(scopeThemeCss(css)).toBe(served);
   });
 
-  it('tells every fault, each once', () => {
+  it('is rejected with every fault once', () => {
     const css = 'a { display: none; background: url(x) } b { display: none } @import "x";';
     expect(checkThemeCss(css)).toEqual([
       'must not set display',
@@ -26,7 +26,7 @@ describe('the style sheet of a theme', () => {
     ]);
   });
 
-  it('is empty when served though it would not have been saved', () => {
+  it('is served empty if its rules are not allowed', () => {
     expect(scopeThemeCss('a { background: url(x) }')).toBe('');
   });
 
@@ -42,7 +42,7 @@ describe('the style sheet of a theme', () => {
     '/*',
     'a{color:red}',
     'a{width:calc(',
-  ])('of 64 KiB of %s is checked in a moment, and never breaks the check', (piece) => {
+  ])('of 64 KiB of %s is checked quickly and without an exception', (piece) => {
     const started = performance.now();
     expect(checkThemeCss(piece.repeat(65_000 / piece.length))).toSatisfy(Array.isArray);
     expect(performance.now() - started).toBeLessThan(5_000);
