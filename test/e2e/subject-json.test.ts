@@ -1,16 +1,14 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { createKey } from '../support/instances/callers.ts';
-import { startTestInstance, type TestInstance } from '../support/instances/instance.ts';
+import { useInstance } from '../support/instances/instance.ts';
 
 /*
  * A client in JSON mode, written from the interface document alone: its addresses, headers and members, and nothing else of ours.
  */
-let instance: TestInstance;
 let apiKey: string;
 let accessToken: string;
-
+const instance = useInstance();
 beforeAll(async () => {
-  instance = await startTestInstance();
   apiKey = (await createKey(instance)).key;
   const response = await fetch(`${instance.url}/auth`, {
     method: 'POST',
@@ -19,7 +17,6 @@ beforeAll(async () => {
   });
   accessToken = ((await response.json()) as { access_token: string }).access_token;
 });
-afterAll(() => instance?.stop());
 
 interface Transaction {
   id: string;

@@ -1,22 +1,20 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { readContract } from '../support/contract/contract.ts';
 import { resolve } from '../support/contract/contract-paths.ts';
 import { signIn } from '../support/instances/callers.ts';
-import { startTestInstance, type TestInstance } from '../support/instances/instance.ts';
+import { useInstance } from '../support/instances/instance.ts';
 import { type Operation, operations, prepare, sendPrepared } from './authorisation/cells.ts';
 import type { Credential } from './authorisation/credentials.ts';
 import { createResources, type Resources } from './authorisation/resources.ts';
 
-let instance: TestInstance;
 let resources: Resources;
 let credential: Credential;
+const instance = useInstance();
 beforeAll(async () => {
-  instance = await startTestInstance();
   resources = await createResources(instance);
   const { headers } = await signIn(instance, 'admin');
   credential = { name: 'an admin', roles: ['admin', 'operator', 'user'], headers };
 });
-afterAll(() => instance?.stop());
 
 const document = readContract();
 

@@ -1,19 +1,16 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { readContract } from '../support/contract/contract.ts';
 import { listOperations, type OperationObject, resolve } from '../support/contract/contract-paths.ts';
-import { type Caller, signIn } from '../support/instances/callers.ts';
-import { startTestInstance, type TestInstance } from '../support/instances/instance.ts';
+import { signIn } from '../support/instances/callers.ts';
+import { useInstance, useSetup } from '../support/instances/instance.ts';
 import { createTransaction, type LiveTransaction } from '../support/instances/live-transactions.ts';
 
-let instance: TestInstance;
-let admin: Caller;
 let transaction: LiveTransaction;
+const instance = useInstance();
+const admin = useSetup(() => signIn(instance, 'admin'));
 beforeAll(async () => {
-  instance = await startTestInstance();
-  admin = await signIn(instance, 'admin');
   transaction = await createTransaction(admin);
 });
-afterAll(() => instance?.stop());
 
 interface Parameter {
   name: string;

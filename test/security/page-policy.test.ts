@@ -1,16 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Caller, signIn } from '../support/instances/callers.ts';
-import { startTestInstance, type TestInstance } from '../support/instances/instance.ts';
+import { describe, expect, it } from 'vitest';
+import { signIn } from '../support/instances/callers.ts';
+import { useInstance, useSetup } from '../support/instances/instance.ts';
 import { createTransaction } from '../support/instances/live-transactions.ts';
 
 const trusted = 'https://app.example.org';
-let instance: TestInstance;
-let operator: Caller;
-beforeAll(async () => {
-  instance = await startTestInstance({ CORS_ORIGINS: trusted, EMBED_ORIGINS: 'https://shop.example' });
-  operator = await signIn(instance, 'operator');
-});
-afterAll(() => instance?.stop());
+const instance = useInstance({ CORS_ORIGINS: trusted, EMBED_ORIGINS: 'https://shop.example' });
+const operator = useSetup(() => signIn(instance, 'operator'));
 
 const html = { Accept: 'text/html' };
 

@@ -1,16 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Caller, signIn } from '../support/instances/callers.ts';
-import { startTestInstance, type TestInstance } from '../support/instances/instance.ts';
+import { describe, expect, it } from 'vitest';
+import { signIn } from '../support/instances/callers.ts';
+import { useInstance, useSetup } from '../support/instances/instance.ts';
 
-let instance: TestInstance;
-let operator: Caller;
-let user: Caller;
-beforeAll(async () => {
-  instance = await startTestInstance();
-  operator = await signIn(instance, 'operator');
-  user = await signIn(instance, 'user');
-});
-afterAll(() => instance?.stop());
+const instance = useInstance();
+const operator = useSetup(() => signIn(instance, 'operator'));
+const user = useSetup(() => signIn(instance, 'user'));
 
 describe('the theme of a context', () => {
   const layoutData = { elements: ['processing.001'], theme: 'theme.001' };

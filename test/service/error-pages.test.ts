@@ -1,16 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Caller, signIn } from '../support/instances/callers.ts';
-import { startTestInstance, type TestInstance } from '../support/instances/instance.ts';
+import { describe, expect, it } from 'vitest';
+import { signIn } from '../support/instances/callers.ts';
+import { useInstance, useSetup } from '../support/instances/instance.ts';
 import { makeLiveModel, withdrawModel } from '../support/instances/live-models.ts';
 import { createTransaction, expire, type LiveTransaction } from '../support/instances/live-transactions.ts';
 
-let instance: TestInstance;
-let admin: Caller;
-beforeAll(async () => {
-  instance = await startTestInstance();
-  admin = await signIn(instance, 'admin');
-});
-afterAll(() => instance?.stop());
+const instance = useInstance();
+const admin = useSetup(() => signIn(instance, 'admin'));
 
 const browser = { Accept: 'text/html', 'Accept-Language': 'fr' };
 const submit = ({ id, token }: LiveTransaction) =>

@@ -1,16 +1,12 @@
 import { type ClientRequestArgs, type IncomingMessage, request } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { signIn } from '../support/instances/callers.ts';
-import { startTestInstance, type TestInstance } from '../support/instances/instance.ts';
+import { useInstance } from '../support/instances/instance.ts';
 import { createTransaction } from '../support/instances/live-transactions.ts';
 
-let instance: TestInstance;
-beforeAll(async () => {
-  instance = await startTestInstance();
-});
-afterAll(() => instance?.stop());
+const instance = useInstance();
 
 /** A request whose answer is not decoded, as fetch would. */
 async function ask(path: string, headers: ClientRequestArgs['headers'] = {}, method = 'GET') {

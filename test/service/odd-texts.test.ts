@@ -1,18 +1,13 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Caller, createKey, signIn } from '../support/instances/callers.ts';
-import { startTestInstance, type TestInstance } from '../support/instances/instance.ts';
+import { describe, expect, it } from 'vitest';
+import { createKey, signIn } from '../support/instances/callers.ts';
+import { useInstance, useSetup } from '../support/instances/instance.ts';
 import { rowsOf } from '../support/instances/live-database.ts';
 import { createTransaction } from '../support/instances/live-transactions.ts';
 import { sampleContent } from '../support/samples/forms-models.ts';
 
-let instance: TestInstance;
-let admin: Caller;
-beforeAll(async () => {
-  instance = await startTestInstance();
-  admin = await signIn(instance, 'admin');
-});
-afterAll(() => instance?.stop());
+const instance = useInstance();
+const admin = useSetup(() => signIn(instance, 'admin'));
 
 const marks = (count: number) => `a${'\u0301\u0316'.repeat(count / 2)}`;
 

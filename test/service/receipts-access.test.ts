@@ -1,8 +1,8 @@
 import { decodeJwt } from 'jose';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import type { components } from '#lib/contracts/openapi.gen.ts';
-import { type Caller, createKey, signIn } from '../support/instances/callers.ts';
-import { startTestInstance, type TestInstance } from '../support/instances/instance.ts';
+import { createKey, signIn } from '../support/instances/callers.ts';
+import { useInstance, useSetup } from '../support/instances/instance.ts';
 import {
   createTransaction,
   type LiveTransaction,
@@ -11,20 +11,17 @@ import {
 
 type Receipt = components['schemas']['Receipt'];
 
-let instance: TestInstance;
-let operator: Caller;
-let user: Caller;
 /** Answered for the account `user`, and for somebody else. */
 let own: LiveTransaction;
 let foreign: LiveTransaction;
+const instance = useInstance();
+const operator = useSetup(() => signIn(instance, 'operator'));
+const user = useSetup(() => signIn(instance, 'user'));
 beforeAll(async () => {
-  instance = await startTestInstance();
-  [operator, user] = await Promise.all([signIn(instance, 'operator'), signIn(instance, 'user')]);
   const answers = { 'element/processing/processing.001/1.0': ['accepted'] };
   own = await recordAnswers(operator, 'user', answers);
   foreign = await recordAnswers(operator, 'ann', answers);
 });
-afterAll(() => instance?.stop());
 
 const page = { Accept: 'text/html' };
 const withToken = (path: string, token: string, init: RequestInit = {}) =>

@@ -1,23 +1,18 @@
 import { createHash } from 'node:crypto';
 import canonicalize from 'canonicalize';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { components } from '#lib/contracts/openapi.gen.ts';
-import { type Caller, signIn } from '../support/instances/callers.ts';
-import { startTestInstance, type TestInstance } from '../support/instances/instance.ts';
+import { signIn } from '../support/instances/callers.ts';
+import { useInstance, useSetup } from '../support/instances/instance.ts';
 import { activateContent, makeLiveModel } from '../support/instances/live-models.ts';
 import { createTransaction, recordAnswers, recordsOf } from '../support/instances/live-transactions.ts';
 import { sampleContent } from '../support/samples/forms-models.ts';
 
 type Receipt = components['schemas']['Receipt'];
 
-let instance: TestInstance;
-let operator: Caller;
-let admin: Caller;
-beforeAll(async () => {
-  instance = await startTestInstance({ INSTANCE_NAME: 'Riverside Theatre' });
-  [operator, admin] = await Promise.all([signIn(instance, 'operator'), signIn(instance, 'admin')]);
-});
-afterAll(() => instance?.stop());
+const instance = useInstance({ INSTANCE_NAME: 'Riverside Theatre' });
+const operator = useSetup(() => signIn(instance, 'operator'));
+const admin = useSetup(() => signIn(instance, 'admin'));
 
 const letter = 'element/processing/processing.001/1.0';
 const often = 'element/preference/preference.001/1.0';

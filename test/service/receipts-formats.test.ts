@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Caller, signIn } from '../support/instances/callers.ts';
-import { startTestInstance, type TestInstance } from '../support/instances/instance.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { signIn } from '../support/instances/callers.ts';
+import { useInstance, useSetup } from '../support/instances/instance.ts';
 import {
   createTransaction,
   expire,
@@ -9,16 +9,13 @@ import {
 } from '../support/instances/live-transactions.ts';
 import { parsePage } from '../support/pages/parse-page.ts';
 
-let instance: TestInstance;
-let operator: Caller;
 let made: LiveTransaction;
+const instance = useInstance();
+const operator = useSetup(() => signIn(instance, 'operator'));
 beforeAll(async () => {
-  instance = await startTestInstance();
-  operator = await signIn(instance, 'operator');
   const answers = { 'element/processing/processing.001/1.0': ['accepted'] };
   made = await recordAnswers(operator, 'ann <b>bold</b>', answers, { language: 'fr' });
 });
-afterAll(() => instance?.stop());
 
 const get = (query: string, accept?: string) =>
   operator.get(`/receipts/${made.id}${query}`, accept === undefined ? {} : { Accept: accept });

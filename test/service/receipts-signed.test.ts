@@ -5,23 +5,20 @@ import {
   decodeProtectedHeader,
   type JSONWebKeySet,
 } from 'jose';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type Caller, signIn } from '../support/instances/callers.ts';
-import { startTestInstance, type TestInstance } from '../support/instances/instance.ts';
+import { beforeAll, expect, it } from 'vitest';
+import { signIn } from '../support/instances/callers.ts';
+import { useInstance, useSetup } from '../support/instances/instance.ts';
 import { type LiveTransaction, recordAnswers } from '../support/instances/live-transactions.ts';
 
-let instance: TestInstance;
-let operator: Caller;
 let made: LiveTransaction;
+const instance = useInstance();
+const operator = useSetup(() => signIn(instance, 'operator'));
 beforeAll(async () => {
-  instance = await startTestInstance();
-  operator = await signIn(instance, 'operator');
   made = await recordAnswers(operator, 'ann \u2028 Zoë', {
     'element/processing/processing.001/1.0': ['accepted'],
     'element/preference/preference.003/1.0': ['مقعد بجانب الممر'],
   });
 });
-afterAll(() => instance?.stop());
 
 interface Description {
   instance: string;

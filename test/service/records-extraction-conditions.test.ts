@@ -1,8 +1,8 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { components } from '#lib/contracts/openapi.gen.ts';
-import { type Caller, signIn } from '../support/instances/callers.ts';
-import { startTestInstance, type TestInstance } from '../support/instances/instance.ts';
+import { signIn } from '../support/instances/callers.ts';
+import { useInstance, useSetup } from '../support/instances/instance.ts';
 import { activateContent, makeLiveModel } from '../support/instances/live-models.ts';
 import { recordAnswers } from '../support/instances/live-transactions.ts';
 import { sampleContent } from '../support/samples/forms-models.ts';
@@ -10,14 +10,9 @@ import { sampleContent } from '../support/samples/forms-models.ts';
 type Extraction = components['schemas']['ExtractionResult'];
 type Condition = components['schemas']['ExtractionCondition'];
 
-let instance: TestInstance;
-let operator: Caller;
-let admin: Caller;
-beforeAll(async () => {
-  instance = await startTestInstance();
-  [operator, admin] = await Promise.all([signIn(instance, 'operator'), signIn(instance, 'admin')]);
-});
-afterAll(() => instance?.stop());
+const instance = useInstance();
+const operator = useSetup(() => signIn(instance, 'operator'));
+const admin = useSetup(() => signIn(instance, 'admin'));
 
 const extract = (body: object, query = '', headers = {}) =>
   operator.send('POST', `/records/extraction${query}`, body, headers);

@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { components } from '#lib/contracts/openapi.gen.ts';
-import { type Caller, createKey, signIn } from '../support/instances/callers.ts';
-import { startTestInstance, type TestInstance } from '../support/instances/instance.ts';
+import { createKey, signIn } from '../support/instances/callers.ts';
+import { useInstance, useSetup } from '../support/instances/instance.ts';
 import { runInDatabase } from '../support/instances/live-database.ts';
 import { activateContent, makeLiveModel } from '../support/instances/live-models.ts';
 import { recordAnswers } from '../support/instances/live-transactions.ts';
@@ -9,14 +9,9 @@ import { sampleContent } from '../support/samples/forms-models.ts';
 
 type Extraction = components['schemas']['ExtractionResult'];
 
-let instance: TestInstance;
-let operator: Caller;
-let admin: Caller;
-beforeAll(async () => {
-  instance = await startTestInstance();
-  [operator, admin] = await Promise.all([signIn(instance, 'operator'), signIn(instance, 'admin')]);
-});
-afterAll(() => instance?.stop());
+const instance = useInstance();
+const operator = useSetup(() => signIn(instance, 'operator'));
+const admin = useSetup(() => signIn(instance, 'admin'));
 
 const letter = 'element/processing/processing.001/1.0';
 const interests = 'element/preference/preference.002/1.0';

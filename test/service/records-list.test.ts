@@ -1,18 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Caller, createKey, signIn } from '../support/instances/callers.ts';
-import { startTestInstance, type TestInstance } from '../support/instances/instance.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { createKey, signIn } from '../support/instances/callers.ts';
+import { useInstance, useSetup } from '../support/instances/instance.ts';
 import { runInDatabase } from '../support/instances/live-database.ts';
 import { createTransaction, recordAnswers, recordsOf } from '../support/instances/live-transactions.ts';
 
-let instance: TestInstance;
-let operator: Caller;
-let user: Caller;
-beforeAll(async () => {
-  instance = await startTestInstance();
-  [operator, user] = await Promise.all([signIn(instance, 'operator'), signIn(instance, 'user')]);
-});
-afterAll(() => instance?.stop());
+const instance = useInstance();
+const operator = useSetup(() => signIn(instance, 'operator'));
+const user = useSetup(() => signIn(instance, 'user'));
 
 const letter = 'element/processing/processing.001/1.0';
 const study = 'element/processing/processing.002/1.0';

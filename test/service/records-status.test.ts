@@ -1,19 +1,14 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Caller, signIn } from '../support/instances/callers.ts';
-import { startTestInstance, type TestInstance } from '../support/instances/instance.ts';
+import { describe, expect, it } from 'vitest';
+import { signIn } from '../support/instances/callers.ts';
+import { useInstance, useSetup } from '../support/instances/instance.ts';
 import { letTimePass, runInDatabase } from '../support/instances/live-database.ts';
 import { activateContent, makeLiveModel, withdrawModel } from '../support/instances/live-models.ts';
 import { recordAnswers, recordsOf } from '../support/instances/live-transactions.ts';
 import { sampleContent } from '../support/samples/forms-models.ts';
 
-let instance: TestInstance;
-let operator: Caller;
-let admin: Caller;
-beforeAll(async () => {
-  instance = await startTestInstance();
-  [operator, admin] = await Promise.all([signIn(instance, 'operator'), signIn(instance, 'admin')]);
-});
-afterAll(() => instance?.stop());
+const instance = useInstance();
+const operator = useSetup(() => signIn(instance, 'operator'));
+const admin = useSetup(() => signIn(instance, 'admin'));
 
 const letter = 'element/processing/processing.001/1.0';
 const wishes = 'element/preference/preference.003/1.0';

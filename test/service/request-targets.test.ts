@@ -1,13 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startTestInstance, type TestInstance } from '../support/instances/instance.ts';
+import { describe, expect, it } from 'vitest';
+import { useInstance } from '../support/instances/instance.ts';
 import { openRaw, sendRaw } from '../support/network/raw-request.ts';
 import { until } from '../support/run/until.ts';
 
-let instance: TestInstance;
-beforeAll(async () => {
-  instance = await startTestInstance();
-});
-afterAll(() => instance?.stop());
+const instance = useInstance();
 
 const ask = (target: string, headers: string[] = []) =>
   sendRaw(

@@ -1,19 +1,14 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { components } from '#lib/contracts/openapi.gen.ts';
-import { type Caller, signIn } from '../support/instances/callers.ts';
-import { startTestInstance, type TestInstance } from '../support/instances/instance.ts';
+import { signIn } from '../support/instances/callers.ts';
+import { useInstance, useSetup } from '../support/instances/instance.ts';
 import { createTransaction } from '../support/instances/live-transactions.ts';
 
 type Subject = components['schemas']['Subject'];
 
-let instance: TestInstance;
-let operator: Caller;
-let user: Caller;
-beforeAll(async () => {
-  instance = await startTestInstance();
-  [operator, user] = await Promise.all([signIn(instance, 'operator'), signIn(instance, 'user')]);
-});
-afterAll(() => instance?.stop());
+const instance = useInstance();
+const operator = useSetup(() => signIn(instance, 'operator'));
+const user = useSetup(() => signIn(instance, 'user'));
 
 const make = (body: object, caller = operator) => caller.send('POST', '/subjects', body);
 const read = async (name: string) =>

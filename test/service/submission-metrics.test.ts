@@ -1,16 +1,11 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type Caller, createKey } from '../support/instances/callers.ts';
-import { startTestInstance, type TestInstance } from '../support/instances/instance.ts';
+import { expect, it } from 'vitest';
+import { createKey } from '../support/instances/callers.ts';
+import { useInstance, useSetup } from '../support/instances/instance.ts';
 import { complete, letter, subjectOf } from '../support/instances/live-subject.ts';
 import { createTransaction, recordAnswers } from '../support/instances/live-transactions.ts';
 
-let instance: TestInstance;
-let shop: Caller;
-beforeAll(async () => {
-  instance = await startTestInstance();
-  shop = await createKey(instance);
-});
-afterAll(() => instance?.stop());
+const instance = useInstance();
+const shop = useSetup(() => createKey(instance));
 
 /** How many submissions have been counted, whatever their status. */
 async function submissions(): Promise<number> {

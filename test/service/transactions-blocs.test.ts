@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { components } from '#lib/contracts/openapi.gen.ts';
-import { type Caller, signIn } from '../support/instances/callers.ts';
-import { startTestInstance, type TestInstance } from '../support/instances/instance.ts';
+import { signIn } from '../support/instances/callers.ts';
+import { useInstance, useSetup } from '../support/instances/instance.ts';
 import {
   createTransaction,
   type LiveTransaction,
@@ -10,13 +10,8 @@ import {
 
 type Form = components['schemas']['Form'];
 
-let instance: TestInstance;
-let operator: Caller;
-beforeAll(async () => {
-  instance = await startTestInstance();
-  operator = await signIn(instance, 'operator');
-});
-afterAll(() => instance?.stop());
+const instance = useInstance();
+const operator = useSetup(() => signIn(instance, 'operator'));
 
 /** As clients of a later generation send a layout: a processing with the preferences that belong to it. */
 const blocs = [

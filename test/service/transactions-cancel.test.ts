@@ -1,16 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { type Caller, createKey, signIn } from '../support/instances/callers.ts';
-import { startTestInstance, type TestInstance } from '../support/instances/instance.ts';
+import { useInstance, useSetup } from '../support/instances/instance.ts';
 import { problemOf, subjectOf, transactionIn } from '../support/instances/live-subject.ts';
 import { createTransaction, expire, recordsOf } from '../support/instances/live-transactions.ts';
 
-let instance: TestInstance;
-let shop: Caller;
-beforeAll(async () => {
-  instance = await startTestInstance();
-  shop = await createKey(instance);
-});
-afterAll(() => instance?.stop());
+const instance = useInstance();
+const shop = useSetup(() => createKey(instance));
 
 const cancel = (caller: Caller, { id }: { id: string }) => caller.send('POST', `/consents/${id}/cancel`);
 const stateOf = async ({ id }: { id: string }) => (await transactionIn(shop.get(`/consents/${id}`))).state;

@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Caller, createKey, signIn } from '../support/instances/callers.ts';
-import { startTestInstance, type TestInstance } from '../support/instances/instance.ts';
+import { describe, expect, it } from 'vitest';
+import { createKey, signIn } from '../support/instances/callers.ts';
+import { useInstance, useSetup } from '../support/instances/instance.ts';
 import {
   complete,
   type LiveForm,
@@ -11,13 +11,8 @@ import {
 } from '../support/instances/live-subject.ts';
 import { createTransaction, expire, recordsOf } from '../support/instances/live-transactions.ts';
 
-let instance: TestInstance;
-let shop: Caller;
-beforeAll(async () => {
-  instance = await startTestInstance();
-  shop = await createKey(instance);
-});
-afterAll(() => instance?.stop());
+const instance = useInstance();
+const shop = useSetup(() => createKey(instance));
 
 interface Child {
   id: string;

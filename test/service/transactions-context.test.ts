@@ -1,16 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Caller, createKey, signIn } from '../support/instances/callers.ts';
-import { startTestInstance, type TestInstance } from '../support/instances/instance.ts';
+import { describe, expect, it } from 'vitest';
+import { createKey, signIn } from '../support/instances/callers.ts';
+import { useInstance, useSetup } from '../support/instances/instance.ts';
 import { createTransaction } from '../support/instances/live-transactions.ts';
 
-let instance: TestInstance;
-let operator: Caller;
-let user: Caller;
-beforeAll(async () => {
-  instance = await startTestInstance();
-  [operator, user] = await Promise.all([signIn(instance, 'operator'), signIn(instance, 'user')]);
-});
-afterAll(() => instance?.stop());
+const instance = useInstance();
+const operator = useSetup(() => signIn(instance, 'operator'));
+const user = useSetup(() => signIn(instance, 'user'));
 
 type Body = Record<string, unknown>;
 

@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Caller, createKey, signIn } from '../support/instances/callers.ts';
-import { startTestInstance, type TestInstance } from '../support/instances/instance.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { createKey, signIn } from '../support/instances/callers.ts';
+import { useInstance, useSetup } from '../support/instances/instance.ts';
 import {
   createTransaction,
   type LiveTransaction,
@@ -10,17 +10,14 @@ import {
 const shop = 'https://shop.example';
 const stranger = 'https://stranger.example';
 
-let instance: TestInstance;
-let operator: Caller;
 let open: LiveTransaction;
 let committed: LiveTransaction;
+const instance = useInstance({ CORS_ORIGINS: shop });
+const operator = useSetup(() => signIn(instance, 'operator'));
 beforeAll(async () => {
-  instance = await startTestInstance({ CORS_ORIGINS: shop });
-  operator = await signIn(instance, 'operator');
   open = await createTransaction(operator);
   committed = await recordAnswers(operator, 'ann', { 'element/processing/processing.001/1.0': ['accepted'] });
 });
-afterAll(() => instance?.stop());
 
 const rule = ({ headers }: Response) => headers.get('access-control-allow-origin');
 const read = (path: string, origin: string, headers: Record<string, string> = {}) =>

@@ -1,17 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { type Caller, callerWith, createKey, signIn } from '../support/instances/callers.ts';
-import { startTestInstance, type TestInstance } from '../support/instances/instance.ts';
+import { useInstance, useSetup } from '../support/instances/instance.ts';
 import { transactionIn } from '../support/instances/live-subject.ts';
 import { createTransaction } from '../support/instances/live-transactions.ts';
 
-let instance: TestInstance;
-let operator: Caller;
-let shop: Caller;
-beforeAll(async () => {
-  instance = await startTestInstance();
-  [operator, shop] = await Promise.all([signIn(instance, 'operator'), createKey(instance)]);
-});
-afterAll(() => instance?.stop());
+const instance = useInstance();
+const operator = useSetup(() => signIn(instance, 'operator'));
+const shop = useSetup(() => createKey(instance));
 
 const create = (caller: Caller, context: object) =>
   caller.send('POST', '/consents', { layout: 'layout.001', ...context });

@@ -1,24 +1,21 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { type Caller, callerWith, createKey, signIn } from '../support/instances/callers.ts';
-import { startTestInstance, type TestInstance } from '../support/instances/instance.ts';
+import { useInstance, useSetup } from '../support/instances/instance.ts';
 import {
   createTransaction,
   type LiveTransaction,
   recordsOf,
 } from '../support/instances/live-transactions.ts';
 
-let instance: TestInstance;
-let operator: Caller;
-let user: Caller;
 let key: Awaited<ReturnType<typeof createKey>>;
 let made: LiveTransaction;
+const instance = useInstance();
+const operator = useSetup(() => signIn(instance, 'operator'));
+const user = useSetup(() => signIn(instance, 'user'));
 beforeAll(async () => {
-  instance = await startTestInstance();
-  [operator, user] = await Promise.all([signIn(instance, 'operator'), signIn(instance, 'user')]);
   key = await createKey(instance, 'till');
   made = await createTransaction(operator);
 });
-afterAll(() => instance?.stop());
 
 const bad = { Authorization: 'Bearer garbled' };
 const at = (token?: string, path = `/consents/${made.id}`) =>

@@ -1,18 +1,16 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { createKey, signIn } from '../support/instances/callers.ts';
-import { startTestInstance, type TestInstance } from '../support/instances/instance.ts';
+import { useInstance } from '../support/instances/instance.ts';
 
 const run = promisify(execFile);
 
-let instance: TestInstance;
 let key: { id: string; key: string };
+const instance = useInstance();
 beforeAll(async () => {
-  instance = await startTestInstance();
   key = await createKey(instance);
 });
-afterAll(() => instance?.stop());
 
 /** Runs curl as an integration's script does. @returns status, Location and what came. */
 async function curl(...parameters: string[]) {

@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { type Caller, createKey, signIn } from '../support/instances/callers.ts';
-import { startTestInstance, type TestInstance } from '../support/instances/instance.ts';
+import { useInstance } from '../support/instances/instance.ts';
 import { letTimePass } from '../support/instances/live-database.ts';
 import { activateContent, makeLiveModel } from '../support/instances/live-models.ts';
 import { letter, study, subjectOf } from '../support/instances/live-subject.ts';
@@ -8,14 +8,12 @@ import { createTransaction, recordAnswers, recordsOf } from '../support/instance
 import { parsePage } from '../support/pages/parse-page.ts';
 import { sampleContent } from '../support/samples/forms-models.ts';
 
-let instance: TestInstance;
 let shop: Caller;
 let admin: Caller;
+const instance = useInstance();
 beforeAll(async () => {
-  instance = await startTestInstance();
   [shop, admin] = [await createKey(instance), await signIn(instance, 'admin')];
 });
-afterAll(() => instance?.stop());
 
 const two = { elements: ['processing.001', 'processing.002'] };
 const open = async (subject: string, context: Record<string, unknown> = {}) => {

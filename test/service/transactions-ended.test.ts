@@ -1,16 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Caller, callerWith, createKey } from '../support/instances/callers.ts';
-import { startTestInstance, type TestInstance } from '../support/instances/instance.ts';
+import { describe, expect, it } from 'vitest';
+import { callerWith, createKey } from '../support/instances/callers.ts';
+import { useInstance, useSetup } from '../support/instances/instance.ts';
 import { complete, letter, problemOf, subjectOf, transactionIn } from '../support/instances/live-subject.ts';
 import { createTransaction, recordsOf } from '../support/instances/live-transactions.ts';
 
-let instance: TestInstance;
-let shop: Caller;
-beforeAll(async () => {
-  instance = await startTestInstance();
-  shop = await createKey(instance);
-});
-afterAll(() => instance?.stop());
+const instance = useInstance();
+const shop = useSetup(() => createKey(instance));
 
 const committed = async (context = {}) => {
   const transaction = await createTransaction(shop, context);

@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { type Caller, createKey } from '../support/instances/callers.ts';
-import { startTestInstance, type TestInstance } from '../support/instances/instance.ts';
+import { useInstance } from '../support/instances/instance.ts';
 import { rowsOf } from '../support/instances/live-database.ts';
 import { eventsOf, historyOf, keepEvents } from '../support/instances/live-events.ts';
 import { complete, letter, subjectOf, transactionIn } from '../support/instances/live-subject.ts';
@@ -11,18 +11,16 @@ import {
   recordsOf,
 } from '../support/instances/live-transactions.ts';
 
-let instance: TestInstance;
 let shop: Caller;
 /** One whose time runs out while the other tests run. */
 let forgotten: { id: string };
+const instance = useInstance();
 beforeAll(async () => {
-  instance = await startTestInstance();
   await keepEvents(instance);
   shop = await createKey(instance);
   forgotten = await createTransaction(shop);
   await expire(instance, forgotten);
 });
-afterAll(() => instance?.stop());
 
 /** Each change of a transaction as its history and its events tell it: both must tell the same. */
 const changesOf = async (transaction: { id: string }) => {

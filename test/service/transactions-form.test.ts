@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { type Caller, callerWith, createKey, signIn } from '../support/instances/callers.ts';
-import { startTestInstance, type TestInstance } from '../support/instances/instance.ts';
+import { useInstance } from '../support/instances/instance.ts';
 import { makeLiveModel, withdrawModel } from '../support/instances/live-models.ts';
 import {
   type LiveForm,
@@ -13,14 +13,12 @@ import {
 import { createTransaction } from '../support/instances/live-transactions.ts';
 import { sampleContent } from '../support/samples/forms-models.ts';
 
-let instance: TestInstance;
 let shop: Caller;
 let admin: Caller;
+const instance = useInstance();
 beforeAll(async () => {
-  instance = await startTestInstance();
   [shop, admin] = [await createKey(instance), await signIn(instance, 'admin')];
 });
-afterAll(() => instance?.stop());
 
 const formOf = async (context: Record<string, unknown>, headers: Record<string, string> = {}) => {
   const { task, token } = await createTransaction(shop, context);

@@ -1,19 +1,14 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { components } from '#lib/contracts/openapi.gen.ts';
-import { type Caller, createKey, signIn } from '../support/instances/callers.ts';
-import { startTestInstance, type TestInstance } from '../support/instances/instance.ts';
+import { createKey, signIn } from '../support/instances/callers.ts';
+import { useInstance, useSetup } from '../support/instances/instance.ts';
 import { createTransaction, expire, recordAnswers } from '../support/instances/live-transactions.ts';
 
 type Transaction = components['schemas']['Transaction'];
 type Form = components['schemas']['Form'];
 
-let instance: TestInstance;
-let shop: Caller;
-beforeAll(async () => {
-  instance = await startTestInstance();
-  shop = await createKey(instance);
-});
-afterAll(() => instance?.stop());
+const instance = useInstance();
+const shop = useSetup(() => createKey(instance));
 
 /** Follows a link as it stands: no credential, nothing added to it. */
 const follow = async <Body>(link = '', body?: object) => {

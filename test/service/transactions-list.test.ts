@@ -1,24 +1,15 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import type { components } from '#lib/contracts/openapi.gen.ts';
-import { type Caller, createKey, signIn } from '../support/instances/callers.ts';
-import { startTestInstance, type TestInstance } from '../support/instances/instance.ts';
+import { createKey, signIn } from '../support/instances/callers.ts';
+import { useInstance, useSetup } from '../support/instances/instance.ts';
 import { createTransaction, expire, recordAnswers } from '../support/instances/live-transactions.ts';
 
 type List = components['schemas']['TransactionList'];
 type Page = components['schemas']['TransactionPage'];
 
-let instance: TestInstance;
-let operator: Caller;
-/** One transaction of ann's in each state that there can be without codes, in the order in which they were made. */
-const ann: Record<'created' | 'committed' | 'cancelled' | 'expired', string> = {
-  created: '',
-  committed: '',
-  cancelled: '',
-  expired: '',
-};
+const instance = useInstance();
+const operator = useSetup(() => signIn(instance, 'operator'));
 beforeAll(async () => {
-  instance = await startTestInstance();
-  operator = await signIn(instance, 'operator');
   const subject = 'ann';
   ann.created = (await createTransaction(operator, { subject, object: '1' })).id;
   const answers = { 'element/processing/processing.001/1.0': ['accepted'] };
@@ -28,7 +19,13 @@ beforeAll(async () => {
   ann.expired = (await createTransaction(operator, { subject, object: '3' })).id;
   await expire(instance, { id: ann.expired });
 });
-afterAll(() => instance?.stop());
+/** One transaction of ann's in each state that there can be without codes, in the order in which they were made. */
+const ann: Record<'created' | 'committed' | 'cancelled' | 'expired', string> = {
+  created: '',
+  committed: '',
+  cancelled: '',
+  expired: '',
+};
 
 const list = async (query: string) => (await (await operator.get(`/transactions?${query}`)).json()) as List;
 const search = async (body: object) =>

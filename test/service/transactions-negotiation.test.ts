@@ -1,20 +1,17 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Caller, createKey } from '../support/instances/callers.ts';
-import { startTestInstance, type TestInstance } from '../support/instances/instance.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { createKey } from '../support/instances/callers.ts';
+import { useInstance, useSetup } from '../support/instances/instance.ts';
 import { type LiveSubject, problemOf, subjectOf } from '../support/instances/live-subject.ts';
 import { createTransaction, type LiveTransaction } from '../support/instances/live-transactions.ts';
 
-let instance: TestInstance;
-let shop: Caller;
 let transaction: LiveTransaction;
 let subject: LiveSubject;
+const instance = useInstance();
+const shop = useSetup(() => createKey(instance));
 beforeAll(async () => {
-  instance = await startTestInstance();
-  shop = await createKey(instance);
   transaction = await createTransaction(shop);
   subject = subjectOf(instance, transaction);
 });
-afterAll(() => instance?.stop());
 
 const browser = 'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8';
 const typeOf = (response: Response) => response.headers.get('content-type')?.split(';')[0];

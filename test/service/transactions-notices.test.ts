@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { components } from '#lib/contracts/openapi.gen.ts';
-import { type Caller, signIn } from '../support/instances/callers.ts';
-import { startTestInstance, type TestInstance } from '../support/instances/instance.ts';
+import { signIn } from '../support/instances/callers.ts';
+import { useInstance, useSetup } from '../support/instances/instance.ts';
 import { makeLiveModel } from '../support/instances/live-models.ts';
 import {
   type Answers,
@@ -18,14 +18,9 @@ import { sampleContent } from '../support/samples/forms-models.ts';
 /** The demonstration's booking, which rests on a contract and cannot be refused. */
 const booking = 'element/processing/processing.003/1.0';
 
-let instance: TestInstance;
-let operator: Caller;
-let admin: Caller;
-beforeAll(async () => {
-  instance = await startTestInstance();
-  [operator, admin] = await Promise.all([signIn(instance, 'operator'), signIn(instance, 'admin')]);
-});
-afterAll(() => instance?.stop());
+const instance = useInstance();
+const operator = useSetup(() => signIn(instance, 'operator'));
+const admin = useSetup(() => signIn(instance, 'admin'));
 
 const both = { elements: ['processing.001', 'processing.003'], acceptAllVisible: true };
 async function open(layoutData: object = both, context: Record<string, unknown> = {}) {

@@ -1,18 +1,16 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { type Caller, createKey } from '../support/instances/callers.ts';
-import { startTestInstance, type TestInstance } from '../support/instances/instance.ts';
+import { useInstance } from '../support/instances/instance.ts';
 import { eventsOf, historyOf, keepEvents } from '../support/instances/live-events.ts';
 import { complete, letter, problemOf, study, subjectOf } from '../support/instances/live-subject.ts';
 import { createTransaction, recordsOf } from '../support/instances/live-transactions.ts';
 
-let instance: TestInstance;
 let shop: Caller;
+const instance = useInstance();
 beforeAll(async () => {
-  instance = await startTestInstance();
   await keepEvents(instance);
   shop = await createKey(instance);
 });
-afterAll(() => instance?.stop());
 
 const open = async () => {
   const transaction = await createTransaction(shop);

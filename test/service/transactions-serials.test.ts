@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { type Caller, callerWith, createKey, signIn } from '../support/instances/callers.ts';
-import { startTestInstance, type TestInstance } from '../support/instances/instance.ts';
+import { useInstance } from '../support/instances/instance.ts';
 import {
   activateContent,
   type LiveModel,
@@ -12,14 +12,12 @@ import { createTransaction, recordsOf } from '../support/instances/live-transact
 import { parsePage } from '../support/pages/parse-page.ts';
 import { sampleContent } from '../support/samples/forms-models.ts';
 
-let instance: TestInstance;
 let shop: Caller;
 let admin: Caller;
+const instance = useInstance();
 beforeAll(async () => {
-  instance = await startTestInstance();
   [shop, admin] = [await createKey(instance), await signIn(instance, 'admin')];
 });
-afterAll(() => instance?.stop());
 
 const content = { en: sampleContent.processing };
 const identifier = ({ key }: LiveModel, serial: string) => `element/processing/${key}/${serial}`;

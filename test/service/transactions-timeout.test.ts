@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { type Caller, createKey } from '../support/instances/callers.ts';
-import { startTestInstance, type TestInstance } from '../support/instances/instance.ts';
+import { beforeAll, describe, expect, it, vi } from 'vitest';
+import { createKey } from '../support/instances/callers.ts';
+import { useInstance, useSetup } from '../support/instances/instance.ts';
 import { letTimePass, rowsOf } from '../support/instances/live-database.ts';
 import { problemOf, subjectOf, transactionIn } from '../support/instances/live-subject.ts';
 import {
@@ -10,17 +10,14 @@ import {
   recordsOf,
 } from '../support/instances/live-transactions.ts';
 
-let instance: TestInstance;
-let shop: Caller;
 /** One that nobody reads after its deadline, made first so that the sweeper finds it while the other tests run. */
 let forgotten: LiveTransaction;
+const instance = useInstance();
+const shop = useSetup(() => createKey(instance));
 beforeAll(async () => {
-  instance = await startTestInstance();
-  shop = await createKey(instance);
   forgotten = await createTransaction(shop);
   await expire(instance, forgotten);
 });
-afterAll(() => instance?.stop());
 
 const stateOf = async ({ id }: { id: string }) => (await transactionIn(shop.get(`/consents/${id}`))).state;
 const storedState = async ({ id }: { id: string }) =>

@@ -1,20 +1,15 @@
 import { readFileSync } from 'node:fs';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import type { components } from '#lib/contracts/openapi.gen.ts';
 import { unknownFields } from '../../services/transactions/domain/context-fields.ts';
-import { type Caller, createKey } from '../support/instances/callers.ts';
-import { startTestInstance, type TestInstance } from '../support/instances/instance.ts';
+import { createKey } from '../support/instances/callers.ts';
+import { useInstance, useSetup } from '../support/instances/instance.ts';
 
 type Transaction = components['schemas']['Transaction'];
 
-let instance: TestInstance;
-let shop: Caller;
-beforeAll(async () => {
-  instance = await startTestInstance();
-  shop = await createKey(instance);
-});
-afterAll(() => instance?.stop());
+const instance = useInstance();
+const shop = useSetup(() => createKey(instance));
 
 const created = async (context: object, path = '/consents', body: object = context) => {
   const response = await shop.send('POST', path, body);

@@ -1,19 +1,14 @@
 import { decodeJwt, decodeProtectedHeader, SignJWT } from 'jose';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Caller, signIn } from '../support/instances/callers.ts';
-import { startTestInstance, type TestInstance } from '../support/instances/instance.ts';
+import { describe, expect, it } from 'vitest';
+import { signIn } from '../support/instances/callers.ts';
+import { useInstance, useSetup } from '../support/instances/instance.ts';
 import { letTimePass } from '../support/instances/live-database.ts';
 import { letter, problemOf, study, subjectOf, transactionIn } from '../support/instances/live-subject.ts';
 import { createTransaction, recordAnswers, recordsOf } from '../support/instances/live-transactions.ts';
 import { parsePage } from '../support/pages/parse-page.ts';
 
-let instance: TestInstance;
-let operator: Caller;
-beforeAll(async () => {
-  instance = await startTestInstance();
-  operator = await signIn(instance, 'operator');
-});
-afterAll(() => instance?.stop());
+const instance = useInstance();
+const operator = useSetup(() => signIn(instance, 'operator'));
 
 const hiding = { elements: ['processing.001', 'processing.002'], existingElementsVisible: false };
 const answers = { [letter]: ['accepted'], [study]: ['refused'] };

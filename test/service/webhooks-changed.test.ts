@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Caller, createKey, signIn } from '../support/instances/callers.ts';
-import { startTestInstance, type TestInstance } from '../support/instances/instance.ts';
+import { describe, expect, it } from 'vitest';
+import { createKey, signIn } from '../support/instances/callers.ts';
+import { useInstance, useSetup } from '../support/instances/instance.ts';
 import { runInDatabase } from '../support/instances/live-database.ts';
 import {
   deliveryThat,
@@ -11,13 +11,8 @@ import {
   webhookOf,
 } from '../support/instances/webhook-endpoint.ts';
 
-let instance: TestInstance;
-let admin: Caller;
-beforeAll(async () => {
-  instance = await startTestInstance();
-  admin = await signIn(instance, 'admin');
-});
-afterAll(() => instance?.stop());
+const instance = useInstance();
+const admin = useSetup(() => signIn(instance, 'admin'));
 
 /** Publishes a `key.created` event. */
 const publishEvent = () => createKey(instance, 'published as key.created');

@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { type Caller, createKey, signIn } from '../support/instances/callers.ts';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { createKey, signIn } from '../support/instances/callers.ts';
 import { holdUp } from '../support/instances/held-up.ts';
-import { startTestInstance, type TestInstance } from '../support/instances/instance.ts';
+import { startTestInstance, useInstance, useSetup } from '../support/instances/instance.ts';
 import { letTimePass, rowsOf, runInDatabase } from '../support/instances/live-database.ts';
 import { problemOf } from '../support/instances/live-subject.ts';
 import {
@@ -17,13 +17,8 @@ import {
 } from '../support/instances/webhook-endpoint.ts';
 import { patience } from '../support/run/patience.ts';
 
-let instance: TestInstance;
-let admin: Caller;
-beforeAll(async () => {
-  instance = await startTestInstance();
-  admin = await signIn(instance, 'admin');
-});
-afterAll(() => instance?.stop());
+const instance = useInstance();
+const admin = useSetup(() => signIn(instance, 'admin'));
 
 /** Publishes a `key.created` event. */
 const publishEvent = () => createKey(instance, 'published as key.created');

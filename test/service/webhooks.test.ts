@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Caller, createKey, signIn } from '../support/instances/callers.ts';
-import { startTestInstance, type TestInstance } from '../support/instances/instance.ts';
+import { describe, expect, it } from 'vitest';
+import { createKey, signIn } from '../support/instances/callers.ts';
+import { useInstance, useSetup } from '../support/instances/instance.ts';
 import { rowsOf } from '../support/instances/live-database.ts';
 import { createTransaction } from '../support/instances/live-transactions.ts';
 import {
@@ -12,15 +12,9 @@ import {
   webhookOf,
 } from '../support/instances/webhook-endpoint.ts';
 
-let instance: TestInstance;
-let admin: Caller;
-let shop: Caller;
-beforeAll(async () => {
-  instance = await startTestInstance();
-  admin = await signIn(instance, 'admin');
-  shop = await createKey(instance);
-});
-afterAll(() => instance?.stop());
+const instance = useInstance();
+const admin = useSetup(() => signIn(instance, 'admin'));
+const shop = useSetup(() => createKey(instance));
 
 /** Publishes a `key.created` event. */
 const publishEvent = () => createKey(instance, 'published as key.created');

@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Writable } from 'node:stream';
+import { afterAll, beforeAll } from 'vitest';
 import { loadSecrets, type Secrets } from '#lib/config/secrets.ts';
 import { listen } from '#lib/http/listen.ts';
 import { createLogger } from '#lib/observability/logger.ts';
@@ -86,4 +87,23 @@ export async function startTestInstance(environment: Record<string, string> = {}
       await database.drop();
     },
   };
+}
+
+/**
+ * Starts an instance before the tests of a file and stops it after them.
+ * @param environment settings that differ. @returns the instance, usable in tests and hooks.
+ */
+export function useInstance(environment: Record<string, string> = {}): TestInstance {
+  const instance = useSetup(() => startTestInstance(environment));
+  afterAll(() => instance.stop?.());
+  return instance;
+}
+
+/** Creates an object before the tests of a file. @returns the object, usable in tests and later hooks. */
+export function useSetup<T extends object>(create: () => Promise<T>): T {
+  const created = {} as T;
+  beforeAll(async () => {
+    Object.assign(created, await create());
+  });
+  return created;
 }
