@@ -3,19 +3,26 @@ import { defineConfig } from 'vitest/config';
 import { LongestFirst } from './test/support/run/longest-first.ts';
 import { patience } from './test/support/run/patience.ts';
 
-/** Conditions are waited for as long as a busy machine needs; tests that do more than others say so themselves. */
+/**
+ * Conditions are waited for as long as a busy machine needs; tests that do more than others say so
+ * themselves.
+ */
 const waits = { testTimeout: 60_000, hookTimeout: 60_000, expect: { poll: patience } };
 
 /**
- * kafkajs 2.2.4 sets a timer for the time that is left until a throttle ends, also when there is none (RequestQueue.scheduleCheckPendingRequests): Node.js
- * takes 1 ms for the negative number, and warns. No option of kafkajs avoids it.
+ * kafkajs 2.2.4 sets a timer for the time that is left until a throttle ends, also when there is none
+ * (RequestQueue.scheduleCheckPendingRequests): Node.js takes 1 ms for the negative number, and warns. No
+ * option of kafkajs avoids it.
  */
 const execArgv = ['--disable-warning=TimeoutNegativeWarning'];
 
 /** What tests and the programs that they start load is compiled once, and kept where `npm start` keeps it. */
 const env = { NODE_COMPILE_CACHE: fileURLToPath(new URL('node_modules/.cache/node', import.meta.url)) };
 
-/** One process for many files: to load the product takes as long as most of them run. What a file changes in its process it restores. */
+/**
+ * One process for many files: to load the product takes as long as most of them run. What a file changes in
+ * its process it restores.
+ */
 const isolate = false;
 
 export default defineConfig({
@@ -24,8 +31,9 @@ export default defineConfig({
     sequence: { sequencer: LongestFirst },
     // Processes, not threads: what a test starts ends with the thread or process that started it.
     pool: 'forks',
-    // Two processors are busy with three: a test waits for its servers a third of the time. With more the servers would wait for the tests.
-    // A Kafka from outside is one for all, so its tests run one after the other.
+    // Two processors are busy with three: a test waits for its servers a third of the time. With more the
+    // servers would wait for the tests. A Kafka from outside is one for all, so its tests run one after the
+    // other.
     maxWorkers: process.env.KAFKA_BROKERS ? 1 : 3,
     projects: [
       {

@@ -10,8 +10,9 @@ import { createMetrics } from '#lib/observability/metrics.ts';
 import { createBaselineForms } from './baseline-forms.ts';
 import { queriesOf, readSamples } from './baseline-parts.ts';
 
-// The second half of a bare server that is divided as Accord is: what the first half asks it for, as one service of Accord asks another. It
-// also reads the events, as Accord's webhooks do, and does nothing with them.
+// The second half of a bare server that is divided as Accord is: what the first half asks it for, as one
+// service of Accord asks another. It also reads the events, as Accord's webhooks do, and does nothing with
+// them.
 
 const { DATABASE_URL: url = '', KAFKA_BROKERS: brokers = '', CALLER_SECRET: secret = '' } = process.env;
 const log = createLogger({ level: 'warn' });

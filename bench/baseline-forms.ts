@@ -13,8 +13,8 @@ interface Layout {
 }
 
 /**
- * What Accord's forms do of each step, without their work: the same statement, and an answer of the same size. What else the inputs hold
- * is not looked at; it is as large as Accord's.
+ * What Accord's forms do of each step, without their work: the same statement, and an answer of the same
+ * size. What else the inputs hold is not looked at; it is as large as Accord's.
  */
 export function createBaselineForms({ db, samples }: { db: Queries; samples: BaselineSamples }) {
   const readKeys = ({ info, elements }: Layout) => readActive(db, { keys: [info, ...elements] });

@@ -12,11 +12,11 @@ import { type BaselineForms, createBaselineForms } from './baseline-forms.ts';
 import { queriesOf, readSamples } from './baseline-parts.ts';
 import { createBaselineSteps } from './baseline-steps.ts';
 
-// What a flow costs without Accord: Koa, pg, Accord's SQL statements with the same parameters, and constant strings for pages.
-// No validation, no rights, no tokens, no negotiation, no rendering, no signature.
+// What a flow costs without Accord: Koa, pg, Accord's SQL statements with the same parameters, and constant
+// strings for pages. No validation, no rights, no tokens, no negotiation, no rendering, no signature.
 
-// With FORMS_URL and KAFKA_BROKERS it is divided as Accord is: what is of forms is another process (baseline-forms-server.ts), which it
-// calls as Accord's services call each other, and events go to Kafka.
+// With FORMS_URL and KAFKA_BROKERS it is divided as Accord is: what is of forms is another process
+// (baseline-forms-server.ts), which it calls as Accord's services call each other, and events go to Kafka.
 
 const { FORMS_URL: formsUrl, KAFKA_BROKERS: brokers, CALLER_SECRET: callerSecret = '' } = process.env;
 const log = createLogger({ level: 'warn' });
@@ -44,7 +44,9 @@ const relay = createOutboxRelay({
 });
 const forms = formsUrl
   ? createInternalClient<BaselineForms>({
-      ...{ service: 'forms', addresses: [formsUrl], reads: readOperations.forms },
+      service: 'forms',
+      addresses: [formsUrl],
+      reads: readOperations.forms,
       tokens: createCallerTokens('transactions', [Buffer.from(callerSecret)]),
     })
   : createBaselineForms({ db: queriesOf(pools.forms), samples: readSamples() });

@@ -15,8 +15,8 @@ import type { BaselineForms } from './baseline-forms.ts';
 const source = 'http://localhost';
 
 /**
- * Each step with Accord's statements and parameters like Accord's; what Accord works out (layout, records, receipt) is taken
- * from the sample transaction that the folder holds.
+ * Each step with Accord's statements and parameters like Accord's; what Accord works out (layout, records,
+ * receipt) is taken from the sample transaction that the folder holds.
  */
 export async function createBaselineSteps({ db, forms }: { db: Queries; forms: BaselineForms }) {
   const { id: sampleId } = await db.one<{ id: string }>(

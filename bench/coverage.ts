@@ -5,7 +5,10 @@ const project = fileURLToPath(new URL('..', import.meta.url));
 
 /** Tells which files of the product a running process has executed code of. */
 export interface CoverageProbe {
-  /** Paths below the project of files in lib/ and services/ that ran since the last call, sorted. Loading a file does not count. */
+  /**
+   * Paths below the project of files in lib/ and services/ that ran since the last call, sorted. Loading a
+   * file does not count.
+   */
   take(): Promise<string[]>;
   stop(): void;
 }

@@ -21,8 +21,8 @@ import { startPostgres } from './start-postgres.ts';
 import { startServer } from './start-server.ts';
 import { startServices } from './start-services.ts';
 
-// Separate services on PostgreSQL, Kafka and Redis beside a bare server on the same PostgreSQL, in one run. It asserts
-// nothing: figures are for reading.
+// Separate services on PostgreSQL, Kafka and Redis beside a bare server on the same PostgreSQL, in one run.
+// It asserts nothing: figures are for reading.
 
 const { values: options } = parseArgs({
   options: {
@@ -40,7 +40,10 @@ const concurrency = Number(options.concurrency);
 const flowsEach = Math.ceil(Number(options.flows) / kinds.length / (rounds + 1));
 const returningSubjects = Math.min(flowsEach, 1_000);
 
-/** Beside Accord and the bare server the latter once more, divided as Accord is: what it costs to be several, whatever they do. */
+/**
+ * Beside Accord and the bare server the latter once more, divided as Accord is: what it costs to be several,
+ * whatever they do.
+ */
 const contenders = [...systems, 'divided'] as const;
 type Contender = (typeof contenders)[number];
 type Measured = Omit<DistributedResults['phases'][number], 'system'> & { system: Contender };
@@ -77,8 +80,13 @@ async function measure(): Promise<DistributedResults> {
     await startServices(
       {
         DATABASE_URL: prepared.accordUrl.replace('accord@', ''),
-        ...{ KAFKA_BROKERS: kafka.address, REDIS_URL: redis.address, SECRETS_DIR: prepared.secretsDir },
-        ...{ RATE_LIMITS: 'off', MAX_EVENT_LOOP_DELAY: '0', LOG_LEVEL: 'warn', STOP_DELAY: '0' },
+        KAFKA_BROKERS: kafka.address,
+        REDIS_URL: redis.address,
+        SECRETS_DIR: prepared.secretsDir,
+        RATE_LIMITS: 'off',
+        MAX_EVENT_LOOP_DELAY: '0',
+        LOG_LEVEL: 'warn',
+        STOP_DELAY: '0',
       },
       options.profiles,
     ),
@@ -107,11 +115,17 @@ async function measure(): Promise<DistributedResults> {
   const rate = own.flows / own.seconds / 2;
   say(`event latency at ${rate.toFixed(0)} flows per second`);
   const events = await measureEventLatency(contestants.Accord, {
-    ...{ brokers: [kafka.address], rate, seconds: Number(options.seconds), firstOrder: orders },
+    brokers: [kafka.address],
+    rate,
+    seconds: Number(options.seconds),
+    firstOrder: orders,
   });
   return {
     divided: all.filter(({ system }) => system === 'divided').map(({ phase }) => phase),
-    ...{ phases, events, concurrency, loads: [loadBefore, loadavg()[0] ?? 0] },
+    phases,
+    events,
+    concurrency,
+    loads: [loadBefore, loadavg()[0] ?? 0],
     flows: rounds * kinds.length * flowsEach,
     shares: Object.fromEntries(
       Object.keys(services.pids).map((name) => [name, (after[name] ?? 0) - (before[name] ?? 0)]),

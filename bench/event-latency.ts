@@ -7,7 +7,10 @@ import { runFlow, type Target } from './run-flow.ts';
 export interface EventLatency {
   flows: number;
   flowsPerSecond: number;
-  /** Milliseconds from the answer to the submit at the client to the event at a consumer; 0 if the event was first. */
+  /**
+   * Milliseconds from the answer to the submit at the client to the event at a consumer; 0 if the event was
+   * first.
+   */
   delays: number[];
   /** Commits whose event had not come ten seconds after the last. */
   missing: number;
@@ -17,8 +20,8 @@ const topic = 'accord.consents';
 const patienceMs = 10_000;
 
 /**
- * Begins flows at an even rate, whether earlier ones are done or not, while a consumer in this process reads the topic; both sides go by
- * one clock.
+ * Begins flows at an even rate, whether earlier ones are done or not, while a consumer in this process reads
+ * the topic; both sides go by one clock.
  */
 export async function measureEventLatency(
   { client, key }: Target,

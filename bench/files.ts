@@ -9,8 +9,8 @@ import { askBoth, askOwn, type Organisation, pair, startOrganisation } from './p
 import { type Questions, runFlow } from './run-flow.ts';
 import { startPostgres } from './start-postgres.ts';
 
-// `npm run bench:files` prints how many files of lib/ and services/ a warm submission executes, and a part of a peer at both ends: how much
-// code somebody has to open to follow one. `-- --list` names them.
+// `npm run bench:files` prints how many files of lib/ and services/ a warm submission executes, and a part of
+// a peer at both ends: how much code somebody has to open to follow one. `-- --list` names them.
 
 const { values: options } = parseArgs({ options: { list: { type: 'boolean', default: false } } });
 const warmUps = 5;
@@ -50,7 +50,8 @@ async function measure(): Promise<void> {
 }
 
 /**
- * Submits a form {@link warmUps} times and once more. @param finished resolves when all is done that follows from a submission.
+ * Submits a form {@link warmUps} times and once more. @param finished resolves when all is done that follows
+ * from a submission.
  * @returns the files that ran from the last submission until then.
  */
 async function submit(

@@ -11,11 +11,14 @@ const perTransaction = 3;
 /** On the average a subject has answered three times; the first of them much more often than the last. */
 const recordsPerSubject = 10;
 
-/** How many subjects {@link fillTables} gives that many records to; they are called `filled-0`, `filled-1`, … */
+/**
+ * How many subjects {@link fillTables} gives that many records to; they are called `filled-0`, `filled-1`, …
+ */
 export const filledSubjects = (records: number) => Math.ceil(records / recordsPerSubject);
 
 /**
- * Fills the tables of `transactions` as years of use would, by copies of the transaction of the subject `sample`; the same at every run.
+ * Fills the tables of `transactions` as years of use would, by copies of the transaction of the subject
+ * `sample`; the same at every run.
  * @param url of the owner; a superuser is quicker.
  */
 export async function fillTables(url: string, records: number): Promise<void> {
@@ -39,7 +42,10 @@ export async function fillTables(url: string, records: number): Promise<void> {
   }
 }
 
-/** Of twenty transactions with answers there is one more that waits for them. Time is spread over two years, subjects so that a tenth of them have about a third of all. */
+/**
+ * Of twenty transactions with answers there is one more that waits for them. Time is spread over two years,
+ * subjects so that a tenth of them have about a third of all.
+ */
 const choose = `
   CREATE TEMP TABLE filled AS
   SELECT translate(substr(md5(n::text), 1, 22), '0', 'g') AS id, 'filled-' || floor($2::int * random() ^ 2)::int AS subject,

@@ -23,7 +23,9 @@ const tellMs = 100;
 
 const { port, audience, peer, secrets } = JSON.parse(process.argv[2] as string) as Flood;
 const { instanceSigning } = await loadSecrets({
-  ...{ folder: secrets, names: ['instanceSigning'], generate: false },
+  folder: secrets,
+  names: ['instanceSigning'],
+  generate: false,
 });
 const key = instanceSigning[0] as (typeof instanceSigning)[0];
 const counts = { sent: 0, refused: 0 };
@@ -45,7 +47,11 @@ async function send(): Promise<void> {
   const body = content === undefined ? '' : JSON.stringify(content);
   const token = await signPeerRequest({
     request: { method, url: `${audience}${path}`, body: Buffer.from(body) },
-    ...{ issuer: peer, audience, key, id: randomUUID(), now: new Date() },
+    issuer: peer,
+    audience,
+    key,
+    id: randomUUID(),
+    now: new Date(),
   });
   const response = await fetch(`http://127.0.0.1:${port}${path}`, {
     method,
@@ -59,7 +65,11 @@ async function send(): Promise<void> {
 function sealedNonsense(): object {
   return {
     leader: { location: peer, id: randomId() },
-    ...{ subject: 'flood', language: 'en', validity: 'P6M', mode: 'commit', sealed: 'a..b.c.d' },
+    subject: 'flood',
+    language: 'en',
+    validity: 'P6M',
+    mode: 'commit',
+    sealed: 'a..b.c.d',
   };
 }
 

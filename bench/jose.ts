@@ -4,8 +4,8 @@ import { decryptCompact, encryptCompact, readCompact } from '#lib/jose/jwe.ts';
 import { createCompactJws, createEs256, provePayload, readCompactJws } from '#lib/jose/jws.ts';
 import { privateKeyOf, publicKeyOf } from '#lib/jose/keys.ts';
 
-// `npm run bench:jose`: what lib/jose saves beside the package `jose`, for each step of a part (ADR 18). Both do the
-// same work with the same keys, one after the other.
+// `npm run bench:jose`: what lib/jose saves beside the package `jose`, for each step of a part (ADR 18). Both
+// do the same work with the same keys, one after the other.
 
 const times = 2_000;
 const pair = generateKeyPairSync('ec', { namedCurve: 'P-256' });

@@ -11,7 +11,8 @@ import { FlowEnded, runFlow, type Step, steps, type Target } from './run-flow.ts
 import { startServer } from './start-server.ts';
 
 // What a process does with more than it can do: first as many flows as it manages, then flows that begin at a
-// multiple of that rate, whether earlier ones are done or not. Nobody tries again. It asserts nothing: figures are for reading.
+// multiple of that rate, whether earlier ones are done or not. Nobody tries again. It asserts nothing:
+// figures are for reading.
 
 const { values: options } = parseArgs({
   options: {
@@ -48,7 +49,10 @@ export interface Load {
 type Server = Target & { pid: number };
 
 let orders = 0;
-/** As many as a router keeps: Node.js accepts one new connection in each turn of its loop, so new ones would wait unseen. */
+/**
+ * As many as a router keeps: Node.js accepts one new connection in each turn of its loop, so new ones would
+ * wait unseen.
+ */
 const connections = 256;
 
 const folder = await mkdtemp(path.join(tmpdir(), 'accord-bench-'));
@@ -67,7 +71,8 @@ try {
     await closedLoop(target, Math.min(5, seconds));
     const peaks: Load[] = [await closedLoop(target, seconds)];
     const overloads: Load[] = [];
-    // In turn, because a machine is not equally fast all the time; the last word is whether it is as fast afterwards as before.
+    // In turn, because a machine is not equally fast all the time; the last word is whether it is as fast
+    // afterwards as before.
     for (let round = 0; round < Number(options.rounds); round += 1) {
       const rate = (Number(options.factor) * addLoads(peaks).done) / addLoads(peaks).seconds;
       overloads.push(await openLoop(target, rate, seconds));

@@ -114,7 +114,9 @@ async function watchDrain(pair: Pair, parts: number) {
   const cost = (index: 0 | 1, { pid }: Organisation) =>
     ((cpuSeconds(pid()) - cpu[index]) * 1000) / (parts - queued);
   return {
-    ...{ firstSeconds, lastSeconds: queued === 0 ? seconds() : undefined, mostMemory },
+    firstSeconds,
+    lastSeconds: queued === 0 ? seconds() : undefined,
+    mostMemory,
     cpuMs: { leader: cost(0, leader), owner: cost(1, owner) },
   };
 }

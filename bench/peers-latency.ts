@@ -64,7 +64,7 @@ export async function measureLatency(
     const committed = commits.get(id);
     return committed === undefined ? [] : [committed - at];
   });
-  return { ...{ flows, rate, reached, delays, answers }, missing: sent.size - delays.length };
+  return { flows, rate, reached, delays, answers, missing: sent.size - delays.length };
 }
 
 /**

@@ -38,7 +38,11 @@ try {
   const { square, secrets } = await startAll();
   const seen = await measure(square, secrets);
   const report = writeTroubleReport({
-    ...{ seen, rate, seconds, rounds, loads: [loadBefore, loadavg()[0] ?? 0] },
+    seen,
+    rate,
+    seconds,
+    rounds,
+    loads: [loadBefore, loadavg()[0] ?? 0],
     command: ['npm run bench:trouble --', ...process.argv.slice(2)].join(' '),
   });
   await writeFile(options.output, report);
@@ -74,8 +78,10 @@ async function measure(square: Square, secrets: string): Promise<Record<Trouble,
       const maker = await startTrouble(trouble, { ...square, secrets });
       try {
         const measured = await measureNeighbours(square, {
-          ...{ rate, seconds: round === 0 ? Math.min(5, seconds) : seconds },
-          ...{ name: `${trouble}-${round}`, isAsked: trouble !== 'none' },
+          rate,
+          seconds: round === 0 ? Math.min(5, seconds) : seconds,
+          name: `${trouble}-${round}`,
+          isAsked: trouble !== 'none',
         });
         if (round > 0) seen[trouble].push({ ...measured, ...maker.seen() });
         process.stderr.write(`round ${round} of ${rounds}: ${trouble}\n`);

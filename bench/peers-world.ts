@@ -40,12 +40,10 @@ export async function startOrganisation(
   const url = `http://localhost:${port}`;
   const environment = {
     ...accordSettings(path.join(folder, name)),
-    ...{
-      DATABASE_URL: await postgres.createDatabase(name),
-      BASE_URL: url,
-      INSTANCE_NAME: name,
-      STOP_DELAY: '0',
-    },
+    DATABASE_URL: await postgres.createDatabase(name),
+    BASE_URL: url,
+    INSTANCE_NAME: name,
+    STOP_DELAY: '0',
     ...more,
   };
   let server: ServerProcess | undefined;
@@ -59,7 +57,11 @@ export async function startOrganisation(
   await start();
   try {
     return {
-      ...{ name, url, port, start, stop },
+      name,
+      url,
+      port,
+      start,
+      stop,
       client: createHttpClient({ port, connections: 64 }),
       key: await createKey(port),
       questions: await publishQuestions(url),
@@ -76,7 +78,9 @@ async function publishQuestions(url: string): Promise<string[]> {
   const keys: string[] = [];
   for (const title of titles) {
     const en = {
-      ...{ title, data: 'How your stay was, your age and your ward', usage: 'We compare wards.' },
+      title,
+      data: 'How your stay was, your age and your ward',
+      usage: 'We compare wards.',
       retention: { value: 5, unit: 'YEAR', fullText: 'Five years after the end of the study' },
       legalBases: ['LEGAL_BASIS_CONSENT'],
     };

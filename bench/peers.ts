@@ -52,7 +52,8 @@ async function measure(): Promise<PeersResults> {
   const { hospital, laboratory, council } = await startAll();
   const forms = await measureForms(hospital.leader, [laboratory, council], {
     forms: Number(options.forms),
-    ...{ rounds, concurrency },
+    rounds,
+    concurrency,
   });
   // Of two peers' questions all has been measured; what follows is between two instances.
   await council.stop();
@@ -66,14 +67,22 @@ async function measure(): Promise<PeersResults> {
     say(`answers to the peer at ${rate} flows per second`);
     latencies.push(
       await measureLatency(hospital, {
-        ...{ questions: askBoth(hospital.leader, hospital.owner), rate, seconds: Number(options.seconds) },
+        questions: askBoth(hospital.leader, hospital.owner),
+        rate,
+        seconds: Number(options.seconds),
       }),
     );
   }
   say(`${options.parts} parts for a peer that is away`);
   const backlog = await measureBacklog(hospital, { parts: Number(options.parts), concurrency });
   return {
-    ...{ crypto, forms, cpu, carried, latencies, backlog, concurrency },
+    crypto,
+    forms,
+    cpu,
+    carried,
+    latencies,
+    backlog,
+    concurrency,
     loads: [loadBefore, loadavg()[0] ?? 0],
     command: ['npm run bench:peers --', ...process.argv.slice(2)].join(' '),
   };

@@ -45,7 +45,10 @@ export async function prepareDatabases({
   return { accordUrl, bareUrl, dividedUrl, secretsDir, key, samples };
 }
 
-/** Lets a single process make schemas, the demonstration's models and a key, and walks one subject through everything. */
+/**
+ * Lets a single process make schemas, the demonstration's models and a key, and walks one subject through
+ * everything.
+ */
 export async function seedDatabase({
   url,
   folder,
@@ -56,8 +59,14 @@ export async function seedDatabase({
   secretsDir: string;
 }): Promise<{ key: string; form: string; final: string }> {
   const single = await startServer('services/standalone.ts', {
-    ...{ DATABASE_URL: url, DATA_DIR: folder, SECRETS_DIR: secretsDir, PORT: '0', RATE_LIMITS: 'off' },
-    ...{ MAX_EVENT_LOOP_DELAY: '0', LOG_LEVEL: 'warn', STOP_DELAY: '0' },
+    DATABASE_URL: url,
+    DATA_DIR: folder,
+    SECRETS_DIR: secretsDir,
+    PORT: '0',
+    RATE_LIMITS: 'off',
+    MAX_EVENT_LOOP_DELAY: '0',
+    LOG_LEVEL: 'warn',
+    STOP_DELAY: '0',
   });
   const client = createHttpClient({ port: single.port, connections: 1 });
   try {

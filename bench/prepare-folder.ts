@@ -5,7 +5,10 @@ import { createHttpClient } from './http-client.ts';
 import { runFlow } from './run-flow.ts';
 import { startServer } from './start-server.ts';
 
-/** Settings of every start: no limits, because all requests come from one address, and figures are not to depend on who else uses the machine. */
+/**
+ * Settings of every start: no limits, because all requests come from one address, and figures are not to
+ * depend on who else uses the machine.
+ */
 export function accordSettings(dataDir: string): Record<string, string> {
   return { DATA_DIR: dataDir, PORT: '0', RATE_LIMITS: 'off', MAX_EVENT_LOOP_DELAY: '0', LOG_LEVEL: 'warn' };
 }
@@ -24,7 +27,10 @@ export interface PreparedFolder {
 export const returningSubject = (number: number) => `returning-${number}`;
 const answersEach = 100;
 
-/** Makes a data folder as a first start and some time of use leave it. @param subjects how many have answered before. */
+/**
+ * Makes a data folder as a first start and some time of use leave it. @param subjects how many have answered
+ * before.
+ */
 export async function prepareFolder(dataDir: string, subjects: number): Promise<PreparedFolder> {
   const server = await startServer('services/standalone.ts', accordSettings(dataDir));
   const client = createHttpClient({ port: server.port, connections: 1 });
@@ -60,7 +66,10 @@ export async function createKey(port: number): Promise<string> {
   return key;
 }
 
-/** Copies of the sample's records, a day apart: {@link answersEach} for every subject, all to what will be asked again. */
+/**
+ * Copies of the sample's records, a day apart: {@link answersEach} for every subject, all to what will be
+ * asked again.
+ */
 async function writeHistory(dataDir: string, subjects: number): Promise<void> {
   const log = createLogger({ level: 'warn' });
   const postgres = await startEmbeddedPostgres({ dataDir, named: true, log });

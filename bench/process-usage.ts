@@ -3,7 +3,9 @@ import { readFileSync } from 'node:fs';
 /** The kernel counts in hundredths of a second on every platform that Node.js runs on. */
 const ticksPerSecond = 100;
 
-/** CPU seconds, user and system, that a process alone has used with all its threads. Children are not counted. */
+/**
+ * CPU seconds, user and system, that a process alone has used with all its threads. Children are not counted.
+ */
 export function cpuSeconds(pid: number): number {
   const line = readFileSync(`/proc/${pid}/stat`, 'utf8');
   // The second field, the program's name, stands in parentheses and may hold anything.
@@ -12,8 +14,9 @@ export function cpuSeconds(pid: number): number {
 }
 
 /**
- * Of the time in which the machine had something to do, the share that its host gave to others; call again at the end. On such a machine CPU
- * seconds are comparable, and latencies are not. @returns undefined where the kernel does not count it.
+ * Of the time in which the machine had something to do, the share that its host gave to others; call again at
+ * the end. On such a machine CPU seconds are comparable, and latencies are not. @returns undefined where the
+ * kernel does not count it.
  */
 export function watchStolen(): () => number | undefined {
   const before = readTimes();

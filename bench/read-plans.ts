@@ -24,8 +24,8 @@ interface PlanNode {
 }
 
 /**
- * Runs `walk` against an instance in this process and asks PostgreSQL for the plan of every statement that its services sent meanwhile: the
- * one for any values, which is what they take (lib/db/pool.ts).
+ * Runs `walk` against an instance in this process and asks PostgreSQL for the plan of every statement that
+ * its services sent meanwhile: the one for any values, which is what they take (lib/db/pool.ts).
  * @param url of the schemas' owner.
  */
 export async function readPlans(url: string, walk: () => Promise<void>): Promise<ReadPlan[]> {

@@ -15,8 +15,8 @@ import { type BenchPostgres, startPostgres } from './start-postgres.ts';
 import { type ServerProcess, startServer } from './start-server.ts';
 import { walkRequests } from './walk-requests.ts';
 
-// What a flow costs beside few and beside many records, and whether every statement on its way has an index. It fails if
-// one has none; the costs are for reading.
+// What a flow costs beside few and beside many records, and whether every statement on its way has an index.
+// It fails if one has none; the costs are for reading.
 
 const { values: options } = parseArgs({
   options: {
@@ -78,7 +78,11 @@ async function measure(): Promise<RecordsResults> {
   await many.server.stop();
   const plans = await explain(many, { key, folder, secretsDir });
   return {
-    ...{ phases, sizes, plans, flows: rounds * flowsEach, loads: [loadBefore, loadavg()[0] ?? 0] },
+    phases,
+    sizes,
+    plans,
+    flows: rounds * flowsEach,
+    loads: [loadBefore, loadavg()[0] ?? 0],
     command: ['npm run bench:records --', ...process.argv.slice(2)].join(' '),
   };
 }
@@ -101,7 +105,10 @@ async function fill(postgres: BenchPostgres, { records, folder, secretsDir }: Si
   return { records, database, url, server, client };
 }
 
-/** Half of the subjects are new, the others have answered before. The cost is that of the server and of its database connections. */
+/**
+ * Half of the subjects are new, the others have answered before. The cost is that of the server and of its
+ * database connections.
+ */
 async function run(
   postgres: BenchPostgres,
   { records, database, server, client }: Contestant,
@@ -150,8 +157,14 @@ async function explain(
 
 function settingsOf(url: string, folder: string, secretsDir: string): Record<string, string> {
   return {
-    ...{ DATABASE_URL: url, DATA_DIR: folder, SECRETS_DIR: secretsDir, PORT: '0', RATE_LIMITS: 'off' },
-    ...{ MAX_EVENT_LOOP_DELAY: '0', LOG_LEVEL: 'warn', STOP_DELAY: '0' },
+    DATABASE_URL: url,
+    DATA_DIR: folder,
+    SECRETS_DIR: secretsDir,
+    PORT: '0',
+    RATE_LIMITS: 'off',
+    MAX_EVENT_LOOP_DELAY: '0',
+    LOG_LEVEL: 'warn',
+    STOP_DELAY: '0',
   };
 }
 

@@ -8,8 +8,8 @@ const restMs = 15_000;
 const patienceMs = 300_000;
 
 /**
- * A host that gave much takes it back for a while: waits until it gives what is needed again, for five minutes at most. What was stolen
- * nevertheless stands in the report.
+ * A host that gave much takes it back for a while: waits until it gives what is needed again, for five
+ * minutes at most. What was stolen nevertheless stands in the report.
  */
 export async function rest(): Promise<void> {
   const until = performance.now() + patienceMs;

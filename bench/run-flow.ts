@@ -65,7 +65,8 @@ export function fillIn(answers: Readonly<Record<string, string>>): string {
 
 /**
  * Walks one subject through everything, as a customer's server and then a browser would.
- * @param order makes the context differ from the subject's earlier ones; an equal one would find its transaction again.
+ * @param order makes the context differ from the subject's earlier ones; an equal one would find its
+ * transaction again.
  * @param took told how long each step took, in milliseconds.
  * @returns the pages seen.
  * @throws FlowEnded if a step is not answered as it should be.

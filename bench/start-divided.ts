@@ -31,7 +31,9 @@ export async function startDivided({
   try {
     await createTopics({ brokers: [kafka.address], wanted });
     const environment = {
-      ...{ DATABASE_URL: databaseUrl, SAMPLES: samples, KAFKA_BROKERS: kafka.address },
+      DATABASE_URL: databaseUrl,
+      SAMPLES: samples,
+      KAFKA_BROKERS: kafka.address,
       CALLER_SECRET: randomBytes(32).toString('hex'),
     };
     const forms = await startServer('bench/baseline-forms-server.ts', environment, imageOptions);

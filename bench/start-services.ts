@@ -13,8 +13,8 @@ export interface Services {
 const names = ['auth', 'forms', 'transactions', 'peers', 'webhooks'] as const;
 
 /**
- * Starts every service as a process of its own. Every request of the flow goes to `transactions` (its prefix is /consents), so a router
- * would only add its own cost: the driver goes there itself.
+ * Starts every service as a process of its own. Every request of the flow goes to `transactions` (its prefix
+ * is /consents), so a router would only add its own cost: the driver goes there itself.
  * @param profiles folder for CPU profiles, one a process.
  */
 export async function startServices(

@@ -7,15 +7,18 @@ import type { Flood } from './flooding-peer.ts';
 import type { Organisation } from './peers-world.ts';
 
 /**
- * What a peer can do to others. `none`: forms do not ask for it. `elsewhere`: it floods somebody who has nothing to do with the leader, but
- * shares the machine.
+ * What a peer can do to others. `none`: forms do not ask for it. `elsewhere`: it floods somebody who has
+ * nothing to do with the leader, but shares the machine.
  */
 export const troubles = ['none', 'slow', 'failing', 'refusing', 'elsewhere', 'flooding'] as const;
 export type Trouble = (typeof troubles)[number];
 
 /** A peer in trouble, or one that makes it. */
 export interface TroubleMaker {
-  /** Requests for parts that were under way to it at the same moment, at most; what it has sent itself, and what the leader said to that. */
+  /**
+   * Requests for parts that were under way to it at the same moment, at most; what it has sent itself, and
+   * what the leader said to that.
+   */
   seen(): { most: number; sent: number; refused: number };
   stop(): Promise<void>;
 }
@@ -34,7 +37,10 @@ const answers: Record<Trouble, (response: ServerResponse) => Promise<unknown> | 
   flooding: (response) => response.writeHead(503).end(),
 };
 
-/** Answers at a peer's address, and if need be floods the leader in its name. @param secrets folder of the peer. */
+/**
+ * Answers at a peer's address, and if need be floods the leader in its name. @param secrets folder of the
+ * peer.
+ */
 export async function startTrouble(
   trouble: Trouble,
   { leader, ill, secrets }: { leader: Organisation; ill: Organisation; secrets: string },
@@ -83,7 +89,10 @@ async function startFlood(flood: Flood) {
   };
 }
 
-/** Takes all requests and does nothing: whoever floods it takes as much of the machine, and nothing of the leader. */
+/**
+ * Takes all requests and does nothing: whoever floods it takes as much of the machine, and nothing of the
+ * leader.
+ */
 async function startSink(): Promise<{ port: number; stop(): Promise<unknown> }> {
   const sink = createServer((request, response) => {
     request.resume();

@@ -14,25 +14,34 @@ export interface Square {
 
 /** How everybody fares but the peer in trouble. Milliseconds. */
 export interface Neighbours {
-  /** Submits of forms with the leader's questions alone, and of those with a question of the peer that is well. */
+  /**
+   * Submits of forms with the leader's questions alone, and of those with a question of the peer that is
+   * well.
+   */
   own: number[];
   shared: number[];
   /** From the click to the COMMIT at the peer that is well. */
   delays: number[];
-  /** Flows that were not answered as they should be, and parts that were not there a minute after the last click. */
+  /**
+   * Flows that were not answered as they should be, and parts that were not there a minute after the last
+   * click.
+   */
   failed: number;
   missing: number;
   /** CPU milliseconds of the leader for each flow begun. */
   cpuMs: number;
-  /** What the leader holds for the peer in trouble in the end, and how much of it has been taken to be sent. */
+  /**
+   * What the leader holds for the peer in trouble in the end, and how much of it has been taken to be sent.
+   */
   queued: number;
 }
 
 const patienceMs = 60_000;
 
 /**
- * Begins flows at an even rate, of three kinds in turn: the leader's own questions, one of the peer that is well, and one of the peer in
- * trouble. @param isAsked if not, the third kind is like the first: then nobody has to do with the peer in trouble.
+ * Begins flows at an even rate, of three kinds in turn: the leader's own questions, one of the peer that is
+ * well, and one of the peer in trouble. @param isAsked if not, the third kind is like the first: then nobody
+ * has to do with the peer in trouble.
  */
 export async function measureNeighbours(
   square: Square,
@@ -80,7 +89,8 @@ export async function measureNeighbours(
   return {
     ...took,
     delays,
-    ...{ failed, cpuMs },
+    failed,
+    cpuMs,
     missing: clicks.size - delays.length,
     queued: held?.queued ?? 0,
   };

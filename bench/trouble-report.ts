@@ -53,7 +53,10 @@ export function writeTroubleReport({ seen, rate, seconds, rounds, loads, command
   ].join('\n');
 }
 
-/** Who floods takes a share of the machine that all stand on here: what the leader has to bear is told beside a flood that is not for it. */
+/**
+ * Who floods takes a share of the machine that all stand on here: what the leader has to bear is told beside
+ * a flood that is not for it.
+ */
 const besideWhom = (trouble: Trouble): Trouble => (trouble === 'flooding' ? 'elsewhere' : 'none');
 
 function row(trouble: Trouble, seen: TroubleResults['seen']): string {

@@ -1,6 +1,9 @@
 import { runFlow, type Target } from './run-flow.ts';
 
-/** Every request whose statements must not grow dearer: the flow of a subject who comes back, then its records and receipt. */
+/**
+ * Every request whose statements must not grow dearer: the flow of a subject who comes back, then its records
+ * and receipt.
+ */
 export async function walkRequests({ client, key }: Target, subject: string): Promise<void> {
   const ids: string[] = [];
   const watching = {

@@ -5,8 +5,9 @@ import { publishAll, signIn } from './administrator.ts';
 import { hospital, partners } from './organisations.ts';
 import { type DemoInstance, startInstance } from './start-instance.ts';
 
-// `npm run demo:peers`: three organisations on this machine, each with an instance of its own, and a form of the first one that has
-// questions of all three. What they know is gone when it ends. PORT is the first of three ports (8081 by default; 0: free ones).
+// `npm run demo:peers`: three organisations on this machine, each with an instance of its own, and a form of
+// the first one that has questions of all three. What they know is gone when it ends. PORT is the first of
+// three ports (8081 by default; 0: free ones).
 const firstPort = Number(process.env.PORT ?? 8081);
 const folder = await mkdtemp(path.join(tmpdir(), 'accord-demo-peers-'));
 // PostgreSQL runs as somebody else where root starts it; what is secret is in folders of its own.
@@ -46,7 +47,10 @@ async function startAll(): Promise<[DemoInstance, ...DemoInstance[]]> {
   return instances as [DemoInstance, ...DemoInstance[]];
 }
 
-/** Publishes what each asks, pairs the hospital with its partners, and makes a form of it all. @returns its URL. */
+/**
+ * Publishes what each asks, pairs the hospital with its partners, and makes a form of it all. @returns its
+ * URL.
+ */
 async function prepare(home: DemoInstance, others: DemoInstance[]): Promise<string> {
   tellStep(`${home.name} publishes its question`);
   const administrator = await signIn(home);

@@ -13,7 +13,10 @@ export interface DemoInstance {
 
 const program = fileURLToPath(new URL('../../services/standalone.ts', import.meta.url));
 
-/** Starts an instance in a process of its own. @param port 0: a free one. @throws Error if it does not start; why is on stderr. */
+/**
+ * Starts an instance in a process of its own. @param port 0: a free one. @throws Error if it does not start;
+ * why is on stderr.
+ */
 export async function startInstance({
   name,
   port,
@@ -46,7 +49,9 @@ export async function startInstance({
     void ended.then(() => failed(new Error(`${name} did not start.`)));
   });
   return {
-    ...{ name, url, ended },
+    name,
+    url,
+    ended,
     stop() {
       child.kill('SIGTERM');
       return ended;

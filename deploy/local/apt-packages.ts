@@ -8,8 +8,8 @@ import { execute, findProgram } from './programs.ts';
 const ownLists = '/var/lib/apt/lists';
 
 /**
- * Downloads packages of Debian or Ubuntu with all that they need and this machine has not, and unpacks them into a folder: nothing is
- * installed, and no rights are needed.
+ * Downloads packages of Debian or Ubuntu with all that they need and this machine has not, and unpacks them
+ * into a folder: nothing is installed, and no rights are needed.
  */
 export async function unpackAptPackages(packages: readonly string[], into: string): Promise<void> {
   if (!findProgram('apt-get') || !findProgram('dpkg-deb')) throw new Error('there is no apt-get');

@@ -11,8 +11,8 @@ export function cacheFolder(): string {
 }
 
 /**
- * A folder of the cache, built if it is not there yet: in a temporary one that is then renamed, so that it is whole or not there, however
- * many build it at once. @param name with the version of what is in it.
+ * A folder of the cache, built if it is not there yet: in a temporary one that is then renamed, so that it is
+ * whole or not there, however many build it at once. @param name with the version of what is in it.
  */
 export async function cached(name: string, build: (folder: string) => Promise<void>): Promise<string> {
   const folder = path.join(cacheFolder(), name);

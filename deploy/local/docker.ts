@@ -14,7 +14,9 @@ interface Container {
 
 const readyMs = 60_000;
 
-/** Starts a server in a container, where a Docker daemon answers: that its client is installed proves nothing. */
+/**
+ * Starts a server in a container, where a Docker daemon answers: that its client is installed proves nothing.
+ */
 export async function startInDocker({ image, port, addressOf, settings }: Container): Promise<LocalServer> {
   await execute('docker', ['version'], { timeout: 2_000 }).catch(() => {
     throw new Error('no Docker daemon answers');

@@ -2,7 +2,10 @@ import { readFileSync } from 'node:fs';
 
 const read = (name: string) => readFileSync(new URL(`../${name}`, import.meta.url), 'utf8');
 
-/** What the image gives Node.js when it starts a program (deploy/entrypoint.sh), for whoever starts one as the image does. */
+/**
+ * What the image gives Node.js when it starts a program (deploy/entrypoint.sh), for whoever starts one as the
+ * image does.
+ */
 export const imageOptions: readonly string[] = [
   ...(/ exec node((?: --\S+)+) /.exec(read('entrypoint.sh'))?.[1] ?? '').matchAll(/--\S+/g),
 ].map(([option]) => option);

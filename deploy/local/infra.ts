@@ -5,7 +5,8 @@ import { startTestPostgres } from './postgres.ts';
 import { MissingInfrastructure } from './programs.ts';
 import { startLocalRedis } from './redis.ts';
 
-// `npm run infra`: PostgreSQL, Apache Kafka with its topics, and Redis on free ports of this machine, empty, for as long as it runs.
+// `npm run infra`: PostgreSQL, Apache Kafka with its topics, and Redis on free ports of this machine, empty,
+// for as long as it runs.
 const started: { stop(): Promise<void> }[] = [];
 const keep = <T extends { stop(): Promise<void> }>(server: T): T => {
   started.push(server);

@@ -6,7 +6,10 @@ const trustedCertificate = 2;
 /** A trust store holds no secret; this is the password that everybody uses. */
 const password = 'changeit';
 
-/** A trust store in Java's own format (JKS), because its keytool takes a third of a second for each certificate. @param certificates DER. */
+/**
+ * A trust store in Java's own format (JKS), because its keytool takes a third of a second for each
+ * certificate. @param certificates DER.
+ */
 export function writeTrustStore(certificates: readonly Buffer[]): Buffer {
   const header = Buffer.alloc(12);
   header.writeUInt32BE(magic, 0);

@@ -72,7 +72,10 @@ async function format({ java, environment }: Java, libraries: string, folder: st
   }
 }
 
-/** One broker that is its own controller, quick to start and to notice that it was killed; services never make a topic by themselves. */
+/**
+ * One broker that is its own controller, quick to start and to notice that it was killed; services never make
+ * a topic by themselves.
+ */
 export function writeProperties({
   port,
   controllerPort,

@@ -15,7 +15,8 @@ const configuration = new URL('../nginx.conf', import.meta.url);
 export type Upstreams = Readonly<Record<string, readonly number[]>>;
 
 /**
- * Starts nginx with deploy/nginx.conf. Only addresses, ports and temporary folders are replaced. @throws MissingInfrastructure
+ * Starts nginx with deploy/nginx.conf. Only addresses, ports and temporary folders are replaced. @throws
+ * MissingInfrastructure
  */
 export async function startLocalNginx(port: number, upstreams: Upstreams): Promise<LocalServer> {
   const { command, libraries } = await findNginx();

@@ -28,7 +28,10 @@ const fastSettings = {
   autovacuum: 'off',
 };
 
-/** Starts the PostgreSQL of a test run: superuser `postgres`, no password. It ends with the process that runs the tests. */
+/**
+ * Starts the PostgreSQL of a test run: superuser `postgres`, no password. It ends with the process that runs
+ * the tests.
+ */
 export async function startTestPostgres(): Promise<{ url: string; stop(): Promise<void> }> {
   const { url, launch: start, remove } = await prepareTestPostgres();
   const postmaster = await start(fastSettings);

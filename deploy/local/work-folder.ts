@@ -11,7 +11,10 @@ export interface WorkFolder {
 
 const graceMs = 60_000;
 
-/** Makes a folder that is this process's until it ends, and removes those of runs that were killed: nobody holds their lock. */
+/**
+ * Makes a folder that is this process's until it ends, and removes those of runs that were killed: nobody
+ * holds their lock.
+ */
 export async function makeWorkFolder(name: string): Promise<WorkFolder> {
   const prefix = `accord-test-${name}-`;
   await removeStale(prefix);

@@ -6,7 +6,7 @@ import { startEmbeddedWorld } from './world/embedded-world.ts';
 /** The same numbers each time, or those of CHAOS_SEED=…; `npm run chaos` draws others. */
 const seed = Number(process.env.CHAOS_SEED ?? 4);
 
-it('what was acknowledged is there once, whatever of one process was killed at whatever moment', async () => {
+it('stores every acknowledged change exactly once, whenever the process or its PostgreSQL is killed', async () => {
   const world = await startEmbeddedWorld();
   onTestFinished(world.stop);
   const { breaches, history } = await runChaos({

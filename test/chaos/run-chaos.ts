@@ -1,13 +1,10 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { findBreaches } from './check/find-breaches.ts';
-import { brokenPromises } from './check/promises.ts';
-import type { Blow } from './draw-blows.ts';
+import { brokenPromises, findBreaches } from './check/find-breaches.ts';
 import { createClient } from './load/client.ts';
 import { createHistory, type History } from './load/history.ts';
 import { type Crowd, startLoad } from './load/load.ts';
-import { createMeter, type Meter } from './load/meter.ts';
-import { createSend } from './load/send.ts';
-import type { Random } from './random.ts';
+import { createMeter, createSend, type Meter } from './load/send.ts';
+import type { Blow, Random } from './random.ts';
 import { waitUntil } from './wait-until.ts';
 import type { World } from './world/world.ts';
 

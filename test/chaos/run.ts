@@ -3,23 +3,25 @@ import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
-import { drawBlows } from './draw-blows.ts';
-import { createRandom } from './random.ts';
-import { writeReport } from './report.ts';
+import { createRandom, drawBlows } from './random.ts';
 import { type Outcome, runChaos } from './run-chaos.ts';
-import { countAnswers, countFaults, type Goal, judge } from './verdict.ts';
+import { countAnswers, countFaults, type Goal, judge, writeReport } from './verdict.ts';
 import { startDistributedWorld } from './world/distributed-world.ts';
 import { startStandaloneWorld } from './world/standalone-world.ts';
 
-// `npm run chaos -- --seed 1 --minutes 10`: an instance under load, one blow after the other, and then a look at all that it promised.
-// With --faults and --answers it goes on after its minutes, for as long again, until there were so many. Exit 1 on any breach or goal that was missed.
+// `npm run chaos -- --seed 1 --minutes 10`: an instance under load, one blow after the other, and then a look
+// at all that it promised. With --faults and --answers it goes on after its minutes, for as long again, until
+// there were so many. Exit 1 on any breach or goal that was missed.
 
 const { values } = parseArgs({
   options: {
     seed: { type: 'string' },
     minutes: { type: 'string', default: '2' },
     people: { type: 'string', default: '8' },
-    /** `distributed`: two replicas of each service on PostgreSQL, Kafka and Redis. `standalone`: one process on PostgreSQL. */
+    /**
+     * `distributed`: two replicas of each service on PostgreSQL, Kafka and Redis. `standalone`: one process
+     * on PostgreSQL.
+     */
     on: { type: 'string', default: 'distributed' },
     only: { type: 'string', default: '' },
     faults: { type: 'string', default: '0' },
@@ -70,5 +72,6 @@ try {
 } finally {
   await world.stop();
 }
-// A connection that a fault left half closed can keep Node.js busy for ever when it ends by itself: libuv waits for it in a circle.
+// A connection that a fault left half closed can keep Node.js busy for ever when it ends by itself: libuv
+// waits for it in a circle.
 process.exit();

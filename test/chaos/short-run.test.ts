@@ -1,6 +1,6 @@
 import { expect, it, onTestFinished, type TestContext } from 'vitest';
 import { MissingInfrastructure } from '../../deploy/local/programs.ts';
-import { findFault } from './faults/find-fault.ts';
+import { findFault } from './faults/fault.ts';
 import { createRandom, type Random } from './random.ts';
 import { runChaos } from './run-chaos.ts';
 import { startDistributedWorld } from './world/distributed-world.ts';
@@ -32,7 +32,7 @@ async function startOrSkip(context: TestContext, random: Random): Promise<World>
   }
 }
 
-it('separate services lose and double nothing, whatever happens to them and what they stand on', async (context) => {
+it('separate services lose and duplicate nothing while processes and infrastructure fail', async (context) => {
   const random = createRandom(seed);
   const world = await startOrSkip(context, random);
   onTestFinished(world.stop);

@@ -1,14 +1,16 @@
 import { describe, expect, it } from 'vitest';
-import { drawBlows } from './draw-blows.ts';
 import { type Fault, formAndSubmit } from './faults/fault.ts';
 import type { Line } from './load/history.ts';
-import { createMeter } from './load/meter.ts';
-import { createRandom } from './random.ts';
+import { createMeter } from './load/send.ts';
+import { createRandom, drawBlows } from './random.ts';
 import type { Outcome } from './run-chaos.ts';
 import { judge } from './verdict.ts';
 
 const fault = (name: string, breaks: string, promised?: Fault['promised']): Fault => ({
-  ...{ name, breaks, lasts: [0, 0], strike: async () => async () => {} },
+  name,
+  breaks,
+  lasts: [0, 0],
+  strike: async () => async () => {},
   ...(promised && { promised }),
 });
 const kafka = fault('Kafka down', 'Kafka', formAndSubmit);
@@ -22,7 +24,10 @@ function makeOutcome({ breaches = [] as string[], failed = 0 } = {}): Outcome {
     meter.add({ what: 'form', at: 10, ms: 1, ...(form < failed && { failed: '503' }) });
   meter.add({ what: 'form', at: 30, ms: 1, failed: '503' });
   return {
-    ...{ history: [answered, answered], meter, lostReplies: 0, breaches },
+    history: [answered, answered],
+    meter,
+    lostReplies: 0,
+    breaches,
     struck: [
       { blow: [kafka], from: 5, to: 15 },
       { blow: [postgres], from: 25, to: 35 },
@@ -36,7 +41,7 @@ describe('the verdict on a run', () => {
       .filter(({ good }) => !good)
       .map(({ what, got }) => `${what}: ${got}`);
 
-  it('is good when all is reached, however PostgreSQL was broken', () => {
+  it('passes when every goal is reached, even if requests failed while PostgreSQL was down', () => {
     expect(failing(makeOutcome({ failed: 1 }))).toEqual([]);
   });
 
@@ -46,15 +51,19 @@ describe('the verdict on a run', () => {
     ['something lost', makeOutcome({ breaches: ['I1: a is lost'] }), undefined, 'lost (I1): 1'],
     ['something doubled', makeOutcome({ breaches: ['I2: a is there twice'] }), undefined, 'doubled (I2): 1'],
     ['a process that ended', makeOutcome({ breaches: ['I9: it ended'] }), undefined, 'other breaches: 1'],
-    ['two of a thousand forms that failed', makeOutcome({ failed: 2 }), undefined,
-      'GET form and POST submit while Kafka, Redis or webhooks are broken: 99.80 % of 1000'],
+    [
+      'two of a thousand forms that failed',
+      makeOutcome({ failed: 2 }),
+      undefined,
+      'GET form and POST submit while Kafka, Redis or webhooks are broken: 99.80 % of 1000',
+    ],
   ] as const)('names %s', (_what, outcome, goal, found) => {
     expect(failing(outcome, goal)).toEqual([found]);
-  }); // biome-ignore format: one line each
+  });
 });
 
-describe('blows', () => {
-  it('are every kind of fault first: alone where something is promised meanwhile, else in pairs that break different things', () => {
+describe('drawBlows', () => {
+  it('draws every kind of fault first: alone if it has a promise, else in pairs that break different things', () => {
     const faults = [
       ...['Kafka down', 'Kafka paused'].map((name) => fault(name, 'Kafka', formAndSubmit)),
       ...['kill -9 of auth', 'SIGSTOP of auth'].flatMap((name) => [

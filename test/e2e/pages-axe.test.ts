@@ -24,7 +24,10 @@ afterAll(async () => {
   await server?.close();
 });
 
-/** Pages for developers are in English whoever reads them; that of the contract, which is long, is looked at in subject-pages.test.ts. */
+/**
+ * Pages for developers are in English whoever reads them; that of the contract, which is long, is looked at
+ * in subject-pages.test.ts.
+ */
 const englishOnly = ['problem'];
 const elsewhere = ['api'];
 

@@ -54,7 +54,10 @@ function transactionPage(path: string): PageModel | null {
   return null;
 }
 
-/** A page of another site; `window.told` collects every message it gets, `window.events` the events of the element. */
+/**
+ * A page of another site; `window.told` collects every message it gets, `window.events` the events of the
+ * element.
+ */
 function hostPage(lines: string): string {
   return `<!doctype html><html lang="en"><title>Host</title><p>Before<script>
     window.told = []; window.events = []; window.resizer = [];

@@ -33,7 +33,10 @@ async function paste(lines: string): Promise<string> {
   return stdout;
 }
 
-/** What the lines of a first consent print: a form, a committed transaction and the records of a subject that nobody else is. */
+/**
+ * What the lines of a first consent print: a form, a committed transaction and the records of a subject that
+ * nobody else is.
+ */
 function expectConsent(printed: string): void {
   expect(printed).toContain('"elements":[');
   expect(printed).toContain('"state":"COMMITTED"');

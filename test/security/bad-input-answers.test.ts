@@ -29,22 +29,54 @@ const strangers = Object.fromEntries(
 
 /** What is sent, and the fault that is told. */
 const wrong: [string, Answers, string][] = [
-  ['an unknown element', { ...good, 'element/processing/nowhere/1.0': ['accepted'] }, `${pointer('element/processing/nowhere/1.0')} unknown-element`],
-  ['an element of another form', { ...good, [stranger]: ['accepted'] }, `${pointer(stranger)} unknown-element`],
+  [
+    'an unknown element',
+    { ...good, 'element/processing/nowhere/1.0': ['accepted'] },
+    `${pointer('element/processing/nowhere/1.0')} unknown-element`,
+  ],
+  [
+    'an element of another form',
+    { ...good, [stranger]: ['accepted'] },
+    `${pointer(stranger)} unknown-element`,
+  ],
   ['what is no element at all', { ...good, '<script>': ['accepted'] }, '/<script> unknown-element'],
-  ['a serial that never was', { ...without(letters), [letters.replace('1.0', '9.0')]: ['accepted'] }, `${pointer(letters.replace('1.0', '9.0'))} unknown-element`],
+  [
+    'a serial that never was',
+    { ...without(letters), [letters.replace('1.0', '9.0')]: ['accepted'] },
+    `${pointer(letters.replace('1.0', '9.0'))} unknown-element`,
+  ],
   ['a required element missing', without(often), `${pointer(often)} required`],
   ['a required decision missing', without(letters), `${pointer(letters)} required`],
   ['an empty answer', { ...good, [often]: [''] }, `${pointer(often)} required`],
-  ['two values for a single choice', { ...good, [often]: ['Une fois par mois', 'Chaque semaine'] }, `${pointer(often)} too-many`],
-  ['accepted and refused at once', { ...good, [letters]: ['accepted', 'refused'] }, `${pointer(letters)} too-many`],
-  ['refused where that is not possible', { ...good, [booking]: ['refused'] }, `${pointer(booking)} not-refusable`],
-  ['what is no option', { ...good, [interests]: ['Danse', '<b>Opera</b>'] }, `${pointer(interests)} not-an-option`],
+  [
+    'two values for a single choice',
+    { ...good, [often]: ['Une fois par mois', 'Chaque semaine'] },
+    `${pointer(often)} too-many`,
+  ],
+  [
+    'accepted and refused at once',
+    { ...good, [letters]: ['accepted', 'refused'] },
+    `${pointer(letters)} too-many`,
+  ],
+  [
+    'refused where that is not possible',
+    { ...good, [booking]: ['refused'] },
+    `${pointer(booking)} not-refusable`,
+  ],
+  [
+    'what is no option',
+    { ...good, [interests]: ['Danse', '<b>Opera</b>'] },
+    `${pointer(interests)} not-an-option`,
+  ],
   ['another information', { ...good, info: ['element/information/other/1.0'] }, '/info unknown-element'],
-  ['two informations', { ...good, info: [...(good.info ?? []), 'element/information/other/1.0'] }, '/info invalid'],
+  [
+    'two informations',
+    { ...good, info: [...(good.info ?? []), 'element/information/other/1.0'] },
+    '/info invalid',
+  ],
   ['4,001 characters', { ...good, [wishes]: [typed.padEnd(4_001, 'é')] }, `${pointer(wishes)} too-long`],
   ['201 keys', { ...good, ...strangers }, ' too-many'],
-]; // biome-ignore format: a table
+];
 
 describe.each(wrong)('answers with %s', (_what, answers, fault) => {
   it('are refused in JSON with a pointer to the fault, and nothing is stored', async () => {
@@ -68,7 +100,8 @@ describe.each(wrong)('answers with %s', (_what, answers, fault) => {
     expect(chosen.map(({ attribs }) => attribs.name)).toContain(interests);
     const [form] = page.tagged('form');
     expect(form?.attribs.action).toMatch(new RegExp(`/consents/${made.id}/submit\\?t=ey`));
-    // Where a question of the form is at fault, it says so, and the summary leads there. A notice has no field.
+    // Where a question of the form is at fault, it says so, and the summary leads there. A notice has no
+    // field.
     if (![letters, often, interests, wishes].some((name) => fault.startsWith(pointer(name)))) return;
     const faulty = page.elements.filter(({ attribs }) => attribs['aria-invalid'] === 'true');
     expect(faulty.length).toBeGreaterThan(0);

@@ -20,24 +20,68 @@ beforeAll(async () => {
   const make = (type: string, content: object) => makeLiveModel(session.admin, type, { fr: { ...content } });
   const retention = { label: markup, fullText: markup, value: 1, unit: 'YEAR' };
   const contact = { company: markup, info: markup, address: markup, email: 'a@b.example', phoneNumber: '1' };
-  const info = await make('information', { title: markup, header: markup, footer: markup, jurisdiction: markup, scope: markup, dataController: contact,
-    dataControllerVisible: true, jurisdictionVisible: true, scopeVisible: true }); // biome-ignore format: one glance
-  const processing = await make('processing', { title: markup, data: markup, usage: markup, retention, dataController: contact, thirdParties: [{ name: markup, value: markup }] });
-  const choice = await make('preference', { label: markup, description: markup, options: [markup, 'other'], valueType: 'CHECKBOXES' });
+  const info = await make('information', {
+    title: markup,
+    header: markup,
+    footer: markup,
+    jurisdiction: markup,
+    scope: markup,
+    dataController: contact,
+    dataControllerVisible: true,
+    jurisdictionVisible: true,
+    scopeVisible: true,
+  });
+  const processing = await make('processing', {
+    title: markup,
+    data: markup,
+    usage: markup,
+    retention,
+    dataController: contact,
+    thirdParties: [{ name: markup, value: markup }],
+  });
+  const choice = await make('preference', {
+    label: markup,
+    description: markup,
+    options: [markup, 'other'],
+    valueType: 'CHECKBOXES',
+  });
   const text = await make('preference', { label: markup, description: markup, valueType: 'FREE_TEXT' });
   const theme = await make('theme', { name: markup, logoAltText: markup });
   elements = [processing.key, choice.key, text.key];
-  identifiers = [`element/processing/${processing.key}/1.0`, ...[choice, text].map(({ key }) => `element/preference/${key}/1.0`)];
+  identifiers = [
+    `element/processing/${processing.key}/1.0`,
+    ...[choice, text].map(({ key }) => `element/preference/${key}/1.0`),
+  ];
   const [decision, boxes, box] = identifiers as [string, string, string];
-  answers = { info: [`element/information/${info.key}/1.0`], [decision]: ['accepted'], [boxes]: [markup], [box]: [markup], comment: [markup] };
+  answers = {
+    info: [`element/information/${info.key}/1.0`],
+    [decision]: ['accepted'],
+    [boxes]: [markup],
+    [box]: [markup],
+    comment: [markup],
+  };
   made = await session.open({
     subject: `subject ${markup}`,
     language: 'fr',
-    layoutData: { elements, info: info.key, theme: theme.key, acceptAllVisible: true, acceptAllText: label, submitText: label, cancelVisible: true, cancelText: label },
-    ...{ author: markup, object: markup, cancellable: true, subjectInfos: { name: markup, [markup]: markup }, attributes: { [markup]: markup } },
-    ...{ callback: `https://shop.example/?q=${markup}`, iframeOrigin: 'https://shop.example' },
+    layoutData: {
+      elements,
+      info: info.key,
+      theme: theme.key,
+      acceptAllVisible: true,
+      acceptAllText: label,
+      submitText: label,
+      cancelVisible: true,
+      cancelText: label,
+    },
+    author: markup,
+    object: markup,
+    cancellable: true,
+    subjectInfos: { name: markup, [markup]: markup },
+    attributes: { [markup]: markup },
+    callback: `https://shop.example/?q=${markup}`,
+    iframeOrigin: 'https://shop.example',
   });
-}); // biome-ignore format: one glance
+});
 
 /** Looks at a page as a browser would: nothing of a text has become a part of it. */
 async function harmlessPage(response: Response): Promise<ParsedPage> {

@@ -22,7 +22,10 @@ const post = (path: string, body: Body, headers: Record<string, string>) =>
 const postAsAdmin = (path: string, body: Body, headers: Record<string, string>) =>
   post(path, body, { ...session.admin.headers, ...headers });
 
-/** Sends more than any buffer holds, as a client that reads nothing before it has sent all. @returns the status line. */
+/**
+ * Sends more than any buffer holds, as a client that reads nothing before it has sent all. @returns the
+ * status line.
+ */
 async function sendAndLeave(path: string): Promise<string> {
   const socket = connect(Number(new URL(session.instance.url).port), '127.0.0.1').pause();
   const body = 'x'.repeat(16 * 1_048_576);
@@ -81,7 +84,7 @@ describe('a method that an address does not take', () => {
     ['/records', 'GET, HEAD, OPTIONS', ['POST', 'DELETE']],
     ['/models', 'GET, POST, HEAD, OPTIONS', ['PUT', 'DELETE']],
     ['/keys', 'GET, POST, HEAD, OPTIONS', ['PUT', 'PATCH']],
-  ]; // biome-ignore format: a table
+  ];
 
   it.each(addresses)(
     'is told at %s, which takes %s, and nothing is stored',
@@ -163,7 +166,7 @@ describe('a body of a type that is not taken', () => {
     ['XML', '<a/>', { 'Content-Type': 'application/xml' }],
     ['no media type', '{}', { 'Content-Type': 'json' }],
     ['compressed', gzipSync('{}'), { 'Content-Type': json, 'Content-Encoding': 'gzip' }],
-  ]; // biome-ignore format: a table
+  ];
 
   it.each(bodies)(
     '(%s) is refused where answers are sent, and nothing is stored',

@@ -57,19 +57,46 @@ const tokens: [string, () => string | Promise<string>][] = [
   ['that has expired', () => forge({ claims: { exp: now() - 1 } })],
   ['that never expires', () => forge({ claims: { exp: undefined } })],
   ['that is garbled', () => made.token.slice(0, -4)],
-  ['with a transaction put into it', () => [parts()[0], Buffer.from(JSON.stringify({ ...decodeJwt(made.token), sub: other.id })).toString('base64url'), parts()[2]].join('.')],
+  [
+    'with a transaction put into it',
+    () =>
+      [
+        parts()[0],
+        Buffer.from(JSON.stringify({ ...decodeJwt(made.token), sub: other.id })).toString('base64url'),
+        parts()[2],
+      ].join('.'),
+  ],
   ['that nobody has signed (alg=none)', () => new UnsecuredJWT(decodeJwt(made.token)).encode()],
-  ['that says none and is signed', () => [Buffer.from('{"alg":"none","typ":"accord-tx+jwt"}').toString('base64url'), ...parts().slice(1)].join('.')],
+  [
+    'that says none and is signed',
+    () =>
+      [Buffer.from('{"alg":"none","typ":"accord-tx+jwt"}').toString('base64url'), ...parts().slice(1)].join(
+        '.',
+      ),
+  ],
   ['without a signature', () => `${parts()[0]}.${parts()[1]}.`],
   ['signed with another secret', () => forge({ secret: new Uint8Array(32).fill(7) })],
-  ['signed with another algorithm', () => forge({ header: { alg: 'HS512' }, secret: Buffer.concat([session.instance.secrets.transactionToken[0] as Uint8Array, new Uint8Array(64)]) })],
-  ['of another instance', () => forge({ claims: { iss: 'https://other.example', aud: 'https://other.example' } })],
+  [
+    'signed with another algorithm',
+    () =>
+      forge({
+        header: { alg: 'HS512' },
+        secret: Buffer.concat([
+          session.instance.secrets.transactionToken[0] as Uint8Array,
+          new Uint8Array(64),
+        ]),
+      }),
+  ],
+  [
+    'of another instance',
+    () => forge({ claims: { iss: 'https://other.example', aud: 'https://other.example' } }),
+  ],
   ['meant for another instance', () => forge({ claims: { aud: 'https://other.example' } })],
   ['of another kind', () => forge({ header: { typ: 'at+jwt' } })],
   ['of a use that there is none of', () => forge({ claims: { use: 'admin' } })],
   ['that is an access token', () => session.admin.headers.Authorization?.replace('Bearer ', '') ?? ''],
   ['that is no token', () => '%00%22%3E%3Cscript%3E'],
-]; // biome-ignore format: a table
+];
 
 describe.each(tokens)('a token %s', (_what, make) => {
   it.each(modes)('opens nothing (%s), and nothing is stored', async (mode) => {

@@ -22,7 +22,9 @@ const unescaped: HostileText[] = hostileTexts.map(({ name, of }) => ({
 
 async function post(path: string, body: string, headers: Record<string, string> = {}): Promise<number> {
   const response = await fetch(`${watched.instance.url}${path}`, {
-    ...{ method: 'POST', redirect: 'manual', body },
+    method: 'POST',
+    redirect: 'manual',
+    body,
     headers: { 'Content-Type': formType, ...headers },
   });
   await response.arrayBuffer();
@@ -43,9 +45,15 @@ const sizes = [1_040_000, 54_000];
 describe('no text of a token request keeps everybody waiting', () => {
   const grants: Record<string, string>[] = [
     { grant_type: 'password', client_id: 'cmclient', username: 'nobody', password: 'a long password' },
-    { grant_type: 'authorization_code', client_id: 'accord', code: 'a', code_verifier: 'a', redirect_uri: 'http://127.0.0.1/callback' },
+    {
+      grant_type: 'authorization_code',
+      client_id: 'accord',
+      code: 'a',
+      code_verifier: 'a',
+      redirect_uri: 'http://127.0.0.1/callback',
+    },
     { grant_type: 'client_credentials', client_id: 'shop', client_secret: 'a' },
-  ]; // biome-ignore format: one line each
+  ];
   const more = [
     'scope',
     'resource',
@@ -59,18 +67,25 @@ describe('no text of a token request keeps everybody waiting', () => {
     [...new Set([...Object.keys(grant), ...more])].map((field) => ({ grant, field, type: grant.grant_type })),
   );
 
-  it.each(cases)('$type: $field', async ({ grant, field }) => {
-    const { [field]: _replaced, ...rest } = grant;
-    for (const bytes of sizes)
-      for (const { texts, isEscaped } of kinds) {
-        const given = { name: field, texts, bytes };
-        const broken = await sendEach(watched, given, (text) =>
-          // Each name is locked after ten tries.
-          post('/auth', formOf({ ...rest, ...(rest.username && { username: randomUUID() }) }, field, text, isEscaped)),
-        );
-        expect(broken).toEqual([]);
-      }
-  }, patienceMs); // biome-ignore format: one glance
+  it.each(cases)(
+    '$type: $field',
+    async ({ grant, field }) => {
+      const { [field]: _replaced, ...rest } = grant;
+      for (const bytes of sizes)
+        for (const { texts, isEscaped } of kinds) {
+          const given = { name: field, texts, bytes };
+          const broken = await sendEach(watched, given, (text) =>
+            // Each name is locked after ten tries.
+            post(
+              '/auth',
+              formOf({ ...rest, ...(rest.username && { username: randomUUID() }) }, field, text, isEscaped),
+            ),
+          );
+          expect(broken).toEqual([]);
+        }
+    },
+    patienceMs,
+  );
 
   it('in the header of a client', async () => {
     const given = { name: 'Authorization', texts: encodedTexts, bytes: 11_000 };
@@ -86,45 +101,68 @@ describe('no text of a token request keeps everybody waiting', () => {
 
 describe('no text of the sign-in keeps everybody waiting', () => {
   const authorization = {
-    ...{
-      client_id: 'accord',
-      response_type: 'code',
-      redirect_uri: 'http://127.0.0.1:49152/callback',
-      scope: 'openid',
-    },
+    client_id: 'accord',
+    response_type: 'code',
+    redirect_uri: 'http://127.0.0.1:49152/callback',
+    scope: 'openid',
     code_challenge: createHash('sha256').update('a'.repeat(43)).digest('base64url'),
     code_challenge_method: 'S256',
   };
 
-  it.each([...Object.keys(authorization), 'state', 'login_hint', 'ui_locales', 'claims', 'nonce', 'prompt', 'acr_values', 'id_token_hint', 'resource'])(
+  it.each([
+    ...Object.keys(authorization),
+    'state',
+    'login_hint',
+    'ui_locales',
+    'claims',
+    'nonce',
+    'prompt',
+    'acr_values',
+    'id_token_hint',
+    'resource',
+  ])(
     'in the address: %s',
     async (field) => {
-      const broken = await sendEach(watched, { name: field, texts: encodedTexts, bytes: 12_000 }, async (text) => {
-        const query = new URLSearchParams({ ...authorization, [field]: text.toWellFormed() });
-        const browser = createBrowserSession();
-        const response = await browser.fetch(`${watched.instance.url}/auth/authorize?${query}`);
-        const page = response.headers.get('location');
-        // A fault goes back to the client.
-        if (!page?.includes('/interaction/')) return response.status;
-        return (await browser.fetch(new URL(page, watched.instance.url).href)).status;
-      });
+      const broken = await sendEach(
+        watched,
+        { name: field, texts: encodedTexts, bytes: 12_000 },
+        async (text) => {
+          const query = new URLSearchParams({ ...authorization, [field]: text.toWellFormed() });
+          const browser = createBrowserSession();
+          const response = await browser.fetch(`${watched.instance.url}/auth/authorize?${query}`);
+          const page = response.headers.get('location');
+          // A fault goes back to the client.
+          if (!page?.includes('/interaction/')) return response.status;
+          return (await browser.fetch(new URL(page, watched.instance.url).href)).status;
+        },
+      );
       expect(broken).toEqual([]);
     },
     patienceMs,
-  ); // biome-ignore format: one glance
+  );
 
-  it.each(['username', 'password'])('in the form: %s', async (field) => {
-    const browser = createBrowserSession();
-    const start = await browser.fetch(`${watched.instance.url}/auth/authorize?${new URLSearchParams(authorization)}`);
-    const page = new URL(start.headers.get('location') ?? '', watched.instance.url).href;
-    const html = await (await browser.fetch(page)).text();
-    expect(html).toContain('<form');
-    for (const bytes of [54_000, 15_000]) {
-      const broken = await sendEach(watched, { name: field, texts: encodedTexts, bytes }, async (text) => {
-        const fields = { username: randomUUID(), password: 'a long password', [field]: text.toWellFormed() };
-        return (await browser.submit(page, html, fields)).status;
-      });
-      expect(broken).toEqual([]);
-    }
-  }, patienceMs); // biome-ignore format: one glance
+  it.each(['username', 'password'])(
+    'in the form: %s',
+    async (field) => {
+      const browser = createBrowserSession();
+      const start = await browser.fetch(
+        `${watched.instance.url}/auth/authorize?${new URLSearchParams(authorization)}`,
+      );
+      const page = new URL(start.headers.get('location') ?? '', watched.instance.url).href;
+      const html = await (await browser.fetch(page)).text();
+      expect(html).toContain('<form');
+      for (const bytes of [54_000, 15_000]) {
+        const broken = await sendEach(watched, { name: field, texts: encodedTexts, bytes }, async (text) => {
+          const fields = {
+            username: randomUUID(),
+            password: 'a long password',
+            [field]: text.toWellFormed(),
+          };
+          return (await browser.submit(page, html, fields)).status;
+        });
+        expect(broken).toEqual([]);
+      }
+    },
+    patienceMs,
+  );
 });

@@ -55,21 +55,34 @@ async function send(method: string, path: string, content: unknown): Promise<num
 
 describe('no sealed part keeps everybody waiting', () => {
   async function submissionOf(sid: string, change: Partial<SealedContent>) {
-    const described = await fetch(`${watched.instance.url}/.well-known/accord`, { headers: { Accept: 'application/jose' } });
+    const described = await fetch(`${watched.instance.url}/.well-known/accord`, {
+      headers: { Accept: 'application/jose' },
+    });
     const { jwks } = decodeJwt<{ jwks: { keys: { use: string; kid: string }[] } }>(await described.text());
     const key = jwks.keys.find(({ use }) => use === 'enc') as { kid: string };
     const answers = { [letter]: ['accepted'], [freeText]: ['Anything'] };
     const content = {
-      ...{ language: 'en', info: 'element/information/information.001/1.0', elements: Object.keys(answers).sort(), answers },
+      language: 'en',
+      info: 'element/information/information.001/1.0',
+      elements: Object.keys(answers).sort(),
+      answers,
       ...change,
     };
-    const header = { sid, leader: partner.url, digest: digestOf(content), exp: Math.floor(Date.now() / 1000) + 3600 };
+    const header = {
+      sid,
+      leader: partner.url,
+      digest: digestOf(content),
+      exp: Math.floor(Date.now() / 1000) + 3600,
+    };
     return {
       leader: { location: partner.url, id: randomId() },
-      ...{ subject: `subject-${randomUUID()}`, language: content.language, validity: 'P6M', mode: 'commit' },
+      subject: `subject-${randomUUID()}`,
+      language: content.language,
+      validity: 'P6M',
+      mode: 'commit',
       sealed: sealAnswers(content, { key, header }),
     };
-  } // biome-ignore format: one glance
+  }
 
   const digestOf = ({ info, elements }: SealedContent) =>
     [info, ...elements].every((text) => text.isWellFormed())
@@ -78,10 +91,15 @@ describe('no sealed part keeps everybody waiting', () => {
 
   it('is taken if it is honest', async () => {
     const sid = randomId();
-    const response = await partner.send(watched.instance.url, 'PUT', `/federation/submissions/${sid}`, await submissionOf(sid, {}));
+    const response = await partner.send(
+      watched.instance.url,
+      'PUT',
+      `/federation/submissions/${sid}`,
+      await submissionOf(sid, {}),
+    );
     const { receipt } = (await response.json()) as { receipt: string };
     expect(decodeJwt(receipt)).toMatchObject({ verdict: 'committed' });
-  }); // biome-ignore format: one glance
+  });
 
   it.each<[string, (text: string) => Partial<SealedContent>]>([
     ['the language', (text) => ({ language: text })],
@@ -89,62 +107,98 @@ describe('no sealed part keeps everybody waiting', () => {
     ['an element', (text) => ({ elements: [letter, text].sort() })],
     ['an answer', (text) => ({ answers: { [letter]: ['accepted'], [freeText]: [text] } })],
     ['an answer of a choice', (text) => ({ answers: { [letter]: [text], [freeText]: [] } })],
-    ['many answers', (text) => ({ answers: { [letter]: ['accepted'], [freeText]: Array.from({ length: 100 }, () => text.slice(0, text.length / 100)) } })],
+    [
+      'many answers',
+      (text) => ({
+        answers: {
+          [letter]: ['accepted'],
+          [freeText]: Array.from({ length: 100 }, () => text.slice(0, text.length / 100)),
+        },
+      }),
+    ],
     ['the name of an answer', (text) => ({ answers: { [text]: ['accepted'] } })],
-    ['the name of an element and its answer', (text) => ({ elements: [text], answers: { [text]: ['accepted'] } })],
-  ])('with a text in %s', async (name, changeOf) => {
-    const broken = await sendEach(watched, { name, texts, bytes: 1_000_000 }, async (text) => {
-      const sid = randomId();
-      return send('PUT', `/federation/submissions/${sid}`, await submissionOf(sid, changeOf(text)));
-    });
-    expect(broken).toEqual([]);
-  }, patienceMs); // biome-ignore format: one line each
+    [
+      'the name of an element and its answer',
+      (text) => ({ elements: [text], answers: { [text]: ['accepted'] } }),
+    ],
+  ])(
+    'with a text in %s',
+    async (name, changeOf) => {
+      const broken = await sendEach(watched, { name, texts, bytes: 1_000_000 }, async (text) => {
+        const sid = randomId();
+        return send('PUT', `/federation/submissions/${sid}`, await submissionOf(sid, changeOf(text)));
+      });
+      expect(broken).toEqual([]);
+    },
+    patienceMs,
+  );
 
   const operations = listOperations(readContract())
     .filter(({ path }) => path.startsWith('/federation/'))
     .map(({ path, method, operation }) => ({
-      ...{ path, method: method.toUpperCase(), name: operation.operationId },
-      ...{ fields: bodyFields(operation.requestBody), limit: (operation as { 'x-body-limit'?: number })['x-body-limit'] },
+      path,
+      method: method.toUpperCase(),
+      name: operation.operationId,
+      fields: bodyFields(operation.requestBody),
+      limit: (operation as { 'x-body-limit'?: number })['x-body-limit'],
     }))
-    .filter(({ fields }) => fields.length > 0); // biome-ignore format: one glance
+    .filter(({ fields }) => fields.length > 0);
 
-  it.each(operations)('with a text in a field of $name', async ({ path, method, name, fields, limit }) => {
-    const bodies: Record<string, (sid: string) => Promise<object>> = {
-      acceptSubmission: (sid) => submissionOf(sid, {}),
-      decideSubmission: async () => ({ decision: 'commit' }),
-      acceptPairing: async () => ({
-        ...{ pairing: randomUUID(), apiKey: (await createKey(watched.instance, 'partner', 'PEER')).key },
-        description: await partner.describe(),
-      }),
-    };
-    for (const field of fields) {
-      const given = { name: field.join('/'), texts, bytes: (limit ?? 64 * 1024) - 5_000 };
-      const broken = await sendEach(watched, given, async (text) => {
-        const sid = randomId();
-        const body = withText(await (bodies[name] ?? (async () => ({})))(sid), field, text);
-        const response = await partner.send(watched.instance.url, method, path.replace('{sid}', sid), body);
+  it.each(operations)(
+    'with a text in a field of $name',
+    async ({ path, method, name, fields, limit }) => {
+      const bodies: Record<string, (sid: string) => Promise<object>> = {
+        acceptSubmission: (sid) => submissionOf(sid, {}),
+        decideSubmission: async () => ({ decision: 'commit' }),
+        acceptPairing: async () => ({
+          pairing: randomUUID(),
+          apiKey: (await createKey(watched.instance, 'partner', 'PEER')).key,
+          description: await partner.describe(),
+        }),
+      };
+      for (const field of fields) {
+        const given = { name: field.join('/'), texts, bytes: (limit ?? 64 * 1024) - 5_000 };
+        const broken = await sendEach(watched, given, async (text) => {
+          const sid = randomId();
+          const body = withText(await (bodies[name] ?? (async () => ({})))(sid), field, text);
+          const response = await partner.send(watched.instance.url, method, path.replace('{sid}', sid), body);
+          await response.arrayBuffer();
+          return response.status;
+        });
+        expect(broken).toEqual([]);
+      }
+    },
+    patienceMs,
+  );
+});
+
+describe('no self-description keeps everybody waiting', () => {
+  it.each(['name', 'instance', 'iss', 'versions', 'endpoints', 'jwks'])(
+    'with a text in %s',
+    async (member) => {
+      const broken = await sendEach(watched, { name: member, texts, bytes: 40_000 }, async (text) => {
+        const isList = member === 'versions';
+        const changes = {
+          [member]: isList
+            ? [text]
+            : member === 'endpoints'
+              ? { a: text }
+              : member === 'jwks'
+                ? { keys: [{ kid: text, x: text, kty: text, use: 'sig' }] }
+                : text,
+        };
+        const response = await partner.send(watched.instance.url, 'POST', '/federation/pairing', {
+          pairing: randomUUID(),
+          apiKey: (await createKey(watched.instance, 'partner', 'PEER')).key,
+          description: await partner.describe(changes),
+        });
         await response.arrayBuffer();
         return response.status;
       });
       expect(broken).toEqual([]);
-    }
-  }, patienceMs); // biome-ignore format: one glance
-});
-
-describe('no self-description keeps everybody waiting', () => {
-  it.each(['name', 'instance', 'iss', 'versions', 'endpoints', 'jwks'])('with a text in %s', async (member) => {
-    const broken = await sendEach(watched, { name: member, texts, bytes: 40_000 }, async (text) => {
-      const isList = member === 'versions';
-      const changes = { [member]: isList ? [text] : member === 'endpoints' ? { a: text } : member === 'jwks' ? { keys: [{ kid: text, x: text, kty: text, use: 'sig' }] } : text };
-      const response = await partner.send(watched.instance.url, 'POST', '/federation/pairing', {
-        ...{ pairing: randomUUID(), apiKey: (await createKey(watched.instance, 'partner', 'PEER')).key },
-        description: await partner.describe(changes),
-      });
-      await response.arrayBuffer();
-      return response.status;
-    });
-    expect(broken).toEqual([]);
-  }, patienceMs); // biome-ignore format: one glance
+    },
+    patienceMs,
+  );
 });
 
 describe('no document of a catalogue keeps everybody waiting', () => {
@@ -196,22 +250,31 @@ describe('no document of a catalogue keeps everybody waiting', () => {
       readEach(
         contentFields(type).flatMap((field) =>
           texts.map((text) => ({
-            ...{ type, data: { en: withText(sharedEntry({ type }).data.en, field, text.of(30_000)) } },
+            type,
+            data: { en: withText(sharedEntry({ type }).data.en, field, text.of(30_000)) },
           })),
         ),
       ),
     patienceMs,
   );
 
-  it.each(texts)('that is 1 MiB long: $name', (text) => {
-    const data = { en: { ...sampleContent.processing, usage: text.of(1_000_000) } };
-    return readEach([{ name: text.of(1_000), data }]);
-  }, patienceMs); // biome-ignore format: one glance
+  it.each(texts)(
+    'that is 1 MiB long: $name',
+    (text) => {
+      const data = { en: { ...sampleContent.processing, usage: text.of(1_000_000) } };
+      return readEach([{ name: text.of(1_000), data }]);
+    },
+    patienceMs,
+  );
 
-  it('of nothing but members', () => {
-    const members = Object.fromEntries(Array.from({ length: 80_000 }, (_, index) => [`k${index}`, 0]));
-    return readEach([{ data: { en: members } }, { data: members }]);
-  }, patienceMs); // biome-ignore format: one glance
+  it(
+    'of nothing but members',
+    () => {
+      const members = Object.fromEntries(Array.from({ length: 80_000 }, (_, index) => [`k${index}`, 0]));
+      return readEach([{ data: { en: members } }, { data: members }]);
+    },
+    patienceMs,
+  );
 });
 
 it('answered /livez all the while', () => {

@@ -78,7 +78,8 @@ interface Parameter {
 
 const withParameters = operations
   .map((operation) => ({
-    ...{ operation, operationId: operation.operationId },
+    operation,
+    operationId: operation.operationId,
     parameters: [document.paths[operation.path]?.parameters ?? [], operation.contract]
       .flatMap((each) =>
         Array.isArray(each) ? each : ((each as { parameters?: unknown[] }).parameters ?? []),
@@ -142,15 +143,24 @@ describe('no JSON keeps everybody waiting', () => {
     ['lists', (bytes) => `[${'[],'.repeat(bytes / 3)}[]]`],
     ['empty texts', (bytes) => `[${'"",'.repeat(bytes / 3)}""]`],
     ['brackets', (bytes) => '['.repeat(bytes)],
-    ['members', (bytes) => `{${Array.from({ length: bytes / 12 }, (_, index) => `"k${index}":0`).join()},"z":0}`],
-    ['languages', (bytes) => `{"type":"theme","name":"a","versions":[{"defaultLanguage":"en","data":{${Array.from({ length: bytes / 14 }, (_, index) => `"l${index}":{}`).join()}}}]}`],
+    [
+      'members',
+      (bytes) => `{${Array.from({ length: bytes / 12 }, (_, index) => `"k${index}":0`).join()},"z":0}`,
+    ],
+    [
+      'languages',
+      (bytes) =>
+        `{"type":"theme","name":"a","versions":[{"defaultLanguage":"en","data":{${Array.from({ length: bytes / 14 }, (_, index) => `"l${index}":{}`).join()}}}]}`,
+    ],
   ])('of nothing but %s', async (name, of) => {
     const admin = await signIn(watched.instance, 'admin');
     const headers = { ...admin.headers, 'Content-Type': 'application/json' };
     const given = { name, texts: [{ name, of }], bytes: 1_040_000 };
-    const broken = await sendEach(watched, given, (body) => send('/models/import', { method: 'POST', headers, body }));
+    const broken = await sendEach(watched, given, (body) =>
+      send('/models/import', { method: 'POST', headers, body }),
+    );
     expect(broken).toEqual([]);
-  }); // biome-ignore format: one line each
+  });
 });
 
 describe('no content of a model keeps everybody waiting', () => {
@@ -196,32 +206,38 @@ describe('no content of a model keeps everybody waiting', () => {
   );
 });
 
-it('content that is allowed keeps nobody waiting, in as many languages as fit', async () => {
-  const admin = await signIn(watched.instance, 'admin');
-  const headers = { ...admin.headers, 'Content-Type': 'application/json' };
-  const tags = (text: string) => `${text.repeat(4_900)}${'x'.repeat(60_000)}`;
-  const contents: [string, object][] = [
-    ['conditions', { ...sampleContent.conditions, body: tags('<b>') }],
-    ['conditions', { ...sampleContent.conditions, body: '<p>a</p>'.repeat(2_450) }],
-    ['information', { ...sampleContent.information, header: tags('<i>'), footer: '&'.repeat(19_000) }],
-    ['theme', { name: 'A theme', css: 'a{color:red}'.repeat(5_000) }],
-  ];
-  for (const [type, content] of contents) {
-    const most = Math.floor(1_000_000 / JSON.stringify(content).length);
-    const data = Object.fromEntries(Array.from({ length: Math.min(most, 50) }, (_, index) => [`en-x-${index}`, content]));
-    const body = JSON.stringify({ defaultLanguage: 'en-x-0', data });
-    const statuses: number[] = [];
-    const given = { name: type, texts: [{ name: 'all at once', of: () => body }], bytes: 0 };
-    const broken = await sendEach(watched, given, async (text) => {
-      const model = await admin.send('POST', '/models', { type, name: 'A model' });
-      const { id } = (await model.json()) as { id: string };
-      statuses.push(await send(`/models/${id}/versions`, { method: 'POST', headers, body: text }));
-      return statuses.at(-1) as number;
-    });
-    expect(broken).toEqual([]);
-    expect(statuses).toContain(201);
-  }
-}, patienceMs); // biome-ignore format: one glance
+it(
+  'content that is allowed keeps nobody waiting, in as many languages as fit',
+  async () => {
+    const admin = await signIn(watched.instance, 'admin');
+    const headers = { ...admin.headers, 'Content-Type': 'application/json' };
+    const tags = (text: string) => `${text.repeat(4_900)}${'x'.repeat(60_000)}`;
+    const contents: [string, object][] = [
+      ['conditions', { ...sampleContent.conditions, body: tags('<b>') }],
+      ['conditions', { ...sampleContent.conditions, body: '<p>a</p>'.repeat(2_450) }],
+      ['information', { ...sampleContent.information, header: tags('<i>'), footer: '&'.repeat(19_000) }],
+      ['theme', { name: 'A theme', css: 'a{color:red}'.repeat(5_000) }],
+    ];
+    for (const [type, content] of contents) {
+      const most = Math.floor(1_000_000 / JSON.stringify(content).length);
+      const data = Object.fromEntries(
+        Array.from({ length: Math.min(most, 50) }, (_, index) => [`en-x-${index}`, content]),
+      );
+      const body = JSON.stringify({ defaultLanguage: 'en-x-0', data });
+      const statuses: number[] = [];
+      const given = { name: type, texts: [{ name: 'all at once', of: () => body }], bytes: 0 };
+      const broken = await sendEach(watched, given, async (text) => {
+        const model = await admin.send('POST', '/models', { type, name: 'A model' });
+        const { id } = (await model.json()) as { id: string };
+        statuses.push(await send(`/models/${id}/versions`, { method: 'POST', headers, body: text }));
+        return statuses.at(-1) as number;
+      });
+      expect(broken).toEqual([]);
+      expect(statuses).toContain(201);
+    }
+  },
+  patienceMs,
+);
 
 it('answered /livez all the while', () => {
   const { longest, refused } = watched.livez();

@@ -22,9 +22,23 @@ type Json = null | boolean | number | string | Json[] | { [name: string]: Json }
 
 /** As they stand in JSON. */
 const oddValues = [
-  'null', 'true', '-1', '1e308', '""', '" "', '"\\u0000"', '"\\ud800"', '"\\u202e<b>\\""', '"__proto__"', '"javascript:alert(1)"',
-  `"${'é'.repeat(5_000)}"`, '[]', '[null]', '{}', '{"a":{"b":[1]}}',
-]; // biome-ignore format: one glance
+  'null',
+  'true',
+  '-1',
+  '1e308',
+  '""',
+  '" "',
+  '"\\u0000"',
+  '"\\ud800"',
+  '"\\u202e<b>\\""',
+  '"__proto__"',
+  '"javascript:alert(1)"',
+  `"${'é'.repeat(5_000)}"`,
+  '[]',
+  '[null]',
+  '{}',
+  '{"a":{"b":[1]}}',
+];
 
 function examplesOf({ contract }: Operation): Json[] {
   if (!contract.requestBody) return [];

@@ -30,18 +30,26 @@ async function startWith(certificate: { key: string; cert: string }) {
 /** The handshake breaks off after so many bytes of the server's answer, or says something else. */
 const faultyHandshakes: [string, (socket: Socket) => void][] = [
   ['ends without an answer', (socket) => void socket.once('data', () => socket.end())],
-  ['is cut off within the server’s hello', (socket) => void socket.once('data', () => socket.end(Buffer.from('160303007a0200', 'hex')))],
+  [
+    'is cut off within the server’s hello',
+    (socket) => void socket.once('data', () => socket.end(Buffer.from('160303007a0200', 'hex'))),
+  ],
   ['is reset', (socket) => void socket.once('data', () => socket.resetAndDestroy())],
-  ['is answered by another protocol', (socket) => void socket.once('data', () => socket.end('HTTP/1.1 200 OK\r\n\r\n'))],
+  [
+    'is answered by another protocol',
+    (socket) => void socket.once('data', () => socket.end('HTTP/1.1 200 OK\r\n\r\n')),
+  ],
   ['is never answered', () => {}],
-]; // biome-ignore format: one glance
+];
 
 describe('a request over TLS', () => {
   const trusted = selfSignedCertificate(['peer.example']);
   const expired = selfSignedCertificate(['peer.example'], '20210101000000Z');
   const call = async (port: number, { ca, host = 'peer.example' }: { ca?: string; host?: string }) => {
     const client = createOutboundClient({
-      ...{ allowedNetworks: ['127.0.0.0/8'], resolve: async () => ['127.0.0.1'], connectMs: 500 },
+      allowedNetworks: ['127.0.0.0/8'],
+      resolve: async () => ['127.0.0.1'],
+      connectMs: 500,
       ...(ca === undefined ? {} : { ca }),
     });
     onTestFinished(() => client.stop());

@@ -26,14 +26,29 @@ describe('the policy of a form', () => {
   });
 
   it.each([
-    'https://*', 'https://*.example', 'https://a.example;sandbox', "https://a.example,default-src", "https://a'b.example", 'https://a(b).example',
-    'https://a{b.example', 'https://a!b.example', 'https://a.example/path', 'https://user@a.example', 'null', 'data:text/html,x', 'https://a.example https://b.example',
+    'https://*',
+    'https://*.example',
+    'https://a.example;sandbox',
+    'https://a.example,default-src',
+    "https://a'b.example",
+    'https://a(b).example',
+    'https://a{b.example',
+    'https://a!b.example',
+    'https://a.example/path',
+    'https://user@a.example',
+    'null',
+    'data:text/html,x',
+    'https://a.example https://b.example',
   ])('cannot be changed by an iframeOrigin like %s', async (iframeOrigin) => {
     for (const path of ['/consents', '/consents/preview']) {
-      const response = await operator.send('POST', path, { subject: 'anna', layout: 'layout.001', iframeOrigin });
+      const response = await operator.send('POST', path, {
+        subject: 'anna',
+        layout: 'layout.001',
+        iframeOrigin,
+      });
       expect(response.status, path).toBe(422);
     }
-  }); // biome-ignore format: one glance
+  });
 });
 
 describe('what a browser and a cache may do with an answer', () => {

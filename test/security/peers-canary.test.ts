@@ -9,7 +9,8 @@ const ours = 'canary-of-the-leader-3f9c1b';
 const theirs = 'canary-of-the-owner-7d20ae';
 
 /**
- * A subject answers a question of each of two partners, on the leader's page. @param bug a bug to plant in both.
+ * A subject answers a question of each of two partners, on the leader's page. @param bug a bug to plant in
+ * both.
  * @returns in which of the leader's files, and where else at the leader, a text is found afterwards.
  */
 async function search(bug?: string) {

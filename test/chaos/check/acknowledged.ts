@@ -4,7 +4,7 @@ import type { Stored } from './stored.ts';
 
 type Transaction = Stored['transactions'][number];
 
-/** Nobody was told what nobody may be told, and everybody was told something in the end. */
+/** Every request got an answer in the end, and no answer was one that the interface excludes. */
 export const everybodyWasTold: Check = ({ history }) => {
   const resolved = new Set(history.filter(({ told }) => told !== 'unknown').map(({ request }) => request));
   const open = history.filter(({ request, told }) => told === 'unknown' && !resolved.has(request));
@@ -17,7 +17,7 @@ export const everybodyWasTold: Check = ({ history }) => {
 
 const nameOf = (line: Line) => line.id ?? ('subject' in line ? line.subject : '?');
 
-/** I1: what was acknowledged is there, of the right person, with its record, receipt and state. */
+/** I1: every acknowledged transaction is stored, for the right subject, with its answers and state. */
 export const acknowledgedIsStored: Check = ({ history, stored }) => {
   const byId = new Map(stored.transactions.map((transaction) => [transaction.id, transaction]));
   const answers = storedAnswers(stored);
@@ -53,7 +53,10 @@ export function storedAnswers({ records }: Stored): Map<string, string> {
   );
 }
 
-/** A refusal says that something else has happened before (docs/interface.md, "States" and docs/interface.md): so it must have, and not the same. */
+/**
+ * A refusal says that something else has happened before (docs/interface.md, "States" and docs/interface.md):
+ * so it must have, and not the same.
+ */
 export const refusalsAreDue: Check = (evidence) => {
   const { history, stored } = evidence;
   const states = new Map(stored.transactions.map(({ id, state }) => [id, state]));
@@ -71,7 +74,10 @@ export const refusalsAreDue: Check = (evidence) => {
     });
 };
 
-/** Whoever asks again because the reply was lost is told that it is too late (docs/interface.md, "Credentials"). */
+/**
+ * Whoever asks again because the reply was lost is told that it is too late (docs/interface.md,
+ * "Credentials").
+ */
 function cancelledOnce({ history }: Evidence, id: string): boolean {
   return history.filter((line) => line.kind === 'cancel' && line.id === id).length === 1;
 }

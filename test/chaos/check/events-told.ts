@@ -1,5 +1,4 @@
-import type { CarriedEvent, Check, Evidence } from './evidence.ts';
-import { findDoubles } from './evidence.ts';
+import { type CarriedEvent, type Check, type Evidence, findDoubles } from './evidence.ts';
 
 const eventNames: Record<string, string> = {
   CREATED: 'created',
@@ -18,7 +17,7 @@ const eventOf = (change: Change) => `${writeChange(change)} io.accord.consent.${
 const tell = ({ transaction, version, state }: Change) =>
   `${transaction} became ${state} (version ${version})`;
 
-/** I5: every change of state has its event, once, and none tells of what did not happen. */
+/** I5: every change of state has exactly one event, and every event has its change of state. */
 export const changesHaveEvents: Check = ({ stored }) => {
   const told = new Set(stored.events.map(writeEvent));
   const changes = new Set(stored.versions.map(eventOf));
@@ -81,5 +80,5 @@ export const poisonIsParked: Check = ({ stored, poison }) => {
     .map((id) => `the poison ${id} is not in dead_letters`);
 };
 
-/** I9: no process says or leaves behind what none may. */
+/** I9: no process logged an internal fault, ended by itself or leaked resources. */
 export const processesBehave: Check = ({ misconduct }) => [...(misconduct ?? [])];

@@ -1,7 +1,7 @@
 import type { History } from '../load/history.ts';
 import type { Stored } from './stored.ts';
 
-/** One event as a topic carried it; what the checker looks at. */
+/** The members of a carried event that the checker compares. */
 export interface CarriedEvent {
   id: string;
   type: string;
@@ -29,14 +29,14 @@ export interface Evidence {
   received?: readonly ReceivedCall[];
   /** Ids of poisonous messages that were put into topics. */
   poison?: readonly string[];
-  /** What processes have said or left behind that none may. */
+  /** Logged faults, unexpected exits and leaks of processes, one sentence each. */
   misconduct?: readonly string[];
 }
 
 /** One rule; @returns one sentence for every breach. */
 export type Check = (evidence: Evidence) => string[];
 
-/** Names that come more than once. */
+/** Names that occur more than once. */
 export function findDoubles(names: Iterable<string>): string[] {
   const seen = new Set<string>();
   const doubles = new Set<string>();

@@ -39,7 +39,9 @@ function sound() {
   return {
     history,
     stored: {
-      ...{ transactions, versions, waiting: 0 },
+      transactions,
+      versions,
+      waiting: 0,
       records: answered.flatMap((transaction) =>
         Object.entries(answers).map(([key, value]) => ({
           transaction,
@@ -63,17 +65,21 @@ function sound() {
 type Plant = (facts: ReturnType<typeof sound>) => void;
 
 describe('the checker', () => {
-  it('finds nothing where nothing is wrong', () => {
+  it('reports nothing for a sound run', () => {
     expect(findBreaches(sound())).toEqual([]);
   });
 
-  it('takes what was made after the end of the first one for new: a process that slept has carried out an old request', () => {
+  it('accepts a second transaction that a delayed request created after the first one ended', () => {
     const facts = sound();
     const { stored } = facts;
     stored.transactions.push({ id: 'b2', subject: 'bert', state: 'CREATED', version: 1, parent: null });
     stored.versions.push({ transaction: 'b2', version: 1, state: 'CREATED' });
     const event = {
-      ...{ id: 'b2-1', transaction: 'b2', version: 1, state: 'CREATED', at: 100 },
+      id: 'b2-1',
+      transaction: 'b2',
+      version: 1,
+      state: 'CREATED',
+      at: 100,
       type: 'io.accord.consent.created.v1',
     };
     stored.events.push(event);
@@ -85,48 +91,208 @@ describe('the checker', () => {
   });
 
   it.each<[string, Plant, string]>([
-    ['a lost transaction', ({ stored }) => stored.transactions.pop(), 'single step c was acknowledged and is lost'],
-    ['a lost record', ({ stored }) => stored.records.shift(), 'a was answered {"processing.001":"accepted","processing.002":"refused"} and holds {"processing.002":"refused"}'],
+    [
+      'a lost transaction',
+      ({ stored }) => stored.transactions.pop(),
+      'single step c was acknowledged and is lost',
+    ],
+    [
+      'a lost record',
+      ({ stored }) => stored.records.shift(),
+      'a was answered {"processing.001":"accepted","processing.002":"refused"} and holds {"processing.002":"refused"}',
+    ],
     ['all records lost', ({ stored }) => stored.records.splice(0, 2), 'a was answered'],
-    ['another answer than the acknowledged one', ({ stored }) => Object.assign(stored.records[0] as object, { value: ['refused'] }), 'a was answered'],
-    ['a doubled record', ({ stored }) => stored.records.push(stored.records[0] as Stored['records'][number]), 'the record of processing.001 in a is there twice'],
+    [
+      'another answer than the acknowledged one',
+      ({ stored }) => Object.assign(stored.records[0] as object, { value: ['refused'] }),
+      'a was answered',
+    ],
+    [
+      'a doubled record',
+      ({ stored }) => stored.records.push(stored.records[0] as Stored['records'][number]),
+      'the record of processing.001 in a is there twice',
+    ],
     ['a lost receipt', ({ stored }) => stored.receipts.shift(), 'a has no receipt'],
-    ['a doubled receipt', ({ stored }) => stored.receipts.push(stored.receipts[0] as Stored['receipts'][number]), 'the receipt of a is there twice'],
-    ['a receipt that tells something else', ({ stored }) => Object.assign(stored.receipts[0] as object, { answers: {} }), 'the receipt of a tells {} and it holds'],
-    ['a receipt of what was cancelled', ({ stored }) => stored.receipts.push({ transaction: 'b', answers: {} }), 'b is CANCELLED and has a receipt'],
-    ['a record of what was cancelled', ({ stored }) => Object.assign(stored.records[0] as object, { transaction: 'b' }), 'b has a record of processing.001 and is CANCELLED'],
-    ['a record that is not in force', ({ stored }) => Object.assign(stored.records[0] as object, { state: 'PENDING' }), 'a has a record of processing.001 and is COMMITTED'],
-    ['a state that was not acknowledged', ({ stored }) => Object.assign(stored.transactions[0] as object, { state: 'CREATED' }), 'the answers of a were acknowledged and it is CREATED'],
-    ['a cancelled transaction that is open', ({ stored }) => Object.assign(stored.transactions[2] as object, { state: 'CREATED', version: 1 }), 'b was cancelled and is CREATED'],
-    ['answers that nobody sent', ({ history }) => history.splice(2, 1), 'a is COMMITTED and nobody answered it'],
-    ['a missing version of a history', ({ stored }) => stored.versions.shift(), 'a is at version 2, and its history has 2'],
-    ['a history that goes on', ({ stored }) => stored.versions.push({ transaction: 'child', version: 2, state: 'COMMITTED' }), 'child is at version 1, and its history has 1,2'],
-    ['a way that there is not', ({ stored }) => Object.assign(stored.versions[0] as object, { state: 'CANCELLED' }), 'a went CANCELLED → COMMITTED'],
-    ['a history of another state', ({ stored }) => Object.assign(stored.versions[1] as object, { state: 'CANCELLED' }), 'a is COMMITTED, and its history ends with CANCELLED'],
-    ['a missing event', ({ stored }) => stored.events.splice(1, 1), 'a became COMMITTED (version 2) without an event'],
-    ['an event of another name', ({ stored }) => Object.assign(stored.events[1] as object, { type: 'io.accord.consent.cancelled.v1', at: 9 }), 'a became COMMITTED (version 2) without an event'],
-    ['events that were never sent', ({ stored }) => Object.assign(stored, { waiting: 3 }), '3 events were never sent'],
-    ['two transactions of a context', ({ stored }) => stored.transactions.push({ id: 'd', subject: 'anna', state: 'CREATED', version: 1, parent: null }), 'the transaction of anna is there twice'],
-    ['two open children', ({ stored }) => stored.transactions.push({ id: 'd', subject: 'anna', state: 'CREATED', version: 1, parent: 'a' }), 'the open transaction of a is there twice'],
-    ['a child of another parent', ({ stored }) => Object.assign(stored.transactions[1] as object, { parent: 'c' }), 'child is no child of a'],
-    ['a transaction of somebody else', ({ stored }) => Object.assign(stored.transactions[2] as object, { subject: 'eve' }), 'b is of eve and was made for bert'],
-    ['an answer that nobody may be given', ({ history }) => history.push({ request: 8, told: 'wrong', why: '500', kind: 'cancel', id: 'a' }), 'a cancel of a was answered 500'],
-    ['a refusal of what was taken', ({ history }) => history.push({ request: 8, told: 'refused', kind: 'submit', id: 'a', answers }), 'a holds answers that were refused'],
-    ['a refusal of what is open', ({ history }) => history.push({ request: 8, told: 'refused', kind: 'submit', id: 'child', answers }), 'answers of child were refused and it is CREATED'],
-    ['an event of what did not happen', ({ stored }) => stored.events.push({ id: 'x', transaction: 'child', version: 2, state: 'CANCELLED', type: 'io.accord.consent.cancelled.v1', at: 9 }), 'an event tells child 2 CANCELLED'],
-    ['an event that was written twice', ({ stored }) => stored.events.push({ ...(stored.events[0] as Stored['events'][number]), id: 'x' }), 'there are two events of a 1 CREATED'],
+    [
+      'a doubled receipt',
+      ({ stored }) => stored.receipts.push(stored.receipts[0] as Stored['receipts'][number]),
+      'the receipt of a is there twice',
+    ],
+    [
+      'a receipt that tells something else',
+      ({ stored }) => Object.assign(stored.receipts[0] as object, { answers: {} }),
+      'the receipt of a tells {} and it holds',
+    ],
+    [
+      'a receipt of what was cancelled',
+      ({ stored }) => stored.receipts.push({ transaction: 'b', answers: {} }),
+      'b is CANCELLED and has a receipt',
+    ],
+    [
+      'a record of what was cancelled',
+      ({ stored }) => Object.assign(stored.records[0] as object, { transaction: 'b' }),
+      'b has a record of processing.001 and is CANCELLED',
+    ],
+    [
+      'a record that is not in force',
+      ({ stored }) => Object.assign(stored.records[0] as object, { state: 'PENDING' }),
+      'a has a record of processing.001 and is COMMITTED',
+    ],
+    [
+      'a state that was not acknowledged',
+      ({ stored }) => Object.assign(stored.transactions[0] as object, { state: 'CREATED' }),
+      'the answers of a were acknowledged and it is CREATED',
+    ],
+    [
+      'a cancelled transaction that is open',
+      ({ stored }) => Object.assign(stored.transactions[2] as object, { state: 'CREATED', version: 1 }),
+      'b was cancelled and is CREATED',
+    ],
+    [
+      'answers that nobody sent',
+      ({ history }) => history.splice(2, 1),
+      'a is COMMITTED and nobody answered it',
+    ],
+    [
+      'a missing version of a history',
+      ({ stored }) => stored.versions.shift(),
+      'a is at version 2, and its history has 2',
+    ],
+    [
+      'a history that goes on',
+      ({ stored }) => stored.versions.push({ transaction: 'child', version: 2, state: 'COMMITTED' }),
+      'child is at version 1, and its history has 1,2',
+    ],
+    [
+      'a way that there is not',
+      ({ stored }) => Object.assign(stored.versions[0] as object, { state: 'CANCELLED' }),
+      'a went CANCELLED → COMMITTED',
+    ],
+    [
+      'a history of another state',
+      ({ stored }) => Object.assign(stored.versions[1] as object, { state: 'CANCELLED' }),
+      'a is COMMITTED, and its history ends with CANCELLED',
+    ],
+    [
+      'a missing event',
+      ({ stored }) => stored.events.splice(1, 1),
+      'a became COMMITTED (version 2) without an event',
+    ],
+    [
+      'an event of another name',
+      ({ stored }) =>
+        Object.assign(stored.events[1] as object, { type: 'io.accord.consent.cancelled.v1', at: 9 }),
+      'a became COMMITTED (version 2) without an event',
+    ],
+    [
+      'events that were never sent',
+      ({ stored }) => Object.assign(stored, { waiting: 3 }),
+      '3 events were never sent',
+    ],
+    [
+      'two transactions of a context',
+      ({ stored }) =>
+        stored.transactions.push({ id: 'd', subject: 'anna', state: 'CREATED', version: 1, parent: null }),
+      'the transaction of anna is there twice',
+    ],
+    [
+      'two open children',
+      ({ stored }) =>
+        stored.transactions.push({ id: 'd', subject: 'anna', state: 'CREATED', version: 1, parent: 'a' }),
+      'the open transaction of a is there twice',
+    ],
+    [
+      'a child of another parent',
+      ({ stored }) => Object.assign(stored.transactions[1] as object, { parent: 'c' }),
+      'child is no child of a',
+    ],
+    [
+      'a transaction of somebody else',
+      ({ stored }) => Object.assign(stored.transactions[2] as object, { subject: 'eve' }),
+      'b is of eve and was made for bert',
+    ],
+    [
+      'an answer that nobody may be given',
+      ({ history }) => history.push({ request: 8, told: 'wrong', why: '500', kind: 'cancel', id: 'a' }),
+      'a cancel of a was answered 500',
+    ],
+    [
+      'a refusal of what was taken',
+      ({ history }) => history.push({ request: 8, told: 'refused', kind: 'submit', id: 'a', answers }),
+      'a holds answers that were refused',
+    ],
+    [
+      'a refusal of what is open',
+      ({ history }) => history.push({ request: 8, told: 'refused', kind: 'submit', id: 'child', answers }),
+      'answers of child were refused and it is CREATED',
+    ],
+    [
+      'an event of what did not happen',
+      ({ stored }) =>
+        stored.events.push({
+          id: 'x',
+          transaction: 'child',
+          version: 2,
+          state: 'CANCELLED',
+          type: 'io.accord.consent.cancelled.v1',
+          at: 9,
+        }),
+      'an event tells child 2 CANCELLED',
+    ],
+    [
+      'an event that was written twice',
+      ({ stored }) => stored.events.push({ ...(stored.events[0] as Stored['events'][number]), id: 'x' }),
+      'there are two events of a 1 CREATED',
+    ],
     ['an event that no topic carried', ({ carried }) => carried.shift(), 'no topic carried its event a-1'],
-    ['an event that was carried changed', ({ carried }) => carried.splice(0, 1, { ...(carried[0] as CarriedEvent), version: 7 }), 'event a-1 was written a 1 CREATED'],
-    ['an event that no webhook got', ({ received }) => received.shift(), 'the webhook never got its event a-1'],
-    ['a call that was never accepted', ({ received }) => Object.assign(received[0] as object, { accepted: false }), 'the webhook never got its event a-1'],
-    ['an event in two deliveries', ({ received }) => received.push({ ...(received[0] as (typeof received)[number]), delivery: 'another' }), 'the webhook got event a-1 in two deliveries'],
-    ['a call for nothing', ({ received }) => received.push({ delivery: 'y', accepted: true, event: { ...(received[0] as (typeof received)[number]).event, id: 'y' } }), 'the webhook got event y, which was never written'],
-    ['poison that was swallowed', ({ poison }) => poison.push('another'), 'the poison another is not in dead_letters'],
-    ['a process that misbehaves', ({ misconduct }) => misconduct.push('it ended by itself'), 'I9: it ended by itself'],
-    ['a request that was never asked again', ({ history }) => history.push({ request: 8, told: 'unknown', kind: 'cancel', id: 'a' }), 'nobody knows what became of request 8, a cancel'],
+    [
+      'an event that was carried changed',
+      ({ carried }) => carried.splice(0, 1, { ...(carried[0] as CarriedEvent), version: 7 }),
+      'event a-1 was written a 1 CREATED',
+    ],
+    [
+      'an event that no webhook got',
+      ({ received }) => received.shift(),
+      'the webhook never got its event a-1',
+    ],
+    [
+      'a call that was never accepted',
+      ({ received }) => Object.assign(received[0] as object, { accepted: false }),
+      'the webhook never got its event a-1',
+    ],
+    [
+      'an event in two deliveries',
+      ({ received }) => received.push({ ...(received[0] as (typeof received)[number]), delivery: 'another' }),
+      'the webhook got event a-1 in two deliveries',
+    ],
+    [
+      'a call for nothing',
+      ({ received }) =>
+        received.push({
+          delivery: 'y',
+          accepted: true,
+          event: { ...(received[0] as (typeof received)[number]).event, id: 'y' },
+        }),
+      'the webhook got event y, which was never written',
+    ],
+    [
+      'poison that was swallowed',
+      ({ poison }) => poison.push('another'),
+      'the poison another is not in dead_letters',
+    ],
+    [
+      'a process that misbehaves',
+      ({ misconduct }) => misconduct.push('it ended by itself'),
+      'I9: it ended by itself',
+    ],
+    [
+      'a request that was never asked again',
+      ({ history }) => history.push({ request: 8, told: 'unknown', kind: 'cancel', id: 'a' }),
+      'nobody knows what became of request 8, a cancel',
+    ],
   ])('finds %s', (_what, plant, breach) => {
     const facts = sound();
     plant(facts);
     expect(findBreaches(facts).join('\n')).toContain(breach);
-  }); // biome-ignore format: one line each
+  });
 });

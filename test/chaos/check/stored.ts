@@ -17,7 +17,10 @@ export interface Stored {
   deadLetters: string[];
 }
 
-/** Has the database keep a copy of every event: outbox rows go when they are sent, and come again when a topic is lost. @param url of a superuser. */
+/**
+ * Has the database keep a copy of every event: outbox rows go when they are sent, and come again when a topic
+ * is lost. @param url of a superuser.
+ */
 export async function keepEvents(url: string): Promise<void> {
   await withClient(url, (client) =>
     client.query(`
@@ -30,8 +33,8 @@ export async function keepEvents(url: string): Promise<void> {
 }
 
 /**
- * Ends the leases of processes that were killed, and waits before another attempt, as time would; and what is open stays so, so that nothing
- * happens any more while one looks.
+ * Ends the leases of processes that were killed, and waits before another attempt, as time would; and what is
+ * open stays so, so that nothing happens any more while one looks.
  */
 export async function endWaits(url: string): Promise<void> {
   await withClient(url, async (client) => {

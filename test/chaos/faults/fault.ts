@@ -9,7 +9,7 @@ export interface Promised {
   perMille: number;
 }
 
-/** One thing that happens to such systems (docs/reliability.md, "Faults"). */
+/** One fault to inject (docs/reliability.md, "Faults"). */
 export interface Fault {
   name: string;
   /** What it breaks; the faults of a pair break different things. */
@@ -20,8 +20,15 @@ export interface Fault {
   strike(): Promise<Heal>;
 }
 
-/** Healed as soon as it has happened. */
+/** The fault is healed at once. */
 export const atOnce = [0, 0] as const;
 
 /** What subjects do goes on while Kafka, Redis or webhooks are away (at least 99.9 %). */
 export const formAndSubmit: Promised = { kinds: ['form', 'submit'], perMille: 999 };
+
+/** A fault by its name; of several the first. @throws Error if there is none. */
+export function findFault(faults: readonly Fault[], name: string): Fault {
+  const fault = faults.find((each) => each.name === name);
+  if (!fault) throw new Error(`There is no fault "${name}".`);
+  return fault;
+}

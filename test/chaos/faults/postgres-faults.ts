@@ -1,6 +1,6 @@
 import pg from 'pg';
 import type { Loss, PostgresProxy } from '../proxy/postgres-proxy.ts';
-import type { ChaosPostgres } from '../world/chaos-postgres.ts';
+import type { ChaosPostgres } from '../world/database.ts';
 import { atOnce, type Fault } from './fault.ts';
 
 const breaks = 'PostgreSQL';
@@ -15,35 +15,45 @@ export function postgresFaults({
 }): Fault[] {
   return [
     {
-      ...{ name: 'PostgreSQL killed', breaks, lasts: [0, 1_000] },
+      name: 'PostgreSQL killed',
+      breaks,
+      lasts: [0, 1_000],
       async strike() {
         await postgres.kill();
         return postgres.start;
       },
     },
     {
-      ...{ name: 'PostgreSQL paused', breaks, lasts: [500, 8_000] },
+      name: 'PostgreSQL paused',
+      breaks,
+      lasts: [500, 8_000],
       async strike() {
         await postgres.pause();
         return postgres.resume;
       },
     },
     {
-      ...{ name: 'PostgreSQL behind a silent network', breaks, lasts: [500, 8_000] },
+      name: 'PostgreSQL behind a silent network',
+      breaks,
+      lasts: [500, 8_000],
       async strike() {
         proxy.hold();
         return async () => proxy.release();
       },
     },
     {
-      ...{ name: 'connections to PostgreSQL cut', breaks, lasts: atOnce },
+      name: 'connections to PostgreSQL cut',
+      breaks,
+      lasts: atOnce,
       async strike() {
         proxy.cut();
         return async () => {};
       },
     },
     {
-      ...{ name: 'PostgreSQL out of connections', breaks, lasts: [500, 3_000] },
+      name: 'PostgreSQL out of connections',
+      breaks,
+      lasts: [500, 3_000],
       strike: () => takeAllConnections(postgres.url, proxy),
     },
     lostReplies(proxy, { percent: 20, as: 'cut' }),
@@ -55,7 +65,9 @@ export function postgresFaults({
 function lostReplies(proxy: PostgresProxy, loss: Loss): Fault {
   const how = loss.as === 'cut' ? 'connection cut' : 'silence';
   return {
-    ...{ name: `reply lost after COMMIT (${how})`, breaks, lasts: [1_000, 4_000] },
+    name: `reply lost after COMMIT (${how})`,
+    breaks,
+    lasts: [1_000, 4_000],
     async strike() {
       proxy.loseReplies(loss);
       return async () => proxy.loseReplies();

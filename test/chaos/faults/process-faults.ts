@@ -19,7 +19,9 @@ export function processFaults(services: readonly ServiceProcess[]): Fault[] {
 
 function killed(service: ServiceProcess): Fault {
   return {
-    ...{ name: `kill -9 of ${service.service}`, breaks: service.name, lasts: [0, 1_000] },
+    name: `kill -9 of ${service.service}`,
+    breaks: service.name,
+    lasts: [0, 1_000],
     async strike() {
       await service.kill();
       return () => service.start();
@@ -27,13 +29,18 @@ function killed(service: ServiceProcess): Fault {
   };
 }
 
-/** For how long a process sleeps. After more than a lease others have done its work, and it goes on as if nothing had been. */
+/**
+ * For how long a process sleeps. After more than a lease others have done its work, and it goes on as if
+ * nothing had been.
+ */
 const awhile: Pick<Fault, 'name' | 'lasts'> = { name: '', lasts: [500, 5_000] };
 const longerThanALease: typeof awhile = { name: ' for 31 s', lasts: [31_000, 33_000] };
 
 function paused(service: ServiceProcess, { name, lasts }: typeof awhile): Fault {
   return {
-    ...{ name: `SIGSTOP of ${service.service}${name}`, breaks: service.name, lasts },
+    name: `SIGSTOP of ${service.service}${name}`,
+    breaks: service.name,
+    lasts,
     async strike() {
       service.pause();
       return async () => service.resume();
@@ -45,7 +52,9 @@ function paused(service: ServiceProcess, { name, lasts }: typeof awhile): Fault 
 function restarted(service: ServiceProcess, services: readonly ServiceProcess[]): Fault {
   const replicas = services.filter((each) => each.service === service.service).length;
   return {
-    ...{ name: `SIGTERM of ${service.service}`, breaks: service.name, lasts: atOnce },
+    name: `SIGTERM of ${service.service}`,
+    breaks: service.name,
+    lasts: atOnce,
     ...(replicas > 1 && { promised: promisedOfReplicas }),
     async strike() {
       await service.stop();

@@ -22,7 +22,10 @@ export interface Client {
   singleStep(subject: string, answers: Answers): Promise<void>;
 }
 
-/** Somebody was told what nobody may be told, or nothing for too long: it is in the history, and this one goes no further. */
+/**
+ * Somebody was told what nobody may be told, or nothing for too long: it is in the history, and this one goes
+ * no further.
+ */
 export class GaveUpError extends Error {}
 
 const types = {

@@ -3,7 +3,10 @@ import { createWriteStream } from 'node:fs';
 /** Answers by the element's key. */
 export type Answers = Record<string, string>;
 
-/** What a client was told about one request: `unknown` if no reply came, `wrong` if it was one that nobody may be given. */
+/**
+ * What a client was told about one request: `unknown` if no reply came, `wrong` if it was one that nobody may
+ * be given.
+ */
 export type Told = 'acknowledged' | 'refused' | 'unknown' | 'wrong';
 
 /** One line of a client's own history. A request that is sent again keeps its number. */

@@ -1,11 +1,12 @@
+import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Random } from '../random.ts';
 import { type Client, GaveUpError } from './client.ts';
-import { ways } from './ways.ts';
+import type { Answers } from './history.ts';
 
 /** Callers and subjects at work. */
 export interface Load {
-  /** Lets everybody finish what they have begun, and begin nothing more. */
+  /** Starts no further transactions; resolves when those under way have finished. */
   end(): Promise<void>;
 }
 
@@ -38,3 +39,82 @@ export function startLoad(client: Client, random: Random, { people, restMs }: Cr
 function onlyIfGivenUp(error: unknown): void {
   if (!(error instanceof GaveUpError)) throw error;
 }
+
+/** Prefix of the names of all subjects. */
+export const subjectPrefix = 'chaos-';
+
+const newSubject = () => `${subjectPrefix}${randomUUID()}`;
+
+function drawAnswers({ pick }: Random): Answers {
+  return {
+    'processing.001': pick(['accepted', 'refused']),
+    'processing.002': pick(['accepted', 'refused']),
+    'preference.001': pick(['Every week', 'Once a month', 'When a new season opens']),
+  };
+}
+
+/** A way through a transaction. */
+type Way = (client: Client, random: Random) => Promise<unknown>;
+
+const answer: Way = async (client, random) => {
+  const known = await client.create(newSubject());
+  await client.form(known, random.pick(['json', 'html']));
+  await client.submit(known, drawAnswers(random), random.pick(['json', 'form']));
+};
+
+const answerTwice: Way = async (client, random) => {
+  const known = await client.create(newSubject(), true);
+  const answers = drawAnswers(random);
+  await Promise.all([client.submit(known, answers, 'json'), client.submit(known, answers, 'form')]);
+};
+
+/** Two holders of one link send different answers: one of them is too late. */
+const compete: Way = async (client, random) => {
+  const known = await client.create(newSubject());
+  const [one, other] = [
+    { ...drawAnswers(random), 'processing.001': 'accepted' },
+    { ...drawAnswers(random), 'processing.001': 'refused' },
+  ];
+  await Promise.all([client.submit(known, one, 'json'), client.submit(known, other, 'json')]);
+};
+
+/** One person answers while another cancels. */
+const regret: Way = async (client, random) => {
+  const known = await client.create(newSubject());
+  await Promise.all([client.submit(known, drawAnswers(random), 'json'), client.cancel(known)]);
+};
+
+const cancel: Way = async (client) => {
+  await client.cancel(await client.create(newSubject()));
+};
+
+const changeOfMind: Way = async (client, random) => {
+  const known = await client.create(newSubject());
+  await client.form(known, 'html');
+  await client.submit(known, drawAnswers(random), 'form');
+  // The link on the receipt is opened twice.
+  const [child] = await Promise.all([client.child(known), client.child(known)]);
+  await client.form(child, 'json');
+  await client.submit(child, drawAnswers(random), 'json');
+};
+
+const leaveOpen: Way = async (client, random) => {
+  await client.create(newSubject(), random.pick([true, false]));
+};
+
+const onPaper: Way = async (client, random) => {
+  await client.singleStep(newSubject(), drawAnswers(random));
+};
+
+const ways: readonly Way[] = [
+  answer,
+  answer,
+  answer,
+  answerTwice,
+  compete,
+  regret,
+  cancel,
+  changeOfMind,
+  leaveOpen,
+  onPaper,
+];

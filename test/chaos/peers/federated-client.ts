@@ -80,7 +80,11 @@ export function createFederatedClient(options: Options): FederatedClient {
   return {
     async create(subject, mode) {
       const context = {
-        ...{ subject, language: 'en', cancellable: true, timeout: 'PT1H', peerCommit: mode },
+        subject,
+        language: 'en',
+        cancellable: true,
+        timeout: 'PT1H',
+        peerCommit: mode,
         layoutData: { elements: [asked.own, asked.theirs] },
       };
       const { body } = await act({ kind: 'create', subject, mode }, '/consents', context, [200, 201]);

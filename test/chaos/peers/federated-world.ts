@@ -1,5 +1,7 @@
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
+import pg from 'pg';
+import { startTestPostgres } from '../../../deploy/local/postgres.ts';
 import { contractFetch } from '../../support/contract/contract.ts';
 import { createKey, signIn } from '../../support/instances/callers.ts';
 import { makeLiveModel } from '../../support/instances/live-models.ts';
@@ -8,10 +10,8 @@ import type { Fault } from '../faults/fault.ts';
 import { startPostgresProxy } from '../proxy/postgres-proxy.ts';
 import type { Random } from '../random.ts';
 import { waitUntil } from '../wait-until.ts';
-import { choosePorts } from '../world/choose-ports.ts';
-import { openFolder } from '../world/open-folder.ts';
-import { runTool } from '../world/run-tool.ts';
 import { createServiceProcess } from '../world/service-process.ts';
+import { choosePorts, openFolder, runTool } from '../world/world.ts';
 import type { Asked } from './federated-client.ts';
 import { type OwnerProxy, startOwnerProxy } from './owner-proxy.ts';
 import { peerFaults, type Struckable } from './peer-faults.ts';
@@ -22,7 +22,10 @@ export interface Side extends Struckable {
   baseUrl: string;
 }
 
-/** A clinic that shows forms, and a laboratory that owns one of the questions; the clinic reaches it through a proxy of ours. */
+/**
+ * A clinic that shows forms, and a laboratory that owns one of the questions; the clinic reaches it through a
+ * proxy of ours.
+ */
 export interface FederatedWorld {
   leader: Side;
   owner: Side;
@@ -95,16 +98,29 @@ async function createSide(options: SideOptions): Promise<Side & { stop(): Promis
   const through = new URL(databaseUrl);
   through.host = `127.0.0.1:${proxy.port}`;
   const process = createServiceProcess({
-    ...{ name, service: name, bug, program: 'services/standalone.ts', logFolder },
+    name,
+    service: name,
+    bug,
+    program: 'services/standalone.ts',
+    logFolder,
     environment: {
-      ...{ PORT: String(port), BASE_URL: baseUrl, DATABASE_URL: through.href },
-      ...{ DATA_DIR: path.join(folder, name), INSTANCE_NAME: name, LOG_LEVEL: 'info' },
-      ...{ RATE_LIMITS: 'off', MAX_EVENT_LOOP_DELAY: '0' },
+      PORT: String(port),
+      BASE_URL: baseUrl,
+      DATABASE_URL: through.href,
+      DATA_DIR: path.join(folder, name),
+      INSTANCE_NAME: name,
+      LOG_LEVEL: 'info',
+      RATE_LIMITS: 'off',
+      MAX_EVENT_LOOP_DELAY: '0',
     },
     isReady: async () => (await fetch(`http://localhost:${port}/readyz`)).status === 200,
   });
   return {
-    ...{ process, proxy, baseUrl, databaseUrl, forgotten: [] },
+    process,
+    proxy,
+    baseUrl,
+    databaseUrl,
+    forgotten: [],
     rotateKeys: () => runTool(['services/keys.ts', 'rotate', path.join(folder, name, 'secrets')], {}, bug),
     async stop() {
       process.resume();
@@ -134,4 +150,27 @@ async function makeThemPeers(leader: Side, owner: Side): Promise<Pick<FederatedW
     return (await caller.send('POST', '/consents', { subject: 'nobody', layoutData })).status === 201;
   });
   return { headers: caller.headers, asked: { own: 'processing.001', theirs, key } };
+}
+
+/** A PostgreSQL of a run's own, for runs outside of the test suite. */
+export interface OwnDatabases {
+  urls: readonly [leader: string, owner: string];
+  stop(): Promise<void>;
+}
+
+/** Two empty databases; their owner is no superuser, as in production. */
+export async function startOwnDatabases(): Promise<OwnDatabases> {
+  const server = await startTestPostgres();
+  const client = new pg.Client({ connectionString: server.url });
+  await client.connect();
+  await client.query('CREATE ROLE accord LOGIN CREATEDB CREATEROLE');
+  for (const name of ['leader', 'owner']) await client.query(`CREATE DATABASE ${name} OWNER accord`);
+  await client.end();
+  const urlOf = (name: string) => {
+    const url = new URL(server.url);
+    url.username = 'accord';
+    url.pathname = `/${name}`;
+    return url.href;
+  };
+  return { urls: [urlOf('leader'), urlOf('owner')], stop: server.stop };
 }

@@ -3,10 +3,16 @@ import type { PeerLine } from './federated-client.ts';
 import { findPeerBreaches } from './find-peer-breaches.ts';
 
 const record = (transaction: string, key: string, value: string) => ({
-  ...{ transaction, key, value: [value], state: 'COMMITTED' },
+  transaction,
+  key,
+  value: [value],
+  state: 'COMMITTED',
 });
 
-/** What people were told, and what both instances hold, when all is well: one answer in force, one that was taken back. */
+/**
+ * What people were told, and what both instances hold, when all is well: one answer in force, one that was
+ * taken back.
+ */
 function sound() {
   const history: PeerLine[] = [
     { request: 1, told: 'acknowledged', kind: 'create', subject: 'anna', mode: 'together', id: 'a' },
@@ -19,7 +25,9 @@ function sound() {
   ];
   const part = { reason: null, remoteId: null, sealed: false };
   return {
-    ...{ history, keys: { own: 'own', theirs: 'theirs' }, misconduct: [] as string[] },
+    history,
+    keys: { own: 'own', theirs: 'theirs' },
+    misconduct: [] as string[],
     leader: {
       transactions: [
         { id: 'a', subject: 'anna', state: 'COMMITTED' },
@@ -58,36 +66,112 @@ const first = (list: object[], changes: object) => Object.assign(list[0] as obje
 const second = (list: object[], changes: object) => Object.assign(list[1] as object, changes);
 
 describe('the checker of two instances', () => {
-  it('finds nothing where nothing is wrong', () => {
+  it('reports nothing for a sound run', () => {
     expect(findPeerBreaches(sound())).toEqual([]);
   });
 
   it.each<[string, (facts: Facts) => void, string]>([
-    ['a lost record of the leader', ({ leader }) => leader.records.shift(), 'I1: a was answered accepted and holds nothing'],
-    ['a lost record of the owner', ({ owner }) => owner.records.shift(), 'I1: the part one was answered x and its owner holds nothing'],
-    ['another answer at the owner', ({ owner }) => first(owner.records, { value: ['z'] }), 'its owner holds theirs z COMMITTED'],
-    ['another subject at the owner', ({ owner }) => first(owner.transactions, { subject: 'eve' }), 'I1: the part one is of anna and at its owner of eve'],
-    ['a part that its owner never got', ({ owner }) => owner.submissions.shift(), 'I1: the part one is ACCEPTED and at its owner missing'],
-    ['a part that stays open', ({ leader }) => first(leader.parts, { state: 'SENDING' }), 'I1: the part one of a stays SENDING'],
-    ['a part that nobody refused', ({ leader }) => first(leader.parts, { state: 'REFUSED', reason: 'seal' }), 'I1: the part one of a is REFUSED (seal)'],
-    ['an answer that was acknowledged and rolled back', ({ leader }) => first(leader.transactions, { state: 'ROLLBACK' }), 'I1: the answers of a were acknowledged and it is ROLLBACK'],
-    ['a request that nobody knows of', ({ history }) => history.splice(6, 1), 'I1: nobody knows what became of request 5, a cancel'],
-    ['a wrong answer', ({ history }) => history.push({ request: 9, told: 'wrong', why: '500', kind: 'cancel', id: 'b' }), 'I1: a cancel of b was answered 500'],
-    ['two transactions for a part', ({ owner }) => owner.transactions.push({ id: 'C', subject: 'carl', state: 'COMMITTED', leader: 'a' }), 'I2: the part of a is there twice at the owner'],
-    ['two records for an answer', ({ owner }) => owner.records.push(record('A', 'theirs', 'x')), 'I2: the record of theirs in A is there twice at the owner'],
-    ['a part that nobody sent', ({ owner }) => owner.submissions.push({ sid: 'three', verdict: 'rolledback', transaction: null }), 'I2: nobody sent the part three'],
-    ['answers to the owner at the leader', ({ leader }) => leader.marked.push('the table t'), 'I3: an answer to the owner can be read in the table t'],
-    ['sealed answers that were taken back', ({ leader }) => second(leader.parts, { sealed: true }), 'I3: the part two is DROPPED and its sealed answers are kept'],
-    ['in force there and not here', ({ owner }) => second(owner.records, { state: 'COMMITTED' }), 'I8: b is CANCELLED and its owner has the part two in force'],
-    ['in force here and not there', ({ owner }) => first(owner.transactions, { state: 'SUBMITTED' }), 'I8: a is COMMITTED and not in force at its owner'],
-    ['a part that is held for ever', ({ owner }) => second(owner.submissions, { verdict: 'held' }), 'I8: b is CANCELLED and its owner still holds the part two'],
+    [
+      'a lost record of the leader',
+      ({ leader }) => leader.records.shift(),
+      'I1: a was answered accepted and holds nothing',
+    ],
+    [
+      'a lost record of the owner',
+      ({ owner }) => owner.records.shift(),
+      'I1: the part one was answered x and its owner holds nothing',
+    ],
+    [
+      'another answer at the owner',
+      ({ owner }) => first(owner.records, { value: ['z'] }),
+      'its owner holds theirs z COMMITTED',
+    ],
+    [
+      'another subject at the owner',
+      ({ owner }) => first(owner.transactions, { subject: 'eve' }),
+      'I1: the part one is of anna and at its owner of eve',
+    ],
+    [
+      'a part that its owner never got',
+      ({ owner }) => owner.submissions.shift(),
+      'I1: the part one is ACCEPTED and at its owner missing',
+    ],
+    [
+      'a part that stays open',
+      ({ leader }) => first(leader.parts, { state: 'SENDING' }),
+      'I1: the part one of a stays SENDING',
+    ],
+    [
+      'a part that nobody refused',
+      ({ leader }) => first(leader.parts, { state: 'REFUSED', reason: 'seal' }),
+      'I1: the part one of a is REFUSED (seal)',
+    ],
+    [
+      'an answer that was acknowledged and rolled back',
+      ({ leader }) => first(leader.transactions, { state: 'ROLLBACK' }),
+      'I1: the answers of a were acknowledged and it is ROLLBACK',
+    ],
+    [
+      'a request that nobody knows of',
+      ({ history }) => history.splice(6, 1),
+      'I1: nobody knows what became of request 5, a cancel',
+    ],
+    [
+      'a wrong answer',
+      ({ history }) => history.push({ request: 9, told: 'wrong', why: '500', kind: 'cancel', id: 'b' }),
+      'I1: a cancel of b was answered 500',
+    ],
+    [
+      'two transactions for a part',
+      ({ owner }) => owner.transactions.push({ id: 'C', subject: 'carl', state: 'COMMITTED', leader: 'a' }),
+      'I2: the part of a is there twice at the owner',
+    ],
+    [
+      'two records for an answer',
+      ({ owner }) => owner.records.push(record('A', 'theirs', 'x')),
+      'I2: the record of theirs in A is there twice at the owner',
+    ],
+    [
+      'a part that nobody sent',
+      ({ owner }) => owner.submissions.push({ sid: 'three', verdict: 'rolledback', transaction: null }),
+      'I2: nobody sent the part three',
+    ],
+    [
+      'answers to the owner at the leader',
+      ({ leader }) => leader.marked.push('the table t'),
+      'I3: an answer to the owner can be read in the table t',
+    ],
+    [
+      'sealed answers that were taken back',
+      ({ leader }) => second(leader.parts, { sealed: true }),
+      'I3: the part two is DROPPED and its sealed answers are kept',
+    ],
+    [
+      'in force there and not here',
+      ({ owner }) => second(owner.records, { state: 'COMMITTED' }),
+      'I8: b is CANCELLED and its owner has the part two in force',
+    ],
+    [
+      'in force here and not there',
+      ({ owner }) => first(owner.transactions, { state: 'SUBMITTED' }),
+      'I8: a is COMMITTED and not in force at its owner',
+    ],
+    [
+      'a part that is held for ever',
+      ({ owner }) => second(owner.submissions, { verdict: 'held' }),
+      'I8: b is CANCELLED and its owner still holds the part two',
+    ],
     ['a process that misbehaves', ({ misconduct }) => misconduct.push('it ended'), 'I9: it ended'],
-    ['a part that is held for ever, whose leader has forgotten it', ({ owner }) => owner.submissions.push({ sid: 'three', verdict: 'held', transaction: null }), 'I8: the owner still holds the part three'],
+    [
+      'a part that is held for ever, whose leader has forgotten it',
+      ({ owner }) => owner.submissions.push({ sid: 'three', verdict: 'held', transaction: null }),
+      'I8: the owner still holds the part three',
+    ],
   ])('finds %s', (_what, plant, breach) => {
     const facts = sound();
     plant(facts);
     expect(findPeerBreaches(facts).join('\n')).toContain(breach);
-  }); // biome-ignore format: one line each
+  });
 
   it('excuses what an owner has forgotten in a restoration, and nothing else', () => {
     const facts = sound();

@@ -1,6 +1,6 @@
 import { findDoubles } from '../check/evidence.ts';
+import type { Forgotten } from './back-up.ts';
 import type { Given, Mode, PeerLine } from './federated-client.ts';
-import { type Lost, lostIn, type Restorations } from './lost-in-restorations.ts';
 import type { StoredAtLeader, StoredAtOwner, StoredPart } from './stored-parts.ts';
 
 /** All that the checker reads: what people were told, and what both instances hold. */
@@ -95,7 +95,13 @@ function relate(evidence: PeerEvidence): Facts[] {
     const submits = told.filter((line) => line.kind === 'submit');
     const ours = parts.get(id) ?? [];
     return {
-      ...{ id, subject, state, keys, lost, parts: ours, atOwner: ours.flatMap(storedOf) },
+      id,
+      subject,
+      state,
+      keys,
+      lost,
+      parts: ours,
+      atOwner: ours.flatMap(storedOf),
       mode: told.find((line) => line.kind === 'create')?.mode ?? 'independent',
       given: submits[0]?.given,
       acknowledged: submits.some((line) => line.told === 'acknowledged'),
@@ -106,7 +112,10 @@ function relate(evidence: PeerEvidence): Facts[] {
   });
 }
 
-/** Whoever asks again because the reply was lost is told that it is too late (docs/interface.md, "Credentials"). */
+/**
+ * Whoever asks again because the reply was lost is told that it is too late (docs/interface.md,
+ * "Credentials").
+ */
 function wasCancelled(told: readonly PeerLine[], state: string): boolean {
   const cancels = told.filter((line) => line.kind === 'cancel');
   const isKnown = cancels.some((line) => line.told === 'acknowledged');
@@ -202,17 +211,32 @@ function nothingTwice(evidence: PeerEvidence): string[] {
   const remembered = new Set(owner.submissions.map(({ transaction }) => transaction));
   return [
     // What was cancelled may be made anew, by a request that was late.
-    ...twice('leader', leader.transactions.filter(({ state }) => state !== 'CANCELLED').map(({ subject }) => `the transaction of ${subject}`)),
+    ...twice(
+      'leader',
+      leader.transactions
+        .filter(({ state }) => state !== 'CANCELLED')
+        .map(({ subject }) => `the transaction of ${subject}`),
+    ),
     ...twice('leader', leader.records.map(records)),
-    ...twice('owner', known.map(({ leader: id }) => `the part of ${id}`)),
-    ...twice('owner', known.map(({ subject }) => `the transaction of ${subject}`)),
+    ...twice(
+      'owner',
+      known.map(({ leader: id }) => `the part of ${id}`),
+    ),
+    ...twice(
+      'owner',
+      known.map(({ subject }) => `the transaction of ${subject}`),
+    ),
     ...twice('owner', owner.records.map(records)),
     ...owner.submissions.filter(({ sid }) => !sent.has(sid)).map(({ sid }) => `nobody sent the part ${sid}`),
-    ...owner.transactions.filter(({ id }) => !remembered.has(id)).map(({ id }) => `the owner has ${id} and remembers no part for it`),
-  ]; // biome-ignore format: one line each
+    ...owner.transactions
+      .filter(({ id }) => !remembered.has(id))
+      .map(({ id }) => `the owner has ${id} and remembers no part for it`),
+  ];
 }
 
-/** I8, and for `independent` the same of what was never acknowledged: in force on both sides, or on neither. */
+/**
+ * I8, and for `independent` the same of what was never acknowledged: in force on both sides, or on neither.
+ */
 function allOrNone({ id, state, mode, ownRecords, parts, atOwner, hasReceipt, lost }: Facts): string[] {
   const inForce = state === 'COMMITTED';
   const early = ownRecords.filter((record) => (record.state === 'COMMITTED') !== inForce);
@@ -245,4 +269,34 @@ function heldForEver({ leader, owner }: PeerEvidence): string[] {
   return owner.submissions
     .filter(({ sid, verdict }) => verdict === 'held' && !known.has(sid))
     .map(({ sid }) => `the owner still holds the part ${sid}, of which its leader knows nothing`);
+}
+
+/** What instances knew before each time that they were restored from a backup. */
+export interface Restorations {
+  leader: readonly Forgotten[];
+  owner: readonly Forgotten[];
+}
+
+/** What restorations excuse (docs/federation.md, "After a restore"). */
+export interface Lost {
+  /** The leader has forgotten what became of these transactions, or all of them. */
+  transactions: Set<string>;
+  /** It has forgotten that these were in force. */
+  commitments: Set<string>;
+  /** It has forgotten that it sent these parts. */
+  sent: Set<string>;
+  /** Their owner has forgotten that it took these. */
+  taken: Set<string>;
+}
+
+/** What waited for its owner in the backup is sent again, and comes out as it did: that is not excused. */
+function lostIn({ leader, owner }: Restorations = { leader: [], owner: [] }): Lost {
+  const changed = leader.flatMap(({ transactions }) => transactions);
+  const idsOf = (those: typeof changed) => new Set(those.map(({ id }) => id));
+  return {
+    transactions: idsOf(changed.filter(({ from, to }) => from !== 'SUBMITTED' || to !== 'COMMITTED')),
+    commitments: idsOf(changed.filter(({ to }) => to === 'COMMITTED')),
+    sent: new Set(leader.flatMap(({ parts }) => parts)),
+    taken: new Set(owner.flatMap(({ submissions }) => submissions)),
+  };
 }

@@ -29,13 +29,13 @@ async function startBoth() {
   return { heard, proxy, send, put: (path: string) => send('PUT', path) };
 }
 
-it('a proxy before an owner carries requests and replies as they are', async () => {
+it('the owner proxy forwards requests and replies unchanged', async () => {
   const { heard, put } = await startBoth();
   expect(await put(sid('a'))).toEqual({ status: 200, text: `1 ${sid('a')}` });
   expect(heard).toEqual([`PUT ${sid('a')}`]);
 });
 
-it('the owner hears nothing while it is down, unavailable, forbidden or garbled', async () => {
+it('the owner proxy forwards nothing while it plays down, unavailable, forbidden or garbled', async () => {
   const { heard, proxy, put } = await startBoth();
   proxy.behave('down');
   await expect(put(sid('a'))).rejects.toThrow();
@@ -49,7 +49,7 @@ it('the owner hears nothing while it is down, unavailable, forbidden or garbled'
   expect(proxy.treated('forbidden')).toBe(1);
 });
 
-it('its work is done although its reply is lost, and done twice if the request arrives twice', async () => {
+it('the owner proxy loses a reply after the work is done, and delivers a request twice', async () => {
   const { heard, proxy, put } = await startBoth();
   proxy.behave('reply lost');
   await expect(put(sid('a'))).rejects.toThrow();
@@ -59,7 +59,7 @@ it('its work is done although its reply is lost, and done twice if the request a
   expect(heard).toHaveLength(3);
 });
 
-it('a reply is held until it is slow no more', async () => {
+it('the owner proxy holds a reply until it is no longer slow', async () => {
   const { heard, proxy, put } = await startBoth();
   proxy.behave('slow');
   let isThere = false;
@@ -73,7 +73,7 @@ it('a reply is held until it is slow no more', async () => {
   expect((await reply).status).toBe(200);
 });
 
-it('mixed up, the answer to one decision comes for another of the same content', async () => {
+it('the owner proxy answers a decision with the reply to another decision of equal content', async () => {
   const { heard, proxy, send } = await startBoth();
   const decide = (letter: string, decision: string) => send('POST', `${sid(letter)}/decision`, decision);
   await decide('a', 'commit');

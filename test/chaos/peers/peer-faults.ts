@@ -3,8 +3,7 @@ import { processFaults } from '../faults/process-faults.ts';
 import type { PostgresProxy } from '../proxy/postgres-proxy.ts';
 import type { ServiceProcess } from '../world/service-process.ts';
 import { backUp, type Forgotten } from './back-up.ts';
-import type { Manner } from './manners.ts';
-import type { OwnerProxy } from './owner-proxy.ts';
+import type { Manner, OwnerProxy } from './owner-proxy.ts';
 
 /** One of two instances, and the way to its database. */
 export interface Struckable {
@@ -41,7 +40,10 @@ export function peerFaults({ way, leader, owner }: Parts): Fault[] {
   return [
     ...ways.map(
       ([name, manner]): Fault => ({
-        ...{ name, breaks: 'the way', lasts: [500, 4_000], promised: formAndSubmit },
+        name,
+        breaks: 'the way',
+        lasts: [500, 4_000],
+        promised: formAndSubmit,
         async strike() {
           way.behave(manner);
           return async () => way.behave('well');
@@ -73,7 +75,9 @@ function of(process: ServiceProcess, names: readonly string[]): Fault[] {
 
 function rotated({ process, rotateKeys }: Struckable): Fault {
   return {
-    ...{ name: `keys of ${process.name} rotated`, breaks: process.name, lasts: atOnce },
+    name: `keys of ${process.name} rotated`,
+    breaks: process.name,
+    lasts: atOnce,
     async strike() {
       await process.stop();
       await rotateKeys();
@@ -85,7 +89,9 @@ function rotated({ process, rotateKeys }: Struckable): Fault {
 /** Everything that it has committed since the backup is gone, and its partner knows of it. */
 function restored({ process, databaseUrl, forgotten }: Struckable): Fault {
   return {
-    ...{ name: `${process.name} restored from an older backup`, breaks: process.name, lasts: [500, 4_000] },
+    name: `${process.name} restored from an older backup`,
+    breaks: process.name,
+    lasts: [500, 4_000],
     async strike() {
       await process.kill();
       const backup = await backUp(databaseUrl);
@@ -101,7 +107,10 @@ function restored({ process, databaseUrl, forgotten }: Struckable): Fault {
 
 function cut(name: string, { proxy }: Struckable, promised?: Fault['promised']): Fault {
   return {
-    ...{ name, breaks: `PostgreSQL ${name}`, lasts: atOnce, ...(promised && { promised }) },
+    name,
+    breaks: `PostgreSQL ${name}`,
+    lasts: atOnce,
+    ...(promised && { promised }),
     async strike() {
       proxy.cut();
       return async () => {};

@@ -1,9 +1,7 @@
-import type { Blow } from '../draw-blows.ts';
 import { createHistory } from '../load/history.ts';
 import type { Crowd } from '../load/load.ts';
-import { createMeter, type Meter } from '../load/meter.ts';
-import { createSend } from '../load/send.ts';
-import type { Random } from '../random.ts';
+import { createMeter, createSend, type Meter } from '../load/send.ts';
+import type { Blow, Random } from '../random.ts';
 import { nameOf, type Struck, strike } from '../run-chaos.ts';
 import { waitUntil } from '../wait-until.ts';
 import { createFederatedClient, type PeerLine } from './federated-client.ts';
@@ -39,19 +37,24 @@ export interface PeersOptions {
   between: readonly [least: number, most: number];
   goOn?: () => boolean;
   historyFile?: string;
-  /** For how long a request may go unanswered, an instance that was struck, and in the end all parts together. */
+  /**
+   * For how long a request may go unanswered, an instance that was struck, and in the end all parts together.
+   */
   patienceMs?: number;
   /** For people who watch. */
   say?: (line: string) => void;
 }
 
-/** Puts two peers under load, strikes them and what is between them, and looks whether both hold what was promised. */
+/**
+ * Puts two peers under load, strikes them and what is between them, and looks whether both hold what was
+ * promised.
+ */
 export async function runPeers(options: PeersOptions): Promise<PeersOutcome> {
   const { world, random, between, patienceMs = 60_000, goOn = () => true, say = () => {} } = options;
   const history = createHistory<PeerLine>(options.historyFile);
   const meter = createMeter();
   const send = createSend({ baseUrl: world.leader.baseUrl, meter });
-  const client = createFederatedClient({ ...{ send, history, random, patienceMs }, ...world });
+  const client = createFederatedClient({ send, history, random, patienceMs, ...world });
   const load = startFederatedLoad(client, random, options.crowd);
   const struck: Struck[] = [];
   const breaches: string[] = [];
@@ -59,7 +62,8 @@ export async function runPeers(options: PeersOptions): Promise<PeersOutcome> {
   const answered = async (count: number) => {
     const enough = (await countFinal(world)) + count;
     await waitUntil(`${count} more parts are answered`, async () => (await countFinal(world)) >= enough, {
-      ...{ timeoutMs: patienceMs, everyMs: 100 },
+      timeoutMs: patienceMs,
+      everyMs: 100,
     });
   };
   try {
@@ -87,7 +91,9 @@ export async function runPeers(options: PeersOptions): Promise<PeersOutcome> {
   return { history: history.lines, meter, struck, parts: leader.parts, breaches };
 }
 
-/** Waits until nothing is on its way any more. What still is when nothing has moved for so long is a breach. */
+/**
+ * Waits until nothing is on its way any more. What still is when nothing has moved for so long is a breach.
+ */
 async function settle(world: FederatedWorld, patienceMs: number): Promise<void> {
   await hurry(world, true);
   // A leader that has forgotten a part decides nothing over it: its owner has to ask, after a minute.
@@ -101,7 +107,8 @@ async function settle(world: FederatedWorld, patienceMs: number): Promise<void> 
     return fewest === 0;
   };
   await waitUntil('nothing is on its way', isNothingOpen, {
-    ...{ timeoutMs: patienceMs, everyMs: 250 },
+    timeoutMs: patienceMs,
+    everyMs: 250,
     progress: () => fewest,
   }).catch(() => {});
 }

@@ -3,16 +3,14 @@ import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
-import { brokenPromises } from '../check/promises.ts';
-import { drawBlows } from '../draw-blows.ts';
-import { createRandom } from '../random.ts';
+import { brokenPromises } from '../check/find-breaches.ts';
+import { createRandom, drawBlows } from '../random.ts';
 import type { Forgotten } from './back-up.ts';
-import { startFederatedWorld } from './federated-world.ts';
-import { startOwnDatabases } from './own-databases.ts';
+import { startFederatedWorld, startOwnDatabases } from './federated-world.ts';
 import { runPeers } from './run-peers.ts';
 
-// `npm run chaos:peers -- --seed 1 --minutes 10`: two instances that are peers under load, one blow after the other to them and to what is
-// between them, and then a look at what both hold. Exit 1 on any breach.
+// `npm run chaos:peers -- --seed 1 --minutes 10`: two instances that are peers under load, one blow after the
+// other to them and to what is between them, and then a look at what both hold. Exit 1 on any breach.
 
 const { values } = parseArgs({
   options: {
@@ -38,8 +36,13 @@ try {
     const faults = world.faults.filter(({ name }) => new RegExp(values.only).test(name));
     const end = Date.now() + Number(values.minutes) * 60_000;
     const outcome = await runPeers({
-      ...{ world, random, blows: drawBlows(faults, random), between: [5, 60], say },
-      ...{ crowd: { people: Number(values.people), restMs: 100 }, goOn: () => Date.now() < end },
+      world,
+      random,
+      blows: drawBlows(faults, random),
+      between: [5, 60],
+      say,
+      crowd: { people: Number(values.people), restMs: 100 },
+      goOn: () => Date.now() < end,
       historyFile: path.join(folder, 'history.jsonl'),
     });
     const { history, meter, parts, struck } = outcome;
@@ -63,5 +66,6 @@ try {
 } finally {
   await databases.stop();
 }
-// A connection that a fault left half closed can keep Node.js busy for ever when it ends by itself: libuv waits for it in a circle.
+// A connection that a fault left half closed can keep Node.js busy for ever when it ends by itself: libuv
+// waits for it in a circle.
 process.exit();

@@ -1,6 +1,6 @@
 import { expect, it, onTestFinished } from 'vitest';
 import { createTestDatabase } from '../../support/stores/postgres.ts';
-import { findFault } from '../faults/find-fault.ts';
+import { findFault } from '../faults/fault.ts';
 import { createRandom } from '../random.ts';
 import { startFederatedWorld } from './federated-world.ts';
 import { runPeers } from './run-peers.ts';
@@ -17,7 +17,7 @@ const blows = [
   ['keys of owner rotated', 'owner refusing everything'],
 ];
 
-it('two instances lose and double nothing, and answers come into force together or not at all, whatever happens between them', async () => {
+it('two peers lose and duplicate nothing, and answers take effect on both sides or on neither, despite faults', async () => {
   const random = createRandom(seed);
   const databases = [await createTestDatabase(), await createTestDatabase()] as const;
   onTestFinished(async () => {
@@ -29,7 +29,10 @@ it('two instances lose and double nothing, and answers come into force together 
   });
   onTestFinished(world.stop);
   const { breaches, history, parts } = await runPeers({
-    ...{ world, random, between: [3, 8], crowd: { people: 3, restMs: 100 } },
+    world,
+    random,
+    between: [3, 8],
+    crowd: { people: 3, restMs: 100 },
     patienceMs: 120_000,
     blows: blows.map((names) => names.map((name) => findFault(world.faults, name))),
   });

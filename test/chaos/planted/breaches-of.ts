@@ -1,6 +1,5 @@
-import { findFault } from '../faults/find-fault.ts';
-import { startFederatedWorld } from '../peers/federated-world.ts';
-import { startOwnDatabases } from '../peers/own-databases.ts';
+import { findFault } from '../faults/fault.ts';
+import { startFederatedWorld, startOwnDatabases } from '../peers/federated-world.ts';
 import { runPeers } from '../peers/run-peers.ts';
 import { createRandom } from '../random.ts';
 import { runChaos } from '../run-chaos.ts';

@@ -2,7 +2,10 @@ import type { QueryResultRow } from 'pg';
 
 /** Changes statements on their way to PostgreSQL. */
 export interface Rewrite {
-  /** What a statement must contain. A fragment that is filled in may also be `$1`, as planted.test.ts reads the source. */
+  /**
+   * What a statement must contain. A fragment that is filled in may also be `$1`, as planted.test.ts reads
+   * the source.
+   */
   find: RegExp;
   replace: string | (() => string);
   /** Called with the rows of a changed statement. */
@@ -28,7 +31,9 @@ export interface Bug {
   faults: readonly string[];
   /** How many requests are answered between two faults. */
   between?: readonly [least: number, most: number];
-  /** What the checker must find, among other things. Absent if a test outside the chaos runs catches the bug. */
+  /**
+   * What the checker must find, among other things. Absent if a test outside the chaos runs catches the bug.
+   */
   caught?: RegExp;
   statements?: readonly Rewrite[];
   exports?: readonly Exchange[];

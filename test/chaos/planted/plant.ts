@@ -5,8 +5,9 @@ import pg from 'pg';
 import type { Rewrite } from './bug.ts';
 import { bugs } from './bugs.ts';
 
-// Preloaded into a process (`node --import`): plants the bug that PLANTED_BUG names in bugs.ts. The code itself stays
-// as it is: statements are changed on their way to PostgreSQL, exports of modules when they are loaded.
+// Preloaded into a process (`node --import`): plants the bug that PLANTED_BUG names in bugs.ts. The code
+// itself stays as it is: statements are changed on their way to PostgreSQL, exports of modules when they are
+// loaded.
 
 const root = path.join(import.meta.dirname, '..', '..', '..');
 const bug = bugs[process.env.PLANTED_BUG ?? ''];

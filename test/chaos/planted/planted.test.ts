@@ -11,7 +11,10 @@ const sources = globSync('{lib,services}/**/*.{ts,sql}', { cwd: root }).map((fil
   readFileSync(path.join(root, file), 'utf8').replaceAll(/\$\{[^}]*\}/g, '$$1'),
 );
 
-/** One for each of the first invariants, none of which shows only by chance. `npm run chaos:planted` runs all bugs. */
+/**
+ * One for each of the first invariants, none of which shows only by chance. `npm run chaos:planted` runs all
+ * bugs.
+ */
 const quick = ['records-left-out', 'claim-missing', 'commit-without-condition', 'event-left-out'] as const;
 
 it.each(Object.entries(bugs))('the planted bug %s finds its place in the source', async (_name, bug) => {

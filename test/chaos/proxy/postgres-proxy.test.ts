@@ -39,7 +39,7 @@ async function behindProxy(): Promise<Behind> {
 
 const add = (id: number) => sql`INSERT INTO things (id) VALUES (${id})`;
 
-it('carries what it is given', async () => {
+it('the PostgreSQL proxy forwards statements and replies unchanged', async () => {
   const { db, stored } = await behindProxy();
   await db.query(add(1));
   await db.withTransaction((tx) => tx.query(add(2)));
@@ -47,7 +47,7 @@ it('carries what it is given', async () => {
   expect(await stored()).toEqual([1, 2]);
 });
 
-it('what was committed is there, though nobody hears of it', async () => {
+it('the PostgreSQL proxy loses the reply to a COMMIT that took effect', async () => {
   const { proxy, db, stored } = await behindProxy();
   await db.query(add(1));
   proxy.loseReplies({ percent: 100, as: 'cut' });
@@ -62,7 +62,7 @@ it('what was committed is there, though nobody hears of it', async () => {
   expect(await stored()).toHaveLength(4);
 });
 
-it('connections break, and new ones are made', async () => {
+it('the PostgreSQL proxy cuts connections and accepts new ones', async () => {
   const { proxy, db } = await behindProxy();
   const waiting = db.query(sql`SELECT pg_sleep(5)`).catch((error: unknown) => error);
   await db.query(sql`SELECT 1 AS one`);
@@ -72,7 +72,7 @@ it('connections break, and new ones are made', async () => {
   await vi.waitFor(async () => expect(await db.query(sql`SELECT 1 AS one`)).toEqual([{ one: 1 }]), patience);
 });
 
-it('nothing passes while it holds, and all of it afterwards', async () => {
+it('the PostgreSQL proxy forwards nothing while it holds, and everything afterwards', async () => {
   const { proxy, db, stored } = await behindProxy();
   await db.query(add(1));
   proxy.hold();

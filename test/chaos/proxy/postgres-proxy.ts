@@ -21,8 +21,8 @@ export interface PostgresProxy {
   hold(): void;
   release(): void;
   /**
-   * What is committed stays so, and whoever asked never hears of it. @param loss nothing is lost any more if absent, and connections that had
-   * fallen silent break.
+   * What is committed stays so, and whoever asked never hears of it. @param loss nothing is lost any more if
+   * absent, and connections that had fallen silent break.
    */
   loseReplies(loss?: Loss): void;
   /** How many replies were lost until now. */
@@ -81,13 +81,16 @@ export async function startPostgresProxy({
     lines.add(line);
     client.setNoDelay();
     server.setNoDelay();
-    for (const [socket, other] of [[client, server], [server, client]] as const) {
+    for (const [socket, other] of [
+      [client, server],
+      [server, client],
+    ] as const) {
       socket.on('error', () => {}); // `close` follows.
       socket.on('close', () => {
         lines.delete(line);
         other.destroy();
       });
-    } // biome-ignore format: a pair
+    }
     carry(line);
     if (held) for (const socket of [client, server]) socket.pause();
   });

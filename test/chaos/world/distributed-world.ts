@@ -6,25 +6,22 @@ import { contractFetch } from '../../support/contract/contract.ts';
 import { createKey } from '../../support/instances/callers.ts';
 import { routesTo, startPrefixRouter } from '../../support/network/prefix-router.ts';
 import { findDeadLetters, keepEvents } from '../check/stored.ts';
-import { eventFaults, type TopicDeeds } from '../faults/event-faults.ts';
+import {
+  eventFaults,
+  redisFaults,
+  serverFaults,
+  type TopicDeeds,
+  webhookFaults,
+} from '../faults/infrastructure-faults.ts';
 import { postgresFaults } from '../faults/postgres-faults.ts';
 import { processFaults } from '../faults/process-faults.ts';
-import { redisFaults } from '../faults/redis-faults.ts';
-import { serverFaults } from '../faults/server-faults.ts';
-import { webhookFaults } from '../faults/webhook-faults.ts';
 import { createTopicLog } from '../kafka/topic-log.ts';
 import { waitUntil } from '../wait-until.ts';
-import { choosePorts } from './choose-ports.ts';
 import { type Database, startDatabase } from './database.ts';
-import { findLeaks } from './find-leaks.ts';
-import { gatherEvents } from './gather-events.ts';
-import { gatherStored } from './gather-stored.ts';
-import { openFolder } from './open-folder.ts';
-import { createReplicas } from './replicas.ts';
-import { runTool } from './run-tool.ts';
-import { createServiceProcess } from './service-process.ts';
+import { findLeaks, gatherEvents, gatherStored } from './gather.ts';
+import { createReplicas, createServiceProcess } from './service-process.ts';
 import { startWebhookReceiver } from './webhook-receiver.ts';
-import type { World, WorldOptions } from './world.ts';
+import { choosePorts, openFolder, runTool, type World, type WorldOptions } from './world.ts';
 
 /** Two of everything that subjects and callers use. */
 const counts = { auth: 2, forms: 2, transactions: 2, webhooks: 2 };
@@ -72,7 +69,9 @@ async function buildWorld(
     SECRETS_DIR: path.join(folder, 'secrets'),
     OUTBOUND_ALLOWED_NETWORKS: '127.0.0.0/8',
     // How busy the machine is decides nothing: while a replica restarts, the other one has all of the load.
-    ...{ RATE_LIMITS: 'off', MAX_EVENT_LOOP_DELAY: '0', MAX_IN_FLIGHT: '0' },
+    RATE_LIMITS: 'off',
+    MAX_EVENT_LOOP_DELAY: '0',
+    MAX_IN_FLIGHT: '0',
     STOP_DELAY: '1',
   };
   const headers = await prepare({ bug, database, environment, folder });
@@ -88,7 +87,9 @@ async function buildWorld(
   const log = createTopicLog({ brokers: kafka.address, topic: consents });
   const services = replicas.map(({ process }) => process);
   return {
-    ...{ baseUrl, headers, lostReplies: database.proxy.lost },
+    baseUrl,
+    headers,
+    lostReplies: database.proxy.lost,
     faults: [
       ...processFaults(services),
       ...postgresFaults(database),
@@ -114,7 +115,10 @@ async function buildWorld(
   };
 }
 
-/** What an operator does before the first start; and the demonstration's models and a key, made by a single process. */
+/**
+ * What an operator does before the first start; and the demonstration's models and a key, made by a single
+ * process.
+ */
 async function prepare({
   bug,
   database,
@@ -130,7 +134,10 @@ async function prepare({
   const [port] = await choosePorts(1);
   const url = `http://localhost:${port}`;
   const single = createServiceProcess({
-    ...{ name: 'the first process', service: 'accord', bug, program: 'services/standalone.ts' },
+    name: 'the first process',
+    service: 'accord',
+    bug,
+    program: 'services/standalone.ts',
     environment: {
       PORT: String(port),
       DATABASE_URL: database.url,

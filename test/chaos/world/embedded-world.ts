@@ -7,11 +7,9 @@ import { createKey } from '../../support/instances/callers.ts';
 import { keepEvents } from '../check/stored.ts';
 import { atOnce, type Fault } from '../faults/fault.ts';
 import { waitUntil } from '../wait-until.ts';
-import { choosePorts } from './choose-ports.ts';
-import { gatherStored } from './gather-stored.ts';
-import { openFolder } from './open-folder.ts';
+import { gatherStored } from './gather.ts';
 import { createServiceProcess, type ServiceProcess } from './service-process.ts';
-import type { World } from './world.ts';
+import { choosePorts, openFolder, type World } from './world.ts';
 
 /** As `npm start` runs it: one process that holds a PostgreSQL of its own. */
 export async function startEmbeddedWorld(): Promise<World> {
@@ -21,7 +19,9 @@ export async function startEmbeddedWorld(): Promise<World> {
   const [port] = await choosePorts(1);
   const baseUrl = `http://localhost:${port}`;
   const accord = createServiceProcess({
-    ...{ name: 'accord', service: 'accord', program: 'services/standalone.ts' },
+    name: 'accord',
+    service: 'accord',
+    program: 'services/standalone.ts',
     environment: { PORT: String(port), DATA_DIR: dataDir, RATE_LIMITS: 'off', MAX_EVENT_LOOP_DELAY: '0' },
     isReady: async () => (await fetch(`${baseUrl}/readyz`)).status === 200,
   });
@@ -35,7 +35,9 @@ export async function startEmbeddedWorld(): Promise<World> {
     await keepEvents(await database());
     const { headers } = await createKey({ url: baseUrl, fetch: contractFetch(baseUrl) });
     return {
-      ...{ baseUrl, headers, stop },
+      baseUrl,
+      headers,
+      stop,
       faults: embeddedFaults(accord, dataDir),
       lostReplies: () => 0,
       gather: async () => ({ stored: await gatherStored(await database()), misconduct: accord.misconduct() }),
@@ -53,7 +55,9 @@ function embeddedFaults(accord: ServiceProcess, dataDir: string): Fault[] {
     if (file) process.kill(file.pid, 'SIGKILL');
   };
   const blow = (name: string, act: () => Promise<unknown>, isDown = true): Fault => ({
-    ...{ name, breaks: 'accord', lasts: atOnce },
+    name,
+    breaks: 'accord',
+    lasts: atOnce,
     async strike() {
       await act();
       return async () => void (isDown && (await accord.start()));

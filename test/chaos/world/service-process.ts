@@ -4,10 +4,15 @@ import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { imageMemory, imageOptions } from '../../../deploy/local/image-options.ts';
 import { programEnvironment } from '../../support/instances/program-environment.ts';
+import { isReady, type RoutedReplica } from '../../support/network/prefix-router.ts';
 import { plantModule } from '../planted/bug-settings.ts';
 import { waitUntil } from '../wait-until.ts';
+import { choosePorts } from './world.ts';
 
-/** One process of Accord that one may be cruel to. It is started again when it ends by itself, as in a cluster. */
+/**
+ * One process of Accord that one may be cruel to. It is started again when it ends by itself, as in a
+ * cluster.
+ */
 export interface ServiceProcess {
   /** The service's name, and a number if there are several of it: `transactions 2`. */
   name: string;
@@ -116,7 +121,8 @@ export function createServiceProcess(options: ServiceProgram): ServiceProcess {
     return ended;
   }
   return {
-    ...{ name, service },
+    name,
+    service,
     async start({ shiftMs = 0 } = {}) {
       shift = shiftMs;
       wanted = true;
@@ -148,4 +154,55 @@ function preloads(shiftMs: number, bug = ''): Record<string, string> {
   const modules = [...(shiftMs === 0 ? [] : [shiftModule]), ...(bug ? [plantModule] : [])];
   const NODE_OPTIONS = modules.map((module) => `--import ${module}`).join(' ');
   return { NODE_OPTIONS, CLOCK_SHIFT_MS: String(shiftMs), PLANTED_BUG: bug };
+}
+
+/** A replica of a service, and where it is. */
+export interface Replica extends RoutedReplica {
+  process: ServiceProcess;
+}
+
+/** How the services of a world are run. */
+export interface Fleet {
+  bug?: string | undefined;
+  environment: Record<string, string>;
+  /** How many of each service. */
+  counts: Readonly<Record<string, number>>;
+  logFolder?: string;
+}
+
+/** Makes the processes of all services, each of which knows where the others are; nothing is started yet. */
+export async function createReplicas({ bug, environment, counts, logFolder }: Fleet): Promise<Replica[]> {
+  const names = Object.entries(counts).flatMap(([service, count]) =>
+    Array.from({ length: count }, (_, index) => ({ service, number: index + 1 })),
+  );
+  const ports = await choosePorts(2 * names.length);
+  const places = names.map((name, index) => ({
+    ...name,
+    port: ports[2 * index] as number,
+    internalPort: ports[2 * index + 1] as number,
+  }));
+  const neighbours = Object.keys(counts).map((service): [string, string] => [
+    `${service.toUpperCase()}_INTERNAL_URL`,
+    places
+      .filter((place) => place.service === service)
+      .map(({ internalPort }) => `http://127.0.0.1:${internalPort}`)
+      .join(),
+  ]);
+  return places.map(({ service, number, ...place }) => ({
+    ...place,
+    process: createServiceProcess({
+      name: `${service} ${number}`,
+      service,
+      bug,
+      program: `services/${service}/main.ts`,
+      environment: {
+        ...environment,
+        ...Object.fromEntries(neighbours),
+        PORT: String(place.port),
+        INTERNAL_PORT: String(place.internalPort),
+      },
+      isReady: () => isReady(place),
+      logFolder,
+    }),
+  }));
 }

@@ -1,6 +1,7 @@
 import { ServerResponse } from 'node:http';
 
-// Loaded before a service (`node --import`): its clock is off by CLOCK_SHIFT_MS, as a machine's can be. Timers go on as they do there.
+// Loaded before a service (`node --import`): its clock is off by CLOCK_SHIFT_MS, as a machine's can be.
+// Timers go on as they do there.
 const shift = Number(process.env.CLOCK_SHIFT_MS);
 const RealDate = Date;
 const { now } = RealDate;

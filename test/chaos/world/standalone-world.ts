@@ -4,13 +4,10 @@ import { createKey } from '../../support/instances/callers.ts';
 import { keepEvents } from '../check/stored.ts';
 import { postgresFaults } from '../faults/postgres-faults.ts';
 import { processFaults } from '../faults/process-faults.ts';
-import { choosePorts } from './choose-ports.ts';
 import { startDatabase } from './database.ts';
-import { findLeaks } from './find-leaks.ts';
-import { gatherStored } from './gather-stored.ts';
-import { openFolder } from './open-folder.ts';
+import { findLeaks, gatherStored } from './gather.ts';
 import { createServiceProcess } from './service-process.ts';
-import type { World, WorldOptions } from './world.ts';
+import { choosePorts, openFolder, type World, type WorldOptions } from './world.ts';
 
 /** Everything in one process, on a PostgreSQL of its own (DATABASE_URL). */
 export async function startStandaloneWorld({
@@ -24,7 +21,10 @@ export async function startStandaloneWorld({
   const [port] = await choosePorts(1);
   const baseUrl = `http://localhost:${port}`;
   const accord = createServiceProcess({
-    ...{ name: 'accord', service: 'accord', bug, program: 'services/standalone.ts' },
+    name: 'accord',
+    service: 'accord',
+    bug,
+    program: 'services/standalone.ts',
     environment: {
       PORT: String(port),
       DATABASE_URL: database.url,
@@ -45,7 +45,9 @@ export async function startStandaloneWorld({
     await keepEvents(database.directUrl);
     const { headers } = await createKey({ url: baseUrl, fetch: contractFetch(baseUrl) });
     return {
-      ...{ baseUrl, headers, stop },
+      baseUrl,
+      headers,
+      stop,
       faults: [...processFaults([accord]), ...postgresFaults(database)],
       lostReplies: database.proxy.lost,
       gather: async () => ({

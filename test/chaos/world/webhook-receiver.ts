@@ -28,7 +28,9 @@ export interface WebhookReceiver {
 }
 
 const slowMs = 3_000;
-/** Nothing of this may be taken for done: an error, a refusal, a redirection, no such page, a broken answer. */
+/**
+ * Nothing of this may be taken for done: an error, a refusal, a redirection, no such page, a broken answer.
+ */
 const wrongAnswers = [500, 503, 400, 302, 404, 'broken'] as const;
 
 export async function startWebhookReceiver(random: Random): Promise<WebhookReceiver> {

@@ -1,5 +1,13 @@
+import { execFile } from 'node:child_process';
+import { chmod, mkdtemp } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { programEnvironment } from '../../support/instances/program-environment.ts';
 import type { Evidence } from '../check/evidence.ts';
 import type { Fault } from '../faults/fault.ts';
+import { bugSettings } from '../planted/bug-settings.ts';
 import type { Random } from '../random.ts';
 
 /** An instance of Accord and all that it stands on, each part of which can be broken. */
@@ -25,4 +33,51 @@ export interface WorldOptions {
   patienceMs?: number;
   /** Where what processes say is kept. */
   logFolder?: string;
+}
+
+/** A folder of a world's own. As root, PostgreSQL runs as a user who must be able to enter. */
+export async function openFolder(): Promise<string> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'accord-chaos-'));
+  await chmod(folder, 0o755);
+  return folder;
+}
+
+/**
+ * Below those that the system gives to outgoing connections: a process that is started again finds its port
+ * free.
+ */
+const [least, most] = [12_000, 32_000];
+
+/** So many different ports of 127.0.0.1 that nobody uses. */
+export async function choosePorts(count: number): Promise<number[]> {
+  const ports = new Set<number>();
+  while (ports.size < count) {
+    const port = least + Math.floor(Math.random() * (most - least));
+    if (!ports.has(port) && (await isFree(port))) ports.add(port);
+  }
+  return [...ports];
+}
+
+function isFree(port: number): Promise<boolean> {
+  return new Promise((done) => {
+    const server = createServer();
+    server.once('error', () => done(false));
+    server.listen(port, '127.0.0.1', () => server.close(() => done(true)));
+  });
+}
+
+const project = path.join(import.meta.dirname, '..', '..', '..');
+
+/**
+ * Runs one of the project's commands until it ends. @param bug a bug to plant in it. @throws Error with what
+ * it said unless it ends with 0.
+ */
+export async function runTool(
+  [program, ...args]: readonly [program: string, ...args: string[]],
+  environment: Record<string, string>,
+  bug?: string,
+): Promise<void> {
+  const options = [path.join(project, program), ...args];
+  const env = { ...programEnvironment, ...environment, ...bugSettings(bug) };
+  await promisify(execFile)(process.execPath, options, { cwd: '/', env });
 }

@@ -33,7 +33,10 @@ export const operations = listOperations(readContract())
   // Between instances the signature of a request is its credential: test/service/peers-trust.test.ts.
   .filter(({ path }) => !path.startsWith('/federation/'))
   .map(({ path, method, operation }) => ({
-    ...{ path, method: method.toUpperCase(), contract: operation, operationId: operation.operationId },
+    path,
+    method: method.toUpperCase(),
+    contract: operation,
+    operationId: operation.operationId,
     recipe: recipes[operation.operationId] ?? missing,
   }));
 export type Operation = (typeof operations)[number];

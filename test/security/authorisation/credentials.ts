@@ -55,21 +55,46 @@ export async function makeCredentials(instance: TestInstance): Promise<Credentia
     { name: 'an expired token', roles: [], refused: 401, headers: await bearer({ exp: 60 }) },
     { name: 'a revoked key', roles: [], refused: 401, headers: { CM_KEY: revoked.key } },
     { name: 'a key of scope PEER', roles: [], headers: { 'CM-Key': peer.key } },
-    { name: 'a revoked key beside an admin', roles: [], refused: 401, headers: { ...admin, CM_KEY: revoked.key } },
-    { name: 'a key in a browser page', roles: [], refused: 403, headers: { ...key, Origin: 'https://shop.example' } },
+    {
+      name: 'a revoked key beside an admin',
+      roles: [],
+      refused: 401,
+      headers: { ...admin, CM_KEY: revoked.key },
+    },
+    {
+      name: 'a key in a browser page',
+      roles: [],
+      refused: 403,
+      headers: { ...key, Origin: 'https://shop.example' },
+    },
     { name: 'somebody without a role', roles: [], headers: await bearer({ roles: ['guest'] }) },
-    { name: 'a program in the role of a user', roles: ['user'], nobody: true, headers: await bearer({ preferred_username: undefined }) },
+    {
+      name: 'a program in the role of a user',
+      roles: ['user'],
+      nobody: true,
+      headers: await bearer({ preferred_username: undefined }),
+    },
     { name: 'a user', roles: ['user'], headers: user as Record<string, string> },
     { name: 'an operator', roles: ['operator', 'user'], headers: operator as Record<string, string> },
-    { name: 'an operator beside a garbled token', roles: ['operator', 'user'], use: 'garbled', headers: operator as Record<string, string> },
+    {
+      name: 'an operator beside a garbled token',
+      roles: ['operator', 'user'],
+      use: 'garbled',
+      headers: operator as Record<string, string>,
+    },
     { name: 'an admin', roles: ['admin', 'operator', 'user'], headers: admin as Record<string, string> },
     { name: 'a key', roles: ['key'], headers: key },
     { name: 'a key beside a malformed header', roles: ['key'], headers: { ...key, ...malformed } },
     { name: 'a transaction token', roles: ['transaction'], use: 'tx', headers: {} },
-    { name: 'a transaction token beside an expired one', roles: ['transaction'], use: 'tx', headers: await bearer({ exp: 60 }) },
+    {
+      name: 'a transaction token beside an expired one',
+      roles: ['transaction'],
+      use: 'tx',
+      headers: await bearer({ exp: 60 }),
+    },
     { name: 'a receipt token', roles: ['transaction'], use: 'receipt', headers: {} },
     { name: 'a garbled transaction token', roles: [], use: 'garbled', headers: {} },
-  ]; // biome-ignore format: one line each
+  ];
 }
 
 /** An access token as the issuer makes them, but for what is given. */

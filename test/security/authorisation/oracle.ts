@@ -1,7 +1,9 @@
 import type { OperationObject } from '../../support/contract/contract-paths.ts';
 import type { Credential } from './credentials.ts';
 
-/** Whose the thing is that is asked for: the caller's, somebody else's, or nobody's because it does not exist. */
+/**
+ * Whose the thing is that is asked for: the caller's, somebody else's, or nobody's because it does not exist.
+ */
 export type Relation = 'own' | 'other' | 'none';
 
 /** What becomes of a request, as far as rights go. */
@@ -16,12 +18,14 @@ export interface Asked extends Pick<OperationObject, 'x-roles' | 'tags'> {
   emptyIfUnknown?: boolean;
 }
 
-/** A receipt token opens the final page, the receipt and the child alone (docs/interface.md, "Credentials"). */
+/**
+ * A receipt token opens the final page, the receipt and the child alone (docs/interface.md, "Credentials").
+ */
 const openToReceipts = new Set(['/consents/{txid}', '/consents/{txid}/child', '/receipts/{txid}']);
 
 /**
- * What must become of a request, by `x-roles` and the words of docs/interface.md, "Credentials" and docs/interface.md alone: nothing here is shared with the code that
- * is under test.
+ * What must become of a request, by `x-roles` and the words of docs/interface.md, "Credentials" and
+ * docs/interface.md alone: nothing here is shared with the code that is under test.
  */
 export function expectedOutcome(asked: Asked, credential: Credential, relation: Relation): Outcome {
   const allowed = asked['x-roles'] ?? {};

@@ -33,21 +33,28 @@ const all = ['own', 'other', 'none'] as const;
 const plain = (parts: Parts = {}): Recipe => ({ relations: ['own'], make: () => parts });
 
 /** Requests for things that are everybody's, and for one that is not there. */
-const thing = (make: (aim: Aim) => Parts['params'] | Promise<Parts['params']>, unknown: Parts['params'], more: Parts = {}): Recipe => ({
+const thing = (
+  make: (aim: Aim) => Parts['params'] | Promise<Parts['params']>,
+  unknown: Parts['params'],
+  more: Parts = {},
+): Recipe => ({
   relations: ['own', 'none'],
   make: async (aim) => ({ ...more, params: aim.relation === 'none' ? unknown : await make(aim) }),
-}); // biome-ignore format: one glance
+});
 
 const about = (stage: Stage, more: Parts = {}): Recipe => ({
   relations: all,
   make: async ({ transaction }) => ({ ...more, params: { txid: await transaction(stage) } }),
 });
 
-const ofSubject = (make: (name: string, aim: Aim) => Parts | Promise<Parts>, emptyIfUnknown = false): Recipe => ({
+const ofSubject = (
+  make: (name: string, aim: Aim) => Parts | Promise<Parts>,
+  emptyIfUnknown = false,
+): Recipe => ({
   relations: all,
   emptyIfUnknown,
   make: (aim) => make(subjectOf(aim.relation), aim),
-}); // biome-ignore format: one glance
+});
 
 const nobodysId = '00000000-0000-7000-8000-000000000000';
 const context = { subject: 'somebody else', layout: 'layout.001' };
@@ -156,7 +163,10 @@ export const recipes: Record<string, Recipe> = {
   listSubjects: plain(),
   createSubject: ofSubject((name) => ({ json: { name } })),
   getSubject: ofSubject((name) => ({ params: { name } })),
-  updateSubject: ofSubject(async (_, aim) => ({ params: { name: await subjectId(aim) }, json: { defaultLanguage: 'fr' } })),
+  updateSubject: ofSubject(async (_, aim) => ({
+    params: { name: await subjectId(aim) },
+    json: { defaultLanguage: 'fr' },
+  })),
   listSubjectRecords: ofSubject((name) => ({ params: { name } }), true),
   getReceipt: about('final'),
   getUserRecords: plain(),
@@ -181,7 +191,12 @@ export const recipes: Record<string, Recipe> = {
   repeatDelivery: thing(newDelivery, { id: nobodysId, did: nobodysId }),
   listModels: plain(),
   createModel: plain({ json: { type: 'theme', name: 'A model' } }),
-  importModel: { relations: ['own'], make: () => ({ json: { key: `imported.${crypto.randomUUID()}`, type: 'theme', name: 'A model', versions: [] } }) },
+  importModel: {
+    relations: ['own'],
+    make: () => ({
+      json: { key: `imported.${crypto.randomUUID()}`, type: 'theme', name: 'A model', versions: [] },
+    }),
+  },
   getModelByKey: thing(() => ({ key: 'theme.001' }), { key: 'theme.999' }),
   getModel: model(),
   updateModel: ownModel({ json: { name: 'Another name' } }),
@@ -209,4 +224,4 @@ export const recipes: Record<string, Recipe> = {
   getWelcome: plain(),
   getDemoHost: plain(),
   getInstance: plain(),
-}; // biome-ignore format: one line each
+};

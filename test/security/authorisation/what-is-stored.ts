@@ -1,19 +1,34 @@
 import pg from 'pg';
 import type { TestInstance } from '../../support/instances/instance.ts';
 
-/** Everything that requests change; what is only noted (the last use of a key, events under way) is left out. */
+/**
+ * Everything that requests change; what is only noted (the last use of a key, events under way) is left out.
+ */
 const tables = [
-  'auth.accounts', 'auth.clients', 'forms.models', 'forms.model_versions', 'forms.logos', 'transactions.transactions',
-  'transactions.context_claims', 'transactions.transaction_history', 'transactions.records', 'transactions.receipts', 'transactions.subjects', 'peers.peers',
-]; // biome-ignore format: one glance
+  'auth.accounts',
+  'auth.clients',
+  'forms.models',
+  'forms.model_versions',
+  'forms.logos',
+  'transactions.transactions',
+  'transactions.context_claims',
+  'transactions.transaction_history',
+  'transactions.records',
+  'transactions.receipts',
+  'transactions.subjects',
+  'peers.peers',
+];
 
 const text = [
-  ...tables.map((table) => `SELECT '${table}' AS name, md5(coalesce(string_agg(t::text, ' ' ORDER BY t::text), '')) AS digest FROM ${table} AS t`),
+  ...tables.map(
+    (table) =>
+      `SELECT '${table}' AS name, md5(coalesce(string_agg(t::text, ' ' ORDER BY t::text), '')) AS digest FROM ${table} AS t`,
+  ),
   `SELECT 'auth.api_keys', md5(string_agg(k.id || coalesce(k.revoked_at::text, ''), ' ' ORDER BY k.id)) FROM auth.api_keys AS k`,
   // What became of calls is noted at any time.
   `SELECT 'webhooks.webhooks', md5(string_agg(w.id || w.name || w.target_url || w.secret::text || w.state, ' ' ORDER BY w.id)) FROM webhooks.webhooks AS w`,
   `SELECT 'webhooks.deliveries', md5(string_agg(d.id::text, ' ' ORDER BY d.id)) FROM webhooks.deliveries AS d WHERE d.redelivery`,
-].join(' UNION ALL '); // biome-ignore format: one line each
+].join(' UNION ALL ');
 
 /** Tells whether anything was changed: two results are equal if nothing was. */
 export async function createStoreReader({ databaseUrl }: TestInstance) {

@@ -30,7 +30,10 @@ export async function readProblem(response: Response): Promise<{ said: string; f
   };
 }
 
-/** What a person reads: a whole page in their language, with a title, and nothing that only a programmer understands. */
+/**
+ * What a person reads: a whole page in their language, with a title, and nothing that only a programmer
+ * understands.
+ */
 export async function readPage(response: Response): Promise<ParsedPage> {
   expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8');
   const page = parsePage(await response.text());

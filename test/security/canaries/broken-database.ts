@@ -10,7 +10,9 @@ export interface DatabaseAccess {
   complainOfEverything(): Promise<void>;
   /** Nothing is found where it was. */
   hideTables(): Promise<void>;
-  /** Nobody gets in any more; those who are in are thrown out. @param adminUrl another database of the server. */
+  /**
+   * Nobody gets in any more; those who are in are thrown out. @param adminUrl another database of the server.
+   */
   shut(adminUrl: string): Promise<void>;
   /** Every row of every table, but those where a table's secrets belong. */
   everything(): Promise<string>;
@@ -18,11 +20,15 @@ export interface DatabaseAccess {
 
 const services = ['auth', 'forms', 'transactions'];
 
-const copy = services.map((schema) => `
+const copy = services
+  .map(
+    (schema) => `
   CREATE TABLE kept.${schema} (event jsonb);
   CREATE FUNCTION kept.${schema}() RETURNS trigger LANGUAGE plpgsql AS
     $$ BEGIN INSERT INTO kept.${schema} VALUES (NEW.event); RETURN NEW; END $$;
-  CREATE TRIGGER keep AFTER INSERT ON ${schema}.outbox FOR EACH ROW EXECUTE FUNCTION kept.${schema}();`).join(''); // biome-ignore format: SQL
+  CREATE TRIGGER keep AFTER INSERT ON ${schema}.outbox FOR EACH ROW EXECUTE FUNCTION kept.${schema}();`,
+  )
+  .join('');
 
 const complaint = `
   CREATE FUNCTION public.complain() RETURNS trigger LANGUAGE plpgsql AS

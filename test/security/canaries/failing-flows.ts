@@ -18,8 +18,15 @@ export async function showBadCredentials({ instance, recorder, canaries }: Walk)
     code: plant('secret code'),
     redirect_uri: `http://127.0.0.1/${plant('redirect')}`,
   });
-  const query = new URLSearchParams({ client_id: 'accord', response_type: 'code', scope: plant('scope'), state: plant('state'),
-    redirect_uri: `https://${plant('redirect host')}.example/`, code_challenge: plant('challenge'), code_challenge_method: 'S256' }); // biome-ignore format: one glance
+  const query = new URLSearchParams({
+    client_id: 'accord',
+    response_type: 'code',
+    scope: plant('scope'),
+    state: plant('state'),
+    redirect_uri: `https://${plant('redirect host')}.example/`,
+    code_challenge: plant('challenge'),
+    code_challenge_method: 'S256',
+  });
   for (const Accept of ['text/html', 'application/json'])
     await recorder.fetch(`/auth/authorize?${query}`, { headers: { Accept } });
   const shown: Record<string, string>[] = [

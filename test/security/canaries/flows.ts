@@ -30,9 +30,13 @@ export function plantContext({ plant }: Canaries) {
     object: plant('object'),
     callback: `https://${plant('host of the callback')}.example/${plant('path of the callback')}?q=${plant('callback query')}`,
     iframeOrigin: `https://${plant('iframeOrigin')}.example`,
-    subjectInfos: { emailAddress: `${plant('address')}@mail.example`, phoneNumber: plant('telephone'), other: plant('other info') },
+    subjectInfos: {
+      emailAddress: `${plant('address')}@mail.example`,
+      phoneNumber: plant('telephone'),
+      other: plant('other info'),
+    },
     attributes: { [plant('name of the attribute')]: plant('attribute') },
-  }; // biome-ignore format: one glance
+  };
   return { subject: plant('subject'), cancellable: true, configuration: fields };
 }
 
@@ -120,8 +124,17 @@ export async function walkAsClient(walk: Walk): Promise<void> {
     { ...plantContext(canaries), layoutData },
     { Accept: 'text/html' },
   );
-  for (const path of [`/consents/${id}`, `/consents/${id}/context`, `/transactions?subject=${subject}`, `/records?subject=${subject}`,
-    `/subjects?name=${subject}`, `/subjects/${subject}`, `/subjects/${subject}/records`, '/user']) await shop.get(path); // biome-ignore format: one glance
+  for (const path of [
+    `/consents/${id}`,
+    `/consents/${id}/context`,
+    `/transactions?subject=${subject}`,
+    `/records?subject=${subject}`,
+    `/subjects?name=${subject}`,
+    `/subjects/${subject}`,
+    `/subjects/${subject}/records`,
+    '/user',
+  ])
+    await shop.get(path);
   await shop.send('POST', '/transactions', { subject, states: ['COMMITTED'] });
   const condition = { key: 'preference.003', value: answers['element/preference/preference.003/1.0'][0] };
   await shop.send('POST', '/records/extraction', { condition });

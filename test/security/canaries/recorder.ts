@@ -14,7 +14,10 @@ export interface Recorder {
   seen: Seen[];
 }
 
-/** A `fetch` that remembers every answer. @param strict whether answers are held to the contract, which knows no 500. */
+/**
+ * A `fetch` that remembers every answer. @param strict whether answers are held to the contract, which knows
+ * no 500.
+ */
 export function createRecorder(url: string, { strict }: { strict: boolean }): Recorder {
   const seen: Seen[] = [];
   const checked = contractFetch(url);

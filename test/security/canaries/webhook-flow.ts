@@ -6,7 +6,10 @@ const nobody = 'http://127.0.0.1:9';
 /** What is before it is in every secret. */
 const bare = (secret: string) => secret.slice('whsec_'.length);
 
-/** A webhook whose address holds a key of its receiver, as many do, and which cannot be reached; then what may not be one. */
+/**
+ * A webhook whose address holds a key of its receiver, as many do, and which cannot be reached; then what may
+ * not be one.
+ */
 export async function walkWithWebhooks({ shop, admin, canaries }: Walk): Promise<void> {
   const { plant, keepSecret } = canaries;
   const targetUrl = `${nobody}/${plant('path of the webhook')}?key=${plant('query of the webhook')}`;

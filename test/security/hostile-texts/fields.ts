@@ -1,7 +1,10 @@
 import { readContract } from '../../support/contract/contract.ts';
 import { resolve } from '../../support/contract/contract-paths.ts';
 
-/** Where a text stands in a document: names of members, positions in lists. `*` is a member that has the text for its name. */
+/**
+ * Where a text stands in a document: names of members, positions in lists. `*` is a member that has the text
+ * for its name.
+ */
 export type FieldPath = readonly string[];
 
 interface Schema {

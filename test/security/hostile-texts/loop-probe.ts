@@ -2,8 +2,8 @@ import { createServer } from 'node:http';
 import { isMainThread } from 'node:worker_threads';
 
 /**
- * Preloaded into the process under test (`node --import`). Measures how much CPU time one turn of the event loop takes: that is
- * how long everybody else waits, and it does not depend on what else the machine does.
+ * Preloaded into the process under test (`node --import`). Measures how much CPU time one turn of the event
+ * loop takes: that is how long everybody else waits, and it does not depend on what else the machine does.
  */
 const socket = process.env.LOOP_PROBE;
 if (socket && isMainThread) {

@@ -23,8 +23,11 @@ export async function startWatchedProcess(): Promise<WatchedProcess> {
   const database = await createTestDatabase();
   const socket = path.join(folder, 'probe.sock');
   const accord = startStandalone({
-    ...{ DATABASE_URL: database.url, DATA_DIR: path.join(folder, 'data'), LOG_LEVEL: 'error' },
-    ...{ LOOP_PROBE: socket, NODE_OPTIONS: `--import ${path.join(import.meta.dirname, 'loop-probe.ts')}` },
+    DATABASE_URL: database.url,
+    DATA_DIR: path.join(folder, 'data'),
+    LOG_LEVEL: 'error',
+    LOOP_PROBE: socket,
+    NODE_OPTIONS: `--import ${path.join(import.meta.dirname, 'loop-probe.ts')}`,
   });
   const url = await accord.ready;
   const poll = pollLivez(url);

@@ -1,4 +1,7 @@
-/** A text that is costly for something: normalising, language tags, HTML, CSS, patterns, parsers of addresses or durations. */
+/**
+ * A text that is costly for something: normalising, language tags, HTML, CSS, patterns, parsers of addresses
+ * or durations.
+ */
 export interface HostileText {
   name: string;
   /** A text that takes at most so many bytes as a JSON string or percent-encoded. */
@@ -13,7 +16,10 @@ const repeated = (name: string, part: string, each: number, [start, end] = ['', 
   of: (bytes) => `${start}${repeat(part, bytes - 40, each)}${end}`,
 });
 
-/** As they are worst in a JSON string. Those with a break are stream-safe (UAX #15), and taken if they are short enough. */
+/**
+ * As they are worst in a JSON string. Those with a break are stream-safe (UAX #15), and taken if they are
+ * short enough.
+ */
 export const hostileTexts: HostileText[] = [
   repeated('combining marks out of order', '\u0301\u0316', 4),
   repeated('combining marks in runs of 30', `a${'\u0301\u0316'.repeat(15)}`, 61),

@@ -50,7 +50,8 @@ const otherSchemes = [
 ];
 
 /**
- * Addresses as somebody writes them who wants to reach what only this machine can; whichever are names to a reader resolve to the trap.
+ * Addresses as somebody writes them who wants to reach what only this machine can; whichever are names to a
+ * reader resolve to the trap.
  * @param port where the trap is.
  */
 export function corpus(port: number): Trap[] {

@@ -1,4 +1,7 @@
-/** An IPv4 address in the ways in which browsers, getaddrinfo and people write it; each is read as the same address. */
+/**
+ * An IPv4 address in the ways in which browsers, getaddrinfo and people write it; each is read as the same
+ * address.
+ */
 export function spellings(address: string): string[] {
   const octets = address.split('.').map(Number) as [number, number, number, number];
   const [a, b, c, d] = octets;

@@ -12,7 +12,10 @@ export async function filesWith(folder: string, text: string): Promise<string[]>
   return found;
 }
 
-/** Base64 of a text that stands somewhere in another one: three ways, by where it begins, without the letters that its neighbours have part in. */
+/**
+ * Base64 of a text that stands somewhere in another one: three ways, by where it begins, without the letters
+ * that its neighbours have part in.
+ */
 function traces(text: string): string[] {
   return [0, 1, 2].map((before) =>
     Buffer.from('x'.repeat(before) + text)

@@ -13,7 +13,9 @@ export interface Partner extends Reachable {
   stop(): Promise<unknown>;
 }
 
-/** Starts one in this folder, in a process of its own. @param bug a bug to plant in it (test/chaos/planted). */
+/**
+ * Starts one in this folder, in a process of its own. @param bug a bug to plant in it (test/chaos/planted).
+ */
 export async function startPartner(folder: string, bug?: string): Promise<Partner> {
   const settings = { DATA_DIR: folder, LOG_LEVEL: 'info', DEMO: 'true', ...bugSettings(bug) };
   const running = startStandalone(settings);
@@ -73,7 +75,10 @@ export async function answerBoth(
   return made;
 }
 
-/** Waits until the owner has taken its part. @returns every answer that the leader gives about the transaction. */
+/**
+ * Waits until the owner has taken its part. @returns every answer that the leader gives about the
+ * transaction.
+ */
 export async function readEverything(
   leader: Reachable,
   admin: Caller,

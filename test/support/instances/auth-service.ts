@@ -95,7 +95,11 @@ export async function startAuth(changes: Changes = {}): Promise<AuthUnderTest> {
   const base = { secrets: drawSecrets(), db: serviceDb, bus, log };
   const compose = (wanted: Changes) => composeAuth(optionsFor(baseUrl, base, wanted));
   const under: AuthUnderTest = {
-    ...{ baseUrl, db, events, databaseUrl: database.url, secrets: { ...base.secrets, ...changes.secrets } },
+    baseUrl,
+    db,
+    events,
+    databaseUrl: database.url,
+    secrets: { ...base.secrets, ...changes.secrets },
     authUrl: changes.settings?.authUrl ?? `${baseUrl}/auth`,
     auth: await compose(changes),
     setupLink: undefined,

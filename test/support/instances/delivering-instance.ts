@@ -99,7 +99,14 @@ export async function startDelivering(replicas = 1, guard?: OverloadGuard): Prom
   const url = `http://localhost:${listener.port}`;
   const compose = (signingKeys: PrivateKey[], bus: EventBus) =>
     composePeers({
-      ...{ db, log, auth, transactions, metrics, bus, forms, signingKeys },
+      db,
+      log,
+      auth,
+      transactions,
+      metrics,
+      bus,
+      forms,
+      signingKeys,
       ...(guard && { guard }),
       document: readContract() as never,
       limiter: createMemoryRateLimiter('off'),
@@ -120,7 +127,11 @@ export async function startDelivering(replicas = 1, guard?: OverloadGuard): Prom
   await start(keys, buses);
   const tell: DeliveringInstance['tell'] = async (type, data, time = new Date()) => {
     const event = {
-      ...{ id: randomUUID(), type: `io.accord.${type}.v1`, source: url, subject: data.submission, data },
+      id: randomUUID(),
+      type: `io.accord.${type}.v1`,
+      source: url,
+      subject: data.submission,
+      data,
       time: time.toISOString(),
     };
     const unsent = await bus.publish([{ topic: 'accord.peer-submissions', key: data.submission, event }]);
@@ -128,7 +139,13 @@ export async function startDelivering(replicas = 1, guard?: OverloadGuard): Prom
     return event;
   };
   return {
-    ...{ url, db, transactions, keys, outcomes, tell, replicas: composed },
+    url,
+    db,
+    transactions,
+    keys,
+    outcomes,
+    tell,
+    replicas: composed,
     fetch: contractFetch(url),
     async restartWith(signingKeys) {
       await stopAll();
@@ -177,7 +194,11 @@ export function samplePart(leader: string, location: string, changes: Partial<Su
     deadline: new Date(Date.now() + 86_400_000).toISOString(),
     submission: {
       leader: { location: leader, id: '7Zk3pQxWm4tYv9LsRb2NcD' },
-      ...{ subject: 'ann', language: 'en', validity: 'P6M', mode: 'commit' as const, sealed: 'a..b.c.d' },
+      subject: 'ann',
+      language: 'en',
+      validity: 'P6M',
+      mode: 'commit' as const,
+      sealed: 'a..b.c.d',
       ...changes,
     },
   };
@@ -185,7 +206,10 @@ export function samplePart(leader: string, location: string, changes: Partial<Su
 
 function standIn(): TransactionsStandIn {
   const held: TransactionsStandIn = {
-    ...{ parts: new Map(), accepted: [], decided: [], decision: 'open' },
+    parts: new Map(),
+    accepted: [],
+    decided: [],
+    decision: 'open',
     verdict: { verdict: 'committed', id: 'ours' },
     readSubmissions: async ({ sids }) =>
       Object.fromEntries(sids.map((sid) => [sid, held.parts.get(sid) ?? null])),

@@ -66,8 +66,8 @@ interface Options {
 }
 
 /**
- * Starts every service as processes, with the demonstration's models and accounts (admin, operator, user; password demo) in the database:
- * the processes themselves know no demonstration.
+ * Starts every service as processes, with the demonstration's models and accounts (admin, operator, user;
+ * password demo) in the database: the processes themselves know no demonstration.
  */
 export async function startDistributedInstance(options: Options): Promise<DistributedInstance> {
   const { replicas: count = 2 } = options;
@@ -84,9 +84,15 @@ export async function startDistributedInstance(options: Options): Promise<Distri
   await seedInstance({ url: router.url, databaseUrl: database.url, secrets });
   const replicas = places.map((place) =>
     createReplica(place, {
-      ...{ HOST: '127.0.0.1', BASE_URL: router.url, SECRETS_DIR: folder, RATE_LIMITS: 'off' },
-      ...{ DATABASE_URL: withoutUser(database.url), KAFKA_BROKERS: options.kafkaBrokers },
-      ...{ REDIS_URL: options.redisUrl ?? redis?.address ?? nowhere, STOP_DELAY: '0.5', LOG_LEVEL: 'info' },
+      HOST: '127.0.0.1',
+      BASE_URL: router.url,
+      SECRETS_DIR: folder,
+      RATE_LIMITS: 'off',
+      DATABASE_URL: withoutUser(database.url),
+      KAFKA_BROKERS: options.kafkaBrokers,
+      REDIS_URL: options.redisUrl ?? redis?.address ?? nowhere,
+      STOP_DELAY: '0.5',
+      LOG_LEVEL: 'info',
       // How busy the machine is decides no test.
       MAX_EVENT_LOOP_DELAY: '0',
       ...neighbours(places),
@@ -109,7 +115,12 @@ export async function startDistributedInstance(options: Options): Promise<Distri
     throw error;
   }
   return {
-    ...{ url: router.url, databaseUrl: database.url, secrets, replicas, router, stop },
+    url: router.url,
+    databaseUrl: database.url,
+    secrets,
+    replicas,
+    router,
+    stop,
     fetch: contractFetch(router.url),
     logs: () => replicas.map((replica) => replica.said()).join(''),
   };
@@ -126,7 +137,9 @@ interface Place {
 async function findPlace(service: string): Promise<Place> {
   const [port, internalPort] = [await freePort(), await freePort()];
   return {
-    ...{ service, port, internalPort },
+    service,
+    port,
+    internalPort,
     url: `http://127.0.0.1:${port}`,
     internalUrl: `http://127.0.0.1:${internalPort}`,
   };
@@ -154,7 +167,10 @@ function createReplica(place: Place, environment: Record<string, string>): Repli
     await current.ready;
   };
   return {
-    ...{ service, url, internalUrl, start },
+    service,
+    url,
+    internalUrl,
+    start,
     process: () => current,
     said: () => before + current.said(),
     async restart() {
@@ -169,15 +185,18 @@ function createReplica(place: Place, environment: Record<string, string>): Repli
 function startLater(): StandaloneProcess {
   const ended = Promise.resolve({ code: null, output: '', errors: '' });
   return {
-    ...{
-      ended,
-      ready: Promise.reject(new Error('It was never started.')).catch(() => '') as Promise<string>,
-    },
-    ...{ said: () => '', stop: () => ended, kill: () => ended },
+    ended,
+    ready: Promise.reject(new Error('It was never started.')).catch(() => '') as Promise<string>,
+    said: () => '',
+    stop: () => ended,
+    kill: () => ended,
   } as unknown as StandaloneProcess;
 }
 
-/** On the test run's own PostgreSQL, which believes who says who they are, each service signs in with its own role. */
+/**
+ * On the test run's own PostgreSQL, which believes who says who they are, each service signs in with its own
+ * role.
+ */
 function withoutUser(databaseUrl: string): string {
   if (process.env.DATABASE_URL) return databaseUrl;
   const url = new URL(databaseUrl);
@@ -185,7 +204,10 @@ function withoutUser(databaseUrl: string): string {
   return url.href;
 }
 
-/** Runs once as one process in demo mode, which makes the models; then makes the accounts, which are the demonstration's own. */
+/**
+ * Runs once as one process in demo mode, which makes the models; then makes the accounts, which are the
+ * demonstration's own.
+ */
 export async function seedInstance({
   url,
   databaseUrl,

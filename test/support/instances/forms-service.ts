@@ -80,7 +80,11 @@ export async function startForms({ demo = false } = {}): Promise<FormsService> {
   );
   const document = readContract();
   const service = await composeForms({
-    ...{ db, bus, log, auth, limiter: createMemoryRateLimiter('off') },
+    db,
+    bus,
+    log,
+    auth,
+    limiter: createMemoryRateLimiter('off'),
     document: document as never,
     instance: { name: 'Accord', baseUrl: formsBaseUrl, timeZone: 'UTC' },
     settings: {

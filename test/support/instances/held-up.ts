@@ -4,7 +4,10 @@ import { replicaConnections } from './owner-instance.ts';
 
 /** A lock that holds up the replicas of an instance at a place that a test chooses. */
 export interface HeldUp {
-  /** Ends as soon as so many statements of replicas wait for the lock, or for one that does. @returns the first backend that waits. */
+  /**
+   * Ends as soon as so many statements of replicas wait for the lock, or for one that does. @returns the
+   * first backend that waits.
+   */
   waiting(count: number): Promise<number>;
   /** Ends a backend in the middle of its work, as a database that crashes does. */
   kill(backend: number): Promise<void>;
@@ -12,7 +15,9 @@ export interface HeldUp {
   release(end?: 'COMMIT' | 'ROLLBACK'): Promise<void>;
 }
 
-/** Holds up every statement that needs what this one locks. @param connections whose statements are watched. */
+/**
+ * Holds up every statement that needs what this one locks. @param connections whose statements are watched.
+ */
 export async function holdUp(
   { databaseUrl }: Pick<TestInstance, 'databaseUrl'>,
   statement: string,

@@ -23,7 +23,10 @@ async function drawSecrets(): Promise<Secrets> {
 
 type Fetch = ReturnType<typeof contractFetch>;
 
-/** A whole instance in this process: real HTTP, real PostgreSQL of its own, every response checked against the contract. */
+/**
+ * A whole instance in this process: real HTTP, real PostgreSQL of its own, every response checked against the
+ * contract.
+ */
 export interface TestInstance {
   url: string;
   /** A connection string of the instance's database. */
@@ -39,7 +42,10 @@ export interface TestInstance {
   stop(): Promise<void>;
 }
 
-/** Starts an instance in demo mode on a clone of the migrated template. @param environment settings that differ. */
+/**
+ * Starts an instance in demo mode on a clone of the migrated template. @param environment settings that
+ * differ.
+ */
 export async function startTestInstance(environment: Record<string, string> = {}): Promise<TestInstance> {
   const [database, secrets] = await Promise.all([createTestDatabase(), drawSecrets()]);
   const lines: string[] = [];

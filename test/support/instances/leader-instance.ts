@@ -16,7 +16,10 @@ import { createTransaction, type LiveTransaction } from './live-transactions.ts'
 
 type Follower = components['schemas']['Follower'];
 
-/** A partner that a test plays; it shares a question (`study`), a preference (`wishes`, free text), a notice (`booking`) and its information. */
+/**
+ * A partner that a test plays; it shares a question (`study`), a preference (`wishes`, free text), a notice
+ * (`booking`) and its information.
+ */
 export interface LedPartner extends OwnPeer {
   /** An identifier as this instance's forms have it. */
   asked(key: SharedKey, serial?: string): string;
@@ -72,7 +75,9 @@ export async function startLeading(environment: Record<string, string> = {}): Pr
   const [lab, clinic] = await Promise.all([newPartner('Northern Lab'), newPartner('Lakeside Clinic')]);
   for (const partner of [lab, clinic]) {
     const paired = await admin.send('POST', '/peers', {
-      ...{ url: partner.url, apiKey: 'of-the-partner', withCounterPart: true },
+      url: partner.url,
+      apiKey: 'of-the-partner',
+      withCounterPart: true,
     });
     if (!paired.ok) throw new Error(`they do not pair: ${await paired.text()}`);
   }
@@ -97,7 +102,11 @@ export async function startLeading(environment: Record<string, string> = {}): Pr
   const pool = createPool({ url: instance.databaseUrl, schema: 'transactions', log });
   return {
     ...instance,
-    ...{ operator, lab, clinic, partOf, db: createDatabase({ pool }) },
+    operator,
+    lab,
+    clinic,
+    partOf,
+    db: createDatabase({ pool }),
     async say(transaction, partner, { eventId = randomUUID(), ...outcome }) {
       const { sid } = await partOf(transaction, partner);
       await tell(instance, eventId, { submission: sid, peer: partner.url, ...outcome });
@@ -119,11 +128,18 @@ export async function startLeading(environment: Record<string, string> = {}): Pr
   };
 }
 
-/** Writes an outcome as the service peers does, and waits until it has left the outbox: then it has been applied. */
+/**
+ * Writes an outcome as the service peers does, and waits until it has left the outbox: then it has been
+ * applied.
+ */
 async function tell(instance: TestInstance, id: string, data: Record<string, unknown>): Promise<void> {
   const event = {
-    ...{ id, type: 'io.accord.submission.answered.v1', source: instance.url, subject: data.submission },
-    ...{ time: new Date().toISOString(), data },
+    id,
+    type: 'io.accord.submission.answered.v1',
+    source: instance.url,
+    subject: data.submission,
+    time: new Date().toISOString(),
+    data,
   };
   await runInDatabase(
     instance,

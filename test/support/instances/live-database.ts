@@ -23,7 +23,8 @@ export async function rowsOf<Row extends object>(
 }
 
 /**
- * Lets time pass for transactions and records, or for another service, as far as the database's clock decides.
+ * Lets time pass for transactions and records, or for another service, as far as the database's clock
+ * decides.
  * @param interval from the machine's time on, e.g. `7 months`; it replaces the one before.
  */
 export async function letTimePass(

@@ -8,7 +8,10 @@ export interface LiveModel {
 
 type Data = Record<string, Record<string, unknown>>;
 
-/** Has an admin make a model and activate its first version. @param data content by language, the default one first. */
+/**
+ * Has an admin make a model and activate its first version. @param data content by language, the default one
+ * first.
+ */
 export async function makeLiveModel(admin: Caller, type: string, data: Data): Promise<LiveModel> {
   const made = await send<LiveModel>(admin, 'POST', '/models', { type, name: `A ${type}` });
   await activateContent(admin, made, data);

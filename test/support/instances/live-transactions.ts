@@ -15,7 +15,9 @@ export interface LiveTransaction {
   url: string;
 }
 
-/** Has a caller create a transaction, of `layout.001` and a subject never seen before unless told otherwise. */
+/**
+ * Has a caller create a transaction, of `layout.001` and a subject never seen before unless told otherwise.
+ */
 export async function createTransaction(
   caller: Caller,
   context: Record<string, unknown> = {},
@@ -28,7 +30,9 @@ export async function createTransaction(
   return { ...made, url: response.headers.get('location') ?? '' };
 }
 
-/** Has a caller record a subject's answers in one step, of a layout with just the elements that are answered. */
+/**
+ * Has a caller record a subject's answers in one step, of a layout with just the elements that are answered.
+ */
 export async function recordAnswers(
   caller: Caller,
   subject: string,

@@ -18,7 +18,10 @@ import { startTestInstance, type TestInstance } from './instance.ts';
 
 type Operations = Pick<TransactionsOperations, 'acceptSubmission' | 'decideSubmission'>;
 
-/** An instance that peers send answers to, and replicas of its services on its database whose operations a test can call. */
+/**
+ * An instance that peers send answers to, and replicas of its services on its database whose operations a
+ * test can call.
+ */
 export interface OwnerInstance extends TestInstance {
   admin: Caller;
   /** Of transactions. */
@@ -76,8 +79,12 @@ export async function startOwner(): Promise<OwnerInstance> {
   let isFormsAway = false;
   const replica = async (): Promise<Operations> => {
     const shared = {
-      ...{ log, auth, bus: createTestBus(log), limiter: createMemoryRateLimiter('off') },
-      ...{ document: readContract() as never, metrics },
+      log,
+      auth,
+      bus: createTestBus(log),
+      limiter: createMemoryRateLimiter('off'),
+      document: readContract() as never,
+      metrics,
       instance: { name: 'Research lab', baseUrl: instance.url, timeZone: 'UTC' },
     };
     const settings = { defaultLanguage: 'en', corsOrigins: [], trustedProxies: [] };
@@ -106,7 +113,11 @@ export async function startOwner(): Promise<OwnerInstance> {
   const [one, other] = await Promise.all([replica(), replica()]);
   return {
     ...instance,
-    ...{ admin, db, formerSealingKey, one, other },
+    admin,
+    db,
+    formerSealingKey,
+    one,
+    other,
     async share(key, changes = {}) {
       const entry = (await (await admin.get(`/models/serials/${key}`)).json()) as Entry;
       const wanted = { name: entry.name, shared: true, sharedWith: [], ...changes };

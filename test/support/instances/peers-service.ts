@@ -51,7 +51,11 @@ export async function startPeers(): Promise<PeersService> {
   const db = createDatabase({ pool });
   const compose = () =>
     composePeers({
-      ...{ db, log, auth, bus: createTestBus(log), forms: forms.operations },
+      db,
+      log,
+      auth,
+      bus: createTestBus(log),
+      forms: forms.operations,
       transactions: {} as TransactionsOperations,
       document: readContract() as never,
       limiter: createMemoryRateLimiter('off'),
@@ -62,7 +66,10 @@ export async function startPeers(): Promise<PeersService> {
     });
   const [one, other] = await Promise.all([compose(), compose()]);
   return {
-    ...{ db, forms, catalogues: one.catalogues, otherReplica: other.catalogues },
+    db,
+    forms,
+    catalogues: one.catalogues,
+    otherReplica: other.catalogues,
     async pairWith(partner) {
       const read = readDescription(await partner.describe(), {
         url: partner.url,

@@ -15,8 +15,9 @@ export interface PreviousRelease {
 }
 
 /**
- * Takes the release before this one out of the history: the last tag `v…` before this commit; before there are releases, the parent of
- * the last commit that changed a schema. @returns a reason if there is no history to take it from.
+ * Takes the release before this one out of the history: the last tag `v…` before this commit; before there
+ * are releases, the parent of the last commit that changed a schema. @returns a reason if there is no history
+ * to take it from.
  */
 export async function takePreviousRelease(folder: string): Promise<PreviousRelease | { missing: string }> {
   const name = (await lastTag()) ?? (await beforeLastMigration());

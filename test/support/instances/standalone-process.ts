@@ -66,7 +66,9 @@ export function startStandalone(settings: Record<string, string>, program = ours
     return ended;
   };
   return {
-    ...{ child, ready, ended },
+    child,
+    ready,
+    ended,
     said: () => output + errors,
     stop: () => signal('SIGTERM'),
     kill: () => signal('SIGKILL'),

@@ -13,7 +13,10 @@ export interface LoopbackServer {
   close(): Promise<void>;
 }
 
-/** Starts a server. @param certificate makes it one that speaks TLS. @param address another of this machine's loopback addresses. */
+/**
+ * Starts a server. @param certificate makes it one that speaks TLS. @param address another of this machine's
+ * loopback addresses.
+ */
 export async function startLoopbackServer(
   answer: RequestListener,
   {

@@ -1,7 +1,10 @@
 import { createSocket } from 'node:dgram';
 import { Resolver } from 'node:dns/promises';
 
-/** A name server (RFC 1035) on this machine that answers each question for an A record with the next of its addresses, with a TTL of 0. */
+/**
+ * A name server (RFC 1035) on this machine that answers each question for an A record with the next of its
+ * addresses, with a TTL of 0.
+ */
 export interface NameServer {
   /** How often it was asked. */
   asked(): number;

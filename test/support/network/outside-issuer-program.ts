@@ -1,6 +1,7 @@
 import { Provider } from 'oidc-provider';
 
-// An issuer as an organisation has one: another process, with claims of its own. Each client stands for somebody.
+// An issuer as an organisation has one: another process, with claims of its own. Each client stands for
+// somebody.
 const { port, keys } = JSON.parse(process.env.OUTSIDE_ISSUER ?? '{}') as { port: number; keys: object[] };
 const audience = 'https://api.example.org/accord';
 const secret = 'a secret of the outside issuer';

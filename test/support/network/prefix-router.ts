@@ -55,7 +55,10 @@ const neverSent = new Set(['ECONNREFUSED']);
 /** More than any body may have (docs/interface.md, "Limits"). */
 const mostBytes = 4 * 2 ** 20;
 
-/** A plain prefix router, as an Ingress is: longest prefix first, round robin over replicas whose /readyz says 200. */
+/**
+ * A plain prefix router, as an Ingress is: longest prefix first, round robin over replicas whose /readyz says
+ * 200.
+ */
 export async function startPrefixRouter(): Promise<PrefixRouter> {
   const agent = new Agent({ keepAlive: true, maxSockets: 256 });
   const ready = new Set<RoutedReplica>();
@@ -149,7 +152,10 @@ interface Exchange {
   body: Buffer;
 }
 
-/** @returns `unknown` if nobody can tell whether the replica has done what was asked: then it must not be asked of another one. */
+/**
+ * @returns `unknown` if nobody can tell whether the replica has done what was asked: then it must not be
+ * asked of another one.
+ */
 function forward(
   agent: Agent,
   { port }: RoutedReplica,

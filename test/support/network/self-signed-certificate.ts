@@ -13,7 +13,10 @@ const bytes = (hex: string) => Buffer.from(hex, 'hex');
 const sequence = (...parts: Uint8Array[]) => der(0x30, ...parts);
 const oid = (hex: string) => der(0x06, bytes(hex));
 
-/** A certificate (RFC 5280 §4.1) that a test's server shows and its client trusts, as PEM. @param names DNS names it is good for. @param notAfter UTC, `YYYYMMDDhhmmssZ`. */
+/**
+ * A certificate (RFC 5280 §4.1) that a test's server shows and its client trusts, as PEM. @param names DNS
+ * names it is good for. @param notAfter UTC, `YYYYMMDDhhmmssZ`.
+ */
 export function selfSignedCertificate(
   names: readonly string[],
   notAfter = '20991231235959Z',

@@ -15,7 +15,10 @@ const everything = {
   resultTypes: ['violations'],
   rules: { 'target-size': { enabled: true } },
 };
-/** What colours and sizes decide. All other rules would look at the same elements again: no style sheet hides any from one of the looks alone. */
+/**
+ * What colours and sizes decide. All other rules would look at the same elements again: no style sheet hides
+ * any from one of the looks alone.
+ */
 const byLook = ['color-contrast', 'link-in-text-block', 'scrollable-region-focusable', 'target-size'];
 
 /** 320 px are also what is left of 1280 at 400 % (WCAG 1.4.10). */
@@ -25,7 +28,8 @@ const looks = [
 ] as const;
 
 /**
- * Looks at the page as it stands, light and narrow, dark and wide: axe's faults, sideways scrolling, targets that are too small.
+ * Looks at the page as it stands, light and narrow, dark and wide: axe's faults, sideways scrolling, targets
+ * that are too small.
  * @returns what is wrong, as sentences.
  */
 export async function auditPage(page: Page): Promise<string[]> {
@@ -47,7 +51,10 @@ async function axeFaults(page: Page, options: object): Promise<string[]> {
   );
 }
 
-/** Runs in the page. A link inside a sentence may be as low as its line (WCAG 2.5.8, "Inline"); a field's label is part of its target. */
+/**
+ * Runs in the page. A link inside a sentence may be as low as its line (WCAG 2.5.8, "Inline"); a field's
+ * label is part of its target.
+ */
 const layoutFaults = `(() => {
   const faults = [];
   const { scrollWidth, clientWidth } = document.documentElement;

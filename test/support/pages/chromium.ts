@@ -27,8 +27,9 @@ const flags = [
 ];
 
 /**
- * Unpacks the browser of the npm package once per version. In a child process, because the package reads its environment when it is
- * loaded; into a temporary folder that is then renamed, because its own check races between workers.
+ * Unpacks the browser of the npm package once per version. In a child process, because the package reads its
+ * environment when it is loaded; into a temporary folder that is then renamed, because its own check races
+ * between workers.
  */
 async function unpackedBrowser(): Promise<string> {
   const { version } = JSON.parse(await readFile(path.join(packageFolder, 'package.json'), 'utf8'));

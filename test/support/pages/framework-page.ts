@@ -52,7 +52,10 @@ function script(modules: Record<string, string>, start: string): string {
   </script>`;
 }
 
-/** A body whose component of docs/embedding.md is mounted in StrictMode, which mounts it twice. `unmount()` takes it away. */
+/**
+ * A body whose component of docs/embedding.md is mounted in StrictMode, which mounts it twice. `unmount()`
+ * takes it away.
+ */
 export function reactBody(url: string): string {
   const react = folderOf('react');
   const dom = folderOf('react-dom');

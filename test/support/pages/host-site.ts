@@ -12,7 +12,10 @@ export interface HostSite {
   close(): Promise<void>;
 }
 
-/** Every page notes what it is told: `told` all messages, `events` those of embed.js, `resizer` those of iframe-resizer, `closing` its requests to close; events named in `kept` are cancelled. */
+/**
+ * Every page notes what it is told: `told` all messages, `events` those of embed.js, `resizer` those of
+ * iframe-resizer, `closing` its requests to close; events named in `kept` are cancelled.
+ */
 const ears = `<script>
   window.told = []; window.events = []; window.resizer = []; window.closing = 0; window.kept = [];
   addEventListener('message', ({ data }) => told.push(data));

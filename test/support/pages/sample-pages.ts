@@ -246,16 +246,14 @@ function finalPages(language: SampleLanguage): Record<string, PageModel> {
   return {
     committed: {
       ...base(language, 'COMMITTED'),
-      ...{
-        page: 'committed',
-        answers: sampleAnswers(language),
-        leader: null,
-        parts: sampleParts(language),
-        at,
-        validUntil: '2025-11-03T12:02:00Z',
-        receiptUntil: '2025-11-03T12:02:00Z',
-        contact,
-      },
+      page: 'committed',
+      answers: sampleAnswers(language),
+      leader: null,
+      parts: sampleParts(language),
+      at,
+      validUntil: '2025-11-03T12:02:00Z',
+      receiptUntil: '2025-11-03T12:02:00Z',
+      contact,
       links: {
         receipt: `${baseUrl}/receipts/6Yd3kQ2mWzX8RtB5vNcJ1a?t=sample`,
         child: link('/child'),
@@ -265,9 +263,14 @@ function finalPages(language: SampleLanguage): Record<string, PageModel> {
     },
     'committed-callback': {
       ...base(language, 'COMMITTED', callback),
-      ...{ page: 'committed', answers: sampleAnswers(language).slice(0, 1), at, validUntil: null, contact },
+      page: 'committed',
+      answers: sampleAnswers(language).slice(0, 1),
+      at,
+      validUntil: null,
+      contact,
       receiptUntil: '2025-11-03T12:02:00Z',
-      ...{ leader: 'University Hospital', parts: [] },
+      leader: 'University Hospital',
+      parts: [],
       links: { receipt: `${baseUrl}/receipts/6Yd3kQ2mWzX8RtB5vNcJ1a?t=sample`, child: null, ...no },
     },
     cancelled: {
@@ -300,27 +303,40 @@ function finalPages(language: SampleLanguage): Record<string, PageModel> {
     },
     'rolledback-peers': {
       ...base(language, 'ROLLBACK'),
-      ...{ ...none, page: 'rolledback', at, parts: sampleParts(language).slice(3) },
+      ...none,
+      page: 'rolledback',
+      at,
+      parts: sampleParts(language).slice(3),
       links: { receipt: null, child: link('/child'), ...no },
     },
     'rolledback-against': {
       ...base(language, 'ROLLBACK'),
-      ...{ ...none, page: 'rolledback', at, parts: sampleParts(language).slice(2, 4) },
+      ...none,
+      page: 'rolledback',
+      at,
+      parts: sampleParts(language).slice(2, 4),
       links: { receipt: null, child: link('/child'), ...no },
     },
     submitted: {
       ...base(language, 'SUBMITTED', callback),
-      ...{ ...none, page: 'submitted', at, parts: sampleParts(language).slice(0, 2) },
+      ...none,
+      page: 'submitted',
+      at,
+      parts: sampleParts(language).slice(0, 2),
       links: { receipt: null, child: null, again: link(''), cancel: link('/cancel') },
     },
     'submitted-at-peer': {
       ...base(language, 'SUBMITTED'),
-      ...{ ...none, page: 'submitted', at, leader: 'University Hospital' },
+      ...none,
+      page: 'submitted',
+      at,
+      leader: 'University Hospital',
       links: { receipt: null, child: null, again: link(''), cancel: null },
     },
     answered: {
       ...base(language, 'CREATED'),
-      ...{ page: 'answered', info: 'element/information/information.001/1.0' },
+      page: 'answered',
+      info: 'element/information/information.001/1.0',
       answers: sampleAnswers(language).map((answer) => ({ ...answer, created })),
       actions: {
         submit: link('/submit'),
@@ -395,7 +411,8 @@ function sampleReceipt(language: SampleLanguage): ReceiptBody {
     unanswered: [unanswered],
     peers: [
       {
-        ...{ name: 'University Hospital', location: 'https://hospital.example' },
+        name: 'University Hospital',
+        location: 'https://hospital.example',
         information: {
           identifier: 'element/information/about.us@hospital.example/1.0',
           lang: language,

@@ -13,7 +13,10 @@ export interface SubjectSession {
   readonly admin: Caller;
   /** The page that was opened last. */
   readonly page: Page;
-  /** Opens a page in a new browser profile. @param strangers origins beside the instance's that may be asked. @returns its status. */
+  /**
+   * Opens a page in a new browser profile. @param strangers origins beside the instance's that may be asked.
+   * @returns its status.
+   */
   open(url: string, options?: BrowserContextOptions, strangers?: string[]): Promise<number | undefined>;
   /** A question of the form, or another group of the page. */
   question(name: string | RegExp): Locator;
@@ -28,8 +31,8 @@ export interface SubjectSession {
 }
 
 /**
- * Registers the hooks that start and stop everything. After each test every page that it opened must have been without an error, a request
- * to strangers, a cookie and stored data.
+ * Registers the hooks that start and stop everything. After each test every page that it opened must have
+ * been without an error, a request to strangers, a cookie and stored data.
  * @param environment settings of the instance.
  */
 export function subjectSession(environment: Record<string, string> = {}): SubjectSession {

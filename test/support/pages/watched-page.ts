@@ -5,20 +5,26 @@ import { patience } from '../run/patience.ts';
 /** A page as a subject opens it, with everything noted that no page of ours may do. */
 export interface WatchedPage {
   page: Page;
-  /** What the page has done wrong since it was opened: errors, requests to strangers, cookies, stored data, undocumented responses. */
+  /**
+   * What the page has done wrong since it was opened: errors, requests to strangers, cookies, stored data,
+   * undocumented responses.
+   */
   complaints(): Promise<string[]>;
   close(): Promise<void>;
 }
 
 /**
- * What a browser says of its own: that a page has a status of 4xx, which is wanted here, and that it leaves it to the page's script to move
- * the focus in a frame of another origin.
+ * What a browser says of its own: that a page has a status of 4xx, which is wanted here, and that it leaves
+ * it to the page's script to move the focus in a frame of another origin.
  */
 const expected = /^(Failed to load resource: the server responded|Blocked autofocusing)/;
 
 const checker = contractChecker();
 
-/** Opens an empty page in a browser profile of its own. @param origins whose pages may be fetched: the instance's, and the host's if there is one. */
+/**
+ * Opens an empty page in a browser profile of its own. @param origins whose pages may be fetched: the
+ * instance's, and the host's if there is one.
+ */
 export async function openWatchedPage(
   browser: Browser,
   origins: readonly string[],
@@ -66,7 +72,9 @@ async function traces(page: Page): Promise<string[]> {
   ];
 }
 
-/** Every response that the browser gets is held to the contract; only the issuer's own pages are not in it. */
+/**
+ * Every response that the browser gets is held to the contract; only the issuer's own pages are not in it.
+ */
 async function checkResponse(response: Response): Promise<void> {
   const { pathname } = new URL(response.url());
   if (pathname.startsWith('/auth/')) return;

@@ -34,7 +34,9 @@ export interface OwnOwner {
 /** Has a partner take parts of answers, by docs/federation.md ("Answers"). */
 export function takeParts(partner: OwnPeer): OwnOwner {
   const owner: OwnOwner = {
-    ...{ came: [], busy: new Set(), most: 0 },
+    came: [],
+    busy: new Set(),
+    most: 0,
     verdict: () => ({ verdict: 'committed', id: 'theirs' }),
     instead: () => false,
   };
@@ -60,8 +62,12 @@ async function read(request: IncomingMessage, sid: string): Promise<Came> {
   const token = (request.headers.authorization ?? '').replace(/^Peer /, '');
   const claims = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString() || '{}');
   return {
-    ...{ method: request.method ?? '', path: request.url ?? '', sid, body: raw.toString() },
-    ...{ digest: createHash('sha256').update(raw).digest('base64url'), from: claims.iss },
+    method: request.method ?? '',
+    path: request.url ?? '',
+    sid,
+    body: raw.toString(),
+    digest: createHash('sha256').update(raw).digest('base64url'),
+    from: claims.iss,
   };
 }
 

@@ -11,7 +11,11 @@ export function samplePeer(url = 'https://lab.example:8443', name = 'Northern La
 export function sharedEntry(changes: Partial<PeerEntry> = {}): PeerEntry {
   const type = (changes.type ?? 'processing') as 'processing';
   return {
-    ...{ key: 'study', type, name: 'A study', serial: '1.0', defaultLanguage: 'en' },
+    key: 'study',
+    type,
+    name: 'A study',
+    serial: '1.0',
+    defaultLanguage: 'en',
     data: { en: sampleContent[type] },
     ...changes,
   };

@@ -38,8 +38,15 @@ export const honest = (at = now) =>
   });
 
 export const claims = (changes: Partial<Record<keyof PeerClaims, unknown>> = {}) => ({
-  ...{ iss: hospital, aud: lab, htm: 'PUT', htu: request.url, bd: digest(request.body) },
-  ...{ jti: 'J'.repeat(22), iat: seconds, exp: seconds + 60, ...changes },
+  iss: hospital,
+  aud: lab,
+  htm: 'PUT',
+  htu: request.url,
+  bd: digest(request.body),
+  jti: 'J'.repeat(22),
+  iat: seconds,
+  exp: seconds + 60,
+  ...changes,
 });
 
 export async function forge(payload: unknown, header: object = {}, key: JWK = hospitalKey): Promise<string> {

@@ -59,7 +59,12 @@ export async function startOwnPeer(): Promise<OwnPeer> {
     async describe(changes = {}, signedBy = peer.keys.at(-1) as PrivateKey) {
       const now = Math.floor(Date.now() / 1000);
       const claims = {
-        ...{ iss: url, instance: url, name: 'A partner', versions: ['1'], iat: now, exp: now + 3600 },
+        iss: url,
+        instance: url,
+        name: 'A partner',
+        versions: ['1'],
+        iat: now,
+        exp: now + 3600,
         jwks: {
           keys: [
             ...peer.keys.map((key) => ({ ...publicPart(key), use: 'sig', alg: 'ES256' })),
@@ -87,13 +92,11 @@ export async function startOwnPeer(): Promise<OwnPeer> {
         changes.token ??
         (await signPeerRequest({
           request: { method, url: `${to}${path}`, body: Buffer.from(body) },
-          ...{
-            issuer: url,
-            audience: to,
-            key: peer.keys[0] as PrivateKey,
-            id: randomUUID(),
-            now: new Date(),
-          },
+          issuer: url,
+          audience: to,
+          key: peer.keys[0] as PrivateKey,
+          id: randomUUID(),
+          now: new Date(),
           ...changes,
         }));
       return fetch(`${to}${path}`, {

@@ -50,7 +50,10 @@ export async function makePart(
   }: PartChanges = {},
 ): Promise<Part> {
   const content: SealedContent = {
-    ...{ language: 'en', info: texts.info, elements: Object.keys(answers).sort(), answers },
+    language: 'en',
+    info: texts.info,
+    elements: Object.keys(answers).sort(),
+    answers,
     ...changes.content,
   };
   const key = publicPart(changes.key ?? (secrets.instanceSealing[0] as PrivateKey));
@@ -60,7 +63,10 @@ export async function makePart(
     : 'x'.repeat(43);
   const submission: Submission = {
     leader: { location: peer.url, id: randomId() },
-    ...{ subject: `subject-${randomUUID()}`, language: 'en', validity: 'P6M', mode: 'commit' },
+    subject: `subject-${randomUUID()}`,
+    language: 'en',
+    validity: 'P6M',
+    mode: 'commit',
     sealed: sealAnswers(content, {
       key: key as typeof key & { kid: string },
       header: { sid, leader: peer.url, digest, exp, ...changes.header },

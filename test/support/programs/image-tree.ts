@@ -31,8 +31,8 @@ export function copiedPaths(instructions: readonly Instruction[]): string[] {
 }
 
 /**
- * Makes in a folder what the image has in /app: the files that the Dockerfile copies, no other, and the packages as its first stage
- * installs them. Nobody may write there afterwards.
+ * Makes in a folder what the image has in /app: the files that the Dockerfile copies, no other, and the
+ * packages as its first stage installs them. Nobody may write there afterwards.
  */
 export async function makeImageTree(folder: string): Promise<void> {
   const instructions = await readDockerfile(path.join(project, 'deploy', 'Dockerfile'));

@@ -5,7 +5,10 @@ import { programEnvironment } from '../instances/program-environment.ts';
 
 const project = path.join(import.meta.dirname, '..', '..', '..');
 
-/** Runs a script of the project as an operator does, and waits for its end. @param input what is typed, or piped in. */
+/**
+ * Runs a script of the project as an operator does, and waits for its end. @param input what is typed, or
+ * piped in.
+ */
 export async function runCommand(
   script: string,
   args: readonly string[],

@@ -3,7 +3,10 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { onTestFinished } from 'vitest';
 
-/** A folder that is removed after the test. @param mode as for chmod; @param uid its owner, when root runs the tests. */
+/**
+ * A folder that is removed after the test. @param mode as for chmod; @param uid its owner, when root runs the
+ * tests.
+ */
 export async function temporaryFolder({
   mode = 0o755,
   uid,

@@ -1,6 +1,9 @@
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-/** The files that take 20 seconds or more, the longest first; but between those that start a dozen processes others have their turn. */
+/**
+ * The files that take 20 seconds or more, the longest first; but between those that start a dozen processes
+ * others have their turn.
+ */
 const long = [
   'chaos/short-run',
   'e2e/subject-pages',
@@ -26,8 +29,9 @@ const long = [
 ].map((name) => `/test/${name}.test.ts`);
 
 /**
- * The order in which files begin: long ones first, so that at the end no worker is idle while another has a minute to go. Those that share
- * a process come last, one after the other: a process that other files come between is not used again.
+ * The order in which files begin: long ones first, so that at the end no worker is idle while another has a
+ * minute to go. Those that share a process come last, one after the other: a process that other files come
+ * between is not used again.
  */
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {

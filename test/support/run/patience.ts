@@ -1,2 +1,5 @@
-/** How long tests wait for a condition (`expect.poll`, `vi.waitFor`, `vi.waitUntil`): longer than any machine needs, and only a failure takes so long. */
+/**
+ * How long tests wait for a condition (`expect.poll`, `vi.waitFor`, `vi.waitUntil`): longer than any machine
+ * needs, and only a failure takes so long.
+ */
 export const patience = { timeout: 30_000, interval: 20 };

@@ -23,7 +23,10 @@ export function testReader({
   return { name, shared, park: async (letter) => void parked.push(letter), onGap: () => {}, parked };
 }
 
-/** What a reader of events may rely on, whichever adapter carries them. @param makeBus makes the bus of a process that has not started. */
+/**
+ * What a reader of events may rely on, whichever adapter carries them. @param makeBus makes the bus of a
+ * process that has not started.
+ */
 export function describeEventBus(carrier: string, makeBus: () => EventBus): void {
   const buses: EventBus[] = [];
   afterEach(async () => void (await Promise.all(buses.splice(0).map((bus) => bus.stop()))));
@@ -110,8 +113,13 @@ export function describeEventBus(carrier: string, makeBus: () => EventBus): void
       const { id, type, subject } = bad;
       expect(reader.parked).toEqual([
         {
-          ...{ consumer: reader.name, topic: 'accord.consents', place: expect.any(String) },
-          ...{ eventId: id, type, subject, reason: 'a version that nobody knows' },
+          consumer: reader.name,
+          topic: 'accord.consents',
+          place: expect.any(String),
+          eventId: id,
+          type,
+          subject,
+          reason: 'a version that nobody knows',
         },
       ]);
     });

@@ -9,12 +9,16 @@ import { createTestKafkaBus, type TestKafkaBus } from './kafka-bus.ts';
 const given = process.env.KAFKA_BROKERS;
 
 /**
- * The Kafka of the test file that loads this, which it may do faults to; it ends with the file, because a broker is busy even when nobody
- * asks anything of it. Null if there is another one (`KAFKA_BROKERS`), or none can be had here.
+ * The Kafka of the test file that loads this, which it may do faults to; it ends with the file, because a
+ * broker is busy even when nobody asks anything of it. Null if there is another one (`KAFKA_BROKERS`), or
+ * none can be had here.
  */
 export const ownKafka = given ? null : await startOrTell();
 
-/** Where the test file's Kafka is, with the topics of asyncapi.yaml; null if none can be had here: then tests that need it are left out. */
+/**
+ * Where the test file's Kafka is, with the topics of asyncapi.yaml; null if none can be had here: then tests
+ * that need it are left out.
+ */
 export const brokers = given ?? ownKafka?.address ?? null;
 
 afterAll(() => ownKafka?.stop());

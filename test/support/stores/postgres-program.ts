@@ -2,7 +2,10 @@ import { startEmbeddedPostgres } from '#lib/db/embedded/start-embedded-postgres.
 import { createLogger } from '#lib/observability/logger.ts';
 import { runProcess } from '#lib/runtime/run-process.ts';
 
-/** A process that holds the embedded PostgreSQL as standalone does: `postgres-program.ts <data folder> named|default <root's folder>`. */
+/**
+ * A process that holds the embedded PostgreSQL as standalone does: `postgres-program.ts <data folder>
+ * named|default <root's folder>`.
+ */
 const [dataDir = '', named, rootDataDir] = process.argv.slice(2);
 
 await runProcess(async () => {

@@ -18,8 +18,8 @@ const services = path.join(import.meta.dirname, '..', '..', '..', 'services');
 const owner = 'accord';
 
 /**
- * One PostgreSQL for the whole run (`DATABASE_URL`, else the one from npm) and in it one template database with every
- * service's schema, which each test clones.
+ * One PostgreSQL for the whole run (`DATABASE_URL`, else the one from npm) and in it one template database
+ * with every service's schema, which each test clones.
  */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   const server = await findServer();

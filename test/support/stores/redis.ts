@@ -3,8 +3,8 @@ import { MissingInfrastructure } from '../../../deploy/local/programs.ts';
 import { startLocalRedis } from '../../../deploy/local/redis.ts';
 
 /**
- * A Redis of the test file's own, which it may kill: starting one takes 20 ms. Null where it cannot be had, which is told; in CI that is a
- * failure.
+ * A Redis of the test file's own, which it may kill: starting one takes 20 ms. Null where it cannot be had,
+ * which is told; in CI that is a failure.
  */
 export async function startTestRedis(): Promise<LocalServer | null> {
   try {
