@@ -61,7 +61,7 @@ test('a migration that was edited after it ran is refused by name', async () => 
   await write('0001_things.sql', 'CREATE TABLE things (id bigint)');
   await write('0002_more.sql', 'CREATE TABLE more (id integer)');
   await expect(run()).rejects.toThrow(StartupError);
-  await expect(run()).rejects.toThrow(/0001_things\.sql of kernel was changed/);
+  await expect(run()).rejects.toThrow(/0001_things\.sql of kernel was edited after it had been applied/);
   expect(await rows(`SELECT to_regclass('kernel.more') AS found`)).toEqual([{ found: null }]);
 });
 

@@ -44,7 +44,11 @@ describe.runIf(brokers)('answers to a partner’s question, at a leader of separ
         replicas: 1,
         kafkaBrokers: brokers as string,
         redisUrl: redis.address,
-        environment: { OUTBOUND_ALLOWED_NETWORKS: '127.0.0.0/8,::1/128' },
+        environment: {
+          OUTBOUND_ALLOWED_NETWORKS: '127.0.0.0/8,::1/128',
+          // Redis holds the counters of these limits.
+          RATE_LIMITS: 'key=6000,user=6000,transaction=6000,address=6000',
+        },
       }),
       startPartner(folder),
     ]);

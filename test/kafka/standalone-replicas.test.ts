@@ -60,6 +60,9 @@ describe.runIf(brokers)('everything in one process, with KAFKA_BROKERS', () => {
 
   it('is no demonstration', async () => {
     const { code, errors } = await start({ ...(await settingsFor()), DEMO: 'true' }).ended;
-    expect([code, errors]).toEqual([1, expect.stringContaining('DEMO: with KAFKA_BROKERS')]);
+    expect([code, errors]).toEqual([
+      1,
+      expect.stringContaining('DEMO: DEMO=true cannot be combined with KAFKA_BROKERS'),
+    ]);
   });
 });

@@ -165,7 +165,7 @@ describe('the base URL of a peer', () => {
     const { key } = await createKey(instance, 'partner', 'PEER');
     const response = await admin.send('POST', '/peers', { url, apiKey: key });
     expect(response.status).toBe(422);
-    expect(await response.text()).toContain('has a host that no name server has');
+    expect(await response.text()).toContain('must contain a valid host name');
   });
 });
 

@@ -8,7 +8,7 @@ it.each(['throw', 'reject', 'text'])(
   async (way) => {
     const { code, output, errors } = await fail(way);
     expect({ code, output }).toEqual({ code: 1, output: '' });
-    expect(errors).toMatch(/^The process stops because of a fault of its own: .+\n$/);
+    expect(errors).toMatch(/^The process exits because of an unexpected error: .+\n$/);
     expect(errors).not.toContain('somebody');
     if (way !== 'text') expect(errors).toMatch(/"code":"23514","at":\["at .*failing-program\.ts/);
   },

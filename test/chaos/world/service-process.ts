@@ -52,7 +52,7 @@ export interface ServiceProgram {
 const project = path.join(import.meta.dirname, '..', '..', '..');
 const shiftModule = path.join(import.meta.dirname, 'shift-clock.ts');
 /** What a process says when something was forgotten in the code. */
-const faultWords = /a fault of its own|unhandledRejection|UnhandledPromise|MaxListenersExceeded/;
+const faultWords = /because of an unexpected error|unhandledRejection|UnhandledPromise|MaxListenersExceeded/;
 const keptWords = 4_000;
 /** As an orchestrator would, a little sooner. */
 const relaunchMs = 200;
