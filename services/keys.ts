@@ -2,8 +2,8 @@ import path from 'node:path';
 import { rotateInstanceKeys } from '#lib/config/rotate-instance-keys.ts';
 import { StartupError } from '#lib/errors/fail.ts';
 
-// `npm run keys -- rotate [folder]`: replaces the keys with which this instance signs, and to which peers encrypt. Peers accept
-// the new signing key because the old one signs it (docs/federation.md).
+// `npm run keys -- rotate [folder]`: replaces the keys with which this instance signs, and to which peers
+// encrypt. Peers accept the new signing key because the old one signs it (docs/federation.md).
 const [command, given, ...rest] = process.argv.slice(2);
 const { SECRETS_DIR, DATA_DIR = './data' } = process.env;
 try {

@@ -8,8 +8,8 @@ import { StartupError } from '#lib/errors/fail.ts';
 import { createLogger } from '#lib/observability/logger.ts';
 import { schemas } from './definitions.ts';
 
-// `npm run migrate`: migrates every schema as the owner of the database and creates the services' roles. Idempotent; run it before
-// the services of a new release start.
+// `npm run migrate`: migrates every schema as the owner of the database and creates the services' roles.
+// Idempotent; run it before the services of a new release start.
 try {
   const settings = readSettings(process.env, {
     DATABASE_URL: databaseUrl(),

@@ -6,8 +6,9 @@ import { loadSecrets } from '#lib/config/secrets.ts';
 import { StartupError } from '#lib/errors/fail.ts';
 import { allCallers, databasePasswords, secretShares } from './definitions.ts';
 
-// `npm run secrets -- <folder> [<folder of shares>]`: generates the missing secrets of a distributed instance, readable by their
-// owner only (0600). In a second folder it creates a subfolder for each program with copies of the secrets that it reads.
+// `npm run secrets -- <folder> [<folder of shares>]`: generates the missing secrets of a distributed
+// instance, readable by their owner only (0600). In a second folder it creates a subfolder for each program
+// with copies of the secrets that it reads.
 const [folder, shares, ...rest] = process.argv.slice(2);
 try {
   if (!folder || rest.length > 0)

@@ -22,8 +22,8 @@ export interface Instance extends Running {
 }
 
 /**
- * Starts every service in this process. Listens first, so that a port conflict is reported before anything is changed;
- * then starts the database, migrations and services.
+ * Starts every service in this process. Listens first, so that a port conflict is reported before anything is
+ * changed; then starts the database, migrations and services.
  * @throws StartupError.
  */
 export async function startInstance(environment: Record<string, string | undefined>): Promise<Instance> {
@@ -42,7 +42,9 @@ export async function startInstance(environment: Record<string, string | undefin
   try {
     if (settings.INTERNAL_PORT !== undefined)
       parts.internal = await listen(internal.handle, {
-        ...{ host, port: settings.INTERNAL_PORT, setting: 'INTERNAL_PORT' },
+        host,
+        port: settings.INTERNAL_PORT,
+        setting: 'INTERNAL_PORT',
       });
     const baseUrl = settings.BASE_URL ?? `http://localhost:${parts.front?.port}`;
     data = await openData(settings, log);
@@ -72,8 +74,8 @@ export async function startInstance(environment: Record<string, string | undefin
 }
 
 /**
- * A row in one of these tables was signed, hashed or encrypted with the secrets, so they must not be generated again.
- * Accounts and clients do not count: operators may create them before the first start.
+ * A row in one of these tables was signed, hashed or encrypted with the secrets, so they must not be
+ * generated again. Accounts and clients do not count: operators may create them before the first start.
  */
 const usedTables = [
   ...['auth.setup_links', 'auth.api_keys', 'forms.models'],
@@ -100,7 +102,10 @@ async function openData(settings: InstanceSettings, log: Logger): Promise<Data> 
   return { url: embedded.connectionString, dataDir: embedded.dataDir, stop: () => embedded.stop() };
 }
 
-/** Without Kafka events stay in this process, so it must be the only one (docs/architecture.md, "One process or many"). */
+/**
+ * Without Kafka events stay in this process, so it must be the only one (docs/architecture.md, "One process
+ * or many").
+ */
 async function holdDatabase(url: string, log: Logger): Promise<Running> {
   const onLost = () => {
     log.error('another process has locked the database; exiting');

@@ -3,8 +3,9 @@ import { readSettings } from '#lib/config/settings.ts';
 import { StartupError } from '#lib/errors/fail.ts';
 import { createTopics, readTopics } from '#lib/events/kafka/topics.ts';
 
-// `npm run topics`: creates missing topics of asyncapi.yaml on KAFKA_BROKERS and reports differences of existing ones. Idempotent;
-// run it before the services of a new release start, because they create no topics.
+// `npm run topics`: creates missing topics of asyncapi.yaml on KAFKA_BROKERS and reports differences of
+// existing ones. Idempotent; run it before the services of a new release start, because they create no
+// topics.
 try {
   const { KAFKA_BROKERS: brokers } = readSettings(process.env, { KAFKA_BROKERS: brokerList() });
   const wanted = readTopics(new URL('../asyncapi.yaml', import.meta.url));

@@ -26,8 +26,10 @@ export interface AuthSettings {
 
 /** First path segments that AUTH_URL must not use. */
 const taken = new Set(
-  'consents transactions records subjects receipts stats user keys models assets docs system peers federation webhooks console demo internal metrics livez readyz openapi.yaml openapi.json .well-known'.split(' '),
-); // biome-ignore format: one glance
+  'consents transactions records subjects receipts stats user keys models assets docs system peers federation webhooks console demo internal metrics livez readyz openapi.yaml openapi.json .well-known'.split(
+    ' ',
+  ),
+);
 
 /** Checks that AUTH_URL fits the other settings. @returns one sentence per fault. */
 export function checkAuthSettings(read: Settings<typeof authSpecs>, baseUrl: string | undefined): string[] {

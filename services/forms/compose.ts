@@ -44,12 +44,26 @@ export async function composeForms(options: Options): Promise<{
   const renderer = createPageRenderer(assets);
   const { defaultLanguage, authUrl, publicClient } = settings;
   const operations = createOperations({
-    ...{ db, log, renderer, instance, defaultLanguage },
+    db,
+    log,
+    renderer,
+    instance,
+    defaultLanguage,
     peers: settings.peers,
   });
   const dependencies: Dependencies = {
-    ...{ db, source: instance.baseUrl, wake: relay.wake, operations, renderer, assets, document, instance },
-    ...{ defaultLanguage, authUrl, publicClient, demo },
+    db,
+    source: instance.baseUrl,
+    wake: relay.wake,
+    operations,
+    renderer,
+    assets,
+    document,
+    instance,
+    defaultLanguage,
+    authUrl,
+    publicClient,
+    demo,
   };
   const app = await createServiceApp(options, {
     service: 'forms',

@@ -22,7 +22,10 @@ interface Options extends ServiceParts {
   sealingKeys: readonly Uint8Array[];
 }
 
-/** The delivery engine limits requests per endpoint, so a limit per host would only delay other endpoints there. */
+/**
+ * The delivery engine limits requests per endpoint, so a limit per host would only delay other endpoints
+ * there.
+ */
 const outboundLimits = { perHost: 64, inAll: 64 };
 
 /** Builds and wires the webhooks service. */

@@ -10,8 +10,8 @@ import { samplePages } from '../support/pages/sample-pages.ts';
 import { type SampleLanguage, sampleLanguages } from '../support/samples/sample-content.ts';
 
 /*
- * npm run screenshots [-- name…]: every sample page in each language, light and dark, narrow and wide, as PNG files in a new
- * folder outside of the repository, whose path is printed. How far it is stands on stderr.
+ * npm run screenshots [-- name…]: takes every sample page in each language, light and dark, narrow and
+ * wide, as PNG files in a new folder outside the repository, and prints its path. Progress goes to stderr.
  */
 const wanted = process.argv.slice(2);
 const assets = createAssets();

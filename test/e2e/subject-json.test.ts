@@ -3,7 +3,7 @@ import { createKey } from '../support/instances/callers.ts';
 import { useInstance } from '../support/instances/instance.ts';
 
 /*
- * A client in JSON mode, written from the interface document alone: its addresses, headers and members, and nothing else of ours.
+ * A client in JSON mode, written from the interface document alone: its paths, headers and members.
  */
 let apiKey: string;
 let accessToken: string;

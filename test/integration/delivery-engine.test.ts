@@ -170,7 +170,8 @@ describe('the delivery engine', () => {
     );
     await until(async () =>
       expect(await db.one(sql`SELECT failures > 0 AS fails, next_at > now() AS waits FROM houses`)).toEqual({
-        ...{ fails: true, waits: true },
+        fails: true,
+        waits: true,
       }),
     );
     // Those that had begun together; nothing after the first result was recorded.
@@ -234,7 +235,9 @@ describe('the delivery engine', () => {
     expect(
       await db.one(sql`SELECT t.lease_until, d.attempts, d.state FROM houses AS t, parcels AS d`),
     ).toEqual({
-      ...{ lease_until: null, attempts: 0, state: 'PENDING' },
+      lease_until: null,
+      attempts: 0,
+      state: 'PENDING',
     });
   });
 });

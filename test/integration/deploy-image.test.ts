@@ -42,7 +42,10 @@ describe('what the image is made of', () => {
     await rm(work, { recursive: true, force: true });
   });
 
-  /** As `docker run accord <arguments>`: the entry point, with these settings and no others, where nothing can be written. */
+  /**
+   * As `docker run accord <arguments>`: the entry point, with these settings and no others, where nothing can
+   * be written.
+   */
   function run(
     args: string[],
     env: Record<string, string> = {},
@@ -106,8 +109,13 @@ describe('what the image is made of', () => {
     const { SECRETS_DIR: _, ...environment } = environmentIn(service);
     const child = run(command, {
       ...environment,
-      ...{ HOST: '127.0.0.1', PORT: '0', INTERNAL_PORT: '0', STOP_DELAY: '0', DATABASE_URL: serverAddress() },
-      ...{ KAFKA_BROKERS: '127.0.0.1:1', REDIS_URL: 'redis://127.0.0.1:1' },
+      HOST: '127.0.0.1',
+      PORT: '0',
+      INTERNAL_PORT: '0',
+      STOP_DELAY: '0',
+      DATABASE_URL: serverAddress(),
+      KAFKA_BROKERS: '127.0.0.1:1',
+      REDIS_URL: 'redis://127.0.0.1:1',
       ...Object.fromEntries(others.map((other) => [`${other}_INTERNAL_URL`, 'http://127.0.0.1:1'])),
     });
     const { internal } = await readiness(child, name);

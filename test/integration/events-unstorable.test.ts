@@ -33,8 +33,13 @@ function modelActivated(changes: Partial<AccordEvent>, key = 'layout.001'): Acco
   const data = { model, key, type: 'layout', version: 1 };
   const type = 'io.accord.model.activated.v1';
   return {
-    ...{ id: randomUUID(), type, source: 'https://consent.example.org', subject: model, data },
-    ...{ time: new Date().toISOString(), ...changes },
+    id: randomUUID(),
+    type,
+    source: 'https://consent.example.org',
+    subject: model,
+    data,
+    time: new Date().toISOString(),
+    ...changes,
   };
 }
 

@@ -59,7 +59,10 @@ function serveLibrary(keys = { reader: [secret('reader')], fireman: [secret('fir
 function clientAt(addresses: readonly string[], tokens = createCallerTokens('reader', [secret('reader')])) {
   const patience = { timeoutMs: 4_000, firstMs: 1_000 };
   return createInternalClient<Library>({
-    ...{ service: 'library', addresses, tokens, reads: ['find'] },
+    service: 'library',
+    addresses,
+    tokens,
+    reads: ['find'],
     ...patience,
   });
 }

@@ -32,7 +32,10 @@ const often = { ...patience, interval: 5 };
 /** As many as a pool has. */
 const connections = 10;
 
-/** Has every connection tell what it has counted, which each does late by itself: all are held until all are there. */
+/**
+ * Has every connection tell what it has counted, which each does late by itself: all are held until all are
+ * there.
+ */
 async function tellCounts(db: Database): Promise<void> {
   const { promise: allAreHeld, resolve } = Promise.withResolvers<void>();
   let held = 0;
@@ -68,7 +71,8 @@ describe('plans made on an empty queue still use indexes when it has filled', ()
     const db = createDatabase({ pool });
     let told = 0;
     const relay = createOutboxRelay({
-      ...{ db, log },
+      db,
+      log,
       bus: {
         publish: async (events) => {
           told += events.length;
@@ -127,7 +131,8 @@ describe('plans made on an empty queue still use indexes when it has filled', ()
         FROM unnest(${sids}::text[]) AS s`);
     await expect.poll(() => owner.came.length, patience).toBe(4 * untilKept + many);
     const { rows, whole } = await readsOf(db, 'deliveries', 4 * untilKept + many);
-    // As it is, 20 to 30 for each part, because others hold some of them; to read all that is queued for each part would be a hundred thousand rows and more.
+    // As it is, 20 to 30 for each part, because others hold some of them; to read all that is queued for each
+    // part would be a hundred thousand rows and more.
     expect({ rows, whole, isFew: rows < 100 * many && whole < many }).toMatchObject({
       isFew: true,
     });

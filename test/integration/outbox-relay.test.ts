@@ -272,7 +272,8 @@ describe('the outbox relay', () => {
     const db = await openDatabase();
     const sent: string[] = [];
     const relay = createOutboxRelay({
-      ...{ db, log },
+      db,
+      log,
       bus: busOf(async (events) => {
         sent.push(...events.map(({ event }) => event.subject));
         return [];
@@ -297,7 +298,8 @@ describe('the outbox relay', () => {
     const atWork = Promise.withResolvers<void>();
     let published = 0;
     const relay = createOutboxRelay({
-      ...{ db, log },
+      db,
+      log,
       bus: busOf(async () => {
         published += 1;
         // The other replicas are at work: there is always one more.

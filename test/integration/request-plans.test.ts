@@ -13,7 +13,10 @@ import { walkRequests } from '../../bench/walk-requests.ts';
 import { createExpiryNotifier } from '../../services/transactions/jobs/background-jobs.ts';
 import { startTestInstance, type TestInstance } from '../support/instances/instance.ts';
 
-/** Enough that an index is cheaper than the table; ANALYZE reads all of so few, so that plans are the same every time. */
+/**
+ * Enough that an index is cheaper than the table; ANALYZE reads all of so few, so that plans are the same
+ * every time.
+ */
 const records = 9_000;
 const log = createLogger({ level: 'silent' });
 

@@ -11,7 +11,9 @@ import { createTransaction } from '../support/instances/live-transactions.ts';
 import { brokers } from '../support/stores/kafka.ts';
 
 const workers = 4;
-/** Between two consents of one of them: starts, of which there are ten, take as long as the load lets them. */
+/**
+ * Between two consents of one of them: starts, of which there are ten, take as long as the load lets them.
+ */
 const restMs = 400;
 
 describe.runIf(brokers)('two replicas of every service', () => {

@@ -31,7 +31,8 @@ describe.runIf(brokers)('services whose topics somebody else writes to', () => {
   beforeAll(async () => {
     const environment = { OUTBOUND_ALLOWED_NETWORKS: '127.0.0.0/8' };
     instance = await startDistributedInstance({
-      ...{ kafkaBrokers: brokers as string, replicas: 1 },
+      kafkaBrokers: brokers as string,
+      replicas: 1,
       environmentOf: { webhooks: environment, peers: environment },
     });
     shop = await createKey(instance);
@@ -53,14 +54,13 @@ describe.runIf(brokers)('services whose topics somebody else writes to', () => {
       key: subject,
       value: JSON.stringify(data),
       headers: {
-        ...{
-          ce_specversion: '1.0',
-          ce_id: randomUUID(),
-          ce_type: type,
-          ce_source: instance.url,
-          ce_subject: subject,
-        },
-        ...{ ce_time: new Date().toISOString(), 'content-type': 'application/json' },
+        ce_specversion: '1.0',
+        ce_id: randomUUID(),
+        ce_type: type,
+        ce_source: instance.url,
+        ce_subject: subject,
+        ce_time: new Date().toISOString(),
+        'content-type': 'application/json',
         ...headers,
       },
     };

@@ -24,7 +24,8 @@ describe.runIf(brokers)('separate services in a network that is not trusted', ()
     const redisUrl = redisServer?.address ?? '';
     redis = new Redis(redisUrl);
     instance = await startDistributedInstance({
-      ...{ kafkaBrokers: brokers as string, redisUrl },
+      kafkaBrokers: brokers as string,
+      redisUrl,
       environment: { RATE_LIMITS: `key=6000,user=300,transaction=60,address=${guessesAllowed}` },
     });
   }, 120_000);

@@ -130,8 +130,12 @@ describe.skipIf(!brokers)('on Kafka', () => {
     const id = randomUUID();
     const good = outbound();
     const headersOf = (event = sampleEvent()) => ({
-      ...{ ce_specversion: '1.0', ce_id: event.id, ce_type: event.type, ce_source: event.source },
-      ...{ ce_subject: event.subject, ce_time: event.time },
+      ce_specversion: '1.0',
+      ce_id: event.id,
+      ce_type: event.type,
+      ce_source: event.source,
+      ce_subject: event.subject,
+      ce_time: event.time,
     });
     const key = 'poison';
     const value = JSON.stringify(good.event.data);

@@ -132,7 +132,9 @@ describe.runIf(brokers)('answers to a partner’s question, at a leader of separ
   }, 120_000);
 });
 
-/** Every row of every table, as text; the files below them are searched in test/security/peers-canary.test.ts. */
+/**
+ * Every row of every table, as text; the files below them are searched in test/security/peers-canary.test.ts.
+ */
 async function readTables(connectionString: string): Promise<Buffer[]> {
   const client = new pg.Client({ connectionString });
   await client.connect();

@@ -13,12 +13,11 @@ describe.runIf(brokers)('everything in one process, with KAFKA_BROKERS', () => {
     const database = await createTestDatabase();
     onTestFinished(() => database.drop());
     return {
-      ...{
-        DATABASE_URL: database.url,
-        KAFKA_BROKERS: brokers as string,
-        BASE_URL: 'http://localhost:1',
-      },
-      ...{ SECRETS_DIR: await temporaryFolder(), MAX_EVENT_LOOP_DELAY: '0' },
+      DATABASE_URL: database.url,
+      KAFKA_BROKERS: brokers as string,
+      BASE_URL: 'http://localhost:1',
+      SECRETS_DIR: await temporaryFolder(),
+      MAX_EVENT_LOOP_DELAY: '0',
     };
   }
   const start = (settings: Record<string, string>) => {

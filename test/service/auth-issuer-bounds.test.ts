@@ -106,17 +106,17 @@ describe('wrong passwords for a name', () => {
 describe('sign-ins that are begun', () => {
   afterEach(() => under.restart({ settings: behindProxy }));
   const query = new URLSearchParams({
-    ...{
-      client_id: 'accord',
-      redirect_uri: 'http://127.0.0.1/callback',
-      response_type: 'code',
-      scope: 'openid',
-    },
-    ...{ code_challenge: 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM', code_challenge_method: 'S256' },
+    client_id: 'accord',
+    redirect_uri: 'http://127.0.0.1/callback',
+    response_type: 'code',
+    scope: 'openid',
+    code_challenge: 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM',
+    code_challenge_method: 'S256',
   });
   const begin = (address: string, method = 'GET') =>
     fetch(`${under.authUrl}/authorize?${query}`, {
-      ...{ method, redirect: 'manual' },
+      method,
+      redirect: 'manual',
       headers: { 'X-Forwarded-For': address, Accept: 'text/html', 'Accept-Language': 'fr' },
     });
   const stored = () =>

@@ -58,8 +58,13 @@ describe('a complete answers map', () => {
     if (result.outcome !== 'valid') return;
     expect(result.answers.map(({ key }) => key)).toEqual(all);
     expect(result.answers[0]).toMatchObject({
-      ...{ identifier: letter, type: 'processing', key: 'processing.001', serial: '1.0' },
-      ...{ value: ['accepted'], positions: [0], options: ['accepted', 'refused'] },
+      identifier: letter,
+      type: 'processing',
+      key: 'processing.001',
+      serial: '1.0',
+      value: ['accepted'],
+      positions: [0],
+      options: ['accepted', 'refused'],
       content: { lang: 'en', title: 'The programme letter' },
     });
     expect(result.answers[2]).toMatchObject({ value: ['Every week'], positions: [0] });
@@ -112,9 +117,21 @@ describe('a wrong answer', () => {
     ['no list', { [wishes]: 'text' as never }, [`${wishes} invalid-text`]],
     ['an unknown name', { other: ['x'] }, ['other unknown-element']],
     ['an element of no form', { [booking]: ['accepted'] }, [`${booking} unknown-element`]],
-    ['a serial that never was', { [letter.replace('1.0', '7.0')]: ['accepted'] }, [`${letter.replace('1.0', '7.0')} unknown-element`]],
-    ['a serial that is none', { [letter.replace('1.0', '01.x')]: ['accepted'] }, [`${letter.replace('1.0', '01.x')} unknown-element`]],
-    ['a wrong type', { 'element/preference/processing.001/1.0': ['accepted'] }, ['element/preference/processing.001/1.0 unknown-element']],
+    [
+      'a serial that never was',
+      { [letter.replace('1.0', '7.0')]: ['accepted'] },
+      [`${letter.replace('1.0', '7.0')} unknown-element`],
+    ],
+    [
+      'a serial that is none',
+      { [letter.replace('1.0', '01.x')]: ['accepted'] },
+      [`${letter.replace('1.0', '01.x')} unknown-element`],
+    ],
+    [
+      'a wrong type',
+      { 'element/preference/processing.001/1.0': ['accepted'] },
+      ['element/preference/processing.001/1.0 unknown-element'],
+    ],
     ['an element twice', { [`bloc/a/${letter}`]: ['refused'] }, [`bloc/a/${letter} too-many`]],
     ['information of another form', { info: ['element/information/other/1.0'] }, ['info unknown-element']],
     ['information that is none', { info: [letter] }, ['info unknown-element']],
@@ -124,7 +141,7 @@ describe('a wrong answer', () => {
     ['a button in JSON', { 'accord-action': ['accept-all'] }, ['accord-action unknown-element']],
   ])('(%s) is reported with a pointer', async (_what, wrong, faults) => {
     expect(faultsOf(await check(all, { ...complete, ...wrong }))).toEqual(faults);
-  }); // biome-ignore format: a table
+  });
 
   it('is reported together with all other faults', async () => {
     const faults = faultsOf(await check(all, { [letter]: ['maybe'], [often]: ['Never'] }));

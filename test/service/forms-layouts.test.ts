@@ -28,13 +28,13 @@ describe('resolving a saved layout', () => {
     expect(layout).toMatchObject({
       info: 'information.001',
       elements: ['processing.001', 'processing.002', 'preference.001'],
-      ...{
-        orientation: 'VERTICAL',
-        existingElementsVisible: true,
-        validityVisible: true,
-        acceptAllVisible: false,
-      },
-      ...{ cancelVisible: false, footerOnTop: false, includeIFrameResizer: true },
+      orientation: 'VERTICAL',
+      existingElementsVisible: true,
+      validityVisible: true,
+      acceptAllVisible: false,
+      cancelVisible: false,
+      footerOnTop: false,
+      includeIFrameResizer: true,
       texts: { '*': { submitText: 'Save my choices' }, fr: { submitText: 'Enregistrer mes choix' } },
     });
     expect(active['processing.002']).toEqual({ major: 1, serial: '1.0', deleted: false });
@@ -126,22 +126,82 @@ describe('resolving an inline layout', () => {
     ['no elements', { elements: [] }, 'invalid', ['/layoutData/elements']],
     ['a number for an element', { elements: [7] }, 'invalid', ['/layoutData/elements/0']],
     ['another type', { type: 'form', elements: ['processing.001'] }, 'invalid', ['/layoutData/type']],
-    ['unknown elements', { elements: ['a.b', 'processing.001', 'c.d'] }, 'unknown-element', ['/layoutData/elements/0', '/layoutData/elements/2']],
+    [
+      'unknown elements',
+      { elements: ['a.b', 'processing.001', 'c.d'] },
+      'unknown-element',
+      ['/layoutData/elements/0', '/layoutData/elements/2'],
+    ],
     ['a theme for an element', { elements: ['theme.001'] }, 'unknown-element', ['/layoutData/elements/0']],
-    ['an unknown information', { elements: ['processing.001'], info: 'x.y' }, 'unknown-element', ['/layoutData/info']],
-    ['an unknown child', { blocs: [{ parent: { key: 'processing.001' }, children: [{ key: 'x.y' }] }] }, 'unknown-element', ['/layoutData/blocs/0/children/0/key']],
-    ['both elements and blocs', { elements: ['processing.001'], blocs: [{ parent: { key: 'processing.002' } }] }, 'layout-conflict', ['/layoutData/blocs']],
-    ['an element twice', { elements: ['processing.001', 'processing.001'] }, 'layout-conflict', ['/layoutData/elements/1']],
-    ['conditions among others', { elements: ['processing.001', 'conditions.001'] }, 'layout-conflict', ['/layoutData/elements/0']],
-    ["a peer's element", { elements: ['a.b@peer.example:8443'] }, 'unknown-element', ['/layoutData/elements/0']],
-    ["a peer's bloc", { blocs: [{ parent: { key: 'a.b', location: 'https://peer.example' } }] }, 'unknown-element', ['/layoutData/blocs/0/parent/key']],
-    ["a peer's information", { elements: ['processing.001'], info: 'a.b@peer.example' }, 'unknown-element', ['/layoutData/info']],
-    ['a notification', { elements: ['processing.001'], notification: 'email.001' }, 'not-available', ['/layoutData/notification']],
-    ['101 elements', { elements: Array.from({ length: 101 }, (_, n) => `k.${n}`) }, 'invalid', ['/layoutData/elements']],
-    ['prototype keys', { elements: ['__proto__', 'constructor'] }, 'unknown-element', ['/layoutData/elements/0', '/layoutData/elements/1']],
+    [
+      'an unknown information',
+      { elements: ['processing.001'], info: 'x.y' },
+      'unknown-element',
+      ['/layoutData/info'],
+    ],
+    [
+      'an unknown child',
+      { blocs: [{ parent: { key: 'processing.001' }, children: [{ key: 'x.y' }] }] },
+      'unknown-element',
+      ['/layoutData/blocs/0/children/0/key'],
+    ],
+    [
+      'both elements and blocs',
+      { elements: ['processing.001'], blocs: [{ parent: { key: 'processing.002' } }] },
+      'layout-conflict',
+      ['/layoutData/blocs'],
+    ],
+    [
+      'an element twice',
+      { elements: ['processing.001', 'processing.001'] },
+      'layout-conflict',
+      ['/layoutData/elements/1'],
+    ],
+    [
+      'conditions among others',
+      { elements: ['processing.001', 'conditions.001'] },
+      'layout-conflict',
+      ['/layoutData/elements/0'],
+    ],
+    [
+      "a peer's element",
+      { elements: ['a.b@peer.example:8443'] },
+      'unknown-element',
+      ['/layoutData/elements/0'],
+    ],
+    [
+      "a peer's bloc",
+      { blocs: [{ parent: { key: 'a.b', location: 'https://peer.example' } }] },
+      'unknown-element',
+      ['/layoutData/blocs/0/parent/key'],
+    ],
+    [
+      "a peer's information",
+      { elements: ['processing.001'], info: 'a.b@peer.example' },
+      'unknown-element',
+      ['/layoutData/info'],
+    ],
+    [
+      'a notification',
+      { elements: ['processing.001'], notification: 'email.001' },
+      'not-available',
+      ['/layoutData/notification'],
+    ],
+    [
+      '101 elements',
+      { elements: Array.from({ length: 101 }, (_, n) => `k.${n}`) },
+      'invalid',
+      ['/layoutData/elements'],
+    ],
+    [
+      'prototype keys',
+      { elements: ['__proto__', 'constructor'] },
+      'unknown-element',
+      ['/layoutData/elements/0', '/layoutData/elements/1'],
+    ],
   ])('refuses %s', async (_what, layoutData, code, pointers) => {
     expect(await inline(layoutData)).toEqual({ code, pointers });
-  }); // biome-ignore format: a table
+  });
 
   it('rejects entries that are not ACTIVE', async () => {
     const { key } = await makeModel(forms, { type: 'processing' });

@@ -33,11 +33,15 @@ beforeAll(async () => {
 afterAll(() => forms?.stop());
 
 const wishes = sharedEntry({
-  ...{ key: 'wishes', type: 'preference', name: 'Wishes' },
+  key: 'wishes',
+  type: 'preference',
+  name: 'Wishes',
   data: { en: { label: 'Wishes', valueType: 'FREE_TEXT', optional: true } },
 });
 const news = sharedEntry({
-  ...{ key: 'news', type: 'preference', name: 'News' },
+  key: 'news',
+  type: 'preference',
+  name: 'News',
   data: { en: { ...sampleContent.preference, valueType: 'CHECKBOXES' } },
 });
 beforeEach(() => keep([sharedInformation, sharedEntry(), wishes, news]));
@@ -59,8 +63,13 @@ async function check(answers: Record<string, string[]>, given: Given = {}) {
   const { elements = ['study', `study@${at}`], ...more } = given;
   const { layout } = await forms.operations.resolveLayout({ layoutData: { elements: ['study'] } });
   const input = {
-    ...{ layout: { ...layout, elements }, languages: ['en'], form: false, hidden: [], answers },
-    ...{ openedAt: new Date(Date.now() - 60_000).toISOString(), sealUntil: until.toISOString() },
+    layout: { ...layout, elements },
+    languages: ['en'],
+    form: false,
+    hidden: [],
+    answers,
+    openedAt: new Date(Date.now() - 60_000).toISOString(),
+    sealUntil: until.toISOString(),
   };
   return forms.operations.checkAnswers({ ...input, ...more });
 }
@@ -100,7 +109,8 @@ describe('answers to a peer’s elements', () => {
     expect(others).toEqual([]);
     expect(part).toMatchObject({
       sid: expect.stringMatching(/^[1-9A-HJ-NP-Za-km-z]{22}$/),
-      ...{ location: lab.url, name: lab.name },
+      location: lab.url,
+      name: lab.name,
       info: { identifier: `element/information/about.us@${at}/1.0` },
       elements: [{ identifier: theirs() }, { identifier: theirs('1.0', 'preference', 'wishes') }],
     });
@@ -109,11 +119,15 @@ describe('answers to a peer’s elements', () => {
       elements: ['element/preference/wishes/1.0', 'element/processing/study/1.0'],
     };
     expect(await read(part)).toEqual({
-      ...{ language: 'en', ...asked },
+      language: 'en',
+      ...asked,
       answers: { 'element/processing/study/1.0': ['accepted'] },
     });
     expect(decodeProtectedHeader(part?.sealed ?? '')).toMatchObject({
-      ...{ sid: part?.sid, leader: formsBaseUrl, digest: askedDigest(asked), kid: labKey.kid },
+      sid: part?.sid,
+      leader: formsBaseUrl,
+      digest: askedDigest(asked),
+      kid: labKey.kid,
       exp: Math.ceil(until.getTime() / 1000),
     });
     expect(JSON.stringify(result)).not.toContain('"accepted"]');
@@ -185,7 +199,8 @@ describe('in a child, answers to a peer’s elements', () => {
   const elements = ['study', `study@${at}`, `news@${at}`];
   const post = {
     'accord-shown': [own, theirs(), theirs('1.0', 'preference', 'news')],
-    ...{ info: [information], [own]: ['refused'] },
+    info: [information],
+    [own]: ['refused'],
   };
   it('may be omitted: the elements then count as not asked, and empty boxes as no answer', async () => {
     expect(await partsOf(check({ [own]: ['refused'] }, { elements, child: true }))).toEqual([]);

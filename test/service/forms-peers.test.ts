@@ -200,7 +200,8 @@ describe('a peer’s catalogue', () => {
     const changed = sharedEntry({ data: { en: { ...sampleContent.processing, title: 'Substituted' } } });
     expect(await keep([sharedInformation, changed])).toEqual(['study']);
     expect(await failureOf(resolve([`study@${at}`]))).toMatchObject({ code: 'unknown-element' });
-    // Nor after it was withdrawn; what was there before may come back, and another serial may have other content.
+    // Nor after it was withdrawn; what was there before may come back, and another serial may have other
+    // content.
     await keep([sharedInformation]);
     expect(await keep([sharedInformation, changed])).toEqual(['study']);
     expect(await keep([sharedInformation, sharedEntry()])).toEqual([]);

@@ -36,8 +36,10 @@ it('an answer to a partner’s question is in no table, no log line and nothing 
   const { lab, operator } = here;
   const elements = ['processing.001', 'preference.003', lab.named('study'), lab.named('wishes')];
   const answers = {
-    ...{ [letter]: ['accepted'], [wish]: [ours] },
-    ...{ [lab.asked('study')]: ['accepted'], [lab.asked('wishes')]: [theirs] },
+    [letter]: ['accepted'],
+    [wish]: [ours],
+    [lab.asked('study')]: ['accepted'],
+    [lab.asked('wishes')]: [theirs],
   };
   const said: string[] = [];
   const keep = async (response: Response) => void said.push(await response.clone().text());

@@ -13,7 +13,8 @@ afterAll(() => here?.stop());
 
 it('a cancellation that comes while answers are being stored takes back the parts of all owners, too', async () => {
   const made = await createTransaction(here.operator, {
-    ...{ cancellable: true, peerCommit: 'together' },
+    cancellable: true,
+    peerCommit: 'together',
     layoutData: { elements: ['processing.001', here.lab.named('study')] },
   });
   const subject = subjectOf(here, made);
@@ -43,7 +44,8 @@ it('a cancellation that comes while answers are being stored takes back the part
 
 it('a child that is answered at its deadline, when another one is asked for, is undone with the parts of all owners, too', async () => {
   const parent = await createTransaction(here.operator, {
-    ...{ cancellable: true, peerCommit: 'together' },
+    cancellable: true,
+    peerCommit: 'together',
     layoutData: { elements: ['processing.001', here.lab.named('study')] },
   });
   const askForChild = async () =>

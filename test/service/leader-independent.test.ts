@@ -74,7 +74,8 @@ describe('answers to the questions of two partners and our own', () => {
       opened: true,
       header: { sid, leader: here.url },
       content: {
-        ...{ language: 'en', info: 'element/information/about.us/1.0' },
+        language: 'en',
+        info: 'element/information/about.us/1.0',
         elements: ['element/processing/study/1.0'],
         answers: { 'element/processing/study/1.0': ['accepted'] },
       },
@@ -212,7 +213,8 @@ describe('the receipt', () => {
     expect(receipt.consents.map(({ identifier }) => identifier)).toEqual([letter]);
     expect(receipt.peers).toMatchObject([
       {
-        ...{ name: 'Northern Lab', location: here.lab.url },
+        name: 'Northern Lab',
+        location: here.lab.url,
         information: { lang: 'en', texts: { title: 'About Northern Lab' } },
         elements: [{ identifier: here.lab.asked('study'), texts: { title: 'A study of Northern Lab' } }],
       },

@@ -188,7 +188,8 @@ describe('answers that all owners are to hold first', () => {
     const child = await transactionIn(subjectOf(here, parent).post('/child'));
     const answers = { [letter]: ['refused'], [here.lab.asked('study')]: ['refused'] };
     expect(await transactionIn(subjectOf(here, child).submit(answers))).toMatchObject({
-      ...{ state: 'SUBMITTED', followers: [{ name: 'Northern Lab' }] },
+      state: 'SUBMITTED',
+      followers: [{ name: 'Northern Lab' }],
     });
     await here.say(child, here.lab, { verdict: 'held' });
     const claimed = await here.operator.send('POST', '/consents', { subject, ...together() });
@@ -201,7 +202,8 @@ describe('answers that all owners are to hold first', () => {
       layoutData: { elements: ['processing.001'] },
     });
     expect(await transactionIn(subjectOf(here, made).submit({ [letter]: ['accepted'] }))).toMatchObject({
-      ...{ state: 'COMMITTED', followers: [] },
+      state: 'COMMITTED',
+      followers: [],
     });
   });
 });
@@ -315,7 +317,8 @@ it('answers that not all owners hold after a day are rolled back: seen at once, 
   expect(await ask(here.lab, sid)).toBe('rollback');
   await here.say(made, here.clinic, { verdict: 'held' });
   await vi.waitFor(async () => expect(await decided(made, here.lab)).toEqual(['rollback']), {
-    ...{ timeout: 15_000, interval: 100 },
+    timeout: 15_000,
+    interval: 100,
   });
   expect(await recorded(made)).toEqual([['ROLLED_BACK', 'ROLLED_BACK']]);
   expect((await historyOf(here, made)).map(({ state }) => state)).toEqual([

@@ -85,7 +85,9 @@ describe('a language tag of more than 35 characters', () => {
 describe('a duration', () => {
   const timeoutOf = async (timeout: string) => {
     const response = await admin.send('POST', '/consents', {
-      ...{ subject: `subject-${crypto.randomUUID()}`, layout: 'layout.001', timeout },
+      subject: `subject-${crypto.randomUUID()}`,
+      layout: 'layout.001',
+      timeout,
     });
     if (response.status !== 201) return response.status;
     const { id } = (await response.json()) as { id: string };

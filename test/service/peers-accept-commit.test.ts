@@ -55,7 +55,12 @@ describe('a part of the answers that a peer collected', () => {
     const id = await accept(part);
 
     expect(await transactionOf(id)).toMatchObject({
-      ...{ subject, leader, state: 'COMMITTED', author: 'St. Mary Hospital', followers: [], language: 'en' },
+      subject,
+      leader,
+      state: 'COMMITTED',
+      author: 'St. Mary Hospital',
+      followers: [],
+      language: 'en',
       context: { origin: 'PEER', object: 'contract 7', validity: 'P6M' },
     });
     const records = await recordsOf(lab.admin, subject);
@@ -64,19 +69,24 @@ describe('a part of the answers that a peer collected', () => {
     );
     expect(records[`preference.001|${subject}|contract 7`]).toMatchObject([
       {
-        ...{
-          values: ['Once a month'],
-          state: 'COMMITTED',
-          status: 'VALID',
-          bodySerial: '1.0',
-          infoKey: 'information.001',
-        },
-        ...{ origin: 'PEER', author: 'St. Mary Hospital', transaction: id, leader },
+        values: ['Once a month'],
+        state: 'COMMITTED',
+        status: 'VALID',
+        bodySerial: '1.0',
+        infoKey: 'information.001',
+        origin: 'PEER',
+        author: 'St. Mary Hospital',
+        transaction: id,
+        leader,
       },
     ]);
     const receipt = await (await lab.admin.get(`/receipts/${id}`)).json();
     expect(receipt).toMatchObject({
-      ...{ transaction: id, subject, collectionMethod: 'PEER', author: 'St. Mary Hospital', leader },
+      transaction: id,
+      subject,
+      collectionMethod: 'PEER',
+      author: 'St. Mary Hospital',
+      leader,
       collector: { instance: lab.url, name: 'Research lab' },
       consents: [
         { identifier: often, answer: ['Once a month'], owner: 'Research lab' },

@@ -70,7 +70,9 @@ describe('a part that is held', () => {
       {
         topic: 'accord.peer-submissions',
         event: {
-          ...{ type: 'io.accord.submission.held.v1', subject: part.sid, source: lab.url },
+          type: 'io.accord.submission.held.v1',
+          subject: part.sid,
+          source: lab.url,
           data: { submission: part.sid, peer: part.peer.url },
         },
       },
@@ -89,7 +91,9 @@ describe('a part that is held', () => {
       [id],
     );
     expect(receipt).toMatchObject({
-      ...{ transaction: id, collectionMethod: 'PEER', leader: part.submission.leader },
+      transaction: id,
+      collectionMethod: 'PEER',
+      leader: part.submission.leader,
       timestamp: row?.committed.toISOString(),
       expirationTimestamp: row?.expires.toISOString(),
     });

@@ -132,14 +132,17 @@ describe('a transaction that a peer brought about', () => {
     // A part that the peer sends later is newer again.
     await accepted({ submission: { subject: part.submission.subject } });
     expect((await recordsOf(lab.admin, part.submission.subject))['processing.001']?.[0]).toMatchObject({
-      ...{ value: 'accepted', status: 'VALID', origin: 'PEER' },
+      value: 'accepted',
+      status: 'VALID',
+      origin: 'PEER',
     });
   });
 
   it('does not stand for a form that is asked for here', async () => {
     const { part, made } = await accepted();
     const own = await createTransaction(lab.admin, {
-      ...{ subject: part.submission.subject, language: 'en' },
+      subject: part.submission.subject,
+      language: 'en',
       layoutData: { elements: ['processing.001'], info: 'information.001' },
     });
     expect(own.id).not.toBe(made.id);
@@ -175,7 +178,9 @@ describe('a receipt of answers that a peer collected', () => {
     ['ar', 'الجهة التي عرضت النموذج'],
   ])('says in %s who showed the form', async (language, words) => {
     const { part, made } = await accepted({
-      ...{ peer: newPeer({ name: 'St. Mary Hospital' }), content: { language }, submission: { language } },
+      peer: newPeer({ name: 'St. Mary Hospital' }),
+      content: { language },
+      submission: { language },
     });
     const shown = await page(`/receipts/${made.id}`);
     for (const text of [
@@ -196,7 +201,8 @@ describe('a receipt of answers that a peer collected', () => {
     await lab.share(element.key);
     const { made } = await accepted({
       answers: { [`element/processing/${element.key}/1.0`]: ['accepted'] },
-      ...{ content: { language: 'pl' }, submission: { language: 'pl' } },
+      content: { language: 'pl' },
+      submission: { language: 'pl' },
     });
     expect(await (await lab.admin.get(`/receipts/${made.id}`)).json()).toMatchObject({
       language: 'pl',

@@ -193,18 +193,31 @@ describe('a peer that hands over its part', () => {
     const [accepted] = clinic.transactions.accepted.filter((each) => each.sid === sid);
     expect(accepted).toMatchObject({ peer: { url: lab.url, subjectPrefix: '' }, submission: part() });
     expect(await receiptOf(response)).toEqual({
-      ...{ iss: clinic.url, aud: lab.url, sid, digest: accepted?.digest, iat: expect.any(Number) },
-      ...{ verdict: 'committed', id: 'ours' },
+      iss: clinic.url,
+      aud: lab.url,
+      sid,
+      digest: accepted?.digest,
+      iat: expect.any(Number),
+      verdict: 'committed',
+      id: 'ours',
     });
   });
 
   it.each<[string, number, (content: Record<string, unknown>) => object]>([
-    ['in the name of another instance', 403, (content) => ({ ...content, leader: { location: 'https://other.example', id: 'x' } })],
+    [
+      'in the name of another instance',
+      403,
+      (content) => ({ ...content, leader: { location: 'https://other.example', id: 'x' } }),
+    ],
     ['in our own name', 403, (content) => ({ ...content, leader: { location: clinic.url, id: 'x' } })],
     ['without a leader', 400, ({ leader: _, ...content }) => content],
     ['without a subject', 400, (content) => ({ ...content, subject: '' })],
     ['of an endless subject', 400, (content) => ({ ...content, subject: 'x'.repeat(1_025) })],
-    ['with an endless id', 400, (content) => ({ ...content, leader: { location: lab.url, id: 'x'.repeat(65) } })],
+    [
+      'with an endless id',
+      400,
+      (content) => ({ ...content, leader: { location: lab.url, id: 'x'.repeat(65) } }),
+    ],
     ['with an endless language', 400, (content) => ({ ...content, language: 'x'.repeat(36) })],
     ['in a mode that nobody knows', 400, (content) => ({ ...content, mode: 'perhaps' })],
     ['with answers that are too long', 400, (content) => ({ ...content, sealed: 'x'.repeat(2_097_153) })],
@@ -213,7 +226,7 @@ describe('a peer that hands over its part', () => {
   ])('%s gets none, and nothing is taken', async (_name, status, change) => {
     expect((await put(change(part()))).status).toBe(status);
     expect(clinic.transactions.accepted.filter((each) => each.sid === sid)).toEqual([]);
-  }); // biome-ignore format: one line each
+  });
 
   it('in the name of another instance is counted and logged', async () => {
     const before = /reason="leader"\} (\d+)/.exec(await clinic.metrics())?.[1] ?? '0';

@@ -172,10 +172,16 @@ describe('any answer but a verdict of the owner is retried, never a refusal:', (
     ['a connection that breaks off', (response) => response.destroy()],
     ['no body', (response) => response.writeHead(200, json).end()],
     ['no JSON', (response) => response.writeHead(200, json).end('committed')],
-    ['a verdict that nobody has signed', (response) => response.writeHead(200, json).end('{"verdict":"refused","reason":"seal"}')],
+    [
+      'a verdict that nobody has signed',
+      (response) => response.writeHead(200, json).end('{"verdict":"refused","reason":"seal"}'),
+    ],
     ['a receipt that is none', (response) => sendReceipt(response, 'a.b.c')],
     ['a receipt that is a number', (response) => sendReceipt(response, 7)],
-    ['an answer without end', (response) => response.writeHead(200, json).end(Buffer.alloc(2 ** 21 + 1, ' '))],
+    [
+      'an answer without end',
+      (response) => response.writeHead(200, json).end(Buffer.alloc(2 ** 21 + 1, ' ')),
+    ],
   ])('%s', async (_name, instead) => {
     const gate = first(instead);
     const sid = await clinic.release(lab);
@@ -184,7 +190,7 @@ describe('any answer but a verdict of the owner is retried, never a refusal:', (
     gate.open();
     await letWaitsPass();
     expect(await outcomeOf(sid)).toMatchObject({ verdict: 'committed' });
-  }); // biome-ignore format: one line each
+  });
 
   it('the deadline ends it', async () => {
     owner.instead = (response) => response.writeHead(503).end();
@@ -207,38 +213,106 @@ describe('any answer but a verdict of the owner is retried, never a refusal:', (
 
 describe('a receipt', () => {
   const forged: [string, string, (came: Came) => Promise<string>][] = [
-    ['for another part', 'submission', (came) => signReceipt(lab, came, { verdict: 'committed', sid: '1'.repeat(22) })],
-    ['for another body', 'digest', (came) => signReceipt(lab, came, { verdict: 'committed', digest: digest('{}') })],
-    ['for another instance', 'audience', (came) => signReceipt(lab, came, { verdict: 'committed', aud: 'https://other.example' })],
-    ['for two instances', 'audience', (came) => signReceipt(lab, came, { verdict: 'committed', aud: [came.from, lab.url] })],
-    ['of another instance', 'issuer', (came) => signReceipt(lab, came, { verdict: 'committed', iss: 'https://other.example' })],
+    [
+      'for another part',
+      'submission',
+      (came) => signReceipt(lab, came, { verdict: 'committed', sid: '1'.repeat(22) }),
+    ],
+    [
+      'for another body',
+      'digest',
+      (came) => signReceipt(lab, came, { verdict: 'committed', digest: digest('{}') }),
+    ],
+    [
+      'for another instance',
+      'audience',
+      (came) => signReceipt(lab, came, { verdict: 'committed', aud: 'https://other.example' }),
+    ],
+    [
+      'for two instances',
+      'audience',
+      (came) => signReceipt(lab, came, { verdict: 'committed', aud: [came.from, lab.url] }),
+    ],
+    [
+      'of another instance',
+      'issuer',
+      (came) => signReceipt(lab, came, { verdict: 'committed', iss: 'https://other.example' }),
+    ],
     ['of our own', 'issuer', (came) => signReceipt(lab, came, { verdict: 'committed', iss: came.from })],
-    ['from before', 'clock', (came) => signReceipt(lab, came, { verdict: 'committed', iat: Math.floor(Date.now() / 1000) - 120 })],
-    ['from the future', 'clock', (came) => signReceipt(lab, came, { verdict: 'committed', iat: Math.floor(Date.now() / 1000) + 120 })],
+    [
+      'from before',
+      'clock',
+      (came) => signReceipt(lab, came, { verdict: 'committed', iat: Math.floor(Date.now() / 1000) - 120 }),
+    ],
+    [
+      'from the future',
+      'clock',
+      (came) => signReceipt(lab, came, { verdict: 'committed', iat: Math.floor(Date.now() / 1000) + 120 }),
+    ],
     ['without a time', 'claims', (came) => signReceipt(lab, came, { verdict: 'committed', iat: undefined })],
     ['without a verdict', 'claims', (came) => signReceipt(lab, came, {})],
     ['with a verdict that nobody knows', 'claims', (came) => signReceipt(lab, came, { verdict: 'perhaps' })],
     ['of a refusal without a reason', 'claims', (came) => signReceipt(lab, came, { verdict: 'refused' })],
-    ['with a reason that is a text', 'claims', (came) => signReceipt(lab, came, { verdict: 'refused', reason: 'Because of Ann.' })],
-    ['with an endless id', 'claims', (came) => signReceipt(lab, came, { verdict: 'committed', id: 'x'.repeat(65) })],
-    ['with a verdict and a decision', 'claims', (came) => signReceipt(lab, came, { verdict: 'committed', decision: 'commit' })],
-    ['that is too long', 'size', (came) => signReceipt(lab, came, { verdict: 'committed', more: 'x'.repeat(9_000) })],
+    [
+      'with a reason that is a text',
+      'claims',
+      (came) => signReceipt(lab, came, { verdict: 'refused', reason: 'Because of Ann.' }),
+    ],
+    [
+      'with an endless id',
+      'claims',
+      (came) => signReceipt(lab, came, { verdict: 'committed', id: 'x'.repeat(65) }),
+    ],
+    [
+      'with a verdict and a decision',
+      'claims',
+      (came) => signReceipt(lab, came, { verdict: 'committed', decision: 'commit' }),
+    ],
+    [
+      'that is too long',
+      'size',
+      (came) => signReceipt(lab, came, { verdict: 'committed', more: 'x'.repeat(9_000) }),
+    ],
     ['that is no JSON', 'claims', (came) => signReceipt(lab, came, {}, { payload: 'nope' })],
-    ['of another kind', 'algorithm', (came) => signReceipt(lab, came, { verdict: 'committed' }, { header: { typ: 'accord-peer+jwt' } })],
-    ['with an extension', 'algorithm', (came) => signReceipt(lab, came, { verdict: 'committed' }, { header: { crit: ['b64'], b64: true } })],
-    ['under a kid of the prototype', 'unknown-key', (came) => signReceipt(lab, came, { verdict: 'committed' }, { header: { kid: '__proto__' } })],
-    ['with the sealing key', 'unknown-key', (came) => signReceipt(lab, came, { verdict: 'committed' }, { key: lab.sealing })],
-    ['whose content was changed', 'signature', async (came) => {
-      const [header, , signature] = (await signReceipt(lab, came, { verdict: 'committed' })).split('.');
-      const [, claims] = (await signReceipt(lab, came, { verdict: 'refused', reason: 'seal' })).split('.');
-      return [header, claims, signature].join('.');
-    }],
-    ['with no algorithm', 'algorithm', async (came) => {
-      const [, claims] = (await signReceipt(lab, came, { verdict: 'committed' })).split('.');
-      const header = { alg: 'none', typ: 'accord-receipt+jwt', kid: lab.keys[0]?.kid };
-      return `${Buffer.from(JSON.stringify(header)).toString('base64url')}.${claims}.`;
-    }],
-  ]; // biome-ignore format: one line each
+    [
+      'of another kind',
+      'algorithm',
+      (came) => signReceipt(lab, came, { verdict: 'committed' }, { header: { typ: 'accord-peer+jwt' } }),
+    ],
+    [
+      'with an extension',
+      'algorithm',
+      (came) => signReceipt(lab, came, { verdict: 'committed' }, { header: { crit: ['b64'], b64: true } }),
+    ],
+    [
+      'under a kid of the prototype',
+      'unknown-key',
+      (came) => signReceipt(lab, came, { verdict: 'committed' }, { header: { kid: '__proto__' } }),
+    ],
+    [
+      'with the sealing key',
+      'unknown-key',
+      (came) => signReceipt(lab, came, { verdict: 'committed' }, { key: lab.sealing }),
+    ],
+    [
+      'whose content was changed',
+      'signature',
+      async (came) => {
+        const [header, , signature] = (await signReceipt(lab, came, { verdict: 'committed' })).split('.');
+        const [, claims] = (await signReceipt(lab, came, { verdict: 'refused', reason: 'seal' })).split('.');
+        return [header, claims, signature].join('.');
+      },
+    ],
+    [
+      'with no algorithm',
+      'algorithm',
+      async (came) => {
+        const [, claims] = (await signReceipt(lab, came, { verdict: 'committed' })).split('.');
+        const header = { alg: 'none', typ: 'accord-receipt+jwt', kid: lab.keys[0]?.kid };
+        return `${Buffer.from(JSON.stringify(header)).toString('base64url')}.${claims}.`;
+      },
+    ],
+  ];
   const digest = (body: string) => createHash('sha256').update(body).digest('base64url');
 
   it.each(forged)('%s does not count', async (_name, fault, forge) => {

@@ -115,8 +115,11 @@ async function begin(peer: OwnPeer, to = lab.url) {
   const body = Buffer.from(JSON.stringify(samplePart(peer.url, to).submission));
   const token = await signPeerRequest({
     request: { method: 'PUT', url: `${to}${path}`, body },
-    ...{ issuer: peer.url, audience: to, key: peer.keys[0] as (typeof peer.keys)[0] },
-    ...{ id: randomUUID(), now: new Date() },
+    issuer: peer.url,
+    audience: to,
+    key: peer.keys[0] as (typeof peer.keys)[0],
+    id: randomUUID(),
+    now: new Date(),
   });
   const request = open(`${to}${path}`, {
     method: 'PUT',

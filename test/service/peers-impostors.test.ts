@@ -87,20 +87,31 @@ const signed = (message: Message, otherwise: { method?: string; path?: string; b
       url: `${lab.url}${otherwise.path ?? message.path}`,
       body: Buffer.from(otherwise.body ?? (message.content ? JSON.stringify(message.content) : '')),
     },
-    ...{ issuer: clinic.url, audience: lab.url, key: clinic.keys[0] as (typeof clinic.keys)[0] },
-    ...{ id: randomUUID(), now: new Date() },
+    issuer: clinic.url,
+    audience: lab.url,
+    key: clinic.keys[0] as (typeof clinic.keys)[0],
+    id: randomUUID(),
+    now: new Date(),
   });
 
 /** What a good token of the clinic says of a request. */
 function claimsOf({ method, path, content }: Message) {
   const iat = Math.floor(Date.now() / 1000);
   return {
-    ...{ iss: clinic.url, aud: lab.url, htm: method, htu: `${lab.url}${path}`, jti: randomUUID() },
-    ...{ bd: bodyDigest(Buffer.from(content ? JSON.stringify(content) : '')), iat, exp: iat + 60 },
+    iss: clinic.url,
+    aud: lab.url,
+    htm: method,
+    htu: `${lab.url}${path}`,
+    jti: randomUUID(),
+    bd: bodyDigest(Buffer.from(content ? JSON.stringify(content) : '')),
+    iat,
+    exp: iat + 60,
   };
 }
 const header = (changes: object = {}) => ({
-  ...{ alg: 'ES256', typ: 'accord-peer+jwt', kid: clinic.keys[0]?.kid },
+  alg: 'ES256',
+  typ: 'accord-peer+jwt',
+  kid: clinic.keys[0]?.kid,
   ...changes,
 });
 const encoded = (part: object) => Buffer.from(JSON.stringify(part)).toString('base64url');

@@ -225,8 +225,11 @@ describe('a message of a peer', () => {
     const sign = () =>
       signPeerRequest({
         request: { method: 'POST', url: `${lab.url}/federation/ping`, body: Buffer.alloc(0) },
-        ...{ issuer: peer.url, audience: lab.url, key: peer.keys[0] as OwnPeer['keys'][number] },
-        ...{ id: randomUUID(), now: new Date() },
+        issuer: peer.url,
+        audience: lab.url,
+        key: peer.keys[0] as OwnPeer['keys'][number],
+        id: randomUUID(),
+        now: new Date(),
       });
     const ping = async (content?: string) =>
       (await peer.send(lab.url, 'POST', '/federation/ping', content, { token: await sign() })).status;

@@ -30,7 +30,10 @@ describe('a receipt', () => {
         info: 'information.001',
         elements: ['processing.001', 'preference.001', 'preference.003'],
       },
-      ...{ language: 'fr', object: 'carte 12', origin: 'EMAIL', validity: 'P1Y' },
+      language: 'fr',
+      object: 'carte 12',
+      origin: 'EMAIL',
+      validity: 'P1Y',
       subjectInfos: { emailAddress: 'ann@example.org' },
       attributes: { campaign: 'spring' },
     });
@@ -48,17 +51,24 @@ describe('a receipt', () => {
     const [record] = (await recordsOf(operator, 'ann'))['processing.001|ann|carte 12'] ?? [];
     expect(receipt).toMatchObject({
       receiptId: expect.stringMatching(/^\w{22}$/),
-      ...{ transaction: made.id, subject: 'ann', subjectInfos: { emailAddress: 'ann@example.org' } },
-      ...{ object: 'carte 12', language: 'fr', jurisdiction: 'Union européenne' },
+      transaction: made.id,
+      subject: 'ann',
+      subjectInfos: { emailAddress: 'ann@example.org' },
+      object: 'carte 12',
+      language: 'fr',
+      jurisdiction: 'Union européenne',
       collector: { instance: instance.url, name: 'Riverside Theatre' },
-      ...{ collectionMethod: 'EMAIL', author: 'ann', confirmation: 'NONE' },
+      collectionMethod: 'EMAIL',
+      author: 'ann',
+      confirmation: 'NONE',
       timestamp: new Date(record?.creationTimestamp ?? 0).toISOString(),
       expirationTimestamp: new Date(record?.expirationTimestamp ?? 0).toISOString(),
       privacyPolicyUrl: 'https://riverside-theatre.example/privacy',
       attributes: { campaign: 'spring' },
     });
     expect(receipt.information).toMatchObject({
-      ...{ identifier: 'element/information/information.001/1.0', lang: 'fr' },
+      identifier: 'element/information/information.001/1.0',
+      lang: 'fr',
       texts: { title: 'Vos données, votre choix', dataController: { company: 'Théâtre de la Rive' } },
     });
     expect(receipt.consents).toMatchObject([

@@ -28,10 +28,20 @@ describe('a record', () => {
     expect(Object.keys(records)).toEqual(['preference.002|ann|season 12']);
     const [record] = records['preference.002|ann|season 12'] ?? [];
     expect(record).toMatchObject({
-      ...{ infoKey: 'information.001', infoSerial: '1.0', bodyKey: 'preference.002', bodySerial: '1.0' },
-      ...{ subject: 'ann', object: 'season 12', type: 'preference' },
-      ...{ value: 'Dance,Concerts', values: ['Dance', 'Concerts'], state: 'COMMITTED' },
-      ...{ origin: 'EMAIL', author: 'Counter 3', comment: 'She told us on the phone.', transaction: made.id },
+      infoKey: 'information.001',
+      infoSerial: '1.0',
+      bodyKey: 'preference.002',
+      bodySerial: '1.0',
+      subject: 'ann',
+      object: 'season 12',
+      type: 'preference',
+      value: 'Dance,Concerts',
+      values: ['Dance', 'Concerts'],
+      state: 'COMMITTED',
+      origin: 'EMAIL',
+      author: 'Counter 3',
+      comment: 'She told us on the phone.',
+      transaction: made.id,
     });
     expect(record?.creationTimestamp).toBeGreaterThan(started - 5_000);
     expect(record?.creationTimestamp).toBeLessThan(Date.now() + 5_000);

@@ -36,12 +36,21 @@ async function makeSecrets(): Promise<string> {
   return folder;
 }
 
-/** Settings with which every service starts; Kafka and Redis are not there, and neither are the other services. */
+/**
+ * Settings with which every service starts; Kafka and Redis are not there, and neither are the other
+ * services.
+ */
 async function settingsFor(secretsFolder: string): Promise<Record<string, string>> {
   return {
-    ...{ BASE_URL: 'http://localhost:1', DATABASE_URL: database.url, SECRETS_DIR: secretsFolder },
-    ...{ KAFKA_BROKERS: '127.0.0.1:9', REDIS_URL: 'redis://127.0.0.1:9', STOP_DELAY: '0' },
-    ...{ AUTH_INTERNAL_URL: nobody, FORMS_INTERNAL_URL: nobody, TRANSACTIONS_INTERNAL_URL: nobody },
+    BASE_URL: 'http://localhost:1',
+    DATABASE_URL: database.url,
+    SECRETS_DIR: secretsFolder,
+    KAFKA_BROKERS: '127.0.0.1:9',
+    REDIS_URL: 'redis://127.0.0.1:9',
+    STOP_DELAY: '0',
+    AUTH_INTERNAL_URL: nobody,
+    FORMS_INTERNAL_URL: nobody,
+    TRANSACTIONS_INTERNAL_URL: nobody,
     INTERNAL_PORT: String(await freePort()),
   };
 }

@@ -69,7 +69,8 @@ describe('a layout of blocs', () => {
     expect(
       await create({ info, elements: ['processing.002', 'processing.001', 'preference.001'] }),
     ).toMatchObject({
-      ...{ status: 200, id: turned.id },
+      status: 200,
+      id: turned.id,
     });
   });
 

@@ -13,14 +13,16 @@ const read = async (path: string, caller = operator) => (await (await caller.get
 const contextOf = async (context: Body) =>
   read(`/consents/${(await createTransaction(operator, context)).id}/context`);
 const defaults = {
-  ...{
-    origin: 'WEBFORM',
-    validity: 'P6M',
-    callbackTriggerDelay: 4000,
-    confirmation: 'NONE',
-    updatable: true,
-  },
-  ...{ cancellable: false, silent: false, sendInvitation: false, peerCommit: 'independent', timeout: 'P7D' },
+  origin: 'WEBFORM',
+  validity: 'P6M',
+  callbackTriggerDelay: 4000,
+  confirmation: 'NONE',
+  updatable: true,
+  cancellable: false,
+  silent: false,
+  sendInvitation: false,
+  peerCommit: 'independent',
+  timeout: 'P7D',
 };
 
 describe('the context of a transaction', () => {
@@ -35,18 +37,29 @@ describe('the context of a transaction', () => {
   it('has the members of `configuration` at its top level', async () => {
     const layoutData = { type: 'layout', info: 'information.001', elements: ['processing.001'] };
     const configuration = {
-      ...{ language: 'fr-ca', origin: 'OPERATOR', author: 'Counter 3', object: 'card 7', validity: 'P1Y' },
-      ...{
-        callback: 'https://shop.example/done?x=1',
-        callbackTriggerDelay: 0,
-        iframeOrigin: 'https://shop.example:',
-      },
-      ...{ subjectInfos: { emailAddress: 'b@example.org' }, attributes: { campaign: 'spring' } },
-      ...{ updatable: false, cancellable: true, silent: true, theme: 'theme.001', timeout: 'P90D' },
+      language: 'fr-ca',
+      origin: 'OPERATOR',
+      author: 'Counter 3',
+      object: 'card 7',
+      validity: 'P1Y',
+      callback: 'https://shop.example/done?x=1',
+      callbackTriggerDelay: 0,
+      iframeOrigin: 'https://shop.example:',
+      subjectInfos: { emailAddress: 'b@example.org' },
+      attributes: { campaign: 'spring' },
+      updatable: false,
+      cancellable: true,
+      silent: true,
+      theme: 'theme.001',
+      timeout: 'P90D',
     };
     expect(await contextOf({ subject: 'ben', layoutData, configuration })).toEqual({
-      ...{ subject: 'ben', layoutData, ...defaults, ...configuration },
-      ...{ language: 'fr-CA', iframeOrigin: 'https://shop.example' },
+      subject: 'ben',
+      layoutData,
+      ...defaults,
+      ...configuration,
+      language: 'fr-CA',
+      iframeOrigin: 'https://shop.example',
     });
   });
 
@@ -64,7 +77,10 @@ describe('the context of a transaction', () => {
       userinfos: { phoneNumber: '1' },
     };
     expect(await contextOf({ subject: 'cleo', ...unknown, ...empty })).toEqual({
-      ...{ subject: 'cleo', layout: 'layout.001', subjectInfos: { phoneNumber: '1' }, ...defaults },
+      subject: 'cleo',
+      layout: 'layout.001',
+      subjectInfos: { phoneNumber: '1' },
+      ...defaults,
     });
   });
 
@@ -116,13 +132,20 @@ describe('the representation of a transaction', () => {
     const made = await createTransaction(operator, { ...context, timeout: 'PT2H' });
     const { created, expires, ...seen } = await read(`/consents/${made.id}`, user);
     expect(seen).toEqual({
-      ...{ id: made.id, subject: 'user', state: 'CREATED', token: expect.any(String), followers: [] },
+      id: made.id,
+      subject: 'user',
+      state: 'CREATED',
+      token: expect.any(String),
+      followers: [],
       ...{
         task: `${instance.url}/consents/${made.id}/submit`,
         breed: `${instance.url}/consents/${made.id}/child`,
       },
       links: { subject: expect.any(String), form: expect.any(String) },
-      ...{ language: 'ar', updatable: true, cancellable: true, callback: 'https://shop.example/done' },
+      language: 'ar',
+      updatable: true,
+      cancellable: true,
+      callback: 'https://shop.example/done',
     });
     expect(Date.parse(String(expires)) - Date.parse(String(created))).toBe(2 * 60 * 60 * 1000);
   });

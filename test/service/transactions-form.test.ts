@@ -81,8 +81,13 @@ describe('the form as JSON', () => {
     const { layout, orientation } = await formOf({ layoutData });
     expect(orientation).toBe('HORIZONTAL');
     expect(layout).toMatchObject({
-      ...{ type: 'layout', acceptAllVisible: true, existingElementsVisible: true, validityVisible: true },
-      ...{ cancelVisible: false, footerOnTop: false, includeIFrameResizer: true },
+      type: 'layout',
+      acceptAllVisible: true,
+      existingElementsVisible: true,
+      validityVisible: true,
+      cancelVisible: false,
+      footerOnTop: false,
+      includeIFrameResizer: true,
     });
   });
 });

@@ -39,8 +39,13 @@ function leavesOf(value: unknown): string[] {
 
 const everything = {
   elements: [
-    'processing.001', 'processing.002', 'processing.003', 'preference.001', 'preference.002', 'preference.003',
-  ], // biome-ignore format: one glance
+    'processing.001',
+    'processing.002',
+    'processing.003',
+    'preference.001',
+    'preference.002',
+    'preference.003',
+  ],
   info: 'information.001',
   acceptAllVisible: true,
   cancelVisible: true,

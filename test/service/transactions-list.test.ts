@@ -19,7 +19,10 @@ beforeAll(async () => {
   ann.expired = (await createTransaction(operator, { subject, object: '3' })).id;
   await expire(instance, { id: ann.expired });
 });
-/** One transaction of ann's in each state that there can be without codes, in the order in which they were made. */
+/**
+ * One transaction of ann's in each state that there can be without codes, in the order in which they were
+ * made.
+ */
 const ann: Record<'created' | 'committed' | 'cancelled' | 'expired', string> = {
   created: '',
   committed: '',
@@ -101,7 +104,11 @@ describe('the pages of a search', () => {
     expect(idsOf(second)).toEqual([ann.created]);
     expect((await search({ subject: 'ann', page: 7 })).values).toEqual([]);
     expect(await search({ subject: 'nobody' })).toEqual({
-      ...{ values: [], page: 0, pageSize: 50, totalPages: 0, totalCount: 0 },
+      values: [],
+      page: 0,
+      pageSize: 50,
+      totalPages: 0,
+      totalCount: 0,
     });
   });
 

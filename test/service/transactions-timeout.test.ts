@@ -10,7 +10,10 @@ import {
   recordsOf,
 } from '../support/instances/live-transactions.ts';
 
-/** One that nobody reads after its deadline, made first so that the sweeper finds it while the other tests run. */
+/**
+ * One that nobody reads after its deadline, made first so that the sweeper finds it while the other tests
+ * run.
+ */
 let forgotten: LiveTransaction;
 const instance = useInstance();
 const shop = useSetup(() => createKey(instance));

@@ -55,17 +55,45 @@ describe('a context with fields that are not known', () => {
 describe('a context as existing clients send it', () => {
   it('gives no warnings', async () => {
     const made = await created({
-      subject: 'existing client', object: '', origin: 'WEBFORM', author: '', language: 'en', validity: 'P6M', callback: '',
-      iframeOrigin: '', userinfos: { emailAddress: 'e@example.org' }, attributes: {}, updatable: true, silent: false,
-      confirmation: 'NONE', confirmationConfig: {}, sendInvitation: false, theme: '', notification: '', notificationRecipient: '',
-      transaction: '', leadingTransaction: null, peerContexts: [],
+      subject: 'existing client',
+      object: '',
+      origin: 'WEBFORM',
+      author: '',
+      language: 'en',
+      validity: 'P6M',
+      callback: '',
+      iframeOrigin: '',
+      userinfos: { emailAddress: 'e@example.org' },
+      attributes: {},
+      updatable: true,
+      silent: false,
+      confirmation: 'NONE',
+      confirmationConfig: {},
+      sendInvitation: false,
+      theme: '',
+      notification: '',
+      notificationRecipient: '',
+      transaction: '',
+      leadingTransaction: null,
+      peerContexts: [],
       layoutData: {
-        type: 'layout', info: 'information.001', orientation: 'VERTICAL', theme: '', notification: '',
+        type: 'layout',
+        info: 'information.001',
+        orientation: 'VERTICAL',
+        theme: '',
+        notification: '',
         blocs: [{ parent: { key: 'processing.001' }, children: [{ key: 'preference.001' }] }],
-        existingElementsVisible: true, validityVisible: true, acceptAllVisible: false, acceptAllText: '', submitText: '',
-        cancelVisible: false, cancelText: '', footerOnTop: false, includeIFrameResizer: true,
+        existingElementsVisible: true,
+        validityVisible: true,
+        acceptAllVisible: false,
+        acceptAllText: '',
+        submitText: '',
+        cancelVisible: false,
+        cancelText: '',
+        footerOnTop: false,
+        includeIFrameResizer: true,
       },
-    }); // biome-ignore format: one glance
+    });
     expect(made).not.toHaveProperty('warnings');
   });
 

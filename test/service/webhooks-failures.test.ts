@@ -41,9 +41,31 @@ const waitOf = ({ nextAttemptAt = '' }: LiveDelivery, shiftMs = 0) =>
 
 describe('an endpoint', () => {
   it.each<[string, string, WebhookEndpoint['answer'], object]>([
-    ['a 500 response', 'The endpoint responded with 500.', (_request, response) => void response.writeHead(500).end('boom'), { statusCode: 500 }],
-    ['a redirect', 'The answer was a redirect; redirects are not followed.', (_request, response) => void response.writeHead(302, { Location: '/elsewhere' }).end(), {}],
-    ['an endless response', 'The answer was too large.', (_request, response) => { response.writeHead(200); const more = () => { while (!response.destroyed && response.write('x'.repeat(65_536))); response.once('drain', more); }; more(); }, {}],
+    [
+      'a 500 response',
+      'The endpoint responded with 500.',
+      (_request, response) => void response.writeHead(500).end('boom'),
+      { statusCode: 500 },
+    ],
+    [
+      'a redirect',
+      'The answer was a redirect; redirects are not followed.',
+      (_request, response) => void response.writeHead(302, { Location: '/elsewhere' }).end(),
+      {},
+    ],
+    [
+      'an endless response',
+      'The answer was too large.',
+      (_request, response) => {
+        response.writeHead(200);
+        const more = () => {
+          while (!response.destroyed && response.write('x'.repeat(65_536)));
+          response.once('drain', more);
+        };
+        more();
+      },
+      {},
+    ],
     ['a closed connection', 'The endpoint did not respond.', (request) => void request.socket.destroy(), {}],
   ])('is called again after %s', async (_name, error, answer, facts) => {
     const { endpoint, webhook } = await subscribed(answer);
@@ -54,7 +76,9 @@ describe('an endpoint', () => {
     expect(wait).toBeGreaterThan(1);
     expect(wait).toBeLessThan(6);
     expect(await webhookOf(admin, webhook)).toMatchObject({
-      ...{ state: 'ACTIVE', failingSince: expect.any(String), lastError: { reason: error, ...facts } },
+      state: 'ACTIVE',
+      failingSince: expect.any(String),
+      lastError: { reason: error, ...facts },
     });
     expect(instance.logs()).not.toContain('boom');
     endpoint.answerWith(200);
@@ -69,7 +93,7 @@ describe('an endpoint', () => {
     expect(verify(webhook, second as never)).toMatchObject({ type: 'io.accord.key.created.v1' });
     await deliveryThat(admin, webhook, ({ status }) => status === 'DELIVERED');
     expect(await webhookOf(admin, webhook)).not.toHaveProperty('failingSince');
-  }); // biome-ignore format: one line each
+  });
 
   it('does not delay other endpoints when it does not respond', async () => {
     const silent = await Promise.all(Array.from({ length: 3 }, () => subscribed(() => {})));
@@ -176,7 +200,8 @@ describe('a delivery', () => {
     expect(shiftMs).toBeGreaterThan(20 * 3_600_000);
     expect(shiftMs).toBeLessThan(25 * 3_600_000);
     expect(await webhookOf(root, webhook)).toMatchObject({
-      ...{ state: 'PAUSED', lastError: { reason: 'The endpoint responded with 503.', statusCode: 503 } },
+      state: 'PAUSED',
+      lastError: { reason: 'The endpoint responded with 503.', statusCode: 503 },
     });
     expect(new Set(endpoint.calls.map(({ message }) => message)).size).toBe(1);
     expect(await shifted.metrics()).toMatch(

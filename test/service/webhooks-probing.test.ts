@@ -69,7 +69,9 @@ describe('an instance on a public address', () => {
     const shop = callerWith(instance, { CM_KEY: key });
     for (const host of ['127.0.0.1', 'localhost', '[::1]', '127.1']) {
       const made = await shop.send('POST', '/webhooks', {
-        ...{ name: 'shop', targetUrl: `http://${host}:5432/hook`, subscribedActions: ['key.created'] },
+        name: 'shop',
+        targetUrl: `http://${host}:5432/hook`,
+        subscribedActions: ['key.created'],
       });
       expect(made.status, host).toBe(422);
       expect(await made.json()).toMatchObject({ errors: [{ pointer: '/targetUrl' }] });

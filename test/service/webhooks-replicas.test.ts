@@ -25,7 +25,9 @@ function startReplica({ databaseUrl, secrets }: TestInstance) {
   const pool = createPool({ url: databaseUrl, schema: 'webhooks', log });
   const outbound = createOutboundClient({ allowedNetworks: ['127.0.0.0/8'] });
   const job = createDeliveryJob({
-    ...{ db: createDatabase({ pool }), outbound, log },
+    db: createDatabase({ pool }),
+    outbound,
+    log,
     secrets: createSecretBox(secrets.webhookSealing),
   });
   job.start();

@@ -40,14 +40,14 @@ describe('a webhook', () => {
     expect(call?.headers['content-type']).toMatch(/^application\/cloudevents\+json/);
     const delivery = await deliveryThat(shop, webhook, ({ status }) => status === 'DELIVERED');
     expect(delivery).toMatchObject({
-      ...{
-        webhookId: webhook.id,
-        action: 'consent.created',
-        sourceId: transaction.id,
-        statusCode: 204,
-        attempts: 1,
-      },
-      ...{ redelivery: false, duration: expect.any(Number), deliveredAt: expect.any(String) },
+      webhookId: webhook.id,
+      action: 'consent.created',
+      sourceId: transaction.id,
+      statusCode: 204,
+      attempts: 1,
+      redelivery: false,
+      duration: expect.any(Number),
+      deliveredAt: expect.any(String),
     });
     expect(delivery).not.toHaveProperty('nextAttemptAt');
   });

@@ -2,7 +2,10 @@ import nock from 'nock';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { fetchIssuerKeys } from '../../services/auth/tokens/issuer-keys.ts';
 
-/** An issuer on the internet, by https and with a name, as no test can start one: it answers whatever the test wants. */
+/**
+ * An issuer on the internet, by https and with a name, as no test can start one: it answers whatever the test
+ * wants.
+ */
 const issuer = 'https://login.example.org/realms/clinic';
 const origin = 'https://login.example.org';
 const keys = { keys: [{ kty: 'EC', crv: 'P-256', kid: 'a' }] };

@@ -18,7 +18,11 @@ function queuesOf(targets: Record<string, number>, changes: Partial<DueRow> = {}
 
 function rowsOf(targetKey: string, count: number, changes: Partial<DueRow> = {}): DueRow[] {
   return Array.from({ length: count }, (_, index) => ({
-    ...{ id: `${targetKey}${index + 1}`, attempts: 0, targetKey, targetFailures: 0, generation: '' },
+    id: `${targetKey}${index + 1}`,
+    attempts: 0,
+    targetKey,
+    targetFailures: 0,
+    generation: '',
     ...changes,
   }));
 }

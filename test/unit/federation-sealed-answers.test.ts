@@ -150,7 +150,9 @@ describe('answers sealed to their owner', () => {
   ])('that hold %s are refused', async (plaintext) => {
     const sealed = await new CompactEncrypt(new TextEncoder().encode(plaintext))
       .setProtectedHeader({
-        ...{ alg: 'ECDH-ES', enc: 'A256GCM', typ: 'accord-answers' },
+        alg: 'ECDH-ES',
+        enc: 'A256GCM',
+        typ: 'accord-answers',
         kid: owner.kid,
         ...header,
       })

@@ -32,7 +32,8 @@ it('seals the asked elements and answers under the owner’s own identifiers', a
       const content = { lang: 'en' };
       const part = await sealPart(
         {
-          ...{ location: `https://${at}`, name: 'Lab' },
+          location: `https://${at}`,
+          name: 'Lab',
           info: { identifier: `element/information/${info}@${at}/${infoSerial}` } as DescribedInformation,
           asked: all.map((each) => ({ identifier: there(each), content }) as DescribedElement),
           answers: all.flatMap((each) =>
@@ -50,7 +51,8 @@ it('seals the asked elements and answers under the owner’s own identifiers', a
         opened: true,
         header: { sid: part.sid, leader, digest: askedDigest(asked), exp: Math.ceil(until.getTime() / 1000) },
         content: {
-          ...{ language: 'fr', ...asked },
+          language: 'fr',
+          ...asked,
           answers: JSON.parse(JSON.stringify(Object.fromEntries(answered))),
         },
       });

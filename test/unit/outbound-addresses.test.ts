@@ -5,7 +5,10 @@ import { createAddressRules } from '#lib/outbound/address-rules.ts';
 
 const publicOnly = createAddressRules([]);
 
-/** First and last address of each block of the IANA IPv4 Special-Purpose Address Registry, of multicast and of reserved space. */
+/**
+ * First and last address of each block of the IANA IPv4 Special-Purpose Address Registry, of multicast and of
+ * reserved space.
+ */
 const special = [
   ...['0.0.0.0-0.255.255.255', '10.0.0.0-10.255.255.255', '100.64.0.0-100.127.255.255'],
   ...['127.0.0.0-127.255.255.255', '169.254.0.0-169.254.255.255', '172.16.0.0-172.31.255.255'],

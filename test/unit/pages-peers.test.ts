@@ -18,7 +18,10 @@ function owned(owner: string, host: string, language: SampleLanguage = 'en'): Fo
   return { ...research, owner, identifier: `element/processing/study@${host}/1.0` };
 }
 const peer = (name: string, host: string, more: Partial<FormPeer> = {}): FormPeer => ({
-  ...{ name, location: `https://${host}`, info: null, elements: [owned(name, host)] },
+  name,
+  location: `https://${host}`,
+  info: null,
+  elements: [owned(name, host)],
   ...more,
 });
 function form(peers: FormPeer[], language: SampleLanguage = 'en') {

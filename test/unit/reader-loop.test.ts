@@ -7,15 +7,26 @@ import { createLogger } from '#lib/observability/logger.ts';
 type Listener = (event: { payload: unknown }) => void;
 
 const eventNames = [
-  'CONNECT', 'FETCH', 'HEARTBEAT', 'START_BATCH_PROCESS', 'END_BATCH_PROCESS', 'GROUP_JOIN', 'REBALANCING', 'REQUEST', 'REQUEST_TIMEOUT',
+  'CONNECT',
+  'FETCH',
+  'HEARTBEAT',
+  'START_BATCH_PROCESS',
+  'END_BATCH_PROCESS',
+  'GROUP_JOIN',
+  'REBALANCING',
+  'REQUEST',
+  'REQUEST_TIMEOUT',
   'CRASH',
-]; // biome-ignore format: one glance
+];
 
 /** A consumer that does what it is told to, as kafkajs might. */
 function makeConsumer(groupId: string) {
   const listeners = new Map<string, Listener[]>();
   const made = {
-    ...{ groupId, cuts: 0, left: 0, hangs: false },
+    groupId,
+    cuts: 0,
+    left: 0,
+    hangs: false,
     eachBatch: undefined as ((payload: EachBatchPayload) => Promise<void>) | undefined,
     tell(name: string, payload: unknown = {}) {
       for (const listener of listeners.get(name) ?? []) listener({ payload });
@@ -173,7 +184,10 @@ describe('a reader of a topic', () => {
     const heartbeat = vi.fn(async () => {});
     const read = consumers[0]?.eachBatch?.({
       batch: { partition: 0, highWatermark: '1', messages: [{ offset: '0', value: null }] },
-      ...{ heartbeat, resolveOffset: () => {}, isRunning: () => true, isStale: () => false },
+      heartbeat,
+      resolveOffset: () => {},
+      isRunning: () => true,
+      isStale: () => false,
       uncommittedOffsets: () => ({ topics: [] }),
       commitOffsetsIfNecessary: async () => {},
     } as unknown as EachBatchPayload);

@@ -66,7 +66,10 @@ export interface NewClient {
   isPublic: boolean;
 }
 
-/** Registers a client. @returns output for the operator, with the secret, which is not shown again. @throws StartupError. */
+/**
+ * Registers a client. @returns output for the operator, with the secret, which is not shown again. @throws
+ * StartupError.
+ */
 export async function addClient(db: Database, keyedHash: KeyedHash, client: NewClient): Promise<string> {
   const fault = faultOf(client);
   if (fault) throw new StartupError(fault);

@@ -17,7 +17,9 @@ interface Dependencies {
 
 const maxName = 255;
 
-/** Creates an API key. @returns its row, and the key itself, which is not stored. @throws Failure `invalid`. */
+/**
+ * Creates an API key. @returns its row, and the key itself, which is not stored. @throws Failure `invalid`.
+ */
 export async function createKey(
   { db, keyedHash, baseUrl, wake }: Dependencies,
   input: { name: string; scope: string },

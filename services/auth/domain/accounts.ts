@@ -48,7 +48,10 @@ export const demoPassword = 'demo';
 
 const prefix = 'demo-';
 
-/** Accounts of demo mode (DEMO in docs/operations.md, "Settings"). They are not stored, so they disappear with DEMO. */
+/**
+ * Accounts of demo mode (DEMO in docs/operations.md, "Settings"). They are not stored, so they disappear with
+ * DEMO.
+ */
 export const demoAccounts: readonly Account[] = [
   { id: `${prefix}admin`, name: 'admin', role: 'admin' },
   { id: `${prefix}operator`, name: 'operator', role: 'operator' },

@@ -1,7 +1,9 @@
 import { createHmac, createSecretKey, type KeyObject, randomBytes, timingSafeEqual } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 
-/** OWNER: calls the API like an operator. PEER: pairs with one peer, once (docs/interface.md, "Credentials"). */
+/**
+ * OWNER: calls the API like an operator. PEER: pairs with one peer, once (docs/interface.md, "Credentials").
+ */
 export type KeyScope = 'OWNER' | 'PEER';
 
 const pattern = /^acc_([0-9a-f]{32})_[0-9A-Za-z]{43}_([0-9A-Za-z]{6})$/;

@@ -13,7 +13,10 @@ export interface ReadCredentials {
   malformed: boolean;
 }
 
-/** Sorts credentials by kind. `Basic` holds a plain key, or base64 as `curl -u <key>:` sends it (docs/interface.md, "Credentials"). */
+/**
+ * Sorts credentials by kind. `Basic` holds a plain key, or base64 as `curl -u <key>:` sends it
+ * (docs/interface.md, "Credentials").
+ */
 export function readCredentials({ authorization, apiKey }: Credentials): ReadCredentials {
   const keys = apiKey === undefined ? [] : [apiKey.trim()];
   if (authorization === undefined) return { keys, malformed: false };
@@ -53,8 +56,9 @@ export interface JudgedCredentials {
 }
 
 /**
- * Combines several credentials (docs/interface.md, "Credentials"): an invalid key is refused; a valid one is accepted whatever
- * the Authorization header holds; valid credentials add up. A key from a browser page is forbidden.
+ * Combines several credentials (docs/interface.md, "Credentials"): an invalid key is refused; a valid one is
+ * accepted whatever the Authorization header holds; valid credentials add up. A key from a browser page is
+ * forbidden.
  * @throws Failure `unavailable` if the only credential is a token whose issuer is unreachable.
  */
 export function judgeCredentials({ keys, token, malformed, browser }: JudgedCredentials): Introspection {
@@ -79,7 +83,9 @@ export function judgeCredentials({ keys, token, malformed, browser }: JudgedCred
   return token || malformed ? { result: 'bad-authorization' } : { result: 'none' };
 }
 
-/** Unites roles, prefers the person's name and subject, and counts requests for the first credential, the key. */
+/**
+ * Unites roles, prefers the person's name and subject, and counts requests for the first credential, the key.
+ */
 function unite(one: Principal, other: Principal): Principal {
   const person = other.subject === undefined ? one : other;
   return {

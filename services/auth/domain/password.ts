@@ -23,7 +23,10 @@ export function hashPassword(password: string): Promise<string> {
   return hash(toNfc(password), parameters);
 }
 
-/** Verifies passwords. Without a stored hash it takes as long and returns false, so that timing does not reveal usernames. */
+/**
+ * Verifies passwords. Without a stored hash it takes as long and returns false, so that timing does not
+ * reveal usernames.
+ */
 export interface PasswordVerifier {
   verify(password: string, stored: string | undefined): Promise<boolean>;
 }

@@ -33,7 +33,10 @@ function publicClient(id: string, passwordGrant: boolean): ClientMetadata {
   };
 }
 
-/** The metadata of a registered client. `client_secret` holds the stored hash, which compareClientSecret reads. */
+/**
+ * The metadata of a registered client. `client_secret` holds the stored hash, which compareClientSecret
+ * reads.
+ */
 function storedClient({ id, role, secretHash, redirectUris }: ClientRow): ClientMetadata {
   const signsIn = redirectUris.length > 0;
   return {

@@ -102,7 +102,10 @@ const disableIssuerCors: Middleware = (ctx, next) => {
   return next();
 };
 
-/** oidc-provider derives URLs and secure cookies from the request's origin; this makes it AUTH_URL's, whatever Host says. */
+/**
+ * oidc-provider derives URLs and secure cookies from the request's origin; this makes it AUTH_URL's, whatever
+ * Host says.
+ */
 function pinOrigin(app: Koa, url: URL): void {
   Object.defineProperties(app.request, {
     origin: { get: () => url.origin },

@@ -124,7 +124,10 @@ function findAccountIn(accounts: AccountDirectory): Configuration['findAccount']
   };
 }
 
-/** Each authorization asks for the password: there is no single sign-on. The instance's own clients need no consent. */
+/**
+ * Each authorization asks for the password: there is no single sign-on. The instance's own clients need no
+ * consent.
+ */
 function signInPolicy() {
   const policy = interactionPolicy.base();
   policy.remove('consent');

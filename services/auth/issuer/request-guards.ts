@@ -6,8 +6,8 @@ import { sendPage } from '#lib/http/send.ts';
 import { maxFormBytes, type Pages } from './render-pages.ts';
 
 /**
- * Accepts only the issuer's exact paths; all others at or below its path are not found. oidc-provider also accepts other
- * letter case, escapes and trailing slashes, which would bypass the limits and checks here.
+ * Accepts only the issuer's exact paths; all others at or below its path are not found. oidc-provider also
+ * accepts other letter case, escapes and trailing slashes, which would bypass the limits and checks here.
  * Reads form bodies before admission, because the client decides how long that takes.
  */
 export function issuerPaths({
@@ -46,10 +46,11 @@ export function issuerPaths({
 
 /**
  * Rejects authorization requests that oidc-provider would accept:
- * - the response mode `form_post`, whose page needs an inline script (docs/security.md, "Pages"). oidc-provider cannot disable
- *   it, so it is removed from its metadata here too;
+ * - the response mode `form_post`, whose page needs an inline script (docs/security.md, "Pages").
+ * oidc-provider cannot disable it, so it is removed from its metadata here too;
  * - NUL characters, which PostgreSQL's jsonb cannot store;
- * - too many from one address in a minute, because each is stored until it is completed or ten minutes are over.
+ * - too many from one address in a minute, because each is stored until it is completed or ten minutes are
+ * over.
  */
 export function guardAuthorization({
   issuerPath,

@@ -15,8 +15,9 @@ const bodyFaults = new Set<ProblemCode>(['malformed', 'too-large', 'unsupported-
 const maxBytes = 56 * 1024;
 
 /**
- * Routes every path of the token endpoint (openapi.yaml) to the one that oidc-provider serves. Reads the body before admission,
- * because the client decides how long that takes, and limits failed credentials. Errors have OAuth's format (RFC 6749 §5.2).
+ * Routes every path of the token endpoint (openapi.yaml) to the one that oidc-provider serves. Reads the body
+ * before admission, because the client decides how long that takes, and limits failed credentials. Errors
+ * have OAuth's format (RFC 6749 §5.2).
  * @param isTokenEndpoint whether a path is one of its paths. @param issuerPath path of AUTH_URL.
  */
 export function tokenEndpoint({
@@ -72,7 +73,9 @@ export function tokenPaths(issuerPath: string): (path: string) => boolean {
     });
 }
 
-/** Sends failures that are not about credentials: a bad body, too many attempts, an unavailable dependency. */
+/**
+ * Sends failures that are not about credentials: a bad body, too many attempts, an unavailable dependency.
+ */
 function sendError(ctx: Context, failure: Failure): void {
   const isOfBody = bodyFaults.has(failure.code);
   if (!isOfBody && failure.code !== 'too-many-requests' && failure.code !== 'unavailable') throw failure;

@@ -25,7 +25,10 @@ export async function grantWithoutConsent(
 const refused =
   'The username or password is wrong, or there were too many failed attempts in the last 5 minutes.';
 
-/** The password grant (RFC 6749 §4.3) for existing scripts; PASSWORD_GRANT=false disables it (docs/security.md, "Deviations"). */
+/**
+ * The password grant (RFC 6749 §4.3) for existing scripts; PASSWORD_GRANT=false disables it
+ * (docs/security.md, "Deviations").
+ */
 export function passwordGrant({
   signIn,
   audience,
@@ -60,7 +63,10 @@ export function passwordGrant({
   };
 }
 
-/** The API as a resource (RFC 8707). Its access tokens are JWTs (RFC 9068) with the base URL as their audience. */
+/**
+ * The API as a resource (RFC 8707). Its access tokens are JWTs (RFC 9068) with the base URL as their
+ * audience.
+ */
 export function resourceServer(resource: string, baseUrl: string, tokenSeconds: number): ResourceServer {
   if (resource !== baseUrl) throw new errors.InvalidTarget();
   return {
@@ -72,7 +78,10 @@ export function resourceServer(resource: string, baseUrl: string, tokenSeconds: 
   };
 }
 
-/** Claims of access tokens: a person's name and role; a client's role without a name, so that it is not a subject. */
+/**
+ * Claims of access tokens: a person's name and role; a client's role without a name, so that it is not a
+ * subject.
+ */
 export function extraTokenClaims(accounts: AccountDirectory) {
   return async (_ctx: KoaContextWithOIDC, token: { accountId?: string } | ClientCredentials) => {
     if ('accountId' in token && token.accountId) {

@@ -4,8 +4,8 @@ import { clientNetwork } from '#lib/http/client-address.ts';
 import type { RateLimiter } from '#lib/http/rate-limits.ts';
 
 /**
- * Limits failed credentials per address. Counts each attempt when it starts, so that concurrent attempts cannot exceed the limit,
- * and uncounts successful ones.
+ * Limits failed credentials per address. Counts each attempt when it starts, so that concurrent attempts
+ * cannot exceed the limit, and uncounts successful ones.
  * @throws Failure `too-many-requests`.
  */
 export type GuessGuard = <Result>(
@@ -14,7 +14,9 @@ export type GuessGuard = <Result>(
   isRefused: (result: Result) => boolean,
 ) => Promise<Result>;
 
-/** Concurrent attempts per address; others wait, so that many simultaneous sign-ins do not exceed the limit. */
+/**
+ * Concurrent attempts per address; others wait, so that many simultaneous sign-ins do not exceed the limit.
+ */
 const maxConcurrent = 16;
 
 export function createGuessGuard({

@@ -39,7 +39,10 @@ export interface KeyVerifier {
 
 const minuteMs = 60_000;
 
-/** A PEER key that can still pair is valid but has no roles, so calls get a 403; afterwards it is invalid (docs/interface.md, "Credentials"). */
+/**
+ * A PEER key that can still pair is valid but has no roles, so calls get a 403; afterwards it is invalid
+ * (docs/interface.md, "Credentials").
+ */
 export function createKeyVerifier({
   db,
   keyedHash,

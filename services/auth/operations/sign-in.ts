@@ -51,16 +51,23 @@ export async function createAccountDirectory({
   };
 }
 
-/** Verifies a username and password. @returns undefined for a wrong name or password and for too many attempts. */
+/**
+ * Verifies a username and password. @returns undefined for a wrong name or password and for too many
+ * attempts.
+ */
 export type SignIn = (ctx: Context, name: string, password: string) => Promise<Account | undefined>;
 
 /**
- * Failed attempts of a name in 5 minutes. Beyond, attempts from the same address fail, and attempts from all addresses are
- * paced to one per second: guessing stays slow, and an attacker cannot lock out the owner, who has another address.
+ * Failed attempts of a name in 5 minutes. Beyond, attempts from the same address fail, and attempts from all
+ * addresses are paced to one per second: guessing stays slow, and an attacker cannot lock out the owner, who
+ * has another address.
  */
 const maxAttempts = 10;
 
-/** Concurrent attempts of a name and address; below `maxAttempts`, so that concurrent sign-ins do not lock each other out. */
+/**
+ * Concurrent attempts of a name and address; below `maxAttempts`, so that concurrent sign-ins do not lock
+ * each other out.
+ */
 const maxConcurrent = 4;
 
 /** Concurrent password hashes; each takes 19 MiB and a core. */

@@ -64,7 +64,10 @@ export async function isSetupLinkOpen(db: Queries, digest: Buffer): Promise<bool
   return open;
 }
 
-/** Invalidates the link. @returns false if it is unknown, expired or used; of two concurrent calls one succeeds. */
+/**
+ * Invalidates the link. @returns false if it is unknown, expired or used; of two concurrent calls one
+ * succeeds.
+ */
 export async function takeSetupLink(db: Queries, digest: Buffer): Promise<boolean> {
   const row = await db.maybeOne(sql`
     DELETE FROM setup_links AS l

@@ -39,7 +39,10 @@ export function listKeys(
      ORDER BY k.created_at DESC, k.id DESC LIMIT ${limit}`);
 }
 
-/** Revokes a key; its row stays, so that its id is never reused. @returns undefined if there is no such active key. */
+/**
+ * Revokes a key; its row stays, so that its id is never reused. @returns undefined if there is no such active
+ * key.
+ */
 export function revokeKey(db: Queries, id: string): Promise<{ id: string; scope: KeyScope } | undefined> {
   return db.maybeOne(sql`
     UPDATE api_keys AS k SET revoked_at = accord_now()

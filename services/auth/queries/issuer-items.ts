@@ -44,7 +44,9 @@ export async function findItemByUid(
   );
 }
 
-/** Marks an item as consumed. @returns false if it was: of two concurrent exchanges of a code one succeeds. */
+/**
+ * Marks an item as consumed. @returns false if it was: of two concurrent exchanges of a code one succeeds.
+ */
 export async function consumeItem(db: Queries, model: string, id: string): Promise<boolean> {
   const row = await db.maybeOne(sql`
     UPDATE issuer_items AS i SET consumed_at = now()

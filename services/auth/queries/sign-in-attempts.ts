@@ -42,7 +42,9 @@ export async function reserveAttempt(db: Queries, name: Buffer): Promise<number 
   return row?.seconds;
 }
 
-/** After a success: deletes the attempts of the name from this address, and uncounts this one for the name. */
+/**
+ * After a success: deletes the attempts of the name from this address, and uncounts this one for the name.
+ */
 export async function forgiveAttempt(db: Queries, { name, nameAndAddress }: AttemptKeys): Promise<void> {
   await db.query(sql`
     WITH deleted AS (DELETE FROM sign_in_tries WHERE name_digest = ${nameAndAddress})

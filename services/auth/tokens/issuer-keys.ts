@@ -34,7 +34,8 @@ interface Fetched {
 }
 
 /**
- * Caches an issuer's public keys. An unknown key id means a new key or a forged token, so it causes a fetch, but not too often.
+ * Caches an issuer's public keys. An unknown key id means a new key or a forged token, so it causes a fetch,
+ * but not too often.
  * @param fetchKeys reads the issuer's JWKS.
  */
 export function createKeySource({
@@ -98,8 +99,9 @@ const timeoutMs = 3_000;
 const maxBytes = 1024 * 1024;
 
 /**
- * Reads an issuer's JWKS by OpenID Connect Discovery. The operator configured the issuer, so its URLs are trusted
- * (docs/security.md, "Outbound"). The document must name this issuer (OpenID Connect Discovery 1.0 §4.3).
+ * Reads an issuer's JWKS by OpenID Connect Discovery. The operator configured the issuer, so its URLs are
+ * trusted (docs/security.md, "Outbound"). The document must name this issuer (OpenID Connect Discovery 1.0
+ * §4.3).
  */
 export async function fetchIssuerKeys(issuer: string): Promise<JSONWebKeySet> {
   const metadata = await fetchJson(`${issuer}/.well-known/openid-configuration`);

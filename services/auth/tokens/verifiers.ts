@@ -14,7 +14,10 @@ export interface TokenVerifier {
 /** Claims of the built-in issuer's tokens. */
 const paths = { roles: 'roles', subject: 'preferred_username' };
 
-/** Verifies the built-in issuer's access tokens (RFC 9068). Those of demo accounts are valid only in demo mode. */
+/**
+ * Verifies the built-in issuer's access tokens (RFC 9068). Those of demo accounts are valid only in demo
+ * mode.
+ */
 export function createOwnVerifier({
   issuer,
   audience,
@@ -51,13 +54,26 @@ export function createOwnVerifier({
 
 /** Only public-key algorithms: with HMAC, the public key could be used to forge tokens (RFC 8725 §3.1). */
 const algorithms = [
-  'ES256', 'ES384', 'ES512', 'PS256', 'PS384', 'PS512', 'RS256', 'RS384', 'RS512', 'EdDSA', 'Ed25519',
-]; // biome-ignore format: one glance
+  'ES256',
+  'ES384',
+  'ES512',
+  'PS256',
+  'PS384',
+  'PS512',
+  'RS256',
+  'RS384',
+  'RS512',
+  'EdDSA',
+  'Ed25519',
+];
 
 /** Accepted `typ` values; many issuers send none or the generic one. */
 const accessTokenTypes = new Set([undefined, 'jwt', 'at+jwt', 'application/at+jwt']);
 
-/** Verifies access tokens of an outside issuer (OIDC_ISSUER). @param audience required audience; null accepts any. */
+/**
+ * Verifies access tokens of an outside issuer (OIDC_ISSUER). @param audience required audience; null accepts
+ * any.
+ */
 export function createOutsideVerifier({
   issuer,
   audience,

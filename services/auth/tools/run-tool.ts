@@ -15,7 +15,8 @@ import { Failure, StartupError } from '#lib/errors/fail.ts';
 import { createLogger } from '#lib/observability/logger.ts';
 
 /**
- * Runs an operator's command on the service's database and prints its output. A StartupError prints its message and exits with 1.
+ * Runs an operator's command on the service's database and prints its output. A StartupError prints its
+ * message and exits with 1.
  * @param prepare reads arguments and input before the database is opened.
  */
 export async function runTool(

@@ -46,7 +46,9 @@ export function createOperations({
   const peerContents = createContentCache((ids) => readPeerContents(db, ids));
   const languages = { pages: renderer.languages, instance: defaultLanguage };
   const readPeerParts = createReadPeerParts({
-    ...{ contents: peerContents, staleDays: peers.staleDays, ownName: instance.name },
+    contents: peerContents,
+    staleDays: peers.staleDays,
+    ownName: instance.name,
   });
   const readForm = createReadForm({ db, contents, readPeerParts, languages });
   const describeForm = createDescribeForm({ readForm });
@@ -55,7 +57,9 @@ export function createOperations({
     describeForm,
     renderForm: createRenderForm({ describeForm, renderer }),
     checkAnswers: createCheckAnswers({
-      ...{ db, contents, readForm },
+      db,
+      contents,
+      readForm,
       readFormerOfPeers: createReadFormerOfPeers({ db, contents: peerContents }),
       sealParts: createSealParts({ leader: instance.baseUrl }),
     }),

@@ -29,7 +29,8 @@ function wholePage(page: FormOutline, layout: PinnedLayout, description: FormDes
   const described = new Map(description.elements.map((element) => [element.identifier, element]));
   return {
     ...page,
-    ...{ language, theme },
+    language,
+    theme,
     info: { ...description.info, previous: null },
     elements: page.elements.flatMap(({ identifier, previous }) => {
       const element = described.get(identifier);

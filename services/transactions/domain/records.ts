@@ -72,7 +72,9 @@ export function validRecords(
   );
 }
 
-/** The subject's valid answer to an element; options are matched by position and shown in the current texts. */
+/**
+ * The subject's valid answer to an element; options are matched by position and shown in the current texts.
+ */
 export function previousAnswer(
   element: DescribedElement,
   valid: readonly EarlierRecord[],

@@ -23,7 +23,9 @@ import {
 interface Dependencies {
   db: Database;
   secrets: SecretBox;
-  /** Why a URL must not be called; undefined if it may be, or if its name cannot be resolved at the moment. */
+  /**
+   * Why a URL must not be called; undefined if it may be, or if its name cannot be resolved at the moment.
+   */
   refuseTarget(url: string): Promise<string | undefined>;
   /** Tells the delivery engine that a delivery is due. */
   wake(): void;
@@ -51,7 +53,10 @@ export function createWebhookCommands({ db, secrets, refuseTarget, wake }: Depen
       return { webhook, secret };
     },
 
-    /** Changes a webhook. Pending deliveries are sent to a new URL at once. @throws Failure `not-found`, `invalid`. */
+    /**
+     * Changes a webhook. Pending deliveries are sent to a new URL at once. @throws Failure `not-found`,
+     * `invalid`.
+     */
     async update(id: string, input: WebhookInput): Promise<Webhook> {
       const refusal = input.targetUrl === undefined ? undefined : await refuseTarget(input.targetUrl);
       const { name, targetUrl, subscribedActions } = readWebhook(input, refusal);
@@ -87,7 +92,10 @@ export function createWebhookCommands({ db, secrets, refuseTarget, wake }: Depen
       return { webhook, secret };
     },
 
-    /** Resumes a paused webhook; its pending deliveries are due at once. An active one is unchanged. @throws Failure `not-found`. */
+    /**
+     * Resumes a paused webhook; its pending deliveries are due at once. An active one is unchanged. @throws
+     * Failure `not-found`.
+     */
     async resume(id: string): Promise<Webhook> {
       // Nothing is attempted while the webhook is paused, so most rows are changed before it is locked.
       if ((await findWebhook(db, id))?.state === 'PAUSED') while (await restartDeliveries(db, id));
@@ -103,7 +111,8 @@ export function createWebhookCommands({ db, secrets, refuseTarget, wake }: Depen
     },
 
     /**
-     * Sends a message again, as a new delivery with the same `webhook-id`; a pending delivery becomes due now instead.
+     * Sends a message again, as a new delivery with the same `webhook-id`; a pending delivery becomes due now
+     * instead.
      * @throws Failure `not-found`, or `wrong-state` while the webhook is paused.
      */
     async redeliver(delivery: { webhook: string; id: string }): Promise<Delivery> {

@@ -7,10 +7,15 @@ import { queueDeliveries, subscribedNames } from '../queries/deliveries.ts';
 const consumer = 'webhooks';
 const topics: readonly Topic[] = ['accord.consents', 'accord.models', 'accord.keys', 'accord.peers'];
 
-/** Compacted topics keep events for ever. Older ones are skipped: their inbox entries may have been deleted. */
+/**
+ * Compacted topics keep events for ever. Older ones are skipped: their inbox entries may have been deleted.
+ */
 const maxAgeMs = (keptDays - 2) * 86_400_000;
 
-/** Turns events into deliveries, once per event and webhook. @param wake tells the delivery engine that one is due. */
+/**
+ * Turns events into deliveries, once per event and webhook. @param wake tells the delivery engine that one is
+ * due.
+ */
 export function queueEvents({ bus, db, wake }: { bus: EventBus; db: Database; wake: () => void }): void {
   const reader = sharedReader({ name: consumer, db });
   const isSubscribed = createSubscriptionCheck(db);
@@ -19,7 +24,8 @@ export function queueEvents({ bus, db, wake }: { bus: EventBus; db: Database; wa
       const action = actionOf(event.type);
       if (action === undefined || Date.parse(event.time) < Date.now() - maxAgeMs) return;
       const names = namesOf(action);
-      // Most events have no subscriber: a read instead of a COMMIT. Without an effect there is no inbox entry to write.
+      // Most events have no subscriber: a read instead of a COMMIT. Without an effect there is no inbox entry
+      // to write.
       if (!(await isSubscribed(names, arrivedAt))) return;
       if ((await queueDeliveries(db, { event, action, names, consumer })) > 0) wake();
     });

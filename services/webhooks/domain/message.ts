@@ -26,7 +26,8 @@ export function drawSecret(): string {
 /**
  * Writes an event in the structured mode of CloudEvents 1.0 and signs it as Standard Webhooks requires.
  * @param id `webhook-id`. @param sentAt seconds since 1970; receivers reject old messages.
- * @param secrets the current one, and the previous one while it still signs: receivers accept any of the signatures.
+ * @param secrets the current one, and the previous one while it still signs: receivers accept any of the
+ * signatures.
  */
 export function writeMessage(
   event: CarriedEvent,

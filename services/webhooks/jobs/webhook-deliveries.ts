@@ -36,7 +36,10 @@ export interface WebhookRow extends DueRow {
   secret: Buffer;
   /** The secret before the last change, while it still signs; null afterwards. */
   formerSecret: Buffer | null;
-  /** Database time when the row was read, in seconds since 1970: receivers reject signatures dated by a wrong clock. */
+  /**
+   * Database time when the row was read, in seconds since 1970: receivers reject signatures dated by a wrong
+   * clock.
+   */
   readAtTime: number;
 }
 
@@ -86,7 +89,9 @@ export function createDeliveryJob({ metrics, ...parts }: Dependencies): Delivery
   });
 }
 
-/** The kind `webhook`: the target is a webhook, a delivery is one event, signed as Standard Webhooks requires. */
+/**
+ * The kind `webhook`: the target is a webhook, a delivery is one event, signed as Standard Webhooks requires.
+ */
 function createWebhookDeliveries({
   outbound,
   secrets,
@@ -147,8 +152,8 @@ function readStatus(statusCode: number): AttemptResult<WebhookFacts> {
 const certificateFaults = /^(CERT_|ERR_TLS_CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_)/;
 
 /**
- * The reason that clients see. It does not distinguish closed ports, filtered ports and other protocols, so that a
- * webhook cannot be used as a port scanner. The log has the exact reason.
+ * The reason that clients see. It does not distinguish closed ports, filtered ports and other protocols, so
+ * that a webhook cannot be used as a port scanner. The log has the exact reason.
  */
 function publicReason({ reason, code, message }: OutboundFailed): string {
   const isServerFault = reason === 'dns' || (reason === 'tls' && certificateFaults.test(code ?? ''));

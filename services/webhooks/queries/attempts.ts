@@ -8,7 +8,9 @@ type Attempt = Pick<
   'row' | 'ending' | 'facts' | 'ms' | 'waitMs'
 >;
 
-/** Records successful attempts. Locks rows in the order of their ids, as every statement that changes several. */
+/**
+ * Records successful attempts. Locks rows in the order of their ids, as every statement that changes several.
+ */
 export async function markDelivered(
   tx: Queries,
   attempts: readonly Pick<Attempt, 'row' | 'facts' | 'ms'>[],
@@ -41,7 +43,8 @@ export async function markFailed(tx: Queries, { row, ending, facts, ms, waitMs }
 }
 
 /**
- * Records a failure of a webhook's endpoint, and pauses the webhook if the endpoint is gone or has failed for too long.
+ * Records a failure of a webhook's endpoint, and pauses the webhook if the endpoint is gone or has failed for
+ * too long.
  * @returns whether the webhook is now paused.
  */
 export async function recordFailure(

@@ -23,9 +23,11 @@ export async function subscribedNames(db: Queries): Promise<ReadonlySet<string>>
 }
 
 /**
- * Creates a delivery of an event for every subscribed webhook, paused or not, and its inbox entry in the same statement,
- * so that a repeated event has no effect. Webhooks do not receive events from before their creation.
- * @param names the action and its aliases. @param consumer of the inbox entry. @returns the number of deliveries.
+ * Creates a delivery of an event for every subscribed webhook, paused or not, and its inbox entry in the same
+ * statement, so that a repeated event has no effect. Webhooks do not receive events from before their
+ * creation.
+ * @param names the action and its aliases. @param consumer of the inbox entry. @returns the number of
+ * deliveries.
  */
 export async function queueDeliveries(
   db: Queries,
@@ -88,10 +90,14 @@ export function expediteDelivery(
     RETURNING ${columns}`);
 }
 
-/** Rows per statement: after days of failure a webhook has more rows than one statement can change in time. */
+/**
+ * Rows per statement: after days of failure a webhook has more rows than one statement can change in time.
+ */
 const batchSize = 5_000;
 
-/** Makes one batch of pending deliveries due now, with all their attempts. @returns whether there may be more. */
+/**
+ * Makes one batch of pending deliveries due now, with all their attempts. @returns whether there may be more.
+ */
 export async function restartDeliveries(db: Queries, webhook: string): Promise<boolean> {
   const restarted = await db.query(sql`
     UPDATE deliveries SET not_before = least(not_before, accord_now()), attempts = 0
@@ -125,7 +131,10 @@ export async function deleteOldDeliveries(
   return deleted.length;
 }
 
-/** For metrics: pending deliveries of active webhooks (counted up to 100,000) and the age of the oldest due one. */
+/**
+ * For metrics: pending deliveries of active webhooks (counted up to 100,000) and the age of the oldest due
+ * one.
+ */
 export function waitingDeliveries(
   db: Queries,
 ): Promise<{ kind: string; rows: number; oldestSeconds: number }[]> {

@@ -2,15 +2,15 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 
-// `npm run citations` fails if a file cites a document, a heading or an ADR that the repository does not
+// `npm run lint:citations` fails if a file cites a document, a heading or an ADR that the repository does not
 // have.
 const root = new URL('../../../', import.meta.url).pathname;
 
 /** A citation that leads nowhere, as `path:line: what is missing`. */
 type Fault = string;
 
-/** What ignores citations: files that are generated, or that tests read as data. */
-const ignored = /(\.gen\.ts|package-lock\.json|\.png)$/;
+/** Files that are generated, binary, or never edited once they exist (migrations). */
+const ignored = /(\.gen\.ts|package-lock\.json|\.png|migrations\/\w+\.sql)$/;
 const listed = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], {
   cwd: root,
   encoding: 'utf8',
