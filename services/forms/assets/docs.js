@@ -1,5 +1,4 @@
-// Pages for developers: copy buttons, the events of an embedded form, trying out operations. Every page reads
-// without it.
+// Pages for developers: copy buttons, the events of an embedded form, trying out operations. Every page reads without it.
 (() => {
   for (const button of document.querySelectorAll('[data-copy]')) offerCopy(button);
 
@@ -34,10 +33,7 @@
   const filter = document.querySelector('[data-filter]');
   if (filter) offerFilter(filter);
 
-  /**
-   * Copies the lines under a button, and says so to eyes and screen readers. Where that is not allowed, the
-   * lines are selected.
-   */
+  /** Copies the lines under a button, and says so to eyes and screen readers. Where that is not allowed, the lines are selected. */
   function offerCopy(button) {
     const lines = button.closest('.command').querySelector('pre');
     const status = document.querySelector('[data-copy-status]');
@@ -117,9 +113,8 @@
   }
 
   /**
-   * Fills what a reply tells into the forms of other operations: the id of what was made or read into
-   * addresses below it, a transaction's token into `t`, and the first answer allowed to each question into
-   * the answers. @returns names of what was filled in.
+   * Fills what a reply tells into the forms of other operations: the id of what was made or read into addresses below it, a transaction's
+   * token into `t`, and the first answer allowed to each question into the answers. @returns names of what was filled in.
    */
   function carry(form, reply) {
     const first = Array.isArray(reply) ? reply[0] : (reply?.values?.[0] ?? reply);

@@ -1,6 +1,5 @@
-// What a page does beside showing itself: tell the page that embeds it where things stand, follow the
-// callback, wait, close. Nothing here is needed to read or answer a form. Settings are data attributes of
-// <body>; no answer ever leaves through here.
+// What a page does beside showing itself: tell the page that embeds it where things stand, follow the callback, wait, close.
+// Nothing here is needed to read or answer a form. Settings are data attributes of <body>; no answer ever leaves through here.
 (() => {
   const { page, transaction, state, origin, callback, delay, resizer, underWay, code } =
     document.body.dataset;
@@ -10,24 +9,19 @@
   const receiverOrigin = origin || (embedded ? '*' : '');
   const ended = ['committed', 'cancelled', 'timeout', 'rolledback'].includes(page);
 
-  /**
-   * To the exact origin if the transaction names one, else to the embedding page. Of an error its code alone.
-   */
+  /** To the exact origin if the transaction names one, else to the embedding page. Of an error its code alone. */
   function tell(type) {
     const message = code ? { type, code } : { type, transaction, state };
     if (receiver && receiverOrigin) receiver.postMessage(message, receiverOrigin);
   }
 
-  /**
-   * The words that host pages of this product family know; they travel inside iframe-resizer's own messages.
-   */
+  /** The words that host pages of this product family know; they travel inside iframe-resizer's own messages. */
   function tellResizer(message) {
     if (embedded) window.parentIFrame?.sendMessage(message, origin || '*');
   }
 
-  // Sending a form leads to this fragment (services/transactions/handlers/send.ts). It is taken out of the
-  // address at once, so Back, a reload, a bookmark and a link that was passed on are never followed by a
-  // redirect (WCAG 2.2.1).
+  // Sending a form leads to this fragment (services/transactions/handlers/send.ts). It is taken out of the address at once, so
+  // Back, a reload, a bookmark and a link that was passed on are never followed by a redirect (WCAG 2.2.1).
   const sentMark = '#sent';
   const interactions = ['pointerdown', 'wheel', 'touchstart', 'keydown', 'focusin', 'click', 'pagehide'];
   const [navigation] = performance.getEntriesByType('navigation');
@@ -47,9 +41,7 @@
   }
   if (justSent && callback && ended && !embedded) countDown(() => location.assign(callback));
 
-  /**
-   * Shows the note and calls `follow` after the delay, unless the person does anything on the page before.
-   */
+  /** Shows the note and calls `follow` after the delay, unless the person does anything on the page before. */
   function countDown(follow) {
     const note = document.querySelector('[data-follow]');
     const [text, announced, stay] = ['[data-left]', '[data-announced]', '[data-stay]'].map((part) =>
@@ -63,8 +55,7 @@
       const time = new Intl.NumberFormat(document.documentElement.lang, format).format(value);
       return { seconds, sentence: text.dataset.left.replace('{time}', time) };
     };
-    // The text that changes is not part of the live region: it is announced once at the start, and again at
-    // 30 and at 10 seconds.
+    // The text that changes is not part of the live region: it is announced once at the start, and again at 30 and at 10 seconds.
     const show = () => {
       const { seconds, sentence: shown } = sentence();
       text.textContent = shown;
@@ -108,8 +99,7 @@
     const field = document.getElementById(event.target.closest('a')?.hash.slice(1) ?? '');
     if (!field) return;
     event.preventDefault();
-    // The fragment alone would put the field, and not its title and error, at the top; in a frame it would
-    // not move the page around it.
+    // The fragment alone would put the field, and not its title and error, at the top; in a frame it would not move the page around it.
     (field.closest('.question') ?? field.parentElement).scrollIntoView();
     field.focus({ preventScroll: true });
   });
@@ -144,8 +134,7 @@
   }
 
   if (underWay !== undefined) {
-    // Some peers have not answered yet. A part that has changed is put in place of the old one; another state
-    // is another page.
+    // Some peers have not answered yet. A part that has changed is put in place of the old one; another state is another page.
     const look = async (pause) => {
       const reply = await fetch(location.href, { headers: { Accept: 'text/html' } }).catch(() => undefined);
       const html = reply?.ok ? await reply.text().catch(() => '') : '';

@@ -1,23 +1,19 @@
 /**
- * Embeds a form of Accord in a page of another site. The frame fits its content; what happens in it is told
- * as events that bubble from the element. docs/embedding.md lists them.
+ * Embeds a form of Accord in a page of another site. The frame fits its content; what happens in it is told as events that bubble
+ * from the element. docs/embedding.md lists them.
  */
 
 /**
  * @typedef {object} EmbedOptions
- * @property {string} [title] Name of the frame for assistive technology. Default: "Consent form" in the
- * language of the page.
- * @property {'auto' | 'light' | 'dark'} [colorScheme] Colours of the form; `auto`, the default, follows the
- * page.
- * @property {(event: CustomEvent<AccordDetail>) => void} [onEvent] Called with every event, for frameworks
- * that prefer a function.
+ * @property {string} [title] Name of the frame for assistive technology. Default: "Consent form" in the language of the page.
+ * @property {'auto' | 'light' | 'dark'} [colorScheme] Colours of the form; `auto`, the default, follows the page.
+ * @property {(event: CustomEvent<AccordDetail>) => void} [onEvent] Called with every event, for frameworks that prefer a function.
  */
 
 /**
  * @typedef {object} AccordDetail
  * @property {string} [transaction] Id of the transaction.
- * @property {'CREATED' | 'SUBMITTED' | 'COMMITTED' | 'CANCELLED' | 'TIMEOUT' | 'ROLLBACK'} [state] State of
- * the transaction.
+ * @property {'CREATED' | 'SUBMITTED' | 'COMMITTED' | 'CANCELLED' | 'TIMEOUT' | 'ROLLBACK'} [state] State of the transaction.
  * @property {string} [url] Only of `accord:callback`: the page to go to.
  * @property {string} [code] Only of `accord:error`: a problem code, see /docs/problems.
  */
@@ -25,8 +21,7 @@
 /**
  * @typedef {object} Embedded
  * @property {HTMLIFrameElement} frame
- * @property {() => void} remove Removes the frame and every listener and timer. Dispatches no event. May be
- * called again.
+ * @property {() => void} remove Removes the frame and every listener and timer. Dispatches no event. May be called again.
  */
 
 /** @type {Record<string, string>} */
@@ -62,9 +57,8 @@ export function embed(target, url, { title, colorScheme = 'auto', onEvent } = {}
   const frame = document.createElement('iframe');
   frame.title = title || titles[document.documentElement.lang.slice(0, 2)] || titles.en || '';
   frame.src = address.href;
-  // Room for a short form from the start, so that the page below moves as little as possible. An empty frame
-  // is drawn opaque when its color scheme is not that of the page: `normal` avoids a white flash on a dark
-  // page.
+  // Room for a short form from the start, so that the page below moves as little as possible. An empty frame is drawn opaque when
+  // its color scheme is not that of the page: `normal` avoids a white flash on a dark page.
   const style = { display: 'block', width: '100%', minWidth: '100%', height: '40rem', border: '0' };
   Object.assign(frame.style, style, { borderRadius: '0.625rem', colorScheme: 'normal' });
 
@@ -72,10 +66,7 @@ export function embed(target, url, { title, colorScheme = 'auto', onEvent } = {}
   let last = {};
   let pages = 0;
 
-  /**
-   * @param {string} name @param {AccordDetail} detail @returns {boolean} false if the page cancelled the
-   * event.
-   */
+  /** @param {string} name @param {AccordDetail} detail @returns {boolean} false if the page cancelled the event. */
   function report(name, detail) {
     const event = new CustomEvent(`accord:${name}`, { bubbles: true, cancelable: true, detail });
     onEvent?.(event);
@@ -100,10 +91,7 @@ export function embed(target, url, { title, colorScheme = 'auto', onEvent } = {}
     return undefined;
   }
 
-  /**
-   * The messages of iframe-resizer 4, which the pages of a form send beside their own. @param {string}
-   * message
-   */
+  /** The messages of iframe-resizer 4, which the pages of a form send beside their own. @param {string} message */
   function resized(message) {
     if (message === '[iFrameResizerChild]Ready') {
       canResize = true;
@@ -160,8 +148,7 @@ export function embed(target, url, { title, colorScheme = 'auto', onEvent } = {}
 /**
  * The colours of the page behind an element, as the query parameter `colorScheme` names them.
  * @param {Element} element
- * @returns {'auto' | 'auto-light' | 'auto-dark'} `auto` where the page follows the reader's device, as the
- * form does by itself.
+ * @returns {'auto' | 'auto-light' | 'auto-dark'} `auto` where the page follows the reader's device, as the form does by itself.
  */
 function pageColors(element) {
   const device = window.matchMedia('(prefers-color-scheme: dark)').matches;
@@ -172,10 +159,7 @@ function pageColors(element) {
   return isDark ? 'auto-dark' : 'auto-light';
 }
 
-/**
- * @param {Element} element @returns {boolean | undefined} whether the nearest background is dark; undefined
- * if there is none.
- */
+/** @param {Element} element @returns {boolean | undefined} whether the nearest background is dark; undefined if there is none. */
 function paintedDark(element) {
   const context = Object.assign(document.createElement('canvas'), { width: 1, height: 1 }).getContext('2d', {
     willReadFrequently: true,

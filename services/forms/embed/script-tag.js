@@ -1,7 +1,6 @@
 window.Accord = { embed };
 
-// <script src="…/assets/embed.js" data-target="#consent" data-src="TRANSACTION_URL"> embeds a form without
-// further code.
+// <script src="…/assets/embed.js" data-target="#consent" data-src="TRANSACTION_URL"> embeds a form without further code.
 const { currentScript } = document;
 const { src, target, title, colorScheme } = currentScript?.dataset ?? {};
 if (src) {

@@ -174,12 +174,12 @@ export const bugs: Readonly<Record<string, Bug>> = {
   'sid-not-remembered': {
     what: 'the owner stores a part without remembering its sid',
     world: 'peers',
-    faults: [ownersReplyLost],
+    faults: Array(4).fill(ownersReplyLost),
     caught: /^I2: the part of \S+ is there twice at the owner/m,
     statements: [
       {
-        find: /(INSERT INTO submissions \(peer, sid, [\s\S]*?)VALUES \((\$\d+), (\$\d+),/,
-        replace: '$1VALUES ($2, left($3::text || gen_random_uuid(), 0) || left(md5(random()::text), 22),',
+        find: /(INSERT INTO submissions \(peer, sid,[^)]*\)\s+SELECT\s+\$\d+), (\$\d+),/,
+        replace: '$1, left($2::text, 0) || left(md5(random()::text), 22),',
       },
     ],
   },
@@ -242,8 +242,8 @@ export const bugs: Readonly<Record<string, Bug>> = {
     faults: [ownersReplyLost],
     caught: /^I8: \S+ is CANCELLED and (holds|its owner has)/m,
     statements: [
-      { find: /g\.positions, (?:'PENDING'|\$1),/, replace: "g.positions, 'COMMITTED'," },
-      { find: /(\$\d+), (?:NULL|\$1), g\."expiresAt"/, replace: '$1, $1, g."expiresAt"' },
+      { find: /g\.positions,\s+(?:'PENDING'|\$1),/, replace: "g.positions, 'COMMITTED'," },
+      { find: /(\$\d+),\s+(?:NULL|\$1),\s+g\."expiresAt"/, replace: '$1, $1, g."expiresAt"' },
     ],
   },
   'status-for-a-verdict': {
