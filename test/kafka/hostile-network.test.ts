@@ -145,7 +145,7 @@ describe.runIf(brokers)('separate services in a network that is not trusted', ()
       fetch(url + path, { headers: caller.headers }).then(({ status }) => status);
     const keysOf = (pattern: string) => redis.keys(pattern);
 
-    it('locks nobody out by limits that are absurd, broken or of another kind', async () => {
+    it('does not lock out users by absurd, broken or mistyped limits in Redis', async () => {
       const { url } = first('transactions');
       const user = await signIn(instance, 'user');
       const poisons: Record<string, (key: string) => Promise<unknown>> = {

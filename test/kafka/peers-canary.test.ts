@@ -81,7 +81,7 @@ describe.runIf(brokers)('answers to a partner’s question, at a leader of separ
     expect(cache.length).toBeGreaterThan(0);
   }, 120_000);
 
-  it('of three instances come into force together, each where it belongs, whoever shows the form', async () => {
+  it('of three instances take effect together, each at its owner, whichever instance shows the form', async () => {
     const council = await startTestInstance({ INSTANCE_NAME: 'City Council' });
     onTestFinished(council.stop);
     await pairInstances(leader, council);

@@ -30,11 +30,11 @@ afterAll(async () => {
   await instance?.stop();
 });
 
-it('covers every operation of the contract, and none that is not in it', () => {
+it('covers exactly the operations of the contract', () => {
   expect(Object.keys(recipes).sort()).toEqual(operations.map(({ operationId }) => operationId).sort());
 });
 
-it('refuses an expired token because it has expired', async () => {
+it('rejects an expired token as expired', async () => {
   const headers = { Authorization: `Bearer ${await signToken(instance)}` };
   expect((await instance.fetch('/user', { headers })).status).toBe(200);
 });
@@ -64,7 +64,7 @@ describe.each(operations)('$operationId', (operation) => {
   const malformed = { body: '{"a', headers: { 'Content-Type': 'application/json' } };
   const ofNoType = { body: '{"a', headers: { 'Content-Type': 'image/x-strange' } };
 
-  it('lets in whom x-roles names, and nobody else; who is refused changes nothing', async () => {
+  it('admits only the roles in x-roles; rejected requests change nothing', async () => {
     const cells: Cell[] = credentials.flatMap((credential) =>
       relations.map((relation) => ({ operation, credential, relation })),
     );

@@ -79,7 +79,7 @@ const wrong: [string, Answers, string][] = [
 ];
 
 describe.each(wrong)('answers with %s', (_what, answers, fault) => {
-  it('are refused in JSON with a pointer to the fault, and nothing is stored', async () => {
+  it('are rejected in JSON with a pointer to the fault; nothing is stored', async () => {
     const made = await open();
     const { said, faults } = await session.storingNothing(async () =>
       readProblem(await session.submit(made, 'json', answers)),
@@ -88,7 +88,7 @@ describe.each(wrong)('answers with %s', (_what, answers, fault) => {
     expect(faults).toContain(fault);
   });
 
-  it('bring the form back to a browser, with what was typed, and nothing is stored', async () => {
+  it('return the form to a browser with the entered values; nothing is stored', async () => {
     const made = await open();
     const response = await session.storingNothing(() => session.submit(made, 'html', answers));
     expect(response.status).toBe(422);
@@ -108,7 +108,7 @@ describe.each(wrong)('answers with %s', (_what, answers, fault) => {
   });
 });
 
-describe('what no browser and no client writes', () => {
+describe('an answer that no browser or client sends', () => {
   const json: [string, string][] = [
     ['half a document', '{"info":'],
     ['a list', '[]'],
@@ -132,7 +132,7 @@ describe('what no browser and no client writes', () => {
     ['bytes that are no name', `${rest}&caf%E9=x`],
   ];
 
-  it.each(json)('(%s) is malformed in JSON, and nothing is stored', async (_what, body) => {
+  it.each(json)('(%s) is malformed in JSON; nothing is stored', async (_what, body) => {
     const made = await open();
     const { said } = await session.storingNothing(async () =>
       readProblem(await session.submit(made, 'json', body)),
@@ -140,7 +140,7 @@ describe('what no browser and no client writes', () => {
     expect(said).toBe('400 malformed');
   });
 
-  it.each(form)('(%s) is a page that says so in a form, and nothing is stored', async (_what, body) => {
+  it.each(form)('(%s) leads to an error page in a form; nothing is stored', async (_what, body) => {
     const made = await open();
     const response = await session.storingNothing(() => session.submit(made, 'html', body));
     expect(response.status).toBe(400);
@@ -159,7 +159,7 @@ describe('what no browser and no client writes', () => {
     },
   );
 
-  it('(a field twice) is two answers to one question, and nothing is stored', async () => {
+  it('(a repeated field) counts as two answers to one question; nothing is stored', async () => {
     const made = await open();
     const twice = `${writeForm(good)}&${encodeURIComponent(letters)}=refused`;
     const response = await session.storingNothing(() => session.submit(made, 'html', twice));
@@ -167,14 +167,14 @@ describe('what no browser and no client writes', () => {
     await readPage(response);
   });
 
-  it('(a form with nothing in it) brings the form back, and nothing is stored', async () => {
+  it('(an empty form) returns the form; nothing is stored', async () => {
     const made = await open();
     const response = await session.storingNothing(() => session.submit(made, 'html', ''));
     expect(response.status).toBe(422);
     await readPage(response);
   });
 
-  it('can be put right', async () => {
+  it('can be corrected and sent again', async () => {
     const [asForm, asJson] = [await open(), await open()];
     for (const mode of modes) await session.submit(mode === 'json' ? asJson : asForm, mode, without(often));
     expect((await session.submit(asJson, 'json', good)).status).toBe(200);

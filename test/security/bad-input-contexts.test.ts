@@ -149,7 +149,7 @@ const atOnce = (context: unknown) =>
 const preview = (body: unknown) => session.operator.send('POST', '/consents/preview', body, headersOf.html);
 
 describe.each(wrong)('a context with %s', (_what, context, said, fault) => {
-  it('is refused wherever it is sent, with a pointer to the fault, and nothing is stored', async () => {
+  it('is rejected by every operation with a pointer to the fault; nothing is stored', async () => {
     await session.storingNothing(async () => {
       const problem = await readProblem(await create(context));
       expect(problem.said).toContain(said);
@@ -160,7 +160,7 @@ describe.each(wrong)('a context with %s', (_what, context, said, fault) => {
     });
   });
 
-  it('is a page in a preview', async () => {
+  it('leads to an error page in a preview', async () => {
     const response = await session.storingNothing(() => preview(context));
     // What the page of a form has no part in is not looked at.
     if (response.status !== 200) await expectRefusal(response, 'html', [422, '']);
@@ -183,7 +183,7 @@ describe('a context with a subject', () => {
     });
   });
 
-  it('that is somebody else is refused to a plain user, and nothing is stored', async () => {
+  it('other than the user is forbidden to users; nothing is stored', async () => {
     await session.storingNothing(async () => {
       for (const subject of ['admin', 'User', 'user\u200b', '<b>user</b>']) {
         const response = await session.user.send('POST', '/consents', { ...good, subject });
@@ -196,7 +196,7 @@ describe('a context with a subject', () => {
   });
 });
 
-describe('a body that is no context', () => {
+describe('a body that is not a context', () => {
   it.each<[string, string | Buffer]>([
     ['half of one', '{"subject":"alice"'],
     ['nothing', ''],

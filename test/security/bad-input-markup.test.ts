@@ -110,7 +110,7 @@ describe('markup in every text', () => {
     expect(page.tagged('fieldset').length).toBeGreaterThanOrEqual(2);
   });
 
-  it('is text in the form that comes back with its faults', async () => {
+  it('is text in the form that is returned with faults', async () => {
     const [decision] = identifiers as [string];
     const faulty = {
       ...answers,
@@ -131,7 +131,7 @@ describe('markup in every text', () => {
     expect(JSON.stringify(await response.json())).not.toContain(made.subject);
   });
 
-  it('is text in a preview, and on the page of an address that there is none of', async () => {
+  it('is text in a preview and on the page of an unknown address', async () => {
     const context = { layoutData: { elements, submitText: label }, language: 'fr' };
     await harmlessPage(await session.operator.send('POST', '/consents/preview', context, headersOf.html));
     for (const path of [
@@ -149,7 +149,7 @@ describe('markup in every text', () => {
       );
   });
 
-  it('is text on the page of an end, on the receipt and wherever it is told again', async () => {
+  it('is text on the final page, on the receipt and in every later response', async () => {
     expect((await session.submit(made, 'html', answers)).status).toBe(303);
     const final = await harmlessPage(await open());
     expect(final.text()).toContain(markup);
@@ -161,7 +161,7 @@ describe('markup in every text', () => {
     await harmlessPage(await session.submit(made, 'html', { ...answers, comment: ['another'] }));
   });
 
-  it('is kept as it was written, but for addresses, which are encoded', async () => {
+  it('is stored as written, except that URLs are encoded', async () => {
     const records = Object.values(
       await recordsOf(session.operator, made.subject, `&object=${encodeURIComponent(markup)}`),
     ).flat();
@@ -176,7 +176,7 @@ describe('markup in every text', () => {
   });
 });
 
-it('A form that is sent as a browser would, with names of fields that are markup, brings no other page', async () => {
+it('a form post with markup as field names leads to no other page', async () => {
   const fresh = await session.open({ language: 'fr', layoutData: { elements } });
   const body = `${writeForm({ info: ['x'] })}&${encodeURIComponent(markup)}=${encodeURIComponent(markup)}&accord-action=${encodeURIComponent(markup)}&accord-shown=${encodeURIComponent(markup)}`;
   const response = await session.storingNothing(() => session.submit(fresh, 'html', body));

@@ -27,7 +27,7 @@ async function recorded({ subject }: LiveTransaction): Promise<string[]> {
 }
 
 describe.each(modes)('answers that come again (%s)', (mode) => {
-  it('are the same success when they are the same, and stored once', async () => {
+  it('succeed again if they are the same, and are stored once', async () => {
     const made = await open();
     expect((await session.submit(made, mode, answers('accepted'))).status).toBe(success[mode]);
     await session.storingNothing(async () => {
@@ -37,7 +37,7 @@ describe.each(modes)('answers that come again (%s)', (mode) => {
     expect(await recorded(made)).toEqual(['accepted', 'By letter']);
   });
 
-  it('are refused when they are others, or faulty, and change nothing', async () => {
+  it('are rejected if they differ or are not valid, and change nothing', async () => {
     const made = await open();
     await session.submit(made, mode, answers('accepted'));
     await session.storingNothing(async () => {
@@ -53,7 +53,7 @@ describe.each(modes)('answers that come again (%s)', (mode) => {
     expect(await recorded(made)).toEqual(['accepted', 'By letter']);
   });
 
-  it('at the same moment are stored once, and all who sent them are told so', async () => {
+  it('in parallel are stored once, and every sender gets the same success', async () => {
     const made = await open();
     const replies = await Promise.all(
       Array.from({ length: 12 }, () => session.submit(made, mode, answers('accepted'))),
@@ -62,7 +62,7 @@ describe.each(modes)('answers that come again (%s)', (mode) => {
     expect(await recorded(made)).toEqual(['accepted', 'By letter']);
   });
 
-  it('at the same moment and differ are those of one sender, and all others are told', async () => {
+  it('in parallel that differ are stored for one sender; the others get a conflict', async () => {
     const made = await open();
     const texts = Array.from({ length: 12 }, (_, n) => `Wish ${n}`);
     const replies = await Promise.all(
@@ -75,7 +75,7 @@ describe.each(modes)('answers that come again (%s)', (mode) => {
     expect(await recorded(made)).toEqual(['accepted', winners[0]]);
   });
 
-  it('as two answers and a cancellation at once leave one of them', async () => {
+  it('in parallel with a cancellation leave exactly one outcome', async () => {
     const made = await session.open({
       cancellable: true,
       layoutData: { elements: ['processing.001', 'preference.003'] },
@@ -104,7 +104,7 @@ describe('answers to questions that have changed', () => {
     model = await makeLiveModel(session.admin, 'preference', content('Couleur ?'));
   });
 
-  it.each(modes)('are refused with a way on (%s), and nothing is stored', async (mode) => {
+  it.each(modes)('are rejected with a link to the current form (%s); nothing is stored', async (mode) => {
     const serial =
       (await (await session.admin.get(`/models/${model.id}/versions/active`)).headers.get('location')) ?? '';
     const { serial: shown } = (await (await session.admin.get(serial)).json()) as { serial: string };

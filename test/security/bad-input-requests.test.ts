@@ -36,7 +36,7 @@ async function sendAndLeave(path: string): Promise<string> {
   return (await text(socket)).split('\r\n', 1)[0] as string;
 }
 
-describe('a client that takes only what there is not', () => {
+describe('a client that accepts no available content type', () => {
   it.each(['', '/submit', '/child', '/context'])(
     'gets a 406 as a problem at /consents/{txid}%s',
     async (path) => {
@@ -53,7 +53,7 @@ describe('a client that takes only what there is not', () => {
     },
   );
 
-  it('changes nothing by what it sends', async () => {
+  it('changes nothing with its requests', async () => {
     const headers = { Accept: 'image/png', 'Content-Type': json };
     await session.storingNothing(async () => {
       const requests: [string, object][] = [
@@ -73,7 +73,7 @@ describe('a client that takes only what there is not', () => {
   });
 });
 
-describe('a method that an address does not take', () => {
+describe('a method that a path does not support', () => {
   const addresses: [string, string, string[]][] = [
     ['/consents', 'POST, OPTIONS', ['GET', 'PUT', 'DELETE', 'PATCH']],
     ['/consents/singlestep', 'POST, OPTIONS', ['DELETE']],
@@ -112,7 +112,7 @@ describe('a body that is too large', () => {
     html: [`info=${large}`, form],
   } as const;
 
-  it.each(modes)('is refused where answers are sent (%s), and nothing is stored', async (mode) => {
+  it.each(modes)('is rejected as answers (%s); nothing is stored', async (mode) => {
     const [body, type] = largeAnswers[mode];
     await session.storingNothing(async () => {
       const response = await post(submit, body, { ...headersOf[mode], 'Content-Type': type });
@@ -120,7 +120,7 @@ describe('a body that is too large', () => {
     });
   });
 
-  it('is refused, too, when its size is not told before', async () => {
+  it('is rejected even without Content-Length', async () => {
     const stream = new Blob([large, large]).stream();
     const init = {
       method: 'POST',
@@ -134,7 +134,7 @@ describe('a body that is too large', () => {
     expect(said).toBe('413 too-large');
   });
 
-  it('is refused, too, to a client that ends its connection with the answer', async () => {
+  it('is rejected even if the client closes the connection afterwards', async () => {
     await session.storingNothing(async () => {
       expect(await sendAndLeave(submit)).toBe('HTTP/1.1 413 Payload Too Large');
       expect(await sendAndLeave('/consents')).toBe('HTTP/1.1 401 Unauthorized');
@@ -159,7 +159,7 @@ describe('a body that is too large', () => {
   );
 });
 
-describe('a body of a type that is not taken', () => {
+describe('a body of an unsupported type', () => {
   const bodies: [string, Body, Record<string, string>][] = [
     ['text', '{}', { 'Content-Type': 'text/plain' }],
     ['multipart', 'info=x', { 'Content-Type': 'multipart/form-data; boundary=x' }],

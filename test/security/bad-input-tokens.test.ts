@@ -66,9 +66,9 @@ const tokens: [string, () => string | Promise<string>][] = [
         parts()[2],
       ].join('.'),
   ],
-  ['that nobody has signed (alg=none)', () => new UnsecuredJWT(decodeJwt(made.token)).encode()],
+  ['without a signature (alg=none)', () => new UnsecuredJWT(decodeJwt(made.token)).encode()],
   [
-    'that says none and is signed',
+    'with alg=none and a signature',
     () =>
       [Buffer.from('{"alg":"none","typ":"accord-tx+jwt"}').toString('base64url'), ...parts().slice(1)].join(
         '.',
@@ -99,7 +99,7 @@ const tokens: [string, () => string | Promise<string>][] = [
 ];
 
 describe.each(tokens)('a token %s', (_what, make) => {
-  it.each(modes)('opens nothing (%s), and nothing is stored', async (mode) => {
+  it.each(modes)('gives no access (%s); nothing is stored', async (mode) => {
     const token = await make();
     await session.storingNothing(async () => {
       for (const [method, path] of requests)
@@ -116,7 +116,7 @@ describe.each(tokens)('a token %s', (_what, make) => {
 });
 
 describe('the token of another transaction', () => {
-  it.each(modes)('opens nothing (%s), and tells not even that there is something', async (mode) => {
+  it.each(modes)('gives no access (%s) and does not reveal that the transaction exists', async (mode) => {
     await session.storingNothing(async () => {
       for (const id of [made.id, '1111111111111111111111'])
         for (const [method, path] of requests)
@@ -127,7 +127,7 @@ describe('the token of another transaction', () => {
     });
   });
 
-  it.each(modes)('in the header is no better (%s)', async (mode) => {
+  it.each(modes)('gives no access in the header either (%s)', async (mode) => {
     const headers = { Authorization: `Transaction ${other.token}` };
     for (const [method, path] of requests)
       await expectRefusal(await ask(method, `/consents/${made.id}${path}`, mode, '', headers), mode, [
@@ -137,7 +137,7 @@ describe('the token of another transaction', () => {
   });
 });
 
-it('No token at all opens nothing either', async () => {
+it('a request without a token gets no access', async () => {
   for (const mode of modes)
     for (const [method, path] of requests)
       await expectRefusal(await ask(method, `/consents/${made.id}${path}`, mode, ''), mode, [
@@ -146,7 +146,7 @@ it('No token at all opens nothing either', async () => {
       ]);
 });
 
-it('A token opens no list, no context and nothing to create, wherever it is shown', async () => {
+it('a transaction token gives no access to lists, contexts and creation, wherever it is sent', async () => {
   const shown: [string, Record<string, string>][] = [
     [`?t=${made.token}`, {}],
     ['', { Authorization: `Transaction ${made.token}` }],

@@ -83,7 +83,7 @@ describe.each([
   const problems = () => seen.filter(({ type }) => type.startsWith('application/problem+json'));
   const pages = () => seen.filter(({ type, status }) => type.startsWith('text/html') && status >= 400);
 
-  it('is planted in every field, and every sink is looked at', () => {
+  it('is planted in every field, and every sink is searched', () => {
     expect(canaries.count()).toBeGreaterThan(150);
     expect(target.said().split('\n').length).toBeGreaterThan(seen.length / 2);
     expect(events.split('\n').length).toBeGreaterThan(10);
@@ -103,7 +103,7 @@ describe.each([
     expect(canaries.findIn(events)).toEqual([]);
   });
 
-  it('is not told in the words of a problem, but for the key of a model', () => {
+  it('is not in the texts of problems, except for the key of a model', () => {
     for (const { body, request } of problems()) {
       const {
         title,
@@ -119,14 +119,14 @@ describe.each([
     }
   });
 
-  it('is no markup on an error page, and no secret is on one', () => {
+  it('is not markup on an error page, and no secret is on one', () => {
     for (const { body, request } of pages()) {
       expect(canaries.findMarkupIn(body), request).toEqual([]);
       expect(canaries.findSecretsIn(body), request).toEqual([]);
     }
   });
 
-  it('is in no header, but where the interface puts it', () => {
+  it('is in no header, except where the interface defines it', () => {
     // The token of the link, who may embed the page, and the address of a new subject.
     const meant =
       /(?<=^location: .*)\?t=\S+|(?<=; frame-ancestors 'self') https:\S+|(?<=^location: .*\/subjects\/)\S+/gm;
@@ -134,7 +134,7 @@ describe.each([
       expect(canaries.findIn(headers.replaceAll(meant, '')), `${request}\n${headers}`).toEqual([]);
   });
 
-  it('is nowhere in the database if it is a secret', () => {
+  it('is not in the database if it is a secret', () => {
     expect(canaries.findSecretsIn(stored)).toEqual([]);
   });
 });
@@ -143,7 +143,7 @@ describe('a canary', () => {
   const canaries = createCanaries();
   const value = canaries.plant('a secret');
 
-  it('is found wherever it stands, in plain text and in base64', () => {
+  it('is found in plain text and in base64', () => {
     const inside = (before: string) => Buffer.from(`${before}${value}!`).toString('base64');
     for (const text of [
       `x${value}y`,
@@ -157,7 +157,7 @@ describe('a canary', () => {
     expect(canaries.findIn('kanari')).toEqual([]);
   });
 
-  it('that slips into the log is found there', () => {
+  it('is found in the log if it is written there', () => {
     let said = '';
     const log = createLogger({
       destination: {

@@ -42,7 +42,7 @@ const kinds = [
 /** The issuer reads 56 KiB of a token request and 16 KiB of its own pages. */
 const sizes = [1_040_000, 54_000];
 
-describe('no text of a token request keeps everybody waiting', () => {
+describe('no text in a token request blocks other requests', () => {
   const grants: Record<string, string>[] = [
     { grant_type: 'password', client_id: 'cmclient', username: 'nobody', password: 'a long password' },
     {
@@ -87,7 +87,7 @@ describe('no text of a token request keeps everybody waiting', () => {
     patienceMs,
   );
 
-  it('in the header of a client', async () => {
+  it('in the Authorization header of a client', async () => {
     const given = { name: 'Authorization', texts: encodedTexts, bytes: 11_000 };
     const broken = await sendEach(watched, given, (text) => {
       const value = Buffer.from(`${encodeURIComponent(text.toWellFormed())}:a`)
@@ -99,7 +99,7 @@ describe('no text of a token request keeps everybody waiting', () => {
   });
 });
 
-describe('no text of the sign-in keeps everybody waiting', () => {
+describe('no text in the sign-in form blocks other requests', () => {
   const authorization = {
     client_id: 'accord',
     response_type: 'code',

@@ -53,7 +53,7 @@ async function send(method: string, path: string, content: unknown): Promise<num
   return response.status;
 }
 
-describe('no sealed part keeps everybody waiting', () => {
+describe('no sealed part blocks other requests', () => {
   async function submissionOf(sid: string, change: Partial<SealedContent>) {
     const described = await fetch(`${watched.instance.url}/.well-known/accord`, {
       headers: { Accept: 'application/jose' },
@@ -89,7 +89,7 @@ describe('no sealed part keeps everybody waiting', () => {
       ? askedDigest({ info, elements })
       : 'x'.repeat(43);
 
-  it('is taken if it is honest', async () => {
+  it('is accepted if it is valid', async () => {
     const sid = randomId();
     const response = await partner.send(
       watched.instance.url,
@@ -172,7 +172,7 @@ describe('no sealed part keeps everybody waiting', () => {
   );
 });
 
-describe('no self-description keeps everybody waiting', () => {
+describe('no self-description blocks other requests', () => {
   it.each(['name', 'instance', 'iss', 'versions', 'endpoints', 'jwks'])(
     'with a text in %s',
     async (member) => {
@@ -201,7 +201,7 @@ describe('no self-description keeps everybody waiting', () => {
   );
 });
 
-describe('no document of a catalogue keeps everybody waiting', () => {
+describe('no document of a catalogue blocks other requests', () => {
   let states = 0;
 
   /** Has the catalogue read; returns when all of it was. */
@@ -277,7 +277,7 @@ describe('no document of a catalogue keeps everybody waiting', () => {
   );
 });
 
-it('answered /livez all the while', () => {
+it('answers /livez during all of these requests', () => {
   expect(watched.livez().refused).toEqual([]);
   // A busy machine holds up the test itself; what the server does in one go is measured above.
   expect(watched.livez().longest).toBeLessThan(3_000);

@@ -49,7 +49,7 @@ const withBodies = operations
   .filter(({ fields }) => fields.length > 0)
   .map((each) => ({ ...each, operationId: each.operation.operationId }));
 
-describe('no text in a body keeps everybody waiting', () => {
+describe('no text in a body blocks other requests', () => {
   it.each(withBodies)(
     '$operationId',
     ({ operation, fields }) =>
@@ -88,7 +88,7 @@ const withParameters = operations
   }))
   .filter(({ parameters }) => parameters.length > 0);
 
-describe('no text in an address keeps everybody waiting', () => {
+describe('no text in a path or query blocks other requests', () => {
   it.each(withParameters)(
     '$operationId',
     ({ operation, parameters }) =>
@@ -110,7 +110,7 @@ describe('no text in an address keeps everybody waiting', () => {
   );
 });
 
-describe('no text in a form post keeps everybody waiting', () => {
+describe('no text in a form post blocks other requests', () => {
   const letter = 'element/processing/processing.001/1.0';
   it.each(['comment', 'info', 'accord-action', 'accord-shown', letter, '*'])('%s', async (field) => {
     const admin = await signIn(watched.instance, 'admin');
@@ -126,7 +126,7 @@ describe('no text in a form post keeps everybody waiting', () => {
     expect(broken).toEqual([]);
   });
 
-  it.each(['a&', 'a=%c3%a9&', '%', '%c3%a9a', '&', '='])('of nothing but %s', async (part) => {
+  it.each(['a&', 'a=%c3%a9&', '%', '%c3%a9a', '&', '='])('consisting only of %s', async (part) => {
     const { id, token } = await createTransaction(await signIn(watched.instance, 'admin'));
     const text = { name: part, of: (bytes: number) => part.repeat(bytes / part.length) };
     const given = { name: 'the body', texts: [text], bytes: 1_040_000 };
@@ -138,7 +138,7 @@ describe('no text in a form post keeps everybody waiting', () => {
   });
 });
 
-describe('no JSON keeps everybody waiting', () => {
+describe('no JSON blocks other requests', () => {
   it.each<[string, (bytes: number) => string]>([
     ['lists', (bytes) => `[${'[],'.repeat(bytes / 3)}[]]`],
     ['empty texts', (bytes) => `[${'"",'.repeat(bytes / 3)}""]`],
@@ -152,7 +152,7 @@ describe('no JSON keeps everybody waiting', () => {
       (bytes) =>
         `{"type":"theme","name":"a","versions":[{"defaultLanguage":"en","data":{${Array.from({ length: bytes / 14 }, (_, index) => `"l${index}":{}`).join()}}}]}`,
     ],
-  ])('of nothing but %s', async (name, of) => {
+  ])('consisting only of %s', async (name, of) => {
     const admin = await signIn(watched.instance, 'admin');
     const headers = { ...admin.headers, 'Content-Type': 'application/json' };
     const given = { name, texts: [{ name, of }], bytes: 1_040_000 };
@@ -163,7 +163,7 @@ describe('no JSON keeps everybody waiting', () => {
   });
 });
 
-describe('no content of a model keeps everybody waiting', () => {
+describe('no content of a model blocks other requests', () => {
   const types = [
     'information',
     'processing',
@@ -207,7 +207,7 @@ describe('no content of a model keeps everybody waiting', () => {
 });
 
 it(
-  'content that is allowed keeps nobody waiting, in as many languages as fit',
+  'valid content in as many languages as fit blocks no other requests',
   async () => {
     const admin = await signIn(watched.instance, 'admin');
     const headers = { ...admin.headers, 'Content-Type': 'application/json' };
@@ -239,7 +239,7 @@ it(
   patienceMs,
 );
 
-it('answered /livez all the while', () => {
+it('answers /livez during all of these requests', () => {
   const { longest, refused } = watched.livez();
   expect(refused).toEqual([]);
   // A busy machine holds up the test itself; what the server does in one go is measured above.

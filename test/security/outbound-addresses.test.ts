@@ -22,8 +22,8 @@ afterAll(async () => {
   await trap.close();
 });
 
-describe('an address that somebody else chose', () => {
-  it('leads to nothing inside, in whichever of hundreds of ways it is written', async () => {
+describe('an address chosen by an outsider', () => {
+  it('reaches no internal network in any of hundreds of notations', async () => {
     const traps = corpus(trap.port);
     expect(traps.length).toBeGreaterThanOrEqual(300);
     const outcomes = await Promise.all(
@@ -33,7 +33,7 @@ describe('an address that somebody else chose', () => {
     expect(trap.connections()).toBe(0);
   });
 
-  it('that the machine itself resolves to loopback leads to nothing either', async () => {
+  it('is blocked if the machine resolves it to loopback', async () => {
     const names = [
       'localhost',
       'LOCALHOST',
@@ -46,7 +46,7 @@ describe('an address that somebody else chose', () => {
     expect(trap.connections()).toBe(0);
   });
 
-  it('is called where the operator allows its network: the trap would have been reached', async () => {
+  it('is called if the operator allows its network, which proves the trap', async () => {
     const hosts = [...spellings('127.0.0.1'), '[::ffff:127.0.0.1]', 'localhost'];
     const before = trap.requests();
     const outcomes = await Promise.all(hosts.map((host) => ask(lenient, `http://${host}:${trap.port}/`)));

@@ -53,8 +53,8 @@ function pour(socket: Socket, chunk: string): void {
 
 const ok = 'HTTP/1.1 200 OK\r\n';
 
-describe('whoever answers', () => {
-  it('is given up when there is no answer in time', async () => {
+describe('a server that misbehaves', () => {
+  it('is abandoned if it does not respond in time', async () => {
     const url = await serveBytes(() => {});
     expect(await ask(clientOf(), url, { timeoutMs: 30 })).toBe('failed: timeout');
   });
@@ -85,14 +85,14 @@ describe('whoever answers', () => {
     expect(await ask(clientOf(), url)).toBe('refused: too-large');
   });
 
-  it('may say as much as the caller takes, and not a byte more', async () => {
+  it("may send up to the caller's limit, and not a byte more", async () => {
     const { url } = await serve((_request, response) => response.end('x'.repeat(1_000)));
     const client = clientOf();
     expect(await ask(client, url, { maxBytes: 1_000 })).toBe(200);
     expect(await ask(client, url, { maxBytes: 999 })).toBe('refused: too-large');
   });
 
-  it('cannot make much out of little: what is compressed stays so', async () => {
+  it('cannot expand a compressed response, because it is not decompressed', async () => {
     const { url } = await serve((_request, response) => {
       response.writeHead(200, { 'Content-Encoding': 'gzip' }).end('not even gzip');
     });
@@ -122,7 +122,7 @@ describe('whoever answers', () => {
 describe('an https address', () => {
   const certificate = selfSignedCertificate(['hook.example']);
 
-  it('is called if the certificate is good for the name, though the connection goes to an address', async () => {
+  it('is called if the certificate is valid for the name, although the connection uses an address', async () => {
     let seen: IncomingMessage | undefined;
     const server = await serve((request, response) => {
       seen = request;
@@ -133,7 +133,7 @@ describe('an https address', () => {
     expect(seen?.socket).toHaveProperty('servername', 'hook.example');
   });
 
-  it('gets no request if the certificate is good for another name', async () => {
+  it('gets no request if the certificate is valid for another name only', async () => {
     const server = await serve((_request, response) => response.end(), certificate);
     for (const host of ['other.example', 'sub.hook.example', '127.0.0.1'])
       expect(await ask(clientOf({ ca: certificate.cert }), `https://${host}:${server.port}/`)).toBe(
@@ -142,7 +142,7 @@ describe('an https address', () => {
     expect(server.requests()).toBe(0);
   });
 
-  it('gets no request if nobody vouches for the certificate, whatever the environment says', async () => {
+  it('gets no request if the certificate is not trusted, even with NODE_TLS_REJECT_UNAUTHORIZED=0', async () => {
     process.env.NODE_TLS_REJECT_UNAUTHORIZED = '0';
     opened.push(async () => delete process.env.NODE_TLS_REJECT_UNAUTHORIZED);
     const server = await serve((_request, response) => response.end(), certificate);
@@ -150,7 +150,7 @@ describe('an https address', () => {
     expect(server.requests()).toBe(0);
   });
 
-  it('is given up soon if it never speaks TLS, and at once if it speaks something else', async () => {
+  it('is abandoned soon if it sends no TLS, and at once if it sends something else', async () => {
     const silent = await serveBytes(() => {});
     const plain = await serve((_request, response) => response.end());
     const client = clientOf({ connectMs: 30 });
@@ -160,7 +160,7 @@ describe('an https address', () => {
 });
 
 describe('a request', () => {
-  it('arrives as it was meant, with the host of its URL and nothing that steers the connection', async () => {
+  it('arrives with the host of its URL and without hop-by-hop headers of the caller', async () => {
     let seen: IncomingMessage | undefined;
     const server = await serve((request, response) => {
       seen = request;
@@ -183,7 +183,7 @@ describe('a request', () => {
     expect([status, headers['set-cookie'], Buffer.from(body).toString()]).toEqual([202, 'a=1,b=2', 'taken']);
   });
 
-  it('goes through no proxy, though the environment names one', async () => {
+  it('uses no proxy, even if the environment names one', async () => {
     const proxy = await serve((_request, response) => response.end());
     const server = await serve((_request, response) => response.end());
     for (const name of ['HTTP_PROXY', 'http_proxy', 'ALL_PROXY', 'NODE_USE_ENV_PROXY']) {
@@ -194,7 +194,7 @@ describe('a request', () => {
     expect(proxy.connections()).toBe(0);
   });
 
-  it('that fails says nothing of its address, its credentials, its body or the answer', async () => {
+  it('that fails reveals neither its address, credentials and body nor the response', async () => {
     const secret = 'hunter2';
     const url = await serveBytes((socket) => socket.end(`HTTP/1.1 ${secret}\r\n\r\n`));
     const failing = [

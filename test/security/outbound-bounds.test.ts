@@ -47,7 +47,7 @@ async function serve() {
 }
 
 describe('requests at the same time', () => {
-  it('are so many for each host, and the others wait for a connection', async () => {
+  it('are limited per host; further ones wait for a connection', async () => {
     const server = await serve();
     const client = clientOf({ perHost: 2, inAll: 10 });
     const outcomes = Promise.all(Array.from({ length: 6 }, () => ask(client, server.url('a'))));
@@ -60,7 +60,7 @@ describe('requests at the same time', () => {
     expect(server.connections()).toBe(2);
   });
 
-  it('are so many in all, and a slow host keeps nobody from another one', async () => {
+  it('are limited in total; a slow host does not block others', async () => {
     const server = await serve();
     const client = clientOf({ perHost: 2, inAll: 3 });
     const slow = Array.from({ length: 5 }, () => ask(client, server.url('slow')));
@@ -83,7 +83,7 @@ describe('requests at the same time', () => {
     expect(server.mostOpen()).toBeLessThanOrEqual(3);
   });
 
-  it('that wait too long are given up without having been sent', async () => {
+  it('that wait too long are abandoned without being sent', async () => {
     const server = await serve();
     const client = clientOf({ perHost: 1, inAll: 1 });
     const first = ask(client, server.url('a'));
@@ -96,7 +96,7 @@ describe('requests at the same time', () => {
 });
 
 describe('connections', () => {
-  it('are kept for the next request to the same host', async () => {
+  it('are reused for the next request to the same host', async () => {
     const server = await serve();
     const client = clientOf({ perHost: 2, inAll: 4 });
     for (let count = 1; count <= 5; count += 1) {
@@ -108,7 +108,7 @@ describe('connections', () => {
     expect(server.connections()).toBe(1);
   });
 
-  it('are never more than allowed, however many hosts are called one after the other', async () => {
+  it('never exceed the limit, however many hosts are called in turn', async () => {
     const server = await startLoopbackServer((_request, response) => response.end());
     opened.push(server.close);
     const client = clientOf({ perHost: 2, inAll: 3 });
@@ -117,7 +117,7 @@ describe('connections', () => {
     await vi.waitFor(async () => expect(await server.open()).toBeLessThanOrEqual(3), { interval: 2 });
   });
 
-  it('end when the client stops, and so do requests; no new one is begun', async () => {
+  it('and requests end when the client stops; no new ones start', async () => {
     const server = await serve();
     const client = clientOf({ perHost: 1, inAll: 4 });
     const outcomes = [

@@ -48,7 +48,7 @@ describe.each([
     opened.push(server.close);
     return server;
   };
-  it('is not ended by the time-out of connecting', async () => {
+  it('is not ended by the connect time-out', async () => {
     const held: ServerResponse[] = [];
     const server = await started((_request, response) => held.push(response));
     const ask = clientOfOneConnection(secure);
@@ -62,7 +62,7 @@ describe.each([
     expect(server.connections()).toBe(1);
   });
 
-  it('leaves no listeners on it, however many requests there are', async () => {
+  it('leaves no listeners after any number of requests', async () => {
     const server = await started((_request, response) => response.end());
     const warned = vi.fn();
     process.on('warning', warned);

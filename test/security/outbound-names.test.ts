@@ -34,8 +34,8 @@ function clientOf(answers: string[][], allowedNetworks: string[] = []) {
   return { client, asked };
 }
 
-describe('a name whose server does not answer', () => {
-  it('takes one thread of the machine, however many ask for it; and is asked for again when there was an answer', async () => {
+describe('a name whose name server does not respond', () => {
+  it('uses one thread for any number of requests, and is resolved again after a response', async () => {
     const answer = Promise.withResolvers<{ address: string; family: number }[]>();
     const lookup = vi.spyOn(dns, 'lookup').mockReturnValue(answer.promise as never);
     onTestFinished(() => lookup.mockRestore());
@@ -49,7 +49,7 @@ describe('a name whose server does not answer', () => {
   });
 });
 
-describe('a name that somebody else chose', () => {
+describe('a name chosen by an outsider', () => {
   it.each([
     ...[
       '127.0.0.1',
@@ -87,7 +87,7 @@ describe('a name that somebody else chose', () => {
     expect(trap.connections()).toBe(0);
   });
 
-  it('is connected to at those of its addresses that may be called, and at no other', async () => {
+  it('is called only at its allowed addresses', async () => {
     const trap = await serve('127.0.0.1');
     const { client } = clientOf([['127.0.0.1', '127.0.0.2', '10.0.0.1', '::1']], ['127.0.0.2/32']);
     // Nobody listens on the second address, and the next one in the list would be caught.
@@ -95,13 +95,13 @@ describe('a name that somebody else chose', () => {
     expect(trap.connections()).toBe(0);
   });
 
-  it('goes to its next address if nobody is at the first', async () => {
+  it('falls back to its next address if the first does not respond', async () => {
     const server = await serve('127.0.0.2');
     const { client } = clientOf([['127.0.0.3', '127.0.0.2']], ['127.0.0.0/8']);
     expect(await ask(client, `http://hook.example:${server.port}/`)).toBe(200);
   });
 
-  it('is resolved once for a connection: what it is between the check and the connection does not matter', async () => {
+  it('is resolved once per connection, so a change after the check has no effect', async () => {
     const trap = await serve('127.0.0.1');
     const { client, asked } = clientOf([['127.0.0.2'], ['127.0.0.1']], ['127.0.0.2/32']);
     expect(await ask(client, `http://flip.example:${trap.port}/`)).toBe('failed: connect');
@@ -110,7 +110,7 @@ describe('a name that somebody else chose', () => {
     expect(trap.connections()).toBe(0);
   });
 
-  it('may flip as often as it likes', async () => {
+  it('stays safe however often its address changes', async () => {
     const trap = await serve('127.0.0.1');
     const answers = Array.from({ length: 50 }, (_, index) => [index % 2 ? '127.0.0.1' : '127.0.0.2']);
     const { client } = clientOf(answers, ['127.0.0.2/32']);
@@ -120,7 +120,7 @@ describe('a name that somebody else chose', () => {
     expect(trap.connections()).toBe(0);
   });
 
-  it('keeps an address for the connection that it was checked for, and is checked again for the next one', async () => {
+  it('is checked again for each new connection', async () => {
     const server = await serve('127.0.0.2');
     const { client, asked } = clientOf([['127.0.0.2'], ['127.0.0.1']], ['127.0.0.2/32']);
     const url = `http://hook.example:${server.port}/`;
@@ -131,7 +131,7 @@ describe('a name that somebody else chose', () => {
     expect(outcomes.sort()).toEqual([200, 'refused: address']);
   });
 
-  it('is told as not found if it has no address, or nobody knows', async () => {
+  it('is reported as not found if it has no address or does not exist', async () => {
     expect(await ask(clientOf([[]]).client, 'http://hook.example/')).toBe('failed: dns');
     const client = createOutboundClient({
       allowedNetworks: [],
@@ -141,7 +141,7 @@ describe('a name that somebody else chose', () => {
     expect(await ask(client, 'http://hook.example/')).toBe('failed: dns');
   });
 
-  it('is given up if the name server does not answer in time', async () => {
+  it('is abandoned if the name server does not respond in time', async () => {
     const client = createOutboundClient({
       allowedNetworks: [],
       connectMs: 20,

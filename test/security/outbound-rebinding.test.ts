@@ -25,7 +25,7 @@ async function startServer(addresses: readonly string[]) {
   return names;
 }
 
-describe('a name server that answers with a public address first and a private one then', () => {
+describe('a name server that returns a public address first and then a private one', () => {
   it.each(['127.0.0.1', '10.0.0.1', '169.254.169.254', '192.168.1.1'])(
     'does not have %s called that a check has let through',
     async (rebound) => {
@@ -46,7 +46,7 @@ describe('a name server that answers with a public address first and a private o
     },
   );
 
-  it('is asked once for each connection: the address that was checked is the one that is called', async () => {
+  it('is asked once per connection: the checked address is the one that is called', async () => {
     const trap = await startTrap();
     const names = await startServer(['127.0.0.1', '10.0.0.1']);
     const client = createOutboundClient({ allowedNetworks: ['127.0.0.0/8'], resolve: names.resolve });

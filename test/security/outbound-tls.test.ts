@@ -61,22 +61,22 @@ describe('a request over TLS', () => {
     });
   };
 
-  it('is sent when the certificate is trusted, in force, and the name’s own', async () => {
+  it('is sent if the certificate is trusted, current and valid for the name', async () => {
     const server = await startWith(trusted);
     expect((await call(server.port, { ca: trusted.cert })).status).toBe(200);
   });
 
   it.each([
     ['expired', expired, { ca: expired.cert }, 'CERT_HAS_EXPIRED'],
-    ['of nobody that is trusted', trusted, {}, 'DEPTH_ZERO_SELF_SIGNED_CERT'],
+    ['not signed by a trusted authority', trusted, {}, 'DEPTH_ZERO_SELF_SIGNED_CERT'],
     ['another name’s', trusted, { ca: trusted.cert, host: 'other.example' }, 'ERR_TLS_CERT_ALTNAME_INVALID'],
-  ])('is not sent when the certificate is %s', async (_name, certificate, how, code) => {
+  ])('is not sent if the certificate is %s', async (_name, certificate, how, code) => {
     const server = await startWith(certificate);
     await expect(call(server.port, how)).rejects.toMatchObject({ name: 'OutboundFailed', code });
     expect(server.requests()).toBe(0);
   });
 
-  it.each(faultyHandshakes)('fails in time when the handshake %s', async (_name, treat) => {
+  it.each(faultyHandshakes)('fails in time if the handshake %s', async (_name, treat) => {
     const port = await listen(createServer((socket) => treat(socket.on('error', () => {}))));
     await expect(call(port, { ca: trusted.cert })).rejects.toMatchObject({ name: 'OutboundFailed' });
   });

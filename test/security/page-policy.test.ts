@@ -9,17 +9,17 @@ const operator = useSetup(() => signIn(instance, 'operator'));
 
 const html = { Accept: 'text/html' };
 
-describe('the policy of a form', () => {
+describe('the Content-Security-Policy of a form', () => {
   const ancestorsOf = (response: Response) =>
     /frame-ancestors (.*)$/.exec(response.headers.get('content-security-policy') ?? '')?.[1];
 
-  it('lets the page embed it that the context names, and no other', async () => {
+  it('allows only the origin in the context to embed it', async () => {
     const { url } = await createTransaction(operator, { iframeOrigin: 'https://Clinic.example:443/' });
     const form = await instance.fetch(url.replace('?', '/submit?'), { headers: html });
     expect(ancestorsOf(form)).toBe("'self' https://clinic.example");
   });
 
-  it('lets those embed it that the instance names, if the context names none', async () => {
+  it('allows the origins of the instance if the context names none', async () => {
     const { url } = await createTransaction(operator);
     const form = await instance.fetch(url.replace('?', '/submit?'), { headers: html });
     expect(ancestorsOf(form)).toBe("'self' https://shop.example");
@@ -51,8 +51,8 @@ describe('the policy of a form', () => {
   });
 });
 
-describe('what a browser and a cache may do with an answer', () => {
-  it('depends on Origin and Accept, and both are said', async () => {
+describe('the headers of a response for browsers and caches', () => {
+  it('name Origin and Accept in Vary', async () => {
     const { url } = await createTransaction(operator);
     for (const headers of [{}, { Origin: trusted }, { Origin: 'https://evil.example' }]) {
       const answers = [
@@ -65,7 +65,7 @@ describe('what a browser and a cache may do with an answer', () => {
     }
   });
 
-  it('of a file is to read it, for pages of every origin', async () => {
+  it('let pages of every origin read an asset', async () => {
     const script = await instance.fetch('/assets/embed.js', { headers: { Origin: trusted } });
     expect(script.headers.get('access-control-allow-origin')).toBe(trusted);
     expect(script.headers.get('vary')).toContain('Origin');
@@ -74,7 +74,7 @@ describe('what a browser and a cache may do with an answer', () => {
     expect((await instance.fetch('/assets/embed.js')).headers.get('vary')).toContain('Origin');
   });
 
-  it('is reading alone for pages of strangers, without credentials', async () => {
+  it('let foreign origins only read, without credentials', async () => {
     const { url } = await createTransaction(operator);
     const Origin = 'https://evil.example';
     const read = await instance.fetch(url, { headers: { Origin } });
@@ -100,7 +100,7 @@ describe('what a browser and a cache may do with an answer', () => {
     expect(allowed).not.toMatch(/authorization|cm/i);
   });
 
-  it('never is to keep it, or to tell others where it comes from', async () => {
+  it('forbid storing the response and sending the referrer', async () => {
     const { url } = await createTransaction(operator);
     for (const path of [
       url,

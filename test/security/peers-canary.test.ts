@@ -34,7 +34,7 @@ async function search(bug?: string) {
 }
 
 describe('answers to a partner’s question', () => {
-  it('are in nothing that the leader keeps, logs or tells, and are at their owner', async () => {
+  it('are in no file, log or response of the leader, and are stored at their owner', async () => {
     const found = await search();
     expect(await found(theirs)).toEqual({ files: [], log: false, answers: false, ownersFiles: true });
     // The same search finds what is the leader's own: in its tables, its write-ahead log and its answers.
@@ -44,7 +44,7 @@ describe('answers to a partner’s question', () => {
     expect(own).toMatchObject({ log: false, answers: true, ownersFiles: false });
   }, 180_000);
 
-  it('would be found in the leader’s files if they were not sealed', async () => {
+  it('would be found in the leader’s files if they were not encrypted', async () => {
     const found = await search('answers-not-sealed');
     expect((await found(theirs)).files).not.toEqual([]);
   }, 180_000);
