@@ -46,7 +46,7 @@ export type RefusalReason =
   | 'invalid'
   /** The same `sid` was used with other content. */
   | 'conflict'
-  /** The leader has decided, or its deadline has passed. */
+  /** A decision arrived before the part. */
   | 'decided';
 
 /** The owner's decision about a part. */

@@ -46,7 +46,7 @@ const outcomes = {
   refused: 'given-up',
   expired: 'given-up',
 } as const;
-/** Wait for running attempts, and again for their COMMIT; shorter than the stop of a process may take. */
+/** Wait for running attempts, and again for their COMMIT. Both are shorter than the shutdown time-out. */
 const graceMs = 2_000;
 
 /**

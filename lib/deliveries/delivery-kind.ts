@@ -20,7 +20,7 @@ export interface DueRow {
 
 /** Result of one attempt. `Facts` is what the kind records about it, for example a status code. */
 export type AttemptResult<Facts> =
-  /** The target accepted the delivery. */
+  /** The delivery has ended: it was answered, or nothing was left to send. */
   | { kind: 'done'; facts: Facts }
   /** The target will never accept this delivery; others may still succeed. */
   | { kind: 'refused'; facts: Facts }

@@ -21,7 +21,7 @@ export async function applyOnce(
 }
 
 /**
- * The same as part of a statement (`WITH noted AS (${noteOnce(…)}) INSERT … FROM noted`): it returns a row
+ * The SQL form of {@link applyOnce} (`WITH noted AS (${noteOnce(…)}) INSERT … FROM noted`): it returns a row
  * the first time and none later.
  * @param from what stands after FROM, to record events under a condition, or several events.
  */
@@ -35,7 +35,7 @@ export function noteOnce(
     RETURNING event_id`;
 }
 
-/** Removes records of events that cannot come again. @returns how many. */
+/** Removes records of events that can no longer be redelivered. @returns how many. */
 export async function forgetApplied(
   db: Queries,
   { days, limit }: { days: number; limit: number },

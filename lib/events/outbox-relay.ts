@@ -37,11 +37,10 @@ interface OutboxRow extends OutboundEvent {
 }
 
 const batchSize = 200;
-/**
- * The bus's linger time grows with the number of rows sent, up to this factor, which `fullRows` rows reach.
- */
-const fullRows = 5;
+/** The bus's linger time grows with the number of rows sent, up to this factor. */
 const maxLingerFactor = 2;
+/** The number of rows that reaches the factor. */
+const fullRows = 5;
 /** Longer than the time-outs of the bus; otherwise two relays would send the same rows. */
 const leaseSeconds = 30;
 /** Back-off of rows that could not be sent. */

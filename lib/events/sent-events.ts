@@ -18,7 +18,7 @@ export async function finishRows(db: Queries, ids: readonly string[], keep: bool
 }
 
 /**
- * Puts the events of a lost topic that were sent within the last day back into the outbox, because readers
+ * Puts the recorded events of a lost topic back into the outbox, because readers
  * may not have read all of them (docs/reliability.md). Readers ignore those that they have applied.
  * @param afterMs delay before they are sent. @returns how many.
  */

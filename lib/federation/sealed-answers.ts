@@ -40,7 +40,7 @@ export type Opened =
 
 const type = 'accord-answers';
 const stepBytes = 1_024;
-/** Enough for 200 answers of 4,000 characters; base64 adds a third. */
+/** More than a request may carry. */
 const maxSealLength = 2 * 1024 * 1024;
 
 /**

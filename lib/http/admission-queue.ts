@@ -21,8 +21,8 @@ interface WaitingLine {
 }
 
 /**
- * Shares of the longest wait: after the first the newest is served first; after the second waits are cut to
- * the third.
+ * Shares of the longest wait. After the first one the newest request is served first. After the second one
+ * the longest wait is reduced to the third.
  */
 const [newestFirstShare, standingShare, shortShare] = [0.05, 0.5, 0.25];
 

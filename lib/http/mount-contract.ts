@@ -25,8 +25,9 @@ export interface MountOptions {
 }
 
 /**
- * Serves a service's part of the contract: route, authenticate, check rights, negotiate, read, validate,
- * handle. Credentials and rights come before the content (docs/interface.md).
+ * Serves a service's part of the contract: route, admit, authenticate, count against the rate limit, check
+ * rights, negotiate, read, validate, handle. Credentials and rights come before the content
+ * (docs/interface.md).
  */
 export async function mountContract(
   options: MountOptions,

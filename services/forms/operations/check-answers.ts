@@ -48,7 +48,7 @@ export function createCheckAnswers({
     const { language, info } = result;
     const answers = result.answers.filter((answer) => !isOfPeer(answer));
     const unanswered = result.unanswered.filter((element) => !isOfPeer(element));
-    // An unanswered entry was removed in between: check again.
+    // An entry without answers was deleted meanwhile: check again.
     if (!(await markRows(rowsOf(answers, current)))) return check(input);
     const parts = await sealParts(result, current.peers, new Date(input.sealUntil));
     return { outcome: 'valid', language, info, answers, unanswered, parts };

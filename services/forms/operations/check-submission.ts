@@ -84,7 +84,7 @@ export function createCheckSubmission({ db, contents }: { db: Database; contents
     const named = result.answers.length === 0 ? [] : [key, ...result.answers.map((answer) => answer.key)];
     const unmarked = named.flatMap((each) => shown.get(each)?.row ?? []).filter(({ answered }) => !answered);
     const ids = unmarked.map(({ id }) => id);
-    // An unanswered entry was removed in between: check again.
+    // An entry without answers was deleted meanwhile: check again.
     if (ids.length > 0 && (await markAnswered(db, ids)) < ids.length) return check(input);
     const { language, answers, unanswered } = result;
     return { outcome: 'valid', language, info: result.info, answers, unanswered };

@@ -9,7 +9,7 @@ export interface ClockWatch {
   note(url: string, at: Date | undefined): void;
 }
 
-/** Interval of readings for one peer. A change between right and wrong is recorded at once. */
+/** Interval of readings for one peer. A difference that crosses the limit is recorded at once. */
 const everyMs = 60_000;
 
 /** Watches the clocks of peers: with too much skew, instances reject each other's signatures. */

@@ -83,7 +83,7 @@ async function storeAtOnce(
 ): Promise<SubmissionVerdict | undefined> {
   const now = dependencies.recentTime.now();
   if (!now || received.submission.mode === 'hold') return undefined;
-  // A part that has its verdict gets it even while forms is unavailable.
+  // Errors of forms are ignored here: the part may have a verdict already.
   const judged = await judge(dependencies, received, now).catch(() => undefined);
   if (!judged || 'refused' in judged) return undefined;
   return store(dependencies, received, judged, { now, maxSkewSeconds: 1 });
@@ -171,7 +171,10 @@ interface AcceptedPart {
   part: ValidPart;
 }
 
-/** The peer is the author. The digest is that of its request, which no answers submitted here can have. */
+/**
+ * The peer is the author. The digest is that of its request, so it never equals a digest of answers that were
+ * submitted here.
+ */
 function factsOf({ verdict, received: { peer }, part: { check } }: AcceptedPart, read: ReadTransaction) {
   const principal: Principal = { roles: ['peer'], name: peer.name, account: `peer:${peer.id}` };
   return { read, check, answersDigest: verdict.digest, principal, comment: null };

@@ -60,7 +60,7 @@ export type SubmitOutcome =
 
 const attempts = 3;
 
-/** The failure of a request whose transaction others kept changing. */
+/** The failure of a request during which others kept changing the transaction. */
 export function transactionBusy() {
   return fail('unavailable', 'The transaction is busy. Try again.', { headers: { 'Retry-After': '1' } });
 }
@@ -90,7 +90,7 @@ export async function submitAnswers(
   throw transactionBusy();
 }
 
-/** Whether the transaction has these answers already; notices on its receipt may be left out. */
+/** Whether the transaction has these answers already; the answers may omit notices. */
 async function isRepeated(
   { db, digests }: Pick<SubmitDependencies, 'db' | 'digests'>,
   { transaction, now }: ReadTransaction,

@@ -73,7 +73,7 @@ const moves: Readonly<Record<PartState, Partial<Record<OwnerDecision['verdict'],
     rolledback: 'REFUSED',
     expired: 'DROPPED',
   },
-  // `expired` changes nothing: the owner asks for a decision that could not be delivered.
+  // `expired` is written for parts only, never for decisions.
   HELD: { committed: 'ACCEPTED', refused: 'REFUSED', rolledback: 'REFUSED' },
   ACCEPTED: {},
   REFUSED: {},
@@ -82,7 +82,7 @@ const moves: Readonly<Record<PartState, Partial<Record<OwnerDecision['verdict'],
 
 /**
  * The state of a part after its owner's decision. With mode `hold`, `committed` only makes it HELD: it waits
- * for the other parts. A DROPPED part becomes ACCEPTED, because its answers are in force at the owner.
+ * for the other parts. A DROPPED one becomes ACCEPTED, because its answers are in force at the owner.
  * @returns undefined if nothing changes.
  */
 export function applyDecision(

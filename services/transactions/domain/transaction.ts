@@ -11,7 +11,7 @@ export type State = (typeof states)[number];
 /** What moves a transaction from one state to another. */
 export type Trigger = 'commit' | 'submit' | 'confirm' | 'cancel' | 'time-out' | 'roll-back';
 
-/** The one state table; SQL, API and tests follow it. A state ignores the triggers that it does not list. */
+/** The state table. A state ignores the triggers that it does not list. */
 export const transitions: Readonly<Record<State, Partial<Record<Trigger, State>>>> = {
   CREATED: { commit: 'COMMITTED', submit: 'SUBMITTED', cancel: 'CANCELLED', 'time-out': 'TIMEOUT' },
   SUBMITTED: { confirm: 'COMMITTED', cancel: 'CANCELLED', 'time-out': 'TIMEOUT', 'roll-back': 'ROLLBACK' },

@@ -42,7 +42,7 @@ export function formHandlers(dependencies: Dependencies): Handlers {
       const { read } = opened;
       if (stateAt(read.transaction, read.now) !== 'CREATED') {
         if (mode === 'html') return redirectToTransaction(ctx, dependencies, read, { principal });
-        // A read changes nothing: past the deadline too it is a conflict with the state, not a 410.
+        // Reading the form after the deadline is a 409, not a 410.
         return requireOpen(read, instance.baseUrl, 'wrong-state');
       }
       const token = mintToken(tokens, read, principal);

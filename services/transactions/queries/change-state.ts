@@ -46,7 +46,7 @@ export async function endOverdue(
 
 /** Ends a child past its deadline that the sweeper has not reached, so that another one can be created. */
 export async function closeExpiredChild(tx: Queries, parent: string, source: string): Promise<void> {
-  // By state: a child that is being submitted at this moment must not be rolled back without its parts.
+  // One query for each state, so that a child that is submitted in parallel is not treated as CREATED.
   const overdue = (state: string) => sql`
     SELECT o.id FROM transactions AS o
      WHERE o.parent = ${parent} AND o.state IN ('CREATED', 'SUBMITTED') AND o.state = ${state}

@@ -22,7 +22,7 @@ function insertEvents(
   { from, topic, key, type, subject = key, time, data, extension }: EventRows,
   source: string,
 ): Statement {
-  // gen_random_uuid() must stand in an output list: joined as a row of its own, it would be the same for all.
+  // gen_random_uuid() must be in the list of columns; in a joined row all events would get the same id.
   return sql`
       INSERT INTO outbox (event_id, topic, key, event)
       SELECT e.id, ${topic}::text, e.key,
@@ -93,7 +93,7 @@ export function partEvents(
   );
 }
 
-/** Inserts an event for each part in `f`, whose owner has decided. */
+/** Inserts an event for each part in `f`, after its owner's verdict. */
 export function decidedPartEvents(
   { type, extension }: { type: Statement; extension?: Statement },
   source: string,

@@ -96,7 +96,8 @@ export function expediteDelivery(
 const batchSize = 5_000;
 
 /**
- * Makes one batch of pending deliveries due now, with all their attempts. @returns whether there may be more.
+ * Makes one batch of pending deliveries due now and resets their attempts. @returns whether there may be
+ * more.
  */
 export async function restartDeliveries(db: Queries, webhook: string): Promise<boolean> {
   const restarted = await db.query(sql`

@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 
-// `npm run lint:comments` fails if a comment is wider than the formatter's lines, or if code outwits the formatter: the
-// formatter breaks no comments, and has no rule against either idiom.
+// `npm run lint:comments` fails if a comment is wider than the formatter's lines, or if code outwits the
+// formatter: the formatter breaks no comments, and has no rule against either idiom.
 
 const root = path.join(import.meta.dirname, '..', '..', '..');
 const { formatter } = JSON.parse(readFileSync(path.join(root, 'biome.json'), 'utf8'));
