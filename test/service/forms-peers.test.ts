@@ -163,8 +163,9 @@ describe('a reference in a layout that is not allowed', () => {
   it('(an element of a peer without information) is rejected with the name of the peer', async () => {
     const { layout } = await resolve(['study', `study@${at}`]);
     await keep([sharedEntry()]);
-    for (const asked of [resolve([`study@${at}`]), forms.operations.describeForm({ layout, languages: [] })])
-      expect(await failureOf(asked)).toMatchObject({ code: 'unavailable', members: { peer: lab.url } });
+    const describeIt = () => forms.operations.describeForm({ layout, languages: [] });
+    for (const ask of [() => resolve([`study@${at}`]), describeIt])
+      expect(await failureOf(ask())).toMatchObject({ code: 'unavailable', members: { peer: lab.url } });
     expect((await formOf(['study'])).elements).toHaveLength(1);
   });
 
