@@ -7,7 +7,7 @@ import {
   type Serial,
 } from '../../services/forms/domain/identifiers.ts';
 import type { VersionStatus } from '../../services/forms/domain/model.ts';
-import { mayMove } from '../../services/forms/domain/version-rules.ts';
+import { mayMove } from '../../services/forms/domain/model.ts';
 
 const kind = fc.constantFrom('MAJOR' as const, 'MINOR' as const);
 

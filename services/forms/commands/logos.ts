@@ -11,7 +11,7 @@ import { type Dependencies, findModelToChange } from './model-access.ts';
  * Stores an image for the content of a theme.
  * @returns its path on this instance.
  * @throws Failure `not-found`, `wrong-state`, `invalid` if the entry is not a theme or the bytes are not a
- * PNG, JPEG or WebP image. /
+ * PNG, JPEG or WebP image.
  */
 export async function uploadLogo(
   { db }: Pick<Dependencies, 'db'>,

@@ -51,8 +51,8 @@ function found<T>(thing: T | undefined, what: string): T {
 
 /**
  * Writes the event of a change (asyncapi.yaml, topic accord.models). `archived`: the entry has no ACTIVE
- * version any more; an activation that replaces a version writes `activated` only. `shared`: what peers may
- * show has changed. /
+ * version any more; an activation that replaces a version writes `activated` only. `shared`: the entries
+ * that peers may show have changed.
  */
 export async function announce(
   tx: Queries,

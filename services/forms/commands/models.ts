@@ -32,7 +32,7 @@ export async function createModel({ db }: Pick<Dependencies, 'db'>, given: Given
   return db.withTransaction((tx) => insertNewModel(tx, given));
 }
 
-/** A concurrent creation may take the generated key by name; more conflicts than this mean another fault. */
+/** A concurrent creation may name the generated key; more conflicts than this have another cause. */
 const maxAttempts = 5;
 
 /** {@link createModel} within a transaction. */
@@ -58,7 +58,7 @@ export interface ImportedModel extends GivenEntry {
 /**
  * Creates an entry with one draft: the content of the exported ACTIVE version, else of the newest one.
  * Serials and records are not imported.
- * @throws Failure `exists` if the key is taken, `invalid`. /
+ * @throws Failure `exists` if the key is taken, `invalid`.
  */
 export async function importModel(
   { db }: Dependencies,
@@ -126,7 +126,7 @@ function concernsPeers({ shared, isDefault }: Entry): boolean {
  * Deletes an entry: one without answers is removed; one with answers becomes DELETED, so that its records
  * stay readable (docs/interface.md, "Models"). Idempotent for a DELETED entry.
  * @throws Failure `not-found`, `precondition-failed`, `in-use` for the default information and for entries
- * that ACTIVE layouts name. /
+ * that ACTIVE layouts name.
  */
 export async function deleteModel(
   { db, source, wake }: Dependencies,

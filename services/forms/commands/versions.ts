@@ -1,19 +1,19 @@
 import type { Queries } from '#lib/db/database.ts';
 import { fail } from '#lib/errors/fail.ts';
 import { newUuid } from '#lib/ids/random-ids.ts';
-import { checkContent, type GivenContent } from '../domain/check-content.ts';
+import { checkContent, checkMinor, type GivenContent } from '../domain/check-content.ts';
 import { type LayoutContent, layoutUses } from '../domain/content/layout.ts';
 import { nextSerial, parseReference } from '../domain/identifiers.ts';
 import {
   checkPrecondition,
   type Entry,
   type ModelType,
+  mayMove,
   type Version,
   type VersionKind,
   type VersionStatus,
 } from '../domain/model.ts';
 import { namedByPeer, resolveLayout } from '../domain/resolve-layout.ts';
-import { checkMinor, mayMove } from '../domain/version-rules.ts';
 import { lockNamed, touchModel } from '../queries/models.ts';
 import { readPeerRows } from '../queries/read-peers.ts';
 import {
@@ -64,59 +64,57 @@ export async function insertNewDraft(
   return version;
 }
 
-/**
- * Replaces a draft's content.
- * @throws Failure `not-found`, `precondition-failed`, `wrong-state`, `invalid`.
- */
-export async function replaceDraft(
-  { db }: Dependencies,
+/** Replaces a draft's content. @throws Failure `invalid`, and those of {@link changeDraft}. */
+export function replaceDraft(
+  dependencies: Dependencies,
   path: VersionPath,
   given: GivenContent,
   ifMatch?: string,
 ): Promise<Version> {
-  return db.withTransaction(async (tx) => {
-    const { type } = await findModelToChange(tx, path.model);
-    const draft = await findDraft(tx, path, ifMatch);
-    const replaced = await updateDraft(tx, draft.id, await readContent(tx, type, given));
-    await touchModel(tx, path.model);
-    return replaced;
-  });
+  return changeDraft(dependencies, path, ifMatch, async (tx, { id }, type) =>
+    updateDraft(tx, id, await readContent(tx, type, given)),
+  );
 }
 
-/** Sets a draft MAJOR or MINOR. @throws Failure `not-found`, `precondition-failed`, `wrong-state`. */
-export async function setKind(
-  { db }: Dependencies,
+/** Sets a draft MAJOR or MINOR. @throws Failure those of {@link changeDraft}. */
+export function setKind(
+  dependencies: Dependencies,
   path: VersionPath,
   kind: VersionKind,
   ifMatch?: string,
 ): Promise<Version> {
-  return db.withTransaction(async (tx) => {
-    await findModelToChange(tx, path.model);
-    const draft = await findDraft(tx, path, ifMatch);
-    await touchModel(tx, path.model);
-    return updateKind(tx, draft.id, kind);
-  });
+  return changeDraft(dependencies, path, ifMatch, (tx, { id }) => updateKind(tx, id, kind));
 }
 
-/** Deletes a draft. @throws Failure `not-found`, `precondition-failed`, `wrong-state`. */
-export async function deleteVersion(
-  { db }: Dependencies,
+/** Deletes a draft. @throws Failure those of {@link changeDraft}. */
+export function deleteVersion(
+  dependencies: Dependencies,
   path: VersionPath,
   ifMatch?: string,
 ): Promise<void> {
-  await db.withTransaction(async (tx) => {
-    await findModelToChange(tx, path.model);
-    await deleteDraft(tx, (await findDraft(tx, path, ifMatch)).id);
-    await touchModel(tx, path.model);
-  });
+  return changeDraft(dependencies, path, ifMatch, (tx, { id }) => deleteDraft(tx, id));
 }
 
-async function findDraft(tx: Queries, path: VersionPath, ifMatch?: string): Promise<Version> {
-  const version = await findVersion(tx, path);
-  checkPrecondition(ifMatch, version.revision);
-  if (version.status !== 'DRAFT')
-    throw fail('wrong-state', 'An activated version cannot be changed; create a new draft.');
-  return version;
+/**
+ * Changes a draft while its entry is locked.
+ * @throws Failure `not-found`, `precondition-failed`, `wrong-state`.
+ */
+function changeDraft<T>(
+  { db }: Dependencies,
+  path: VersionPath,
+  ifMatch: string | undefined,
+  change: (tx: Queries, draft: Version, type: ModelType) => Promise<T>,
+): Promise<T> {
+  return db.withTransaction(async (tx) => {
+    const { type } = await findModelToChange(tx, path.model);
+    const draft = await findVersion(tx, path);
+    checkPrecondition(ifMatch, draft.revision);
+    if (draft.status !== 'DRAFT')
+      throw fail('wrong-state', 'An activated version cannot be changed; create a new draft.');
+    const changed = await change(tx, draft, type);
+    await touchModel(tx, path.model);
+    return changed;
+  });
 }
 
 async function readContent(tx: Queries, type: ModelType, given: GivenContent): Promise<DraftContent> {
@@ -156,7 +154,7 @@ export async function setStatus(
  * Makes a draft the ACTIVE version of its entry and assigns its serial. The transaction must have locked the
  * entry, so that one of several concurrent activations wins and no serial is assigned twice.
  * @throws Failure `invalid` for a MINOR that needs a MAJOR, `unknown-element` or `layout-conflict` for a
- * layout whose names do not resolve. /
+ * layout whose references do not resolve.
  */
 export async function activateVersion(
   tx: Queries,
@@ -170,7 +168,7 @@ export async function activateVersion(
     const errors = checkMinor(entry.type, former.data, draft.data);
     if (errors.length > 0) throw fail('invalid', 'This change needs a MAJOR version.', { errors });
   }
-  if (entry.type === 'layout') await checkNames(tx, draft);
+  if (entry.type === 'layout') await checkReferences(tx, draft);
   await archiveActive(tx, entry.id);
   const serial = nextSerial({ major: entry.lastMajor, minor: entry.lastMinor }, kind);
   const activated = await activateDraft(tx, draft, serial);
@@ -179,7 +177,7 @@ export async function activateVersion(
 }
 
 /** The entries that a layout names must exist; whether they are ACTIVE is checked when the layout is used. */
-async function checkNames(tx: Queries, { data, defaultLanguage }: Version): Promise<void> {
+async function checkReferences(tx: Queries, { data, defaultLanguage }: Version): Promise<void> {
   const content = data[defaultLanguage] as unknown as LayoutContent;
   const at = `/data/${defaultLanguage}`;
   const pointers = {
@@ -192,7 +190,7 @@ async function checkNames(tx: Queries, { data, defaultLanguage }: Version): Prom
     ...named.map((each) => (each.status === 'DELETED' ? each : { ...each, status: 'ACTIVE' as const })),
     ...(await readPeerRows(tx, references)).map(namedByPeer),
   ];
-  // A missing default information is a fault of the layout's use, not of the layout.
+  // A missing default information is reported when the layout is used: it is not a fault of the layout.
   const errors = resolveLayout(content, existing, pointers).faults.filter(({ code }) => code !== 'required');
   if (errors.length === 0) return;
   const conflict = errors.every(({ code }) => code === 'layout-conflict');

@@ -21,10 +21,3 @@ export function demoModels(): readonly DemoModel[] {
   models ??= parse(readFileSync(new URL('models.yaml', import.meta.url), 'utf8')) as DemoModel[];
   return models;
 }
-
-/** A demonstration model by key. @throws Error if there is none. */
-export function demoModel(key: string): DemoModel {
-  const model = demoModels().find((each) => each.key === key);
-  if (!model) throw new Error(`There is no demonstration model ${key}.`);
-  return model;
-}

@@ -8,11 +8,12 @@ import type {
 import type { FormAction } from '#lib/contracts/pages.ts';
 import type { Fault } from '#lib/errors/fail.ts';
 import { checkAnswer, isBlank } from './check-answer.ts';
+import { addFault } from './content/fields.ts';
 import type { ContentVersion } from './content-version.ts';
 import { formatIdentifier, type Identifier } from './identifiers.ts';
 import { type GivenAnswer, type GivenAnswers, pointerTo } from './read-answers.ts';
 
-/** An ACTIVE version and the present name of its entry. */
+/** An ACTIVE version and the current name of its entry. */
 export interface ActiveItem {
   version: ContentVersion;
   name: string;
@@ -78,7 +79,7 @@ export function checkAnswers(given: GivenAnswers, form: AnswerableForm): Checked
     if ('answer' in result || !isFree) asked.push(item);
     if ('answer' in result) answers.push(result.answer);
     else if ('fault' in result)
-      faults.push({ pointer: pointerTo(name), code: result.fault, detail: result.detail });
+      addFault(faults, pointerTo(name), result.fault, result.detail);
     else if (!isFree && wasShown(key, sorted, form)) unanswered.push(item);
   }
   if (faults.length > 0) return { outcome: 'invalid', faults };
@@ -128,7 +129,7 @@ function hostOf(key: string): string {
   return key.split('@')[1] ?? '';
 }
 
-/** Whether the page showed an element, as far as the form post says. */
+/** Whether the page showed an element. Without the hidden fields, all elements that are not hidden count. */
 function wasShown(key: string, { shown, answered }: Sorted, { hidden }: AnswerableForm): boolean {
   return shown.has(key) || answered.has(key) || (shown.size === 0 && !hidden.has(key));
 }
@@ -164,9 +165,9 @@ function sortAnswers(given: GivenAnswers, form: AnswerableForm): Sorted {
     const version = findVersion(answer, form);
     if (version === 'stale') sorted.stale.push(answer.identifier);
     else if (version === 'unknown')
-      sorted.faults.push(faultAt(answer.name, 'unknown-element', 'is no element of this form'));
+      addFault(sorted.faults, pointerTo(answer.name), 'unknown-element', 'is no element of this form');
     else if (sorted.answered.has(answer.key))
-      sorted.faults.push(faultAt(answer.name, 'too-many', 'answers an element a second time'));
+      addFault(sorted.faults, pointerTo(answer.name), 'too-many', 'answers an element a second time');
     else sorted.answered.set(answer.key, { given: answer, version });
   }
   for (const identifier of given.shown) {
@@ -194,17 +195,17 @@ function unseenNotices(sorted: Sorted, { keys, elements, hidden, free }: Answera
 
 function sortInformation(given: Identifier | undefined, form: AnswerableForm, sorted: Sorted): void {
   const { version } = form.info;
-  const told = sorted.faults.some(({ pointer }) => pointer === '/info');
   if (!given) {
-    if (form.form && !told)
-      sorted.faults.push(faultAt('info', 'required', 'must name the information that was shown'));
+    const isReported = sorted.faults.some(({ pointer }) => pointer === '/info');
+    if (form.form && !isReported)
+      addFault(sorted.faults, '/info', 'required', 'must name the information that was shown');
     return;
   }
   const identifier = textOf(given);
   const other = form.others.get(identifier);
   if (identifier === version.identifier) return;
   if (given.type !== 'information' || given.key !== version.key || other === undefined)
-    sorted.faults.push(faultAt('info', 'unknown-element', 'is not the information of this form'));
+    addFault(sorted.faults, '/info', 'unknown-element', 'is not the information of this form');
   else if (other === null) sorted.stale.push(identifier);
   else sorted.info = other;
 }
@@ -223,8 +224,4 @@ function findVersion(
 
 function textOf({ type, key, serial }: Identifier): string {
   return formatIdentifier(type, key, serial);
-}
-
-function faultAt(name: string, code: string, detail: string): Fault {
-  return { pointer: pointerTo(name), code, detail };
 }

@@ -1,5 +1,6 @@
 import { isNotice } from '#lib/contracts/element-rules.ts';
-import type { DescribedElement, DescribedInformation } from '#lib/contracts/forms.ts';
+import type { FormElement, FormPeer } from '#lib/contracts/form-content.ts';
+import type { DescribedElement, DescribedInformation, DescribedPeer } from '#lib/contracts/forms.ts';
 import type { ColorScheme, PageTheme } from '#lib/contracts/page-base.ts';
 import { lookupLanguage } from '#lib/i18n/match-language.ts';
 import { formatIdentifier, formatReference } from './identifiers.ts';
@@ -30,8 +31,8 @@ export interface ContentVersion extends StoredVersion {
   languageFor(language: string): string;
   /**
    * The item as forms describe it.
-   * @param name the entry's present name.
-   * @param owner the peer's present name; null for our own.
+   * @param name the entry's current name.
+   * @param owner the peer's current name; null for our own.
    */
   describe(language: string, name: string, owner?: string | null): DescribedItem;
   /**
@@ -44,17 +45,17 @@ export interface ContentVersion extends StoredVersion {
 export function createContentVersion(stored: StoredVersion): ContentVersion {
   const { data, defaultLanguage } = deepFreeze(stored);
   const languages = Object.keys(data);
-  const chosen = new Map<string, string>();
+  const languageByRequest = new Map<string, string>();
   const items = new Map<string, DescribedItem>();
   let positions: Map<string, number> | undefined;
   const reference = formatReference({ key: stored.key, host: stored.host ?? null });
   const identifier = formatIdentifier(stored.type, reference, stored.serial);
 
   function languageFor(language: string): string {
-    const known = chosen.get(language);
+    const known = languageByRequest.get(language);
     if (known) return known;
     const found = lookupLanguage([language], languages) ?? defaultLanguage;
-    if (chosen.size < 100) chosen.set(language, found);
+    if (languageByRequest.size < 100) languageByRequest.set(language, found);
     return found;
   }
   return {
@@ -117,6 +118,15 @@ function deepFreeze<T>(value: T): T {
     Object.values(value).forEach(deepFreeze);
   }
   return value;
+}
+
+/** A peer's part as pages show it: without earlier answers, which only the peer has (docs/federation.md). */
+export function presentPeer({ info, elements, ...peer }: DescribedPeer): FormPeer {
+  return {
+    ...peer,
+    info: info && { ...info, previous: null },
+    elements: elements.map((element) => ({ ...element, previous: null }) as FormElement),
+  };
 }
 
 /** A theme as pages use it. This instance serves its style sheet and logo. */

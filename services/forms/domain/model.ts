@@ -1,3 +1,4 @@
+import type { AnswerableType } from '#lib/contracts/forms.ts';
 import { fail } from '#lib/errors/fail.ts';
 
 /** The types of models (docs/interface.md, "Terms"). */
@@ -17,12 +18,24 @@ export type EntryStatus = (typeof entryStatuses)[number];
 export type VersionStatus = 'DRAFT' | 'ACTIVE' | 'ARCHIVED';
 export type VersionKind = 'MAJOR' | 'MINOR';
 
+const answerableTypes: ReadonlySet<string> = new Set(['processing', 'preference', 'conditions']);
+
+/** Whether models of a type are elements, which have answers. */
+export function isAnswerable(type: string): type is AnswerableType {
+  return answerableTypes.has(type);
+}
+
 export function isModelType(text: unknown): text is ModelType {
   return (modelTypes as readonly unknown[]).includes(text);
 }
 
 export function isVersionStatus(text: unknown): text is VersionStatus {
   return text === 'DRAFT' || text === 'ACTIVE' || text === 'ARCHIVED';
+}
+
+/** The status changes that clients may request (docs/interface.md, "Models"). */
+export function mayMove(from: VersionStatus, to: VersionStatus): boolean {
+  return (from === 'DRAFT' && to === 'ACTIVE') || (from === 'ACTIVE' && to === 'ARCHIVED');
 }
 
 /** Content by language, as it was checked and stored. */

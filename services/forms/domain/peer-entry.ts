@@ -5,7 +5,7 @@ import { type Failure, fail } from '#lib/errors/fail.ts';
 import { checkContent } from './check-content.ts';
 import { line } from './content/fields.ts';
 import { isModelKey, parseSerial, type Serial } from './identifiers.ts';
-import type { VersionData } from './model.ts';
+import { isAnswerable, type VersionData } from './model.ts';
 
 /** The names of a peer in its copy. */
 export interface NamedPeer {
@@ -30,7 +30,7 @@ export function ownerName({ owner, host, isNamesake }: NamedPeer, ownName: strin
  * Invisible characters: default-ignorable code points, blanks (U+2800 is the empty braille pattern) and
  * marks.
  */
-const notSeen = /[\p{Default_Ignorable_Code_Point}\p{Cc}\p{Cf}\p{Z}\p{M}\u2800]/gu;
+const invisible = /[\p{Default_Ignorable_Code_Point}\p{Cc}\p{Cf}\p{Z}\p{M}\u2800]/gu;
 
 /**
  * Characters that look like a Latin letter of either case (UTS #39, confusables.txt): Cyrillic, Greek,
@@ -74,8 +74,8 @@ const latin = new Map(
  * character is its own key.
  */
 export function appearanceOf(name: string): string {
-  const folded = name.normalize('NFKD').replaceAll(notSeen, '').toLowerCase().normalize('NFKD');
-  const letters = [...folded.replaceAll(notSeen, '')].map((letter) => latin.get(letter) ?? letter).join('');
+  const folded = name.normalize('NFKD').replaceAll(invisible, '').toLowerCase().normalize('NFKD');
+  const letters = [...folded.replaceAll(invisible, '')].map((letter) => latin.get(letter) ?? letter).join('');
   return letters.replaceAll('rn', 'm').replaceAll('vv', 'w') || name;
 }
 
@@ -104,11 +104,13 @@ export function isDated({ age }: PeerCopy): boolean {
  * @throws Failure `unavailable` naming the first peer whose copy is too old to be shown.
  */
 export function requireFresh(copies: Iterable<PeerCopy>, staleDays: number): void {
-  for (const copy of copies) if (copy.age > staleDays * daySeconds) throw tooOld(copy);
+  for (const { owner, url, age } of copies)
+    if (age > staleDays * daySeconds)
+      throw unavailable(url, `The elements of ${owner} (${url}) cannot be shown: the copy is too old`);
 }
 
 /**
- * A form must say who asks, so every peer in it needs an information.
+ * A form names the organisation that asks, so every peer in it needs an information.
  * @param all the entries of these peers.
  * @throws Failure `unavailable` naming the first peer without an information.
  */
@@ -116,23 +118,19 @@ export function requireInformation(
   copies: Iterable<PeerCopy>,
   all: readonly (Pick<PeerCopy, 'url'> & { type: string })[],
 ): void {
-  const introduced = new Set(all.filter(({ type }) => type === 'information').map(({ url }) => url));
-  for (const copy of copies) if (!introduced.has(copy.url)) throw unanswerable(copy);
+  const withInformation = new Set(all.filter(({ type }) => type === 'information').map(({ url }) => url));
+  for (const copy of copies) if (!withInformation.has(copy.url)) throw unanswerable(copy);
 }
 
 export function unanswerable({ owner, url }: Pick<PeerCopy, 'owner' | 'url'>): Failure {
-  return fail('unavailable', `Answers cannot be sent to ${owner} (${url}) at the moment; try again later.`, {
-    headers: { 'Retry-After': '60' },
-    members: { peer: url },
-  });
+  return unavailable(url, `Answers cannot be sent to ${owner} (${url}) at the moment`);
 }
 
-function tooOld({ owner, url }: PeerCopy): Failure {
-  return fail(
-    'unavailable',
-    `The elements of ${owner} (${url}) cannot be shown: the copy is too old; try again later.`,
-    { headers: { 'Retry-After': '60' }, members: { peer: url } },
-  );
+function unavailable(peer: string, reason: string): Failure {
+  return fail('unavailable', `${reason}; try again later.`, {
+    headers: { 'Retry-After': '60' },
+    members: { peer },
+  });
 }
 
 /** The identity of a received version, without its content. */
@@ -140,9 +138,7 @@ export interface PeerVersionHead extends Serial {
   key: string;
   type: 'information' | AnswerableType;
   name: string;
-  /**
-   * Digest of the received content, whatever the order of its members. Known content is not checked again.
-   */
+  /** Digest of the received content in canonical order. Known content is not checked again. */
   digest: Buffer;
 }
 
@@ -152,24 +148,17 @@ export interface PeerVersion extends PeerVersionHead {
   data: VersionData;
 }
 
-const types: ReadonlySet<string> = new Set(['information', 'processing', 'preference', 'conditions']);
-
 /** Reads the identity of a received entry; undefined if it is not valid. */
-export function readPeerHead({
-  key,
-  type,
-  name,
-  serial,
-  defaultLanguage,
-  data,
-}: PeerEntry): PeerVersionHead | undefined {
+export function readPeerHead(entry: PeerEntry): PeerVersionHead | undefined {
+  const { key, type, name, serial, defaultLanguage, data } = entry;
   const numbers = typeof serial === 'string' ? parseSerial(serial) : undefined;
   const title = line(255)(name, '/name', []);
-  if (!numbers || !title || typeof key !== 'string' || !isModelKey(key) || !types.has(type)) return undefined;
+  if (!numbers || !title || typeof key !== 'string' || !isModelKey(key)) return undefined;
+  if (type !== 'information' && !isAnswerable(type)) return undefined;
   const digest = createHash('sha256')
     .update(canonicalize([type, defaultLanguage, data]) as string)
     .digest();
-  return { ...numbers, key, type: type as PeerVersionHead['type'], name: title, digest };
+  return { ...numbers, key, type, name: title, digest };
 }
 
 /**

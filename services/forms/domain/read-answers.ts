@@ -2,6 +2,7 @@ import type { FormAction, FormFields } from '#lib/contracts/pages.ts';
 import type { Fault } from '#lib/errors/fail.ts';
 import { escapePointer, isStorable } from '#lib/json/check-json.ts';
 import { readAnswerText } from './check-answer.ts';
+import { addFault } from './content/fields.ts';
 import { type Identifier, parseIdentifier, withoutBlocPrefix } from './identifiers.ts';
 
 /** The maximum number of entries in an answers map (docs/interface.md, "Limits"). */
@@ -39,6 +40,10 @@ export function pointerTo(name: string): string {
   return `/${escapePointer(name.toWellFormed())}`;
 }
 
+function addFaultAt({ faults }: GivenAnswers, name: string, code: string, detail: string): void {
+  addFault(faults, pointerTo(name).slice(0, 500), code, detail);
+}
+
 /**
  * @param form whether the map comes from an HTML form, which also sends the pressed button and the elements
  * shown.
@@ -55,12 +60,12 @@ export function readAnswers(answers: Record<string, string[]>, form: boolean): G
   const names = Object.keys(answers);
   const own = form ? [fields.action, fields.shown] : [];
   if (names.filter((name) => !(own as string[]).includes(name)).length > maxAnswers) {
-    given.faults.push({ pointer: '', code: 'too-many', detail: `must have at most ${maxAnswers} answers` });
+    addFault(given.faults, '', 'too-many', `must have at most ${maxAnswers} answers`);
     return { ...given, overfull: true };
   }
   for (const name of names) {
     const values: unknown = answers[name];
-    if (!Array.isArray(values)) given.faults.push(faultAt(name, 'invalid-text', 'must be a list of texts'));
+    if (!Array.isArray(values)) addFaultAt(given, name, 'invalid-text', 'must be a list of texts');
     else readEntry(name, values, form, given);
   }
   return given;
@@ -76,7 +81,7 @@ function readEntry(name: string, values: unknown[], form: boolean, given: GivenA
     const identifier = withoutBlocPrefix(name);
     const parts = parseIdentifier(identifier);
     if (parts) given.elements.push({ ...parts, name, identifier, values });
-    else given.faults.push(faultAt(name, 'unknown-element', 'is no element of this form'));
+    else addFaultAt(given, name, 'unknown-element', 'is no element of this form');
   }
 }
 
@@ -85,26 +90,23 @@ function readInfo(values: unknown[], given: GivenAnswers): void {
   const info = typeof value === 'string' ? parseIdentifier(withoutBlocPrefix(value)) : undefined;
   if (info && values.length === 1) given.info = info;
   else
-    given.faults.push(
-      faultAt(fields.info, 'invalid', 'must be a list of one text, the identifier of the information'),
+    addFaultAt(
+      given,
+      fields.info,
+      'invalid',
+      'must be a list of one text, the identifier of the information',
     );
 }
 
 function readComment(values: unknown[], given: GivenAnswers): void {
-  const [value] = values;
-  if (values.length > 1) given.faults.push(faultAt(fields.comment, 'too-many', 'must be one text'));
-  else if (value !== undefined && (typeof value !== 'string' || !isStorable(value)))
-    given.faults.push(
-      faultAt(fields.comment, 'invalid-text', 'must be a text without NUL and lone surrogates'),
-    );
-  else if (typeof value === 'string' && readAnswerText(value) === undefined)
-    given.faults.push(faultAt(fields.comment, 'too-long', 'must have at most 4,000 characters'));
+  const [value = ''] = values;
+  const fault = (code: string, detail: string) => addFaultAt(given, fields.comment, code, detail);
+  if (values.length > 1) fault('too-many', 'must be one text');
+  else if (typeof value !== 'string' || !isStorable(value))
+    fault('invalid-text', 'must be a text without NUL and lone surrogates');
+  else if (readAnswerText(value) === undefined) fault('too-long', 'must have at most 4,000 characters');
 }
 
 function actionOf(value: unknown): FormAction {
   return value === 'accept-all' || value === 'refuse-all' ? value : 'submit';
-}
-
-function faultAt(name: string, code: string, detail: string): Fault {
-  return { pointer: pointerTo(name).slice(0, 500), code, detail };
 }

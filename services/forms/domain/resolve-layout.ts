@@ -1,8 +1,9 @@
 import type { PinnedLayout } from '#lib/contracts/forms.ts';
 import type { Fault } from '#lib/errors/fail.ts';
+import { addFault } from './content/fields.ts';
 import type { LayoutContent } from './content/layout.ts';
 import { formatReference } from './identifiers.ts';
-import type { EntryStatus, ModelType } from './model.ts';
+import { type EntryStatus, isAnswerable, type ModelType } from './model.ts';
 
 /** An entry that a layout may name. */
 export interface NamedEntry {
@@ -21,8 +22,6 @@ export interface LayoutPointers {
   info: string;
   elements: readonly string[];
 }
-
-const answerable: readonly ModelType[] = ['processing', 'preference', 'conditions'];
 
 /**
  * Resolves the references of a layout.
@@ -44,22 +43,19 @@ export function resolveLayout(
     if (isParent(key)) return;
     const entry = byKey.get(key);
     const pointer = pointers.elements[index] ?? pointers.info;
-    if (entry?.status !== 'ACTIVE' || !answerable.includes(entry.type))
-      faults.push(unknown(pointer, key, 'processing, preference or conditions'));
+    if (entry?.status !== 'ACTIVE' || !isAnswerable(entry.type))
+      addUnknown(faults, pointer, key, 'processing, preference or conditions');
     else types.add(entry.type);
   });
-  if (keys.length === 0)
-    faults.push({
-      pointer: pointers.elements[0] ?? pointers.info,
-      code: 'layout-conflict',
-      detail: 'names no element',
-    });
+  const first = pointers.elements[0] ?? pointers.info;
+  if (keys.length === 0) addFault(faults, first, 'layout-conflict', 'names no element');
   if (types.has('conditions') && types.size > 1)
-    faults.push({
-      pointer: pointers.elements[0] ?? pointers.info,
-      code: 'layout-conflict',
-      detail: 'mixes conditions with other elements: conditions stand alone',
-    });
+    addFault(
+      faults,
+      first,
+      'layout-conflict',
+      'mixes conditions with other elements: conditions stand alone',
+    );
   const info = findInformation(content.info ?? fromBlocs, entries, pointers.info, faults);
   const { type: _, acceptAllText, submitText, cancelText, theme, notification, ...options } = content;
   return {
@@ -94,11 +90,9 @@ function findInformation(
 ): string {
   const entry = entries.find((each) => (key === undefined ? each.isDefault : each.key === key));
   if (entry?.type === 'information' && entry.status === 'ACTIVE' && !entry.ofPeer) return entry.key;
-  faults.push(
-    key === undefined
-      ? { pointer, code: 'required', detail: 'is required: no ACTIVE information is marked default' }
-      : unknown(pointer, key, 'information'),
-  );
+  if (key === undefined)
+    addFault(faults, pointer, 'required', 'is required: no ACTIVE information is marked default');
+  else addUnknown(faults, pointer, key, 'information');
   return '';
 }
 
@@ -107,16 +101,16 @@ function findInformation(
  * @param reference a key or an entry id.
  */
 export function themeKey(reference: string, entries: readonly NamedEntry[]): string | undefined {
-  const isMeant = ({ key, id }: NamedEntry) => key === reference || id === reference;
-  return entries.find((entry) => isMeant(entry) && entry.type === 'theme' && entry.status === 'ACTIVE')?.key;
+  const isNamed = ({ key, id }: NamedEntry) => key === reference || id === reference;
+  return entries.find((entry) => isNamed(entry) && entry.type === 'theme' && entry.status === 'ACTIVE')?.key;
 }
 
-function unknown(pointer: string, key: string, what: string): Fault {
+function addUnknown(faults: Fault[], pointer: string, key: string, what: string): void {
   const detail =
     key.includes('@') && what !== 'information'
       ? `${key} is no ${what} that a peer shares with this instance`
       : `${key} is no ACTIVE ${what} of this instance`;
-  return { pointer, code: 'unknown-element', detail };
+  addFault(faults, pointer, 'unknown-element', detail);
 }
 
 /** Members of a layout that are not supported yet: notifications (openapi.yaml). */

@@ -2,7 +2,7 @@ import type { Context } from 'koa';
 import type { components } from '#lib/contracts/openapi.gen.ts';
 import { type Fault, fail } from '#lib/errors/fail.ts';
 import { readChoices } from '#lib/http/lists.ts';
-import type { Handler, OperationInput } from '#lib/http/operation.ts';
+import type { Handlers, OperationInput } from '#lib/http/operation.ts';
 import { uploadLogo } from '../commands/logos.ts';
 import { findModel } from '../commands/model-access.ts';
 import {
@@ -13,7 +13,7 @@ import {
   type UpdateModelInput,
   updateModelFields,
 } from '../commands/models.ts';
-import { entityTag, entryStatuses, modelTypes } from '../domain/model.ts';
+import { type Entry, entityTag, entryStatuses, modelTypes } from '../domain/model.ts';
 import type { GivenEntry } from '../domain/read-entry-fields.ts';
 import { presentEntry, presentExport } from '../presenters/present-model.ts';
 import { listModels, type ModelFilter, readModelByKey } from '../queries/models.ts';
@@ -22,22 +22,76 @@ import type { Dependencies } from './dependencies.ts';
 
 const defaultSize = 50;
 
-/** GET /models */
-export function listModelsHandler({ db }: Dependencies): Handler {
-  return async (ctx, { query }) => {
-    const page = Number(query.page ?? 0);
-    const size = Number(query.size ?? defaultSize);
-    const { entries, total } = await listModels(db, readFilter(query), { page, size });
-    const ids = entries.map(({ id }) => id);
-    const versions = Map.groupBy(await readVersionSummaries(db, ids), ({ model }) => model);
-    const found: components['schemas']['EntryPage'] = {
-      values: entries.map((entry) => presentEntry(entry, versions.get(entry.id) ?? [])),
-      page,
-      pageSize: size,
-      totalPages: Math.ceil(total / size),
-      totalCount: total,
-    };
-    ctx.body = found;
+/** Handlers of `/models`, without the versions. */
+export function modelHandlers(dependencies: Dependencies): Handlers {
+  const { db, instance } = dependencies;
+
+  /** Sends an entry with its versions and its entity tag. */
+  async function sendModel(ctx: Context, entry: Entry): Promise<void> {
+    ctx.body = presentEntry(entry, await readVersionSummaries(db, [entry.id]));
+    ctx.set('ETag', entityTag(entry.revision));
+  }
+
+  async function sendCreated(ctx: Context, entry: Entry): Promise<void> {
+    ctx.status = 201;
+    ctx.set('Location', `${instance.baseUrl}/models/${entry.id}`);
+    await sendModel(ctx, entry);
+  }
+
+  return {
+    async listModels(ctx, { query }) {
+      const page = Number(query.page ?? 0);
+      const size = Number(query.size ?? defaultSize);
+      const { entries, total } = await listModels(db, readFilter(query), { page, size });
+      const ids = entries.map(({ id }) => id);
+      const versions = Map.groupBy(await readVersionSummaries(db, ids), ({ model }) => model);
+      const found: components['schemas']['EntryPage'] = {
+        values: entries.map((entry) => presentEntry(entry, versions.get(entry.id) ?? [])),
+        page,
+        pageSize: size,
+        totalPages: Math.ceil(total / size),
+        totalCount: total,
+      };
+      ctx.body = found;
+    },
+
+    async createModel(ctx, { body }: OperationInput<GivenEntry>) {
+      await sendCreated(ctx, await createModel(dependencies, body));
+    },
+
+    async importModel(ctx, { body }: OperationInput<ImportedModel>) {
+      await sendCreated(ctx, await importModel(dependencies, body));
+    },
+
+    async getModel(ctx, { params }) {
+      await sendModel(ctx, await findModel(db, params.id ?? ''));
+    },
+
+    async getModelByKey(ctx, { params }) {
+      const entry = await readModelByKey(db, params.key ?? '');
+      if (!entry) throw fail('not-found', 'No model has this key.');
+      await sendModel(ctx, entry);
+    },
+
+    async updateModel(ctx, { params, body }: OperationInput<UpdateModelInput>) {
+      await sendModel(ctx, await updateModelFields(dependencies, params.id ?? '', body, ifMatchOf(ctx)));
+    },
+
+    async deleteModel(ctx, { params }) {
+      await deleteModel(dependencies, params.id ?? '', ifMatchOf(ctx));
+      ctx.status = 204;
+    },
+
+    async exportModel(ctx, { params }) {
+      const entry = await findModel(db, params.id ?? '');
+      ctx.body = presentExport(entry, await readVersions(db, entry.id));
+      ctx.attachment(`${entry.key}.json`);
+      ctx.type = 'application/json';
+    },
+
+    async uploadLogo(ctx, { params, body }: OperationInput<Buffer | undefined>) {
+      ctx.body = { logoPath: await uploadLogo(dependencies, params.id ?? '', body ?? Buffer.alloc(0)) };
+    },
   };
 }
 
@@ -54,82 +108,6 @@ function readFilter(query: OperationInput['query']): ModelFilter {
   };
   if (faults.length > 0) throw fail('invalid', 'The filter is not valid.', { errors: faults });
   return filter;
-}
-
-/** POST /models */
-export function createModelHandler(dependencies: Dependencies): Handler {
-  return async (ctx, { body }: { body: GivenEntry }) => {
-    await sendModel(ctx, dependencies, await createModel(dependencies, body), 201);
-  };
-}
-
-/** POST /models/import */
-export function importModelHandler(dependencies: Dependencies): Handler {
-  return async (ctx, { body }: { body: ImportedModel }) => {
-    await sendModel(ctx, dependencies, await importModel(dependencies, body), 201);
-  };
-}
-
-/** GET /models/{id} */
-export function getModelHandler(dependencies: Dependencies): Handler {
-  return async (ctx, { params }) => {
-    await sendModel(ctx, dependencies, await findModel(dependencies.db, params.id ?? ''));
-  };
-}
-
-/** GET /models/serials/{key} */
-export function getModelByKeyHandler(dependencies: Dependencies): Handler {
-  return async (ctx, { params }) => {
-    const entry = await readModelByKey(dependencies.db, params.key ?? '');
-    if (!entry) throw fail('not-found', 'No model has this key.');
-    await sendModel(ctx, dependencies, entry);
-  };
-}
-
-/** PUT /models/{id} */
-export function updateModelHandler(dependencies: Dependencies): Handler {
-  return async (ctx, { params, body }: { params: Record<string, string>; body: UpdateModelInput }) => {
-    const entry = await updateModelFields(dependencies, params.id ?? '', body, ifMatchOf(ctx));
-    await sendModel(ctx, dependencies, entry);
-  };
-}
-
-/** DELETE /models/{id} */
-export function deleteModelHandler(dependencies: Dependencies): Handler {
-  return async (ctx, { params }) => {
-    await deleteModel(dependencies, params.id ?? '', ifMatchOf(ctx));
-    ctx.status = 204;
-  };
-}
-
-/** GET /models/{id}/export */
-export function exportModelHandler({ db }: Dependencies): Handler {
-  return async (ctx, { params }) => {
-    const entry = await findModel(db, params.id ?? '');
-    ctx.body = presentExport(entry, await readVersions(db, entry.id));
-    ctx.attachment(`${entry.key}.json`);
-    ctx.type = 'application/json';
-  };
-}
-
-/** PUT /models/{id}/logo */
-export function uploadLogoHandler(dependencies: Dependencies): Handler {
-  return async (ctx, { params, body }: { params: Record<string, string>; body: Buffer | undefined }) => {
-    ctx.body = { logoPath: await uploadLogo(dependencies, params.id ?? '', body ?? Buffer.alloc(0)) };
-  };
-}
-
-/** Sends an entry with its versions and its entity tag. A 201 also sends `Location`. */
-async function sendModel(
-  ctx: Context,
-  { db, instance }: Dependencies,
-  entry: Parameters<typeof presentEntry>[0],
-  status: 200 | 201 = 200,
-): Promise<void> {
-  ctx.body = presentEntry(entry, await readVersionSummaries(db, [entry.id]));
-  ctx.status = status;
-  ctx.set('ETag', entityTag(entry.revision));
-  if (status === 201) ctx.set('Location', `${instance.baseUrl}/models/${entry.id}`);
 }
 
 /** The If-Match header; an empty one counts as absent. */

@@ -1,138 +1,102 @@
 import type { Context } from 'koa';
 import { fail } from '#lib/errors/fail.ts';
 import { sendList } from '#lib/http/lists.ts';
-import type { Handler } from '#lib/http/operation.ts';
+import type { Handlers, OperationInput } from '#lib/http/operation.ts';
 import { sendPage } from '#lib/http/send.ts';
-import { findModel, findVersion } from '../commands/model-access.ts';
+import { findModel, findVersion, type VersionPath } from '../commands/model-access.ts';
 import { createDraft, deleteVersion, replaceDraft, setKind, setStatus } from '../commands/versions.ts';
 import type { GivenContent } from '../domain/check-content.ts';
 import { entityTag, isVersionStatus, type Version } from '../domain/model.ts';
-import { type PreviewRequest, readPreview } from '../domain/read-preview.ts';
 import { presentVersion } from '../presenters/present-model.ts';
-import { previewPage } from '../presenters/preview-page.ts';
+import { type PreviewRequest, previewPage } from '../presenters/preview-page.ts';
 import { listVersions, readVersionSummaries } from '../queries/versions.ts';
 import type { Dependencies } from './dependencies.ts';
 import { ifMatchOf } from './models.ts';
 
-type Params = Record<string, string>;
+/** Handlers of `/models/{id}/versions`. */
+export function versionHandlers(dependencies: Dependencies): Handlers {
+  const { db, instance, renderer } = dependencies;
+  const urlOf = (model: string, version: string) =>
+    `${instance.baseUrl}/models/${model}/versions/${version}`;
 
-/** GET /models/{id}/versions */
-export function listVersionsHandler({ db, instance }: Dependencies): Handler {
-  return async (ctx, { params, query }) => {
-    const { id } = await findModel(db, params.id ?? '');
-    await sendList(ctx, query, {
-      url: `${instance.baseUrl}/models/${id}/versions`,
-      find: (page) => listVersions(db, id, page),
-      present: ({ position: _, ...version }) => presentVersion(version),
-    });
-  };
-}
-
-/** POST /models/{id}/versions */
-export function createVersionHandler(dependencies: Dependencies): Handler {
-  return async (ctx, { params, body }: { params: Params; body: GivenContent }) => {
-    sendVersion(ctx, dependencies, await createDraft(dependencies, params.id ?? '', body), 201);
-  };
-}
-
-/** GET /models/{id}/versions/latest */
-export function getLatestVersionHandler({ db, instance }: Dependencies): Handler {
-  return async (ctx, { params }) => {
-    const { id } = await findModel(db, params.id ?? '');
-    const [latest] = await readVersionSummaries(db, [id]);
-    if (!latest) throw fail('not-found', 'This model has no version yet.');
+  function redirect(ctx: Context, model: string, version: string): void {
     ctx.status = 303;
-    ctx.set('Location', versionUrl(instance.baseUrl, id, latest.id));
+    ctx.set('Location', urlOf(model, version));
+  }
+
+  return {
+    async listVersions(ctx, { params, query }) {
+      const { id } = await findModel(db, params.id ?? '');
+      await sendList(ctx, query, {
+        url: `${instance.baseUrl}/models/${id}/versions`,
+        find: (page) => listVersions(db, id, page),
+        present: ({ position: _, ...version }) => presentVersion(version),
+      });
+    },
+
+    async createVersion(ctx, { params, body }: OperationInput<GivenContent>) {
+      const version = await createDraft(dependencies, params.id ?? '', body);
+      sendVersion(ctx, version);
+      ctx.status = 201;
+      ctx.set('Location', urlOf(version.model, version.id));
+    },
+
+    async getLatestVersion(ctx, { params }) {
+      const { id } = await findModel(db, params.id ?? '');
+      const [latest] = await readVersionSummaries(db, [id]);
+      if (!latest) throw fail('not-found', 'This model has no version yet.');
+      redirect(ctx, id, latest.id);
+    },
+
+    async getActiveVersion(ctx, { params }) {
+      const { id, activeVersion } = await findModel(db, params.id ?? '');
+      if (!activeVersion) throw fail('not-found', 'This model has no ACTIVE version.');
+      redirect(ctx, id, activeVersion);
+    },
+
+    async getVersion(ctx, { params }) {
+      sendVersion(ctx, await findVersion(db, pathOf(params)));
+    },
+
+    async updateVersion(ctx, { params, body }: OperationInput<GivenContent>) {
+      sendVersion(ctx, await replaceDraft(dependencies, pathOf(params), body, ifMatchOf(ctx)));
+    },
+
+    async deleteVersion(ctx, { params }) {
+      await deleteVersion(dependencies, pathOf(params), ifMatchOf(ctx));
+      ctx.status = 204;
+    },
+
+    async setVersionStatus(ctx, { params, body: { status } }: OperationInput<{ status: string }>) {
+      if (!isVersionStatus(status)) throw invalidMember('status', 'ACTIVE or ARCHIVED');
+      sendVersion(ctx, await setStatus(dependencies, pathOf(params), status, ifMatchOf(ctx)));
+    },
+
+    async setVersionType(ctx, { params, body: { type } }: OperationInput<{ type: string }>) {
+      if (type !== 'MAJOR' && type !== 'MINOR') throw invalidMember('type', 'MAJOR or MINOR');
+      sendVersion(ctx, await setKind(dependencies, pathOf(params), type, ifMatchOf(ctx)));
+    },
+
+    async previewVersion(ctx, { params, body }: OperationInput<PreviewRequest | undefined>) {
+      const entry = await findModel(db, params.id ?? '');
+      const version = await findVersion(db, pathOf(params));
+      sendPage(ctx, renderer.render(await previewPage(entry, version, body ?? {}, dependencies)));
+    },
   };
 }
 
-/** GET /models/{id}/versions/active */
-export function getActiveVersionHandler({ db, instance }: Dependencies): Handler {
-  return async (ctx, { params }) => {
-    const { id, activeVersion } = await findModel(db, params.id ?? '');
-    if (!activeVersion) throw fail('not-found', 'This model has no ACTIVE version.');
-    ctx.status = 303;
-    ctx.set('Location', versionUrl(instance.baseUrl, id, activeVersion));
-  };
+function pathOf({ id = '', vid = '' }: Record<string, string>): VersionPath {
+  return { model: id, version: vid };
 }
 
-/** GET /models/{id}/versions/{vid} */
-export function getVersionHandler(dependencies: Dependencies): Handler {
-  return async (ctx, { params }) => {
-    sendVersion(ctx, dependencies, await findVersion(dependencies.db, pathOf(params)));
-  };
-}
-
-/** PUT /models/{id}/versions/{vid} */
-export function updateVersionHandler(dependencies: Dependencies): Handler {
-  return async (ctx, { params, body }: { params: Params; body: GivenContent }) => {
-    sendVersion(ctx, dependencies, await replaceDraft(dependencies, pathOf(params), body, ifMatchOf(ctx)));
-  };
-}
-
-/** DELETE /models/{id}/versions/{vid} */
-export function deleteVersionHandler(dependencies: Dependencies): Handler {
-  return async (ctx, { params }) => {
-    await deleteVersion(dependencies, pathOf(params), ifMatchOf(ctx));
-    ctx.status = 204;
-  };
-}
-
-/** PUT /models/{id}/versions/{vid}/status */
-export function setVersionStatusHandler(dependencies: Dependencies): Handler {
-  return async (ctx, { params, body }: { params: Params; body: { status: string } }) => {
-    const { status } = body;
-    if (!isVersionStatus(status)) throw invalidMember('status', 'ACTIVE or ARCHIVED');
-    sendVersion(ctx, dependencies, await setStatus(dependencies, pathOf(params), status, ifMatchOf(ctx)));
-  };
-}
-
-/** PUT /models/{id}/versions/{vid}/type */
-export function setVersionTypeHandler(dependencies: Dependencies): Handler {
-  return async (ctx, { params, body }: { params: Params; body: { type: string } }) => {
-    const { type } = body;
-    if (type !== 'MAJOR' && type !== 'MINOR') throw invalidMember('type', 'MAJOR or MINOR');
-    sendVersion(ctx, dependencies, await setKind(dependencies, pathOf(params), type, ifMatchOf(ctx)));
-  };
+/** Sends a version with its content and its entity tag. */
+function sendVersion(ctx: Context, version: Version): void {
+  ctx.body = presentVersion(version);
+  ctx.set('ETag', entityTag(version.revision));
 }
 
 function invalidMember(name: string, allowed: string) {
   return fail('invalid', `The ${name} is not valid.`, {
     errors: [{ pointer: `/${name}`, code: 'invalid', detail: `must be ${allowed}` }],
   });
-}
-
-function pathOf({ id = '', vid = '' }: Params) {
-  return { model: id, version: vid };
-}
-
-/** Sends a version with its content and its entity tag. A 201 also sends `Location`. */
-function sendVersion(
-  ctx: Context,
-  { instance }: Dependencies,
-  version: Version,
-  status: 200 | 201 = 200,
-): void {
-  ctx.body = presentVersion(version);
-  ctx.status = status;
-  ctx.set('ETag', entityTag(version.revision));
-  if (status === 201) ctx.set('Location', versionUrl(instance.baseUrl, version.model, version.id));
-}
-
-function versionUrl(baseUrl: string, model: string, version: string): string {
-  return `${baseUrl}/models/${model}/versions/${version}`;
-}
-
-/** POST /models/{id}/versions/{vid}/preview */
-export function previewVersionHandler(dependencies: Dependencies): Handler {
-  const { db, renderer } = dependencies;
-  return async (
-    ctx,
-    { params, body }: { params: Record<string, string>; body: PreviewRequest | undefined },
-  ) => {
-    const entry = await findModel(db, params.id ?? '');
-    const version = await findVersion(db, { model: entry.id, version: params.vid ?? '' });
-    const page = await previewPage(readPreview(entry, version, body ?? {}), dependencies);
-    sendPage(ctx, renderer.render(page));
-  };
 }

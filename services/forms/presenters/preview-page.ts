@@ -2,18 +2,52 @@ import type { FormElement, FormInformation, FormLayout } from '#lib/contracts/fo
 import type { DescribedPeer, FormsOperations } from '#lib/contracts/forms.ts';
 import type { PageInstance, PageTheme } from '#lib/contracts/page-base.ts';
 import type { FormPage, MailPage } from '#lib/contracts/pages.ts';
-import { demoModel } from '../demo/models.ts';
-import { createContentVersion, type DescribedItem, pageTheme } from '../domain/content-version.ts';
-import type { Preview } from '../domain/read-preview.ts';
+import { type Fault, fail } from '#lib/errors/fail.ts';
+import { canonicalLanguageTag } from '#lib/i18n/language-tag.ts';
+import { demoModels } from '../demo/models.ts';
+import { readContent } from '../domain/check-content.ts';
+import {
+  type ContentVersion,
+  createContentVersion,
+  type DescribedItem,
+  pageTheme,
+  presentPeer,
+} from '../domain/content-version.ts';
+import { formatSerial } from '../domain/identifiers.ts';
+import type { Entry, Version } from '../domain/model.ts';
+
+/** The options of a preview. */
+export interface PreviewRequest {
+  language?: string;
+  orientation?: string;
+  /** Content in that language, shown instead of the stored content. */
+  data?: unknown;
+}
 
 interface Parts {
   operations: Pick<FormsOperations, 'resolveLayout' | 'describeForm'>;
   instance: PageInstance;
 }
 
-/** The page of a preview: one element, an information, a layout's form, a theme's sample or a mail. */
-export async function previewPage(preview: Preview, parts: Parts): Promise<FormPage | MailPage> {
-  const { version, entry, language } = preview;
+/** A version as it would be shown if it were ACTIVE. */
+interface Preview {
+  version: ContentVersion;
+  language: string;
+  orientation: 'VERTICAL' | 'HORIZONTAL';
+}
+
+/**
+ * The page of a preview: one element, an information, a layout's form, a theme's sample or a mail.
+ * @throws Failure `invalid` with every fault.
+ */
+export async function previewPage(
+  entry: Entry,
+  stored: Version,
+  request: PreviewRequest,
+  parts: Parts,
+): Promise<FormPage | MailPage> {
+  const preview = readPreview(entry, stored, request);
+  const { version, language } = preview;
   switch (version.type) {
     case 'email':
       return mailPage(preview, parts);
@@ -31,6 +65,34 @@ export async function previewPage(preview: Preview, parts: Parts): Promise<FormP
   }
 }
 
+function readPreview(entry: Entry, version: Version, request: PreviewRequest): Preview {
+  const faults: Fault[] = [];
+  const language = request.language || version.defaultLanguage;
+  const orientation = request.orientation || 'VERTICAL';
+  const stored = Object.hasOwn(version.data, language) ? version.data[language] : undefined;
+  const content =
+    request.data === undefined ? stored : readContent(entry.type, request.data, '/data', faults);
+  if (canonicalLanguageTag(language) === undefined || (!content && faults.length === 0))
+    faults.push({ pointer: '/language', code: 'invalid', detail: 'must be a language of the content' });
+  if (orientation !== 'VERTICAL' && orientation !== 'HORIZONTAL')
+    faults.push({ pointer: '/orientation', code: 'invalid', detail: 'must be VERTICAL or HORIZONTAL' });
+  if (faults.length > 0) throw fail('invalid', 'The preview cannot be shown.', { errors: faults });
+  const { id, major, minor } = version;
+  return {
+    language,
+    orientation: orientation as Preview['orientation'],
+    version: createContentVersion({
+      id,
+      type: entry.type,
+      key: entry.key,
+      // A draft has no serial; its style sheet is found by its id.
+      serial: major === null || minor === null ? id : formatSerial({ major, minor }),
+      defaultLanguage: language,
+      data: { [language]: content ?? {} },
+    }),
+  };
+}
+
 interface Shown {
   info?: DescribedItem;
   elements?: DescribedItem[];
@@ -44,20 +106,15 @@ function formPage(
   { instance }: Parts,
   { info, elements = [], peers = [], theme = null, layout }: Shown,
 ): FormPage {
-  const withoutAnswer = (item: DescribedItem) => ({ ...item, previous: null });
   return {
     page: 'form',
     language,
     instance,
     theme,
     embedding: null,
-    info: info ? (withoutAnswer(info) as FormInformation) : null,
-    elements: elements.map(withoutAnswer) as FormElement[],
-    peers: peers.map((peer) => ({
-      ...peer,
-      info: peer.info && (withoutAnswer(peer.info) as FormInformation),
-      elements: peer.elements.map(withoutAnswer) as FormElement[],
-    })),
+    info: info ? ({ ...info, previous: null } as FormInformation) : null,
+    elements: elements.map((element) => ({ ...element, previous: null }) as FormElement),
+    peers: peers.map(presentPeer),
     layout: {
       orientation,
       existingElementsVisible: true,
@@ -99,7 +156,8 @@ function mailPage({ version, language }: Preview, { instance }: Parts): MailPage
 
 /** Sample elements for a theme. */
 function sampleElements(language: string): DescribedItem[] {
-  return ['processing.001', 'preference.001'].map(demoModel).map(({ type, key, name, data }) => {
+  const samples = demoModels().filter(({ key }) => key === 'processing.001' || key === 'preference.001');
+  return samples.map(({ type, key, name, data }) => {
     const sample = createContentVersion({ id: key, type, key, serial: '1.0', defaultLanguage: 'en', data });
     return sample.describe(language, name);
   });

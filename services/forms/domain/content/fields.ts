@@ -9,6 +9,11 @@ import { safeUrl, sanitiseRichText } from '../rich-text.ts';
  */
 export type Field<T = unknown> = (value: unknown, at: string, faults: Fault[]) => T | undefined;
 
+/** @returns undefined, the value of a field with a fault. */
+export function addFault(faults: Fault[], pointer: string, code: string, detail: string): undefined {
+  faults.push({ pointer, code, detail });
+}
+
 const maxLine = 500;
 const maxText = 20_000;
 const maxRich = 100_000;
@@ -22,18 +27,12 @@ function isAbsent(value: unknown): boolean {
 function text(most: number, clean: (given: string) => string): Field<string> {
   return (value, at, faults) => {
     if (isAbsent(value)) return undefined;
-    if (typeof value !== 'string') {
-      faults.push({ pointer: at, code: 'invalid', detail: 'must be a text' });
-      return undefined;
-    }
-    const tooLong = () => {
-      faults.push({ pointer: at, code: 'too-long', detail: `must have at most ${most} characters` });
-      return undefined;
-    };
+    if (typeof value !== 'string') return addFault(faults, at, 'invalid', 'must be a text');
     // Checked before sanitising, which is slow, and again after it, because it writes `&amp;` for `&`.
     const normalised = boundedNfc(value.trim(), most);
     const cleaned = normalised && clean(normalised.replaceAll('\r\n', '\n'));
-    if (cleaned === undefined || [...cleaned].length > most) return tooLong();
+    if (cleaned === undefined || [...cleaned].length > most)
+      return addFault(faults, at, 'too-long', `must have at most ${most} characters`);
     return cleaned === '' ? undefined : cleaned;
   };
 }
@@ -50,8 +49,7 @@ const richText = text(maxRich, (given) => sanitiseRichText(given).trim());
 /** HTML, sanitised before it is stored. The cost of sanitising grows with the number of tags. */
 export const rich: Field<string> = (value, at, faults) => {
   if (typeof value !== 'string' || countTags(value) <= maxTags) return richText(value, at, faults);
-  faults.push({ pointer: at, code: 'too-long', detail: `must have at most ${maxTags} tags` });
-  return undefined;
+  return addFault(faults, at, 'too-long', `must have at most ${maxTags} tags`);
 };
 
 /** Start and end tags, and everything else that begins with `<`. */
@@ -64,17 +62,15 @@ function countTags(html: string): number {
 /** A link that a page may show: http, https or mailto. */
 export const url: Field<string> = (value, at, faults) => {
   const given = line(2048)(value, at, faults);
-  if (given === undefined) return undefined;
-  if (safeUrl(given) === null)
-    faults.push({ pointer: at, code: 'invalid', detail: 'must be an http, https or mailto URL' });
+  if (given !== undefined && safeUrl(given) === null)
+    addFault(faults, at, 'invalid', 'must be an http, https or mailto URL');
   return given;
 };
 
 export const flag: Field<boolean> = (value, at, faults) => {
   if (isAbsent(value)) return undefined;
   if (typeof value === 'boolean') return value;
-  faults.push({ pointer: at, code: 'invalid', detail: 'must be true or false' });
-  return undefined;
+  return addFault(faults, at, 'invalid', 'must be true or false');
 };
 
 export const integer =
@@ -82,8 +78,7 @@ export const integer =
   (value, at, faults) => {
     if (isAbsent(value)) return undefined;
     if (Number.isInteger(value) && Number(value) >= least && Number(value) <= most) return Number(value);
-    faults.push({ pointer: at, code: 'invalid', detail: `must be a whole number from ${least} to ${most}` });
-    return undefined;
+    return addFault(faults, at, 'invalid', `must be a whole number from ${least} to ${most}`);
   };
 
 export const oneOf =
@@ -91,8 +86,7 @@ export const oneOf =
   (value, at, faults) => {
     if (isAbsent(value)) return undefined;
     if (allowed.includes(value as T)) return value as T;
-    faults.push({ pointer: at, code: 'invalid', detail: `must be one of ${allowed.join(', ')}` });
-    return undefined;
+    return addFault(faults, at, 'invalid', `must be one of ${allowed.join(', ')}`);
   };
 
 /** @param most the maximum number of items. Absent and empty lists are equal. */
@@ -100,14 +94,8 @@ export const listOf =
   <T>(item: Field<T>, most: number): Field<T[]> =>
   (value, at, faults) => {
     if (isAbsent(value)) return undefined;
-    if (!Array.isArray(value)) {
-      faults.push({ pointer: at, code: 'invalid', detail: 'must be a list' });
-      return undefined;
-    }
-    if (value.length > most) {
-      faults.push({ pointer: at, code: 'too-many', detail: `must have at most ${most} items` });
-      return undefined;
-    }
+    if (!Array.isArray(value)) return addFault(faults, at, 'invalid', 'must be a list');
+    if (value.length > most) return addFault(faults, at, 'too-many', `must have at most ${most} items`);
     const items = value.map((each, index) => required(item)(each, `${at}/${index}`, faults));
     return items.length === 0 ? undefined : (items as T[]);
   };
@@ -117,10 +105,8 @@ export const objectOf =
   (shape: Record<string, Field>): Field<Record<string, unknown>> =>
   (value, at, faults) => {
     if (isAbsent(value)) return undefined;
-    if (typeof value !== 'object' || Array.isArray(value)) {
-      faults.push({ pointer: at, code: 'invalid', detail: 'must be an object' });
-      return undefined;
-    }
+    if (typeof value !== 'object' || Array.isArray(value))
+      return addFault(faults, at, 'invalid', 'must be an object');
     const given = value as Record<string, unknown>;
     const read: Record<string, unknown> = {};
     for (const [name, field] of Object.entries(shape)) {
@@ -135,8 +121,7 @@ export function required<T>(field: Field<T>): Field<T> {
   return (value, at, faults) => {
     const before = faults.length;
     const read = field(value, at, faults);
-    if (read === undefined && faults.length === before)
-      faults.push({ pointer: at, code: 'required', detail: 'is required' });
+    if (read === undefined && faults.length === before) addFault(faults, at, 'required', 'is required');
     return read;
   };
 }

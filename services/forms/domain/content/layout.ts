@@ -1,32 +1,16 @@
+import type { LayoutTexts, PinnedLayout } from '#lib/contracts/forms.ts';
 import type { Fault } from '#lib/errors/fail.ts';
 import { canonicalReference } from '../identifiers.ts';
 import type { ModelType, VersionData } from '../model.ts';
-import { type Field, flag, line, listOf, objectOf, oneOf, required } from './fields.ts';
+import { addFault, type Field, flag, line, listOf, objectOf, oneOf, required } from './fields.ts';
 
-/** Options of a layout with their defaults (docs/interface.md, "The consent context"). */
-export interface LayoutOptions {
-  orientation: 'VERTICAL' | 'HORIZONTAL';
-  existingElementsVisible: boolean;
-  validityVisible: boolean;
-  acceptAllVisible: boolean;
-  cancelVisible: boolean;
-  footerOnTop: boolean;
-  includeIFrameResizer: boolean;
-}
-
-/** A checked layout with all defaults. Its references are not resolved yet. */
-export interface LayoutContent extends LayoutOptions {
+/**
+ * A checked layout with all defaults (docs/interface.md, "The consent context"). Its references are not
+ * resolved yet.
+ */
+export interface LayoutContent extends Omit<PinnedLayout, 'id' | 'texts' | 'info'>, LayoutTexts {
   type: 'layout';
   info?: string;
-  /** Element keys in order. */
-  elements: string[];
-  theme?: string;
-  notification?: string;
-  acceptAllText?: string;
-  submitText?: string;
-  cancelText?: string;
-  /** Whether it was sent as `blocs` (docs/interface.md). */
-  blocs?: boolean;
 }
 
 /** Members that may differ between the languages of a layout; all others must be equal. */
@@ -44,7 +28,7 @@ export function layoutUses(type: ModelType, data: VersionData): string[] {
 const maxElements = 100;
 
 const reference = line(600);
-/** Parent and children of one bloc of a later generation's layout. */
+/** Parent or child of a bloc, the grouping that clients of the next generation send. */
 const member = objectOf({ key: required(reference), location: line(2048) });
 
 const saved = {
@@ -80,7 +64,7 @@ export const readSavedLayout: Field<Record<string, unknown>> = (value, at, fault
   readLayout(savedMembers, value, at, faults);
 
 /**
- * Reads an inline layout of a context. `blocs`, which clients of a later generation send, become `elements`
+ * Reads an inline layout of a context. `blocs`, which clients of the next generation send, become `elements`
  * in order.
  */
 export const readInlineLayout: Field<Record<string, unknown>> = (value, at, faults) =>
@@ -95,29 +79,17 @@ function readLayout(members: Field<Record<string, unknown>>, value: unknown, at:
     elements?: string[];
   };
   if (blocs && elements)
-    faults.push({
-      pointer: `${at}/blocs`,
-      code: 'layout-conflict',
-      detail: 'must not be set beside elements',
-    });
+    addFault(faults, `${at}/blocs`, 'layout-conflict', 'must not be set beside elements');
   const flat = blocs?.flatMap(({ parent, children = [] }) => [parent, ...children]).map(keyWithLocation);
   const all = (elements ?? flat ?? []).map(canonicalReference);
   const pointers = elementPointers(value, at);
   if (all.length === 0)
-    faults.push({ pointer: `${at}/elements`, code: 'required', detail: 'must name at least one element' });
+    addFault(faults, `${at}/elements`, 'required', 'must name at least one element');
   if (all.length > maxElements)
-    faults.push({
-      pointer: `${at}/elements`,
-      code: 'too-many',
-      detail: `must name at most ${maxElements} elements`,
-    });
+    addFault(faults, `${at}/elements`, 'too-many', `must name at most ${maxElements} elements`);
   all.forEach((key, index) => {
     if (all.indexOf(key) !== index)
-      faults.push({
-        pointer: pointers[index] ?? at,
-        code: 'layout-conflict',
-        detail: 'names an element a second time',
-      });
+      addFault(faults, pointers[index] ?? at, 'layout-conflict', 'names an element a second time');
   });
   const layout: LayoutContent = {
     orientation: 'VERTICAL',

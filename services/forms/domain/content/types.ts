@@ -2,6 +2,7 @@ import type { PreferenceContent } from '#lib/contracts/form-content.ts';
 import type { Fault } from '#lib/errors/fail.ts';
 import { checkThemeCss } from '../theme-css.ts';
 import {
+  addFault,
   type Field,
   flag,
   integer,
@@ -70,13 +71,9 @@ const retention: Field = (value, at, faults) => {
   const read = retentionMembers(value, at, faults);
   if (!read || faults.length > before) return read;
   if ((read.value === undefined) !== (read.unit === undefined))
-    faults.push({ pointer: at, code: 'invalid', detail: 'value and unit belong together' });
+    addFault(faults, at, 'invalid', 'value and unit belong together');
   else if (Object.keys(read).length === 0)
-    faults.push({
-      pointer: at,
-      code: 'required',
-      detail: 'needs a label, a fullText, or a value with its unit',
-    });
+    addFault(faults, at, 'required', 'needs a label, a fullText, or a value with its unit');
   return read;
 };
 
@@ -95,7 +92,7 @@ export const readProcessing = objectOf({
   refusable: flag,
 });
 
-const members = objectOf({
+const preferenceMembers = objectOf({
   label: required(line()),
   description: lines,
   options: listOf(line(255), 50),
@@ -107,10 +104,10 @@ const members = objectOf({
   optional: flag,
 });
 
-/** A preference: the valueType decides about options, the options about defaults. */
+/** A preference: its valueType determines the valid options, and the options determine the valid defaults. */
 export const readPreference: Field<Record<string, unknown>> = (value, at, faults) => {
   const before = faults.length;
-  const read = members(value, at, faults);
+  const read = preferenceMembers(value, at, faults);
   if (!read || faults.length > before) return read;
   const content = read as unknown as PreferenceContent;
   checkOptions(content, `${at}/options`, faults);
@@ -119,16 +116,16 @@ export const readPreference: Field<Record<string, unknown>> = (value, at, faults
 };
 
 function checkOptions({ valueType, options = [] }: PreferenceContent, at: string, faults: Fault[]): void {
-  const fault = (pointer: string, code: string, detail: string) => faults.push({ pointer, code, detail });
   if (valueType === 'FREE_TEXT') {
-    if (options.length > 0) fault(at, 'invalid', 'must be left out: FREE_TEXT has no options');
+    if (options.length > 0) addFault(faults, at, 'invalid', 'must be left out: FREE_TEXT has no options');
     return;
   }
-  if (options.length === 0) fault(at, 'required', 'is required');
+  if (options.length === 0) addFault(faults, at, 'required', 'is required');
   else if (valueType === 'TOGGLE' && options.length !== 2)
-    fault(at, 'invalid', 'must be two for TOGGLE: the first refuses, the second accepts');
+    addFault(faults, at, 'invalid', 'must be two for TOGGLE: the first refuses, the second accepts');
   options.forEach((option, index) => {
-    if (options.indexOf(option) !== index) fault(`${at}/${index}`, 'duplicate', 'is there already');
+    if (options.indexOf(option) !== index)
+      addFault(faults, `${at}/${index}`, 'duplicate', 'is there already');
   });
 }
 
@@ -136,11 +133,11 @@ function checkDefaults(content: PreferenceContent, at: string, faults: Fault[]):
   const { valueType, options = [], defaultValues = [] } = content;
   const several = valueType === 'CHECKBOXES' || valueType === 'LIST_MULTI';
   if (!several && defaultValues.length > 1)
-    faults.push({ pointer: at, code: 'too-many', detail: `must be one for ${valueType}` });
+    addFault(faults, at, 'too-many', `must be one for ${valueType}`);
   if (valueType === 'FREE_TEXT') return;
   defaultValues.forEach((given, index) => {
     if (!options.includes(given))
-      faults.push({ pointer: `${at}/${index}`, code: 'not-an-option', detail: 'must be one of the options' });
+      addFault(faults, `${at}/${index}`, 'not-an-option', 'must be one of the options');
   });
 }
 
@@ -167,15 +164,10 @@ const maxCss = 64 * 1024;
 /** A style sheet that may only change colours, type and spacing (docs/security.md, "Pages"). */
 const css: Field<string> = (value, at, faults) => {
   if (value === undefined || value === null || value === '') return undefined;
-  if (typeof value !== 'string') {
-    faults.push({ pointer: at, code: 'invalid', detail: 'must be a text' });
-    return undefined;
-  }
-  if (value.length > maxCss) {
-    faults.push({ pointer: at, code: 'too-long', detail: `must have at most ${maxCss} characters` });
-    return undefined;
-  }
-  for (const detail of checkThemeCss(value)) faults.push({ pointer: at, code: 'invalid', detail });
+  if (typeof value !== 'string') return addFault(faults, at, 'invalid', 'must be a text');
+  if (value.length > maxCss)
+    return addFault(faults, at, 'too-long', `must have at most ${maxCss} characters`);
+  for (const detail of checkThemeCss(value)) addFault(faults, at, 'invalid', detail);
   return value;
 };
 
@@ -183,11 +175,7 @@ const css: Field<string> = (value, at, faults) => {
 const logoPath: Field<string> = (value, at, faults) => {
   const given = line(200)(value, at, faults);
   if (given !== undefined && logoIdOf(given) === undefined)
-    faults.push({
-      pointer: at,
-      code: 'invalid',
-      detail: 'must be the path of an uploaded logo, /assets/logos/<id>',
-    });
+    addFault(faults, at, 'invalid', 'must be the path of an uploaded logo, /assets/logos/<id>');
   return given;
 };
 
