@@ -6,10 +6,13 @@ import { eventTables } from '#lib/events/dead-letters.ts';
 import { createOutboxRelay } from '#lib/events/outbox-relay.ts';
 import { createServiceApp, type ServiceParts } from '#lib/runtime/service-app.ts';
 import { seedDemo } from './demo/seed-demo.ts';
+import { assetHandlers } from './handlers/assets.ts';
+import { contractHandlers } from './handlers/contract.ts';
 import type { Demo, Dependencies } from './handlers/dependencies.ts';
-import { createHandlers } from './handlers/handlers.ts';
-import { renderErrorPage } from './handlers/pages.ts';
-import { createOperations, type PeerRules } from './operations/create-operations.ts';
+import { modelHandlers } from './handlers/models.ts';
+import { pageHandlers, renderErrorPage } from './handlers/pages.ts';
+import { versionHandlers } from './handlers/versions.ts';
+import { createOperations } from './operations/create-operations.ts';
 import { createAssets } from './pages/assets.ts';
 import { createPageRenderer } from './pages/page-renderer.ts';
 
@@ -23,7 +26,8 @@ interface Options extends ServiceParts {
     authUrl: string;
     /** Public client of the built-in issuer, for signing in on /docs; null with an outside issuer. */
     publicClient: string | null;
-    peers: PeerRules;
+    /** PEER_STALE_LIMIT, in days */
+    staleDays: number;
   };
   /** Demo mode: creates the models of the demonstration and shows them on the first page. */
   demo: Demo | null;
@@ -42,15 +46,8 @@ export async function composeForms(options: Options): Promise<{
   const relay = createOutboxRelay({ db, bus, log, metrics: options.metrics?.events });
   const assets = createAssets();
   const renderer = createPageRenderer(assets);
-  const { defaultLanguage, authUrl, publicClient } = settings;
-  const operations = createOperations({
-    db,
-    log,
-    renderer,
-    instance,
-    defaultLanguage,
-    peers: settings.peers,
-  });
+  const { defaultLanguage, authUrl, publicClient, staleDays } = settings;
+  const operations = createOperations({ db, log, renderer, instance, defaultLanguage, staleDays });
   const dependencies: Dependencies = {
     db,
     source: instance.baseUrl,
@@ -68,7 +65,13 @@ export async function composeForms(options: Options): Promise<{
   const app = await createServiceApp(options, {
     service: 'forms',
     auth: options.auth,
-    handlers: createHandlers(dependencies),
+    handlers: {
+      ...assetHandlers(dependencies),
+      ...contractHandlers(dependencies),
+      ...pageHandlers(dependencies),
+      ...modelHandlers(dependencies),
+      ...versionHandlers(dependencies),
+    },
     renderErrorPage: renderErrorPage(dependencies),
     openReads: (path) => path.startsWith('/assets/'),
   });

@@ -45,7 +45,7 @@ export const formsService = defineService({
         defaultLanguage: settings.INSTANCE_LANGUAGE,
         corsOrigins: settings.CORS_ORIGINS,
         trustedProxies: settings.TRUSTED_PROXIES,
-        peers: { staleDays: settings.PEER_STALE_LIMIT },
+        staleDays: settings.PEER_STALE_LIMIT,
       },
       demo: demo ? demoOf(given) : null,
     });

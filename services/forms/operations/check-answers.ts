@@ -1,14 +1,13 @@
 import type { AnswerCheck, CheckedAnswer, FormsOperations } from '#lib/contracts/forms.ts';
-import type { Database } from '#lib/db/database.ts';
 import { checkAnswers } from '../domain/check-answers.ts';
 import type { ContentVersion } from '../domain/content-version.ts';
 import { formatIdentifier } from '../domain/identifiers.ts';
 import { type GivenAnswers, readAnswers } from '../domain/read-answers.ts';
 import { type ActiveRow, markAnswered, readSerials } from '../queries/active-entries.ts';
-import type { ContentCache } from './content-cache.ts';
-import { type CurrentForm, elementsOf, type ReadForm } from './read-form.ts';
-import type { ReadFormerOfPeers } from './read-peer-parts.ts';
-import type { SealParts } from './seal-parts.ts';
+import type { FormsContext } from './context.ts';
+import { type CurrentForm, elementsOf, readForm } from './read-form.ts';
+import { readFormerOfPeers } from './read-peer-parts.ts';
+import { sealParts } from './seal-parts.ts';
 
 type Input = Parameters<FormsOperations['checkAnswers']>[0];
 
@@ -16,23 +15,12 @@ type Input = Parameters<FormsOperations['checkAnswers']>[0];
  * The internal operation `checkAnswers`. It runs one query, and a second one only for answers to serials that
  * are not ACTIVE.
  */
-export function createCheckAnswers({
-  db,
-  contents,
-  readForm,
-  readFormerOfPeers,
-  sealParts,
-}: {
-  db: Database;
-  contents: ContentCache;
-  readForm: ReadForm;
-  readFormerOfPeers: ReadFormerOfPeers;
-  sealParts: SealParts;
-}) {
+export function createCheckAnswers(context: FormsContext): FormsOperations['checkAnswers'] {
+  const { db, contents, instance } = context;
   return async function check(input: Input): Promise<AnswerCheck> {
     const given = readAnswers(input.answers, input.form);
     if (given.overfull) return { outcome: 'invalid', faults: given.faults };
-    const current = await readForm(input.layout, input.languages);
+    const current = await readForm(context, input.layout, input.languages);
     const elements = elementsOf(current);
     const result = checkAnswers(given, {
       keys: input.layout.elements,
@@ -50,7 +38,8 @@ export function createCheckAnswers({
     const unanswered = result.unanswered.filter((element) => !isOfPeer(element));
     // An entry without answers was deleted meanwhile: check again.
     if (!(await markRows(rowsOf(answers, current)))) return check(input);
-    const parts = await sealParts(result, current.peers, new Date(input.sealUntil));
+    const until = new Date(input.sealUntil);
+    const parts = sealParts(result, current.peers, { leader: instance.baseUrl, until });
     return { outcome: 'valid', language, info, answers, unanswered, parts };
   };
 
@@ -74,7 +63,7 @@ export function createCheckAnswers({
     const versions = await contents.get(rows.flatMap(({ id, accepted }) => (accepted ? [id] : [])));
     for (const { id, type, key, serial } of rows)
       others.set(formatIdentifier(type, key, serial), versions.get(id) ?? null);
-    for (const [identifier, version] of await readFormerOfPeers(wanted, active, openedAt))
+    for (const [identifier, version] of await readFormerOfPeers(context, wanted, active, openedAt))
       others.set(identifier, version);
     return others;
   }

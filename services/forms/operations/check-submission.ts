@@ -1,5 +1,4 @@
 import type { FormsOperations } from '#lib/contracts/forms.ts';
-import type { Database } from '#lib/db/database.ts';
 import { type ActiveItem, checkAnswers } from '../domain/check-answers.ts';
 import {
   formatIdentifier,
@@ -10,10 +9,10 @@ import {
 } from '../domain/identifiers.ts';
 import { readAnswers } from '../domain/read-answers.ts';
 import { type ActiveRow, markAnswered, readSerials, readSharedActive } from '../queries/active-entries.ts';
-import type { ContentCache } from './content-cache.ts';
+import type { FormsContext } from './context.ts';
 
-/** The elements of ours that a peer's form asked; not yet compared with the ACTIVE versions. */
-export interface Asked {
+/** The own elements that a peer's form asked; not yet compared with the ACTIVE versions. */
+interface Asked {
   info: Identifier;
   elements: Identifier[];
 }
@@ -42,7 +41,7 @@ function readAsked(given: {
   return keys.size < all || (types.has('conditions') && types.size > 1) ? 'invalid' : { info, elements };
 }
 
-/** Reads an identifier without a host, which can be one of ours. */
+/** Reads the identifier of an own element, which has no host. */
 function readOwn(text: string): Identifier | undefined {
   const identifier = parseIdentifier(text);
   return identifier && isModelKey(identifier.key) && parseSerial(identifier.serial) ? identifier : undefined;
@@ -55,13 +54,13 @@ type Refused = Extract<Awaited<ReturnType<Check>>, { outcome: 'refused' }>;
 type Shown = Map<string, ActiveItem & { row: ActiveRow }>;
 
 /** Accepts every MINOR of the ACTIVE MAJOR, because the peer's copy may have been old. */
-const everSince = '1970-01-01T00:00:00Z';
+const sinceEver = '1970-01-01T00:00:00Z';
 
 /**
  * The internal operation `checkSubmission`. It runs one query, and a second one only for answers to serials
  * that are not ACTIVE. Elements that are not shared with the peer count as unknown.
  */
-export function createCheckSubmission({ db, contents }: { db: Database; contents: ContentCache }): Check {
+export function createCheckSubmission({ db, contents }: FormsContext): Check {
   return async function check(input) {
     const asked = readAsked(input);
     if (typeof asked === 'string') return refused(asked);
@@ -90,17 +89,17 @@ export function createCheckSubmission({ db, contents }: { db: Database; contents
     return { outcome: 'valid', language, info: result.info, answers, unanswered };
   };
 
-  /** @returns the elements by key, or why the part is refused. */
+  /** @returns the elements by key, or the reason to refuse the part. */
   async function readShown(peer: string, { info, elements }: Asked): Promise<Shown | Refused['reason']> {
     const wanted = [info, ...elements];
     const keys = wanted.map(({ key }) => key);
     const rows = new Map((await readSharedActive(db, peer, keys)).map((row) => [row.key, row]));
-    const isThere = ({ type, key }: Identifier) => rows.get(key)?.type === type;
+    const isShared = ({ type, key }: Identifier) => rows.get(key)?.type === type;
     const isInformation = (identifier: Identifier) => identifier.type === 'information';
-    if (!isInformation(info) || elements.some(isInformation) || !wanted.every(isThere))
+    if (!isInformation(info) || elements.some(isInformation) || !wanted.every(isShared))
       return 'unknown-element';
     const former = wanted.filter(({ key, serial }) => serial !== activeSerial(rows.get(key)));
-    const found = former.length === 0 ? [] : await readSerials(db, former, everSince);
+    const found = former.length === 0 ? [] : await readSerials(db, former, sinceEver);
     if (found.length < former.length) return 'unknown-element';
     if (found.some(({ accepted }) => !accepted)) return 'stale';
     return describeShown(wanted, rows, new Map(found.map(({ id, key }) => [key, id])));
@@ -117,7 +116,7 @@ export function createCheckSubmission({ db, contents }: { db: Database; contents
     for (const { type, key, serial } of wanted) {
       const row = rows.get(key) as ActiveRow;
       const version = versions.get(versionOf(row));
-      // The entry was removed in between.
+      // The entry was removed meanwhile.
       if (version?.identifier !== formatIdentifier(type, key, serial)) return 'unknown-element';
       shown.set(key, { row, version, name: row.name });
     }

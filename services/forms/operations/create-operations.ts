@@ -1,74 +1,32 @@
 import type { FormsOperations } from '#lib/contracts/forms.ts';
-import type { PageTheme } from '#lib/contracts/page-base.ts';
-import type { Database } from '#lib/db/database.ts';
-import type { Logger } from '#lib/observability/logger.ts';
 import { pageTheme } from '../domain/content-version.ts';
 import { isEntryId } from '../domain/identifiers.ts';
-import type { PageRenderer } from '../pages/page-renderer.ts';
-import { readActive, readContents } from '../queries/active-entries.ts';
-import { readPeerContents } from '../queries/read-peers.ts';
-import { deletePeer, saveKnownPeers } from '../queries/store-peers.ts';
+import { readActive } from '../queries/active-entries.ts';
+import { deletePeer, finishState, saveKnownPeers } from '../queries/store-peers.ts';
 import { createCheckAnswers } from './check-answers.ts';
 import { createCheckSubmission } from './check-submission.ts';
-import { type ContentCache, createContentCache } from './content-cache.ts';
-import { createDescribeForm } from './describe-form.ts';
-import { createFinishPeerCatalogue, createSharedEntries, createStorePeerEntries } from './peer-entries.ts';
-import { createActiveVersions, createReadForm } from './read-form.ts';
-import { createReadFormerOfPeers, createReadPeerParts } from './read-peer-parts.ts';
-import { createRenderForm } from './render-form.ts';
+import { createContext, type FormsContext, type OperationOptions } from './context.ts';
+import { describeForm, renderForm } from './describe-form.ts';
+import { createSharedEntries, createStorePeerEntries } from './peer-entries.ts';
+import { presentActive } from './read-form.ts';
 import { createResolveLayout } from './resolve-layout.ts';
-import { createSealParts } from './seal-parts.ts';
-
-/** Rules for showing peers' elements. */
-export interface PeerRules {
-  /** PEER_STALE_LIMIT: the age in days at which a copy is no longer shown. */
-  staleDays: number;
-}
 
 /** The internal operations of this service (lib/contracts/forms.ts), which other services call. */
-export function createOperations({
-  db,
-  log,
-  renderer,
-  instance,
-  defaultLanguage,
-  peers,
-}: {
-  db: Database;
-  log: Logger;
-  renderer: PageRenderer;
-  instance: { name: string; baseUrl: string };
-  /** INSTANCE_LANGUAGE */
-  defaultLanguage: string;
-  peers: PeerRules;
-}): FormsOperations {
-  const contents = createContentCache((ids) => readContents(db, ids));
-  const peerContents = createContentCache((ids) => readPeerContents(db, ids));
-  const languages = { pages: renderer.languages, instance: defaultLanguage };
-  const readPeerParts = createReadPeerParts({
-    contents: peerContents,
-    staleDays: peers.staleDays,
-    ownName: instance.name,
-  });
-  const readForm = createReadForm({ db, contents, readPeerParts, languages });
-  const describeForm = createDescribeForm({ readForm });
+export function createOperations(options: OperationOptions): FormsOperations {
+  const context = createContext(options);
+  const { db, renderer } = context;
   return {
-    resolveLayout: createResolveLayout({ db, contents, peers }),
-    describeForm,
-    renderForm: createRenderForm({ describeForm, renderer }),
-    checkAnswers: createCheckAnswers({
-      db,
-      contents,
-      readForm,
-      readFormerOfPeers: createReadFormerOfPeers({ db, contents: peerContents }),
-      sealParts: createSealParts({ leader: instance.baseUrl }),
-    }),
-    checkSubmission: createCheckSubmission({ db, contents }),
-    activeVersions: createActiveVersions({ db }),
-    theme: createFindTheme({ db, contents }),
-    sharedEntries: createSharedEntries({ db }),
-    storePeerEntries: createStorePeerEntries({ db, log }),
-    finishPeerCatalogue: createFinishPeerCatalogue({ db }),
+    resolveLayout: createResolveLayout(context),
+    describeForm: (input) => describeForm(context, input),
+    renderForm: (input) => renderForm(context, input),
+    checkAnswers: createCheckAnswers(context),
+    checkSubmission: createCheckSubmission(context),
+    activeVersions: async ({ keys }) => (keys.length === 0 ? {} : presentActive(await readActive(db, { keys }))),
+    theme: createFindTheme(context),
+    sharedEntries: createSharedEntries(context),
+    storePeerEntries: createStorePeerEntries(context),
+    finishPeerCatalogue: (input) =>
+      db.withTransaction(async (tx) => ({ held: await finishState(tx, input) })),
     forgetPeer: ({ url }) => deletePeer(db, url),
     async setKnownPeers(list) {
       await saveKnownPeers(db, list);
@@ -79,12 +37,9 @@ export function createOperations({
   };
 }
 
-/**
- * The internal operation `theme`.
- * @param input.key a key or an entry id.
- */
-function createFindTheme({ db, contents }: { db: Database; contents: ContentCache }) {
-  return async ({ key, language }: { key: string; language: string }): Promise<PageTheme | null> => {
+/** The internal operation `theme`; its key may also be an entry id. */
+function createFindTheme({ db, contents }: FormsContext): FormsOperations['theme'] {
+  return async ({ key, language }) => {
     const [row] = await readActive(db, { keys: [key], ids: isEntryId(key) ? [key] : [] });
     if (row?.type !== 'theme' || !row.version) return null;
     const version = (await contents.get([row.version])).get(row.version);

@@ -1,74 +1,69 @@
 import { hash } from 'node:crypto';
+import type { FormElement } from '#lib/contracts/form-content.ts';
 import type {
   DescribedElement,
   DescribedInformation,
   DescribedPeer,
   FormDescription,
+  FormOutline,
+  FormsOperations,
   LayoutTexts,
   PinnedLayout,
 } from '#lib/contracts/forms.ts';
+import type { FormPage } from '#lib/contracts/pages.ts';
 import { lookupLanguage } from '#lib/i18n/match-language.ts';
 import type { ActiveItem } from '../domain/check-answers.ts';
-import { pageTheme } from '../domain/content-version.ts';
-import type { CurrentForm, ReadForm } from './read-form.ts';
+import { pageTheme, presentPeer } from '../domain/content-version.ts';
+import type { FormsContext } from './context.ts';
+import { type CurrentForm, readForm } from './read-form.ts';
 import type { PeerPart } from './read-peer-parts.ts';
 
 /** The internal operation `describeForm`. Described items are frozen and shared between requests. */
-export function createDescribeForm({ readForm }: { readForm: ReadForm }) {
-  return async ({
-    layout,
-    languages,
-  }: {
-    layout: PinnedLayout;
-    languages: string[];
-  }): Promise<FormDescription> => {
-    const current = await readForm(layout, languages);
-    const { language, info, elements, peers, theme, active } = current;
-    const own = Array.from(
-      elements.values(),
-      ({ version, name }) => version.describe(language, name) as DescribedElement,
-    );
-    const described = peers.map((part) => describePeer(part, language));
-    return {
-      revision: revisionOf(current),
-      language,
-      info: info.version.describe(language, info.name) as DescribedInformation,
-      elements: [...own, ...inLayoutOrder(layout.elements, peers, described)],
-      peers: described,
-      theme: theme ? pageTheme(theme.version, language) : null,
-      texts: textsIn(layout.texts, language),
-      active,
-    };
+export async function describeForm(
+  context: FormsContext,
+  { layout, languages }: { layout: PinnedLayout; languages: string[] },
+): Promise<FormDescription> {
+  const current = await readForm(context, layout, languages);
+  const { language, info, elements, peers, theme, active } = current;
+  const described = peers.map((part) => describePeer(part, language));
+  return {
+    revision: revisionOf(current),
+    language,
+    info: info.version.describe(language, info.name) as DescribedInformation,
+    elements: [...describeElements(elements, language), ...inLayoutOrder(layout.elements, peers, described)],
+    peers: described,
+    theme: theme ? pageTheme(theme.version, language) : null,
+    texts: textsIn(layout.texts, language),
+    active,
   };
 }
 
-function describePeer({ url, name: owner, info, elements, asOf }: PeerPart, language: string): DescribedPeer {
+function describeElements(elements: ReadonlyMap<string, ActiveItem>, language: string): DescribedElement[] {
+  return Array.from(
+    elements.values(),
+    ({ version, name, owner }) => version.describe(language, name, owner) as DescribedElement,
+  );
+}
+
+function describePeer({ url, name, info, elements, asOf }: PeerPart, language: string): DescribedPeer {
   return {
-    name: owner,
+    name,
     location: url,
-    info: info.version.describe(language, info.name, owner) as DescribedInformation,
-    elements: Array.from(
-      elements.values(),
-      ({ version, name }) => version.describe(language, name, owner) as DescribedElement,
-    ),
+    info: info.version.describe(language, info.name, name) as DescribedInformation,
+    elements: describeElements(elements, language),
     ...(asOf && { asOf: asOf.toISOString() }),
   };
 }
 
-/** Peers' elements in layout order; `peers` lists them by peer. */
+/** Peers' elements in layout order. @param described the parts, in the same order. */
 function inLayoutOrder(
   references: readonly string[],
   parts: readonly PeerPart[],
   described: readonly DescribedPeer[],
 ): DescribedElement[] {
-  const byReference = new Map(
-    parts.flatMap(({ elements }, peer) =>
-      Array.from(
-        elements.keys(),
-        (reference, index) => [reference, described[peer]?.elements[index]] as const,
-      ),
-    ),
-  );
+  const keys = parts.flatMap(({ elements }) => [...elements.keys()]);
+  const elements = described.flatMap((peer) => peer.elements);
+  const byReference = new Map(keys.map((key, index) => [key, elements[index]]));
   return references.flatMap((reference) => byReference.get(reference) ?? []);
 }
 
@@ -95,4 +90,34 @@ function revisionOf({ language, info, elements, peers, theme, active }: CurrentF
 /** A version's content never changes; the name of its entry can. */
 function shown(item: ActiveItem | undefined): readonly string[] {
   return item ? [item.version.id, item.name] : [];
+}
+
+/**
+ * The internal operation `renderForm`. It runs one query, as the description does, and passes cached items
+ * on, so that their cached views are reused.
+ */
+export async function renderForm(
+  context: FormsContext,
+  { layout, languages, revision, page }: Parameters<FormsOperations['renderForm']>[0],
+): Promise<{ html: string | null }> {
+  const description = await describeForm(context, { layout, languages });
+  if (description.revision !== revision) return { html: null };
+  return { html: context.renderer.render(formPage(page, layout, description)) };
+}
+
+function formPage(page: FormOutline, layout: PinnedLayout, description: FormDescription): FormPage {
+  const { language, theme, texts, info, elements, peers } = description;
+  const described = new Map(elements.map((element) => [element.identifier, element]));
+  return {
+    ...page,
+    language,
+    theme,
+    info: { ...info, previous: null },
+    elements: page.elements.flatMap(({ identifier, previous }) => {
+      const element = described.get(identifier);
+      return element ? [{ ...element, previous } as FormElement] : [];
+    }),
+    peers: peers.map(presentPeer),
+    layout: { ...layout, ...texts },
+  };
 }

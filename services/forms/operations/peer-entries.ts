@@ -1,7 +1,5 @@
 import type { CataloguePeer, FormsOperations, PeerEntry } from '#lib/contracts/forms.ts';
-import type { Database } from '#lib/db/database.ts';
 import { fail } from '#lib/errors/fail.ts';
-import type { Logger } from '#lib/observability/logger.ts';
 import {
   type PeerVersion,
   type PeerVersionHead,
@@ -11,18 +9,18 @@ import {
 import { readSharedEntries, readSharedState } from '../queries/active-entries.ts';
 import {
   boundEntries,
-  finishState,
   markSeen,
   readKnownVersions,
   receivePeer,
   rememberSerials,
   storeVersion,
 } from '../queries/store-peers.ts';
+import type { FormsContext } from './context.ts';
 
 /** The internal operation `sharedEntries`: a page of the entries that are shared with a peer. */
-export function createSharedEntries({ db }: { db: Database }): FormsOperations['sharedEntries'] {
+export function createSharedEntries({ db }: FormsContext): FormsOperations['sharedEntries'] {
   return async ({ peer, after, known, limit }) => {
-    // Read the state first: a change in between then shows up as another state at the next read.
+    // Read the state first: a change between the two reads then gives another state at the next request.
     const state = await readSharedState(db, peer);
     if (state === known) return { state, entries: [], more: false };
     const found = await readSharedEntries(db, { peer, after, limit: limit + 1 });
@@ -42,34 +40,28 @@ interface Sorted {
  * (docs/federation.md, "How the copy is kept").
  * @throws Failure `exists` if another peer has the host.
  */
-export function createStorePeerEntries({
-  db,
-  log,
-}: {
-  db: Database;
-  log: Logger;
-}): FormsOperations['storePeerEntries'] {
+export function createStorePeerEntries({ db, log }: FormsContext): FormsOperations['storePeerEntries'] {
   return async ({ peer, state, entries }) => {
     const { known, fresh, refused } = await sort(peer, entries);
     const named = (key: string) => ({ id: `${key}@${new URL(peer.url).host}` });
     for (const key of refused) log.warn('entry of a peer is not valid and is not stored', named(key));
-    const left = await db.withTransaction(async (tx) => {
+    const changed = await db.withTransaction(async (tx) => {
       if (!(await receivePeer(tx, peer, state)))
         throw fail(
           'exists',
           "Another peer has the same host, so references to this peer's elements would be ambiguous.",
         );
-      const place = { peer: peer.url, state };
-      const changed = await rememberSerials(tx, peer.url, [...known, ...fresh]);
-      const isSame = ({ key }: PeerVersionHead) => !changed.has(key);
-      if (known.length > 0) await markSeen(tx, place, known.filter(isSame));
-      for (const version of fresh.filter(isSame)) await storeVersion(tx, place, version);
+      const copy = { peer: peer.url, state };
+      const changedKeys = await rememberSerials(tx, peer.url, [...known, ...fresh]);
+      const isUnchanged = ({ key }: PeerVersionHead) => !changedKeys.has(key);
+      if (known.length > 0) await markSeen(tx, copy, known.filter(isUnchanged));
+      for (const version of fresh.filter(isUnchanged)) await storeVersion(tx, copy, version);
       if (fresh.length > 0) await boundEntries(tx, peer.url);
-      return [...changed];
+      return [...changedKeys];
     });
-    for (const key of left)
+    for (const key of changed)
       log.warn('entry of a peer changed its content without a new serial and is not stored', named(key));
-    return { refused: [...refused, ...left] };
+    return { refused: [...refused, ...changed] };
   };
 
   async function sort(peer: CataloguePeer, entries: readonly PeerEntry[]): Promise<Sorted> {
@@ -77,7 +69,7 @@ export function createStorePeerEntries({
     const heads = new Map<string, { head: PeerVersionHead; entry: PeerEntry }>();
     for (const entry of entries) {
       const head = readPeerHead(entry);
-      // A second entry with the same key is treated as unreadable.
+      // Only the first entry with a key is valid.
       if (!head || heads.has(head.key)) sorted.refused.push(String(entry.key).slice(0, 255));
       else heads.set(head.key, { head, entry });
     }
@@ -94,12 +86,4 @@ export function createStorePeerEntries({
     }
     return sorted;
   }
-}
-
-/**
- * The internal operation `finishPeerCatalogue`: withdraws the entries that are not in the received state.
- * Does nothing for another state.
- */
-export function createFinishPeerCatalogue({ db }: { db: Database }): FormsOperations['finishPeerCatalogue'] {
-  return (input) => db.withTransaction(async (tx) => ({ held: await finishState(tx, input) }));
 }

@@ -1,5 +1,4 @@
 import type { JWK } from 'jose';
-import type { Database } from '#lib/db/database.ts';
 import type { ActiveItem } from '../domain/check-answers.ts';
 import type { ContentVersion } from '../domain/content-version.ts';
 import {
@@ -13,7 +12,7 @@ import {
 } from '../domain/identifiers.ts';
 import { isDated, ownerName, requireFresh, unanswerable } from '../domain/peer-entry.ts';
 import { type PeerRow, readPeerSerials } from '../queries/read-peers.ts';
-import type { ContentCache } from './content-cache.ts';
+import type { ContentCache, FormsContext } from './context.ts';
 
 /** A peer's part of a form: the elements of the layout that the peer shares now. */
 export interface PeerPart {
@@ -35,36 +34,27 @@ export interface PeerPart {
  * each peer.
  * @throws Failure `unavailable` if a copy is too old, or its information is missing.
  */
-export function createReadPeerParts({
-  contents,
-  staleDays,
-  ownName,
-}: {
-  contents: ContentCache;
-  staleDays: number;
-  /** INSTANCE_NAME */
-  ownName: string;
-}) {
-  return async (references: readonly ElementReference[], found: readonly PeerRow[]): Promise<PeerPart[]> => {
-    if (found.length === 0) return [];
-    const rows = found.map((row) => ({ ...row, owner: ownerName(row, ownName) }));
-    const versions = await contents.get(rows.map(({ version }) => version));
-    const parts = new Map<string, PeerPart>();
-    for (const reference of references) {
-      const row = rows.find(({ host, key }) => host === reference.host && key === reference.key);
-      const version = row && row.type !== 'information' ? versions.get(row.version) : undefined;
-      if (!row || !version) continue;
-      const part = parts.get(row.url) ?? partOf(row, rows, versions);
-      parts.set(row.url, part);
-      part.elements.set(formatReference(reference), { row, version, name: row.name, owner: row.owner });
-    }
-    const needed = rows.filter(({ url }) => parts.has(url));
-    requireFresh(needed, staleDays);
-    return [...parts.values()];
-  };
+export async function readPeerParts(
+  { peerContents, staleDays, instance }: FormsContext,
+  references: readonly ElementReference[],
+  found: readonly PeerRow[],
+): Promise<PeerPart[]> {
+  if (found.length === 0) return [];
+  const rows = found.map((row) => ({ ...row, owner: ownerName(row, instance.name) }));
+  const versions = await peerContents.get(rows.map(({ version }) => version));
+  const parts = new Map<string, PeerPart>();
+  for (const reference of references) {
+    const row = rows.find(({ host, key }) => host === reference.host && key === reference.key);
+    const version = row && row.type !== 'information' ? versions.get(row.version) : undefined;
+    if (!row || !version) continue;
+    const part = parts.get(row.url) ?? partOf(row, rows, versions);
+    parts.set(row.url, part);
+    part.elements.set(formatReference(reference), { row, version, name: row.name, owner: row.owner });
+  }
+  const needed = rows.filter(({ url }) => parts.has(url));
+  requireFresh(needed, staleDays);
+  return [...parts.values()];
 }
-
-export type ReadPeerParts = ReturnType<typeof createReadPeerParts>;
 
 function partOf(
   peer: PeerRow,
@@ -73,7 +63,7 @@ function partOf(
 ): PeerPart {
   const info = rows.find(({ url, type }) => url === peer.url && type === 'information');
   const version = info && versions.get(info.version);
-  // A form must say who asks and why. Check it here, before the subject fills anything in.
+  // A form must name the organisation that asks. Checked before the subject fills in the form.
   if (!info?.sealingKey || !version) throw unanswerable(peer);
   return {
     url: peer.url,
@@ -92,30 +82,27 @@ function partOf(
  * @param openedAt RFC 3339.
  * @returns the content by identifier, or null if it is too old or withdrawn. Unknown identifiers are missing.
  */
-export function createReadFormerOfPeers({ db, contents }: { db: Database; contents: ContentCache }) {
-  return async (
-    named: readonly Identifier[],
-    active: ReadonlyMap<string, ActiveItem>,
-    openedAt: string,
-  ): Promise<Map<string, ContentVersion | null>> => {
-    const former = new Map<string, ContentVersion | null>();
-    const wanted = named.flatMap((identifier) => {
-      const reference = parseReference(identifier.key);
-      const serial = parseSerial(identifier.serial);
-      return reference?.host && serial
-        ? [{ ...identifier, ...reference, ...serial, item: active.get(identifier.key) }]
-        : [];
-    });
-    // Copies of former MAJORs and of withdrawn elements are not kept: report them as too old.
-    for (const { type, item, ...each } of wanted)
-      if (!item || isBefore(each, parseSerial(item.version.serial)))
-        former.set(formatIdentifier(type, formatReference(each), each.serial), null);
-    const rows = await readPeerSerials(db, wanted, openedAt);
-    const versions = await contents.get(rows.flatMap(({ id, accepted }) => (accepted ? [id] : [])));
-    for (const { id, type, serial, ...reference } of rows)
-      former.set(formatIdentifier(type, formatReference(reference), serial), versions.get(id) ?? null);
-    return former;
-  };
+export async function readFormerOfPeers(
+  { db, peerContents }: FormsContext,
+  named: readonly Identifier[],
+  active: ReadonlyMap<string, ActiveItem>,
+  openedAt: string,
+): Promise<Map<string, ContentVersion | null>> {
+  const former = new Map<string, ContentVersion | null>();
+  const wanted = named.flatMap((identifier) => {
+    const reference = parseReference(identifier.key);
+    const serial = parseSerial(identifier.serial);
+    return reference?.host && serial
+      ? [{ ...identifier, ...reference, ...serial, item: active.get(identifier.key) }]
+      : [];
+  });
+  // Copies of former MAJORs and of withdrawn elements are not kept: report them as too old.
+  for (const { type, item, ...each } of wanted)
+    if (!item || isBefore(each, parseSerial(item.version.serial)))
+      former.set(formatIdentifier(type, formatReference(each), each.serial), null);
+  const rows = await readPeerSerials(db, wanted, openedAt);
+  const versions = await peerContents.get(rows.flatMap(({ id, accepted }) => (accepted ? [id] : [])));
+  for (const { id, type, serial, ...reference } of rows)
+    former.set(formatIdentifier(type, formatReference(reference), serial), versions.get(id) ?? null);
+  return former;
 }
-
-export type ReadFormerOfPeers = ReturnType<typeof createReadFormerOfPeers>;

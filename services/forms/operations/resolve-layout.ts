@@ -1,6 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import type { ActiveVersions, LayoutReference, LayoutTexts, PinnedLayout } from '#lib/contracts/forms.ts';
-import type { Database } from '#lib/db/database.ts';
+import type { ActiveVersions, FormsOperations, LayoutTexts, PinnedLayout } from '#lib/contracts/forms.ts';
 import { type Failure, type Fault, fail } from '#lib/errors/fail.ts';
 import {
   elementPointers,
@@ -19,8 +18,8 @@ import {
   unavailableParts,
 } from '../domain/resolve-layout.ts';
 import type { ActiveRow } from '../queries/active-entries.ts';
-import { type PeerRow, readNamed } from '../queries/read-peers.ts';
-import type { ContentCache } from './content-cache.ts';
+import { type NamedRows, readNamed } from '../queries/read-peers.ts';
+import type { FormsContext } from './context.ts';
 import { presentActive } from './read-form.ts';
 
 /** A layout whose content is read and whose references are not resolved yet. */
@@ -36,41 +35,28 @@ interface Resolved {
   active: ActiveVersions;
 }
 
-/** The rows read for a layout: own entries, and the shared elements of peers that it names. */
-interface Found {
-  rows: ActiveRow[];
-  peers: PeerRow[];
-}
-
 /**
  * The internal operation `resolveLayout`. It runs one query, and a second one when a saved layout has a new
  * version.
  */
-export function createResolveLayout({
-  db,
-  contents,
-  peers,
-}: {
-  db: Database;
-  contents: ContentCache;
-  peers: { staleDays: number };
-}) {
-  /** The references of a saved layout when it was last resolved, read together with the layout. */
+export function createResolveLayout(context: FormsContext): FormsOperations['resolveLayout'] {
+  const { db, contents, staleDays } = context;
+  /**
+   * Saved layouts as they were last resolved. Their references are read together with the layout, and again
+   * if it has changed.
+   */
   const guesses = new LRUCache<string, LayoutContent>({ max: 1_000 });
 
-  return async (input: LayoutReference): Promise<Resolved> => {
-    const { layout, layoutData, theme } = input;
+  return async ({ layout, layoutData, theme }) => {
     if ((layout === undefined) === (layoutData === undefined))
       throw fail('layout-conflict', 'Exactly one of layout and layoutData must be set.', {
         errors: [
           { pointer: '/layout', code: 'layout-conflict', detail: 'one of layout and layoutData must be set' },
         ],
       });
-    if (layout === undefined) {
-      const candidate = readInline(layoutData);
-      return resolve(candidate, await find(candidate.content, theme), theme);
-    }
-    return resolveSaved(layout, theme);
+    if (layout !== undefined) return resolveSaved(layout, theme);
+    const candidate = readInline(layoutData);
+    return resolve(candidate, await find(candidate.content, theme), theme);
   };
 
   async function resolveSaved(reference: string, theme: string | undefined): Promise<Resolved> {
@@ -82,15 +68,14 @@ export function createResolveLayout({
     return resolve(candidate, await find(candidate.content, theme), theme);
   }
 
-  async function find(content: LayoutContent | undefined, theme?: string, layout?: string): Promise<Found> {
+  async function find(content: LayoutContent | undefined, theme?: string, layout?: string): Promise<NamedRows> {
     const references = content?.elements.flatMap((text) => parseReference(text) ?? []) ?? [];
-    const { rows, peers: shared } = await readNamed(db, wantedBy(content, theme, layout), references);
-    return { rows, peers: shared };
+    return readNamed(db, wantedBy(content, theme, layout), references);
   }
 
   function resolve(
     { content, texts, pointers, id }: Candidate,
-    found: Found,
+    found: NamedRows,
     theme: string | undefined,
   ): Resolved {
     const unavailable = unavailableParts(content, pointers);
@@ -106,7 +91,7 @@ export function createResolveLayout({
     if (faults.length > 0) throw failOf(faults);
     const used = new Set([layout.info, ...layout.elements]);
     const needed = found.peers.filter((row) => used.has(formatReference(row)));
-    requireFresh(needed, peers.staleDays);
+    requireFresh(needed, staleDays);
     requireInformation(needed, found.peers);
     const wantedTheme = theme === undefined ? undefined : themeKey(theme, found.rows);
     return {

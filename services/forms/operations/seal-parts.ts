@@ -13,36 +13,28 @@ type Valid = Extract<Checked, { outcome: 'valid' }>;
 /**
  * Separates the peers' parts from checked answers and seals them. Unsealed parts exist in memory only
  * (docs/federation.md). A peer whose elements were not asked gets no part.
- * @param leader BASE_URL.
  */
-export function createSealParts({ leader }: { leader: string }) {
-  return (checked: Valid, peers: readonly PeerPart[], until: Date): Promise<SealedPart[]> => {
-    const { language } = checked;
-    return Promise.all(
-      peers.flatMap((peer) => {
-        const open = openPart(checked, peer);
-        return open ? [sealPart(open, { key: peer.sealingKey, leader, language, until })] : [];
-      }),
-    );
-  };
-}
-
-export type SealParts = ReturnType<typeof createSealParts>;
-
-function openPart(
+export function sealParts(
   { language, asked, answers }: Valid,
-  { url, name, info, elements }: PeerPart,
-): OpenPart | undefined {
-  const isTheirs = ({ identifier }: { identifier: string }) =>
-    elements.has(parseIdentifier(identifier)?.key ?? '');
-  const theirs = asked.filter(isTheirs);
-  if (theirs.length === 0) return undefined;
-  const shown = info.version.describe(language, info.name, name) as DescribedInformation;
-  return { location: url, name, info: shown, asked: theirs, answers: answers.filter(isTheirs) };
+  peers: readonly PeerPart[],
+  { leader, until }: { leader: string; until: Date },
+): SealedPart[] {
+  return peers.flatMap(({ url, name, info, elements, sealingKey }) => {
+    const isOwned = ({ identifier }: { identifier: string }) =>
+      elements.has(parseIdentifier(identifier)?.key ?? '');
+    const open: OpenPart = {
+      location: url,
+      name,
+      info: info.version.describe(language, info.name, name) as DescribedInformation,
+      asked: asked.filter(isOwned),
+      answers: answers.filter(isOwned),
+    };
+    return open.asked.length > 0 ? [sealPart(open, { key: sealingKey, leader, language, until })] : [];
+  });
 }
 
 /** A peer's part of checked answers before it is sealed. */
-export interface OpenPart {
+interface OpenPart {
   /** The peer's base URL. */
   location: string;
   /** The peer's name. */
@@ -57,10 +49,10 @@ export interface OpenPart {
  * @param leader base URL of this instance.
  * @param until the last time at which the owner may open it.
  */
-export async function sealPart(
+export function sealPart(
   { location, name, info, asked, answers }: OpenPart,
   { key, leader, language, until }: { key: JWK; leader: string; language: string; until: Date },
-): Promise<SealedPart> {
+): SealedPart {
   const sid = randomId();
   const questions = {
     info: ownIdentifier(info.identifier),

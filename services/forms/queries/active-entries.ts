@@ -2,7 +2,7 @@ import type { SharedEntry } from '#lib/contracts/forms.ts';
 import type { Queries } from '#lib/db/database.ts';
 import { empty, type Statement, sql } from '#lib/db/sql.ts';
 import type { StoredVersion } from '../domain/content-version.ts';
-import { formatSerial, parseSerial, type Serial } from '../domain/identifiers.ts';
+import { parseSerial } from '../domain/identifiers.ts';
 import type { EntryStatus, ModelType } from '../domain/model.ts';
 
 /** An entry as every form request reads it: one small row. Its content is cached by version. */
@@ -36,7 +36,7 @@ export function readActive(db: Queries, wanted: Wanted): Promise<ActiveRow[]> {
   return db.query<ActiveRow>(selectActive(wanted));
 }
 
-/** The statement of it: a union, because PostgreSQL plans OR over several columns badly. */
+/** The statement of {@link readActive}: a union, because PostgreSQL plans OR over several columns badly. */
 export function selectActive({ keys, ids = [], withDefault = false }: Wanted): Statement {
   const from = sql`SELECT ${activeColumns} FROM models AS m`;
   return sql`
@@ -56,15 +56,12 @@ export async function markAnswered(db: Queries, ids: readonly string[]): Promise
   return rows.length;
 }
 
-type ContentRow = Omit<StoredVersion, 'serial'> & Serial;
-
 /** Content of activated versions, which never changes. */
-export async function readContents(db: Queries, ids: readonly string[]): Promise<StoredVersion[]> {
-  const rows = await db.query<ContentRow>(sql`
-    SELECT v.id, m.type, m.key, v.major, v.minor, v.default_language AS "defaultLanguage", v.data
+export function readContents(db: Queries, ids: readonly string[]): Promise<StoredVersion[]> {
+  return db.query<StoredVersion>(sql`
+    SELECT v.id, m.type, m.key, v.major || '.' || v.minor AS serial, v.default_language AS "defaultLanguage", v.data
       FROM model_versions AS v JOIN models AS m ON m.id = v.model
      WHERE v.id = ANY(${ids}::uuid[]) AND v.status <> 'DRAFT'`);
-  return rows.map(({ major, minor, ...row }) => ({ ...row, serial: formatSerial({ major, minor }) }));
 }
 
 /** A version found by its serial. */
@@ -91,14 +88,13 @@ export async function readSerials(
     return parsed ? [{ key, ...parsed }] : [];
   });
   if (known.length === 0) return [];
-  const rows = await db.query<Omit<SerialRow, 'serial'> & Serial>(sql`
-    SELECT v.id, m.type, m.key, v.major, v.minor,
+  return db.query<SerialRow>(sql`
+    SELECT v.id, m.type, m.key, v.major || '.' || v.minor AS serial,
            coalesce(v.major = m.active_major, false) AND (v.archived_at IS NULL OR v.archived_at >= ${since}::timestamptz) AS accepted
       FROM unnest(${known.map(({ key }) => key)}::text[], ${known.map(({ major }) => major)}::int[], ${known.map(({ minor }) => minor)}::int[])
              AS w (key, major, minor)
       JOIN models AS m ON m.key = w.key
       JOIN model_versions AS v ON v.model = m.id AND v.major = w.major AND v.minor = w.minor`);
-  return rows.map(({ major, minor, ...row }) => ({ ...row, serial: formatSerial({ major, minor }) }));
 }
 
 /**
@@ -112,16 +108,16 @@ const visibleTo = (peer: string) => sql`
            AND (m.shared_with = '{}' OR ${peer} = ANY(m.shared_with))))`;
 
 /** A page of the entries shared with a peer, sorted by key. */
-export async function readSharedEntries(
+export function readSharedEntries(
   db: Queries,
   { peer, after, limit }: { peer: string; after: string; limit: number },
 ): Promise<SharedEntry[]> {
-  const rows = await db.query<Omit<SharedEntry, 'serial'> & Serial>(sql`
-    SELECT m.key, m.type, m.name, m.revision, v.major, v.minor, v.default_language AS "defaultLanguage", v.data
+  return db.query<SharedEntry>(sql`
+    SELECT m.key, m.type, m.name, m.revision, v.major || '.' || v.minor AS serial,
+           v.default_language AS "defaultLanguage", v.data
       FROM models AS m JOIN model_versions AS v ON v.id = m.active_version
      WHERE ${visibleTo(peer)} AND m.key > ${after}
      ORDER BY m.key LIMIT ${limit}`);
-  return rows.map(({ major, minor, ...row }) => ({ ...row, serial: formatSerial({ major, minor }) }));
 }
 
 /** The entries with these keys that are shared with a peer. */

@@ -3,8 +3,8 @@ import type { AnswerableType } from '#lib/contracts/forms.ts';
 import type { Queries } from '#lib/db/database.ts';
 import { type Statement, sql } from '#lib/db/sql.ts';
 import type { StoredVersion } from '../domain/content-version.ts';
-import { type ElementReference, formatSerial, type Serial } from '../domain/identifiers.ts';
-import { type ActiveRow, readActive, selectActive, type Wanted } from './active-entries.ts';
+import type { ElementReference, Serial } from '../domain/identifiers.ts';
+import { type ActiveRow, readActive, type SerialRow, selectActive, type Wanted } from './active-entries.ts';
 
 /** A shared entry of a peer as every form request reads it. Its content is cached by version. */
 export interface PeerRow extends Serial {
@@ -34,6 +34,12 @@ export async function readPeerRows(db: Queries, references: readonly ElementRefe
   return references.some(isOfPeer) ? db.query<PeerRow>(selectPeerRows(references)) : [];
 }
 
+/** The rows of a layout: own entries, and peers' entries with their information. */
+export interface NamedRows {
+  rows: ActiveRow[];
+  peers: PeerRow[];
+}
+
 /**
  * Reads own and peers' entries with one query, because forms with peers' elements need both at every request.
  */
@@ -41,7 +47,7 @@ export async function readNamed(
   db: Queries,
   wanted: Wanted,
   references: readonly ElementReference[],
-): Promise<{ rows: ActiveRow[]; peers: PeerRow[] }> {
+): Promise<NamedRows> {
   if (!references.some(isOfPeer)) return { rows: await readActive(db, wanted), peers: [] };
   const { rows, peers } = await db.one<{
     rows: ActiveRow[] | null;
@@ -74,17 +80,6 @@ function selectPeerRows(references: readonly ElementReference[]): Statement {
     ORDER BY key`;
 }
 
-/** A former version of a peer's element, found by its serial. */
-export interface PeerSerialRow {
-  id: string;
-  type: string;
-  host: string;
-  key: string;
-  serial: string;
-  /** Whether it was ACTIVE at or after the given time and its MAJOR is ACTIVE now. */
-  accepted: boolean;
-}
-
 /**
  * Reads versions of peers' elements by serial.
  * @param since RFC 3339: when the transaction was created.
@@ -93,24 +88,22 @@ export async function readPeerSerials(
   db: Queries,
   wanted: readonly (ElementReference & Serial)[],
   since: string,
-): Promise<PeerSerialRow[]> {
+): Promise<(SerialRow & { host: string })[]> {
   if (wanted.length === 0) return [];
-  const rows = await db.query<Omit<PeerSerialRow, 'serial'> & Serial>(sql`
-    SELECT v.id, e.type, p.host, e.key, v.major, v.minor,
+  return db.query<SerialRow & { host: string }>(sql`
+    SELECT v.id, e.type, p.host, e.key, v.major || '.' || v.minor AS serial,
            v.major = e.active_major AND (v.archived_at IS NULL OR v.archived_at >= ${since}::timestamptz) AS accepted
       FROM unnest(${wanted.map(({ host }) => host)}::text[], ${wanted.map(({ key }) => key)}::text[],
                   ${wanted.map(({ major }) => major)}::int[], ${wanted.map(({ minor }) => minor)}::int[]) AS w (host, key, major, minor)
       JOIN peers AS p ON p.host = w.host
       JOIN peer_entries AS e ON e.peer = p.url AND e.key = w.key
       JOIN peer_versions AS v ON v.entry = e.id AND v.major = w.major AND v.minor = w.minor`);
-  return rows.map(({ major, minor, ...row }) => ({ ...row, serial: formatSerial({ major, minor }) }));
 }
 
 /** Content of peers' versions, which never changes. */
-export async function readPeerContents(db: Queries, ids: readonly string[]): Promise<StoredVersion[]> {
-  const rows = await db.query<Omit<StoredVersion, 'serial'> & Serial>(sql`
-    SELECT v.id, e.type, e.key, p.host, v.major, v.minor, v.default_language AS "defaultLanguage", v.data
+export function readPeerContents(db: Queries, ids: readonly string[]): Promise<StoredVersion[]> {
+  return db.query<StoredVersion>(sql`
+    SELECT v.id, e.type, e.key, p.host, v.major || '.' || v.minor AS serial, v.default_language AS "defaultLanguage", v.data
       FROM peer_versions AS v JOIN peer_entries AS e ON e.id = v.entry JOIN peers AS p ON p.url = e.peer
      WHERE v.id = ANY(${ids}::uuid[])`);
-  return rows.map(({ major, minor, ...row }) => ({ ...row, serial: formatSerial({ major, minor }) }));
 }

@@ -93,7 +93,7 @@ export async function startForms({ demo = false } = {}): Promise<FormsService> {
       trustedProxies: [],
       authUrl: `${formsBaseUrl}/auth`,
       publicClient: 'accord',
-      peers: { staleDays: 30 },
+      staleDays: 30,
     },
     demo: demo
       ? {

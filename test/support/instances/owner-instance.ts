@@ -91,7 +91,7 @@ export async function startOwner(): Promise<OwnerInstance> {
     const forms = await composeForms({
       ...shared,
       db: open('forms'),
-      settings: { ...settings, authUrl: '', publicClient: null, peers: { staleDays: 30 } as never },
+      settings: { ...settings, authUrl: '', publicClient: null, staleDays: 30 },
       demo: null,
     });
     const checkSubmission: typeof forms.operations.checkSubmission = async (input) => {

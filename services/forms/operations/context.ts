@@ -1,5 +1,39 @@
 import { LRUCache } from 'lru-cache';
+import type { Database } from '#lib/db/database.ts';
+import type { Logger } from '#lib/observability/logger.ts';
 import { type ContentVersion, createContentVersion, type StoredVersion } from '../domain/content-version.ts';
+import type { PageRenderer } from '../pages/page-renderer.ts';
+import { readContents } from '../queries/active-entries.ts';
+import { readPeerContents } from '../queries/read-peers.ts';
+
+/** What the internal operations are composed from. */
+export interface OperationOptions {
+  db: Database;
+  log: Logger;
+  renderer: PageRenderer;
+  instance: { name: string; baseUrl: string };
+  /** INSTANCE_LANGUAGE */
+  defaultLanguage: string;
+  /** PEER_STALE_LIMIT: the age in days at which a copy of a peer's elements is no longer shown. */
+  staleDays: number;
+}
+
+/** What the internal operations depend on. */
+export interface FormsContext extends OperationOptions {
+  /** Contents of own activated versions. */
+  contents: ContentCache;
+  /** Contents of peers' versions. */
+  peerContents: ContentCache;
+}
+
+export function createContext(options: OperationOptions): FormsContext {
+  const { db } = options;
+  return {
+    ...options,
+    contents: createContentCache((ids) => readContents(db, ids)),
+    peerContents: createContentCache((ids) => readPeerContents(db, ids)),
+  };
+}
 
 /** Caches activated versions by id. They never change, so entries are never invalidated. */
 export interface ContentCache {
@@ -12,7 +46,7 @@ const maxBytes = 64 * 2 ** 20;
 const bytesPerCharacter = 4;
 
 /** @param read reads the versions that are not cached. */
-export function createContentCache(read: (ids: readonly string[]) => Promise<StoredVersion[]>): ContentCache {
+function createContentCache(read: (ids: readonly string[]) => Promise<StoredVersion[]>): ContentCache {
   const cache = new LRUCache<string, ContentVersion>({
     maxSize: maxBytes,
     sizeCalculation: ({ data }) => JSON.stringify(data).length * bytesPerCharacter + 1024,
