@@ -1,49 +1,15 @@
 import { marked } from 'marked';
 import type { RichNode, RichText } from './rich-text-tree.ts';
-import { type Schema, type SchemaRow, schemaRows, typeName } from './schema-rows.ts';
+import { type Resolve, type Schema, schemaRows, typeName } from './schema-rows.ts';
 
 /** Parses a description (CommonMark, as OpenAPI requires). @param topHeading as in {@link RichText}. */
 type Describe = (text: string | undefined, topHeading?: number) => RichNode[];
 
-interface ParameterView {
-  name: string;
-  in: string;
-  required: boolean;
-  type: string;
-  description: RichNode[];
-  example: string;
-}
-
-interface OperationView {
-  id: string;
-  method: string;
-  path: string;
-  summary: string;
-  description: RichNode[];
-  roles: string[];
-  parameters: ParameterView[];
-  body: {
-    type: string;
-    description: RichNode[];
-    rows: (Omit<SchemaRow, 'description'> & { description: RichNode[] })[];
-    /** For the try-out form; at least one. */
-    examples: ExampleView[];
-  } | null;
-  responses: { status: string; description: RichNode[]; types: string[] }[];
-  /** Examples of the first successful response. */
-  answer: { status: string; examples: ExampleView[] } | null;
-}
-
-interface ExampleView {
-  name: string;
-  text: string;
-}
-
-export interface ApiView {
-  title: string;
-  version: string;
-  description: RichNode[];
-  groups: { name: string; description: RichNode[]; operations: OperationView[] }[];
+/** The members of an OpenAPI document, as far as the reference page shows them. */
+interface Contract {
+  info?: { title?: string; version?: string; description?: string };
+  tags?: { name: string; description?: string }[];
+  paths?: Record<string, Record<string, Operation> & { parameters?: Parameter[] }>;
 }
 
 interface Parameter {
@@ -73,30 +39,23 @@ interface Operation {
   'x-roles'?: Record<string, string>;
 }
 
-interface Contract {
-  info?: { title?: string; version?: string; description?: string };
-  tags?: { name: string; description?: string }[];
-  paths?: Record<string, Record<string, Operation> & { parameters?: Parameter[] }>;
-}
+type Response = NonNullable<Operation['responses']>[string];
 
 const methods = ['get', 'post', 'put', 'patch', 'delete'];
 
 /** The reference page of openapi.yaml: operations by tag, in the order of the document. */
-export function apiView(document: Record<string, unknown>, rich: RichText): ApiView {
+export function apiView(document: Record<string, unknown>, rich: RichText) {
   const describe: Describe = (text, topHeading) =>
     text ? rich(marked.parse(text, { async: false }), topHeading) : [];
   const { info = {}, tags = [], paths = {} } = document as Contract;
+  const resolve = resolver(document);
   const operations = Object.entries(paths).flatMap(([path, item]) =>
     methods.flatMap((method) => {
       const operation = item[method];
-      return operation
-        ? [
-            {
-              tag: operation.tags?.[0] ?? '',
-              view: operationView(document, { path, method, operation, shared: item.parameters }, describe),
-            },
-          ]
-        : [];
+      if (!operation) return [];
+      const parameters = [...(item.parameters ?? []), ...(operation.parameters ?? [])];
+      const view = operationView({ path, method, operation: { ...operation, parameters } }, resolve, describe);
+      return [{ tag: operation.tags?.[0] ?? '', view }];
     }),
   );
   const names = [...new Set([...tags.map(({ name }) => name), ...operations.map(({ tag }) => tag)])];
@@ -115,22 +74,14 @@ export function apiView(document: Record<string, unknown>, rich: RichText): ApiV
 }
 
 function operationView(
-  document: object,
-  {
-    path,
-    method,
-    operation,
-    shared = [],
-  }: { path: string; method: string; operation: Operation; shared?: Parameter[] },
+  { path, method, operation }: { path: string; method: string; operation: Operation },
+  resolve: Resolve,
   describe: Describe,
-): OperationView {
-  const resolve = resolver(document);
+) {
   const takesToken = operation.security?.some((scheme) => 'transactionToken' in scheme) ?? false;
-  const parameters = [
-    ...shared,
-    ...(operation.parameters ?? []),
-    ...(takesToken ? [tokenParameter] : []),
-  ].map((parameter) => resolve<Parameter>(parameter));
+  const parameters = [...(operation.parameters ?? []), ...(takesToken ? [tokenParameter] : [])].map(
+    (parameter) => resolve<Parameter>(parameter),
+  );
   const body = resolve<NonNullable<Operation['requestBody']>>(operation.requestBody ?? {});
   const [type, media] = Object.entries(body.content ?? {})[0] ?? [];
   return {
@@ -162,7 +113,7 @@ function operationView(
         }
       : null,
     responses: Object.entries(operation.responses ?? {}).map(([status, given]) => {
-      const response = resolve<NonNullable<Operation['responses']>[string]>(given);
+      const response = resolve<Response>(given);
       return {
         status,
         description: describe(response.description),
@@ -181,9 +132,10 @@ const tokenParameter: Parameter = {
   schema: { type: 'string' },
 };
 
-function answerOf({ responses = {} }: Operation, resolve: Resolver): OperationView['answer'] {
+/** The first successful response with an example. */
+function answerOf({ responses = {} }: Operation, resolve: Resolve) {
   for (const [status, given] of Object.entries(responses)) {
-    const { content = {} } = resolve<NonNullable<Operation['responses']>[string]>(given);
+    const { content = {} } = resolve<Response>(given);
     const examples = status.startsWith('2') ? examplesOf(content['application/json'], resolve) : [];
     if (examples.some(({ text }) => text !== '')) return { status, examples };
   }
@@ -191,7 +143,7 @@ function answerOf({ responses = {} }: Operation, resolve: Resolver): OperationVi
 }
 
 /** The examples of a media type; one empty example if there is none. */
-function examplesOf(media: Media | undefined, resolve: Resolver): ExampleView[] {
+function examplesOf(media: Media | undefined, resolve: Resolve) {
   const named = Object.entries(media?.examples ?? {}).map(([name, example]) => {
     const { summary, value } = resolve<{ summary?: string; value?: unknown }>(example);
     return { name: summary ?? name, text: formatExample(value) };
@@ -204,10 +156,8 @@ function formatExample(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value, null, 2);
 }
 
-type Resolver = ReturnType<typeof resolver>;
-
 /** Resolves local references (`#/components/…`) of a document. */
-function resolver(document: object) {
+function resolver(document: object): Resolve {
   return function resolve<Node>(node: Node | { $ref: string }, depth = 0): Node {
     const reference = (node as { $ref?: string }).$ref;
     if (!reference?.startsWith('#/') || depth > 8) return node as Node;

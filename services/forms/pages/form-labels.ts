@@ -1,7 +1,7 @@
 import type { FormLabels } from '#lib/contracts/form-content.ts';
 import type { FormPage } from '#lib/contracts/pages.ts';
 import { legalBases, purposes } from '../domain/content/types.ts';
-import { formView, type OwnerView } from './form-view.ts';
+import { type FormView, formView } from './form-view.ts';
 import type { QuestionView } from './question-view.ts';
 import type { Reader } from './reader.ts';
 import type { RichText } from './rich-text-tree.ts';
@@ -23,7 +23,7 @@ const headings = {
   bulk: 'form.bulkHint',
 };
 
-const words = {
+const phrases = {
   containsSensitiveData: 'processing.sensitive',
   containsMedicalData: 'processing.medical',
   noThirdParties: 'processing.noThirdParties',
@@ -44,9 +44,7 @@ const faultCodes = [
   'other',
 ];
 
-/**
- * The words around a form's content. Clients that render the form themselves get the same words as the page.
- */
+/** The texts of the form page around its content, for clients that render the form themselves. */
 export function formLabels(page: FormPage, reader: Reader, rich: RichText): FormLabels {
   const { t } = reader;
   const view = formView(page, reader, rich);
@@ -92,12 +90,12 @@ function fixedLabels({ language, t }: Reader) {
     purposes: wordsOf('purpose', purposes),
     legalBases: wordsOf('legalBasis', legalBases),
     headings: textsOf(headings),
-    words: textsOf(words),
+    words: textsOf(phrases),
     faults: wordsOf('fault', faultCodes),
   };
 }
 
-/** Preferences need no labels of answers: their options are texts. */
+/** Preferences need no labels for their answers: their options are texts. */
 function elementLabels({ type, options, hint, facts, note }: QuestionView): FormLabels['elements'][string] {
   return {
     ...(type !== 'preference' && {
@@ -110,7 +108,7 @@ function elementLabels({ type, options, hint, facts, note }: QuestionView): Form
 }
 
 function peerLabels(
-  { owner, asOf }: OwnerView,
+  { owner, asOf }: FormView['owners'][number],
   instance: string,
   { t }: Reader,
 ): FormLabels['peers'][string] {

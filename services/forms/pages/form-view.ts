@@ -3,81 +3,33 @@ import type { FormInformation } from '#lib/contracts/form-content.ts';
 import type { FormPage } from '#lib/contracts/pages.ts';
 import { rememberByIdentity } from '#lib/memo/remember.ts';
 import { safeUrl } from '../domain/rich-text.ts';
-import { type ControllerView, controllerView } from './facts.ts';
+import { controllerView } from './facts.ts';
 import { type QuestionView, questionView } from './question-view.ts';
-import type { LanguageAttributes, Reader } from './reader.ts';
-import type { RichNode, RichText } from './rich-text-tree.ts';
+import type { Reader } from './reader.ts';
+import type { RichText } from './rich-text-tree.ts';
 
-/** The information of a form: who asks, and on what ground. */
-export interface InformationView {
-  title: string;
-  attributes: LanguageAttributes;
-  header: RichNode[];
-  footer: RichNode[];
-  controller: ControllerView | null;
-  scope: string | null;
-  jurisdiction: string | null;
-  shortNotice: string | null;
-  privacyPolicy: { url: string; text: string | null } | null;
-}
+type Content = FormInformation['content'];
 
-/** The questions of one peer, under its name. */
-export interface OwnerView {
-  owner: string;
-  /** When the copy was last confirmed, if that was long ago. */
-  asOf: string | null;
-  info: InformationView | null;
-  questions: QuestionView[];
-  columns: QuestionView[][];
-}
-
-/** A line of the error summary; `field` is the id of the field that it links to. */
-interface FaultView {
-  field: string | null;
-  question: string | null;
-  text: string;
-  attributes: LanguageAttributes;
-}
-
-export interface FormView {
-  title: string;
-  info: InformationView | null;
-  columns: QuestionView[][];
-  owners: OwnerView[];
-  faults: FaultView[];
-  changedCount: number;
-  commentError: string | null;
-  validity: string | null;
-  rights: { change: string; more: string };
-  submitText: string;
-  acceptAllText: string;
-  cancelText: string;
-  /** Whether the form shows accept-all and refuse-all. */
-  bulk: boolean;
-  cancel: string | null;
-  /** The page shows input that is not stored: leaving the page loses it. */
-  entered: boolean;
-}
-
-export function formView(page: FormPage, reader: Reader, rich: RichText): FormView {
+export function formView(page: FormPage, reader: Reader, rich: RichText) {
   const ids = new Map(page.elements.map((element, index) => [element.identifier, `q${index + 1}`]));
   const view = (element: FormPage['elements'][number]) =>
     questionView(element, ids.get(element.identifier) ?? 'q', page, reader, rich);
   const questions = page.elements.filter(({ owner }) => owner === null).map(view);
+  const { layout } = page;
   const owners = page.peers.map(({ name, info, elements, asOf }) => {
     // By identifier: two organisations may have the same name.
     const owned = new Set(elements.map(({ identifier }) => identifier));
-    const questionsOf = page.elements.filter(({ identifier }) => owned.has(identifier)).map(view);
+    const ownedQuestions = page.elements.filter(({ identifier }) => owned.has(identifier)).map(view);
     return {
       owner: name,
+      /** When the copy was last confirmed, if it is old. */
       asOf: asOf ? reader.dateTime(asOf) : null,
       info: informationView(info, reader, rich, 3),
-      questions: questionsOf,
-      columns: inColumns(questionsOf, page.layout.orientation),
+      questions: ownedQuestions,
+      columns: inColumns(ownedQuestions, layout.orientation),
     };
   });
   const all = [...questions, ...owners.flatMap((owner) => owner.questions)];
-  const { layout } = page;
   return {
     title: page.info?.content.title ?? reader.t('form.title'),
     info: informationView(page.info, reader, rich, 2),
@@ -91,26 +43,27 @@ export function formView(page: FormPage, reader: Reader, rich: RichText): FormVi
     submitText: layout.submitText || reader.t(asksNothing(all) ? 'form.continue' : 'form.submit'),
     acceptAllText: layout.acceptAllText || reader.t('form.acceptAll'),
     cancelText: layout.cancelText || reader.t('form.cancel'),
+    /** Whether the form shows accept-all and refuse-all. */
     bulk:
       layout.acceptAllVisible &&
       page.elements.some((element) => bulkAnswer(element, 'refuse-all') !== undefined),
+    /** Whether the page shows input that is not stored, and that is lost if the subject leaves the page. */
     entered: Object.keys(page.values).length > 0,
     cancel: layout.cancelVisible ? (page.actions?.cancel ?? null) : null,
   };
 }
+
+export type FormView = ReturnType<typeof formView>;
 
 function asksNothing(questions: readonly QuestionView[]): boolean {
   return questions.length > 0 && questions.every(({ control }) => control === 'notice');
 }
 
 /**
- * HORIZONTAL: two columns of about the same height, read one after the other. Heights are estimates, in
+ * HORIZONTAL: two columns of about the same height, read one after the other. Heights are estimated in
  * lines.
  */
-function inColumns(
-  questions: QuestionView[],
-  orientation: FormPage['layout']['orientation'],
-): QuestionView[][] {
+function inColumns(questions: QuestionView[], orientation: FormPage['layout']['orientation']) {
   if (orientation === 'VERTICAL' || questions.length < 2) return [questions];
   const heights = questions.map((question) =>
     question.type === 'preference' ? 3 + question.options.length : 12,
@@ -118,7 +71,7 @@ function inColumns(
   const total = heights.reduce((sum, height) => sum + height, 0);
   let first = 0;
   let count = 0;
-  // Adds questions to the first column as long as that brings it nearer to half of the height.
+  // Adds questions to the first column while this brings its height nearer to half of the total.
   while (count < questions.length - 1 && (count === 0 || first + (heights[count] ?? 0) / 2 <= total / 2)) {
     first += heights[count] ?? 0;
     count += 1;
@@ -128,27 +81,19 @@ function inColumns(
 
 /** Content of activated versions never changes, so its view is cached, by the level of its top heading. */
 const informationViews = {
-  2: rememberByIdentity<FormInformation['content'], Reader, InformationView>(),
-  3: rememberByIdentity<FormInformation['content'], Reader, InformationView>(),
+  2: rememberByIdentity<Content, Reader, InformationView>(),
+  3: rememberByIdentity<Content, Reader, InformationView>(),
 };
 
-function informationView(
-  info: FormInformation | null,
-  reader: Reader,
-  rich: RichText,
-  topHeading: 2 | 3,
-): InformationView | null {
+function informationView(info: FormInformation | null, reader: Reader, rich: RichText, topHeading: 2 | 3) {
   if (!info) return null;
   const { content } = info;
   return informationViews[topHeading](content, reader, () => contentView(content, reader, rich, topHeading));
 }
 
-function contentView(
-  content: FormInformation['content'],
-  reader: Reader,
-  rich: RichText,
-  topHeading: number,
-): InformationView {
+type InformationView = ReturnType<typeof contentView>;
+
+function contentView(content: Content, reader: Reader, rich: RichText, topHeading: number) {
   const url = safeUrl(content.privacyPolicyUrl);
   return {
     title: content.title,
@@ -156,36 +101,31 @@ function contentView(
     header: rich(content.header, topHeading),
     footer: rich(content.footer, topHeading),
     controller: controllerView(content.dataControllerVisible ? content.dataController : undefined),
-    scope: (content.scopeVisible && content.scope) || null,
-    jurisdiction: (content.jurisdictionVisible && content.jurisdiction) || null,
-    shortNotice: content.shortNoticeLinkVisible ? safeUrl(content.shortNoticeLink) : null,
-    privacyPolicy: url ? { url, text: content.customPrivacyPolicyText || null } : null,
+    scope: content.scopeVisible && content.scope,
+    jurisdiction: content.jurisdictionVisible && content.jurisdiction,
+    shortNotice: content.shortNoticeLinkVisible && safeUrl(content.shortNoticeLink),
+    privacyPolicy: url && { url, text: content.customPrivacyPolicyText },
   };
 }
 
 /** Each fault with a link to the first field of its element, in page order (WCAG 3.3.1). */
-function faultLinks(page: FormPage, questions: QuestionView[], reader: Reader): FaultView[] {
+function faultLinks(page: FormPage, questions: QuestionView[], reader: Reader) {
   const faulty = questions.filter(({ error }) => error !== null);
-  const links: FaultView[] = faulty.map((question) => ({
-    field: fieldOf(question),
-    question: question.title,
-    text: question.error ?? '',
-    attributes: question.attributes,
-  }));
-  if (hasCommentFault(page)) {
-    links.push({
-      field: 'comment',
-      question: reader.t('form.comment'),
-      text: reader.t('fault.too-long'),
-      attributes: {},
-    });
-  }
-  const shown = new Set([...faulty.map(({ name }) => name), ...(hasCommentFault(page) ? ['comment'] : [])]);
+  const comment = { field: 'comment', question: reader.t('form.comment'), text: reader.t('fault.too-long') };
+  const linked = new Set([...faulty.map(({ name }) => name), ...(hasCommentFault(page) ? ['comment'] : [])]);
   // A fault in a hidden field has no visible field to link to.
-  if (page.faults.some(({ identifier }) => !shown.has(identifier))) {
-    links.push({ field: null, question: null, text: reader.t('fault.page'), attributes: {} });
-  }
-  return links;
+  const isElsewhere = page.faults.some(({ identifier }) => !linked.has(identifier));
+  return [
+    ...faulty.map((question) => ({
+      /** The id of the field. */
+      field: fieldOf(question),
+      question: question.title,
+      text: question.error,
+      attributes: question.attributes,
+    })),
+    ...(hasCommentFault(page) ? [{ ...comment, attributes: {} }] : []),
+    ...(isElsewhere ? [{ field: null, text: reader.t('fault.page') }] : []),
+  ];
 }
 
 function fieldOf({ id, control, options }: QuestionView): string {
@@ -204,7 +144,7 @@ function validityText(page: FormPage, reader: Reader): string | null {
   return page.validity ? reader.t('form.validity', { duration: reader.duration(page.validity) }) : null;
 }
 
-function rightsTexts(page: FormPage, reader: Reader): FormView['rights'] {
+function rightsTexts(page: FormPage, reader: Reader) {
   const company = page.info?.content.dataController?.company || page.instance.name;
   return {
     change: reader.t(page.updatable ? 'form.rightsChange' : 'form.rightsAsk', { company }),

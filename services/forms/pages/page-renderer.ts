@@ -20,7 +20,7 @@ import { hostView, welcomeView } from './welcome-view.ts';
 /** Renders page models to HTML. */
 export interface PageRenderer {
   render(model: PageModel): string;
-  /** The words around a form's content. */
+  /** The texts of a form page around its content. */
   label(page: FormPage): FormLabels;
   /** Languages that have a catalogue. */
   languages: string[];
@@ -60,9 +60,9 @@ export function createPageRenderer(assets: Assets): PageRenderer {
   function readerFor(language: string, timeZone: string): Reader {
     const catalogue = catalogues.pick(language);
     const isVariant = isLanguageTag(language) && language.toLowerCase().startsWith(`${catalogue.language}-`);
-    const region = isVariant ? language : catalogue.language;
-    const key = `${region} ${timeZone}`;
-    const reader = readers.get(key) ?? createReader(catalogue, timeZone, region);
+    const locale = isVariant ? language : catalogue.language;
+    const key = `${locale} ${timeZone}`;
+    const reader = readers.get(key) ?? createReader(catalogue, timeZone, locale);
     readers.set(key, reader);
     return reader;
   }
@@ -86,7 +86,7 @@ export function createPageRenderer(assets: Assets): PageRenderer {
   };
 }
 
-/** What a template shows besides its model. Views take the decisions; templates only insert. */
+/** The view of a page: what its template shows besides the model. Views decide, templates only insert. */
 function viewOf(model: PageModel, reader: Reader, rich: RichText): unknown {
   switch (model.page) {
     case 'form':

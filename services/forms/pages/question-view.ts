@@ -13,63 +13,34 @@ import type { RichNode, RichText } from './rich-text-tree.ts';
 
 /**
  * The native control of a question. `pair`: two radio buttons of the same size, side by side; `notice`: no
- * control, because nothing is asked. /
+ * control, because nothing is asked.
  */
-export type Control = 'pair' | 'radios' | 'checkboxes' | 'check' | 'select' | 'text' | 'notice';
+type Control = 'pair' | 'radios' | 'checkboxes' | 'check' | 'select' | 'text' | 'notice';
 
-export interface OptionView {
-  id: string;
-  value: string;
-  label: string;
-  attributes: LanguageAttributes;
-  checked: boolean;
-  /** Names the organisation that preselected it, as long as the subject has not answered. */
-  suggested: string | null;
-}
-
-/** One element of the form. */
-export interface QuestionView {
-  id: string;
-  /** The element's identifier: the name of its fields. */
-  name: string;
-  type: FormElement['entry']['type'];
+/** The members that depend only on the element's type and content. */
+interface Specifics {
   title: string;
-  attributes: LanguageAttributes;
-  optional: boolean;
-  changed: boolean;
-  /** What is wrong with the answer; null if nothing. */
-  error: string | null;
-  /**
-   * The origin of a preset answer ("Your answer of 3 May", "Suggested by …"), or a note that the peer has the
-   * answer.
-   */
-  note: string | null;
+  control: Control;
   hint: string | null;
   description: string | null;
   facts: ProcessingFacts | null;
-  controller: ControllerView | null;
+  controller: ControllerView;
   body: RichNode[];
-  control: Control;
-  options: OptionView[];
-  /** The text of a text control. */
-  text: string;
-  required: boolean;
-  describedBy: string | null;
+  /** `own`: whether the label is a text of the content, in its language. */
+  choices: { value: string; label: string; own: boolean }[];
+  defaults: string[];
 }
 
-/** The members that depend on the element's type and content alone. */
-type Specifics = Pick<
-  QuestionView,
-  'title' | 'control' | 'hint' | 'description' | 'facts' | 'controller' | 'body'
-> & { choices: { value: string; label: string; own: boolean }[]; defaults: string[] };
+export type QuestionView = ReturnType<typeof questionView>;
 
+/** One element of the form. */
 export function questionView(
   element: FormElement,
   id: string,
   page: FormPage,
   reader: Reader,
   rich: RichText,
-): QuestionView {
+) {
   const { choices, defaults, ...view } = specifics(element.content, reader, () =>
     specificsOf(element, reader, rich),
   );
@@ -92,12 +63,14 @@ export function questionView(
   return {
     ...view,
     id,
+    /** The name of the element's fields. */
     name: element.identifier,
     type: element.entry.type,
     attributes,
     optional: isOptional(element, view.control),
     changed: page.changed.includes(element.identifier),
     error,
+    /** The origin of a preset answer, or the statement that the peer has the earlier answer. */
     note,
     options: choices.map(({ value, label, own }, index) => ({
       id: `${id}-${index + 1}`,
@@ -105,15 +78,17 @@ export function questionView(
       label,
       attributes: own ? attributes : {},
       checked: chosen.includes(value),
+      /** Names the organisation that preselected the option. */
       suggested: chosen.includes(value) ? suggested : null,
     })),
+    /** The text of a text control. */
     text: chosen[0] ?? '',
     required: element.required && view.control !== 'checkboxes',
     describedBy: described.length > 0 ? described.join(' ') : null,
   };
 }
 
-/** Mentions an earlier answer. Earlier answers to a peer's element are known to the peer alone. */
+/** States when an earlier answer was given. Only the peer knows the earlier answers to its elements. */
 function noteText(element: FormElement, isEntered: boolean, page: FormPage, reader: Reader): string | null {
   const { owner, previous } = element;
   if (owner !== null && page.isChild) return reader.t('previous.ofPeer', { owner });
@@ -129,7 +104,7 @@ function askerOf({ owner, identifier }: FormElement, page: FormPage): string {
   return info?.content.dataController?.company || (owner ?? page.instance.name);
 }
 
-/** Never said of checkboxes, which may all stay empty, nor of a notice. */
+/** Whether the title is marked as optional: never for checkboxes, which may all stay empty, or notices. */
 function isOptional({ content, required }: FormElement, control: Control): boolean {
   return (
     control !== 'checkboxes' &&
@@ -142,12 +117,14 @@ function isOptional({ content, required }: FormElement, control: Control): boole
 const specifics = rememberByIdentity<FormElement['content'], Reader, Specifics>();
 
 function specificsOf(element: FormElement, reader: Reader, rich: RichText): Specifics {
-  if (isProcessing(element)) return processingSpecifics(element, reader);
-  if (isConditions(element)) return conditionsSpecifics(element, reader, rich);
+  const { type } = element.entry;
+  if (type === 'processing') return processingSpecifics(element as ProcessingElement, reader);
+  if (type === 'conditions') return conditionsSpecifics(element as ConditionsElement, reader, rich);
   return preferenceSpecifics(element as PreferenceElement, reader);
 }
 
-const nothing = {
+/** Members that most types do not have. */
+const absent = {
   hint: null,
   description: null,
   facts: null,
@@ -159,7 +136,7 @@ const nothing = {
 function processingSpecifics({ identifier, content }: ProcessingElement, reader: Reader): Specifics {
   const notice = isNotice(identifier, content);
   return {
-    ...nothing,
+    ...absent,
     title: content.title,
     description: content.usage,
     facts: processingFacts(content, reader),
@@ -170,7 +147,7 @@ function processingSpecifics({ identifier, content }: ProcessingElement, reader:
   };
 }
 
-/** Explains with the legal bases why a notice offers no choice. Consent has no such message. */
+/** Explains with the legal bases why a notice offers no choice. The legal basis consent has no message. */
 function noticeText({ legalBases = [] }: ProcessingElement['content'], reader: Reader): string {
   const reasons = legalBases.map((basis) => `notice.${basis}`).filter(reader.has);
   if (reasons.length === 0) return reader.t('notice.withoutBasis');
@@ -185,7 +162,7 @@ function conditionsSpecifics({ content }: ConditionsElement, reader: Reader, ric
     content.rejectLabel || reader.t('conditions.refuse'),
   );
   return {
-    ...nothing,
+    ...absent,
     title: content.title,
     body: rich(content.body),
     control: refusable ? 'pair' : 'check',
@@ -196,7 +173,7 @@ function conditionsSpecifics({ content }: ConditionsElement, reader: Reader, ric
   };
 }
 
-/** Accept and, if refusing is possible, refuse: in this order, none preselected. */
+/** Accept, then refuse if the element is refusable. None is preselected. */
 function decisions(refusable: boolean, accept: string, refuse: string) {
   const accepted = { value: 'accepted', label: accept, own: false };
   return refusable ? [accepted, { value: 'refused', label: refuse, own: false }] : [accepted];
@@ -219,7 +196,7 @@ function preferenceSpecifics({ content }: PreferenceElement, reader: Reader): Sp
     text: reader.t('preference.textHint'),
   };
   return {
-    ...nothing,
+    ...absent,
     title: content.label,
     description: content.description || null,
     control,
@@ -239,12 +216,4 @@ function faultText(element: FormElement, control: Control, page: FormPage, reade
   if (fault.code !== 'required') return reader.t('fault.other');
   if (control === 'text') return reader.t('fault.requiredText');
   return reader.t(control === 'check' ? 'fault.requiredAccept' : 'fault.required');
-}
-
-function isProcessing(element: FormElement): element is ProcessingElement {
-  return element.entry.type === 'processing';
-}
-
-function isConditions(element: FormElement): element is ConditionsElement {
-  return element.entry.type === 'conditions';
 }

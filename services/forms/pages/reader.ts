@@ -3,7 +3,7 @@ import { scriptOfLanguage } from '#lib/i18n/language-tag.ts';
 import { rememberByText } from '#lib/memo/remember.ts';
 import type { Catalogue, MessageValues } from './catalogues.ts';
 
-/** `lang` and `dir` of a block whose language is not the page's; empty where it is. */
+/** `lang` and `dir` of a text in another language than the page; empty for the page's language. */
 export interface LanguageAttributes {
   lang?: string;
   dir?: 'ltr' | 'rtl';
@@ -35,14 +35,11 @@ const durationParts =
   /^P(?:(\d+)Y)?(?:(\d+)M)?(?:(\d+)W)?(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)S)?)?$/;
 const durationUnits = ['year', 'month', 'week', 'day', 'hour', 'minute', 'second'];
 
-/**
- * @param region the requested variant of the catalogue's language (`fr-CA`): it decides how dates are
- * written.
- */
-export function createReader(catalogue: Catalogue, timeZone: string, region: string): Reader {
+/** @param variant the requested variant of the catalogue's language (`fr-CA`), which determines date formats. */
+export function createReader(catalogue: Catalogue, timeZone: string, variant: string): Reader {
   const { language } = catalogue;
-  // English without a region is not American English: 3 May 2025.
-  const locale = region === 'en' ? 'en-GB' : region;
+  // English without a region has British dates: 3 May 2025.
+  const locale = variant === 'en' ? 'en-GB' : variant;
   const dir = textDirection(language);
   const day = new Intl.DateTimeFormat(locale, { dateStyle: 'long', timeZone });
   const minute = new Intl.DateTimeFormat(locale, {
@@ -63,8 +60,8 @@ export function createReader(catalogue: Catalogue, timeZone: string, region: str
     t: (key, values) => catalogue.format(key, dir === 'rtl' ? isolate(values) : values),
     has: catalogue.has,
     word: (group, code) => (catalogue.has(`${group}.${code}`) ? catalogue.format(`${group}.${code}`) : code),
-    date: timeWriter(day),
-    dateTime: timeWriter(minute),
+    date: timeFormatter(day),
+    dateTime: timeFormatter(minute),
     duration: rememberByText((text) => {
       const match = durationParts.exec(text);
       if (!match) return text;
@@ -96,7 +93,7 @@ export function quantity(language: string, value: number, unit: string): string 
 const minuteMs = 60_000;
 
 /** Formats times to the minute. Texts are cached: Intl is slow, and many pages show the same minutes. */
-function timeWriter(format: Intl.DateTimeFormat): (time: string) => string {
+function timeFormatter(format: Intl.DateTimeFormat): (time: string) => string {
   const texts = new LRUCache<number, string>({ max: 1_000 });
   return (time) => {
     const date = new Date(time);
@@ -126,15 +123,12 @@ const rightToLeftScripts = new Set('Adlm Arab Hebr Mand Mend Nkoo Rohg Samr Syrc
 /** The usual script of a language, such as `Arab`; '' for a text that is not a language tag. */
 const scriptOf = rememberByText((language) => scriptOfLanguage(language) ?? '');
 
-/**
- * The direction of a language's usual script: `ar` → rtl, `az-Arab` → rtl, `en` → ltr; ltr if the tag is not
- * valid.
- */
+/** The direction of a language's usual script: `ar` and `az-Arab` → rtl, `en` and invalid tags → ltr. */
 function textDirection(language: string): 'ltr' | 'rtl' {
   return rightToLeftScripts.has(scriptOf(language)) ? 'rtl' : 'ltr';
 }
 
-/** Whether a text is a well-formed language tag, fit for a `lang` attribute. */
+/** Whether a text is a well-formed language tag, as the attribute `lang` requires. */
 export function isLanguageTag(language: string): boolean {
   return scriptOf(language) !== '';
 }

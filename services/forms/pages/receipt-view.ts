@@ -3,40 +3,17 @@ import { isNotice } from '#lib/contracts/element-rules.ts';
 import type { ReceiptPage } from '#lib/contracts/pages.ts';
 import type { ReceiptConsent, ReceiptPeer, ReceiptUnanswered } from '#lib/contracts/receipt-body.ts';
 import { safeUrl } from '../domain/rich-text.ts';
-import {
-  askerView,
-  type ControllerView,
-  controllerView,
-  type ProcessingFacts,
-  processingFacts,
-} from './facts.ts';
+import { askerView, controllerView, processingFacts } from './facts.ts';
 import type { LanguageAttributes, Reader } from './reader.ts';
-import type { RichNode, RichText } from './rich-text-tree.ts';
+import type { RichText } from './rich-text-tree.ts';
 
 interface Row {
   label: string;
   values: string[];
   /** The language of values that are texts of the information. */
   attributes?: LanguageAttributes;
-  /** Set in a fixed-width font: identifiers and fingerprints. */
+  /** Whether to use a fixed-width font: for identifiers. */
   code?: boolean;
-}
-
-interface ReceiptConsentView {
-  title: string;
-  attributes: LanguageAttributes;
-  identifier: string;
-  sha256: string;
-  description: string | null;
-  facts: ProcessingFacts | null;
-  controller: ControllerView | null;
-  body: RichNode[];
-  options: string;
-  optionsLanguage: LanguageAttributes;
-  /** null if the answer went to a peer, whose receipt has it. */
-  answers: string[] | null;
-  answerLanguage: LanguageAttributes;
-  owner: string | null;
 }
 
 export function receiptView(page: ReceiptPage, reader: Reader, rich: RichText) {
@@ -55,8 +32,8 @@ export function receiptView(page: ReceiptPage, reader: Reader, rich: RichText) {
     information: {
       title: text(texts.title),
       attributes: reader.in(lang),
-      header: rich(text(texts.header) ?? undefined, 3),
-      footer: rich(text(texts.footer) ?? undefined, 3),
+      header: richIn(texts.header, rich, 3),
+      footer: richIn(texts.footer, rich, 3),
       scope: texts.scopeVisible === true ? text(texts.scope) : null,
       controller: shownController(texts, false),
       identifier: receipt.information.identifier,
@@ -143,31 +120,30 @@ function consentView(
   owner: string | null,
   reader: Reader,
   rich: RichText,
-): ReceiptConsentView {
-  const { texts } = consent;
-  const isShownAlone = isNotice(consent.identifier, texts);
-  const options =
-    consent.type === 'preference'
-      ? consent.options
-      : (isShownAlone ? [] : consent.options).map((option) =>
-          reader.t(option === 'accepted' ? 'processing.accept' : 'processing.refuse'),
-        );
+) {
+  const { identifier, sha256, type, texts } = consent;
+  const attributes = reader.in(consent.lang);
+  const isPreference = type === 'preference';
+  const decisions = isNotice(identifier, texts) ? [] : consent.options;
+  const options = isPreference
+    ? consent.options
+    : decisions.map((option) =>
+        reader.t(option === 'accepted' ? 'processing.accept' : 'processing.refuse'),
+      );
   return {
-    title: text(texts.title) ?? text(texts.label) ?? consent.identifier,
-    attributes: reader.in(consent.lang),
-    identifier: consent.identifier,
-    sha256: consent.sha256,
+    title: text(texts.title) ?? text(texts.label) ?? identifier,
+    attributes,
+    identifier,
+    sha256,
     description: text(texts.usage) ?? text(texts.description),
-    facts: consent.type === 'processing' ? processingFacts(processingTexts(consent), reader) : null,
+    facts: type === 'processing' ? processingFacts(processingTexts(consent), reader) : null,
     controller: shownController(texts, true),
-    body: consent.type === 'conditions' ? rich(text(texts.body) ?? undefined, 4) : [],
+    body: type === 'conditions' ? richIn(texts.body, rich, 4) : [],
     options: options.join(' · '),
-    optionsLanguage: consent.type === 'preference' ? reader.in(consent.lang) : {},
+    optionsLanguage: isPreference ? attributes : {},
+    /** null if the answer went to a peer, whose receipt has it. */
     answers: owner === null ? answerTexts(consent, reader) : null,
-    answerLanguage:
-      consent.type === 'preference' && 'answer' in consent && consent.answer.length > 0
-        ? reader.in(consent.lang)
-        : {},
+    answerLanguage: isPreference && 'answer' in consent && consent.answer.length > 0 ? attributes : {},
     owner: owner === null ? null : reader.t('receipt.answeredTo', { owner }),
   };
 }
@@ -178,14 +154,14 @@ function shownController(texts: Record<string, unknown>, visibleByDefault: boole
   return visible === true ? controllerView(record(texts.dataController)) : null;
 }
 
-/** The elements of a peer, without answers: its own receipt has them. */
+/** The elements of a peer, without answers: the peer's receipt has these. */
 function ownerView({ name, information, elements }: ReceiptPeer, reader: Reader, rich: RichText) {
   const { identifier, sha256, texts, lang } = information;
   return {
     title: text(texts.title) ?? name,
     attributes: reader.in(lang),
-    header: rich(text(texts.header) ?? undefined, 4),
-    footer: rich(text(texts.footer) ?? undefined, 4),
+    header: richIn(texts.header, rich, 4),
+    footer: richIn(texts.footer, rich, 4),
     controller: shownController(texts, false),
     heading: reader.t('form.peer', { owner: name }),
     identifier,
@@ -217,6 +193,10 @@ function processingTexts({ texts, lang }: ReceiptUnanswered): Parameters<typeof 
   };
 }
 
+function richIn(value: unknown, rich: RichText, topHeading: number) {
+  return rich(text(value) ?? undefined, topHeading);
+}
+
 function text(value: unknown): string | null {
   return typeof value === 'string' && value !== '' ? value : null;
 }
@@ -225,7 +205,7 @@ function record(value: unknown): Record<string, never> | null {
   return typeof value === 'object' && value !== null ? (value as Record<string, never>) : null;
 }
 
-/** Modules of white around a QR code (ISO/IEC 18004). */
+/** Width of the white margin of a QR code, in modules (ISO/IEC 18004). */
 const quietZone = 4;
 
 /** A QR code as one SVG path in units of modules; null if the text is too long. */

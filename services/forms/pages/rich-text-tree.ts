@@ -34,7 +34,7 @@ export type RichText = (html: string | undefined, topHeading?: number) => RichNo
 
 /**
  * Parses rich text into trees, cached by source. The text is sanitised again (docs/security.md, "Pages"), and
- * only the tags and attributes that this file lists reach a page. /
+ * only the tags and attributes that this file lists reach a page.
  */
 export function createRichText(sanitise: (html: string) => string): RichText {
   const trees = new LRUCache<string, RichNode[]>({

@@ -17,7 +17,7 @@ export interface Schema {
 }
 
 /** One member of a body, as a row of a table. */
-export interface SchemaRow {
+interface SchemaRow {
   /** `layoutData.elements[]` */
   path: string;
   type: string;
@@ -25,6 +25,7 @@ export interface SchemaRow {
   description: string;
 }
 
+/** Resolves a reference of the document. */
 export type Resolve = <Node>(node: Node | { $ref: string }) => Node;
 
 /** Enough for every body of the contract; also ends recursive schemas. */
@@ -37,10 +38,12 @@ export function schemaRows(
   prefix = '',
   depth = 0,
 ): SchemaRow[] {
-  const whole = merged(schema, resolve);
-  if (whole.type === 'array' && prefix === '') return schemaRows(whole.items, resolve, '[]', depth);
-  const isRequired = ([name]: [string, Schema]) => (whole.required?.includes(name) ? 0 : 1);
-  const members = Object.entries(whole.properties ?? {}).sort((a, b) => isRequired(a) - isRequired(b));
+  const full = merged(schema, resolve);
+  if (full.type === 'array' && prefix === '') return schemaRows(full.items, resolve, '[]', depth);
+  const isRequired = (name: string) => full.required?.includes(name) ?? false;
+  const members = Object.entries(full.properties ?? {}).sort(
+    ([one], [other]) => Number(isRequired(other)) - Number(isRequired(one)),
+  );
   return members.flatMap(([name, member]) => {
     const path = prefix ? `${prefix}.${name}` : name;
     const resolved = merged(member, resolve);
@@ -48,7 +51,7 @@ export function schemaRows(
     const row = {
       path,
       type: typeName(member, resolve),
-      required: whole.required?.includes(name) ?? false,
+      required: isRequired(name),
       description: member.description ?? resolved.description ?? '',
     };
     if (depth >= maxDepth) return [row];
@@ -58,31 +61,31 @@ export function schemaRows(
 
 /** `string (date-time)`, `array of string`, `"VERTICAL" | "HORIZONTAL"`. */
 export function typeName(schema: Schema | undefined, resolve: Resolve): string {
-  const whole = merged(schema, resolve);
-  if (whole.enum) return whole.enum.map((value) => JSON.stringify(value)).join(' | ');
-  const choices = whole.oneOf ?? whole.anyOf;
+  const full = merged(schema, resolve);
+  if (full.enum) return full.enum.map((value) => JSON.stringify(value)).join(' | ');
+  const choices = full.oneOf ?? full.anyOf;
   if (choices) return choices.map((choice) => typeName(choice, resolve)).join(' | ');
-  if (whole.type === 'array') return `array of ${typeName(whole.items, resolve)}`;
-  const map = whole.additionalProperties;
+  if (full.type === 'array') return `array of ${typeName(full.items, resolve)}`;
+  const map = full.additionalProperties;
   if (map && typeof map === 'object') return `map of ${typeName(map, resolve)}`;
-  const name = whole.type ?? (whole.properties ? 'object' : 'any');
-  return `${name}${whole.format ? ` (${whole.format})` : ''}${whole.nullable ? ' | null' : ''}`;
+  const name = full.type ?? (full.properties ? 'object' : 'any');
+  return `${name}${full.format ? ` (${full.format})` : ''}${full.nullable ? ' | null' : ''}`;
 }
 
 /** A schema with its reference resolved and its `allOf` merged. */
 function merged(schema: Schema | undefined, resolve: Resolve, depth = 0): Schema {
-  const whole = resolve<Schema>(schema ?? {});
-  if (!whole.allOf || depth > maxDepth) return whole;
-  const parts = whole.allOf.map((part) => merged(part, resolve, depth + 1));
+  const full = resolve<Schema>(schema ?? {});
+  if (!full.allOf || depth > maxDepth) return full;
+  const parts = full.allOf.map((part) => merged(part, resolve, depth + 1));
   return {
-    ...Object.assign({}, ...parts, whole),
+    ...Object.assign({}, ...parts, full),
     // The schema's own members come first.
     properties: Object.assign(
       {},
-      whole.properties,
+      full.properties,
       ...parts.map((part) => part.properties),
-      whole.properties,
+      full.properties,
     ),
-    required: [...parts, whole].flatMap((part) => part.required ?? []),
+    required: [...parts, full].flatMap((part) => part.required ?? []),
   };
 }

@@ -7,45 +7,18 @@ import type {
   PagePart,
 } from '#lib/contracts/pages.ts';
 import { safeUrl } from '../domain/rich-text.ts';
-import { type AnswerView, answerView, type ControllerView, controllerView } from './facts.ts';
-import type { LanguageAttributes, Reader } from './reader.ts';
+import { answerView, controllerView } from './facts.ts';
+import type { Reader } from './reader.ts';
 
-/** The page of a transaction that takes no answers now: its state and the possible next steps. */
-export interface FinalView {
-  title: string;
-  /** The symbol beside the title. */
-  mark: 'done' | 'neutral' | 'warning';
-  texts: string[];
-  answers: AnswerView[];
-  parts: PartView[];
-  /** How long the receipt's link works; null if there is no receipt. */
-  keep: string | null;
-  /** Some peers have not decided yet: page.js reloads the parts. */
-  isUnderWay: boolean;
-  /** `note` is the text of the countdown; page.js replaces `{time}` in it. */
-  callback: { url: string; text: string; note: string } | null;
-  /** Label of the button that creates a child. */
-  childText: string;
-  contact: ControllerView | null;
-  contactLanguage: LanguageAttributes;
-  contactText: string | null;
-}
-
-/** The part of one peer, with its state. */
-interface PartView {
-  state: PagePart['state'];
-  title: string;
-  text: string;
-  elements: { title: string; attributes: LanguageAttributes }[];
-}
-
-const marks: Partial<Record<FinalPage['page'], FinalView['mark']>> = {
+/** The symbol beside the title; a warning for the other pages. */
+const marks: Partial<Record<FinalPage['page'], 'done' | 'neutral'>> = {
   committed: 'done',
   cancelled: 'neutral',
   submitted: 'neutral',
 };
 
-export function finalView(page: FinalPage, reader: Reader): FinalView {
+/** The page of a transaction that takes no answers: its state and the possible next steps. */
+export function finalView(page: FinalPage, reader: Reader) {
   const committed = page.page === 'committed';
   const showsContact = page.links.child === null && page.page !== 'submitted';
   return {
@@ -56,10 +29,13 @@ export function finalView(page: FinalPage, reader: Reader): FinalView {
       : [reader.t(otherText(page), { date: reader.dateTime(page.at), leader: page.leader ?? '' })],
     answers: page.answers.map((answer) => answerView(answer, reader)),
     parts: page.parts.map((part) => partView(part, reader)),
+    /** Until when the link to the receipt is valid; null without a receipt. */
     keep: page.receiptUntil ? reader.t('committed.keep', { date: reader.date(page.receiptUntil) }) : null,
+    /** Whether peers have not decided yet: page.js then reloads the parts. */
     isUnderWay:
       page.page === 'submitted' || page.parts.some(({ state }) => state === 'sending' || state === 'held'),
     callback: page.page === 'submitted' ? null : callbackLink(page, reader),
+    /** Label of the button that creates a child. */
     childText: reader.t(committed ? 'committed.change' : 'final.startAgain'),
     ...contactOf(page.contact, showsContact, reader),
   };
@@ -75,7 +51,7 @@ function otherText({ page, parts, leader }: FinalPage): string {
     : `${page}.text`;
 }
 
-function partView({ owner, state, elements }: PagePart, reader: Reader): PartView {
+function partView({ owner, state, elements }: PagePart, reader: Reader) {
   return {
     state,
     title: reader.t('part.title', { owner }),
@@ -96,25 +72,22 @@ function committedTexts(page: FinalPage, reader: Reader): string[] {
 }
 
 /** A link, so that it works without JavaScript; http and https only (docs/security.md, "Pages"). */
-function callbackLink({ embedding }: FinalPage, reader: Reader): FinalView['callback'] {
+function callbackLink({ embedding }: FinalPage, reader: Reader) {
   const url = embedding?.callback;
   if (!url || !safeUrl(url)?.startsWith('http')) return null;
   const { host } = new URL(url);
   return {
     url,
     text: reader.t('final.callback', { host }),
+    /** The text of the countdown, in which page.js replaces `{time}`. */
     note: reader.t('final.callbackNote', { host, time: '{time}' }),
   };
 }
 
-/** The contact, on pages that offer no other way on. */
-function contactOf(
-  pageContact: PageContact | null,
-  isShown: boolean,
-  reader: Reader,
-): Pick<FinalView, 'contact' | 'contactLanguage' | 'contactText'> {
+/** The contact, on pages without a link or button to another page. */
+function contactOf(pageContact: PageContact | null, isShown: boolean, reader: Reader) {
+  if (!isShown) return { contact: null, contactLanguage: {}, contactText: null };
   const contactLanguage = pageContact?.lang ? reader.in(pageContact.lang) : {};
-  if (!isShown) return { contact: null, contactLanguage, contactText: null };
   const contact = controllerView(pageContact);
   const contactText = contact?.company
     ? reader.t('contact.ask', { company: contact.company })
@@ -122,8 +95,8 @@ function contactOf(
   return { contact, contactLanguage, contactText };
 }
 
-/** The page that asks before a child is created; its words depend on the parent's state. */
-export function childView(page: ChildPage, reader: Reader): { title: string; text: string; button: string } {
+/** The page that asks for confirmation before a child is created. */
+export function childView(page: ChildPage, reader: Reader) {
   const kind = page.state === 'COMMITTED' ? 'COMMITTED' : 'other';
   return {
     title: reader.t(`child.title.${kind}`),
@@ -132,17 +105,17 @@ export function childView(page: ChildPage, reader: Reader): { title: string; tex
   };
 }
 
-export function answeredView(page: AnsweredPage, reader: Reader): { title: string; answers: AnswerView[] } {
+export function answeredView(page: AnsweredPage, reader: Reader) {
   return {
     title: reader.t('answered.title'),
     answers: page.answers.map((answer) => answerView(answer, reader)),
   };
 }
 
-/** Failures that the subject cannot resolve alone. */
+/** Errors that the subject cannot resolve without help. */
 const needsContact = new Set<ErrorPage['code']>(['expired', 'withdrawn', 'layout-conflict']);
 
-/** A title and a remedy for the subject. The detail of the problem is for clients and is not shown. */
+/** The title and the remedy for the subject. The problem's detail is for clients and is not shown. */
 export function errorView(page: ErrorPage, reader: Reader) {
   const hasLink = page.links.child !== null || page.links.transaction !== null;
   return {

@@ -1,28 +1,15 @@
 import type { HostPage, WelcomePage } from '#lib/contracts/pages.ts';
 import type { Reader } from './reader.ts';
 
-/** A description and the shell command to copy. */
-interface Step {
-  text: string;
-  command: string;
-}
-
-interface WelcomeView {
-  title: string;
-  hostPath: string;
-  steps: Step[];
-  /** The HTML that embeds this page's form. */
-  embed: string;
-}
-
-/** The welcome page. In demo mode its commands work as they stand: they contain this instance's URLs. */
-export function welcomeView(page: WelcomePage, reader: Reader): WelcomeView {
+/** The welcome page. In demo mode its commands contain this instance's URLs, so that they work as shown. */
+export function welcomeView(page: WelcomePage, reader: Reader) {
   const { demo, instance } = page;
   if (!demo) return { title: instance.name, hostPath: '', steps: [], embed: '' };
   return {
     title: reader.t('welcome.ready', { instance: instance.name }),
     hostPath: pathOf(demo.hostUrl, instance.baseUrl),
     steps: demo.tokenUrl === null ? [] : firstConsent(page, demo.tokenUrl, reader),
+    /** The HTML that embeds this page's form. */
     embed: [
       '<div id="consent"></div>',
       `<script src="${instance.baseUrl}/assets/embed.js" data-target="#consent" data-src="${demo.formUrl}"></script>`,
@@ -31,10 +18,8 @@ export function welcomeView(page: WelcomePage, reader: Reader): WelcomeView {
   };
 }
 
-/**
- * Commands for the demo's layout.001. Each run uses another subject, so that the commands can be repeated.
- */
-function firstConsent({ instance }: WelcomePage, tokenUrl: string, reader: Reader): Step[] {
+/** Commands for the demo's layout.001. Each run uses another subject, so that they can be repeated. */
+function firstConsent({ instance }: WelcomePage, tokenUrl: string, reader: Reader) {
   const { baseUrl } = instance;
   const bearer = '-H "Authorization: Bearer $TOKEN"';
   const json = "-H 'Content-Type: application/json'";
@@ -73,15 +58,13 @@ FORM=$(curl -s ${baseUrl}/consents \\
   ];
 }
 
-/**
- * A URL of this instance without its origin, so that the page also works under another host name (127.0.0.1).
- */
+/** A URL of this instance without its origin, so that it also works under another host name (127.0.0.1). */
 function pathOf(url: string, baseUrl: string): string {
   return url.startsWith(`${baseUrl}/`) ? url.slice(baseUrl.length) : url;
 }
 
 /** The sample site of the demo, with the three lines that embed a form. */
-export function hostView({ instance }: HostPage): { snippet: string } {
+export function hostView({ instance }: HostPage) {
   return {
     snippet: [
       '<div id="consent"></div>',
