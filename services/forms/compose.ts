@@ -12,6 +12,7 @@ import type { Demo, Dependencies } from './handlers/dependencies.ts';
 import { modelHandlers } from './handlers/models.ts';
 import { pageHandlers, renderErrorPage } from './handlers/pages.ts';
 import { versionHandlers } from './handlers/versions.ts';
+import type { OperationOptions } from './operations/context.ts';
 import { createOperations } from './operations/create-operations.ts';
 import { createAssets } from './pages/assets.ts';
 import { createPageRenderer } from './pages/page-renderer.ts';
@@ -19,16 +20,9 @@ import { createPageRenderer } from './pages/page-renderer.ts';
 interface Options extends ServiceParts {
   auth: Pick<AuthOperations, 'introspect'>;
   instance: PageInstance;
-  settings: ServiceParts['settings'] & {
-    /** INSTANCE_LANGUAGE */
-    defaultLanguage: string;
-    /** AUTH_URL */
-    authUrl: string;
-    /** Public client of the built-in issuer, for signing in on /docs; null with an outside issuer. */
-    publicClient: string | null;
-    /** PEER_STALE_LIMIT, in days */
-    staleDays: number;
-  };
+  settings: ServiceParts['settings'] &
+    Pick<Dependencies, 'defaultLanguage' | 'authUrl' | 'publicClient'> &
+    Pick<OperationOptions, 'staleDays'>;
   /** Demo mode: creates the models of the demonstration and shows them on the first page. */
   demo: Demo | null;
 }

@@ -12,7 +12,7 @@ export function readAnswerText(text: string): string | undefined {
   return readBoundedText(text.replaceAll('\r\n', '\n'), maxAnswerLength);
 }
 
-/** An answer to one element that may be recorded, nothing to record, or what is wrong with it. */
+/** The result of checking one element: an answer to record, nothing to record, or a fault. */
 export type AnswerResult = { answer: CheckedAnswer } | { none: true } | { fault: string; detail: string };
 
 const none: AnswerResult = { none: true };
@@ -74,7 +74,7 @@ function checkOptions(version: ContentVersion, item: DescribedElement, texts: st
   const options = item.answers as string[];
   const positions: number[] = [];
   for (const text of texts) {
-    // The text in the language shown comes first: another language may use it for another position.
+    // The language shown takes precedence: another language may use the text for another option.
     const shown = options.indexOf(text);
     const position = shown >= 0 ? shown : version.positionOf(text);
     if (position === undefined) return { fault: 'not-an-option', detail: 'must be one of the options' };

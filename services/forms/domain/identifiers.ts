@@ -33,7 +33,7 @@ export function formatIdentifier(type: string, key: string, serial: string): str
   return `element/${type}/${key}/${serial}`;
 }
 
-/** Parses an identifier; undefined if the text is none. */
+/** Parses an identifier; undefined if the text is not valid. */
 export function parseIdentifier(text: string): Identifier | undefined {
   const [prefix, type, key, serial, ...rest] = text.split('/');
   if (prefix !== 'element' || !type || !key || !serial || rest.length > 0) return undefined;
@@ -41,7 +41,7 @@ export function parseIdentifier(text: string): Identifier | undefined {
 }
 
 /**
- * Removes the prefix `bloc/<any>/` that clients of a later generation write; the meaning is the same
+ * Removes the prefix `bloc/<any>/` that clients of the next generation write; the meaning is the same
  * (docs/interface.md).
  */
 export function withoutBlocPrefix(name: string): string {
@@ -62,7 +62,7 @@ export interface ElementReference {
 
 const bareHost = /^[^\s/?#@\\]+$/;
 
-/** Parses a reference; undefined if the text is none. */
+/** Parses a reference; undefined if the text is not valid. */
 export function parseReference(text: string): ElementReference | undefined {
   const at = text.indexOf('@');
   const key = at < 0 ? text : text.slice(0, at);
@@ -73,7 +73,7 @@ export function parseReference(text: string): ElementReference | undefined {
   return url?.pathname === '/' ? { key, host: url.host } : undefined;
 }
 
-/** `<key>@<host>`, or the key alone. */
+/** `<key>@<host>`; for an own element only the key. */
 export function formatReference({ key, host }: ElementReference): string {
   return host === null ? key : `${key}@${host}`;
 }
@@ -113,7 +113,7 @@ export function nextSerial(last: Serial, kind: VersionKind): Serial {
   return { major: last.major, minor: last.minor + 1 };
 }
 
-/** Whether a serial is lower than another one of the same entry. */
+/** Whether a serial is lower than another serial of the same entry; false if that one is unknown. */
 export function isBefore(one: Serial, other: Serial | undefined): boolean {
   if (!other) return false;
   return one.major < other.major || (one.major === other.major && one.minor < other.minor);

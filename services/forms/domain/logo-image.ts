@@ -15,8 +15,8 @@ const maxSide = 4_096;
 export function readLogoImage(body: Buffer): LogoImage | undefined {
   const image = readPng(body) ?? readJpeg(body) ?? readWebp(body);
   if (!image) return undefined;
-  const sane = [image.width, image.height].every((side) => side >= 1 && side <= maxSide);
-  return sane ? image : undefined;
+  const isValid = [image.width, image.height].every((side) => side >= 1 && side <= maxSide);
+  return isValid ? image : undefined;
 }
 
 const pngStart = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);

@@ -6,6 +6,7 @@ import { type EncodedBody, encodeOnce, sendEncoded } from '#lib/http/send.ts';
 import { isEntryId } from '../domain/identifiers.ts';
 import { scopeThemeCss } from '../domain/theme-css.ts';
 import { readLogo, readThemeCss } from '../queries/theme-files.ts';
+import type { Asset } from '../pages/assets.ts';
 import type { Dependencies } from './dependencies.ts';
 
 /** Handlers of the files under `/assets/`. */
@@ -25,9 +26,7 @@ export function assetHandlers({ assets, db }: Dependencies): Handlers {
       await sendFile(ctx, asset);
     },
 
-    /**
-     * `{file}` is `<serial>.css`, or `<version id>.css` in the preview of a draft, which may still change.
-     */
+    /** `{file}` is `<serial>.css`, or `<version id>.css` in the preview of a draft, which may change. */
     async getThemeStyle(ctx, { params }) {
       const { key = '', file = '' } = params;
       const name = file.endsWith('.css') ? file.slice(0, -'.css'.length) : '';
@@ -47,21 +46,10 @@ export function assetHandlers({ assets, db }: Dependencies): Handlers {
   };
 }
 
-interface PublicFile {
-  /** Texts are compressed; images are sent as they are. */
-  body: EncodedBody | Buffer;
-  /** Media type, with charset. */
-  type: string;
-  /** Strong validator, with quotes. An immutable file needs none. */
-  etag?: string;
-  /** Cached for a year; a file that can change is revalidated each time. */
-  immutable: boolean;
-}
+/** An asset, or a file from the database: texts are compressed, images are sent uncompressed. */
+type PublicFile = Pick<Asset, 'type' | 'immutable'> & { body: EncodedBody | Buffer; etag?: string };
 
-/**
- * Sends a file that pages of any origin may load, because host pages load `embed.js`; 304 if the browser has
- * it.
- */
+/** Sends a file that pages of any origin may load, because host pages load `embed.js`; 304 if it is cached. */
 async function sendFile(ctx: Context, { body, type, etag, immutable }: PublicFile): Promise<void> {
   ctx.set('Cache-Control', immutable ? 'public, max-age=31536000, immutable' : 'no-cache');
   ctx.set('Cross-Origin-Resource-Policy', 'cross-origin');

@@ -13,7 +13,7 @@ export interface Demo {
   formUrl(): Promise<string | null>;
   /** Token endpoint for the commands to copy; null if the password grant is off. */
   tokenUrl: string | null;
-  /** Empty with an outside issuer. */
+  /** Empty with an external issuer. */
   accounts: { username: string; password: string; role: string }[];
 }
 
@@ -28,7 +28,7 @@ export interface Dependencies extends CommandDependencies {
   defaultLanguage: string;
   /** AUTH_URL */
   authUrl: string;
-  /** Public client of the built-in issuer; null with an outside one. */
+  /** Public client of the built-in issuer, for signing in on /docs; null with an external issuer. */
   publicClient: string | null;
   demo: Demo | null;
 }

@@ -22,7 +22,7 @@ const maxElements = 100;
 
 /**
  * Reads the identifiers that a peer sent. Every answer must belong to an asked element, no element may be
- * asked twice, and `conditions` stand alone (docs/interface.md, "The consent context").
+ * asked twice, and `conditions` are not mixed with other elements (docs/interface.md, "The consent context").
  */
 function readAsked(given: {
   info: string;

@@ -21,7 +21,7 @@ export function createOperations(options: OperationOptions): FormsOperations {
     renderForm: (input) => renderForm(context, input),
     checkAnswers: createCheckAnswers(context),
     checkSubmission: createCheckSubmission(context),
-    activeVersions: async ({ keys }) => (keys.length === 0 ? {} : presentActive(await readActive(db, { keys }))),
+    activeVersions: async ({ keys }) => presentActive(keys.length > 0 ? await readActive(db, { keys }) : []),
     theme: createFindTheme(context),
     sharedEntries: createSharedEntries(context),
     storePeerEntries: createStorePeerEntries(context),

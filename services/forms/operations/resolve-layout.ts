@@ -68,7 +68,7 @@ export function createResolveLayout(context: FormsContext): FormsOperations['res
     return resolve(candidate, await find(candidate.content, theme), theme);
   }
 
-  async function find(content: LayoutContent | undefined, theme?: string, layout?: string): Promise<NamedRows> {
+  function find(content: LayoutContent | undefined, theme?: string, layout?: string): Promise<NamedRows> {
     const references = content?.elements.flatMap((text) => parseReference(text) ?? []) ?? [];
     return readNamed(db, wantedBy(content, theme, layout), references);
   }

@@ -54,8 +54,8 @@ export function apiView(document: Record<string, unknown>, rich: RichText) {
       const operation = item[method];
       if (!operation) return [];
       const parameters = [...(item.parameters ?? []), ...(operation.parameters ?? [])];
-      const view = operationView({ path, method, operation: { ...operation, parameters } }, resolve, describe);
-      return [{ tag: operation.tags?.[0] ?? '', view }];
+      const given = { path, method, operation: { ...operation, parameters } };
+      return [{ tag: operation.tags?.[0] ?? '', view: operationView(given, resolve, describe) }];
     }),
   );
   const names = [...new Set([...tags.map(({ name }) => name), ...operations.map(({ tag }) => tag)])];

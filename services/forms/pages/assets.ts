@@ -31,7 +31,7 @@ export interface Assets {
   get(requestPath: string): Asset | null;
 }
 
-/** Each asset with the texts that it is joined from; there is no build step. */
+/** Each asset with the texts that it consists of; there is no build step. */
 const sources = (): Record<string, string[]> => ({
   'accord.css': [own('accord.css')],
   'docs.css': [own('docs.css')],

@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
 import IntlMessageFormat from 'intl-messageformat';
 import { lookupLanguage } from '#lib/i18n/match-language.ts';
 
@@ -9,48 +10,32 @@ const fallback = 'en';
 export type MessageValues = Record<string, string | number>;
 
 /** The messages of all pages in one language. */
-export interface Catalogue {
-  language: string;
-  /** The message of a key, in English if this language lacks it. @throws Error if English lacks it too. */
-  format(key: string, values?: MessageValues): string;
-  has(key: string): boolean;
-}
+export type Catalogue = ReturnType<typeof createCatalogue>;
 
-/** All catalogues in `locales/`: a file there adds a language. */
-export interface Catalogues {
-  languages: string[];
-  /** RFC 4647 lookup (`fr-CA` → `fr`); English if there is no match. */
-  pick(language: string): Catalogue;
-}
-
-/** Reads all catalogues. Messages are compiled at first use. */
-export function loadCatalogues(): Catalogues {
-  const texts = new Map(
-    readdirSync(folder)
-      .filter((file) => file.endsWith('.json'))
-      .map((file) => [file.slice(0, -'.json'.length), readCatalogue(file)]),
-  );
-  const base = texts.get(fallback) ?? {};
-  const languages = [...texts.keys()];
+/** Reads all catalogues in `locales/`: a file there adds a language. Messages are compiled at first use. */
+export function loadCatalogues() {
+  const files = readdirSync(folder).filter((file) => file.endsWith('.json'));
+  const languages = files.map((file) => path.parse(file).name);
+  const english = readCatalogue(fallback);
   const catalogues = new Map(
-    languages.map((language) => [language, createCatalogue(language, texts.get(language) ?? {}, base)]),
+    languages.map((language) => [language, createCatalogue(language, readCatalogue(language), english)]),
   );
-  const english = catalogues.get(fallback);
-  if (!english) throw new Error(`Catalogue ${fallback}.json is missing`);
   return {
     languages,
-    pick: (language) => catalogues.get(lookupLanguage([language], languages) ?? fallback) ?? english,
+    /** RFC 4647 lookup (`fr-CA` → `fr`); English if there is no match. */
+    pick: (language: string) =>
+      catalogues.get(lookupLanguage([language], languages) ?? fallback) as Catalogue,
   };
 }
 
 function createCatalogue(
   language: string,
   own: Record<string, string>,
-  base: Record<string, string>,
-): Catalogue {
+  english: Record<string, string>,
+) {
   const compiled = new Map<string, string | IntlMessageFormat>();
   const compile = (key: string) => {
-    const text = own[key] ?? base[key];
+    const text = own[key] ?? english[key];
     if (text === undefined) throw new Error(`No message ${key} in the catalogues`);
     // Most messages have no placeholder and need no formatter.
     const message = text.includes('{')
@@ -61,14 +46,15 @@ function createCatalogue(
   };
   return {
     language,
-    format(key, values) {
+    /** The message of a key, in English if this language lacks it. @throws Error if English lacks it too. */
+    format(key: string, values?: MessageValues): string {
       const message = compiled.get(key) ?? compile(key);
       return typeof message === 'string' ? message : String(message.format(values));
     },
-    has: (key) => Object.hasOwn(base, key),
+    has: (key: string) => Object.hasOwn(english, key),
   };
 }
 
-function readCatalogue(file: string): Record<string, string> {
-  return JSON.parse(readFileSync(new URL(file, folder), 'utf8'));
+function readCatalogue(language: string): Record<string, string> {
+  return JSON.parse(readFileSync(new URL(`${language}.json`, folder), 'utf8'));
 }

@@ -75,7 +75,7 @@ export function formLabels(page: FormPage, reader: Reader, rich: RichText): Form
   };
 }
 
-/** Labels that depend on the language alone. */
+/** Labels that depend only on the language. */
 function fixedLabels({ language, t }: Reader) {
   const wordsOf = (group: string, codes: readonly string[]) =>
     Object.fromEntries(codes.map((code) => [code, t(`${group}.${code}`)]));

@@ -35,7 +35,7 @@ const durationParts =
   /^P(?:(\d+)Y)?(?:(\d+)M)?(?:(\d+)W)?(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)S)?)?$/;
 const durationUnits = ['year', 'month', 'week', 'day', 'hour', 'minute', 'second'];
 
-/** @param variant the requested variant of the catalogue's language (`fr-CA`), which determines date formats. */
+/** @param variant the requested variant of the language, such as `fr-CA`: it determines date formats. */
 export function createReader(catalogue: Catalogue, timeZone: string, variant: string): Reader {
   const { language } = catalogue;
   // English without a region has British dates: 3 May 2025.
