@@ -22,15 +22,15 @@ const element = fc.record({
   value: fc.option(fc.array(fc.string({ unit: 'grapheme' }), { maxLength: 3 }), { nil: undefined }),
 });
 
-it('seals the asked elements and answers under the owner’s own identifiers', async () => {
+it('seals the asked elements and answers under the owner’s own identifiers', () => {
   const elements = fc.uniqueArray(element, { minLength: 1, maxLength: 8, selector: (each) => each.key });
-  await fc.assert(
-    fc.asyncProperty(host, key, serial, elements, async (at, info, infoSerial, all) => {
+  fc.assert(
+    fc.property(host, key, serial, elements, (at, info, infoSerial, all) => {
       const there = ({ type, ...each }: (typeof all)[number]) =>
         `element/${type}/${each.key}@${at}/${each.serial}`;
       const own = ({ type, ...each }: (typeof all)[number]) => `element/${type}/${each.key}/${each.serial}`;
       const content = { lang: 'en' };
-      const part = await sealPart(
+      const part = sealPart(
         {
           location: `https://${at}`,
           name: 'Lab',
