@@ -78,8 +78,7 @@ export function checkAnswers(given: GivenAnswers, form: AnswerableForm): Checked
     const result = checkAnswer(version, isFree ? { ...item, required: false } : item, values);
     if ('answer' in result || !isFree) asked.push(item);
     if ('answer' in result) answers.push(result.answer);
-    else if ('fault' in result)
-      addFault(faults, pointerTo(name), result.fault, result.detail);
+    else if ('fault' in result) addFault(faults, pointerTo(name), result.fault, result.detail);
     else if (!isFree && wasShown(key, sorted, form)) unanswered.push(item);
   }
   if (faults.length > 0) return { outcome: 'invalid', faults };

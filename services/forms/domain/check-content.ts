@@ -168,8 +168,7 @@ export function checkMinor(type: ModelType, former: VersionData, next: VersionDa
 }
 
 function checkKeptOptions(next: string[], former: string[], at: string, faults: Fault[]): void {
-  if (next.length < former.length)
-    addFault(faults, at, 'needs-major', `options were removed: ${needsMajor}`);
+  if (next.length < former.length) addFault(faults, at, 'needs-major', `options were removed: ${needsMajor}`);
   else
     next.forEach((option, index) => {
       const before = former.indexOf(option);

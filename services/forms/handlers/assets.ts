@@ -5,8 +5,8 @@ import type { Handlers } from '#lib/http/operation.ts';
 import { type EncodedBody, encodeOnce, sendEncoded } from '#lib/http/send.ts';
 import { isEntryId } from '../domain/identifiers.ts';
 import { scopeThemeCss } from '../domain/theme-css.ts';
-import { readLogo, readThemeCss } from '../queries/theme-files.ts';
 import type { Asset } from '../pages/assets.ts';
+import { readLogo, readThemeCss } from '../queries/theme-files.ts';
 import type { Dependencies } from './dependencies.ts';
 
 /** Handlers of the files under `/assets/`. */
@@ -49,7 +49,7 @@ export function assetHandlers({ assets, db }: Dependencies): Handlers {
 /** An asset, or a file from the database: texts are compressed, images are sent uncompressed. */
 type PublicFile = Pick<Asset, 'type' | 'immutable'> & { body: EncodedBody | Buffer; etag?: string };
 
-/** Sends a file that pages of any origin may load, because host pages load `embed.js`; 304 if it is cached. */
+/** Sends a file that pages of any origin may load: host pages load `embed.js`. 304 if the browser has it. */
 async function sendFile(ctx: Context, { body, type, etag, immutable }: PublicFile): Promise<void> {
   ctx.set('Cache-Control', immutable ? 'public, max-age=31536000, immutable' : 'no-cache');
   ctx.set('Cross-Origin-Resource-Policy', 'cross-origin');

@@ -16,8 +16,7 @@ import { ifMatchOf } from './models.ts';
 /** Handlers of `/models/{id}/versions`. */
 export function versionHandlers(dependencies: Dependencies): Handlers {
   const { db, instance, renderer } = dependencies;
-  const urlOf = (model: string, version: string) =>
-    `${instance.baseUrl}/models/${model}/versions/${version}`;
+  const urlOf = (model: string, version: string) => `${instance.baseUrl}/models/${model}/versions/${version}`;
 
   function redirect(ctx: Context, model: string, version: string): void {
     ctx.status = 303;

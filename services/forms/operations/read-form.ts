@@ -59,10 +59,7 @@ export async function readForm(
     }),
   );
   if (!info || (elements.size === 0 && peers.length === 0))
-    throw fail(
-      'withdrawn',
-      'All elements of this form have been withdrawn. Contact the sender of the form.',
-    );
+    throw fail('withdrawn', 'All elements of this form have been withdrawn. Contact the sender of the form.');
   return {
     language: chooseLanguage(context, wanted, [info, ...elements.values()]),
     info,

@@ -28,11 +28,7 @@ export function loadCatalogues() {
   };
 }
 
-function createCatalogue(
-  language: string,
-  own: Record<string, string>,
-  english: Record<string, string>,
-) {
+function createCatalogue(language: string, own: Record<string, string>, english: Record<string, string>) {
   const compiled = new Map<string, string | IntlMessageFormat>();
   const compile = (key: string) => {
     const text = own[key] ?? english[key];

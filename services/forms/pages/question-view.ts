@@ -8,7 +8,7 @@ import type {
 import type { FormPage } from '#lib/contracts/pages.ts';
 import { rememberByIdentity } from '#lib/memo/remember.ts';
 import { type ControllerView, controllerView, type ProcessingFacts, processingFacts } from './facts.ts';
-import type { LanguageAttributes, Reader } from './reader.ts';
+import type { Reader } from './reader.ts';
 import type { RichNode, RichText } from './rich-text-tree.ts';
 
 /**

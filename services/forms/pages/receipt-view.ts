@@ -127,9 +127,7 @@ function consentView(
   const decisions = isNotice(identifier, texts) ? [] : consent.options;
   const options = isPreference
     ? consent.options
-    : decisions.map((option) =>
-        reader.t(option === 'accepted' ? 'processing.accept' : 'processing.refuse'),
-      );
+    : decisions.map((option) => reader.t(option === 'accepted' ? 'processing.accept' : 'processing.refuse'));
   return {
     title: text(texts.title) ?? text(texts.label) ?? identifier,
     attributes,

@@ -80,12 +80,7 @@ function merged(schema: Schema | undefined, resolve: Resolve, depth = 0): Schema
   return {
     ...Object.assign({}, ...parts, full),
     // The schema's own members come first.
-    properties: Object.assign(
-      {},
-      full.properties,
-      ...parts.map((part) => part.properties),
-      full.properties,
-    ),
+    properties: Object.assign({}, full.properties, ...parts.map((part) => part.properties), full.properties),
     required: [...parts, full].flatMap((part) => part.required ?? []),
   };
 }

@@ -83,8 +83,7 @@ function readLayout(members: Field<Record<string, unknown>>, value: unknown, at:
   const flat = blocs?.flatMap(({ parent, children = [] }) => [parent, ...children]).map(keyWithLocation);
   const all = (elements ?? flat ?? []).map(canonicalReference);
   const pointers = elementPointers(value, at);
-  if (all.length === 0)
-    addFault(faults, `${at}/elements`, 'required', 'must name at least one element');
+  if (all.length === 0) addFault(faults, `${at}/elements`, 'required', 'must name at least one element');
   if (all.length > maxElements)
     addFault(faults, `${at}/elements`, 'too-many', `must name at most ${maxElements} elements`);
   all.forEach((key, index) => {

@@ -132,8 +132,7 @@ function checkOptions({ valueType, options = [] }: PreferenceContent, at: string
 function checkDefaults(content: PreferenceContent, at: string, faults: Fault[]): void {
   const { valueType, options = [], defaultValues = [] } = content;
   const several = valueType === 'CHECKBOXES' || valueType === 'LIST_MULTI';
-  if (!several && defaultValues.length > 1)
-    addFault(faults, at, 'too-many', `must be one for ${valueType}`);
+  if (!several && defaultValues.length > 1) addFault(faults, at, 'too-many', `must be one for ${valueType}`);
   if (valueType === 'FREE_TEXT') return;
   defaultValues.forEach((given, index) => {
     if (!options.includes(given))
