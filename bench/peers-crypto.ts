@@ -49,7 +49,7 @@ export async function measureCrypto(times: number): Promise<CryptoCost> {
       { ...request, body: async () => body },
       { audience: owner, pinned: async () => publicPart(ours), now },
     );
-  const sign = createAcknowledgementSigner({ issuer: owner, key: theirs });
+  const sign = createAcknowledgementSigner(owner, theirs);
   const matter = { sid, digest: bodyDigest(body) };
   const signReceipt = async () =>
     sign({ verdict: 'committed', id: sid }, { ...matter, audience: leader }, now);

@@ -2,7 +2,6 @@ import { readSettings, type Settings } from '#lib/config/settings.ts';
 import { isLoopback, outboundSpecs, standaloneSpecs } from '#lib/config/specs.ts';
 import { authSpecs, checkAuthSettings } from './auth/config.ts';
 import { formsSpecs } from './forms/config.ts';
-import { peersSpecs } from './peers/config.ts';
 import { transactionsSpecs } from './transactions/config.ts';
 
 /** The settings of an instance and their defaults in standalone mode (docs/operations.md, "Settings"). */
@@ -11,7 +10,6 @@ const specs = {
   ...authSpecs,
   ...formsSpecs,
   ...transactionsSpecs,
-  ...peersSpecs,
   ...outboundSpecs,
 };
 

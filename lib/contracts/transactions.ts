@@ -4,8 +4,6 @@ import type { Decision, SendingPeer, Submission, SubmissionVerdict } from '#lib/
 export interface ReleasedSubmission {
   /** The peer's base URL. */
   location: string;
-  /** RFC 3339: deadline of the delivery. */
-  deadline: string;
   submission: Submission;
 }
 

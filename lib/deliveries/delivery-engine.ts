@@ -6,7 +6,7 @@ import { newUuid } from '#lib/ids/random-ids.ts';
 import type { Logger } from '#lib/observability/logger.ts';
 import type { DeliveryMetrics } from '#lib/observability/metrics/event-metrics.ts';
 import type { AttemptResult, DeliveryKind, DueRow, Ending } from './delivery-kind.ts';
-import { type Attempted, settleAttempts } from './settle-attempts.ts';
+import { type Attempted, isFailure, settleAttempts } from './settle-attempts.ts';
 import { createTargetLeases, leaseSeconds } from './target-leases.ts';
 import { createTargetQueues, type NextRow, type QueueLimits } from './target-queues.ts';
 
@@ -38,9 +38,10 @@ const lingerMs = 20;
 const idleMs = 2_000;
 /** Targets are claimed at most this often, unless a delivery to a target without a lease is announced. */
 const claimEveryMs = 250;
-/** Names of endings in metrics. */
+/** Names of endings in metrics; obsolete deliveries are not counted. */
 const outcomes = {
   done: 'delivered',
+  obsolete: undefined,
   retry: 'failed',
   gone: 'failed',
   refused: 'given-up',
@@ -94,13 +95,12 @@ export function createDeliveryEngine<Row extends DueRow, Facts>(
     const began = performance.now();
     const result = await attempt(next);
     const ms = performance.now() - began;
-    const failed = result?.kind === 'gone' || (result?.kind === 'retry' && result.waitMs === undefined);
-    queues.ended(lease, { ms, failed });
+    queues.ended(lease, { ms, failed: result !== undefined && isFailure(result) });
     attemptNext();
     if (result) {
       const ending = await settle({ row, lease, result, ms: Math.round(ms) });
-      if (ending)
-        metrics?.attempted({ kind: kind.labelOf?.(row) ?? kind.name, outcome: outcomes[ending], ms });
+      const outcome = ending && outcomes[ending];
+      if (outcome) metrics?.attempted({ kind: kind.labelOf?.(row) ?? kind.name, outcome, ms });
     }
     queues.settled(lease, row.id);
     if (queues.isLow(lease.key)) loop.wake();

@@ -20,8 +20,10 @@ export interface DueRow {
 
 /** Result of one attempt. `Facts` is what the kind records about it, for example a status code. */
 export type AttemptResult<Facts> =
-  /** The delivery has ended: it was answered, or nothing was left to send. */
+  /** The target accepted the delivery. */
   | { kind: 'done'; facts: Facts }
+  /** Nothing is left to send; the target was not contacted. */
+  | { kind: 'obsolete'; facts: Facts }
   /** The target will never accept this delivery; others may still succeed. */
   | { kind: 'refused'; facts: Facts }
   /** The target itself no longer exists. */
@@ -33,7 +35,7 @@ export type AttemptResult<Facts> =
   | { kind: 'retry'; facts: Facts; own?: boolean; waitMs?: number };
 
 /** State of a delivery after an attempt; `expired`: the back-off has ended. */
-export type Ending = 'done' | 'refused' | 'gone' | 'expired' | 'retry';
+export type Ending = 'done' | 'obsolete' | 'refused' | 'gone' | 'expired' | 'retry';
 
 /** An attempt to be recorded. */
 export interface Settlement<Row, Facts> {

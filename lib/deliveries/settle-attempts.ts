@@ -29,25 +29,34 @@ export async function settleAttempts<Row extends DueRow, Facts>(
   },
   batch: readonly Attempted<Row, Facts>[],
 ): Promise<(Ending | undefined)[]> {
-  const latest = new Map(batch.map(({ lease }) => [lease.key, lease]));
   const settle = async (tx: Queries) => {
-    const targets = await leases.lock(tx, [...latest.values()]);
+    const targets = await leases.lock(tx, distinctLeases(batch));
     const counted = batch.filter(({ row, lease, result }) => {
       const target = targets.get(lease.key);
-      if (!target || latest.get(lease.key)?.fence !== lease.fence) return false;
+      if (target?.fence !== lease.fence) return false;
       return result.kind === 'done' || target.generation === row.generation;
     });
     const judged = new Map(counted.map((attempted) => [attempted, judge(kind, attempted)]));
     if (counted.length > 0) {
       await kind.settle(tx, [...judged.values()]);
-      const changed = healthOf(kind, counted).filter(
-        ({ key, failures, waitMs }) => waitMs > 0 || failures !== targets.get(key)?.failures,
-      );
-      await leases.recordHealth(tx, changed);
+      await leases.recordHealth(tx, changedHealth(kind, counted, targets));
     }
     return batch.map((attempted) => judged.get(attempted)?.ending);
   };
   return db.withTransaction(settle, { indexPlans: true });
+}
+
+/** This process may have leased a target again while attempts of an earlier lease were running. */
+function distinctLeases(batch: readonly Attempted<unknown, unknown>[]): Lease[] {
+  return [...new Map(batch.map(({ lease }) => [`${lease.fence} ${lease.key}`, lease])).values()];
+}
+
+/**
+ * Whether an attempt failed, on our side or at the target: its other rows wait. Asking again later is no
+ * failure.
+ */
+export function isFailure({ kind, ...result }: AttemptResult<unknown>): boolean {
+  return kind === 'gone' || (kind === 'retry' && !('waitMs' in result && result.waitMs !== undefined));
 }
 
 function judge<Row extends DueRow, Facts>(
@@ -62,24 +71,25 @@ function judge<Row extends DueRow, Facts>(
 }
 
 /**
- * Health of each target after its last attempt. A failure of our own is not counted, but delays the target.
+ * Health of each target after its attempts, if it changed. A failure of our own is not counted, but delays the
+ * target.
  */
-function healthOf<Row extends DueRow, Facts>(
+function changedHealth<Row extends DueRow, Facts>(
   { targetBackoff }: DeliveryKind<Row, Facts>,
   batch: readonly Attempted<Row, Facts>[],
+  targets: ReadonlyMap<string, { failures: number }>,
 ): TargetHealth[] {
   const health = new Map<string, TargetHealth>();
   for (const { row, lease, result } of batch) {
+    if (result.kind === 'obsolete') continue;
     const { key } = lease;
-    if (result.kind === 'retry' && result.own) {
-      if (targetBackoff)
-        health.set(key, { key, failures: row.targetFailures, waitMs: targetBackoff(1, Math.random()) });
-      continue;
-    }
-    const failed = result.kind === 'gone' || (result.kind === 'retry' && result.waitMs === undefined);
-    const failures = failed ? row.targetFailures + 1 : 0;
-    const waitMs = failed ? (targetBackoff?.(failures, Math.random()) ?? 0) : 0;
-    health.set(key, { key, failures, waitMs });
+    const before = health.get(key) ?? { key, failures: targets.get(key)?.failures ?? 0, waitMs: 0 };
+    const isOwn = result.kind === 'retry' && result.own === true;
+    const failures = isOwn ? before.failures : isFailure(result) ? row.targetFailures + 1 : 0;
+    const delay = isFailure(result) ? (targetBackoff?.(isOwn ? 1 : failures, Math.random()) ?? 0) : 0;
+    health.set(key, { key, failures, waitMs: isOwn ? Math.max(delay, before.waitMs) : delay });
   }
-  return [...health.values()];
+  return [...health.values()].filter(
+    ({ key, failures, waitMs }) => waitMs > 0 || failures !== targets.get(key)?.failures,
+  );
 }

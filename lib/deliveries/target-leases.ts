@@ -18,6 +18,13 @@ export interface TargetHealth {
   waitMs: number;
 }
 
+/** A target whose lease this process holds. */
+interface LockedTarget {
+  fence: string;
+  generation: string;
+  failures: number;
+}
+
 /** A lease that is not renewed expires after this time. */
 export const leaseSeconds = 25;
 
@@ -102,9 +109,9 @@ export function createTargetLeases<Row extends DueRow>(
     async lock(
       tx: Queries,
       leases: readonly Lease[],
-    ): Promise<ReadonlyMap<string, { generation: string; failures: number }>> {
-      const found = await tx.query<{ key: string; generation: string; failures: number }>(sql`
-        SELECT h.key, ${tables.generation} AS generation, t.failures
+    ): Promise<ReadonlyMap<string, LockedTarget>> {
+      const found = await tx.query<LockedTarget & { key: string }>(sql`
+        SELECT h.key, h.fence::text AS fence, ${tables.generation} AS generation, t.failures
           FROM ${listed(leases)} JOIN ${targets} AS t ON ${isHeld}
          ORDER BY ${targetKey} FOR NO KEY UPDATE OF t`);
       return new Map(found.map(({ key, ...target }) => [key, target]));

@@ -1,5 +1,4 @@
 import type { JWK } from 'jose';
-import type Koa from 'koa';
 import { createRepeatedWork } from '#lib/async/repeated-work.ts';
 import type { AuthOperations } from '#lib/contracts/auth.ts';
 import type { FormsOperations } from '#lib/contracts/forms.ts';
@@ -23,11 +22,10 @@ import { pairingHandlers } from './handlers/pairing.ts';
 import { partHandlers } from './handlers/parts.ts';
 import { createPeerLimiter } from './handlers/peer-limiter.ts';
 import { peerHandlers } from './handlers/peers.ts';
-import { createChangeAnnouncer } from './jobs/announce-changes.ts';
-import { createKeyAnnouncer } from './jobs/announce-keys.ts';
+import { createChangeAnnouncer, createKeyAnnouncer } from './jobs/announce.ts';
 import { createOverdueSweeper } from './jobs/end-overdue.ts';
 import { createDeliveryJob } from './jobs/peer-deliveries.ts';
-import { type CatalogueRefresher, createCatalogueRefresher } from './jobs/refresh-catalogues.ts';
+import { createCatalogueRefresher } from './jobs/refresh-catalogues.ts';
 import { listBacklogs, waitingDeliveries } from './queries/deliveries.ts';
 import { deleteExpiredTokens, listPeerIds } from './queries/peers.ts';
 
@@ -59,17 +57,8 @@ const maxMeasuredPeers = 50;
 const deliveryLimits = { perHost: 64, inAll: 64 };
 const everyMinuteMs = 60_000;
 
-/** The composed service. Tests run its background jobs themselves. */
-interface ComposedPeers {
-  app: Koa;
-  catalogues: CatalogueRefresher;
-  endOverdue(): Promise<void>;
-  start(): Promise<void>;
-  stop(): Promise<void>;
-}
-
-/** Builds and wires the peers service. */
-export async function composePeers(options: Options): Promise<ComposedPeers> {
+/** Builds and wires the peers service. Tests run its background jobs themselves. */
+export async function composePeers(options: Options) {
   const { db, bus, auth, forms, transactions, limiter, instance, settings, metrics } = options;
   const { baseUrl } = instance;
   const log = options.log.child({ service: 'peers' });
@@ -111,7 +100,7 @@ export async function composePeers(options: Options): Promise<ComposedPeers> {
     refreshKeysPeriodically,
     log,
   });
-  const keyAnnouncer = createKeyAnnouncer({ db, client, kid: signingKey.kid, log });
+  const keyAnnouncer = createKeyAnnouncer({ db, client, log }, signingKey.kid);
   const changeAnnouncer = createChangeAnnouncer({ db, client, forms, log });
   // A client of its own, so that deliveries do not wait for reads of catalogues.
   const deliveryOutbound = createOutboundClient({ allowedNetworks, limits: deliveryLimits });
@@ -149,7 +138,7 @@ export async function composePeers(options: Options): Promise<ComposedPeers> {
   const peerLimiter = createPeerLimiter({
     sinceOthersMs: () => options.guard?.load().sinceOthersMs ?? Number.POSITIVE_INFINITY,
   });
-  const sign = createAcknowledgementSigner({ issuer: baseUrl, key: signingKey });
+  const sign = createAcknowledgementSigner(baseUrl, signingKey);
   const app = await createServiceApp(options, {
     service: 'peers',
     auth,

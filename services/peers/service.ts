@@ -1,14 +1,13 @@
-import { allowedNetworks } from '#lib/config/specs.ts';
+import { allowedNetworks, outboundSpecs } from '#lib/config/specs.ts';
 import { createAddressRules } from '#lib/outbound/address-rules.ts';
 import { defineService } from '#lib/runtime/service-definition.ts';
 import { composePeers } from './compose.ts';
-import { peersSpecs } from './config.ts';
 
 /** The peers service, as processes see it. */
 export const peersService = defineService({
   name: 'peers',
   migrations: new URL('./migrations', import.meta.url),
-  specs: peersSpecs,
+  specs: outboundSpecs,
   secrets: ['instanceSigning', 'instanceSealing'],
   calls: ['auth', 'forms', 'transactions'],
   callers: {},

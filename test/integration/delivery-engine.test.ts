@@ -6,7 +6,8 @@ import { sql } from '#lib/db/sql.ts';
 import { listedBackoff } from '#lib/deliveries/backoff.ts';
 import { createDeliveryEngine } from '#lib/deliveries/delivery-engine.ts';
 import type { AttemptResult, DeliveryKind, DueRow } from '#lib/deliveries/delivery-kind.ts';
-import { createTargetLeases } from '#lib/deliveries/target-leases.ts';
+import { settleAttempts } from '#lib/deliveries/settle-attempts.ts';
+import { createTargetLeases, type Lease } from '#lib/deliveries/target-leases.ts';
 import { createLogger } from '#lib/observability/logger.ts';
 import { until } from '../support/run/until.ts';
 import { createTestDatabase } from '../support/stores/postgres.ts';
@@ -215,6 +216,35 @@ describe('the delivery engine', () => {
     await settled;
     const { failures } = await db.one<{ failures: number }>(sql`SELECT failures FROM houses`);
     expect({ failures, states: await states() }).toEqual({ failures: 0, states: ['PENDING'] });
+  });
+
+  it('counts a failure of the target that is recorded with a failure of our own', async () => {
+    const { db, send } = await createStreet(['a']);
+    await send('a', 2);
+    const leases = createTargetLeases<Parcel>(db, { tables, owner: randomUUID() });
+    const [lease] = (await leases.claim(1)) as [Lease];
+    const rows = await leases.readDue([{ ...lease, room: 2 }], []);
+    const own: AttemptResult<string> = { kind: 'retry', own: true, facts: 'error' };
+    const attempts = [retry, own].map((result, at) => ({ row: rows[at] as Parcel, lease, result, ms: 1 }));
+    const kind = kindOf(() => done, { targetBackoff: () => 1_000 });
+    await settleAttempts({ db, kind, leases }, attempts);
+    expect(await db.one(sql`SELECT failures FROM houses`)).toEqual({ failures: 1 });
+  });
+
+  it('records results under the current lease, whichever lease of the target was used last', async () => {
+    const { db, send, states } = await createStreet(['a']);
+    await send('a');
+    const leases = createTargetLeases<Parcel>(db, { tables, owner: randomUUID() });
+    const [former] = (await leases.claim(1)) as [Lease];
+    await db.query(sql`UPDATE houses SET lease_until = now() - interval '1 second'`);
+    const [lease] = (await leases.claim(1)) as [Lease];
+    const [row] = (await leases.readDue([{ ...lease, room: 1 }], [])) as [Parcel];
+    const attempts = [lease, former].map((each) => ({ row, lease: each, result: done, ms: 1 }));
+    expect(await settleAttempts({ db, kind: kindOf(() => done), leases }, attempts)).toEqual([
+      'done',
+      undefined,
+    ]);
+    expect(await states()).toEqual(['done']);
   });
 
   it('gives its leases back when it stops, without recording attempts that it aborted', async () => {

@@ -57,7 +57,10 @@ describe('answers to the questions of two partners and our own', () => {
     for (const partner of [here.lab, here.clinic]) {
       const { sid, mode, deadline } = await here.partOf(made, partner);
       expect(await here.toldOf(sid)).toEqual([
-        { type: 'io.accord.submission.released.v1', data: { submission: sid, peer: partner.url } },
+        {
+          type: 'io.accord.submission.released.v1',
+          data: { submission: sid, peer: partner.url, deadline: expect.any(String) },
+        },
       ]);
       expect(mode).toBe('commit');
       const days = (deadline.getTime() - Date.now()) / 86_400_000;

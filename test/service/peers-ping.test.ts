@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { sql } from '#lib/db/sql.ts';
 import { createLogger } from '#lib/observability/logger.ts';
-import { type ChangeAnnouncer, createChangeAnnouncer } from '../../services/peers/jobs/announce-changes.ts';
+import { createChangeAnnouncer } from '../../services/peers/jobs/announce.ts';
 import { markSent, scheduleSoon } from '../../services/peers/queries/catalogues.ts';
 import { type PeersService, startPeers } from '../support/instances/peers-service.ts';
 import { type OwnPeer, startOwnPeer } from '../support/peers/peer-of-our-own.ts';
@@ -27,7 +27,7 @@ afterAll(async () => {
 /** Addresses of those that were told, in order. */
 let told: string[];
 let answer: (url: string) => Promise<{ status: number }>;
-let announcer: ChangeAnnouncer;
+let announcer: ReturnType<typeof createChangeAnnouncer>;
 beforeEach(async () => {
   told = [];
   answer = async () => ({ status: 204 });

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { generatePrivateKey, readPrivateKey } from '#lib/config/secret-values.ts';
 import { sql } from '#lib/db/sql.ts';
@@ -187,17 +188,15 @@ describe('a peer', () => {
 
   it('that has ended the pairing gets no deliveries; waiting ones expire at the deadline', async () => {
     expect((await lab.send(clinic.url, 'DELETE', '/federation/pairing')).status).toBe(204);
-    const sid = await clinic.release(lab);
-    const part = clinic.transactions.parts.get(sid) as NonNullable<
-      ReturnType<typeof clinic.transactions.parts.get>
-    >;
-    const sweep = () => clinic.replicas[0]?.endOverdue();
-    await sweep();
-    const { deadline } = await clinic.db.one<{ deadline: Date }>(sql`SELECT deadline FROM deliveries`);
-    expect(deadline.toISOString()).toBe(part.deadline);
+    const submission = randomUUID();
+    const deadline = new Date(Date.now() + 86_400_000).toISOString();
+    await clinic.tell('submission.released', { submission, peer: lab.url, deadline });
+    await until(async () => expect(await waiting()).toHaveLength(1));
+    const stored = await clinic.db.one<{ deadline: Date }>(sql`SELECT deadline FROM deliveries`);
+    expect(stored.deadline.toISOString()).toBe(deadline);
     await clinic.db.query(sql`UPDATE deliveries SET deadline = accord_now()`);
-    await sweep();
-    await isTold(sid, 'expired');
+    await clinic.replicas[0]?.endOverdue();
+    await isTold(submission, 'expired');
     expect(owner.came).toEqual([]);
     expect(await waiting()).toEqual([]);
   });
@@ -208,6 +207,45 @@ describe('a peer', () => {
     await clinic.db.query(sql`DELETE FROM peers`);
     await clinic.pairWith(lab);
     await isTold(sid);
+  });
+
+  it('that pairs again gets the deliveries that were queued after the end of the pairing', async () => {
+    expect((await lab.send(clinic.url, 'DELETE', '/federation/pairing')).status).toBe(204);
+    const sid = await clinic.release(lab);
+    await until(async () => expect(await waiting()).toHaveLength(1));
+    await clinic.pairWith(lab);
+    await isTold(sid);
+  });
+
+  it('that cannot be sent a decision until its deadline is reported as expired', async () => {
+    await clinic.db.query(sql`UPDATE peers SET state = 'QUARANTINED'`);
+    const submission = randomUUID();
+    await clinic.tell('submission.decided', { submission, peer: lab.url, decision: 'commit' });
+    await until(async () => expect(await waiting()).toHaveLength(1));
+    await clinic.db.query(sql`UPDATE deliveries SET deadline = accord_now()`);
+    await clinic.replicas[0]?.endOverdue();
+    await isTold(submission, 'expired');
+    expect(await waiting()).toEqual([]);
+  });
+
+  it('that refuses a part counts as one that gave up, not as one that accepted it', async () => {
+    owner.verdict = () => ({ verdict: 'refused', reason: 'stale' });
+    await isTold(await clinic.release(lab), 'refused');
+    expect(await clinic.metrics()).toContain(
+      'accord_delivery_attempts_total{kind="peer-submit",outcome="given-up"} 1',
+    );
+  });
+
+  it('stays failing while its deliveries have nothing left to send', async () => {
+    await clinic.db.query(sql`UPDATE peers SET state = 'QUARANTINED'`);
+    const sid = await clinic.release(lab);
+    await until(async () => expect(await waiting()).toHaveLength(1));
+    await clinic.db.query(sql`UPDATE queues SET failures = 3`);
+    clinic.transactions.parts.delete(sid);
+    await clinic.db.query(sql`UPDATE peers SET state = 'PAIRED'`);
+    await nothingWaits();
+    expect(await clinic.db.query(sql`SELECT failures FROM queues`)).toEqual([{ failures: 3 }]);
+    expect(await clinic.metrics()).not.toContain('accord_delivery_attempts_total{');
   });
 
   it('at the same address with other keys is not the one that it waits for', async () => {

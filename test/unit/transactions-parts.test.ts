@@ -27,6 +27,7 @@ describe('a part at its owner', () => {
       'HELD committed ACCEPTED',
       'HELD rolledback REFUSED',
       'HELD refused REFUSED',
+      'HELD expired DROPPED',
     ]);
   });
 
@@ -35,7 +36,7 @@ describe('a part at its owner', () => {
     expect(applyDecision(part, { verdict: 'committed' })).toEqual({ state: 'HELD', reason: null });
   });
 
-  it('changes at most twice and has a reason exactly if it is refused or dropped', () => {
+  it('changes at most three times and has a reason exactly if it is refused or dropped', () => {
     const decisions = fc.array(fc.constantFrom(...verdicts));
     fc.assert(
       fc.property(decisions, fc.constantFrom('commit', 'hold' as const), (decided, mode) => {
@@ -48,7 +49,7 @@ describe('a part at its owner', () => {
           state = next.state;
           moves += 1;
         }
-        expect(moves).toBeLessThanOrEqual(2);
+        expect(moves).toBeLessThanOrEqual(3);
       }),
     );
   });

@@ -4,10 +4,7 @@ import type { PeerMetrics } from '#lib/observability/metrics/event-metrics.ts';
 import { maxSkewSeconds } from '../domain/signatures.ts';
 import { findPeerByUrl } from '../queries/peers.ts';
 
-export interface ClockWatch {
-  /** @param at the peer's time; undefined if it is unknown. */
-  note(url: string, at: Date | undefined): void;
-}
+export type ClockWatch = ReturnType<typeof createClockWatch>;
 
 /** Interval of readings for one peer. A difference that crosses the limit is recorded at once. */
 const everyMs = 60_000;
@@ -21,7 +18,7 @@ export function createClockWatch({
   db: Database;
   log: Logger;
   metrics?: PeerMetrics | undefined;
-}): ClockWatch {
+}) {
   const noted = new Map<string, { at: number; wrong: boolean }>();
 
   async function tell(url: string, { seconds, wrong }: { seconds: number; wrong: boolean }): Promise<void> {
@@ -36,7 +33,8 @@ export function createClockWatch({
   }
 
   return {
-    note(url, at) {
+    /** @param at the peer's time; undefined if it is unknown. */
+    note(url: string, at: Date | undefined): void {
       if (!at || Number.isNaN(at.getTime())) return;
       const now = Date.now();
       const seconds = (at.getTime() - now) / 1000;

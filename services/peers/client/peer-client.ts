@@ -104,10 +104,12 @@ const refusals: Partial<Record<OutboundRefused['reason'], string>> = {
 function failureOf(error: unknown): Failure {
   if (error instanceof OutboundRefused)
     return addressFault(refusals[error.reason] ?? 'The address must not be called.', error);
-  return fail('unavailable', 'The partner cannot be reached. Nothing was changed. Try again later.', {
-    headers: { 'Retry-After': '30' },
-    cause: error,
-  });
+  return peerUnavailable('The peer cannot be reached.', error);
+}
+
+export function peerUnavailable(detail: string, cause?: unknown): Failure {
+  const headers = { 'Retry-After': '30' };
+  return fail('unavailable', `${detail} Nothing was changed. Try again later.`, { headers, cause });
 }
 
 /** A fault of the address that an administrator entered. */

@@ -12,8 +12,6 @@ const maxRestarts = 3;
 /** Result of reading a catalogue. */
 export interface Reading {
   state: string;
-  /** Same state as our copy; no entries were read. */
-  unchanged: boolean;
   /** A limit was exceeded, and the rest was not read. */
   cut: boolean;
 }
@@ -55,7 +53,7 @@ async function readFromStart({ client, url, known, take, signal }: Options): Pro
     if (signal.aborted) throw unreadable('it took too long');
     const page = await readPage(client, url, query);
     if (state !== undefined && page.state !== state) return undefined;
-    if (page.unchanged && page.state === known) return { state: known, unchanged: true, cut: false };
+    if (page.unchanged && page.state === known) return { state: known, cut: false };
     state = page.state;
     await take(page.entries.slice(0, left.entries), state);
     left = {
@@ -63,10 +61,9 @@ async function readFromStart({ client, url, known, take, signal }: Options): Pro
       entries: left.entries - page.entries.length,
       bytes: left.bytes - page.bytes,
     };
-    if (left.entries < 0) return { state, unchanged: false, cut: true };
-    if (page.next === null) return { state, unchanged: false, cut: false };
-    if (left.pages <= 0 || left.entries === 0 || left.bytes <= 0)
-      return { state, unchanged: false, cut: true };
+    if (left.entries < 0) return { state, cut: true };
+    if (page.next === null) return { state, cut: false };
+    if (left.pages <= 0 || left.entries === 0 || left.bytes <= 0) return { state, cut: true };
     query = `?cursor=${encodeURIComponent(page.next)}`;
   }
 }

@@ -1,5 +1,6 @@
 import { decodeJwt, decodeProtectedHeader } from 'jose';
 import type { PairingKeyVerdict, PairingPartner } from '#lib/contracts/auth.ts';
+import type { components } from '#lib/contracts/openapi.gen.ts';
 import { type Failure, fail } from '#lib/errors/fail.ts';
 import { type PeerDescription, readDescription } from '../domain/description.ts';
 import { readPeerAddress } from '../domain/peer.ts';
@@ -8,17 +9,8 @@ import { findPeerByUrl } from '../queries/peers.ts';
 import type { Dependencies } from './dependencies.ts';
 import { savePeer } from './pair.ts';
 
-/** The body of POST /federation/pairing. */
-export interface Introduction {
-  /** A UUID drawn by the sender, which makes the request idempotent. */
-  pairing: string;
-  apiKey: string;
-  /** Its signed self-description. */
-  description: string;
-}
-
-/** The partner rejects our requests until it has pinned our keys; its first request triggers the read. */
-const partnerPinsWithinSeconds = 5;
+/** The peer rejects our requests until it has pinned our keys; its first request triggers the read. */
+const pinnedWithinSeconds = 5;
 
 /**
  * Accepts a peer. The one-time key is checked first, so that strangers cannot cause signature checks.
@@ -27,10 +19,10 @@ const partnerPinsWithinSeconds = 5;
  */
 export async function acceptPairing(
   dependencies: Dependencies,
-  { pairing, apiKey, description: jws }: Introduction,
+  { pairing, apiKey, description: jws }: components['schemas']['Introduction'],
   { token, request, now }: { token: string; request: IncomingPeerRequest; now: Date },
 ): Promise<{ description: string }> {
-  const claimed = claimedPartner(jws);
+  const claimed = claimedPeer(jws);
   const presented = { apiKey, pairing, partner: claimed };
   const { verdict } = await dependencies.auth.reservePairingKey(presented);
   if (verdict !== 'reserved') throw keyRefused(verdict);
@@ -44,9 +36,9 @@ export async function acceptPairing(
     throw fail('unauthorized', `The request's signature was rejected (${verified.fault}).`);
   await refuseTakeover(dependencies, description);
   await dependencies.db.withTransaction(async (tx) => {
-    await savePeer(tx, dependencies, description, partnerPinsWithinSeconds);
+    await savePeer(tx, dependencies, description, pinnedWithinSeconds);
     // Before the COMMIT: if an administrator removes the peer at this moment, the key is already spent and
-    // nothing is stored. After a crash in between, the same partner may present the key again.
+    // nothing is stored. After a crash in between, the same peer may present the key again.
     const { used } = await dependencies.auth.usePairingKey(presented);
     if (!used) throw keyRefused('used');
   });
@@ -73,10 +65,10 @@ function readIntroduction(
 const maxClaimLength = 2_048;
 
 /**
- * The partner that a self-description claims. The key is reserved for it before any signature check;
+ * The peer that a self-description claims. The key is reserved for it before any signature check;
  * readDescription then proves both values, or the pairing fails.
  */
-function claimedPartner(jws: string): PairingPartner {
+function claimedPeer(jws: string): PairingPartner {
   try {
     const bound = (claim: unknown) => String(claim).slice(0, maxClaimLength);
     return { url: bound(decodeJwt(jws).instance), thumbprint: bound(decodeProtectedHeader(jws).kid) };

@@ -75,12 +75,10 @@ async function sendPart(
   const { url, sid } = row;
   const part = await readPart(sid);
   if (!part) return { kind: 'obsolete' };
-  const { deadline } = part;
-  if (part.location !== url) return { ...failed('The part belongs to another peer.'), own: true, deadline };
+  if (part.location !== url) return { kind: 'failed', own: true, error: 'The part belongs to another peer.' };
   const body = bytesOf(part.submission);
   const reply = await requestAcknowledgement(dependencies, row, { method: 'PUT', path: pathOf(sid), body });
-  const outcome = readVerdict(reply, ['committed', 'held', 'rolledback', 'refused']);
-  return outcome.kind === 'failed' ? { ...outcome, deadline } : outcome;
+  return readVerdict(reply, ['committed', 'held', 'rolledback', 'refused']);
 }
 
 async function sendDecision(dependencies: AttemptDependencies, row: PeerRow): Promise<AttemptOutcome> {
@@ -161,6 +159,6 @@ function readVerdict(reply: Reply, possible: readonly string[]): AttemptOutcome 
   return { kind: 'answered', acknowledgement: receipt, says: content.verdict, verdict: content };
 }
 
-function failed(error: string): AttemptOutcome & { kind: 'failed' } {
+function failed(error: string): AttemptOutcome {
   return { kind: 'failed', own: false, error };
 }

@@ -1,33 +1,31 @@
+import type { components } from '#lib/contracts/openapi.gen.ts';
 import { fail } from '#lib/errors/fail.ts';
 import { boundedNfc } from '#lib/text/nfc.ts';
+import { signingKids } from '../domain/description.ts';
 import type { ListedPeer } from '../domain/peer.ts';
-import { announcedKeys, describePeer } from '../queries/peer-keys.ts';
+import { describePeer } from '../queries/peer-keys.ts';
 import { findPeer, lockPeer, setSubjectPrefix } from '../queries/peers.ts';
 import type { Dependencies } from './dependencies.ts';
 import { acceptKeys } from './refresh-keys.ts';
 
 const maxPrefixLength = 100;
 
-/** What an administrator may change. */
-export interface PeerChanges {
-  subjectPrefix?: string;
-  /** The announced thumbprints, confirmed with the peer's administrator: ends the quarantine. */
-  thumbprints?: string[];
-}
-
-/** @throws Failure `not-found`, `invalid`, `wrong-state`. */
+/**
+ * Thumbprints that equal the announced ones end the quarantine.
+ * @throws Failure `not-found`, `invalid`.
+ */
 export async function editPeer(
   { db }: Pick<Dependencies, 'db'>,
   id: string,
-  { subjectPrefix, thumbprints }: PeerChanges,
+  { subjectPrefix, thumbprints }: components['schemas']['PeerChanges'],
 ): Promise<ListedPeer> {
   return db.withTransaction(async (tx) => {
     const peer = await lockPeer(tx, id);
     if (!peer) throw fail('not-found', 'Peer not found.');
     if (subjectPrefix !== undefined) await setSubjectPrefix(tx, id, readPrefix(subjectPrefix));
     if (thumbprints !== undefined && !sameSet(thumbprints, peer.thumbprints)) {
-      const keys = await announcedKeys(tx, id);
-      if (!keys || !sameSet(thumbprints, peer.announced ?? []))
+      const keys = peer.announced;
+      if (!keys || !sameSet(thumbprints, signingKids(keys)))
         throw fail('invalid', 'The thumbprints do not match the keys that wait for confirmation.', {
           errors: [
             {

@@ -1,22 +1,20 @@
 import { createHash } from 'node:crypto';
+import type { components } from '#lib/contracts/openapi.gen.ts';
 import type { Queries } from '#lib/db/database.ts';
 import { type Failure, fail } from '#lib/errors/fail.ts';
 import { addToOutbox } from '#lib/events/outbox.ts';
 import { newUuid } from '#lib/ids/random-ids.ts';
-import { addressFault, type PeerReply } from '../client/peer-client.ts';
-import { type PeerDescription, readDescription } from '../domain/description.ts';
+import { addressFault, type PeerReply, peerUnavailable } from '../client/peer-client.ts';
+import { type PeerDescription, readDescription, signingKids } from '../domain/description.ts';
 import { type ListedPeer, readPeerAddress } from '../domain/peer.ts';
 import { scheduleFullRead } from '../queries/catalogues.ts';
+import { redirectDeliveries } from '../queries/deliveries.ts';
 import { pinKeys } from '../queries/peer-keys.ts';
 import { findOrBeginPairing, findPeer, savePairedPeer } from '../queries/peers.ts';
 import type { Dependencies } from './dependencies.ts';
 
 /** The peer's address, and the one-time key that its administrator made. */
-export interface Invitation {
-  url: string;
-  apiKey: string;
-  withCounterPart?: boolean;
-}
+type Invitation = components['schemas']['NewPeer'];
 
 /**
  * Pairs with another instance (docs/federation.md, "Pairing"): fetches its self-description, sends ours with
@@ -78,29 +76,23 @@ function readReply(
 function refusalOf(status: number, content: unknown): Failure {
   const said = (content as { errors?: { code?: unknown }[] } | undefined)?.errors?.[0]?.code;
   const details: Record<string, string> = {
-    unknown: 'The partner does not know this key. Check that it is complete.',
+    unknown: 'The peer does not know this key. Check that it is complete.',
     'not-for-pairing':
-      'This key has the scope OWNER. Ask the partner for a key of scope PEER, and to revoke this one.',
-    used: 'This key was used before or has expired. Ask the partner for a new one.',
+      'This key has the scope OWNER. Ask the peer for a key of scope PEER, and to revoke this one.',
+    used: 'This key was used before or has expired. Ask the peer for a new one.',
   };
   const detail = typeof said === 'string' ? details[said] : undefined;
   if (detail)
-    return fail('invalid', 'The partner rejected the key.', {
+    return fail('invalid', 'The peer rejected the key.', {
       errors: [{ pointer: '/apiKey', code: said as string, detail }],
     });
-  if (status >= 500 || status === 429)
-    return fail(
-      'unavailable',
-      'The partner cannot pair at the moment. Nothing was changed. Try again later.',
-      {
-        headers: { 'Retry-After': '30' },
-      },
-    );
+  if (status >= 500 || status === 429) return peerUnavailable('The peer cannot pair at the moment.');
   return addressFault(`The instance at this address refused to pair (${status}).`);
 }
 
 /**
- * Creates or renews the peer of a description, pins its keys and schedules a read of its catalogue.
+ * Creates or renews the peer of a description, pins its keys, redirects deliveries that were queued while the
+ * pairing had ended, and schedules a read of its catalogue.
  * @param readInSeconds delay of that read: the peer may not have pinned our keys yet.
  */
 export async function savePeer(
@@ -111,6 +103,7 @@ export async function savePeer(
 ): Promise<{ id: string; isNew: boolean }> {
   const { id, version, isNew } = await savePairedPeer(tx, { id: newUuid(), url: instance, name });
   await pinKeys(tx, id, keys);
+  await redirectDeliveries(tx, instance, { from: [], to: signingKids(keys) });
   await scheduleFullRead(tx, instance, readInSeconds);
   await addToOutbox(tx, 'accord.peers', {
     type: 'io.accord.peer.added.v1',

@@ -5,8 +5,8 @@ import { type NewDelivery, queueDelivery } from '../queries/deliveries.ts';
 
 const consumer = 'peers';
 
-/** Deliveries by event type. */
-const kinds: Record<string, Pick<NewDelivery, 'kind' | 'waitSeconds' | 'hours'>> = {
+/** Deliveries by event type. `hours`: their deadline after the event, unless the event states one. */
+const kinds: Record<string, Pick<NewDelivery, 'kind' | 'waitSeconds'> & { hours: number }> = {
   'io.accord.submission.released.v1': { kind: 'submit', waitSeconds: 0, hours: 30 * 24 },
   'io.accord.submission.decided.v1': { kind: 'decide', waitSeconds: 0, hours: 30 * 24 },
   // The leader may decide for 24 hours. The extra hour allows for its clock and for the delivery.
@@ -41,6 +41,8 @@ export function subscribePeers({
 function read({ type, time, data }: AccordEvent): NewDelivery | undefined {
   const known = kinds[type];
   if (!known) return undefined;
-  const { submission: sid, peer: url, decision } = data as EventData['io.accord.submission.decided.v1'];
-  return { ...known, url, sid, time, decision: decision ?? null };
+  const { hours, ...kind } = known;
+  const { submission: sid, peer: url, ...stated } = data as EventData['io.accord.submission.decided.v1'];
+  const deadline = stated.deadline ?? new Date(Date.parse(time) + hours * 3_600_000).toISOString();
+  return { ...kind, url, sid, time, decision: stated.decision ?? null, deadline };
 }

@@ -37,13 +37,7 @@ export type SignAcknowledgement = (
  * Signs acknowledgements of parts, decisions and questions (docs/federation.md, "Answers on their way").
  * @param issuer this instance's base URL.
  */
-export function createAcknowledgementSigner({
-  issuer,
-  key,
-}: {
-  issuer: string;
-  key: OwnKey;
-}): SignAcknowledgement {
+export function createAcknowledgementSigner(issuer: string, key: OwnKey): SignAcknowledgement {
   return (content, { sid, digest, audience }, now = new Date()) =>
     signClaims({ sid, digest, ...content, iss: issuer, aud: audience, iat: numericDate(now) }, { type, key });
 }
@@ -70,10 +64,10 @@ export function readAcknowledgement(
 function readContent({ verdict, reason, id, decision, iat }: Record<string, unknown>) {
   if (!Number.isSafeInteger(iat)) return undefined;
   if (decision !== undefined) {
-    const isDecision = verdict === undefined && isAmong(decisions, decision);
+    const isDecision = verdict === undefined && decisions.includes(decision as string);
     return isDecision ? { decision: decision as Decision | 'open' } : undefined;
   }
-  if (!isAmong(verdicts, verdict)) return undefined;
+  if (!verdicts.includes(verdict as string)) return undefined;
   if (verdict === 'refused' && !isMatch(reason, /^[a-z-]{1,64}$/)) return undefined;
   if (id !== undefined && !isMatch(id, /^[\x21-\x7e]{1,64}$/)) return undefined;
   return {
@@ -81,10 +75,6 @@ function readContent({ verdict, reason, id, decision, iat }: Record<string, unkn
     ...(verdict === 'refused' ? { reason: reason as RefusalReason } : {}),
     ...(id === undefined ? {} : { id: id as string }),
   };
-}
-
-function isAmong(known: readonly string[], value: unknown): boolean {
-  return typeof value === 'string' && known.includes(value);
 }
 
 function isMatch(value: unknown, pattern: RegExp): boolean {

@@ -31,5 +31,5 @@ export type AttemptOutcome =
   | { kind: 'obsolete' }
   /** The leader has not decided yet. */
   | { kind: 'undecided' }
-  /** Try again. @param own the failure is ours. @param deadline of the delivery, once it is known. */
-  | { kind: 'failed'; own: boolean; error: string; deadline?: string };
+  /** Try again. @param own the failure is ours. */
+  | { kind: 'failed'; own: boolean; error: string };

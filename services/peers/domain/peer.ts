@@ -1,4 +1,5 @@
 import { hostName } from '#lib/text/host-name.ts';
+import type { PeerKey } from './description.ts';
 
 /** A paired instance. */
 export interface Peer {
@@ -13,8 +14,8 @@ export interface Peer {
   version: number;
   /** Thumbprints of its pinned signing keys. */
   thumbprints: string[];
-  /** Thumbprints of the signing keys that an administrator has to confirm; null if there are none. */
-  announced: string[] | null;
+  /** Keys that an administrator has to confirm; null if there are none. */
+  announced: PeerKey[] | null;
   createdAt: Date;
   modifiedAt: Date;
   lastContactAt: Date | null;

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { JWK } from 'jose';
+import type { PeerEntry, SharedEntry } from '#lib/contracts/forms.ts';
 import {
   createCompactJws,
   createEs256,
@@ -8,6 +9,7 @@ import {
   readCompactJws,
   type SignatureAlgorithm,
 } from '#lib/jose/jws.ts';
+import { isStorable } from '#lib/json/check-json.ts';
 
 /** A private key on P-256 with its RFC 7638 thumbprint. */
 export type OwnKey = JWK & { kid: string };
@@ -70,4 +72,35 @@ export function readSigned(
   if (!payload) return { fault: 'signature' };
   const claims = parseObject(payload);
   return claims ? { claims } : { fault: 'claims' };
+}
+
+/** Why a document is rejected, in the order of the checks. */
+export type DocumentFault = SignedFault | 'issuer' | 'content';
+
+const documentType = 'accord-model+jwt';
+const maxDocumentLength = 2 * 1024 * 1024;
+
+/** Signs an entry for peers (docs/federation.md, "Catalogue"). It states what was true at `iat`. */
+export function signSharedEntry(
+  entry: SharedEntry,
+  { issuer, key, now }: { issuer: string; key: OwnKey; now: Date },
+): string {
+  return signClaims({ ...entry, iss: issuer, iat: numericDate(now) }, { type: documentType, key });
+}
+
+/**
+ * Reads an entry that a peer shares. The service forms validates its content.
+ * @param peer.url its base URL. @param peer.signing its pinned signing keys only.
+ */
+export function readSharedDocument(
+  jws: string,
+  { url, signing }: { url: string; signing: readonly PinnedKey[] },
+): { entry: PeerEntry } | { fault: DocumentFault } {
+  const read = readSigned(jws, { type: documentType, maxLength: maxDocumentLength, signing });
+  if ('fault' in read) return read;
+  const { iss, key, type: kind, name, serial, defaultLanguage, data } = read.claims;
+  if (iss !== url) return { fault: 'issuer' };
+  const entry = { key, type: kind, name, serial, defaultLanguage, data } as PeerEntry;
+  // PostgreSQL would reject the whole batch because of one text that it cannot store.
+  return isStorable(entry) ? { entry } : { fault: 'content' };
 }

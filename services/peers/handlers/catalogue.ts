@@ -2,8 +2,7 @@ import type { FormsOperations, SharedEntry } from '#lib/contracts/forms.ts';
 import type { Database } from '#lib/db/database.ts';
 import { fail } from '#lib/errors/fail.ts';
 import type { Handlers } from '#lib/http/operation.ts';
-import { signSharedEntry } from '../domain/shared-document.ts';
-import type { OwnKey } from '../domain/signatures.ts';
+import { type OwnKey, signSharedEntry } from '../domain/signatures.ts';
 import { markSent, scheduleFirstRead, scheduleSoon } from '../queries/catalogues.ts';
 import { peerOf } from './authenticate.ts';
 

@@ -6,7 +6,7 @@ import type { Database } from '#lib/db/database.ts';
 import { fail } from '#lib/errors/fail.ts';
 import type { Handlers, OperationInput } from '#lib/http/operation.ts';
 import type { Logger } from '#lib/observability/logger.ts';
-import type { SignAcknowledgement } from '../domain/acknowledgement.ts';
+import type { AcknowledgementContent, SignAcknowledgement } from '../domain/acknowledgement.ts';
 import { bodyDigest } from '../domain/signatures.ts';
 import { deleteQuestion } from '../queries/deliveries.ts';
 import { peerOf } from './authenticate.ts';
@@ -25,6 +25,11 @@ export function partHandlers({
   log: Logger;
   countRefused: (reason: string) => void;
 }) {
+  function acknowledge(ctx: Context, sid: string, content: AcknowledgementContent): void {
+    const digest = bodyDigest(ctx.state.rawBody ?? new Uint8Array());
+    ctx.body = { receipt: sign(content, { sid, digest, audience: peerOf(ctx).url }) };
+  }
+
   return {
     /** The owner takes its part. */
     async acceptSubmission(ctx: Context, { params, body: submission }: OperationInput<Submission>) {
@@ -41,7 +46,7 @@ export function partHandlers({
       }
       const digest = bodyDigest(ctx.state.rawBody as Buffer);
       const verdict = await transactions.acceptSubmission({ peer, sid, digest, submission });
-      ctx.body = { receipt: sign(verdict, { sid, digest, audience: peer.url }) };
+      acknowledge(ctx, sid, verdict);
     },
 
     /** The owner learns the leader's decision over a part that it holds. */
@@ -53,19 +58,15 @@ export function partHandlers({
       const sid = params.sid as string;
       const verdict = await transactions.decideSubmission({ peer, sid, decision });
       await deleteQuestion(db, { url: peer.url, sid });
-      const digest = bodyDigest(ctx.state.rawBody as Buffer);
-      ctx.body = { receipt: sign(verdict, { sid, digest, audience: peer.url }) };
+      acknowledge(ctx, sid, verdict);
     },
 
     /** The leader tells its decision to an owner that holds a part. */
     async readDecision(ctx, { params }) {
-      const { url } = peerOf(ctx);
       const sid = params.sid as string;
-      const { decision } = await transactions.readDecision({ sid, peer: url });
+      const { decision } = await transactions.readDecision({ sid, peer: peerOf(ctx).url });
       ctx.set('Cache-Control', 'no-store');
-      ctx.body = {
-        receipt: sign({ decision }, { sid, digest: bodyDigest(new Uint8Array()), audience: url }),
-      };
+      acknowledge(ctx, sid, { decision });
     },
   } satisfies Handlers;
 }

@@ -7,6 +7,7 @@ import type { Dependencies } from '../commands/dependencies.ts';
 import { editPeer } from '../commands/edit-peer.ts';
 import { removePeer } from '../commands/end-pairing.ts';
 import { pair } from '../commands/pair.ts';
+import { signingKids } from '../domain/description.ts';
 import type { ListedPeer } from '../domain/peer.ts';
 import { findPeer, listPeers } from '../queries/peers.ts';
 
@@ -66,7 +67,7 @@ function presentPeer(peer: ListedPeer): Schemas['Peer'] {
     thumbprints,
     subjectPrefix,
     backlog,
-    ...(announced ? { announcedThumbprints: announced } : {}),
+    ...(announced ? { announcedThumbprints: signingKids(announced) } : {}),
     creationDate: peer.createdAt.getTime(),
     modificationDate: peer.modifiedAt.getTime(),
     ...(peer.lastContactAt ? { lastContactDate: peer.lastContactAt.getTime() } : {}),

@@ -4,18 +4,11 @@ import type { Database } from '#lib/db/database.ts';
 import { addToOutbox } from '#lib/events/outbox.ts';
 import type { Logger } from '#lib/observability/logger.ts';
 import type { DeliveryMetrics } from '#lib/observability/metrics/event-metrics.ts';
-import { readAhead } from '../commands/attempt-delivery.ts';
-import {
-  deleteOverdue,
-  deleteQuestion,
-  listUndated,
-  listUndecided,
-  setDeadline,
-} from '../queries/deliveries.ts';
+import { deleteOverdue, deleteQuestion, listUndecided } from '../queries/deliveries.ts';
 
 interface Dependencies {
   db: Database;
-  transactions: Pick<TransactionsOperations, 'readSubmissions' | 'decideSubmission'>;
+  transactions: Pick<TransactionsOperations, 'decideSubmission'>;
   baseUrl: string;
   log: Logger;
   metrics?: DeliveryMetrics | undefined;
@@ -33,7 +26,7 @@ export function createOverdueSweeper(dependencies: Dependencies): RepeatedWork {
   return createRepeatedWork({
     everyMs,
     async work(isStopped) {
-      for (const work of [setDeadlines, endDeliveries, rollBackUndecided])
+      for (const work of [endDeliveries, rollBackUndecided])
         while (!isStopped() && (await work(dependencies)) === limit);
     },
     onError: (error) =>
@@ -41,29 +34,16 @@ export function createOverdueSweeper(dependencies: Dependencies): RepeatedWork {
   });
 }
 
-/** Reads deadlines of parts that no attempt is made for, because their owner is not paired. */
-async function setDeadlines({ db, transactions }: Dependencies): Promise<number> {
-  const undated = await listUndated(db, limit);
-  const readPart = readAhead(
-    transactions,
-    undated.map(({ sid }) => sid),
-  );
-  for (const { url, sid } of undated)
-    await setDeadline(db, { url, sid }, (await readPart(sid))?.deadline ?? null);
-  return undated.length;
-}
-
 async function endDeliveries({ db, baseUrl, log, metrics, wakeRelay }: Dependencies): Promise<number> {
   const ended = await db.withTransaction(async (tx) => {
     const rows = await deleteOverdue(tx, limit);
-    for (const { kind, url, sid } of rows)
-      if (kind === 'submit')
-        await addToOutbox(tx, 'accord.peer-outcomes', {
-          type: 'io.accord.submission.answered.v1',
-          source: baseUrl,
-          subject: sid,
-          data: { submission: sid, peer: url, verdict: 'expired' },
-        });
+    for (const { url, sid } of rows)
+      await addToOutbox(tx, 'accord.peer-outcomes', {
+        type: 'io.accord.submission.answered.v1',
+        source: baseUrl,
+        subject: sid,
+        data: { submission: sid, peer: url, verdict: 'expired' },
+      });
     return rows;
   });
   if (ended.length > 0) wakeRelay();

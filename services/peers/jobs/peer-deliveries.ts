@@ -102,7 +102,8 @@ function resultOf({ attempts }: PeerRow, facts: AttemptOutcome): AttemptResult<A
   if (facts.kind === 'failed') return { kind: 'retry', facts, own: facts.own };
   if (facts.kind === 'undecided')
     return { kind: 'retry', facts, waitMs: decisionBackoff(attempts + 1, Math.random()) };
-  return { kind: 'done', facts };
+  if (facts.kind === 'obsolete') return { kind: 'obsolete', facts };
+  return { kind: facts.says === 'refused' ? 'refused' : 'done', facts };
 }
 
 async function settle(
@@ -110,20 +111,16 @@ async function settle(
   tx: Queries,
   settlements: readonly Settlement<PeerRow, AttemptOutcome>[],
 ): Promise<void> {
-  const ended = settlements.filter(({ ending }) => ending === 'done');
+  const ended = settlements.filter(({ ending }) => ending !== 'retry');
   if (ended.length > 0)
     await endDeliveries(
       tx,
       ended.map(({ row, facts }) => describeEnd(row, facts, baseUrl)),
     );
   for (const { row, ending, facts, waitMs } of settlements) {
-    if (ending === 'done') continue;
+    if (ending !== 'retry') continue;
     const failure = facts.kind === 'failed' ? facts : undefined;
-    await postponeDelivery(tx, row, {
-      waitMs,
-      error: failure?.error ?? null,
-      deadline: failure?.deadline,
-    });
+    await postponeDelivery(tx, row, { waitMs, error: failure?.error ?? null });
     if (failure)
       log.warn(failure.own ? 'delivery failed on our side; retried' : 'delivery to peer failed; retried', {
         id: row.peer.id,

@@ -1,5 +1,13 @@
-import { type CatalogueDependencies, refreshCatalogue } from '../commands/refresh-catalogue.ts';
+import { setImmediate as yieldToOthers } from 'node:timers/promises';
+import { createRepeatedWork } from '#lib/async/repeated-work.ts';
+import type { FormsOperations, PeerEntry } from '#lib/contracts/forms.ts';
+import type { Database } from '#lib/db/database.ts';
+import { fail } from '#lib/errors/fail.ts';
+import type { Logger } from '#lib/observability/logger.ts';
+import type { PeerClient } from '../client/peer-client.ts';
+import { readCatalogue } from '../client/read-catalogue.ts';
 import type { RefreshKeys } from '../commands/refresh-keys.ts';
+import { readSharedDocument } from '../domain/signatures.ts';
 import {
   type ClaimedCatalogue,
   claimCatalogues,
@@ -7,28 +15,34 @@ import {
   releaseForgotten,
   releaseRead,
 } from '../queries/catalogues.ts';
+import { type PairedKeys, readPairedKeys } from '../queries/peer-keys.ts';
 import { touchPeer } from '../queries/peers.ts';
 
-export type CatalogueRefresher = ReturnType<typeof createCatalogueRefresher>;
+interface Dependencies {
+  db: Database;
+  client: Pick<PeerClient, 'send'>;
+  forms: Pick<FormsOperations, 'storePeerEntries' | 'finishPeerCatalogue' | 'forgetPeer'>;
+  refreshKeysOnDemand: RefreshKeys;
+  refreshKeysPeriodically: RefreshKeys;
+  log: Logger;
+}
 
 const pollMs = 1_000;
 /** Catalogues that a process reads at the same time. */
 const maxConcurrent = 16;
 /** Much shorter than the lease. */
 const timeoutMs = 45_000;
+/** Maximum length of one call to forms, which validates every character. */
+const maxCharacters = 2 ** 20;
 
 /**
  * Reads each paired peer's catalogue about once a minute, and at once when the peer announces a change.
  * Deletes the copies of former peers. Processes share the work by leases.
  */
-export function createCatalogueRefresher(
-  dependencies: CatalogueDependencies & { refreshKeysPeriodically: RefreshKeys },
-) {
+export function createCatalogueRefresher(dependencies: Dependencies) {
   const { db, forms, log } = dependencies;
   const running = new Set<Promise<void>>();
   const stopping = new AbortController();
-  let timer: NodeJS.Timeout | undefined;
-  let claiming: Promise<void> = Promise.resolve();
 
   async function refresh(claimed: ClaimedCatalogue): Promise<void> {
     const { url, state, beganAt } = claimed;
@@ -64,31 +78,99 @@ export function createCatalogueRefresher(
     }
   }
 
-  /** One claim at a time, so that the limit holds. */
-  function claimNext(): Promise<void> {
-    claiming = claiming
-      .then(claim)
-      .catch((error: unknown) => log.warn('failed to claim due catalogues; retried in a second', { error }));
-    return claiming;
-  }
-
+  const claims = createRepeatedWork({
+    everyMs: pollMs,
+    work: claim,
+    onError: (error) => log.warn('failed to claim due catalogues; retried in a second', { error }),
+  });
   return {
-    start(): void {
-      timer = setInterval(() => void claimNext(), pollMs);
-      timer.unref();
-    },
+    start: claims.start,
     /** Call when a catalogue has become due. */
-    wake: (): void => void claimNext(),
+    wake: (): void => void claims.runOnce(),
     /** Refreshes all due catalogues, for tests. */
     async runOnce(): Promise<void> {
-      await claimNext();
+      await claims.runOnce();
       await Promise.all(running);
     },
     async stop(): Promise<void> {
-      clearInterval(timer);
       stopping.abort();
-      await claiming;
+      await claims.stop();
       await Promise.all(running);
     },
   };
+}
+
+/**
+ * Updates our copy of a peer's catalogue. Documents with invalid signatures are skipped and logged.
+ * @param known state of our copy. @param asOf when the refresh started.
+ * @returns the new state of our copy. @throws Failure `unavailable`.
+ */
+async function refreshCatalogue(
+  dependencies: Dependencies,
+  { url, known, asOf, signal }: { url: string; known: string | null; asOf: Date; signal: AbortSignal },
+): Promise<string> {
+  const { client, forms, log } = dependencies;
+  const store = await createStore(dependencies, url);
+  const reading = await readCatalogue({ client, url, known, take: store, signal });
+  if (reading.cut) log.error('the catalogue of a peer exceeds the limits and was cut', { id: url });
+  const { state } = reading;
+  const { held } = await forms.finishPeerCatalogue({ url, state, asOf: asOf.toISOString() });
+  if (held) return state;
+  if (known === null) throw fail('unavailable', 'Another process changed the copy at the same time.');
+  return refreshCatalogue(dependencies, { url, known: null, asOf, signal });
+}
+
+/**
+ * Verifies documents page by page and sends their entries to forms. A new state means that reading started
+ * over.
+ */
+async function createStore({ db, forms, refreshKeysOnDemand, log }: Dependencies, url: string) {
+  let keys = await readKeys(db, url);
+  let seen = { state: '', keys: new Set<unknown>() };
+
+  /** @returns undefined if the document is not signed by the peer. */
+  async function verify(jws: string): Promise<PeerEntry | undefined> {
+    let read = readSharedDocument(jws, { url, signing: keys.signing });
+    if ('fault' in read && read.fault === 'unknown-key' && (await refreshKeysOnDemand(url))) {
+      keys = await readKeys(db, url);
+      read = readSharedDocument(jws, { url, signing: keys.signing });
+    }
+    // Verifying a long document blocks the event loop.
+    await yieldToOthers();
+    if ('entry' in read) return read.entry;
+    log.warn('a document of a peer was rejected and is skipped', { id: url, code: read.fault });
+    return undefined;
+  }
+
+  return async (documents: readonly string[], state: string): Promise<void> => {
+    if (seen.state !== state) seen = { state, keys: new Set() };
+    let batch: PeerEntry[] = [];
+    let characters = 0;
+    const send = async () => {
+      const peer = { url, name: keys.name, sealingKey: keys.sealing as Record<string, unknown> };
+      await forms.storePeerEntries({ peer, state, entries: batch });
+      batch = [];
+      characters = 0;
+    };
+    for (const jws of documents) {
+      const entry = await verify(jws);
+      if (!entry) continue;
+      if (seen.keys.has(entry.key)) {
+        log.warn('a peer shares two entries with the same key; the second is skipped', { id: url });
+        continue;
+      }
+      seen.keys.add(entry.key);
+      if (batch.length > 0 && characters + jws.length > maxCharacters) await send();
+      batch.push(entry);
+      characters += jws.length;
+    }
+    // Even if it is empty: forms must know this state before finishPeerCatalogue.
+    await send();
+  };
+}
+
+async function readKeys(db: Database, url: string): Promise<PairedKeys> {
+  const keys = await readPairedKeys(db, url);
+  if (!keys) throw fail('unavailable', 'The peer is no longer paired, or its keys wait for confirmation.');
+  return keys;
 }

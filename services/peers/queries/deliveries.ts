@@ -11,8 +11,8 @@ export interface NewDelivery extends DeliveryName {
   time: string;
   /** Delay after `time` before the first attempt. */
   waitSeconds: number;
-  /** Deadline, counted from `time`. */
-  hours: number;
+  /** RFC 3339 */
+  deadline: string;
 }
 
 /**
@@ -21,7 +21,7 @@ export interface NewDelivery extends DeliveryName {
  */
 export async function queueDelivery(
   db: Queries,
-  { kind, url, sid, decision, time, waitSeconds, hours }: NewDelivery,
+  { kind, url, sid, decision, time, waitSeconds, deadline }: NewDelivery,
   event: { consumer: string; eventId: string },
 ): Promise<void> {
   await db.query(sql`
@@ -33,12 +33,15 @@ export async function queueDelivery(
            ARRAY(SELECT k.kid FROM peer_keys AS k JOIN peers AS p ON p.id = k.peer
                   WHERE p.url = ${url} AND k.use = 'sig'),
            greatest(accord_now(), ${time}::timestamptz + ${waitSeconds} * interval '1 second'),
-           ${time}::timestamptz + ${hours} * interval '1 hour', ${kind !== 'submit'}::boolean, accord_now()
+           ${deadline}::timestamptz, true, accord_now()
       FROM noted
     ON CONFLICT (kind, peer_url, sid) DO NOTHING`);
 }
 
-/** Redirects waiting deliveries to new keys. Rows are locked in the same order as by endDeliveries. */
+/**
+ * Redirects waiting deliveries to new keys. Rows are locked in the same order as by endDeliveries.
+ * @param keys.from none: deliveries that were queued while no key of the peer was pinned.
+ */
 export async function redirectDeliveries(
   tx: Queries,
   url: string,
@@ -47,7 +50,7 @@ export async function redirectDeliveries(
   await tx.query(sql`
     WITH waiting AS (
            SELECT d.kind, d.peer_url, d.sid FROM deliveries AS d
-            WHERE d.peer_url = ${url} AND d.pinned && ${from}::text[]
+            WHERE d.peer_url = ${url} AND (d.pinned && ${from}::text[] OR d.pinned = ${from}::text[])
             ORDER BY d.kind, d.peer_url, d.sid FOR UPDATE)
     UPDATE deliveries AS d SET pinned = ${to}::text[] FROM waiting AS w
      WHERE d.kind = w.kind AND d.peer_url = w.peer_url AND d.sid = w.sid`);
@@ -106,13 +109,11 @@ export async function endDeliveries(tx: Queries, ended: readonly EndedDelivery[]
 export async function postponeDelivery(
   tx: Queries,
   { kind, url, sid }: DeliveryName,
-  { waitMs, error, deadline }: { waitMs: number; error: string | null; deadline: string | undefined },
+  { waitMs, error }: { waitMs: number; error: string | null },
 ): Promise<void> {
   await tx.query(sql`
     UPDATE deliveries AS d
        SET attempts = d.attempts + 1, last_error = ${error},
-           deadline = coalesce(${deadline}::timestamptz, d.deadline),
-           deadline_known = d.deadline_known OR ${deadline !== undefined}::boolean,
            lease = NULL, lease_until = NULL,
            not_before = accord_now() + ${waitMs} * interval '1 millisecond'
      WHERE d.kind = ${kind} AND d.peer_url = ${url} AND d.sid = ${sid}`);
@@ -156,29 +157,6 @@ export function listUndecided(
 export async function deleteQuestion(db: Queries, { url, sid }: { url: string; sid: string }): Promise<void> {
   await db.query(sql`
     DELETE FROM deliveries AS d WHERE d.kind = 'ask' AND d.peer_url = ${url} AND d.sid = ${sid}`);
-}
-
-/** Lists parts of peers that are not paired, whose deadline was never read: no attempt is made for them. */
-export function listUndated(db: Queries, limit: number): Promise<{ url: string; sid: string }[]> {
-  return db.query(sql`
-    SELECT d.peer_url AS url, d.sid FROM deliveries AS d LEFT JOIN peers AS p ON p.url = d.peer_url
-     WHERE d.kind = 'submit' AND NOT d.deadline_known AND p.state IS DISTINCT FROM 'PAIRED' AND ${isIdle}
-     LIMIT ${limit}`);
-}
-
-/** Sets a part's deadline. @param deadline null: nothing is left to send, and the delivery is deleted. */
-export async function setDeadline(
-  db: Queries,
-  { url, sid }: { url: string; sid: string },
-  deadline: string | null,
-): Promise<void> {
-  const isPart = sql`d.kind = 'submit' AND d.peer_url = ${url} AND d.sid = ${sid}`;
-  await db.query(
-    deadline === null
-      ? sql`DELETE FROM deliveries AS d WHERE ${isPart} AND ${isIdle}`
-      : sql`UPDATE deliveries AS d SET deadline = ${deadline}::timestamptz, deadline_known = true
-           WHERE ${isPart}`,
-  );
 }
 
 /** Backlog of each peer in parts and decisions, longest first. */

@@ -50,14 +50,6 @@ export async function quarantinePeer(tx: Queries, id: string, announced: readonl
      WHERE p.id = ${id} AND p.announced IS DISTINCT FROM ${JSON.stringify(announced)}::jsonb`);
 }
 
-/** Reads the keys that wait for confirmation. */
-export async function announcedKeys(tx: Queries, id: string): Promise<PeerKey[] | null> {
-  const row = await tx.maybeOne<{ announced: PeerKey[] | null }>(
-    sql`SELECT p.announced FROM peers AS p WHERE p.id = ${id}`,
-  );
-  return row?.announced ?? null;
-}
-
 /** Sets a peer's name and ends its quarantine. */
 export async function describePeer(tx: Queries, id: string, name: string): Promise<void> {
   await tx.query(sql`

@@ -5,11 +5,7 @@ import type { ListedPeer, Peer } from '../domain/peer.ts';
 
 const columns = sql`p.id, p.url, p.name, p.state, p.subject_prefix AS "subjectPrefix", p.version,
   ARRAY(SELECT k.kid FROM peer_keys AS k WHERE k.peer = p.id AND k.use = 'sig' ORDER BY k.position)
-    AS thumbprints,
-  CASE WHEN p.announced IS NOT NULL
-       THEN ARRAY(SELECT a->>'kid' FROM jsonb_array_elements(p.announced) AS a WHERE a->>'use' = 'sig')
-  END AS announced,
-  p.created_at AS "createdAt", p.modified_at AS "modifiedAt", p.last_contact_at AS "lastContactAt"`;
+    AS thumbprints, p.announced, p.created_at AS "createdAt", p.modified_at AS "modifiedAt", p.last_contact_at AS "lastContactAt"`;
 
 /** Only for administrators' views: counting is too slow for every request of a peer. */
 const backlog = sql`

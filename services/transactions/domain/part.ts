@@ -3,7 +3,7 @@ import type { SealedPart } from '#lib/contracts/submissions.ts';
 import type { ConsentContext } from './context.ts';
 import { shownTexts } from './receipt.ts';
 
-/** An owner's decision about its part, or `expired` if it made none in time. */
+/** An owner's decision about its part, or `expired` if the part or the leader's decision was not delivered. */
 export type OwnerDecision = EventData['io.accord.submission.answered.v1'];
 
 /** States of a part at its owner (docs/federation.md, "Answers at the leader"). */
@@ -73,8 +73,8 @@ const moves: Readonly<Record<PartState, Partial<Record<OwnerDecision['verdict'],
     rolledback: 'REFUSED',
     expired: 'DROPPED',
   },
-  // `expired` is written for parts only, never for decisions.
-  HELD: { committed: 'ACCEPTED', refused: 'REFUSED', rolledback: 'REFUSED' },
+  // `expired`: the decision could not be delivered, so the owner has rolled the part back.
+  HELD: { committed: 'ACCEPTED', refused: 'REFUSED', rolledback: 'REFUSED', expired: 'DROPPED' },
   ACCEPTED: {},
   REFUSED: {},
   DROPPED: {},

@@ -48,10 +48,9 @@ export function createOperations(dependencies: OperationDependencies): Transacti
 
 /** The same bytes each time for a part, so that its digest is the same. */
 function present(part: ReleasedPart, baseUrl: string): ReleasedSubmission {
-  const { location, deadline, transaction, object, ...submission } = part;
+  const { location, transaction, object, ...submission } = part;
   return {
     location,
-    deadline: deadline.toISOString(),
     submission: {
       leader: { location: baseUrl, id: transaction },
       subject: submission.subject,

@@ -111,7 +111,7 @@ function storeParts(parts: readonly NewPart[], source: string): Statement {
         FROM t, jsonb_to_recordset(${JSON.stringify(parts)}::jsonb)
           AS f (sid text, place integer, location text, name text, sealed text, mode text, language text,
                 shown jsonb, deadline timestamptz)
-      RETURNING sid, location
+      RETURNING sid, location, deadline
     ), released AS (${partEvents('released', { from: sql`parts`, source })}
     ), `;
 }

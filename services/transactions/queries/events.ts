@@ -73,8 +73,8 @@ export function consentEvents(from: Statement, type: Statement, source: string):
 }
 
 /**
- * Inserts an event for each part in `from` (columns `sid` and `location`): `released` for delivery, or
- * `decided` by the leader.
+ * Inserts an event for each part in `from` (columns `sid` and `location`): `released` for delivery (column
+ * `deadline`), or `decided` by the leader.
  */
 export function partEvents(
   name: 'released' | 'decided',
@@ -87,7 +87,8 @@ export function partEvents(
       key: sql`s.sid`,
       type: sql`${`io.accord.submission.${name}.v1`}::text`,
       time: sql`accord_now()`,
-      data: sql`jsonb_build_object('submission', s.sid, 'peer', s.location, 'decision', ${decision}::text)`,
+      data: sql`jsonb_build_object('submission', s.sid, 'peer', s.location, 'decision', ${decision}::text,
+        'deadline', ${name === 'released' ? sql`to_json(s.deadline)` : sql`NULL::text`})`,
     },
     source,
   );

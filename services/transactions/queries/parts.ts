@@ -24,7 +24,6 @@ export async function readParts(
 /** A part to be delivered, with the facts of its transaction. */
 export interface ReleasedPart {
   location: string;
-  deadline: Date;
   transaction: string;
   subject: string;
   object: string | null;
@@ -44,9 +43,9 @@ export async function readReleased(
   maxBytes: number,
 ): Promise<{ sid: string; part: ReleasedPart | null }[]> {
   const rows = await db.query<{ asked: string; sid: string | null } & ReleasedPart>(sql`
-    SELECT w.asked, w.sid, w.location, w.deadline, t.id AS transaction, t.subject,
+    SELECT w.asked, w.sid, w.location, t.id AS transaction, t.subject,
            t.context->>'object' AS object, t.context->>'validity' AS validity, w.language, w.mode, w.sealed
-      FROM (SELECT a.sid AS asked, f.sid, f.location, f.deadline, f.transaction, f.language, f.mode, f.sealed,
+      FROM (SELECT a.sid AS asked, f.sid, f.location, f.transaction, f.language, f.mode, f.sealed,
                    a.place, sum(octet_length(f.sealed)) OVER (ORDER BY a.place) AS bytes
               FROM unnest(${sids}::text[]) WITH ORDINALITY AS a (sid, place)
               LEFT JOIN followers AS f ON f.sid = a.sid AND f.state = 'SENDING') AS w

@@ -2,7 +2,7 @@ import type { Database } from '#lib/db/database.ts';
 import { sql } from '#lib/db/sql.ts';
 import { listedBackoff } from '#lib/deliveries/backoff.ts';
 import { createDeliveryEngine, type DeliveryEngine } from '#lib/deliveries/delivery-engine.ts';
-import type { AttemptResult, DeliveryKind, DueRow } from '#lib/deliveries/delivery-kind.ts';
+import type { AttemptResult, DeliveryKind, DueRow, Settlement } from '#lib/deliveries/delivery-kind.ts';
 import type { Logger } from '#lib/observability/logger.ts';
 import type { DeliveryMetrics } from '#lib/observability/metrics/event-metrics.ts';
 import type { OutboundClient } from '#lib/outbound/outbound-client.ts';
@@ -48,6 +48,8 @@ export interface WebhookFacts {
   statusCode: number | null;
   /** Absent after a success. */
   error?: string;
+  /** The exact reason, for the log only. */
+  cause?: OutboundFailed;
 }
 
 /** Tables and conditions for the delivery engine (docs/adr/0020-one-delivery-engine.md). */
@@ -101,7 +103,7 @@ function createWebhookDeliveries({
     name: 'webhook',
     tables: webhookTables,
     backoff: webhookBackoff,
-    async attempt(row, { ageMs, signal }) {
+    async attempt(row, { ageMs }) {
       const { headers, body } = writeMessage(row.event, {
         id: row.messageId,
         sentAt: Math.floor(row.readAtTime + ageMs / 1000),
@@ -122,8 +124,7 @@ function createWebhookDeliveries({
         if (error instanceof OutboundRefused)
           return { kind: 'retry', facts: { statusCode: null, error: error.message } };
         if (!(error instanceof OutboundFailed)) throw error;
-        if (!signal.aborted) log.warn('webhook delivery failed; retried', { id: row.webhook, error });
-        return { kind: 'retry', facts: { statusCode: null, error: publicReason(error) } };
+        return { kind: 'retry', facts: { statusCode: null, error: publicReason(error), cause: error } };
       }
     },
     describeError: () => ({ statusCode: null, error: 'The request could not be sent.' }),
@@ -133,11 +134,21 @@ function createWebhookDeliveries({
       for (const settlement of settlements) {
         if (settlement.ending === 'done') continue;
         await markFailed(tx, settlement);
+        logFailure(log, settlement);
         if (await recordFailure(tx, settlement, { pauseAfterHours }))
           log.warn('webhook paused; it stays paused until it is resumed', { id: settlement.row.webhook });
       }
     },
   };
+}
+
+function logFailure(log: Logger, { row, ending, facts }: Settlement<WebhookRow, WebhookFacts>): void {
+  log.warn(`webhook delivery failed; ${ending === 'retry' ? 'retried' : 'not retried'}`, {
+    id: row.webhook,
+    count: row.attempts + 1,
+    ...(facts.statusCode !== null && { status: facts.statusCode }),
+    error: facts.cause ?? facts.error,
+  });
 }
 
 /** Any 2xx accepts the delivery; 410 means that the endpoint no longer exists (Standard Webhooks). */

@@ -29,7 +29,7 @@ export interface TransactionsStandIn
     'readSubmissions' | 'readDecision' | 'acceptSubmission' | 'decideSubmission'
   > {
   /** By sid: what is to be sent. */
-  parts: Map<string, { location: string; deadline: string; submission: Submission }>;
+  parts: Map<string, { location: string; submission: Submission }>;
   /** What peers have handed over and decided, oldest first. */
   accepted: { peer: SendingPeer; sid: string; digest: string; submission: Submission }[];
   decided: { peer: SendingPeer; sid: string; decision: Decision }[];
@@ -59,7 +59,7 @@ export interface DeliveringInstance {
   release(to: { url: string }, changes?: Partial<Submission>): Promise<string>;
   tell(
     type: 'submission.released' | 'submission.decided' | 'submission.held',
-    data: { submission: string; peer: string; decision?: Decision },
+    data: { submission: string; peer: string; decision?: Decision; deadline?: string },
     time?: Date,
   ): Promise<AccordEvent>;
   logs(): string;
@@ -191,7 +191,6 @@ function gatherOutcomes(buses: readonly EventBus[], db: Database): AccordEvent[]
 export function samplePart(leader: string, location: string, changes: Partial<Submission> = {}) {
   return {
     location,
-    deadline: new Date(Date.now() + 86_400_000).toISOString(),
     submission: {
       leader: { location: leader, id: '7Zk3pQxWm4tYv9LsRb2NcD' },
       subject: 'ann',

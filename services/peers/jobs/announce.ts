@@ -1,39 +1,39 @@
+import { createRepeatedWork, type RepeatedWork } from '#lib/async/repeated-work.ts';
 import { type Throttle, throttle } from '#lib/async/timing.ts';
 import type { FormsOperations } from '#lib/contracts/forms.ts';
 import type { Database } from '#lib/db/database.ts';
 import type { Logger } from '#lib/observability/logger.ts';
 import type { PeerClient } from '../client/peer-client.ts';
 import { listPaired } from '../queries/catalogues.ts';
+import { listUnawareOfKey, markKeyKnown } from '../queries/peer-keys.ts';
 
-export type ChangeAnnouncer = ReturnType<typeof createChangeAnnouncer>;
+interface Dependencies {
+  db: Database;
+  client: Pick<PeerClient, 'send'>;
+  log: Logger;
+}
 
 const everyMs = 1_000;
+const ping = { method: 'POST', path: '/federation/ping' };
 
 /**
  * Pings the peers whose catalogue differs from the state that they received last: each at most once a second,
  * independently of each other. Lost pings are not repeated: peers read the catalogue every minute anyway.
  */
-export function createChangeAnnouncer({
-  db,
-  client,
-  forms,
-  log,
-}: {
-  db: Database;
-  client: Pick<PeerClient, 'send'>;
-  forms: Pick<FormsOperations, 'sharedEntries'>;
-  log: Logger;
-}) {
+export function createChangeAnnouncer(
+  dependencies: Dependencies & { forms: Pick<FormsOperations, 'sharedEntries'> },
+) {
+  const { db, client, forms, log } = dependencies;
   const pings = new Map<string, Throttle>();
 
-  async function ping(id: string): Promise<void> {
+  async function pingIfChanged(id: string): Promise<void> {
     // Read again, because the peer may have read the catalogue meanwhile.
     const peer = (await listPaired(db)).find((each) => each.id === id);
     if (!peer) return;
     const { url, sentState: known } = peer;
     const { state } = await forms.sharedEntries({ peer: id, after: '', known, limit: 1 });
     if (state === known) return;
-    const { status } = await client.send({ method: 'POST', url, path: '/federation/ping' });
+    const { status } = await client.send({ ...ping, url });
     if (status !== 204) log.warn('a peer rejected the catalogue ping; not retried', { id, status });
   }
 
@@ -41,7 +41,7 @@ export function createChangeAnnouncer({
     for (const { id } of await listPaired(db)) {
       const onError = (error: unknown) =>
         log.warn('catalogue ping to peer failed; not retried', { id, error });
-      const throttled = pings.get(id) ?? throttle(everyMs, () => ping(id).catch(onError));
+      const throttled = pings.get(id) ?? throttle(everyMs, () => pingIfChanged(id).catch(onError));
       pings.set(id, throttled);
       throttled.run();
     }
@@ -57,4 +57,26 @@ export function createChangeAnnouncer({
       for (const { stop } of [all, ...pings.values()]) stop();
     },
   };
+}
+
+/**
+ * Announces our current signing key until each peer has accepted a request signed with it: the unknown key
+ * makes the peer fetch our self-description with all current keys. @param kid thumbprint of the key.
+ */
+export function createKeyAnnouncer({ db, client, log }: Dependencies, kid: string): RepeatedWork {
+  async function announce({ id, url }: { id: string; url: string }): Promise<void> {
+    try {
+      const { status } = await client.send({ ...ping, url });
+      if (status === 204) await markKeyKnown(db, id, kid);
+      else log.warn('a peer rejected our current signing key; retried in a minute', { id, status });
+    } catch (error) {
+      log.warn('failed to announce our current signing key to a peer; retried in a minute', { id, error });
+    }
+  }
+
+  return createRepeatedWork({
+    everyMs: 60_000,
+    work: async () => Promise.all((await listUnawareOfKey(db, kid)).map(announce)),
+    onError: (error) => log.warn('failed to announce our signing key; retried in a minute', { error }),
+  });
 }
