@@ -14,6 +14,11 @@ export interface components {
              * @enum {string}
              */
             decision?: "commit" | "rollback";
+            /**
+             * Format: date-time
+             * @description Delivery is attempted until then. Only with `submission.released`.
+             */
+            deadline?: string;
         };
         PeerSubmission: {
             transaction: components["schemas"]["TransactionId"];

@@ -497,7 +497,7 @@ export interface paths {
         /**
          * Create an API key
          * @description Only this response contains the key. Scope `OWNER` has the rights of an operator; `PEER` pairs with
-         *     one partner instance, once.
+         *     one peer, once.
          */
         post: operations["createKey"];
         delete?: never;
@@ -1245,16 +1245,16 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List partner instances
+         * List peers
          * @description Newest first.
          */
         get: operations["listPeers"];
         put?: never;
         /**
-         * Pair with a partner instance
-         * @description Pairs this instance with a partner. This instance reads the partner's self-description and presents
-         *     the one-time key that the partner's administrator created (`POST /keys` with scope `PEER`); each side
-         *     pins the other's keys. Compare the thumbprints with the partner. If the response was lost, repeat the
+         * Pair with a peer
+         * @description Pairs this instance with a peer. This instance reads the peer's self-description and presents
+         *     the one-time key that the peer's administrator created (`POST /keys` with scope `PEER`); each side
+         *     pins the other's keys. Compare the thumbprints with the peer. If the response was lost, repeat the
          *     request to complete the pairing.
          */
         post: operations["createPeer"];
@@ -1278,20 +1278,20 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Get a partner instance
-         * @description The partner's state and the thumbprints of its keys.
+         * Get a peer
+         * @description The peer's state and the thumbprints of its keys.
          */
         get: operations["getPeer"];
         /**
-         * Update a partner instance
+         * Update a peer
          * @description Sets the prefix of its subjects' names. To end a quarantine, send the thumbprints that wait for
-         *     confirmation, after the partner's administrator has confirmed them through another channel.
+         *     confirmation, after the peer's administrator has confirmed them through another channel.
          */
         put: operations["updatePeer"];
         post?: never;
         /**
          * End a pairing
-         * @description Its keys are no longer trusted, with immediate effect. The partner is notified if it can be reached.
+         * @description Its keys are no longer trusted, with immediate effect. The peer is notified if it can be reached.
          */
         delete: operations["deletePeer"];
         options?: never;
@@ -1865,7 +1865,7 @@ export interface components {
         /** @enum {string} */
         State: "CREATED" | "SUBMITTED" | "COMMITTED" | "CANCELLED" | "TIMEOUT" | "ROLLBACK";
         /**
-         * @description Collection method; PEER: a partner instance showed the form (not allowed in a context)
+         * @description Collection method; PEER: a peer showed the form (not allowed in a context)
          * @enum {string}
          */
         Origin: "WEBFORM" | "OPERATOR" | "USER" | "EMAIL" | "RECEIPT" | "PEER";
@@ -2856,11 +2856,11 @@ export interface components {
             url: string;
             name: string;
             /**
-             * @description QUARANTINED: its new keys wait for confirmation; ENDED: the partner has ended the pairing
+             * @description QUARANTINED: its new keys wait for confirmation; ENDED: the peer has ended the pairing
              * @enum {string}
              */
             state: "PAIRED" | "QUARANTINED" | "ENDED";
-            /** @description RFC 7638 thumbprints of its signing keys, to compare with the partner */
+            /** @description RFC 7638 thumbprints of its signing keys, to compare with the peer */
             thumbprints: string[];
             /** @description Keys that wait for confirmation */
             announcedThumbprints?: string[];
@@ -2873,9 +2873,9 @@ export interface components {
             lastContactDate?: components["schemas"]["EpochMilliseconds"];
         };
         NewPeer: {
-            /** @description Base URL of the partner, without a path */
+            /** @description Base URL of the peer, without a path */
             url: string;
-            /** @description A single-use key of scope PEER, created by the partner's administrator */
+            /** @description A single-use key of scope PEER, created by the peer's administrator */
             apiKey: string;
             /** @description Always true; pairing is mutual */
             withCounterPart?: boolean;
@@ -5801,7 +5801,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Paired again, with the partner's current keys */
+            /** @description Paired again, with the peer's current keys */
             200: {
                 headers: {
                     "API-Version": components["headers"]["API-Version"];

@@ -106,10 +106,7 @@ export function createTargetLeases<Row extends DueRow>(
      * Locks leased targets, ordered by key to avoid deadlocks. @returns those whose lease this process still
      * holds.
      */
-    async lock(
-      tx: Queries,
-      leases: readonly Lease[],
-    ): Promise<ReadonlyMap<string, LockedTarget>> {
+    async lock(tx: Queries, leases: readonly Lease[]): Promise<ReadonlyMap<string, LockedTarget>> {
       const found = await tx.query<LockedTarget & { key: string }>(sql`
         SELECT h.key, h.fence::text AS fence, ${tables.generation} AS generation, t.failures
           FROM ${listed(leases)} JOIN ${targets} AS t ON ${isHeld}

@@ -1,7 +1,7 @@
-import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { generatePrivateKey, readPrivateKey } from '#lib/config/secret-values.ts';
 import { sql } from '#lib/db/sql.ts';
+import { randomId } from '#lib/ids/random-ids.ts';
 import { type DeliveringInstance, startDelivering } from '../support/instances/delivering-instance.ts';
 import { type OwnOwner, takeParts } from '../support/peers/own-owner.ts';
 import { type OwnPeer, startOwnPeer } from '../support/peers/peer-of-our-own.ts';
@@ -188,7 +188,7 @@ describe('a peer', () => {
 
   it('that has ended the pairing gets no deliveries; waiting ones expire at the deadline', async () => {
     expect((await lab.send(clinic.url, 'DELETE', '/federation/pairing')).status).toBe(204);
-    const submission = randomUUID();
+    const submission = randomId();
     const deadline = new Date(Date.now() + 86_400_000).toISOString();
     await clinic.tell('submission.released', { submission, peer: lab.url, deadline });
     await until(async () => expect(await waiting()).toHaveLength(1));
@@ -219,7 +219,7 @@ describe('a peer', () => {
 
   it('that cannot be sent a decision until its deadline is reported as expired', async () => {
     await clinic.db.query(sql`UPDATE peers SET state = 'QUARANTINED'`);
-    const submission = randomUUID();
+    const submission = randomId();
     await clinic.tell('submission.decided', { submission, peer: lab.url, decision: 'commit' });
     await until(async () => expect(await waiting()).toHaveLength(1));
     await clinic.db.query(sql`UPDATE deliveries SET deadline = accord_now()`);

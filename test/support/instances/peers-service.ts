@@ -9,7 +9,7 @@ import { createLogger } from '#lib/observability/logger.ts';
 import { savePeer } from '../../../services/peers/commands/pair.ts';
 import { composePeers } from '../../../services/peers/compose.ts';
 import { readDescription } from '../../../services/peers/domain/description.ts';
-import type { CatalogueRefresher } from '../../../services/peers/jobs/refresh-catalogues.ts';
+import type { createCatalogueRefresher } from '../../../services/peers/jobs/refresh-catalogues.ts';
 import { readContract } from '../contract/contract.ts';
 import type { OwnPeer } from '../peers/peer-of-our-own.ts';
 import { createTestBus } from '../stores/event-bus.ts';
@@ -23,9 +23,9 @@ export interface PeersService {
   db: Database;
   forms: FormsService;
   /** Of one replica. */
-  catalogues: CatalogueRefresher;
+  catalogues: ReturnType<typeof createCatalogueRefresher>;
   /** Of another replica, on the same database. */
-  otherReplica: CatalogueRefresher;
+  otherReplica: ReturnType<typeof createCatalogueRefresher>;
   /** Pairs with a partner that a test plays. @returns its id. */
   pairWith(partner: OwnPeer): Promise<string>;
   /** Every line that was logged. */
