@@ -71,8 +71,8 @@ function judge<Row extends DueRow, Facts>(
 }
 
 /**
- * Health of each target after its attempts, if it changed. A failure of our own is not counted, but delays the
- * target.
+ * Health of each target after its attempts, if it changed. A failure of our own is not counted, but delays
+ * the target.
  */
 function changedHealth<Row extends DueRow, Facts>(
   { targetBackoff }: DeliveryKind<Row, Facts>,
