@@ -3,7 +3,7 @@ import type { SealedPart } from '#lib/contracts/submissions.ts';
 import type { ConsentContext } from './context.ts';
 import { shownTexts } from './receipt.ts';
 
-/** An owner's decision about its part, or `expired`: the part, or the decision about it, was not delivered. */
+/** An owner's decision about its part. `expired`: the part or the leader's decision was not delivered. */
 export type OwnerDecision = EventData['io.accord.submission.answered.v1'];
 
 /** States of a part at its owner (docs/federation.md, "Answers at the leader"). */
