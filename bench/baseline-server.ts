@@ -32,8 +32,6 @@ const bus = brokers
 const nowhere = {
   publish: async () => [],
   canLose: false,
-  onTopicLost: () => {},
-  taken: async () => new Map(),
   lingerMs: 0,
   pausedTopics: () => [],
 };

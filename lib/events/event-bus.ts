@@ -89,16 +89,10 @@ export interface EventBus {
   /** Registers a handler, before {@link start}. Replicas of a service share its reader's name. */
   subscribe(topic: Topic, reader: Reader, handler: EventHandler): void;
   /**
-   * Whether acknowledged events can be lost with the broker's storage. They are then kept for a day, and sent
-   * again when {@link onTopicLost} reports that a topic was recreated.
+   * Whether acknowledged events can be lost with the broker's storage. They are then kept for a day, so that
+   * `npm run topics -- --refill` can send them again.
    */
   readonly canLose: boolean;
-  onTopicLost(listener: (topic: Topic) => void): void;
-  /**
-   * How many events each topic has received since it was created; unknown ones are left out. @throws if
-   * unreachable.
-   */
-  taken(topics: readonly Topic[]): Promise<ReadonlyMap<Topic, number>>;
   /** How long a relay should wait for more events, in ms, because sending events one by one is expensive. */
   readonly lingerMs: number;
   /** Starts reading. Does not wait for the broker. */

@@ -63,8 +63,6 @@ export function createInProcessBus(options: Options): EventBus {
   return {
     // An acknowledged event has been applied.
     canLose: false,
-    onTopicLost: () => {},
-    taken: async () => new Map(),
     pausedTopics: () => [],
     lingerMs,
     subscribe: (topic, reader, handler) => void subscriptions.push({ topic, reader, handler }),

@@ -4,7 +4,7 @@ import type { Database } from '#lib/db/database.ts';
 import { sql } from '#lib/db/sql.ts';
 import { parkDeadLetter } from '#lib/events/dead-letters.ts';
 import type { EventBus, OutboundEvent, Topic, Unsent } from '#lib/events/event-bus.ts';
-import { createTopicWatch, finishRows, forgetSent, sendAgain } from '#lib/events/sent-events.ts';
+import { finishRows, forgetSent } from '#lib/events/sent-events.ts';
 import type { Logger } from '#lib/observability/logger.ts';
 import type { EventMetrics } from '#lib/observability/metrics/event-metrics.ts';
 
@@ -22,11 +22,9 @@ export interface OutboxRelay {
 
 interface Parts {
   db: Database;
-  bus: Pick<EventBus, 'publish' | 'canLose' | 'onTopicLost' | 'taken' | 'lingerMs' | 'pausedTopics'>;
+  bus: Pick<EventBus, 'publish' | 'canLose' | 'lingerMs' | 'pausedTopics'>;
   log: Logger;
   metrics?: EventMetrics | undefined;
-  /** How long to wait before the events of a lost topic are sent again. */
-  refillMs?: number;
 }
 
 /** Losing a lease or a removal only makes a relay send rows again; the outbox may fill within seconds. */
@@ -45,11 +43,6 @@ const fullRows = 5;
 const leaseSeconds = 30;
 /** Back-off of rows that could not be sent. */
 const maxBackoffSeconds = 5;
-/**
- * A reader detects a recreated topic because its offset does not exist there. If the topic were full again
- * before the reader polls, it would skip events; so this is longer than readers pause.
- */
-const defaultRefillMs = 20_000;
 const flushMs = 2_000;
 /** For the current batch. */
 const lastBatchMs = 1_000;
@@ -63,9 +56,6 @@ const tidySoonMs = 200;
  */
 export function createOutboxRelay(parts: Parts): OutboxRelay {
   const { db, bus, log } = parts;
-  const refill = createRefill(parts);
-  const watch = createTopicWatch({ ...parts, onLost: refill.wanted });
-  bus.onTopicLost(refill.wanted);
   const loop = createPollLoop({
     look: drain,
     lingerMs: () => bus.lingerMs * Math.min(maxLingerFactor, 1 + sent / fullRows),
@@ -102,7 +92,6 @@ export function createOutboxRelay(parts: Parts): OutboxRelay {
     sent = 0;
     try {
       while (performance.now() < claimsUntil) {
-        await refill.fill();
         const done = await sendBatch();
         // In the loop, because under constant load it does not end.
         await tidy();
@@ -120,37 +109,13 @@ export function createOutboxRelay(parts: Parts): OutboxRelay {
     start() {
       stopped = false;
       loop.start();
-      watch.start();
     },
     wake: loop.wake,
     async stop() {
       if (stopped) return;
       stopped = true;
       claimsUntil = performance.now() + flushMs;
-      await settleWithin(flushMs + lastBatchMs, Promise.all([loop.stop().then(drain), watch.stop()]));
-    },
-  };
-}
-
-/** Sends the events of lost topics again. A pending refill is forgotten only once it is done. */
-function createRefill({ db, refillMs = defaultRefillMs }: Parts) {
-  const lost = new Map<Topic, { at: number; afterMs: number }>();
-  return {
-    wanted: (topic: Topic) => void lost.set(topic, { at: 0, afterMs: refillMs }),
-    async fill(): Promise<void> {
-      for (const [topic, due] of [...lost]) {
-        if (due.at > performance.now()) continue;
-        lost.delete(topic);
-        try {
-          await sendAgain(db, topic, due.afterMs);
-        } catch (error) {
-          lost.set(topic, due);
-          throw error;
-        }
-        // Events sent meanwhile may be skipped as well, by readers that had read little: they are sent again,
-        // too.
-        if (due.afterMs > 0) lost.set(topic, { at: performance.now() + 0.75 * refillMs, afterMs: 0 });
-      }
+      await settleWithin(flushMs + lastBatchMs, loop.stop().then(drain));
     },
   };
 }

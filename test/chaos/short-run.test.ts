@@ -16,7 +16,7 @@ const blows = [
   ['Kafka restarted', 'Redis flushed'],
   ['events carried twice and in another order'],
   ['poison among the events'],
-  ['topic deleted and made again'],
+  ['topic deleted, made again and refilled'],
   ['webhook receiver wrong', 'connections to PostgreSQL cut'],
   ['PostgreSQL killed'],
   ['SIGTERM of transactions'],

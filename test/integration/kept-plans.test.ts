@@ -78,13 +78,9 @@ describe('plans made on an empty queue still use indexes when it has filled', ()
           told += events.length;
           return [];
         },
-        ...{
-          canLose: false,
-          lingerMs: 0,
-          onTopicLost: () => {},
-          taken: async () => new Map(),
-          pausedTopics: () => [],
-        },
+        canLose: false,
+        lingerMs: 0,
+        pausedTopics: () => [],
       },
     });
     relay.start();

@@ -42,6 +42,18 @@ describe.skipIf(!brokers)('npm run topics', () => {
       });
   });
 
+  test.each(['--refil', '--refill accord.nothing', 'accord.consents'])(
+    'rejects the arguments "%s" with its usage, and does nothing',
+    async (args) => {
+      const env = { KAFKA_BROKERS: '127.0.0.1:1' };
+      const { code, errors } = await runCommand('services/topics.ts', args.split(' '), { env });
+      expect({ code, errors }).toEqual({
+        code: 1,
+        errors: expect.stringContaining('Usage: npm run topics [-- --refill [<topic> …]].'),
+      });
+    },
+  );
+
   test('says in a sentence when no broker answers', async () => {
     const env = { KAFKA_BROKERS: '127.0.0.1:1' };
     const { code, errors } = await runCommand('services/topics.ts', [], { env });

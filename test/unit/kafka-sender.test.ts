@@ -6,28 +6,17 @@ import { outbound, sampleEvent } from '../support/samples/sample-events.ts';
 /** A broker that answers each send as the test says. */
 function brokerThat(answer: (subjects: string[]) => Error | undefined) {
   const asked: string[][] = [];
-  const lost = vi.fn();
-  let offset = 0;
   const send = async ({ messages }: { messages: { key: string }[] }) => {
     const subjects = messages.map(({ key }) => key);
     asked.push(subjects);
     const error = answer(subjects);
     if (error) throw error;
-    offset += subjects.length;
-    return [{ partition: 0, baseOffset: String(offset - subjects.length), errorCode: 0 }];
+    return [{ partition: 0, errorCode: 0 }];
   };
   const producer = { connect: async () => {}, disconnect: async () => {}, send };
   const connect = () =>
     ({ kafka: { producer: () => producer }, cut: () => {} }) as unknown as KafkaConnection;
-  return {
-    asked,
-    lost,
-    sender: createSender(connect, 'accord.consents', lost),
-    /** The topic is deleted and made again. */
-    beginAnew() {
-      offset = 0;
-    },
-  };
+  return { asked, sender: createSender(connect, 'accord.consents') };
 }
 
 const tooLarge = () => Object.assign(new Error('too large'), { type: 'MESSAGE_TOO_LARGE' });
@@ -37,7 +26,7 @@ test('a producer does nothing that kafkajs gets wrong, and Kafka acknowledges wi
   const send = vi.fn(async () => []);
   const producer = vi.fn(() => ({ connect: async () => {}, disconnect: async () => {}, send }));
   const connect = () => ({ kafka: { producer }, cut: () => {} }) as unknown as KafkaConnection;
-  expect(await createSender(connect, 'accord.consents', () => {}).send(batchOf('a'))).toEqual([]);
+  expect(await createSender(connect, 'accord.consents').send(batchOf('a'))).toEqual([]);
   expect(producer).toHaveBeenCalledExactlyOnceWith(
     expect.objectContaining({ idempotent: false, maxInFlightRequests: 1, allowAutoTopicCreation: false }),
   );
@@ -76,28 +65,4 @@ test('when the broker goes away meanwhile the rest waits for it together: one by
     events.slice(1).map(({ event }) => [event.id, false]),
   );
   expect(asked).toEqual([['a', 'b', 'c', 'd'], ['a'], ['b']]);
-});
-
-test('a topic that gives out numbers again was lost, which is told once', async () => {
-  const { sender, lost, beginAnew } = brokerThat(() => undefined);
-  await sender.send(batchOf('a', 'b', 'c'));
-  await sender.send(batchOf('d'));
-  expect(lost).not.toHaveBeenCalled();
-  beginAnew();
-  await sender.send(batchOf('e'));
-  await sender.send(batchOf('f'));
-  expect(lost).toHaveBeenCalledOnce();
-});
-
-test('a topic that is there again after it was missing was lost, though none of its numbers is known', async () => {
-  let isMissing = true;
-  const missing = Object.assign(new Error('unknown topic'), { type: 'UNKNOWN_TOPIC_OR_PARTITION' });
-  const { sender, lost } = brokerThat(() => (isMissing ? missing : undefined));
-  const events = batchOf('a');
-  expect(await sender.send(events)).toMatchObject([{ permanent: false }]);
-  expect(lost).not.toHaveBeenCalled();
-  isMissing = false;
-  expect(await sender.send(events)).toEqual([]);
-  expect(await sender.send(batchOf('b'))).toEqual([]);
-  expect(lost).toHaveBeenCalledOnce();
 });

@@ -28,8 +28,6 @@ function startRelay(found: number) {
       ...{
         canLose: false,
         lingerMs: 25,
-        onTopicLost: () => {},
-        taken: async () => new Map(),
         pausedTopics: () => [],
       },
     },

@@ -1,4 +1,4 @@
-import { CompressionTypes, Partitioners, type Producer, type RecordMetadata } from 'kafkajs';
+import { CompressionTypes, Partitioners, type Producer } from 'kafkajs';
 import { backoffMs, settleWithin, within } from '#lib/async/timing.ts';
 import type { OutboundEvent, Topic, Unsent } from '#lib/events/event-bus.ts';
 import type { KafkaConnection } from '#lib/events/kafka/kafka-client.ts';
@@ -20,10 +20,8 @@ const sendMs = 25_000;
  * Not `idempotent`: after a failed send kafkajs reuses sequence numbers for other records, which the broker
  * drops as duplicates. After a failed send the state of the producer is unknown, so the next send uses a new
  * one. Each topic has its own producer, because a producer fails for all its topics while one is missing.
- * @param onLost called when the topic turns out to have been recreated.
  */
-export function createSender(connect: () => KafkaConnection, topic: Topic, onLost: () => void): Sender {
-  const notice = createLossNotice(onLost);
+export function createSender(connect: () => KafkaConnection, topic: Topic): Sender {
   let current: ConnectedProducer | undefined;
   let ended: Promise<void> = Promise.resolve();
 
@@ -38,7 +36,7 @@ export function createSender(connect: () => KafkaConnection, topic: Topic, onLos
     current ??= connectProducer(connect());
     const used = current;
     try {
-      const records = await within(
+      await within(
         sendMs,
         used.ready.then((producer) =>
           producer.send({
@@ -49,9 +47,7 @@ export function createSender(connect: () => KafkaConnection, topic: Topic, onLos
           }),
         ),
       );
-      notice.sent(records);
     } catch (error) {
-      if (isMissing(error)) notice.missing();
       // Concurrent sends may both fail: the second must not drop the new producer.
       if (current === used) void drop();
       throw error;
@@ -109,34 +105,6 @@ function connectProducer({ kafka, cut }: KafkaConnection): ConnectedProducer {
 async function end({ producer, cut }: ConnectedProducer): Promise<void> {
   await settleWithin(disconnectMs, producer.disconnect());
   cut();
-}
-
-/** Detects a recreated topic: it was missing, or a partition assigns offsets that it has assigned before. */
-function createLossNotice(onLost: () => void) {
-  const newest = new Map<number, bigint>();
-  let wasMissing = false;
-  return {
-    missing() {
-      wasMissing = true;
-    },
-    sent(records: readonly RecordMetadata[]) {
-      const offsets = records.map(({ partition, baseOffset = '0' }) => ({
-        partition,
-        offset: BigInt(baseOffset),
-      }));
-      const isAnew =
-        wasMissing || offsets.some(({ partition, offset }) => offset <= (newest.get(partition) ?? -1n));
-      if (isAnew) newest.clear();
-      for (const { partition, offset } of offsets) newest.set(partition, offset);
-      wasMissing = false;
-      if (isAnew) onLost();
-    },
-  };
-}
-
-function isMissing(error: unknown): boolean {
-  if (!(error instanceof Error)) return false;
-  return (error as { type?: string }).type === 'UNKNOWN_TOPIC_OR_PARTITION' || isMissing(error.cause);
 }
 
 /**

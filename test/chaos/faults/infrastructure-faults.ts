@@ -5,6 +5,7 @@ import type { IHeaders, KafkaMessage } from 'kafkajs';
 import type { LocalServer } from '../../../deploy/local/local-server.ts';
 import type { TopicLog } from '../kafka/topic-log.ts';
 import type { Random } from '../random.ts';
+import { waitUntil } from '../wait-until.ts';
 import type { Manner, WebhookReceiver } from '../world/webhook-receiver.ts';
 import { atOnce, type Fault, formAndSubmit } from './fault.ts';
 
@@ -98,10 +99,13 @@ const breaks = 'Kafka';
 /** What happens to events on their way. */
 export function eventFaults({
   log,
+  refill,
   deeds,
   random,
 }: {
   log: TopicLog;
+  /** Runs `npm run topics -- --refill`, as an operator does after the loss of a topic. */
+  refill: () => Promise<void>;
   deeds: TopicDeeds;
   random: Random;
 }): Fault[] {
@@ -125,7 +129,10 @@ export function eventFaults({
       deeds.poison.push(...messages.map(({ headers }) => headers.ce_id));
       await log.write(messages);
     }),
-    fault('topic deleted and made again', log.deleteAndMake),
+    fault('topic deleted, made again and refilled', async () => {
+      await log.deleteAndMake();
+      await waitUntil('the topic is refilled', () => refill().then(() => true));
+    }),
   ];
 }
 

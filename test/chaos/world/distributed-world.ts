@@ -85,6 +85,7 @@ async function buildWorld(
   receiver.expect(await subscribe(baseUrl, headers, receiver.url));
   const deeds: TopicDeeds = { poison: [] };
   const log = createTopicLog({ brokers: kafka.address, topic: consents });
+  const refill = () => runTool(['services/topics.ts', '--refill', consents], environment, bug);
   const services = replicas.map(({ process }) => process);
   return {
     baseUrl,
@@ -96,7 +97,7 @@ async function buildWorld(
       ...serverFaults('Kafka', kafka),
       ...redisFaults(redis),
       ...webhookFaults(receiver),
-      ...eventFaults({ log, deeds, random }),
+      ...eventFaults({ log, refill, deeds, random }),
     ],
     async gather() {
       const { directUrl } = database;
