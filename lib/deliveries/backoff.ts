@@ -1,3 +1,5 @@
+import { backoffMs } from '#lib/async/timing.ts';
+
 /**
  * Returns the wait before the next attempt in milliseconds; undefined if there is no further attempt.
  * @param attempts made so far, 1 or more. @param random in [0, 1).
@@ -21,7 +23,7 @@ export function listedBackoff({ waitsMs, jitter }: { waitsMs: readonly number[];
  */
 export function exponentialBackoff({ minMs, maxMs }: { minMs: number; maxMs: number }) {
   return (attempts: number, random: number): number => {
-    const bound = Math.min(maxMs, minMs * 2 ** Math.min(attempts, 30));
+    const bound = backoffMs(attempts + 1, { minMs, maxMs });
     return Math.round(minMs + (bound - minMs) * random);
   };
 }

@@ -1,5 +1,6 @@
 import { type Adapter, type AdapterPayload, type ClientMetadata, errors } from 'oidc-provider';
 import type { Database } from '#lib/db/database.ts';
+import { isStorable } from '#lib/json/check-json.ts';
 import { type ClientRow, findClient } from '../queries/clients.ts';
 import * as items from '../queries/issuer-items.ts';
 
@@ -65,7 +66,7 @@ function itemAdapter(db: Database, model: string): Adapter {
     upsert: (id, payload, ttlSeconds = 0) =>
       items.upsertItem(db, { model, id, payload: payload as items.ItemPayload, ttlSeconds }),
     // PostgreSQL cannot store NUL, so no item has such an id.
-    find: async (id) => (id.includes('\0') ? undefined : present(await items.findItem(db, model, id))),
+    find: async (id) => (isStorable(id) ? present(await items.findItem(db, model, id)) : undefined),
     findByUid: async (uid) => present(await items.findItemByUid(db, model, uid)),
     findByUserCode: async () => undefined,
     async consume(id) {
