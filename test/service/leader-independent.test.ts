@@ -181,7 +181,7 @@ describe('what becomes of a part', () => {
       submission: sid,
     } as never);
     expect((await here.followersOf(made)).followers[0]).toMatchObject({ state: 'SENDING' });
-    expect(here.logs()).toContain('peer decided about a part that is not its own');
+    expect(here.logs()).toContain('peer gave a verdict on a part that is not its own');
   });
 
   it('that could not be delivered in time is dropped', async () => {

@@ -8,13 +8,13 @@ it('A day that is counted in two parts is one day, and elements come in the orde
     { ...day, count: 2 },
     { ...day, count: 3 },
   ];
-  const decision = { date: day.date, type: 'processing' as const, decision: 'accepted' as const };
-  const decided = [
-    { ...decision, key: 'b', count: 1 },
-    { ...decision, key: 'a', count: 4 },
-    { ...decision, key: 'b', count: 2 },
+  const given = { date: day.date, type: 'processing' as const, answer: 'accepted' as const };
+  const answered = [
+    { ...given, key: 'b', count: 1 },
+    { ...given, key: 'a', count: 4 },
+    { ...given, key: 'b', count: 2 },
   ];
-  const { states, elements, days } = composeStats(counted, decided);
+  const { states, elements, days } = composeStats(counted, answered);
   expect(states.COMMITTED).toBe(5);
   expect(elements).toEqual([
     { key: 'a', type: 'processing', accepted: 4, refused: 0 },

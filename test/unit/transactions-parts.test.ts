@@ -1,20 +1,16 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import {
-  applyDecision,
-  type OwnerDecision,
-  type PartState,
-} from '../../services/transactions/domain/part.ts';
+import { applyVerdict, type OwnerVerdict, type PartState } from '../../services/transactions/domain/part.ts';
 import { createRecentDatabaseTime } from '../../services/transactions/domain/peer-part.ts';
 
 const states: PartState[] = ['SENDING', 'HELD', 'ACCEPTED', 'REFUSED', 'DROPPED'];
-const verdicts: OwnerDecision['verdict'][] = ['committed', 'held', 'rolledback', 'refused', 'expired'];
+const verdicts: OwnerVerdict['verdict'][] = ['committed', 'held', 'rolledback', 'refused', 'expired'];
 
 describe('a part at its owner', () => {
-  it('changes its state by the decision of its owner only', () => {
+  it('changes its state by the verdict of its owner only', () => {
     const moves = states.flatMap((state) =>
       verdicts.flatMap((verdict) => {
-        const next = applyDecision({ state, mode: 'commit' }, { verdict });
+        const next = applyVerdict({ state, mode: 'commit' }, { verdict });
         return next ? [`${state} ${verdict} ${next.state}`] : [];
       }),
     );
@@ -33,17 +29,17 @@ describe('a part at its owner', () => {
 
   it('with mode hold is HELD when its owner says `committed`', () => {
     const part = { state: 'SENDING', mode: 'hold' } as const;
-    expect(applyDecision(part, { verdict: 'committed' })).toEqual({ state: 'HELD', reason: null });
+    expect(applyVerdict(part, { verdict: 'committed' })).toEqual({ state: 'HELD', reason: null });
   });
 
   it('changes at most three times and has a reason exactly if it is refused or dropped', () => {
-    const decisions = fc.array(fc.constantFrom(...verdicts));
+    const sequences = fc.array(fc.constantFrom(...verdicts));
     fc.assert(
-      fc.property(decisions, fc.constantFrom('commit', 'hold' as const), (decided, mode) => {
+      fc.property(sequences, fc.constantFrom('commit', 'hold' as const), (sequence, mode) => {
         let state: PartState = 'SENDING';
         let moves = 0;
-        for (const verdict of decided) {
-          const next = applyDecision({ state, mode: mode as 'hold' }, { verdict });
+        for (const verdict of sequence) {
+          const next = applyVerdict({ state, mode: mode as 'hold' }, { verdict });
           if (!next) continue;
           expect(next.reason !== null).toBe(next.state === 'REFUSED' || next.state === 'DROPPED');
           state = next.state;

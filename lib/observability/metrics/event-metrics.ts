@@ -117,16 +117,16 @@ export function createPeerMetrics(registers: Registry[]): PeerMetrics {
 
 /** Parts that peers sent. Never which peer. */
 export interface SubmissionMetrics {
-  /** A part was decided for the first time, or refused because it was sent before with other content. */
-  judged(said: { verdict: string; reason?: string | null }): void;
+  /** A part got its first verdict, or refused because it was sent before with other content. */
+  countVerdict(given: { verdict: string; reason?: string | null }): void;
 }
 
 export function createSubmissionMetrics(registers: Registry[]): SubmissionMetrics {
   const verdicts = new Counter({
     name: 'accord_submissions_total',
-    help: 'Parts of submissions from peers, by decision.',
+    help: 'Parts of submissions from peers, by verdict.',
     labelNames: ['verdict', 'reason'],
     registers,
   });
-  return { judged: ({ verdict, reason }) => verdicts.inc({ verdict, reason: reason ?? '' }) };
+  return { countVerdict: ({ verdict, reason }) => verdicts.inc({ verdict, reason: reason ?? '' }) };
 }

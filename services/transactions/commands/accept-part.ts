@@ -10,7 +10,7 @@ import type { SubmissionMetrics } from '#lib/observability/metrics/event-metrics
 import { composeCommitment, type ValidCheck } from '../domain/commitment.ts';
 import { deliveryDeadline } from '../domain/part.ts';
 import {
-  openPart,
+  decryptReceivedPart,
   peerTransaction,
   type ReceivedPart,
   type RecentDatabaseTime,
@@ -25,7 +25,7 @@ import {
   readVerdict,
   type StoredVerdict,
 } from '../queries/peer-parts.ts';
-import { commitAnswers, type SubmitDependencies } from './submit-answers.ts';
+import { type SubmitDependencies, storeAnswers } from './submit-answers.ts';
 
 export interface AcceptDependencies extends SubmitDependencies {
   db: Database;
@@ -39,15 +39,15 @@ export interface AcceptDependencies extends SubmitDependencies {
 
 /** A valid part: the transaction to create and its answers. */
 interface ValidPart {
-  fresh: NewTransaction;
+  transaction: NewTransaction;
   check: ValidCheck;
 }
 
 /**
- * Decides about a part that a peer sent: opens it, checks it by this instance's own rules, and stores
- * transaction, records, receipt and verdict in one COMMIT (docs/federation.md, "Answers at their owner").
+ * Gives the verdict on a part that a peer sent: decrypts it, checks it by this instance's own rules, and
+ * stores transaction, records, receipt and verdict in one COMMIT (docs/federation.md, "Answers at their owner").
  * Idempotent: a part that arrives again gets its first verdict.
- * @throws Failure `unavailable`: nothing is decided.
+ * @throws Failure `unavailable`: there is no verdict yet.
  */
 export async function acceptPart(
   dependencies: AcceptDependencies,
@@ -60,10 +60,10 @@ export async function acceptPart(
     const { now, known } = await readVerdict(db, key);
     if (known) return repeatVerdict(dependencies, received, known);
     recentTime.set(now);
-    stored = await store(dependencies, received, await judge(dependencies, received, now), { now });
+    stored = await store(dependencies, received, await checkPart(dependencies, received, now), { now });
   }
   if (stored) {
-    metrics?.judged(stored);
+    metrics?.countVerdict(stored);
     wake();
     return stored;
   }
@@ -84,9 +84,9 @@ async function storeAtOnce(
   const now = dependencies.recentTime.now();
   if (!now || received.submission.mode === 'hold') return undefined;
   // Errors of forms are ignored here: the part may have a verdict already.
-  const judged = await judge(dependencies, received, now).catch(() => undefined);
-  if (!judged || 'refused' in judged) return undefined;
-  return store(dependencies, received, judged, { now, maxSkewSeconds: 1 });
+  const checked = await checkPart(dependencies, received, now).catch(() => undefined);
+  if (!checked || 'refused' in checked) return undefined;
+  return store(dependencies, received, checked, { now, maxSkewSeconds: 1 });
 }
 
 /** The first verdict stands if the content is the same. */
@@ -102,7 +102,7 @@ function repeatVerdict(
     id: sid,
     address: peer.url,
   });
-  metrics?.judged(conflict);
+  metrics?.countVerdict(conflict);
   return conflict;
 }
 
@@ -110,20 +110,20 @@ export function presentVerdict({ verdict, reason, transaction }: StoredVerdict):
   return { verdict, ...(reason && { reason }), ...(transaction && { id: transaction }) };
 }
 
-async function judge(
+async function checkPart(
   { forms, sealingKeys }: AcceptDependencies,
   received: ReceivedPart,
   now: Date,
 ): Promise<ValidPart | { refused: RefusalReason }> {
-  const content = openPart(received, { keys: sealingKeys, now });
+  const content = decryptReceivedPart(received, { keys: sealingKeys, now });
   if (!content) return { refused: 'seal' };
   const { language, info, elements, answers } = content;
   const check = await forms.checkSubmission({ peer: received.peer.id, language, info, elements, answers });
   if (check.outcome === 'refused') return { refused: check.reason };
   // `element/<type>/<key>/<serial>`, as checked by forms.
   const keys = elements.map((identifier) => identifier.split('/')[2] as string);
-  const fresh = peerTransaction(received, { info: check.info.entry.key, elements: keys });
-  return fresh ? { fresh, check: { ...check, parts: [] } } : { refused: 'invalid' };
+  const transaction = peerTransaction(received, { info: check.info.entry.key, elements: keys });
+  return transaction ? { transaction, check: { ...check, parts: [] } } : { refused: 'invalid' };
 }
 
 interface StoringTime {
@@ -136,7 +136,7 @@ interface StoringTime {
 async function store(
   dependencies: AcceptDependencies,
   received: ReceivedPart,
-  judged: ValidPart | { refused: RefusalReason },
+  checked: ValidPart | { refused: RefusalReason },
   time: StoringTime,
 ): Promise<SubmissionVerdict | undefined> {
   const { db } = dependencies;
@@ -145,18 +145,23 @@ async function store(
   const digest = Buffer.from(received.digest, 'base64url');
   let verdict: StoredVerdict & { digest: Buffer };
   let isStored: boolean;
-  if ('refused' in judged) {
+  if ('refused' in checked) {
     // Refusals must be stored, so that a repeated part gets the same verdict.
     if (await isFull(db, peer.url, 'refused'))
       throw fail('unavailable', 'Too many parts of this peer were refused. Try again later.', {
         headers: { 'Retry-After': '3600' },
       });
-    verdict = { digest, verdict: 'refused', reason: judged.refused, transaction: null };
+    verdict = { digest, verdict: 'refused', reason: checked.refused, transaction: null };
     isStored = await insertVerdict(db, key, verdict);
   } else {
     const isHold = submission.mode === 'hold';
-    verdict = { digest, verdict: isHold ? 'held' : 'committed', reason: null, transaction: judged.fresh.id };
-    const accepted = { key, verdict, received, part: judged };
+    verdict = {
+      digest,
+      verdict: isHold ? 'held' : 'committed',
+      reason: null,
+      transaction: checked.transaction.id,
+    };
+    const accepted = { key, verdict, received, part: checked };
     isStored = isHold
       ? await db.withTransaction((tx) => holdPart(dependencies, tx, accepted))
       : await commitPart(dependencies, accepted, time);
@@ -187,7 +192,7 @@ async function commitPart(
 ): Promise<boolean> {
   const { db, recentTime, instance, signReceipt } = dependencies;
   const { key, verdict, part } = accepted;
-  const created = createdTransaction(part.fresh, now);
+  const created = createdTransaction(part.transaction, now);
   const facts = factsOf(accepted, { transaction: created, now });
   const { commitment, body } = composeCommitment(facts, dependencies);
   const receipt = { body, jws: signReceipt(body) };
@@ -208,9 +213,9 @@ async function holdPart(
   const { key, verdict, part } = accepted;
   const { baseUrl: source } = dependencies.instance;
   if (!(await insertVerdict(tx, key, verdict))) return false;
-  const read = await insertTransaction(tx, part.fresh, source);
+  const read = await insertTransaction(tx, part.transaction, source);
   const holdUntil = deliveryDeadline({ peerCommit: 'together' }, read.now);
-  const stored = await commitAnswers(
+  const stored = await storeAnswers(
     { ...dependencies, db: tx, wake() {} },
     factsOf(accepted, read),
     holdUntil,

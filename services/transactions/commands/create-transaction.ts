@@ -81,8 +81,8 @@ export async function createTransaction(
   const { baseUrl: source } = instance;
   const { layout, active } = await forms.resolveLayout(layoutReference(context));
   const digest = contextDigest(context, layout, active);
-  const fresh = newTransaction(context, layout, principal);
-  const inserted = await insertClaiming(db, digest, fresh, source);
+  const transaction = newTransaction(context, layout, principal);
+  const inserted = await insertClaiming(db, digest, transaction, source);
   if (inserted) {
     wake();
     return { ...inserted, created: true };
@@ -90,7 +90,11 @@ export async function createTransaction(
   const existing = await readClaimed(db, digest);
   if (existing && (await isReusable(db, existing, active))) return { ...existing, created: false };
   const decided = await db.withTransaction((tx) =>
-    reuseOrCreate(tx, digest, { fresh, source, isUsable: (claimed) => isReusable(tx, claimed, active) }),
+    reuseOrCreate(tx, digest, {
+      transaction,
+      source,
+      isUsable: (claimed) => isReusable(tx, claimed, active),
+    }),
   );
   if (decided.created) wake();
   return decided;
@@ -101,16 +105,20 @@ export async function reuseOrCreate(
   tx: Queries,
   digest: Buffer,
   {
-    fresh,
+    transaction,
     source,
     isUsable,
-  }: { fresh: NewTransaction; source: string; isUsable: (claimed: ReadTransaction) => Promise<boolean> },
+  }: {
+    transaction: NewTransaction;
+    source: string;
+    isUsable: (claimed: ReadTransaction) => Promise<boolean>;
+  },
 ): Promise<ReadTransaction & { created: boolean }> {
   await lockClaim(tx, digest);
   const claimed = await readClaimed(tx, digest);
   if (claimed && (await isUsable(claimed))) return { ...claimed, created: false };
-  const created = await insertTransaction(tx, fresh, source);
-  await repointClaim(tx, digest, fresh.id);
+  const created = await insertTransaction(tx, transaction, source);
+  await repointClaim(tx, digest, transaction.id);
   return { ...created, created: true };
 }
 

@@ -14,12 +14,12 @@ import { type AcceptDependencies, presentVerdict } from './accept-part.ts';
 import { confirmSubmission } from './submit-answers.ts';
 
 /** A part on which the leader decided before it arrived; it is refused when it does. */
-const neverCame: StoredVerdict = { digest: null, verdict: 'rolledback', reason: null, transaction: null };
+const notReceived: StoredVerdict = { digest: null, verdict: 'rolledback', reason: null, transaction: null };
 
 /**
  * Applies the leader's decision to a part that is held. The first decision stands (docs/federation.md,
  * "Answers at their owner").
- * @throws Failure `unavailable`: nothing is decided.
+ * @throws Failure `unavailable`: the decision is not applied.
  */
 export async function decidePart(
   dependencies: AcceptDependencies,
@@ -30,16 +30,16 @@ export async function decidePart(
   const decided = await db.withTransaction(async (tx) => {
     const before = await lockVerdict(tx, key);
     // At the limit the verdict is not stored. If the part arrives later, it is held and its leader is asked.
-    if (!before && (await isFull(tx, key.peer, 'neverCame'))) return { ...neverCame, changed: false };
+    if (!before && (await isFull(tx, key.peer, 'notReceived'))) return { ...notReceived, changed: false };
     // Waits for a database transaction that stores or decides the same part.
-    if (!before && (await insertVerdict(tx, key, neverCame))) return { ...neverCame, changed: true };
+    if (!before && (await insertVerdict(tx, key, notReceived))) return { ...notReceived, changed: true };
     const known = before ?? ((await lockVerdict(tx, key)) as StoredVerdict);
     if (known.verdict !== 'held' || known.transaction === null) return { ...known, changed: false };
     const verdict = await decide(dependencies, tx, { key, transaction: known.transaction, decision });
     return { ...known, verdict, changed: true };
   });
   if (decided.changed) {
-    metrics?.judged(decided);
+    metrics?.countVerdict(decided);
     wake();
   }
   return presentVerdict(decided);

@@ -136,8 +136,8 @@ async function* walkSubjects(
     const bySubject = Map.groupBy(answers, ({ stored }) => stored.subject);
     for (const candidate of batch) {
       const records = bySubject.get(candidate.subject) ?? [];
-      const place = records.find(({ stored }) => leading.some((condition) => matches(stored, condition)));
-      if (place?.stored.id !== candidate.id) continue;
+      const newest = records.find(({ stored }) => leading.some((condition) => matches(stored, condition)));
+      if (newest?.stored.id !== candidate.id) continue;
       const isMet = (condition: Condition) => records.some(({ stored }) => matches(stored, condition));
       if (operator === 'AND' && !conditions.every(isMet)) continue;
       const matching = records.filter(({ stored }) =>

@@ -84,7 +84,7 @@ export async function submitAnswers(
     const check = await checkSubmission(dependencies, read, submission);
     if (check.outcome !== 'valid') return { outcome: 'rejected', read, check };
     const answersDigest = digests.of(answers, check.parts.length > 0, noticesIn(check));
-    const stored = await commitAnswers(dependencies, { read, check, answersDigest, principal, comment });
+    const stored = await storeAnswers(dependencies, { read, check, answersDigest, principal, comment });
     if (stored) return { outcome: 'stored', read: { transaction: stored, now: read.now } };
   }
   throw transactionBusy();
@@ -150,7 +150,7 @@ export async function hiddenKeys(
  * `holdUntil`, or if all owners must hold their parts first, records are PENDING and there is no receipt yet.
  * @returns undefined if the transaction has changed since it was read.
  */
-export async function commitAnswers(
+export async function storeAnswers(
   dependencies: SubmitDependencies,
   facts: CommitmentFacts,
   holdUntil?: Date,

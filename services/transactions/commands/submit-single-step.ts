@@ -11,10 +11,10 @@ import { insertClaiming } from '../queries/create-transaction.ts';
 import { readNow } from '../queries/transactions.ts';
 import { isReusable, readContext, reuseOrCreate } from './create-transaction.ts';
 import {
-  commitAnswers,
   hiddenKeys,
   noticesIn,
   type SubmitDependencies,
+  storeAnswers,
   transactionBusy,
 } from './submit-answers.ts';
 
@@ -57,7 +57,7 @@ export async function submitSingleStep(
   const answersDigest = digests.of(given, check.parts.length > 0, notices);
   const isSame = (digest: Buffer) => digests.isOf(digest, given) || digests.isOf(digest, given, notices);
   const digest = contextDigest(context, layout, active);
-  const fresh = newTransaction(context, layout, principal);
+  const transaction = newTransaction(context, layout, principal);
   const source = instance.baseUrl;
   const submitted = await db.withTransaction(async (tx) => {
     // An open transaction of an equal context is answered; one with the same answers is returned.
@@ -66,10 +66,10 @@ export async function submitSingleStep(
       const { answersDigest: earlier } = claimed.transaction;
       return earlier !== null && isSame(earlier) && isReusable(tx, claimed, active);
     };
-    const inserted = await insertClaiming(tx, digest, fresh, source);
-    const read = inserted ?? (await reuseOrCreate(tx, digest, { fresh, source, isUsable }));
+    const inserted = await insertClaiming(tx, digest, transaction, source);
+    const read = inserted ?? (await reuseOrCreate(tx, digest, { transaction, source, isUsable }));
     if (read.transaction.state !== 'CREATED') return { ...read, created: false };
-    const committed = await commitAnswers(
+    const committed = await storeAnswers(
       { ...dependencies, db: tx, wake() {} },
       { read, check, answersDigest, principal, comment },
     );

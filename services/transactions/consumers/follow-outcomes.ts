@@ -4,15 +4,15 @@ import { type EventBus, sharedReader } from '#lib/events/event-bus.ts';
 import { applyOnce } from '#lib/events/inbox.ts';
 import type { Logger } from '#lib/observability/logger.ts';
 import { confirmSubmission, type SubmitDependencies } from '../commands/submit-answers.ts';
-import { applyDecision, movesOfCommitted, type OwnerDecision } from '../domain/part.ts';
+import { applyVerdict, movesAfterCommit, type OwnerVerdict } from '../domain/part.ts';
 import { stateAt } from '../domain/transaction.ts';
 import { rollBack } from '../queries/change-state.ts';
-import { createLateDecisions, type LateDecisions } from '../queries/committed-parts.ts';
+import { createLateVerdictWriter, type WriteLateVerdict } from '../queries/late-verdicts.ts';
 import {
   changePart,
   lockTransactionOf,
   type PartOfTransaction,
-  readHolding,
+  readHeld,
   readPart,
   releaseCommit,
 } from '../queries/parts.ts';
@@ -24,62 +24,62 @@ export type OutcomeDependencies = Pick<SubmitDependencies, 'instance' | 'signRec
   log: Logger;
   /** The name under which events are noted as applied. */
   consumer: string;
-  applyLate: LateDecisions;
+  writeLate: WriteLateVerdict;
 };
 
-/** Subscribes to the decisions of owners about the parts that they were sent. */
+/** Subscribes to the owners' verdicts on the parts that they were sent. */
 export function followOutcomes({
   bus,
   ...dependencies
-}: Omit<OutcomeDependencies, 'consumer' | 'applyLate'> & { bus: EventBus }): void {
+}: Omit<OutcomeDependencies, 'consumer' | 'writeLate'> & { bus: EventBus }): void {
   const { db, instance } = dependencies;
-  const applyLate = createLateDecisions(db, { consumer, source: instance.baseUrl });
+  const writeLate = createLateVerdictWriter(db, { consumer, source: instance.baseUrl });
   bus.subscribe('accord.peer-outcomes', sharedReader({ name: consumer, db }), ({ id, data }) =>
-    applyOutcome({ ...dependencies, consumer, applyLate }, { eventId: id, decision: data as OwnerDecision }),
+    applyOutcome({ ...dependencies, consumer, writeLate }, { eventId: id, verdict: data as OwnerVerdict }),
   );
 }
 
 /**
- * Applies an owner's decision to its part and, under `together`, to the transaction. Idempotent by event id.
+ * Applies an owner's verdict to its part and, under `together`, to the transaction. Idempotent by event id.
  */
 export async function applyOutcome(
   dependencies: OutcomeDependencies,
-  { eventId, decision }: { eventId: string; decision: OwnerDecision },
+  { eventId, verdict }: { eventId: string; verdict: OwnerVerdict },
 ): Promise<void> {
-  const { db, wake, consumer, applyLate } = dependencies;
-  const { submission: sid, peer: location, id: remoteId, verdict } = decision;
+  const { db, wake, consumer, writeLate } = dependencies;
+  const { submission: sid, peer: location, id: remoteId } = verdict;
   // An owner that holds its part is sent a decision, which the fast path does not do.
   const late =
-    verdict === 'held'
+    verdict.verdict === 'held'
       ? undefined
-      : await applyLate({ eventId, sid, location, remoteId, moves: movesOfCommitted(decision) });
+      : await writeLate({ eventId, sid, location, remoteId, moves: movesAfterCommit(verdict) });
   const changed = late?.applied
     ? late.changed
     : await db.withTransaction((tx) =>
-        applyOnce(tx, { consumer, eventId }, () => apply(dependencies, tx, decision)),
+        applyOnce(tx, { consumer, eventId }, () => apply(dependencies, tx, verdict)),
       );
   if (changed) wake();
 }
 
-async function apply(dependencies: OutcomeDependencies, tx: Queries, decision: OwnerDecision): Promise<void> {
+async function apply(dependencies: OutcomeDependencies, tx: Queries, verdict: OwnerVerdict): Promise<void> {
   const { instance, log } = dependencies;
-  const { submission: sid, peer } = decision;
-  // Decisions about one transaction are applied one after the other, so that the last one sees all others.
+  const { submission: sid, peer } = verdict;
+  // Verdicts on one transaction are applied one after the other, so that the last one sees all others.
   await lockTransactionOf(tx, sid);
   const part = await readPart(tx, sid);
   if (part?.location !== peer) {
-    log.warn('peer decided about a part that is not its own; ignored', { id: sid, address: peer });
+    log.warn('peer gave a verdict on a part that is not its own; ignored', { id: sid, address: peer });
     return;
   }
-  const move = applyDecision(part, decision);
+  const move = applyVerdict(part, verdict);
   if (!move) return;
   if (part.state === 'DROPPED')
     log.error('peer committed a part that was taken back; it is in force there', { id: sid, address: peer });
-  await changePart(tx, { sid, ...move, remoteId: decision.id }, instance.baseUrl);
+  await changePart(tx, { sid, ...move, remoteId: verdict.id }, instance.baseUrl);
   await settle(dependencies, tx, part, move.state === 'HELD');
 }
 
-/** Commits a waiting transaction when all parts are held; rolls it back when one is lost. */
+/** Commits a waiting transaction when all parts are held; rolls it back when one has failed. */
 async function settle(
   dependencies: OutcomeDependencies,
   tx: Queries,
@@ -93,9 +93,9 @@ async function settle(
     if (isHeld) await releaseCommit(tx, part, source);
     return;
   }
-  const { all, lost } = await readHolding(tx, id);
-  const isOver = lost || stateAt(part.transaction, part.now) !== 'SUBMITTED';
-  if (!isOver && !all) return;
+  const { allHeld, anyFailed } = await readHeld(tx, id);
+  const isOver = anyFailed || stateAt(part.transaction, part.now) !== 'SUBMITTED';
+  if (!isOver && !allHeld) return;
   if (isOver || !(await confirmSubmission(tx, dependencies, id)))
     await rollBack(tx, sql`SELECT ${id}::text`, source);
 }

@@ -3,12 +3,12 @@ import type { SealedPart } from '#lib/contracts/submissions.ts';
 import type { ConsentContext } from './context.ts';
 import { shownTexts } from './receipt.ts';
 
-/** An owner's decision about its part. `expired`: the part or the leader's decision was not delivered. */
-export type OwnerDecision = EventData['io.accord.submission.answered.v1'];
+/** An owner's verdict on its part. `expired`: the part or the leader's decision was not delivered. */
+export type OwnerVerdict = EventData['io.accord.submission.answered.v1'];
 
 /** States of a part at its owner (docs/federation.md, "Answers at the leader"). */
 export type PartState = 'SENDING' | 'HELD' | 'ACCEPTED' | 'REFUSED' | 'DROPPED';
-export type DecidedState = Exclude<PartState, 'SENDING'>;
+export type VerdictState = Exclude<PartState, 'SENDING'>;
 
 /** Texts as they were shown, without an answer. */
 export interface ShownTexts {
@@ -64,8 +64,8 @@ export function composeParts(
   }));
 }
 
-/** The state that each decision leads to; decisions that are absent for a state change nothing. */
-const moves: Readonly<Record<PartState, Partial<Record<OwnerDecision['verdict'], DecidedState>>>> = {
+/** The state that each verdict leads to; verdicts that are absent for a state change nothing. */
+const moves: Readonly<Record<PartState, Partial<Record<OwnerVerdict['verdict'], VerdictState>>>> = {
   SENDING: {
     committed: 'ACCEPTED',
     held: 'HELD',
@@ -81,14 +81,14 @@ const moves: Readonly<Record<PartState, Partial<Record<OwnerDecision['verdict'],
 };
 
 /**
- * The state of a part after its owner's decision. With mode `hold`, `committed` only makes it HELD: it waits
+ * The state of a part after its owner's verdict. With mode `hold`, `committed` only makes it HELD: it waits
  * for the other parts. A DROPPED one becomes ACCEPTED, because its answers are in force at the owner.
  * @returns undefined if nothing changes.
  */
-export function applyDecision(
+export function applyVerdict(
   { state, mode }: Pick<Part, 'state' | 'mode'>,
-  { verdict, reason }: Pick<OwnerDecision, 'verdict' | 'reason'>,
-): { state: DecidedState; reason: string | null } | undefined {
+  { verdict, reason }: Pick<OwnerVerdict, 'verdict' | 'reason'>,
+): { state: VerdictState; reason: string | null } | undefined {
   const isHold = mode === 'hold' && verdict === 'committed';
   const early = isHold && state === 'SENDING';
   const late = isHold && state === 'DROPPED';
@@ -98,12 +98,12 @@ export function applyDecision(
   return { state: next, reason: next === 'REFUSED' ? (reason ?? 'decided') : null };
 }
 
-/** What a decision does to a part of a committed transaction, for each state of the part. */
-export function movesOfCommitted(
-  decision: Pick<OwnerDecision, 'verdict' | 'reason'>,
-): { from: PartState; state: DecidedState; reason: string | null }[] {
+/** What a verdict does to a part of a committed transaction, for each state of the part. */
+export function movesAfterCommit(
+  verdict: Pick<OwnerVerdict, 'verdict' | 'reason'>,
+): { from: PartState; state: VerdictState; reason: string | null }[] {
   return (Object.keys(moves) as PartState[]).flatMap((from) => {
-    const move = applyDecision({ state: from, mode: 'commit' }, decision);
+    const move = applyVerdict({ state: from, mode: 'commit' }, verdict);
     return move ? [{ from, ...move }] : [];
   });
 }

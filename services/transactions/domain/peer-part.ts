@@ -22,7 +22,7 @@ export interface ReceivedPart {
  * (docs/federation.md, "Answers at their owner").
  * @returns undefined if it cannot be opened or does not match.
  */
-export function openPart(
+export function decryptReceivedPart(
   { peer, sid, submission }: ReceivedPart,
   { keys, now }: { keys: readonly PrivateKey[]; now: Date },
 ): SealedContent | undefined {
@@ -92,10 +92,10 @@ const defaultLayout: Omit<PinnedLayout, 'info' | 'elements'> = {
 function readText(text: string, most: number, prefix = ''): string | undefined {
   const own = parseText({ value: text, pointer: '' }, most);
   if (isFault(own)) return undefined;
-  const whole = parseText({ value: `${prefix}${own}`, pointer: '' }, most);
-  if (isFault(whole) || !isStorable(whole)) return undefined;
+  const prefixed = parseText({ value: `${prefix}${own}`, pointer: '' }, most);
+  if (isFault(prefixed) || !isStorable(prefixed)) return undefined;
   // A combining mark at the start would merge with the last letter of the prefix.
-  return whole.startsWith(prefix.trimStart()) ? whole : undefined;
+  return prefixed.startsWith(prefix.trimStart()) ? prefixed : undefined;
 }
 
 /** The database's time, estimated from one read a moment ago; the statement that uses it must verify it. */

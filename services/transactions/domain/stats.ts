@@ -7,29 +7,29 @@ export interface StateCount {
   count: number;
 }
 
-/** Decisions in transactions created on one day. */
-export interface DecisionCount {
+/** Answers in transactions created on one day. */
+export interface AnswerCount {
   date: string;
   key: string;
   type: 'processing' | 'conditions';
-  decision: 'accepted' | 'refused';
+  answer: 'accepted' | 'refused';
   count: number;
 }
 
-interface Decisions {
+interface AnswerTotals {
   accepted: number;
   refused: number;
 }
 
-/** Transactions by state; decisions by element and by day. */
+/** Transactions by state; answers by element and by day. */
 export interface Stats {
   states: Record<State, number>;
-  elements: (Pick<DecisionCount, 'key' | 'type'> & Decisions)[];
-  days: ({ date: string; created: number; committed: number } & Decisions)[];
+  elements: (Pick<AnswerCount, 'key' | 'type'> & AnswerTotals)[];
+  days: ({ date: string; created: number; committed: number } & AnswerTotals)[];
 }
 
 /** Adds counts up. A day may occur several times; days without transactions are included. */
-export function composeStats(counted: readonly StateCount[], decided: readonly DecisionCount[]): Stats {
+export function composeStats(counted: readonly StateCount[], answered: readonly AnswerCount[]): Stats {
   const byState = Object.fromEntries(states.map((state) => [state, 0])) as Stats['states'];
   const days = new Map<string, Stats['days'][number]>();
   const elements = new Map<string, Stats['elements'][number]>();
@@ -41,12 +41,12 @@ export function composeStats(counted: readonly StateCount[], decided: readonly D
     day.created += count;
     if (state === 'COMMITTED') day.committed += count;
   }
-  for (const { date, key, type, decision, count } of decided) {
+  for (const { date, key, type, answer, count } of answered) {
     const element = elements.get(key) ?? { key, type, accepted: 0, refused: 0 };
     elements.set(key, element);
-    element[decision] += count;
+    element[answer] += count;
     const day = days.get(date);
-    if (day) day[decision] += count;
+    if (day) day[answer] += count;
   }
   const byKey = [...elements.values()].sort((one, other) => (one.key < other.key ? -1 : 1));
   return { states: byState, elements: byKey, days: [...days.values()] };

@@ -1,9 +1,9 @@
 import type { Queries } from '#lib/db/database.ts';
 import { type Fault, fail } from '#lib/errors/fail.ts';
 import type { Handlers, OperationInput } from '#lib/http/operation.ts';
-import { composeStats, type DecisionCount, type StateCount, splitPeriod } from '../domain/stats.ts';
+import { type AnswerCount, composeStats, type StateCount, splitPeriod } from '../domain/stats.ts';
 import { invalid } from '../domain/values.ts';
-import { countDecisions, countStates, type StatsPeriod } from '../queries/stats.ts';
+import { countAnswers, countStates, type StatsPeriod } from '../queries/stats.ts';
 import { readNow } from '../queries/transactions.ts';
 import { readTime } from './filters.ts';
 import type { Dependencies } from './handlers.ts';
@@ -18,12 +18,12 @@ export function statsHandlers({ db, instance: { timeZone } }: Dependencies): Han
   return {
     async getStats(ctx, { query }) {
       const period = readPeriod(query, await readNow(db));
-      const { counted, decided } = await countAll(db, { ...period, timeZone }, () => ctx.res.destroyed);
+      const { counted, answered } = await countAll(db, { ...period, timeZone }, () => ctx.res.destroyed);
       ctx.body = {
         after: period.after.toISOString(),
         before: period.before.toISOString(),
         timeZone,
-        ...composeStats(counted, decided),
+        ...composeStats(counted, answered),
       };
     },
   };
@@ -35,17 +35,17 @@ export function statsHandlers({ db, instance: { timeZone } }: Dependencies): Han
  */
 async function countAll(db: Queries, { timeZone, ...period }: StatsPeriod, isGone: () => boolean) {
   const counted: StateCount[] = [];
-  const decided: DecisionCount[] = [];
+  const answered: AnswerCount[] = [];
   for (const part of splitPeriod(period, partDays)) {
     if (isGone()) break;
-    const [states, decisions] = await Promise.all([
+    const [states, answers] = await Promise.all([
       countStates(db, { ...part, timeZone }),
-      countDecisions(db, { ...part, timeZone }),
+      countAnswers(db, { ...part, timeZone }),
     ]);
     counted.push(...states);
-    decided.push(...decisions);
+    answered.push(...answers);
   }
-  return { counted, decided };
+  return { counted, answered };
 }
 
 /** @throws Failure `invalid` for an empty period or one longer than a year. */

@@ -23,7 +23,7 @@ export async function commitTransaction(
              changed_at = ${commitment.committedAt}, notice_at = ${commitment.noticeAt}
        ${whereUnchanged(commitment)}
       RETURNING *
-    ), ${commitAnswers(commitment, source)}, ${storeParts(commitment.parts, source)}claim AS (
+    ), ${storeCommittedAnswers(commitment, source)}, ${storeParts(commitment.parts, source)}claim AS (
       UPDATE context_claims AS c SET transaction = t.id FROM t WHERE c.transaction = t.parent
     ), ${recordStateChange('committed', source)}
     SELECT t.id FROM t`);
@@ -31,7 +31,7 @@ export async function commitTransaction(
 }
 
 /** Common table expressions that commit the answers of the transaction in `t`: records and receipt. */
-export function commitAnswers(commitment: Commitment, source: string): Statement {
+export function storeCommittedAnswers(commitment: Commitment, source: string): Statement {
   const { committedAt, receipt } = commitment;
   return sql`${givenRecords(commitment)},
     superseded AS (${supersededEvents(sql`${commitment.object}`, committedAt, source)}

@@ -95,7 +95,7 @@ export function partEvents(
 }
 
 /** Inserts an event for each part in `f`, after its owner's verdict. */
-export function decidedPartEvents(
+export function verdictEvents(
   { type, extension }: { type: Statement; extension?: Statement },
   source: string,
 ): Statement {

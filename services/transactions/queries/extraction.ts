@@ -17,7 +17,7 @@ export interface ExtractedRecord extends StoredRecord {
   position: string;
 }
 
-/** A matching record's place in the list. */
+/** A matching record's position in the list. */
 export type Candidate = Pick<ExtractedRecord, 'id' | 'subject' | 'position'>;
 
 /** The position before the first record. */

@@ -1,8 +1,8 @@
 import type { Queries } from '#lib/db/database.ts';
 import { sql } from '#lib/db/sql.ts';
-import type { DecidedState, Part } from '../domain/part.ts';
+import type { Part, VerdictState } from '../domain/part.ts';
 import type { Transaction } from '../domain/transaction.ts';
-import { decidedPartEvents, partEvents } from './events.ts';
+import { partEvents, verdictEvents } from './events.ts';
 
 /** Parts by transaction, in the order of the form. Transactions that cannot have parts are not looked up. */
 export async function readParts(
@@ -69,36 +69,40 @@ export type PartOfTransaction = Pick<Part, 'sid' | 'location' | 'state' | 'mode'
 
 export async function readPart(db: Queries, sid: string): Promise<PartOfTransaction | undefined> {
   const row = await db.maybeOne<
-    Omit<PartOfTransaction, 'transaction'> & { id: string; whole: Transaction['state']; expiresAt: Date }
+    Omit<PartOfTransaction, 'transaction'> & {
+      id: string;
+      transactionState: Transaction['state'];
+      expiresAt: Date;
+    }
   >(sql`
-    SELECT f.sid, f.location, f.state, f.mode, t.id, t.state AS whole, t.expires_at AS "expiresAt",
+    SELECT f.sid, f.location, f.state, f.mode, t.id, t.state AS "transactionState", t.expires_at AS "expiresAt",
            accord_now() AS now
       FROM followers AS f JOIN transactions AS t ON t.id = f.transaction WHERE f.sid = ${sid}`);
   if (!row) return undefined;
-  const { id, whole, expiresAt, ...part } = row;
-  return { ...part, transaction: { id, state: whole, expiresAt } };
+  const { id, transactionState, expiresAt, ...part } = row;
+  return { ...part, transaction: { id, state: transactionState, expiresAt } };
 }
 
-/** Whether all parts of a transaction are held, and whether one cannot be held any more. */
-export async function readHolding(
+/** Whether all parts of a transaction are held, and whether one has failed. */
+export async function readHeld(
   db: Queries,
   transaction: string,
-): Promise<{ all: boolean; lost: boolean }> {
-  return db.one<{ all: boolean; lost: boolean }>(sql`
-    SELECT coalesce(bool_and(f.state = 'HELD'), true) AS all,
-           coalesce(bool_or(f.state IN ('REFUSED', 'DROPPED')), false) AS lost
+): Promise<{ allHeld: boolean; anyFailed: boolean }> {
+  return db.one<{ allHeld: boolean; anyFailed: boolean }>(sql`
+    SELECT coalesce(bool_and(f.state = 'HELD'), true) AS "allHeld",
+           coalesce(bool_or(f.state IN ('REFUSED', 'DROPPED')), false) AS "anyFailed"
       FROM followers AS f WHERE f.transaction = ${transaction}`);
 }
 
 interface PartChange {
   sid: string;
-  state: DecidedState;
+  state: VerdictState;
   reason: string | null;
   /** The transaction at the peer, if it named one. */
   remoteId: string | undefined;
 }
 
-/** The event for each state that a decision leads to. */
+/** The event for each state that a verdict leads to. */
 export const eventOf = {
   HELD: 'io.accord.peer.submission.delivered.v1',
   ACCEPTED: 'io.accord.peer.submission.accepted.v1',
@@ -106,7 +110,7 @@ export const eventOf = {
   DROPPED: 'io.accord.peer.submission.refused.v1',
 } as const;
 
-/** Writes the state that a decision led to, deletes the sealed answers, and writes the event. */
+/** Writes the state that a verdict led to, deletes the sealed answers, and writes the event. */
 export async function changePart(
   tx: Queries,
   { sid, state, reason, remoteId }: PartChange,
@@ -119,7 +123,7 @@ export async function changePart(
              remote_id = coalesce(${remoteId}, remote_id), sealed = NULL, changed_at = accord_now()
        WHERE sid = ${sid}
       RETURNING *
-    ) ${decidedPartEvents({ type: sql`${eventOf[state]}::text` }, source)}`);
+    ) ${verdictEvents({ type: sql`${eventOf[state]}::text` }, source)}`);
 }
 
 /** Releases the decision `commit` to the owner of one part. */

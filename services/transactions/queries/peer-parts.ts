@@ -3,7 +3,7 @@ import type { Queries } from '#lib/db/database.ts';
 import { type Statement, sql } from '#lib/db/sql.ts';
 import type { Commitment } from '../domain/commitment.ts';
 import type { Transaction } from '../domain/transaction.ts';
-import { commitAnswers } from './commit-transaction.ts';
+import { storeCommittedAnswers } from './commit-transaction.ts';
 import { storeSubject } from './create-transaction.ts';
 import { recordTwoSteps } from './events.ts';
 
@@ -13,7 +13,7 @@ export interface PeerPartKey {
   sid: string;
 }
 
-/** Our decision about a part. */
+/** Our verdict on a part. */
 export interface StoredVerdict {
   /** SHA-256 of the request; null if the leader's decision came before the part. */
   digest: Buffer | null;
@@ -98,13 +98,13 @@ export async function commitPeerPart(
              ${commitment.noticeAt}::timestamptz
         FROM verdict
       RETURNING *
-    ), ${storeSubject()}, ${commitAnswers(commitment, source)},
+    ), ${storeSubject()}, ${storeCommittedAnswers(commitment, source)},
     ${recordTwoSteps(['created', 'committed'], source)}
     SELECT accord_now() AS now FROM t`);
   return row?.now;
 }
 
-/** Writes the leader's decision about a part that is held and locked. */
+/** Writes the verdict that follows from the leader's decision on a part that is held and locked. */
 export async function changeVerdict(
   tx: Queries,
   { peer, sid }: PeerPartKey,
@@ -116,14 +116,14 @@ export async function changeVerdict(
 }
 
 /** Limits per peer of rows that have no transaction (docs/federation.md, "Answers at their owner"). */
-const maxRows = { neverCame: 1_000, refused: 10_000 };
+const maxRows = { notReceived: 1_000, refused: 10_000 };
 
 /** Whether a peer has reached its limit of such rows. */
 export async function isFull(db: Queries, peer: string, kind: keyof typeof maxRows): Promise<boolean> {
   const { rows } = await db.one<{ rows: number }>(sql`
     SELECT count(*)::int AS rows
       FROM (SELECT FROM submissions AS s
-             WHERE s.peer = ${peer} AND (s.digest IS NULL) = ${kind === 'neverCame'} AND s.transaction IS NULL
+             WHERE s.peer = ${peer} AND (s.digest IS NULL) = ${kind === 'notReceived'} AND s.transaction IS NULL
              LIMIT ${maxRows[kind]}) AS s`);
   return rows >= maxRows[kind];
 }

@@ -1,6 +1,6 @@
 import type { Queries } from '#lib/db/database.ts';
 import { sql } from '#lib/db/sql.ts';
-import type { DecisionCount, StateCount } from '../domain/stats.ts';
+import type { AnswerCount, StateCount } from '../domain/stats.ts';
 import { stateNow } from './transactions.ts';
 
 /** Transactions created from `after` to before `before`, by days of a time zone. */
@@ -29,13 +29,13 @@ export async function countStates(
 }
 
 /** Notices do not count: they have no options, so `positions` is null. */
-export async function countDecisions(
+export async function countAnswers(
   db: Queries,
   { after, before, timeZone }: StatsPeriod,
-): Promise<DecisionCount[]> {
-  return db.query<DecisionCount>(sql`
+): Promise<AnswerCount[]> {
+  return db.query<AnswerCount>(sql`
     SELECT to_char(t.created_at AT TIME ZONE ${timeZone}, 'YYYY-MM-DD') AS date, r.key, r.type,
-           r.value[1] AS decision, count(*) AS count
+           r.value[1] AS answer, count(*) AS count
       FROM transactions AS t JOIN records AS r ON r.transaction = t.id
      WHERE t.created_at >= ${after} AND t.created_at < ${before} AND r.state = 'COMMITTED'
        AND r.type IN ('processing', 'conditions') AND r.positions IS NOT NULL

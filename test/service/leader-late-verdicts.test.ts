@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { movesOfCommitted, type OwnerDecision } from '../../services/transactions/domain/part.ts';
+import { movesAfterCommit, type OwnerVerdict } from '../../services/transactions/domain/part.ts';
 import {
-  createLateDecisions,
-  type LateOutcome,
-} from '../../services/transactions/queries/committed-parts.ts';
+  createLateVerdictWriter,
+  type LateVerdictResult,
+} from '../../services/transactions/queries/late-verdicts.ts';
 import { answered, type LeadingInstance, startLeading } from '../support/instances/leader-instance.ts';
 import { eventsOf } from '../support/instances/live-events.ts';
 import type { LiveTransaction } from '../support/instances/live-transactions.ts';
@@ -18,30 +18,30 @@ afterAll(() => here?.stop());
 
 const committed = () => answered(here);
 
-interface SentDecision {
+interface SentVerdict {
   of: LiveTransaction;
-  verdict: OwnerDecision['verdict'];
-  /** The owner of the part, and the sender of the decision. */
+  verdict: OwnerVerdict['verdict'];
+  /** The owner of the part, and the sender of the verdict. */
   part?: 'lab' | 'clinic';
   from?: 'lab' | 'clinic';
   reason?: string;
   eventId?: string;
 }
 
-/** Applies decisions that arrive in one turn of the event loop. */
-async function apply(decisions: readonly SentDecision[]): Promise<LateOutcome[]> {
+/** Applies verdicts that arrive in one turn of the event loop. */
+async function apply(verdicts: readonly SentVerdict[]): Promise<LateVerdictResult[]> {
   const source = here.url;
-  const applyLate = createLateDecisions(here.db, { consumer: 'test', source });
+  const writeLate = createLateVerdictWriter(here.db, { consumer: 'test', source });
   const read = await Promise.all(
-    decisions.map(
+    verdicts.map(
       async ({ of, verdict, part = 'lab', from = part, reason = 'invalid', eventId = randomUUID() }) => {
         const { sid } = await here.partOf(of, here[part]);
-        const moves = movesOfCommitted({ verdict, ...(verdict === 'refused' && { reason }) });
+        const moves = movesAfterCommit({ verdict, ...(verdict === 'refused' && { reason }) });
         return { eventId, sid, location: here[from].url, remoteId: undefined, moves };
       },
     ),
   );
-  return Promise.all(read.map(applyLate));
+  return Promise.all(read.map(writeLate));
 }
 const stateOf = async (made: LiveTransaction, part: 'lab' | 'clinic' = 'lab') =>
   (await here.partOf(made, here[part])).state;
@@ -49,7 +49,7 @@ const changed = { applied: true, changed: true };
 const unchanged = { applied: true, changed: false };
 const notApplied = { applied: false, changed: false };
 
-describe('concurrent decisions about parts of committed transactions', () => {
+describe('concurrent verdicts on parts of committed transactions', () => {
   it('each change their own part and write their own event', async () => {
     const [one, other] = [await committed(), await committed()];
     expect(
@@ -71,9 +71,9 @@ describe('concurrent decisions about parts of committed transactions', () => {
 
   it('are applied once per event, also if it arrives again', async () => {
     const [transaction, eventId] = [await committed(), randomUUID()];
-    const decision: SentDecision = { of: transaction, verdict: 'committed', eventId };
-    expect(await apply([decision, decision])).toEqual([changed, notApplied]);
-    expect(await apply([decision])).toEqual([unchanged]);
+    const sent: SentVerdict = { of: transaction, verdict: 'committed', eventId };
+    expect(await apply([sent, sent])).toEqual([changed, notApplied]);
+    expect(await apply([sent])).toEqual([unchanged]);
   });
 
   it('about one part: the first is applied', async () => {

@@ -3,9 +3,9 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createLogger } from '#lib/observability/logger.ts';
 import { applyOutcome } from '../../services/transactions/consumers/follow-outcomes.ts';
-import type { OwnerDecision } from '../../services/transactions/domain/part.ts';
+import type { OwnerVerdict } from '../../services/transactions/domain/part.ts';
 import { createTransactionTokens } from '../../services/transactions/domain/transaction-token.ts';
-import { createLateDecisions } from '../../services/transactions/queries/committed-parts.ts';
+import { createLateVerdictWriter } from '../../services/transactions/queries/late-verdicts.ts';
 import { answered, type LeadingInstance, startLeading } from '../support/instances/leader-instance.ts';
 import { rowsOf } from '../support/instances/live-database.ts';
 import { eventsOf, historyOf } from '../support/instances/live-events.ts';
@@ -19,8 +19,8 @@ afterAll(() => here?.stop());
 
 const submitted = () => answered(here, { peerCommit: 'together' });
 
-/** Applies decisions of owners at several replicas while the transaction is locked, then unlocks it. */
-async function decideAtOnce(made: LiveTransaction, verdicts: OwnerDecision['verdict'][]): Promise<void> {
+/** Applies verdicts of owners at several replicas while the transaction is locked, then unlocks it. */
+async function decideAtOnce(made: LiveTransaction, verdicts: OwnerVerdict['verdict'][]): Promise<void> {
   const partners = [here.lab, here.clinic];
   const parts = await Promise.all(partners.map((partner) => here.partOf(made, partner)));
   const gate = new pg.Client({ connectionString: here.databaseUrl });
@@ -29,7 +29,7 @@ async function decideAtOnce(made: LiveTransaction, verdicts: OwnerDecision['verd
   await gate.query('SELECT id FROM transactions.transactions WHERE id = $1 FOR UPDATE', [made.id]);
   const log = createLogger({ level: 'silent' });
   const { db } = here;
-  const applyLate = createLateDecisions(db, { consumer: 'test', source: here.url });
+  const writeLate = createLateVerdictWriter(db, { consumer: 'test', source: here.url });
   const tokens = createTransactionTokens({ secrets: [Buffer.alloc(32)], baseUrl: here.url });
   const applied = verdicts.map((verdict, index) =>
     applyOutcome(
@@ -37,7 +37,7 @@ async function decideAtOnce(made: LiveTransaction, verdicts: OwnerDecision['verd
         db,
         log,
         consumer: 'test',
-        applyLate,
+        writeLate,
         instance: { name: 'Here', baseUrl: here.url },
         tokens,
         signReceipt: () => 'signed',
@@ -45,7 +45,7 @@ async function decideAtOnce(made: LiveTransaction, verdicts: OwnerDecision['verd
       },
       {
         eventId: randomUUID(),
-        decision: { submission: parts[index]?.sid ?? '', peer: partners[index]?.url ?? '', verdict },
+        verdict: { submission: parts[index]?.sid ?? '', peer: partners[index]?.url ?? '', verdict },
       },
     ),
   );
@@ -66,7 +66,7 @@ async function decideAtOnce(made: LiveTransaction, verdicts: OwnerDecision['verd
 const statesOf = async (made: LiveTransaction) =>
   (await historyOf(here, made)).map(({ state }) => state).slice(1);
 
-describe('concurrent decisions of two owners', () => {
+describe('concurrent verdicts of two owners', () => {
   it('commit the answers once if both hold their parts', async () => {
     const made = await submitted();
     await decideAtOnce(made, ['held', 'held']);
