@@ -49,7 +49,7 @@ export type RefusalReason =
   /** A decision arrived before the part. */
   | 'decided';
 
-/** The owner's decision about a part. */
+/** The owner's verdict on a part. */
 export interface SubmissionVerdict {
   verdict: 'committed' | 'held' | 'rolledback' | 'refused';
   /** With `refused`. */

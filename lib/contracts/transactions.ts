@@ -18,8 +18,9 @@ export interface TransactionsOperations {
   /**
    * At the leader: reads parts that are to be sent to peers. Returns as many as fit into one response, at
    * least the first; the caller requests the others again.
-   * @param input.sids at most 200. @returns parts by sid; null if there is nothing to send, because it was
-   * answered, decided or dropped.
+   * @param input.sids parts that are due at the same time, of all peers: at most 32 for each of 64 peers
+   * (`limits` in services/peers/jobs/peer-deliveries.ts).
+   * @returns parts by sid; null if there is nothing to send, because it was answered, decided or dropped.
    */
   readSubmissions(input: { sids: string[] }): Promise<Record<string, ReleasedSubmission | null>>;
   /**

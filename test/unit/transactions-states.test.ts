@@ -25,7 +25,7 @@ describe('the state table', () => {
       'CREATED time-out TIMEOUT',
       'SUBMITTED confirm COMMITTED',
       'SUBMITTED cancel CANCELLED',
-      'SUBMITTED time-out TIMEOUT',
+      'SUBMITTED time-out ROLLBACK',
       'SUBMITTED roll-back ROLLBACK',
     ]);
   });

@@ -45,8 +45,8 @@ interface ValidPart {
 
 /**
  * Gives the verdict on a part that a peer sent: decrypts it, checks it by this instance's own rules, and
- * stores transaction, records, receipt and verdict in one COMMIT (docs/federation.md, "Answers at their owner").
- * Idempotent: a part that arrives again gets its first verdict.
+ * stores transaction, records, receipt and verdict in one COMMIT (docs/federation.md, "Answers at their
+ * owner"). Idempotent: a part that arrives again gets its first verdict.
  * @throws Failure `unavailable`: there is no verdict yet.
  */
 export async function acceptPart(

@@ -14,7 +14,7 @@ export type Trigger = 'commit' | 'submit' | 'confirm' | 'cancel' | 'time-out' | 
 /** The state table. A state ignores the triggers that it does not list. */
 export const transitions: Readonly<Record<State, Partial<Record<Trigger, State>>>> = {
   CREATED: { commit: 'COMMITTED', submit: 'SUBMITTED', cancel: 'CANCELLED', 'time-out': 'TIMEOUT' },
-  SUBMITTED: { confirm: 'COMMITTED', cancel: 'CANCELLED', 'time-out': 'TIMEOUT', 'roll-back': 'ROLLBACK' },
+  SUBMITTED: { confirm: 'COMMITTED', cancel: 'CANCELLED', 'time-out': 'ROLLBACK', 'roll-back': 'ROLLBACK' },
   COMMITTED: {},
   CANCELLED: {},
   TIMEOUT: {},

@@ -98,11 +98,6 @@ function isLonger(duration: Temporal.Duration, most: Temporal.Duration): boolean
 
 /** Adds a duration on the UTC calendar: 31 August plus P6M is 28 or 29 February. */
 export function addDuration(at: Date, duration: string): Date {
-  return new Date(add(`${at.getTime()} ${duration}`).epochMilliseconds);
+  const start = Temporal.Instant.fromEpochMilliseconds(at.getTime()).toZonedDateTimeISO('UTC');
+  return new Date(start.add(duration).epochMilliseconds);
 }
-
-/** Cached: one flow adds the same duration several times, at about 40 µs each. */
-const add = rememberByText((sum): Temporal.ZonedDateTime => {
-  const [at, duration = ''] = sum.split(' ');
-  return Temporal.Instant.fromEpochMilliseconds(Number(at)).toZonedDateTimeISO('UTC').add(duration);
-});
