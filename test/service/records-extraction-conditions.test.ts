@@ -73,6 +73,21 @@ describe('an extraction by several conditions', () => {
     expect(namesOf(await by({}))).toEqual([]);
   });
 
+  it('finds an answer among several as one condition does, and ignores unknown members', async () => {
+    const interests = 'element/preference/preference.002/1.0';
+    await recordAnswers(operator, 'emil', { [interests]: ['Drama', 'Dance'] });
+    const by = (...values: string[]) =>
+      found({
+        operator: 'AND',
+        conditions: values.map((value) => ({ key: 'preference.002', value, unknown: 1 })),
+        unknown: 1,
+      });
+    expect(namesOf(await by('Drama'))).toEqual(['emil']);
+    expect(namesOf(await by('Drama', 'Dance'))).toEqual(['emil']);
+    expect((await by('Drama', 'Dance')).values[0]?.records).toHaveLength(1);
+    for (const value of ['Drama,Dance', 'drama', 'Dra', 'D.*']) expect(namesOf(await by(value))).toEqual([]);
+  });
+
   it('equals a filter over all answers, for any answers and conditions', async () => {
     const keys = (await elements(3)).map(({ key }) => key);
     const values = ['accepted', 'refused'];
@@ -155,12 +170,24 @@ describe('an extraction by several conditions as CSV', () => {
     expect(header).toMatch(/^subjectName,emailAddress,key,serial,value,object,/);
     expect(rows.map((row) => row.split(',')[0])).toEqual(['c2', 'c2']);
     expect(answer.headers.get('link')).toMatch(/; rel="next"$/);
+    const numbered = await extract({ operator: 'OR', conditions, page: 1, size: 1 }, '', {
+      Accept: 'text/csv',
+    });
+    const [sameHeader, ...older] = (await numbered.text()).trim().split('\r\n');
+    expect(sameHeader).toBe(header);
+    expect(older.map((row) => row.split(',')[0])).toEqual(['c1', 'c1']);
+    expect(numbered.headers.has('link')).toBe(false);
   });
 });
 
 describe('an extraction that cannot be done', () => {
   const one = { key: 'processing.001', value: 'accepted' };
   it.each([
+    [
+      'a regular expression first',
+      { conditions: [{ ...one, regexpValue: true }] },
+      '/conditions/0/regexpValue',
+    ],
     [
       'a regular expression',
       { conditions: [one, { ...one, regexpValue: true }] },
@@ -181,10 +208,20 @@ describe('an extraction that cannot be done', () => {
   it.each([
     [{ operator: 'AND' }],
     [{ conditions: [{ key: 'x' }] }],
+    [{ conditions: [{ value: 'x' }] }],
+    [{ conditions: one }],
     [{ conditions: [one], page: -1 }],
+    [{ conditions: [one], page: 1.5 }],
+    [{ conditions: [one], page: '1' }],
+    [{ conditions: [one], page: 1_000_000_001 }],
     [{ conditions: [one], size: 0 }],
     [{ conditions: [{ ...one, regexpValue: 'true' }] }],
   ])('is malformed: %j', async (body) => {
     expect((await extract(body)).status).toBe(400);
+  });
+
+  it('is forbidden for users', async () => {
+    const user = await signIn(instance, 'user');
+    expect((await user.send('POST', '/records/extraction', { conditions: [one] })).status).toBe(403);
   });
 });
