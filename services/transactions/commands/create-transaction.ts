@@ -4,12 +4,12 @@ import type { Database, Queries } from '#lib/db/database.ts';
 import { fail } from '#lib/errors/fail.ts';
 import {
   type ConsentContext,
+  collectFields,
   contextDigest,
   layoutReference,
   origins,
   parseContext,
 } from '../domain/context.ts';
-import { collectFields } from '../domain/context-fields.ts';
 import { recordStatus } from '../domain/records.ts';
 import {
   isFinal,

@@ -1,7 +1,7 @@
 import type { ActiveVersions, LayoutReference, PinnedLayout } from '#lib/contracts/forms.ts';
 import type { Fault } from '#lib/errors/fail.ts';
+import { escapePointer } from '#lib/json/check-json.ts';
 import { sha256Canonical } from './answers.ts';
-import { type ContextField, collectFields } from './context-fields.ts';
 import {
   invalid,
   isFault,
@@ -48,6 +48,8 @@ export interface ConsentContext {
   timeout: string;
 }
 
+type ContextField = keyof ConsentContext;
+
 /** A value of a context and where it was given. */
 export interface Given {
   value: unknown;
@@ -81,7 +83,7 @@ export function parseContext(body: Record<string, unknown>): ContextResult {
   const { fields, faults } = collectFields(body);
   const context: Partial<Record<ContextField, unknown>> = { ...contextDefaults };
   for (const [name, given] of fields) {
-    const value = readers[name]?.(given) ?? given.value;
+    const value = readers[name](given);
     if (isFault(value)) faults.push(value);
     else context[name] = value;
   }
@@ -114,20 +116,40 @@ const duration =
     return 'fault' in read ? invalid(pointer, read.fault) : read.text;
   };
 
-const readers: Partial<Record<ContextField, Reader>> = {
-  subject: (given) => parseText(given, 1024),
-  author: (given) => parseText(given, 255),
-  object: (given) => parseText(given, 255),
+const asGiven: Reader = ({ value }) => value;
+
+/** Fields that only the top level of a context has. */
+const topFields = ['subject', 'layout', 'layoutData'] as const;
+/** Fields that may also stand in `configuration`. */
+const configurationReaders: Record<Exclude<ContextField, (typeof topFields)[number]>, Reader> = {
   language: parseLanguage,
   origin: oneOf(origins, 'origin'),
+  author: (given) => parseText(given, 255),
+  object: (given) => parseText(given, 255),
   validity: duration(longestValidity),
-  timeout: duration('P90D'),
   callback: parseHttpUrl,
   callbackTriggerDelay: ({ value, pointer }) =>
     Number(value) >= 0 && Number(value) <= 600_000 ? value : invalid(pointer, 'must be 0 to 600,000 ms'),
   iframeOrigin: parseOrigin,
   confirmation: oneOf(confirmations, 'confirmation'),
+  confirmationConfig: asGiven,
+  subjectInfos: asGiven,
+  attributes: asGiven,
+  updatable: asGiven,
+  cancellable: asGiven,
+  silent: asGiven,
+  theme: asGiven,
+  notification: asGiven,
+  sendInvitation: asGiven,
   peerCommit: oneOf(['independent', 'together'], 'peerCommit'),
+  timeout: duration('P90D'),
+};
+const configurationFields = Object.keys(configurationReaders) as (keyof typeof configurationReaders)[];
+const readers: Record<ContextField, Reader> = {
+  subject: (given) => parseText(given, 1024),
+  layout: asGiven,
+  layoutData: asGiven,
+  ...configurationReaders,
 };
 
 /** Features that need mail and codes, which are not implemented (openapi.yaml says so too). */
@@ -158,4 +180,83 @@ export function contextDigest(context: ConsentContext, layout: PinnedLayout, act
   const { id, blocs, ...options } = layout;
   const resolved = { ...options, info: withMajor(layout.info), elements: layout.elements.map(withMajor) };
   return sha256Canonical({ ...counted, layout: resolved });
+}
+
+/** Fields of `layoutData`, which forms reads. */
+const layoutFields = [
+  ...['type', 'info', 'elements', 'blocs', 'orientation', 'theme', 'notification', 'validityVisible'],
+  ...['existingElementsVisible', 'acceptAllVisible', 'acceptAllText', 'submitText', 'cancelVisible'],
+  ...['cancelText', 'footerOnTop', 'includeIFrameResizer'],
+];
+
+/** Fields that existing clients send with every context; ignoring them has no effect. */
+const harmlessFields = ['transaction', 'leadingTransaction', 'peerContexts', 'notificationRecipient'];
+
+const knownFields: Record<'context' | 'configuration' | 'layoutData', ReadonlySet<string>> = {
+  context: new Set([...topFields, 'configuration', 'userinfos', ...configurationFields, ...harmlessFields]),
+  configuration: new Set(['userinfos', ...configurationFields, ...harmlessFields]),
+  layoutData: new Set(layoutFields),
+};
+
+const maxWarnings = 20;
+const maxNameLength = 100;
+
+/** Warnings about unknown fields of a context, such as misspelt ones. Empty texts count as absent. */
+export function unknownFields(body: Record<string, unknown>): Fault[] {
+  const parts = [
+    ['context', '', body],
+    ['configuration', '/configuration', body.configuration],
+    ['layoutData', '/layoutData', body.layoutData],
+  ] as const;
+  return parts
+    .flatMap(([part, prefix, given]) =>
+      typeof given === 'object' && given !== null
+        ? Object.entries(given).flatMap(([name, value]) =>
+            knownFields[part].has(name) || value === '' || value === null ? [] : [unknownField(prefix, name)],
+          )
+        : [],
+    )
+    .slice(0, maxWarnings);
+}
+
+function unknownField(prefix: string, name: string): Fault {
+  const shown = escapePointer(name.slice(0, maxNameLength).toWellFormed());
+  return { pointer: `${prefix}/${shown}`, code: 'unknown-field', detail: 'is unknown and was ignored' };
+}
+
+/**
+ * Collects the fields of a context from its top level and from `configuration`. Empty texts count as absent,
+ * in maps too; `userinfos` is another name of `subjectInfos`; unknown fields are ignored.
+ */
+export function collectFields(body: Record<string, unknown>): {
+  fields: Map<ContextField, Given>;
+  faults: Fault[];
+} {
+  const fields = new Map<ContextField, Given>();
+  const faults: Fault[] = [];
+  const add = (name: ContextField, raw: unknown, pointer: string) => {
+    const value = withoutEmpty(raw, name === 'layoutData');
+    if (value === undefined) return;
+    const known = fields.get(name);
+    if (known && JSON.stringify(known.value) !== JSON.stringify(value))
+      faults.push({ pointer, code: 'conflict', detail: `has another value at ${known.pointer}` });
+    else if (!known) fields.set(name, { value, pointer });
+  };
+  for (const name of topFields) add(name, body[name], `/${name}`);
+  const configuration = (body.configuration ?? {}) as Record<string, unknown>;
+  for (const [source, prefix] of [
+    [body, ''],
+    [configuration, '/configuration'],
+  ] as const) {
+    for (const name of configurationFields) add(name, source[name], `${prefix}/${name}`);
+    add('subjectInfos', source.userinfos, `${prefix}/userinfos`);
+  }
+  return { fields, faults };
+}
+
+function withoutEmpty(value: unknown, deep: boolean): unknown {
+  if (value === '' || value === null) return undefined;
+  if (typeof value !== 'object' || Array.isArray(value) || deep) return value;
+  const kept = Object.entries(value as object).filter(([, member]) => member !== '' && member !== null);
+  return kept.length === 0 ? undefined : Object.fromEntries(kept);
 }

@@ -1,9 +1,11 @@
 import { createHash, createHmac, createSecretKey, type KeyObject } from 'node:crypto';
 import { jwtVerify } from 'jose';
 import { LRUCache } from 'lru-cache';
+import type { Principal } from '#lib/contracts/principal.ts';
 import { drawBytes } from '#lib/ids/random-ids.ts';
 import { createCompactJws } from '#lib/jose/jws.ts';
-import type { Transaction } from './transaction.ts';
+import { receiptExpiry } from './access.ts';
+import { isFinal, type ReadTransaction, stateAt, type Transaction } from './transaction.ts';
 
 const type = 'accord-tx+jwt';
 const algorithm = 'HS256';
@@ -51,8 +53,12 @@ export function createTransactionTokens({
   now?: () => number;
 }): TransactionTokens {
   const keys = new Map(secrets.map((secret) => [keyId(secret), createSecretKey(secret)]));
-  const read = createReader({ keys, baseUrl });
-  const write = createWriter(keys);
+  const [signing] = keys;
+  if (!signing) throw new Error('transaction tokens need a secret');
+  const [kid, key] = signing;
+  const write = createCompactJws({ alg: algorithm, typ: type, kid }, (input) =>
+    createHmac('sha256', key).update(input).digest(),
+  );
   // A browser returns with the token of its last page; its signature need not be verified again.
   const verified = new LRUCache<string, VerifiedToken>({ max: maxVerified });
   return {
@@ -60,13 +66,14 @@ export function createTransactionTokens({
       const exp = Math.ceil(expiresAt.getTime() / 1000);
       const times = { iat: Math.floor(now() / 1000), exp };
       const jti = drawBytes().toString('base64url');
-      const token = write({ use, ep: epoch, iss: baseUrl, aud: baseUrl, sub: id, jti, ...times });
+      const payload = { use, ep: epoch, iss: baseUrl, aud: baseUrl, sub: id, jti, ...times };
+      const token = write(JSON.stringify(payload));
       verified.set(token, { id, use, epoch, exp });
       return token;
     },
     async verify(token) {
       const remembered = verified.get(token);
-      const claims = remembered ?? (await read(token).catch(() => undefined));
+      const claims = remembered ?? (await readToken(token, keys, baseUrl).catch(() => undefined));
       if (!claims) return undefined;
       if (!remembered) verified.set(token, claims);
       const { id, use, epoch, exp } = claims;
@@ -76,39 +83,28 @@ export function createTransactionTokens({
   };
 }
 
-type Keys = ReadonlyMap<string, KeyObject>;
-
-function createWriter(keys: Keys): (payload: object) => string {
-  const [signing] = keys;
-  if (!signing) throw new Error('transaction tokens need a secret');
-  const [kid, key] = signing;
-  const write = createCompactJws({ alg: algorithm, typ: type, kid }, (input) =>
-    createHmac('sha256', key).update(input).digest(),
-  );
-  return (payload) => write(JSON.stringify(payload));
-}
-
-/** Returns a function that verifies a token; it throws or returns undefined for an invalid one. */
-function createReader({ keys, baseUrl }: { keys: Keys; baseUrl: string }) {
+/** Verifies a token except for its expiry. Throws or returns undefined for an invalid one. */
+async function readToken(
+  token: string,
+  keys: ReadonlyMap<string, KeyObject>,
+  baseUrl: string,
+): Promise<VerifiedToken | undefined> {
   const keyOf = ({ kid = '' }: { kid?: string }) => {
     const key = keys.get(kid);
     if (!key) throw new Error('unknown key');
     return key;
   };
-  return async (token: string): Promise<VerifiedToken | undefined> => {
-    const { payload } = await jwtVerify(token, keyOf, {
-      algorithms: [algorithm],
-      typ: type,
-      issuer: baseUrl,
-      audience: baseUrl,
-      requiredClaims: ['exp'],
-      // `verify` checks the expiry.
-      clockTolerance: Number.MAX_SAFE_INTEGER,
-    });
-    const { sub, use, ep, exp = 0 } = payload as { sub?: string; use?: TokenUse; ep?: number; exp?: number };
-    if (sub === undefined || ep === undefined || (use !== 'tx' && use !== 'receipt')) return undefined;
-    return { id: sub, use, epoch: ep, exp };
-  };
+  const { payload } = await jwtVerify(token, keyOf, {
+    algorithms: [algorithm],
+    typ: type,
+    issuer: baseUrl,
+    audience: baseUrl,
+    requiredClaims: ['exp'],
+    clockTolerance: Number.MAX_SAFE_INTEGER,
+  });
+  const { sub, use, ep, exp = 0 } = payload as { sub?: string; use?: TokenUse; ep?: number; exp?: number };
+  if (sub === undefined || ep === undefined || (use !== 'tx' && use !== 'receipt')) return undefined;
+  return { id: sub, use, epoch: ep, exp };
 }
 
 /** Identifies a secret without revealing it. */
@@ -121,36 +117,34 @@ function keyId(secret: Uint8Array): string {
 }
 
 /**
- * When a token minted now expires: a day after the deadline of an open transaction, so that its expired page
- * can offer a restart; a day from now in a final state (docs/interface.md, "Credentials").
+ * Mints the token of a representation, Location, redirect or form action; each gets a new one. It expires a
+ * day after the deadline of an open transaction, so that its expired page can offer a restart; a day from now
+ * in a final state; with the receipt if it is for the receipt only (docs/interface.md, "Credentials").
  */
-export function tokenExpiry({ open, expiresAt, now }: { open: boolean; expiresAt: Date; now: Date }): Date {
-  return new Date((open ? expiresAt : now).getTime() + dayMs);
+export function mintToken(
+  tokens: TransactionTokens,
+  { transaction, now }: ReadTransaction,
+  principal?: Principal,
+): string {
+  // A transaction with a leader has no deadline of its own.
+  const isOpen = !isFinal(stateAt(transaction, now)) && transaction.leader === null;
+  const use = principal?.transaction?.use ?? 'tx';
+  const expiresAt = (use === 'receipt' && receiptExpiry(transaction)) || undefined;
+  const dayAfter = new Date((isOpen ? transaction.expiresAt : now).getTime() + dayMs);
+  return tokens.mint({ id: transaction.id, use, epoch: transaction.tokenEpoch }, expiresAt ?? dayAfter);
 }
 
-/** URLs of a transaction; built from BASE_URL, never from Host. */
-export interface Links {
-  transaction: string;
-  submit: string;
-  cancel: string;
-  child: string;
-  receipt: string;
-}
-
-export function linksOf(baseUrl: string, id: string): Links {
+/** URLs of a transaction, with a transaction token if given; built from BASE_URL, never from Host. */
+export function linksOf(baseUrl: string, id: string, token?: string) {
   const transaction = `${baseUrl}/consents/${id}`;
+  const query = token === undefined ? '' : `?t=${token}`;
   return {
-    transaction,
-    submit: `${transaction}/submit`,
-    cancel: `${transaction}/cancel`,
-    child: `${transaction}/child`,
-    receipt: `${baseUrl}/receipts/${id}`,
+    transaction: `${transaction}${query}`,
+    submit: `${transaction}/submit${query}`,
+    cancel: `${transaction}/cancel${query}`,
+    child: `${transaction}/child${query}`,
+    receipt: `${baseUrl}/receipts/${id}${query}`,
   };
-}
-
-/** Adds a transaction token to a URL. */
-export function withToken(url: string, token: string): string {
-  return `${url}?t=${token}`;
 }
 
 /** The link on a receipt to change the answers; undefined if the transaction is not updatable. */
@@ -161,5 +155,5 @@ export function changeLink(
   until: Date,
 ): string | undefined {
   if (!context.updatable) return undefined;
-  return withToken(linksOf(baseUrl, id).child, tokens.mint({ id, use: 'receipt', epoch: tokenEpoch }, until));
+  return linksOf(baseUrl, id, tokens.mint({ id, use: 'receipt', epoch: tokenEpoch }, until)).child;
 }

@@ -6,11 +6,10 @@ import { acceptedLanguages } from '#lib/i18n/match-language.ts';
 import { createChild } from '../commands/create-child.ts';
 import { requireAccess, requireUpdatable } from '../domain/access.ts';
 import { type ReadTransaction, stateAt } from '../domain/transaction.ts';
-import { linksOf, withToken } from '../domain/transaction-token.ts';
+import { linksOf, mintToken } from '../domain/transaction-token.ts';
 import { formPage } from '../presenters/form-page.ts';
 import { enteredAgain } from '../presenters/form-retry.ts';
 import { embeddingOf, readAsker } from '../presenters/page-parts.ts';
-import { mintToken } from '../presenters/transaction.ts';
 import { readOpenChild, readTransaction } from '../queries/transactions.ts';
 import { openForm } from './forms.ts';
 import type { Dependencies } from './handlers.ts';
@@ -42,7 +41,7 @@ export function childHandlers(dependencies: Dependencies): Handlers {
       const languages = readerLanguages(ctx, transaction.context.language, defaultLanguage);
       const language = languages[0] as string;
       const theme = await findTheme(forms, [transaction.layout.theme], language);
-      const links = linksOf(instance.baseUrl, transaction.id);
+      const links = linksOf(instance.baseUrl, transaction.id, token);
       await sendTransactionPage(ctx, dependencies, read, {
         page: 'child',
         language,
@@ -51,7 +50,7 @@ export function childHandlers(dependencies: Dependencies): Handlers {
         asker: (await readAsker(forms, read, languages)).asker,
         embedding: embeddingOf(read),
         state: stateAt(transaction, now),
-        links: { child: withToken(links.child, token), transaction: withToken(links.transaction, token) },
+        links: { child: links.child, transaction: links.transaction },
       });
     },
 
@@ -95,7 +94,7 @@ async function sendEntered(
   if (!retry) return false;
   const { instance, tokens } = dependencies;
   const token = mintToken(tokens, read, reader);
-  ctx.set('Location', withToken(linksOf(instance.baseUrl, transaction.id).transaction, token));
+  ctx.set('Location', linksOf(instance.baseUrl, transaction.id, token).transaction);
   const page = formPage(read, { ...described, token, instance, retry });
   await sendTransactionPage(ctx, dependencies, read, page);
   return true;

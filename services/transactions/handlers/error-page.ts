@@ -5,10 +5,9 @@ import type { RenderErrorPage } from '#lib/http/handle-errors.ts';
 import { problemStatus } from '#lib/http/problem.ts';
 import { withColorScheme } from '#lib/pages/color-scheme.ts';
 import type { ReadTransaction } from '../domain/transaction.ts';
-import { linksOf, withToken } from '../domain/transaction-token.ts';
+import { linksOf, mintToken } from '../domain/transaction-token.ts';
 import { enteredFields } from '../presenters/form-retry.ts';
 import { frameAncestors, readAsker } from '../presenters/page-parts.ts';
-import { mintToken } from '../presenters/transaction.ts';
 import { readTransaction } from '../queries/transactions.ts';
 import type { Dependencies } from './handlers.ts';
 import { readerLanguages } from './send.ts';
@@ -57,10 +56,10 @@ function linksOn(
   principal: Principal | undefined,
 ) {
   const token = mintToken(tokens, read, principal);
-  const links = linksOf(instance.baseUrl, read.transaction.id);
+  const links = linksOf(instance.baseUrl, read.transaction.id, token);
   const restartable = failure.code === 'expired' && read.transaction.context.updatable;
   return {
-    child: restartable ? withToken(links.child, token) : null,
-    transaction: failure.code === 'expired' ? null : withToken(links.transaction, token),
+    child: restartable ? links.child : null,
+    transaction: failure.code === 'expired' ? null : links.transaction,
   };
 }

@@ -11,11 +11,10 @@ import { splitComment, staleSerial } from '../domain/answers.ts';
 import { layoutReference } from '../domain/context.ts';
 import { validRecords } from '../domain/records.ts';
 import { hidesAnswered, type ReadTransaction, stateAt } from '../domain/transaction.ts';
-import { linksOf, withToken } from '../domain/transaction-token.ts';
+import { linksOf, mintToken } from '../domain/transaction-token.ts';
 import { type FilledForm, fillForm, presentForm } from '../presenters/form.ts';
 import { formPage, outlineOf, previewPage, questionsPage } from '../presenters/form-page.ts';
 import { retryAfter, shownIn } from '../presenters/form-retry.ts';
-import { mintToken } from '../presenters/transaction.ts';
 import { readEarlier } from '../queries/records.ts';
 import { readNow, readTransactionWithEarlier } from '../queries/transactions.ts';
 import type { Dependencies } from './handlers.ts';
@@ -106,7 +105,7 @@ async function reject(
   const { instance, tokens } = dependencies;
   const token = mintToken(tokens, read, input.principal);
   if (!input.form || preferredMode(ctx.get('accept')) !== 'html') {
-    const task = withToken(linksOf(instance.baseUrl, read.transaction.id).submit, token);
+    const task = linksOf(instance.baseUrl, read.transaction.id, token).submit;
     if (check.outcome === 'stale') throw staleSerial(check.stale, '', { task });
     throw fail('invalid-answer', 'The answers are not valid.', { errors: check.faults });
   }

@@ -6,9 +6,8 @@ import { fail } from '#lib/errors/fail.ts';
 import type { Handlers } from '#lib/http/operation.ts';
 import { requireAccess } from '../domain/access.ts';
 import type { ReadTransaction } from '../domain/transaction.ts';
-import { linksOf, withToken } from '../domain/transaction-token.ts';
+import { linksOf, mintToken } from '../domain/transaction-token.ts';
 import { embeddingOf } from '../presenters/page-parts.ts';
-import { mintToken } from '../presenters/transaction.ts';
 import { readReceipt } from '../queries/records.ts';
 import { readTransaction } from '../queries/transactions.ts';
 import type { Dependencies } from './handlers.ts';
@@ -69,7 +68,7 @@ async function sendReceiptPage(
   const { transaction } = read;
   const receipt = JSON.parse(body) as ReceiptBody;
   const token = mintToken(tokens, read, wanted.principal);
-  const links = linksOf(instance.baseUrl, transaction.id);
+  const links = linksOf(instance.baseUrl, transaction.id, token);
   await sendTransactionPage(ctx, dependencies, read, {
     page: 'receipt',
     language: receipt.language,
@@ -78,11 +77,11 @@ async function sendReceiptPage(
     embedding: embeddingOf(read),
     receipt,
     links: {
-      child: transaction.context.updatable ? withToken(links.child, token) : null,
-      transaction: withToken(links.transaction, token),
+      child: transaction.context.updatable ? links.child : null,
+      transaction: links.transaction,
       formats: [json, jose].map((mediaType) => ({
         mediaType,
-        url: `${withToken(links.receipt, token)}&format=${encodeURIComponent(mediaType)}`,
+        url: `${links.receipt}&format=${encodeURIComponent(mediaType)}`,
       })),
     },
   });

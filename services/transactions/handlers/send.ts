@@ -7,9 +7,9 @@ import { sendPage } from '#lib/http/send.ts';
 import { acceptedLanguages } from '#lib/i18n/match-language.ts';
 import { keepColorScheme, withColorScheme } from '#lib/pages/color-scheme.ts';
 import type { ReadTransaction } from '../domain/transaction.ts';
-import { linksOf, withToken } from '../domain/transaction-token.ts';
+import { linksOf, mintToken } from '../domain/transaction-token.ts';
 import { frameAncestors } from '../presenters/page-parts.ts';
-import { mintToken, presentTransaction } from '../presenters/transaction.ts';
+import { presentTransaction } from '../presenters/transaction.ts';
 import { readParts } from '../queries/parts.ts';
 import type { Dependencies } from './handlers.ts';
 
@@ -53,7 +53,7 @@ export async function sendTransaction(
   const parts = await readParts(db, [read.transaction]);
   const token = mintToken(tokens, read, principal);
   ctx.status = status;
-  ctx.set('Location', withToken(linksOf(instance.baseUrl, read.transaction.id).transaction, token));
+  ctx.set('Location', linksOf(instance.baseUrl, read.transaction.id, token).transaction);
   const shown = presentTransaction(read, token, principal, instance.baseUrl, parts.get(read.transaction.id));
   ctx.body = warnings.length > 0 ? { ...shown, warnings } : shown;
 }
@@ -68,7 +68,7 @@ export function redirectToTransaction(
 ): void {
   const token = mintToken(tokens, read, principal);
   ctx.status = 303;
-  const url = withToken(linksOf(instance.baseUrl, read.transaction.id).transaction, token);
+  const url = linksOf(instance.baseUrl, read.transaction.id, token).transaction;
   ctx.set('Location', keepColorScheme(url, ctx.query.colorScheme) + fragment);
 }
 

@@ -9,12 +9,12 @@ import { cancelTransaction } from '../commands/cancel-transaction.ts';
 import { createTransaction, readContext } from '../commands/create-transaction.ts';
 import { submitSingleStep } from '../commands/submit-single-step.ts';
 import { noSuchTransaction, requireAccess } from '../domain/access.ts';
-import { unknownFields } from '../domain/context-fields.ts';
+import { unknownFields } from '../domain/context.ts';
 import { type ReadTransaction, stateAt } from '../domain/transaction.ts';
-import { linksOf, withToken } from '../domain/transaction-token.ts';
+import { linksOf, mintToken } from '../domain/transaction-token.ts';
 import { finalPage } from '../presenters/final-page.ts';
 import { askerOf, readAsker } from '../presenters/page-parts.ts';
-import { mintToken, presentTransaction } from '../presenters/transaction.ts';
+import { presentTransaction } from '../presenters/transaction.ts';
 import { readParts } from '../queries/parts.ts';
 import {
   countTransactions,
@@ -71,10 +71,10 @@ export function transactionHandlers(dependencies: Dependencies): Handlers {
       if (mode === 'json') return sendTransaction(ctx, dependencies, read, { principal });
       if (stateAt(read.transaction, read.now) !== 'CREATED')
         return sendFinalPage(ctx, dependencies, read, principal);
-      const { submit } = linksOf(instance.baseUrl, read.transaction.id);
-      const url = withToken(submit, mintToken(tokens, read, principal));
+      const token = mintToken(tokens, read, principal);
+      const { submit } = linksOf(instance.baseUrl, read.transaction.id, token);
       ctx.status = 303;
-      ctx.set('Location', keepColorScheme(url, ctx.query.colorScheme));
+      ctx.set('Location', keepColorScheme(submit, ctx.query.colorScheme));
     },
 
     async getContext(ctx, { params }) {

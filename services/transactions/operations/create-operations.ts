@@ -5,9 +5,8 @@ import { createTransaction, readContext } from '../commands/create-transaction.t
 import { decidePart } from '../commands/decide-part.ts';
 import { createRecentDatabaseTime } from '../domain/peer-part.ts';
 import { isFinal, stateAt } from '../domain/transaction.ts';
-import { linksOf, withToken } from '../domain/transaction-token.ts';
+import { linksOf, mintToken } from '../domain/transaction-token.ts';
 import type { Dependencies } from '../handlers/handlers.ts';
-import { mintToken } from '../presenters/transaction.ts';
 import { type ReleasedPart, readPart, readReleased } from '../queries/parts.ts';
 
 type OperationDependencies = Dependencies & Pick<AcceptDependencies, 'log' | 'sealingKeys' | 'metrics'>;
@@ -23,8 +22,8 @@ export function createOperations(dependencies: OperationDependencies): Transacti
     async createTransaction({ context, author }) {
       const principal: Principal = { roles: ['operator'], name: author, account: `user:${author}` };
       const created = await createTransaction(dependencies, readContext(context, principal), principal);
-      const { transaction } = linksOf(instance.baseUrl, created.transaction.id);
-      return { url: withToken(transaction, mintToken(tokens, created, principal)) };
+      const token = mintToken(tokens, created, principal);
+      return { url: linksOf(instance.baseUrl, created.transaction.id, token).transaction };
     },
 
     async readSubmissions({ sids }) {

@@ -4,7 +4,7 @@ import type { ReceiptBody } from '#lib/contracts/receipt-body.ts';
 import { receiptExpiry } from '../domain/access.ts';
 import type { Part, PartState } from '../domain/part.ts';
 import { type ReadTransaction, stateAt } from '../domain/transaction.ts';
-import { linksOf, withToken } from '../domain/transaction-token.ts';
+import { linksOf } from '../domain/transaction-token.ts';
 import { decisionOf } from './form-page.ts';
 import { embeddingOf } from './page-parts.ts';
 
@@ -30,7 +30,7 @@ interface Shown extends Pick<FinalPage, 'contact' | 'asker'> {
 export function finalPage(read: ReadTransaction, shown: Shown): FinalPage {
   const { receipt, parts, token, language, instance, theme, asker, contact } = shown;
   const { transaction, now } = read;
-  const links = linksOf(instance.baseUrl, transaction.id);
+  const links = linksOf(instance.baseUrl, transaction.id, token);
   const state = stateAt(transaction, now) as keyof typeof pages;
   const waits = state === 'SUBMITTED';
   return {
@@ -47,10 +47,10 @@ export function finalPage(read: ReadTransaction, shown: Shown): FinalPage {
     validUntil: transaction.layout.validityVisible ? (receipt?.expirationTimestamp ?? null) : null,
     receiptUntil: receiptExpiry(transaction)?.toISOString() ?? null,
     links: {
-      receipt: state === 'COMMITTED' ? withToken(links.receipt, token) : null,
-      child: transaction.context.updatable && !waits ? withToken(links.child, token) : null,
-      again: waits || parts.some(isUndecided) ? withToken(links.transaction, token) : null,
-      cancel: waits && transaction.context.cancellable ? withToken(links.cancel, token) : null,
+      receipt: state === 'COMMITTED' ? links.receipt : null,
+      child: transaction.context.updatable && !waits ? links.child : null,
+      again: waits || parts.some(isUndecided) ? links.transaction : null,
+      cancel: waits && transaction.context.cancellable ? links.cancel : null,
     },
     contact,
   };

@@ -6,7 +6,7 @@ import type { AnsweredPage, FormPage, PageAnswer, PageFault } from '#lib/contrac
 import type { ConsentContext } from '../domain/context.ts';
 import type { EarlierRecord } from '../domain/records.ts';
 import type { ReadTransaction } from '../domain/transaction.ts';
-import { linksOf, withToken } from '../domain/transaction-token.ts';
+import { linksOf } from '../domain/transaction-token.ts';
 import { type FilledForm, fillForm } from './form.ts';
 import { askerOf, embeddingOf } from './page-parts.ts';
 
@@ -56,14 +56,14 @@ export function questionsPage(
 ): FormPage & { actions: NonNullable<FormPage['actions']> } {
   const { transaction } = read;
   const { context, layout } = transaction;
-  const links = linksOf(instance.baseUrl, transaction.id);
+  const links = linksOf(instance.baseUrl, transaction.id, token);
   return {
     ...basePage(form, description, { context, layout, instance }),
     ...retry,
     embedding: embeddingOf(read),
     actions: {
-      submit: withToken(links.submit, token),
-      cancel: context.cancellable ? withToken(links.cancel, token) : null,
+      submit: links.submit,
+      cancel: context.cancellable ? links.cancel : null,
     },
     expires: transaction.expiresAt.toISOString(),
     isChild: transaction.parent !== null,

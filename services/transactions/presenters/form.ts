@@ -2,7 +2,7 @@ import type { FormElement, FormInformation, FormLabels, FormPeer } from '#lib/co
 import type { DescribedElement, FormDescription } from '#lib/contracts/forms.ts';
 import { type EarlierRecord, previousAnswer } from '../domain/records.ts';
 import { hidesAnswered, type ReadTransaction, type Transaction } from '../domain/transaction.ts';
-import { linksOf, withToken } from '../domain/transaction-token.ts';
+import { linksOf } from '../domain/transaction-token.ts';
 
 /** A form with the subject's earlier answers. */
 export interface FilledForm {
@@ -69,7 +69,7 @@ export function presentForm(
 ) {
   const { transaction } = read;
   const { layout } = transaction;
-  const links = linksOf(baseUrl, transaction.id);
+  const links = linksOf(baseUrl, transaction.id, token);
   return {
     token,
     language: form.language,
@@ -80,9 +80,9 @@ export function presentForm(
     layout: presentLayout(transaction, texts),
     labels,
     links: {
-      submit: withToken(links.submit, token),
-      transaction: withToken(links.transaction, token),
-      ...(transaction.context.cancellable ? { cancel: withToken(links.cancel, token) } : {}),
+      submit: links.submit,
+      transaction: links.transaction,
+      ...(transaction.context.cancellable ? { cancel: links.cancel } : {}),
     },
     ...(layout.blocs ? { blocs: presentBlocs(form.elements) } : {}),
   };

@@ -1,5 +1,4 @@
 import { isPrivileged, type Principal } from '#lib/contracts/principal.ts';
-import { receiptExpiry } from '../domain/access.ts';
 import type { Part } from '../domain/part.ts';
 import {
   isFinal,
@@ -8,23 +7,7 @@ import {
   stateAt,
   type Transaction,
 } from '../domain/transaction.ts';
-import { linksOf, type TransactionTokens, tokenExpiry, withToken } from '../domain/transaction-token.ts';
-
-/** Mints the token of a representation, Location, redirect or form action; each gets a new one. */
-export function mintToken(
-  tokens: TransactionTokens,
-  { transaction, now }: ReadTransaction,
-  principal?: Principal,
-): string {
-  // A transaction with a leader has no deadline of its own.
-  const open = !isFinal(stateAt(transaction, now)) && transaction.leader === null;
-  const use = principal?.transaction?.use ?? 'tx';
-  const expiry = tokenExpiry({ open, expiresAt: transaction.expiresAt, now });
-  return tokens.mint(
-    { id: transaction.id, use, epoch: transaction.tokenEpoch },
-    (use === 'receipt' && receiptExpiry(transaction)) || expiry,
-  );
-}
+import { linksOf } from '../domain/transaction-token.ts';
 
 /**
  * The representation of a transaction (openapi.yaml, `Transaction`); members without a value are left out.
@@ -65,13 +48,12 @@ export function presentTransaction(
 
 /** Links with the token; those that lead nowhere in this state are left out. */
 function presentLinks({ id, context }: Transaction, state: State, token: string, baseUrl: string) {
-  const links = linksOf(baseUrl, id);
-  const open = (url: string, works: boolean) => (works ? withToken(url, token) : undefined);
+  const { transaction, submit, child, receipt } = linksOf(baseUrl, id, token);
   return {
-    subject: withToken(links.transaction, token),
-    form: open(links.submit, state === 'CREATED'),
-    child: open(links.child, isFinal(state) && context.updatable),
-    receipt: open(links.receipt, state === 'COMMITTED'),
+    subject: transaction,
+    form: state === 'CREATED' ? submit : undefined,
+    child: isFinal(state) && context.updatable ? child : undefined,
+    receipt: state === 'COMMITTED' ? receipt : undefined,
   };
 }
 
