@@ -3,9 +3,9 @@ import type { Queries } from '#lib/db/database.ts';
 import { sql } from '#lib/db/sql.ts';
 import { randomId } from '#lib/ids/random-ids.ts';
 import { commitTransaction } from '../services/transactions/queries/commit-transaction.ts';
-import { insertClaiming } from '../services/transactions/queries/create-transaction.ts';
 import { readReceipt } from '../services/transactions/queries/records.ts';
 import {
+  insertClaiming,
   readTransaction,
   readTransactionWithEarlier,
   readTransactionWithReceipt,

@@ -5,7 +5,7 @@ import { createLogger } from '#lib/observability/logger.ts';
 import { applyOutcome } from '../../services/transactions/consumers/follow-outcomes.ts';
 import type { OwnerVerdict } from '../../services/transactions/domain/part.ts';
 import { createTransactionTokens } from '../../services/transactions/domain/transaction-token.ts';
-import { createLateVerdictWriter } from '../../services/transactions/queries/late-verdicts.ts';
+import { createLateVerdictWriter } from '../../services/transactions/queries/parts.ts';
 import { answered, type LeadingInstance, startLeading } from '../support/instances/leader-instance.ts';
 import { rowsOf } from '../support/instances/live-database.ts';
 import { eventsOf, historyOf } from '../support/instances/live-events.ts';

@@ -4,7 +4,7 @@ import { movesAfterCommit, type OwnerVerdict } from '../../services/transactions
 import {
   createLateVerdictWriter,
   type LateVerdictResult,
-} from '../../services/transactions/queries/late-verdicts.ts';
+} from '../../services/transactions/queries/parts.ts';
 import { answered, type LeadingInstance, startLeading } from '../support/instances/leader-instance.ts';
 import { eventsOf } from '../support/instances/live-events.ts';
 import type { LiveTransaction } from '../support/instances/live-transactions.ts';

@@ -16,7 +16,6 @@ import {
   type RecentDatabaseTime,
 } from '../domain/peer-part.ts';
 import { createdTransaction, type NewTransaction, type ReadTransaction } from '../domain/transaction.ts';
-import { insertTransaction } from '../queries/create-transaction.ts';
 import {
   commitPeerPart,
   insertVerdict,
@@ -25,6 +24,7 @@ import {
   readVerdict,
   type StoredVerdict,
 } from '../queries/peer-parts.ts';
+import { insertTransaction } from '../queries/transactions.ts';
 import { type SubmitDependencies, storeAnswers } from './submit-answers.ts';
 
 export interface AcceptDependencies extends SubmitDependencies {

@@ -3,7 +3,7 @@ import type { Database } from '#lib/db/database.ts';
 import { fail } from '#lib/errors/fail.ts';
 import { noSuchTransaction, requireAccess, requireOpen } from '../domain/access.ts';
 import type { ReadTransaction } from '../domain/transaction.ts';
-import * as queries from '../queries/change-state.ts';
+import { cancelLocked, lockTransaction } from '../queries/change-state.ts';
 import { readTransaction } from '../queries/transactions.ts';
 import { transactionBusy } from './submit-answers.ts';
 
@@ -21,8 +21,8 @@ export async function cancelTransaction(
     throw fail('forbidden', 'The transaction is not cancellable.');
   const isCancelled = await db.withTransaction(async (tx) => {
     // Waits for a submit that is being stored: a single statement would not see its parts.
-    await queries.lockTransaction(tx, id);
-    return queries.cancelTransaction(tx, id, baseUrl);
+    await lockTransaction(tx, id);
+    return cancelLocked(tx, id, baseUrl);
   });
   const after = await readTransaction(db, id);
   if (!after) throw noSuchTransaction();

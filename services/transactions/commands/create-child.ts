@@ -4,8 +4,7 @@ import { randomId } from '#lib/ids/random-ids.ts';
 import { actorName, requireAccess, requireUpdatable } from '../domain/access.ts';
 import type { NewTransaction, ReadTransaction, Transaction } from '../domain/transaction.ts';
 import { closeExpiredChild, lockTransaction } from '../queries/change-state.ts';
-import { insertTransaction } from '../queries/create-transaction.ts';
-import { readOpenChild, readTransaction } from '../queries/transactions.ts';
+import { insertTransaction, readOpenChild, readTransaction } from '../queries/transactions.ts';
 
 /**
  * Creates a transaction based on a final one, or returns its open child (docs/interface.md, "Children").

@@ -19,14 +19,14 @@ import {
   stateAt,
 } from '../domain/transaction.ts';
 import { normaliseText } from '../domain/values.ts';
+import { readStatusFacts } from '../queries/records.ts';
 import {
   insertClaiming,
   insertTransaction,
   lockClaim,
   readClaimed,
   repointClaim,
-} from '../queries/create-transaction.ts';
-import { readStatusFacts } from '../queries/records.ts';
+} from '../queries/transactions.ts';
 
 /**
  * Reads the ConsentContext of a caller. What a plain user may not set is refused before the rest is checked.

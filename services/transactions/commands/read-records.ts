@@ -5,11 +5,12 @@ import { type Extracted, type PresentedRecord, presentRecord } from '../presente
 import {
   type Condition,
   type ExtractedRecord,
+  type RecordFilter,
   readAnswersTo,
   readCandidates,
   readMatching,
-} from '../queries/extraction.ts';
-import { type RecordFilter, readRecords } from '../queries/records.ts';
+  readRecords,
+} from '../queries/records.ts';
 import { readNow } from '../queries/transactions.ts';
 
 /**

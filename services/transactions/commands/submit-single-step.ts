@@ -7,9 +7,7 @@ import type { ValidCheck } from '../domain/commitment.ts';
 import { contextDigest, layoutReference } from '../domain/context.ts';
 import { sealExpiry } from '../domain/part.ts';
 import { newTransaction, type ReadTransaction, stateAt } from '../domain/transaction.ts';
-import { insertClaiming } from '../queries/create-transaction.ts';
-import { readNow } from '../queries/transactions.ts';
-import { isReusable, readContext, reuseOrCreate } from './create-transaction.ts';
+import { insertClaiming, readNow } from '../queries/transactions.ts';
 import {
   hiddenKeys,
   noticesIn,
@@ -17,6 +15,7 @@ import {
   storeAnswers,
   transactionBusy,
 } from './submit-answers.ts';
+import { isReusable, readContext, reuseOrCreate } from './create-transaction.ts';
 
 interface SingleStep {
   body: { context: Record<string, unknown>; values: Record<string, unknown> };

@@ -7,14 +7,15 @@ import { confirmSubmission, type SubmitDependencies } from '../commands/submit-a
 import { applyVerdict, movesAfterCommit, type OwnerVerdict } from '../domain/part.ts';
 import { stateAt } from '../domain/transaction.ts';
 import { rollBack } from '../queries/change-state.ts';
-import { createLateVerdictWriter, type WriteLateVerdict } from '../queries/late-verdicts.ts';
 import {
   changePart,
+  createLateVerdictWriter,
   lockTransactionOf,
   type PartOfTransaction,
   readHeld,
   readPart,
   releaseCommit,
+  type WriteLateVerdict,
 } from '../queries/parts.ts';
 
 const consumer = 'transactions';

@@ -6,8 +6,7 @@ import type { Handlers, OperationInput } from '#lib/http/operation.ts';
 import { type Extraction, extractPage, extractRecords, listRecords } from '../commands/read-records.ts';
 import { recordStates, recordStatuses } from '../domain/records.ts';
 import { type Extracted, presentCsv } from '../presenters/records.ts';
-import type { Condition } from '../queries/extraction.ts';
-import type { RecordFilter } from '../queries/records.ts';
+import type { Condition, RecordFilter } from '../queries/records.ts';
 import { readText, readTime } from './filters.ts';
 import type { Dependencies } from './handlers.ts';
 

@@ -1,5 +1,5 @@
 import type { Queries } from '#lib/db/database.ts';
-import { type Statement, sql } from '#lib/db/sql.ts';
+import { empty, type Statement, sql } from '#lib/db/sql.ts';
 import { statesBefore } from '../domain/transaction.ts';
 import { partEvents, recordStateChange } from './events.ts';
 
@@ -9,19 +9,13 @@ export async function lockTransaction(tx: Queries, id: string): Promise<void> {
 }
 
 /**
- * Cancels a transaction that the caller has locked, and frees the claim on its context.
+ * Cancels a transaction that the caller has locked.
  * @returns false in a final state, past the deadline, or if a peer leads it.
  */
-export async function cancelTransaction(db: Queries, id: string, source: string): Promise<boolean> {
-  const row = await db.maybeOne(sql`
-    WITH t AS (
-      UPDATE transactions SET state = 'CANCELLED', version = version + 1, changed_at = accord_now()
-       WHERE id = ${id} AND state = ANY(${statesBefore('cancel')}::text[])
-         AND expires_at > accord_now() AND leader IS NULL
-      RETURNING *
-    ), ${undoSubmission(source)}, ${recordStateChange('cancelled', source)}
-    SELECT t.id FROM t`);
-  return row !== undefined;
+export async function cancelLocked(db: Queries, id: string, source: string): Promise<boolean> {
+  const where = sql`id = ${id} AND state = ANY(${statesBefore('cancel')}::text[])
+         AND expires_at > accord_now() AND leader IS NULL`;
+  return (await endTransactions(db, 'CANCELLED', where, source)) > 0;
 }
 
 /**
@@ -34,47 +28,52 @@ export async function endOverdue(
   limit: number,
   source: string,
 ): Promise<{ count: number; more: boolean }> {
-  const overdue = (state: string) => sql`
-    SELECT o.id FROM transactions AS o
-     WHERE o.state IN ('CREATED', 'SUBMITTED') AND o.state = ${state} AND o.expires_at <= accord_now()
-       AND o.leader IS NULL
-     ORDER BY o.expires_at LIMIT ${limit} FOR UPDATE SKIP LOCKED`;
-  const timedOut = await timeOut(db, overdue('CREATED'), source);
-  const rolledBack = await rollBack(db, overdue('SUBMITTED'), source);
+  const oldest = sql`o.leader IS NULL ORDER BY o.expires_at LIMIT ${limit} FOR UPDATE SKIP LOCKED`;
+  const { timedOut, rolledBack } = await endOverdueOf(db, oldest, source);
   return { count: timedOut + rolledBack, more: timedOut === limit || rolledBack === limit };
 }
 
 /** Ends a child past its deadline that the sweeper has not reached, so that another one can be created. */
 export async function closeExpiredChild(tx: Queries, parent: string, source: string): Promise<void> {
-  // One query for each state, so that a child that is submitted in parallel is not treated as CREATED.
-  const overdue = (state: string) => sql`
-    SELECT o.id FROM transactions AS o
-     WHERE o.parent = ${parent} AND o.state IN ('CREATED', 'SUBMITTED') AND o.state = ${state}
-       AND o.expires_at <= accord_now()`;
-  await timeOut(tx, overdue('CREATED'), source);
-  await rollBack(tx, overdue('SUBMITTED'), source);
+  await endOverdueOf(tx, sql`o.parent = ${parent}`, source);
 }
 
-/** @param ids a query. @returns how many transactions became TIMEOUT. */
-async function timeOut(db: Queries, ids: Statement, source: string): Promise<number> {
-  const rows = await db.query(sql`
-    WITH t AS (
-      UPDATE transactions SET state = 'TIMEOUT', version = version + 1, changed_at = accord_now()
-       WHERE state = 'CREATED' AND id IN (${ids})
-      RETURNING *
-    ), ${recordStateChange('timedout', source)}
-    SELECT t.id FROM t`);
-  return rows.length;
+async function endOverdueOf(db: Queries, which: Statement, source: string) {
+  // One query for each state, so that a transaction that is submitted in parallel is not treated as CREATED.
+  const overdue = (state: string) => sql`
+    SELECT o.id FROM transactions AS o
+     WHERE o.state IN ('CREATED', 'SUBMITTED') AND o.state = ${state} AND o.expires_at <= accord_now()
+       AND ${which}`;
+  const timedOut = await endTransactions(
+    db,
+    'TIMEOUT',
+    sql`state = 'CREATED' AND id IN (${overdue('CREATED')})`,
+    source,
+  );
+  return { timedOut, rolledBack: await rollBack(db, overdue('SUBMITTED'), source) };
 }
 
 /** Undoes what transactions had submitted. @param ids a query. @returns how many became ROLLBACK. */
 export async function rollBack(db: Queries, ids: Statement, source: string): Promise<number> {
+  const where = sql`state = ANY(${statesBefore('roll-back')}::text[]) AND id IN (${ids})`;
+  return endTransactions(db, 'ROLLBACK', where, source);
+}
+
+const eventNames = { CANCELLED: 'cancelled', TIMEOUT: 'timedout', ROLLBACK: 'rolledback' } as const;
+
+/** Moves the transactions that match to a final state, and undoes their submissions. @returns how many. */
+async function endTransactions(
+  db: Queries,
+  state: keyof typeof eventNames,
+  where: Statement,
+  source: string,
+): Promise<number> {
   const rows = await db.query(sql`
     WITH t AS (
-      UPDATE transactions SET state = 'ROLLBACK', version = version + 1, changed_at = accord_now()
-       WHERE state = ANY(${statesBefore('roll-back')}::text[]) AND id IN (${ids})
+      UPDATE transactions SET state = ${state}, version = version + 1, changed_at = accord_now()
+       WHERE ${where}
       RETURNING *
-    ), ${undoSubmission(source)}, ${recordStateChange('rolledback', source)}
+    ), ${state === 'TIMEOUT' ? empty : undoSubmission(source)}${recordStateChange(eventNames[state], source)}
     SELECT t.id FROM t`);
   return rows.length;
 }
@@ -91,5 +90,5 @@ function undoSubmission(source: string): Statement {
         FROM t WHERE f.transaction = t.id AND f.state IN ('SENDING', 'HELD')
       RETURNING f.sid, f.location
     ), decided AS (${partEvents('decided', { from: sql`dropped`, source, decision: 'rollback' })}
-    )`;
+    ), `;
 }

@@ -4,8 +4,8 @@ import { type Statement, sql } from '#lib/db/sql.ts';
 import type { Commitment } from '../domain/commitment.ts';
 import type { Transaction } from '../domain/transaction.ts';
 import { storeCommittedAnswers } from './commit-transaction.ts';
-import { storeSubject } from './create-transaction.ts';
 import { recordTwoSteps } from './events.ts';
+import { storeSubject } from './transactions.ts';
 
 /** Identifies a part that a peer sent: base URL of the peer, and the peer's id of the part. */
 export interface PeerPartKey {
