@@ -1,13 +1,14 @@
 import type { PrivateKey } from '#lib/config/secret-values.ts';
 import type { FormsOperations } from '#lib/contracts/forms.ts';
 import type { Principal } from '#lib/contracts/principal.ts';
-import type { RefusalReason, SubmissionVerdict } from '#lib/contracts/submissions.ts';
+import type { Decision, RefusalReason, SendingPeer, SubmissionVerdict } from '#lib/contracts/submissions.ts';
 import type { Database, Queries } from '#lib/db/database.ts';
+import { sql } from '#lib/db/sql.ts';
 import { fail } from '#lib/errors/fail.ts';
 import { addToOutbox } from '#lib/events/outbox.ts';
 import type { Logger } from '#lib/observability/logger.ts';
 import type { SubmissionMetrics } from '#lib/observability/metrics/event-metrics.ts';
-import { composeCommitment, type ValidCheck } from '../domain/commitment.ts';
+import { type CommitmentFacts, composeCommitment, type ValidCheck } from '../domain/commitment.ts';
 import { deliveryDeadline } from '../domain/part.ts';
 import {
   decryptReceivedPart,
@@ -15,17 +16,20 @@ import {
   type ReceivedPart,
   type RecentDatabaseTime,
 } from '../domain/peer-part.ts';
-import { createdTransaction, type NewTransaction, type ReadTransaction } from '../domain/transaction.ts';
+import { createdTransaction, type NewTransaction } from '../domain/transaction.ts';
+import { rollBack } from '../queries/change-state.ts';
 import {
+  changeVerdict,
   commitPeerPart,
   insertVerdict,
   isFull,
+  lockVerdict,
   type PeerPartKey,
   readVerdict,
   type StoredVerdict,
 } from '../queries/peer-parts.ts';
 import { insertTransaction } from '../queries/transactions.ts';
-import { type SubmitDependencies, storeAnswers } from './submit-answers.ts';
+import { confirmSubmission, type SubmitDependencies, storeAnswers } from './submit-answers.ts';
 
 export interface AcceptDependencies extends SubmitDependencies {
   db: Database;
@@ -98,15 +102,13 @@ function repeatVerdict(
   if (known.digest === null) return { verdict: 'refused', reason: 'decided' };
   if (known.digest.equals(Buffer.from(digest, 'base64url'))) return presentVerdict(known);
   const conflict: SubmissionVerdict = { verdict: 'refused', reason: 'conflict' };
-  log.warn('peer sent other answers under an id that it had used before; refused', {
-    id: sid,
-    address: peer.url,
-  });
+  const about = { id: sid, address: peer.url };
+  log.warn('peer sent other answers under an id that it had used before; refused', about);
   metrics?.countVerdict(conflict);
   return conflict;
 }
 
-export function presentVerdict({ verdict, reason, transaction }: StoredVerdict): SubmissionVerdict {
+function presentVerdict({ verdict, reason, transaction }: StoredVerdict): SubmissionVerdict {
   return { verdict, ...(reason && { reason }), ...(transaction && { id: transaction }) };
 }
 
@@ -135,72 +137,55 @@ interface StoringTime {
 /** @returns undefined if the part has a verdict already, or `now` is not the database's time. */
 async function store(
   dependencies: AcceptDependencies,
-  received: ReceivedPart,
+  { peer, sid, digest: requestDigest, submission: { mode } }: ReceivedPart,
   checked: ValidPart | { refused: RefusalReason },
   time: StoringTime,
 ): Promise<SubmissionVerdict | undefined> {
   const { db } = dependencies;
-  const { peer, sid, submission } = received;
   const key = { peer: peer.url, sid };
-  const digest = Buffer.from(received.digest, 'base64url');
-  let verdict: StoredVerdict & { digest: Buffer };
-  let isStored: boolean;
+  const digest = Buffer.from(requestDigest, 'base64url');
   if ('refused' in checked) {
     // Refusals must be stored, so that a repeated part gets the same verdict.
     if (await isFull(db, peer.url, 'refused'))
       throw fail('unavailable', 'Too many parts of this peer were refused. Try again later.', {
         headers: { 'Retry-After': '3600' },
       });
-    verdict = { digest, verdict: 'refused', reason: checked.refused, transaction: null };
-    isStored = await insertVerdict(db, key, verdict);
-  } else {
-    const isHold = submission.mode === 'hold';
-    verdict = {
-      digest,
-      verdict: isHold ? 'held' : 'committed',
-      reason: null,
-      transaction: checked.transaction.id,
-    };
-    const accepted = { key, verdict, received, part: checked };
-    isStored = isHold
+    const refusal = { digest, verdict: 'refused', reason: checked.refused, transaction: null } as const;
+    return (await insertVerdict(db, key, refusal)) ? presentVerdict(refusal) : undefined;
+  }
+  const { transaction, check } = checked;
+  const given = mode === 'hold' ? 'held' : 'committed';
+  const verdict = { digest, verdict: given, reason: null, transaction: transaction.id } as const;
+  // The peer is the author. The digest of its request never equals a digest of answers submitted here.
+  const principal: Principal = { roles: ['peer'], name: peer.name, account: `peer:${peer.id}` };
+  const facts = { check, answersDigest: digest, principal, comment: null };
+  const accepted = { key, verdict, transaction, facts };
+  const isStored =
+    mode === 'hold'
       ? await db.withTransaction((tx) => holdPart(dependencies, tx, accepted))
       : await commitPart(dependencies, accepted, time);
-  }
   return isStored ? presentVerdict(verdict) : undefined;
 }
 
 interface AcceptedPart {
   key: PeerPartKey;
-  verdict: StoredVerdict & { digest: Buffer };
-  received: ReceivedPart;
-  part: ValidPart;
-}
-
-/**
- * The peer is the author. The digest is that of its request, so it never equals a digest of answers that were
- * submitted here.
- */
-function factsOf({ verdict, received: { peer }, part: { check } }: AcceptedPart, read: ReadTransaction) {
-  const principal: Principal = { roles: ['peer'], name: peer.name, account: `peer:${peer.id}` };
-  return { read, check, answersDigest: verdict.digest, principal, comment: null };
+  verdict: StoredVerdict;
+  transaction: NewTransaction;
+  facts: Omit<CommitmentFacts, 'read'>;
 }
 
 async function commitPart(
   dependencies: AcceptDependencies,
-  accepted: AcceptedPart,
+  { key, verdict, transaction, facts }: AcceptedPart,
   { now, maxSkewSeconds }: StoringTime,
 ): Promise<boolean> {
   const { db, recentTime, instance, signReceipt } = dependencies;
-  const { key, verdict, part } = accepted;
-  const created = createdTransaction(part.transaction, now);
-  const facts = factsOf(accepted, { transaction: created, now });
-  const { commitment, body } = composeCommitment(facts, dependencies);
-  const receipt = { body, jws: signReceipt(body) };
-  const stored = await commitPeerPart(
-    db,
-    { key, verdict, created, commitment: { ...commitment, receipt }, maxSkewSeconds },
-    instance.baseUrl,
-  );
+  const created = createdTransaction(transaction, now);
+  const read = { transaction: created, now };
+  const { commitment: unsigned, body } = composeCommitment({ ...facts, read }, dependencies);
+  const commitment = { ...unsigned, receipt: { body, jws: signReceipt(body) } };
+  const part = { key, verdict, created, commitment, maxSkewSeconds };
+  const stored = await commitPeerPart(db, part, instance.baseUrl);
   if (stored) recentTime.set(stored);
   return stored !== undefined;
 }
@@ -208,19 +193,15 @@ async function commitPart(
 async function holdPart(
   dependencies: AcceptDependencies,
   tx: Queries,
-  accepted: AcceptedPart,
+  { key, verdict, transaction, facts }: AcceptedPart,
 ): Promise<boolean> {
-  const { key, verdict, part } = accepted;
-  const { baseUrl: source } = dependencies.instance;
+  const source = dependencies.instance.baseUrl;
   if (!(await insertVerdict(tx, key, verdict))) return false;
-  const read = await insertTransaction(tx, part.transaction, source);
+  const read = await insertTransaction(tx, transaction, source);
   const holdUntil = deliveryDeadline({ peerCommit: 'together' }, read.now);
-  const stored = await storeAnswers(
-    { ...dependencies, db: tx, wake() {} },
-    factsOf(accepted, read),
-    holdUntil,
-  );
-  if (!stored) throw new Error('a transaction that was just created cannot be answered');
+  const inTransaction = { ...dependencies, db: tx, wake() {} };
+  if (!(await storeAnswers(inTransaction, { ...facts, read }, holdUntil)))
+    throw new Error('a transaction that was just created cannot be answered');
   await addToOutbox(tx, 'accord.peer-submissions', {
     type: 'io.accord.submission.held.v1',
     source,
@@ -228,4 +209,51 @@ async function holdPart(
     data: { submission: key.sid, peer: key.peer },
   });
   return true;
+}
+
+/** A part on which the leader decided before it arrived; it is refused when it does. */
+const notReceived: StoredVerdict = { digest: null, verdict: 'rolledback', reason: null, transaction: null };
+
+/**
+ * Applies the leader's decision to a part that is held. The first decision stands (docs/federation.md,
+ * "Answers at their owner").
+ * @throws Failure `unavailable`: the decision is not applied.
+ */
+export async function decidePart(
+  dependencies: AcceptDependencies,
+  { peer, sid, decision }: { peer: SendingPeer; sid: string; decision: Decision },
+): Promise<SubmissionVerdict> {
+  const { db, metrics, wake } = dependencies;
+  const key = { peer: peer.url, sid };
+  const decided = await db.withTransaction(async (tx) => {
+    const before = await lockVerdict(tx, key);
+    // At the limit the verdict is not stored. If the part arrives later, it is held and its leader is asked.
+    if (!before && (await isFull(tx, key.peer, 'notReceived'))) return { ...notReceived, changed: false };
+    // Waits for a database transaction that stores or decides the same part.
+    if (!before && (await insertVerdict(tx, key, notReceived))) return { ...notReceived, changed: true };
+    const known = before ?? ((await lockVerdict(tx, key)) as StoredVerdict);
+    if (known.verdict !== 'held' || known.transaction === null) return { ...known, changed: false };
+    const verdict = await decide(dependencies, tx, { key, transaction: known.transaction, decision });
+    return { ...known, verdict, changed: true };
+  });
+  if (decided.changed) {
+    metrics?.countVerdict(decided);
+    wake();
+  }
+  return presentVerdict(decided);
+}
+
+async function decide(
+  dependencies: AcceptDependencies,
+  tx: Queries,
+  { key, transaction, decision }: { key: PeerPartKey; transaction: string; decision: Decision },
+): Promise<'committed' | 'rolledback'> {
+  const isCommit = decision === 'commit';
+  const isDone = isCommit
+    ? await confirmSubmission(tx, dependencies, transaction)
+    : (await rollBack(tx, sql`SELECT ${transaction}::text`, dependencies.instance.baseUrl)) > 0;
+  if (!isDone) throw new Error('the transaction of a held part does not wait');
+  const verdict = isCommit ? 'committed' : 'rolledback';
+  await changeVerdict(tx, key, verdict);
+  return verdict;
 }

@@ -2,6 +2,8 @@ import type { ActiveVersions, FormsOperations } from '#lib/contracts/forms.ts';
 import { isPrivileged, type Principal } from '#lib/contracts/principal.ts';
 import type { Database, Queries } from '#lib/db/database.ts';
 import { fail } from '#lib/errors/fail.ts';
+import { randomId } from '#lib/ids/random-ids.ts';
+import { actorName, requireAccess, requireUpdatable } from '../domain/access.ts';
 import {
   type ConsentContext,
   collectFields,
@@ -17,14 +19,18 @@ import {
   newTransaction,
   type ReadTransaction,
   stateAt,
+  type Transaction,
 } from '../domain/transaction.ts';
 import { normaliseText } from '../domain/values.ts';
+import { closeExpiredChild, lockTransaction } from '../queries/change-state.ts';
 import { readStatusFacts } from '../queries/records.ts';
 import {
   insertClaiming,
   insertTransaction,
   lockClaim,
   readClaimed,
+  readOpenChild,
+  readTransaction,
   repointClaim,
 } from '../queries/transactions.ts';
 
@@ -133,4 +139,42 @@ export async function isReusable(
   if (state !== 'COMMITTED') return false;
   const records = await readStatusFacts(db, transaction.id);
   return records.length > 0 && records.every((record) => recordStatus(record, active, now)[0] === 'VALID');
+}
+
+/**
+ * Creates a transaction based on a final one, or returns its open child (docs/interface.md, "Children").
+ * @param languages of the caller; the child is shown in them instead of in the parent's.
+ * @throws Failure `not-found`, `wrong-state`.
+ */
+export async function createChild(
+  { db, instance, wake }: Omit<CreateDependencies, 'forms'>,
+  { id, principal, languages }: { id: string; principal: Principal; languages: string[] },
+): Promise<ReadTransaction & { created: boolean }> {
+  const source = instance.baseUrl;
+  const parent = requireAccess(principal, await readTransaction(db, id), 'result');
+  requireUpdatable(parent);
+  const child = await db.withTransaction(async (tx) => {
+    // Of several requests at once one creates the child and the others find it.
+    await lockTransaction(tx, id);
+    await closeExpiredChild(tx, id, source);
+    const open = await readOpenChild(tx, id);
+    if (open) return { ...open, created: false };
+    const created = await insertTransaction(tx, childOf(parent.transaction, principal, languages), source);
+    return { ...created, created: true };
+  });
+  if (child.created) wake();
+  return child;
+}
+
+function childOf(parent: Transaction, principal: Principal, languages: string[]): NewTransaction {
+  const { author: _author, language, origin, ...rest } = parent.context;
+  // The form of the child is shown here, even if a peer showed that of the parent.
+  const context = { ...rest, origin: origin === 'PEER' ? ('WEBFORM' as const) : origin };
+  return {
+    id: randomId(),
+    context: { ...context, ...(languages.length === 0 && language ? { language } : {}) },
+    layout: parent.layout,
+    author: actorName(principal, { ...parent, context }),
+    parent: parent.id,
+  };
 }

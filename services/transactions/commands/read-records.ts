@@ -12,6 +12,7 @@ import {
   readRecords,
 } from '../queries/records.ts';
 import { readNow } from '../queries/transactions.ts';
+import { readActiveVersions } from './submit-answers.ts';
 
 /**
  * A subject's records by key; with an object by `<key>|<subject>|<object>` (docs/interface.md, "Records").
@@ -24,8 +25,7 @@ export async function listRecords(
   states: readonly string[] | undefined,
 ): Promise<Record<string, PresentedRecord[]>> {
   const records = await readRecords(db, filter);
-  const keys = [...new Set(records.flatMap(({ key, infoKey }) => [key, infoKey]))];
-  const active = keys.length > 0 ? await forms.activeVersions({ keys }) : {};
+  const active = await readActiveVersions(forms, records);
   const now = await readNow(db);
   const grouped: Record<string, PresentedRecord[]> = Object.create(null);
   for (const record of records) {
@@ -52,8 +52,6 @@ interface Found {
   value: Extracted;
 }
 
-type Walk = (after: Position | undefined, step: number) => AsyncGenerator<Found, void>;
-
 /** Rows read at once. Small pages read as many too: after a new MAJOR most records are not valid. */
 const smallestStep = 200;
 const countingStep = 2_000;
@@ -65,7 +63,7 @@ export async function extractRecords(
   { after, limit }: { after?: Position; limit: number },
 ): Promise<{ values: Extracted[]; next?: string }> {
   const found: Found[] = [];
-  for await (const each of walkOf(dependencies, extraction)(after, Math.max(limit + 1, smallestStep))) {
+  for await (const each of walk(dependencies, extraction, after, Math.max(limit + 1, smallestStep))) {
     found.push(each);
     // One more than the page shows that there is a next one.
     if (found.length > limit) break;
@@ -86,7 +84,7 @@ export async function extractPage(
 ) {
   const values: Extracted[] = [];
   let totalCount = 0;
-  for await (const { value } of walkOf(dependencies, extraction)(undefined, countingStep)) {
+  for await (const { value } of walk(dependencies, extraction, undefined, countingStep)) {
     if (totalCount >= page * pageSize && values.length < pageSize) values.push(value);
     totalCount += 1;
     if (isGone()) break;
@@ -94,21 +92,16 @@ export async function extractPage(
   return { values, page, pageSize, totalPages: Math.ceil(totalCount / pageSize), totalCount };
 }
 
-function walkOf(dependencies: Dependencies, extraction: Extraction): Walk {
-  return 'condition' in extraction
-    ? (after, step) => walkRecords(dependencies, extraction.condition, after, step)
-    : (after, step) => walkSubjects(dependencies, extraction, after, step);
-}
-
-/** All valid records that match the condition. */
-async function* walkRecords(
+/** All valid records that match the condition, or all subjects that match the conditions. */
+async function* walk(
   dependencies: Dependencies,
-  condition: Condition,
+  extraction: Extraction,
   after: Position | undefined,
   step: number,
 ): AsyncGenerator<Found, void> {
+  if (!('condition' in extraction)) return yield* walkSubjects(dependencies, extraction, after, step);
   for (let from = after; ; ) {
-    const batch = await readMatching(dependencies.db, condition, { after: from, limit: step });
+    const batch = await readMatching(dependencies.db, extraction.condition, { after: from, limit: step });
     for (const valid of await filterValid(dependencies, batch))
       yield { position: positionOf(valid.stored), value: present([valid]) };
     const last = batch.at(-1);
@@ -172,8 +165,7 @@ interface Valid {
 
 async function filterValid({ db, forms }: Dependencies, batch: ExtractedRecord[]): Promise<Valid[]> {
   if (batch.length === 0) return [];
-  const keys = new Set(batch.flatMap(({ key, infoKey }) => [key, infoKey]));
-  const active = await forms.activeVersions({ keys: [...keys] });
+  const active = await readActiveVersions(forms, batch);
   const now = await readNow(db);
   return batch
     .map((stored) => ({ stored, presented: presentRecord(stored, active, now) }))

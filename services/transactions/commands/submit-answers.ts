@@ -1,5 +1,5 @@
 import { isNotice } from '#lib/contracts/element-rules.ts';
-import type { AnswerCheck, FormsOperations } from '#lib/contracts/forms.ts';
+import type { ActiveVersions, AnswerCheck, FormsOperations } from '#lib/contracts/forms.ts';
 import type { Principal } from '#lib/contracts/principal.ts';
 import type { Queries } from '#lib/db/database.ts';
 import { fail } from '#lib/errors/fail.ts';
@@ -81,7 +81,7 @@ export async function submitAnswers(
     const read = requireAccess(principal, await readTransaction(db, submission.id));
     if (await isRepeated(dependencies, read, answers)) return { outcome: 'stored', read };
     requireOpen(read, instance.baseUrl);
-    const check = await checkSubmission(dependencies, read, submission);
+    const check = await checkSubmission(dependencies, read.transaction, read.now, submission);
     if (check.outcome !== 'valid') return { outcome: 'rejected', read, check };
     const answersDigest = digests.of(answers, check.parts.length > 0, noticesIn(check));
     const stored = await storeAnswers(dependencies, { read, check, answersDigest, principal, comment });
@@ -112,15 +112,17 @@ export function noticesIn({ answers, parts }: ValidCheck): string[] {
   );
 }
 
-async function checkSubmission(
+/** Checks answers to a transaction that exists, or that is created together with them. */
+export async function checkSubmission(
   { db, forms }: SubmitDependencies,
-  { transaction, now }: ReadTransaction,
-  { answers, form, languages }: Submission,
+  transaction: Pick<Transaction, 'layout' | 'context' | 'parent' | 'createdAt'>,
+  now: Date,
+  { answers, form, languages }: Pick<Submission, 'answers' | 'form' | 'languages'>,
 ): Promise<AnswerCheck> {
-  const { context, layout } = transaction;
+  const { context, layout, createdAt } = transaction;
   return forms.checkAnswers({
     layout,
-    openedAt: transaction.createdAt.toISOString(),
+    openedAt: createdAt.toISOString(),
     languages: context.language ? [context.language, ...languages] : languages,
     answers,
     form,
@@ -130,8 +132,17 @@ async function checkSubmission(
   });
 }
 
+/** The ACTIVE versions of the elements and informations of records. */
+export async function readActiveVersions(
+  forms: Pick<FormsOperations, 'activeVersions'>,
+  records: readonly { key: string; infoKey: string }[],
+): Promise<ActiveVersions> {
+  const keys = new Set(records.flatMap(({ key, infoKey }) => [key, infoKey]));
+  return keys.size > 0 ? forms.activeVersions({ keys: [...keys] }) : {};
+}
+
 /** Keys that are not asked because they have a valid answer (openapi.yaml, `existingElementsVisible`). */
-export async function hiddenKeys(
+async function hiddenKeys(
   db: Queries,
   forms: FormsOperations,
   { layout, context, parent }: Pick<Transaction, 'layout' | 'context' | 'parent'>,
@@ -139,9 +150,7 @@ export async function hiddenKeys(
 ): Promise<string[]> {
   if (!hidesAnswered({ layout, parent }) || context.silent) return [];
   const earlier = await readEarlier(db, context.subject, context.object ?? '', layout.elements);
-  if (earlier.length === 0) return [];
-  const keys = earlier.flatMap((record) => [record.key, record.infoKey]);
-  const active = await forms.activeVersions({ keys: [...new Set(keys)] });
+  const active = await readActiveVersions(forms, earlier);
   return validRecords(earlier, active, now).map(({ key }) => key);
 }
 
@@ -161,13 +170,10 @@ export async function storeAnswers(
   const { commitment, body } = composeCommitment(facts, dependencies);
   const deadline =
     holdUntil ?? (waitsForPeers(transaction, check) ? deliveryDeadline(transaction.context, now) : undefined);
+  const source = instance.baseUrl;
   const isStored = deadline
-    ? await submitTransaction(db, { ...commitment, deadline, draft: body }, instance.baseUrl)
-    : await commitTransaction(
-        db,
-        { ...commitment, receipt: { body, jws: signReceipt(body) } },
-        instance.baseUrl,
-      );
+    ? await submitTransaction(db, { ...commitment, deadline, draft: body }, source)
+    : await commitTransaction(db, { ...commitment, receipt: { body, jws: signReceipt(body) } }, source);
   if (!isStored) return undefined;
   wake();
   const after = { ...transaction, version: transaction.version + 1, answersDigest, changedAt: now };

@@ -5,17 +5,16 @@ import { Failure, fail } from '#lib/errors/fail.ts';
 import { splitComment, staleSerial, withComment } from '../domain/answers.ts';
 import type { ValidCheck } from '../domain/commitment.ts';
 import { contextDigest, layoutReference } from '../domain/context.ts';
-import { sealExpiry } from '../domain/part.ts';
 import { newTransaction, type ReadTransaction, stateAt } from '../domain/transaction.ts';
 import { insertClaiming, readNow } from '../queries/transactions.ts';
+import { isReusable, readContext, reuseOrCreate } from './create-transaction.ts';
 import {
-  hiddenKeys,
+  checkSubmission,
   noticesIn,
   type SubmitDependencies,
   storeAnswers,
   transactionBusy,
 } from './submit-answers.ts';
-import { isReusable, readContext, reuseOrCreate } from './create-transaction.ts';
 
 interface SingleStep {
   body: { context: Record<string, unknown>; values: Record<string, unknown> };
@@ -41,14 +40,10 @@ export async function submitSingleStep(
   );
   const openedAt = await readNow(db);
   const check = requireValid(
-    await forms.checkAnswers({
-      layout,
-      openedAt: openedAt.toISOString(),
-      languages: context.language ? [context.language, ...languages] : languages,
+    await checkSubmission(dependencies, { layout, context, parent: null, createdAt: openedAt }, openedAt, {
       answers,
       form: false,
-      hidden: await hiddenKeys(db, forms, { layout, context, parent: null }, openedAt),
-      sealUntil: sealExpiry(context, openedAt).toISOString(),
+      languages,
     }),
   );
   const given = withComment(answers, comment);

@@ -2,6 +2,7 @@ import { createRepeatedWork, type RepeatedWork } from '#lib/async/repeated-work.
 import type { FormsOperations } from '#lib/contracts/forms.ts';
 import type { Queries } from '#lib/db/database.ts';
 import type { Logger } from '#lib/observability/logger.ts';
+import { readActiveVersions } from '../commands/submit-answers.ts';
 import { expiryNotice } from '../domain/records.ts';
 import { endOverdue } from '../queries/change-state.ts';
 import { planNotices, readDueTransactions, writeNotices } from '../queries/expiry-notices.ts';
@@ -57,8 +58,10 @@ export function createExpiryNotifier({
   async function writeBatch(): Promise<number> {
     const { due, now } = await readDueTransactions(db, noticeBatch);
     if (due.length === 0) return 0;
-    const keys = due.flatMap(({ records }) => records.flatMap(({ key, infoKey }) => [key, infoKey]));
-    const active = await forms.activeVersions({ keys: [...new Set(keys)] });
+    const active = await readActiveVersions(
+      forms,
+      due.flatMap(({ records }) => records),
+    );
     const notices = due.map((each) => expiryNotice(each, active, now));
     await writeNotices(db, notices, source);
     wake();
