@@ -52,19 +52,13 @@ export function staleSerial(identifiers: readonly string[], prefix = '', members
 
 type Answers = Record<string, readonly string[]>;
 
-/** Digests by which equal submissions are recognised (docs/interface.md, "Answers"). */
-export interface AnswersDigests {
-  /**
-   * @param sealed true if some answers were sealed for a peer: the digest is keyed and reveals nothing.
-   * @param notices identifiers of notices; naming them or leaving them out gives the same digest.
-   */
-  of(answers: Answers, sealed: boolean, notices?: readonly string[]): Buffer;
-  /** Whether `digest` belongs to these answers, keyed or not. */
-  isOf(digest: Buffer, answers: Answers, notices?: readonly string[]): boolean;
-}
+export type AnswersDigests = ReturnType<typeof createAnswersDigests>;
 
-/** @param secrets of transaction tokens, for deriving keys; the first makes digests, all are tried. */
-export function createAnswersDigests(secrets: readonly Uint8Array[]): AnswersDigests {
+/**
+ * Digests by which equal submissions are recognised (docs/interface.md, "Answers").
+ * @param secrets of transaction tokens, for deriving keys; the first makes digests, all are tried.
+ */
+export function createAnswersDigests(secrets: readonly Uint8Array[]) {
   const [key, ...former] = secrets.map((secret) =>
     createSecretKey(Buffer.from(hkdfSync('sha256', secret, '', 'answers-digest', 32))),
   );
@@ -74,12 +68,17 @@ export function createAnswersDigests(secrets: readonly Uint8Array[]): AnswersDig
       .update(canonicalize(answers) as string)
       .digest();
   return {
-    of(answers, sealed, notices) {
+    /**
+     * @param sealed true if some answers were sealed for a peer: the digest is keyed and reveals nothing.
+     * @param notices identifiers of notices; naming them or leaving them out gives the same digest.
+     */
+    of(answers: Answers, sealed: boolean, notices?: readonly string[]): Buffer {
       const normalised = normaliseAnswers(answers, notices);
       // Without a key, a yes or no could be found by trying both.
       return sealed ? keyed(key, normalised) : sha256Canonical(normalised);
     },
-    isOf(digest, answers, notices) {
+    /** Whether `digest` belongs to these answers, keyed or not. */
+    isOf(digest: Buffer, answers: Answers, notices?: readonly string[]): boolean {
       const normalised = normaliseAnswers(answers, notices);
       return (
         digest.equals(sha256Canonical(normalised)) ||

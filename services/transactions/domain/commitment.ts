@@ -1,6 +1,6 @@
 import type { AnswerCheck } from '#lib/contracts/forms.ts';
 import type { Principal } from '#lib/contracts/principal.ts';
-import { newUuid, randomId } from '#lib/ids/random-ids.ts';
+import { newUuid } from '#lib/ids/random-ids.ts';
 import { actorName } from './access.ts';
 import { composeParts, deliveryDeadline, type NewPart } from './part.ts';
 import { composeReceipt } from './receipt.ts';
@@ -73,14 +73,10 @@ export function composeCommitment(
   // `conditions` never expire (docs/interface.md, "Records").
   const neverExpires = check.answers.every(({ type }) => type === 'conditions');
   const receipt = composeReceipt({
-    receiptId: randomId(),
     transaction,
+    check,
     author,
     instance,
-    language: check.language,
-    information: check.info,
-    answers: check.answers,
-    unanswered: check.unanswered ?? [],
     peers: parts.map(({ name, location, shown }) => ({ name, location, ...shown })),
     committedAt: now,
     expiresAt: neverExpires ? null : expiresAt,

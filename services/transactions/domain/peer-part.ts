@@ -98,20 +98,17 @@ function readText(text: string, most: number, prefix = ''): string | undefined {
   return prefixed.startsWith(prefix.trimStart()) ? prefixed : undefined;
 }
 
-/** The database's time, estimated from one read a moment ago; the statement that uses it must verify it. */
-export interface RecentDatabaseTime {
-  set(now: Date): void;
-  /** Undefined if the last read was over a second ago. */
-  now(): Date | undefined;
-}
+export type RecentDatabaseTime = ReturnType<typeof createRecentDatabaseTime>;
 
-export function createRecentDatabaseTime(): RecentDatabaseTime {
+/** The database's time, estimated from one read a moment ago; the statement that uses it must verify it. */
+export function createRecentDatabaseTime() {
   let read: { now: Date; at: number } | undefined;
   return {
-    set(now) {
+    set(now: Date): void {
       read = { now, at: performance.now() };
     },
-    now() {
+    /** Undefined if the last read was over a second ago. */
+    now(): Date | undefined {
       const sinceMs = read ? performance.now() - read.at : Number.POSITIVE_INFINITY;
       return read && sinceMs < 1_000 ? new Date(read.now.getTime() + sinceMs) : undefined;
     },

@@ -1,8 +1,9 @@
 import type { JWK } from 'jose';
 import { isNotice } from '#lib/contracts/element-rules.ts';
-import type { CheckedAnswer, DescribedElement, DescribedInformation } from '#lib/contracts/forms.ts';
+import { randomId } from '#lib/ids/random-ids.ts';
 import { createCompactJws, createEs256 } from '#lib/jose/jws.ts';
 import { sha256Canonical } from './answers.ts';
+import type { ValidCheck } from './commitment.ts';
 import type { ShownPart, ShownTexts } from './part.ts';
 import type { Transaction } from './transaction.ts';
 
@@ -23,15 +24,10 @@ export interface ReceiptPeer extends ShownPart {
 }
 
 interface ReceiptFacts {
-  receiptId: string;
   transaction: Pick<Transaction, 'id' | 'subject' | 'context' | 'parent' | 'leader'>;
+  check: ValidCheck;
   author: string;
   instance: { name: string; baseUrl: string };
-  language: string;
-  information: DescribedInformation;
-  answers: readonly CheckedAnswer[];
-  /** Elements that were shown and not answered. */
-  unanswered: readonly DescribedElement[];
   peers: readonly ReceiptPeer[];
   committedAt: Date;
   expiresAt: Date | null;
@@ -40,16 +36,17 @@ interface ReceiptFacts {
 
 /** Members without a value are left out. */
 export function composeReceipt(facts: ReceiptFacts): Receipt {
-  const { transaction, instance, information } = facts;
+  const { transaction, check, instance, peers } = facts;
   const { context } = transaction;
+  const { info, answers, unanswered = [] } = check;
   return {
-    receiptId: facts.receiptId,
+    receiptId: randomId(),
     transaction: transaction.id,
     subject: transaction.subject,
     subjectInfos: context.subjectInfos,
     object: context.object,
-    language: facts.language,
-    jurisdiction: information.content.jurisdiction,
+    language: check.language,
+    jurisdiction: info.content.jurisdiction,
     collector: { instance: instance.baseUrl, name: instance.name },
     collectionMethod: context.origin,
     leader: transaction.leader ?? undefined,
@@ -57,14 +54,21 @@ export function composeReceipt(facts: ReceiptFacts): Receipt {
     timestamp: facts.committedAt.toISOString(),
     expirationTimestamp: facts.expiresAt?.toISOString(),
     confirmation: context.confirmation,
-    information: shownTexts(information),
-    consents: facts.answers.map((answer) => composeConsent(answer, instance.name)),
+    information: shownTexts(info),
+    consents: answers.map((answer) => ({
+      ...composeItem(answer, answer.type, answer.options),
+      answer: answer.value,
+      owner: instance.name,
+    })),
     unanswered:
-      facts.unanswered.length > 0
-        ? facts.unanswered.map((element) => composeUnanswered(element, instance.name))
+      unanswered.length > 0
+        ? unanswered.map((element) => ({
+            ...composeItem(element, element.entry.type, element.answers),
+            owner: instance.name,
+          }))
         : undefined,
-    peers: facts.peers.length > 0 ? facts.peers : undefined,
-    privacyPolicyUrl: information.content.privacyPolicyUrl,
+    peers: peers.length > 0 ? peers : undefined,
+    privacyPolicyUrl: info.content.privacyPolicyUrl,
     attributes: context.attributes,
     updateUrl: facts.updateUrl,
     parent: transaction.parent ?? undefined,
@@ -85,27 +89,8 @@ export function completeReceipt(
   } as Receipt;
 }
 
-function composeConsent(answer: CheckedAnswer, owner: string) {
-  return {
-    identifier: answer.identifier,
-    type: answer.type,
-    lang: answer.content.lang,
-    ...textsShown(answer.content),
-    options: answer.options ?? [],
-    answer: answer.value,
-    owner,
-  };
-}
-
-function composeUnanswered({ identifier, entry, content, answers }: DescribedElement, owner: string) {
-  return {
-    identifier,
-    type: entry.type,
-    lang: content.lang,
-    ...textsShown(content),
-    options: answers ?? [],
-    owner,
-  };
+function composeItem({ identifier, content }: Item, type: string, options: readonly string[] | null = null) {
+  return { identifier, type, lang: content.lang, ...textsShown(content), options: options ?? [] };
 }
 
 /** Identifiers of the notices on a receipt, including those of peers. */
@@ -114,14 +99,13 @@ export function noticesOn({ consents, peers }: Receipt): string[] {
   return shown.flatMap(({ identifier, texts }) => (isNotice(identifier, texts) ? identifier : []));
 }
 
-/** The texts of an item as the receipt records them. */
-export function shownTexts({
-  identifier,
-  content,
-}: {
+interface Item {
   identifier: string;
   content: { lang: string };
-}): ShownTexts {
+}
+
+/** The texts of an item as the receipt records them. */
+export function shownTexts({ identifier, content }: Item): ShownTexts {
   return { identifier, lang: content.lang, ...textsShown(content) };
 }
 

@@ -26,20 +26,16 @@ export interface TokenClaims {
   isExpired?: boolean;
 }
 
-/** Mints and verifies transaction tokens (docs/interface.md, "Credentials"). */
-export interface TransactionTokens {
-  mint(claims: TokenClaims, expiresAt: Date): string;
-  /** @returns undefined for anything but our tokens, and for an expired `receipt` token. */
-  verify(token: string): Promise<TokenClaims | undefined>;
-}
-
 /** A token with a valid signature; its expiry is checked at each use. */
 type VerifiedToken = TokenClaims & { exp: number };
 
 /** About 500 bytes each. */
 const maxVerified = 5_000;
 
+export type TransactionTokens = ReturnType<typeof createTransactionTokens>;
+
 /**
+ * Mints and verifies transaction tokens (docs/interface.md, "Credentials").
  * @param secrets the first signs, all verify, so that a secret can be rotated.
  * @param baseUrl issuer and audience.
  */
@@ -51,7 +47,7 @@ export function createTransactionTokens({
   secrets: readonly Uint8Array[];
   baseUrl: string;
   now?: () => number;
-}): TransactionTokens {
+}) {
   const keys = new Map(secrets.map((secret) => [keyId(secret), createSecretKey(secret)]));
   const [signing] = keys;
   if (!signing) throw new Error('transaction tokens need a secret');
@@ -62,7 +58,7 @@ export function createTransactionTokens({
   // A browser returns with the token of its last page; its signature need not be verified again.
   const verified = new LRUCache<string, VerifiedToken>({ max: maxVerified });
   return {
-    mint({ id, use, epoch }, expiresAt) {
+    mint({ id, use, epoch }: TokenClaims, expiresAt: Date): string {
       const exp = Math.ceil(expiresAt.getTime() / 1000);
       const times = { iat: Math.floor(now() / 1000), exp };
       const jti = drawBytes().toString('base64url');
@@ -71,7 +67,8 @@ export function createTransactionTokens({
       verified.set(token, { id, use, epoch, exp });
       return token;
     },
-    async verify(token) {
+    /** @returns undefined for anything but our tokens, and for an expired `receipt` token. */
+    async verify(token: string): Promise<TokenClaims | undefined> {
       const remembered = verified.get(token);
       const claims = remembered ?? (await readToken(token, keys, baseUrl).catch(() => undefined));
       if (!claims) return undefined;

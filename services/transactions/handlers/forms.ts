@@ -12,8 +12,15 @@ import { layoutReference } from '../domain/context.ts';
 import { validRecords } from '../domain/records.ts';
 import { hidesAnswered, type ReadTransaction, stateAt } from '../domain/transaction.ts';
 import { linksOf, mintToken } from '../domain/transaction-token.ts';
-import { type FilledForm, fillForm, presentForm } from '../presenters/form.ts';
-import { formPage, outlineOf, previewPage, questionsPage } from '../presenters/form-page.ts';
+import {
+  type FilledForm,
+  fillForm,
+  formPage,
+  outlineOf,
+  presentForm,
+  previewPage,
+  questionsPage,
+} from '../presenters/form-page.ts';
 import { retryAfter, shownIn } from '../presenters/form-retry.ts';
 import { readEarlier } from '../queries/records.ts';
 import { readNow, readTransactionWithEarlier } from '../queries/transactions.ts';

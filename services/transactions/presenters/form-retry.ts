@@ -1,8 +1,7 @@
 import { bulkAnswer } from '#lib/contracts/element-rules.ts';
 import type { AnswerCheck, PinnedLayout } from '#lib/contracts/forms.ts';
 import type { FormAction, FormFields, PageFault } from '#lib/contracts/pages.ts';
-import type { FilledForm } from './form.ts';
-import type { Retry } from './form-page.ts';
+import type { FilledForm, Retry } from './form-page.ts';
 
 const actionField: FormFields['action'] = 'accord-action';
 const shownField: FormFields['shown'] = 'accord-shown';
