@@ -118,7 +118,7 @@ function keyId(secret: Uint8Array): string {
  * day after the deadline of an open transaction, so that its expired page can offer a restart; a day from now
  * in a final state; with the receipt if it is for the receipt only (docs/interface.md, "Credentials").
  */
-export function mintToken(
+function mintToken(
   tokens: TransactionTokens,
   { transaction, now }: ReadTransaction,
   principal?: Principal,
@@ -131,11 +131,23 @@ export function mintToken(
   return tokens.mint({ id: transaction.id, use, epoch: transaction.tokenEpoch }, expiresAt ?? dayAfter);
 }
 
+/** URLs of a transaction with a new token. */
+export function mintLinks(
+  { tokens, instance }: { tokens: TransactionTokens; instance: { baseUrl: string } },
+  read: ReadTransaction,
+  principal?: Principal,
+): Links {
+  return linksOf(instance.baseUrl, read.transaction.id, mintToken(tokens, read, principal));
+}
+
+export type Links = ReturnType<typeof linksOf>;
+
 /** URLs of a transaction, with a transaction token if given; built from BASE_URL, never from Host. */
 export function linksOf(baseUrl: string, id: string, token?: string) {
   const transaction = `${baseUrl}/consents/${id}`;
   const query = token === undefined ? '' : `?t=${token}`;
   return {
+    token,
     transaction: `${transaction}${query}`,
     submit: `${transaction}/submit${query}`,
     cancel: `${transaction}/cancel${query}`,

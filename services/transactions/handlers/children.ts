@@ -6,7 +6,7 @@ import { acceptedLanguages } from '#lib/i18n/match-language.ts';
 import { createChild } from '../commands/create-transaction.ts';
 import { requireAccess, requireUpdatable } from '../domain/access.ts';
 import { type ReadTransaction, stateAt } from '../domain/transaction.ts';
-import { linksOf, mintToken } from '../domain/transaction-token.ts';
+import { mintLinks } from '../domain/transaction-token.ts';
 import { formPage } from '../presenters/form-page.ts';
 import { enteredAgain } from '../presenters/form-retry.ts';
 import { embeddingOf, readAsker } from '../presenters/page-parts.ts';
@@ -23,7 +23,7 @@ import {
 
 /** /consents/{txid}/child */
 export function childHandlers(dependencies: Dependencies): Handlers {
-  const { db, forms, tokens, instance, defaultLanguage } = dependencies;
+  const { db, forms, instance, defaultLanguage } = dependencies;
   return {
     /**
      * A page with one button, or the open child as JSON. Creates nothing, because mail scanners follow links.
@@ -37,11 +37,10 @@ export function childHandlers(dependencies: Dependencies): Handlers {
         return sendTransaction(ctx, dependencies, child, { principal: ofChild(principal) });
       }
       requireUpdatable(read);
-      const token = mintToken(tokens, read, principal);
       const languages = readerLanguages(ctx, transaction.context.language, defaultLanguage);
       const language = languages[0] as string;
       const theme = await findTheme(forms, [transaction.layout.theme], language);
-      const links = linksOf(instance.baseUrl, transaction.id, token);
+      const { child, transaction: result } = mintLinks(dependencies, read, principal);
       await sendTransactionPage(ctx, dependencies, read, {
         page: 'child',
         language,
@@ -50,7 +49,7 @@ export function childHandlers(dependencies: Dependencies): Handlers {
         asker: (await readAsker(forms, read, languages)).asker,
         embedding: embeddingOf(read),
         state: stateAt(transaction, now),
-        links: { child: links.child, transaction: links.transaction },
+        links: { child, transaction: result },
       });
     },
 
@@ -89,13 +88,12 @@ async function sendEntered(
   const reader = principal.transaction ? { ...principal, transaction: use } : principal;
   const input = { params: { txid: transaction.id }, principal: reader, mode: 'html' } as const;
   const { read, describe } = await openForm(ctx, dependencies, input, () => false);
-  const described = await describe();
-  const retry = enteredAgain(body as Record<string, unknown>, described.form);
+  const form = await describe();
+  const retry = enteredAgain(body as Record<string, unknown>, form);
   if (!retry) return false;
-  const { instance, tokens } = dependencies;
-  const token = mintToken(tokens, read, reader);
-  ctx.set('Location', linksOf(instance.baseUrl, transaction.id, token).transaction);
-  const page = formPage(read, { ...described, token, instance, retry });
+  const links = mintLinks(dependencies, read, reader);
+  ctx.set('Location', links.transaction);
+  const page = formPage(read, { form, links, instance: dependencies.instance, retry });
   await sendTransactionPage(ctx, dependencies, read, page);
   return true;
 }

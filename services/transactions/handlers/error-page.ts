@@ -5,7 +5,7 @@ import type { RenderErrorPage } from '#lib/http/handle-errors.ts';
 import { problemStatus } from '#lib/http/problem.ts';
 import { withColorScheme } from '#lib/pages/color-scheme.ts';
 import type { ReadTransaction } from '../domain/transaction.ts';
-import { linksOf, mintToken } from '../domain/transaction-token.ts';
+import { mintLinks } from '../domain/transaction-token.ts';
 import { enteredFields } from '../presenters/form-retry.ts';
 import { frameAncestors, readAsker } from '../presenters/page-parts.ts';
 import { readTransaction } from '../queries/transactions.ts';
@@ -50,16 +50,13 @@ export function renderErrorPage(dependencies: Dependencies): RenderErrorPage {
 }
 
 function linksOn(
-  { tokens, instance }: Dependencies,
+  dependencies: Dependencies,
   read: ReadTransaction,
   failure: Failure,
   principal: Principal | undefined,
 ) {
-  const token = mintToken(tokens, read, principal);
-  const links = linksOf(instance.baseUrl, read.transaction.id, token);
-  const restartable = failure.code === 'expired' && read.transaction.context.updatable;
-  return {
-    child: restartable ? links.child : null,
-    transaction: failure.code === 'expired' ? null : links.transaction,
-  };
+  const { child, transaction } = mintLinks(dependencies, read, principal);
+  const isExpired = failure.code === 'expired';
+  const isRestartable = isExpired && read.transaction.context.updatable;
+  return { child: isRestartable ? child : null, transaction: isExpired ? null : transaction };
 }

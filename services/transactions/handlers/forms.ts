@@ -11,7 +11,7 @@ import { splitComment, staleSerial } from '../domain/answers.ts';
 import { layoutReference } from '../domain/context.ts';
 import { validRecords } from '../domain/records.ts';
 import { hidesAnswered, type ReadTransaction, stateAt } from '../domain/transaction.ts';
-import { linksOf, mintToken } from '../domain/transaction-token.ts';
+import { type Links, mintLinks } from '../domain/transaction-token.ts';
 import {
   type FilledForm,
   fillForm,
@@ -39,7 +39,7 @@ type Input = OperationInput<Body>;
 
 /** /consents/{txid}/submit, /consents/preview */
 export function formHandlers(dependencies: Dependencies): Handlers {
-  const { db, forms, instance, tokens, defaultLanguage, embedOrigins } = dependencies;
+  const { db, forms, instance, defaultLanguage, embedOrigins } = dependencies;
   return {
     async getForm(ctx, input) {
       const { principal, mode } = input;
@@ -51,17 +51,11 @@ export function formHandlers(dependencies: Dependencies): Handlers {
         // Reading the form after the deadline is a 409, not a 410.
         return requireOpen(read, instance.baseUrl, 'wrong-state');
       }
-      const token = mintToken(tokens, read, principal);
-      if (mode === 'html') return sendForm(ctx, dependencies, opened, token);
-      const { form, description } = await opened.describe();
-      const page = questionsPage(read, { form, description, token, instance });
-      const labels = await forms.labelForm({ page });
-      ctx.body = presentForm(read, form, {
-        texts: description.texts,
-        labels,
-        token,
-        baseUrl: instance.baseUrl,
-      });
+      const links = mintLinks(dependencies, read, principal);
+      if (mode === 'html') return sendForm(ctx, dependencies, opened, links);
+      const form = await opened.describe();
+      const labels = await forms.labelForm({ page: questionsPage(read, { form, links, instance }) });
+      ctx.body = presentForm(read.transaction, form, labels, links);
     },
 
     /** Answers as JSON or as a form post. */
@@ -94,7 +88,9 @@ export function formHandlers(dependencies: Dependencies): Handlers {
           ? []
           : await readEarlier(db, context.subject, context.object ?? '', layout.elements);
       const valid = validRecords(earlier, description.active, await readNow(db));
-      const page = previewPage({ context, layout, description, valid, instance });
+      const hides = () => !layout.existingElementsVisible;
+      const form = fillForm(description, valid, { hides, child: false });
+      const page = previewPage(form, { context, layout }, instance);
       const { html } = await forms.renderPage({ model: withColorScheme(page, ctx.query.colorScheme) });
       sendPage(ctx, html, { frameAncestors: `'self' ${context.iframeOrigin ?? embedOrigins}` });
     },
@@ -109,17 +105,15 @@ async function reject(
   { check, read }: Extract<SubmitOutcome, { outcome: 'rejected' }>,
   answers: Record<string, string[]>,
 ): Promise<void> {
-  const { instance, tokens } = dependencies;
-  const token = mintToken(tokens, read, input.principal);
+  const links = mintLinks(dependencies, read, input.principal);
   if (!input.form || preferredMode(ctx.get('accept')) !== 'html') {
-    const task = linksOf(instance.baseUrl, read.transaction.id, token).submit;
-    if (check.outcome === 'stale') throw staleSerial(check.stale, '', { task });
+    if (check.outcome === 'stale') throw staleSerial(check.stale, '', { task: links.submit });
     throw fail('invalid-answer', 'The answers are not valid.', { errors: check.faults });
   }
   const opened = await openForm(ctx, dependencies, input, shownIn(answers));
-  const { form, description } = await opened.describe();
+  const form = await opened.describe();
   const retry = retryAfter(check, answers, form);
-  const page = formPage(opened.read, { form, description, token, instance, retry });
+  const page = formPage(opened.read, { form, links, instance: dependencies.instance, retry });
   await sendTransactionPage(ctx, dependencies, read, page, check.outcome === 'stale' ? 409 : 422);
 }
 
@@ -131,35 +125,30 @@ async function sendForm(
   ctx: Context,
   dependencies: Dependencies,
   { read, languages, known, describe }: OpenedForm,
-  token: string,
+  links: Links,
 ): Promise<void> {
   const { forms, instance } = dependencies;
   const { layout, parent } = read.transaction;
   const asksPeersAgain = parent !== null && layout.elements.some((key) => key.includes('@'));
   const guess = asksPeersAgain ? undefined : known();
-  const page = guess && formPage(read, { ...guess, token, instance });
+  const page = guess && formPage(read, { form: guess, links, instance });
   if (guess && page?.page === 'form') {
-    const { revision } = guess.description;
+    const { revision } = guess;
     const outline = outlineOf(withColorScheme(page, ctx.query.colorScheme));
     const { html } = await forms.renderForm({ layout, languages, revision, page: outline });
     if (html !== null) return sendRendered(ctx, dependencies, read, html);
   }
-  const model = formPage(read, { ...(await describe()), token, instance });
+  const model = formPage(read, { form: await describe(), links, instance });
   return sendTransactionPage(ctx, dependencies, read, model);
-}
-
-interface DescribedForm {
-  description: FormDescription;
-  form: FilledForm;
 }
 
 /** A transaction that the caller may answer, and its form. */
 interface OpenedForm {
   read: ReadTransaction;
   languages: string[];
-  describe(): Promise<DescribedForm>;
+  describe(): Promise<FilledForm>;
   /** The form as it was described last; undefined if it never was. */
-  known(): DescribedForm | undefined;
+  known(): FilledForm | undefined;
 }
 
 /**
@@ -182,10 +171,10 @@ export async function openForm(
   requireAccess(principal, read, isClosed ? 'result' : 'task');
   const languages = readerLanguages(ctx, transaction.context.language, defaultLanguage);
   const formKey = JSON.stringify([layout, languages]);
-  const fill = (description: FormDescription): DescribedForm => {
+  const fill = (description: FormDescription) => {
     const valid = validRecords(earlier, description.active, read.now);
     const hides = ({ identifier }: DescribedElement) => hidesAnswered(transaction) && !isShown(identifier);
-    return { description, form: fillForm(description, valid, { hides, child: transaction.parent !== null }) };
+    return fillForm(description, valid, { hides, child: transaction.parent !== null });
   };
   return {
     read,

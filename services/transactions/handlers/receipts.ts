@@ -6,7 +6,7 @@ import { fail } from '#lib/errors/fail.ts';
 import type { Handlers } from '#lib/http/operation.ts';
 import { requireAccess } from '../domain/access.ts';
 import type { ReadTransaction } from '../domain/transaction.ts';
-import { linksOf, mintToken } from '../domain/transaction-token.ts';
+import { mintLinks } from '../domain/transaction-token.ts';
 import { embeddingOf } from '../presenters/page-parts.ts';
 import { readReceipt } from '../queries/records.ts';
 import { readTransaction } from '../queries/transactions.ts';
@@ -64,11 +64,10 @@ async function sendReceiptPage(
   body: string,
   wanted: { principal: Principal; theme: string | undefined },
 ) {
-  const { forms, tokens, instance } = dependencies;
+  const { forms, instance } = dependencies;
   const { transaction } = read;
   const receipt = JSON.parse(body) as ReceiptBody;
-  const token = mintToken(tokens, read, wanted.principal);
-  const links = linksOf(instance.baseUrl, transaction.id, token);
+  const links = mintLinks(dependencies, read, wanted.principal);
   await sendTransactionPage(ctx, dependencies, read, {
     page: 'receipt',
     language: receipt.language,

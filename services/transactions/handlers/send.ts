@@ -7,7 +7,7 @@ import { sendPage } from '#lib/http/send.ts';
 import { acceptedLanguages } from '#lib/i18n/match-language.ts';
 import { keepColorScheme, withColorScheme } from '#lib/pages/color-scheme.ts';
 import type { ReadTransaction } from '../domain/transaction.ts';
-import { linksOf, mintToken } from '../domain/transaction-token.ts';
+import { mintLinks } from '../domain/transaction-token.ts';
 import { frameAncestors } from '../presenters/page-parts.ts';
 import { presentTransaction } from '../presenters/transaction.ts';
 import { readParts } from '../queries/parts.ts';
@@ -45,30 +45,29 @@ export function sendRendered(
 /** Sends the JSON of a transaction with its Location. @param input.warnings unknown fields of the context. */
 export async function sendTransaction(
   ctx: Context,
-  { db, tokens, instance }: Dependencies,
+  dependencies: Dependencies,
   read: ReadTransaction,
   { principal, warnings = [] }: Pick<OperationInput, 'principal'> & { warnings?: Fault[] },
   status = 200,
 ): Promise<void> {
-  const parts = await readParts(db, [read.transaction]);
-  const token = mintToken(tokens, read, principal);
+  const parts = await readParts(dependencies.db, [read.transaction]);
+  const links = mintLinks(dependencies, read, principal);
   ctx.status = status;
-  ctx.set('Location', linksOf(instance.baseUrl, read.transaction.id, token).transaction);
-  const shown = presentTransaction(read, token, principal, instance.baseUrl, parts.get(read.transaction.id));
+  ctx.set('Location', links.transaction);
+  const shown = presentTransaction(read, principal, dependencies.instance.baseUrl, parts, links);
   ctx.body = warnings.length > 0 ? { ...shown, warnings } : shown;
 }
 
 /** Redirects a browser to the URL of a transaction, which redirects to its form or shows its result. */
 export function redirectToTransaction(
   ctx: Context,
-  { tokens, instance }: Dependencies,
+  dependencies: Dependencies,
   read: ReadTransaction,
   { principal }: Pick<OperationInput, 'principal'>,
   fragment = '',
 ): void {
-  const token = mintToken(tokens, read, principal);
+  const url = mintLinks(dependencies, read, principal).transaction;
   ctx.status = 303;
-  const url = linksOf(instance.baseUrl, read.transaction.id, token).transaction;
   ctx.set('Location', keepColorScheme(url, ctx.query.colorScheme) + fragment);
 }
 

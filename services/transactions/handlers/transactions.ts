@@ -11,7 +11,7 @@ import { submitSingleStep } from '../commands/submit-single-step.ts';
 import { noSuchTransaction, requireAccess } from '../domain/access.ts';
 import { unknownFields } from '../domain/context.ts';
 import { type ReadTransaction, stateAt } from '../domain/transaction.ts';
-import { linksOf, mintToken } from '../domain/transaction-token.ts';
+import { mintLinks } from '../domain/transaction-token.ts';
 import { finalPage } from '../presenters/final-page.ts';
 import { askerOf, readAsker } from '../presenters/page-parts.ts';
 import { presentTransaction } from '../presenters/transaction.ts';
@@ -40,7 +40,7 @@ const maxSize = 200;
 
 /** /consents, /transactions */
 export function transactionHandlers(dependencies: Dependencies): Handlers {
-  const { db, tokens, instance, defaultLanguage } = dependencies;
+  const { db, defaultLanguage } = dependencies;
   return {
     async createTransaction(ctx, { body, principal }: OperationInput<Body>) {
       const context = readContext(body, principal);
@@ -71,8 +71,7 @@ export function transactionHandlers(dependencies: Dependencies): Handlers {
       if (mode === 'json') return sendTransaction(ctx, dependencies, read, { principal });
       if (stateAt(read.transaction, read.now) !== 'CREATED')
         return sendFinalPage(ctx, dependencies, read, principal);
-      const token = mintToken(tokens, read, principal);
-      const { submit } = linksOf(instance.baseUrl, read.transaction.id, token);
+      const { submit } = mintLinks(dependencies, read, principal);
       ctx.status = 303;
       ctx.set('Location', keepColorScheme(submit, ctx.query.colorScheme));
     },
@@ -123,9 +122,7 @@ async function presentAll(
     db,
     reads.map(({ transaction }) => transaction),
   );
-  return reads.map((read) =>
-    presentTransaction(read, undefined, principal, instance.baseUrl, parts.get(read.transaction.id)),
-  );
+  return reads.map((read) => presentTransaction(read, principal, instance.baseUrl, parts));
 }
 
 /** Sends the page of a transaction past CREATED: in the language of its receipt, else of the reader. */
@@ -135,7 +132,7 @@ async function sendFinalPage(
   read: ReadTransaction & { receipt: string | null },
   principal: Principal,
 ): Promise<void> {
-  const { db, forms, tokens, instance, defaultLanguage } = dependencies;
+  const { db, forms, instance, defaultLanguage } = dependencies;
   const { transaction } = read;
   const receipt = read.receipt === null ? undefined : (JSON.parse(read.receipt) as ReceiptBody);
   const languages = readerLanguages(ctx, transaction.context.language, defaultLanguage);
@@ -145,7 +142,7 @@ async function sendFinalPage(
     ? askerOf(receipt.information.texts, receipt.information.lang ?? language)
     : await readAsker(forms, read, languages);
   const parts = (await readParts(db, [transaction])).get(transaction.id) ?? [];
-  const token = mintToken(tokens, read, principal);
-  const page = finalPage(read, { receipt, parts, contact, asker, token, language, instance, theme });
+  const links = mintLinks(dependencies, read, principal);
+  const page = finalPage(read, { receipt, parts, contact, asker, links, language, instance, theme });
   await sendTransactionPage(ctx, dependencies, read, page);
 }

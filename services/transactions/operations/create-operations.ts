@@ -4,7 +4,7 @@ import { type AcceptDependencies, acceptPart, decidePart } from '../commands/acc
 import { createTransaction, readContext } from '../commands/create-transaction.ts';
 import { createRecentDatabaseTime } from '../domain/peer-part.ts';
 import { isFinal, stateAt } from '../domain/transaction.ts';
-import { linksOf, mintToken } from '../domain/transaction-token.ts';
+import { mintLinks } from '../domain/transaction-token.ts';
 import type { Dependencies } from '../handlers/handlers.ts';
 import { type ReleasedPart, readPart, readReleased } from '../queries/parts.ts';
 
@@ -15,14 +15,13 @@ const maxBytes = 2 * 1024 * 1024;
 
 /** The internal operations of this service (lib/contracts/transactions.ts). */
 export function createOperations(dependencies: OperationDependencies): TransactionsOperations {
-  const { db, tokens, instance } = dependencies;
+  const { db, instance } = dependencies;
   const accepting = { ...dependencies, recentTime: createRecentDatabaseTime() };
   return {
     async createTransaction({ context, author }) {
       const principal: Principal = { roles: ['operator'], name: author, account: `user:${author}` };
       const created = await createTransaction(dependencies, readContext(context, principal), principal);
-      const token = mintToken(tokens, created, principal);
-      return { url: linksOf(instance.baseUrl, created.transaction.id, token).transaction };
+      return { url: mintLinks(dependencies, created, principal).transaction };
     },
 
     async readSubmissions({ sids }) {

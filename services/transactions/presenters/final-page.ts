@@ -4,7 +4,7 @@ import type { ReceiptBody } from '#lib/contracts/receipt-body.ts';
 import { receiptExpiry } from '../domain/access.ts';
 import type { Part, PartState } from '../domain/part.ts';
 import { type ReadTransaction, stateAt } from '../domain/transaction.ts';
-import { linksOf } from '../domain/transaction-token.ts';
+import type { Links } from '../domain/transaction-token.ts';
 import { decisionOf } from './form-page.ts';
 import { embeddingOf } from './page-parts.ts';
 
@@ -20,7 +20,7 @@ interface Shown extends Pick<FinalPage, 'contact' | 'asker'> {
   /** Of a committed transaction. */
   receipt: ReceiptBody | undefined;
   parts: readonly Part[];
-  token: string;
+  links: Links;
   language: string;
   instance: PageInstance;
   theme: PageTheme | null;
@@ -28,9 +28,8 @@ interface Shown extends Pick<FinalPage, 'contact' | 'asker'> {
 
 /** The page of a transaction past CREATED. */
 export function finalPage(read: ReadTransaction, shown: Shown): FinalPage {
-  const { receipt, parts, token, language, instance, theme, asker, contact } = shown;
+  const { receipt, parts, links, language, instance, theme, asker, contact } = shown;
   const { transaction, now } = read;
-  const links = linksOf(instance.baseUrl, transaction.id, token);
   const state = stateAt(transaction, now) as keyof typeof pages;
   const waits = state === 'SUBMITTED';
   return {

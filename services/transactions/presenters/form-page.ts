@@ -1,17 +1,15 @@
 import { isNotice } from '#lib/contracts/element-rules.ts';
 import type { FormElement, FormInformation, FormLabels, FormPeer } from '#lib/contracts/form-content.ts';
-import type { DescribedElement, FormDescription, FormOutline, PinnedLayout } from '#lib/contracts/forms.ts';
+import type { DescribedElement, FormDescription, FormOutline } from '#lib/contracts/forms.ts';
 import type { PageInstance } from '#lib/contracts/page-base.ts';
 import type { AnsweredPage, FormPage, PageAnswer, PageFault } from '#lib/contracts/pages.ts';
-import type { ConsentContext } from '../domain/context.ts';
 import { type EarlierRecord, previousAnswer } from '../domain/records.ts';
 import { hidesAnswered, type ReadTransaction, type Transaction } from '../domain/transaction.ts';
-import { linksOf } from '../domain/transaction-token.ts';
+import type { Links } from '../domain/transaction-token.ts';
 import { askerOf, embeddingOf } from './page-parts.ts';
 
 /** A form with the subject's earlier answers. */
-export interface FilledForm {
-  language: string;
+export interface FilledForm extends Pick<FormDescription, 'revision' | 'language' | 'theme' | 'texts'> {
   info: FormInformation;
   /** Without the hidden ones. */
   elements: FormElement[];
@@ -26,7 +24,7 @@ export interface FilledForm {
  * @param options.child true for a child, where elements of peers need no answer.
  */
 export function fillForm(
-  description: FormDescription,
+  { revision, language, theme, texts, ...description }: FormDescription,
   valid: readonly EarlierRecord[],
   { hides, child }: { hides: (element: DescribedElement) => boolean; child: boolean },
 ): FilledForm {
@@ -40,7 +38,10 @@ export function fillForm(
   );
   const isHidden = (element: FormElement) => element.previous !== null && hides(element);
   return {
-    language: description.language,
+    revision,
+    language,
+    theme,
+    texts,
     info: { ...description.info, previous: null },
     elements: elements.filter((element) => !isHidden(element)),
     peers: description.peers.map((peer) => ({
@@ -71,8 +72,7 @@ const noAnswers: Retry = { values: {}, faults: [], changed: [] };
 
 interface Shown {
   form: FilledForm;
-  description: FormDescription;
-  token: string;
+  links: Links;
   instance: PageInstance;
   retry?: Retry;
 }
@@ -100,19 +100,15 @@ export function formPage(read: ReadTransaction, shown: Shown): FormPage | Answer
 /** The page of the form, also if all its elements are hidden. */
 export function questionsPage(
   read: ReadTransaction,
-  { form, description, token, instance, retry = noAnswers }: Shown,
+  { form, links, instance, retry = noAnswers }: Shown,
 ): FormPage & { actions: NonNullable<FormPage['actions']> } {
   const { transaction } = read;
-  const { context, layout } = transaction;
-  const links = linksOf(instance.baseUrl, transaction.id, token);
+  const { context } = transaction;
   return {
-    ...basePage(form, description, { context, layout, instance }),
+    ...basePage(form, transaction, instance),
     ...retry,
     embedding: embeddingOf(read),
-    actions: {
-      submit: links.submit,
-      cancel: context.cancellable ? links.cancel : null,
-    },
+    actions: { submit: links.submit, cancel: context.cancellable ? links.cancel : null },
     expires: transaction.expiresAt.toISOString(),
     isChild: transaction.parent !== null,
   };
@@ -158,23 +154,13 @@ function earlierAnswer(element: FormElement): PageAnswer {
 }
 
 /** The page of a form that cannot be submitted. */
-export function previewPage({
-  context,
-  layout,
-  description,
-  valid,
-  instance,
-}: {
-  context: ConsentContext;
-  layout: PinnedLayout;
-  description: FormDescription;
-  valid: readonly EarlierRecord[];
-  instance: PageInstance;
-}): FormPage {
-  const hides = () => !layout.existingElementsVisible;
-  const form = fillForm(description, valid, { hides, child: false });
+export function previewPage(
+  form: FilledForm,
+  transaction: Pick<Transaction, 'context' | 'layout'>,
+  instance: PageInstance,
+): FormPage {
   return {
-    ...basePage(form, description, { context, layout, instance }),
+    ...basePage(form, transaction, instance),
     ...noAnswers,
     embedding: null,
     actions: null,
@@ -185,64 +171,48 @@ export function previewPage({
 
 function basePage(
   form: FilledForm,
-  description: FormDescription,
-  { context, layout, instance }: { context: ConsentContext; layout: PinnedLayout; instance: PageInstance },
+  { context, layout }: Pick<Transaction, 'context' | 'layout'>,
+  instance: PageInstance,
 ) {
   return {
     page: 'form' as const,
     language: form.language,
     instance,
-    theme: description.theme,
+    theme: form.theme,
     info: form.info,
     elements: form.elements,
     peers: form.peers,
-    layout: { ...layout, ...description.texts },
+    layout: { ...layout, ...form.texts },
     comment: null,
     validity: context.validity,
     updatable: context.updatable,
   };
 }
 
-interface PresentedWith {
-  /** The layout's texts in the form's language. */
-  texts: FormDescription['texts'];
-  labels: FormLabels;
-  token: string;
-  baseUrl: string;
-}
-
 /** The Form representation in JSON mode (docs/interface.md, "Forms"). */
-export function presentForm(
-  read: ReadTransaction,
-  form: FilledForm,
-  { texts, labels, token, baseUrl }: PresentedWith,
-) {
-  const { transaction } = read;
-  const { layout } = transaction;
-  const links = linksOf(baseUrl, transaction.id, token);
+export function presentForm(transaction: Transaction, form: FilledForm, labels: FormLabels, links: Links) {
+  const { id: _id, texts: _texts, blocs, ...layout } = transaction.layout;
   return {
-    token,
+    token: links.token,
     language: form.language,
     orientation: layout.orientation,
     info: form.info,
     elements: form.elements,
     peers: form.peers.map(({ info, ...peer }) => ({ ...peer, ...(info && { info }) })),
-    layout: presentLayout(transaction, texts),
+    layout: {
+      type: 'layout' as const,
+      ...layout,
+      existingElementsVisible: !hidesAnswered(transaction),
+      ...form.texts,
+    },
     labels,
     links: {
       submit: links.submit,
       transaction: links.transaction,
       ...(transaction.context.cancellable ? { cancel: links.cancel } : {}),
     },
-    ...(layout.blocs ? { blocs: presentBlocs(form.elements) } : {}),
+    ...(blocs ? { blocs: presentBlocs(form.elements) } : {}),
   };
-}
-
-/** The layout with its texts in the form's language. */
-function presentLayout(transaction: Transaction, texts: FormDescription['texts']) {
-  const { id: _id, texts: _texts, blocs: _blocs, ...options } = transaction.layout;
-  const existingElementsVisible = !hidesAnswered(transaction);
-  return { type: 'layout' as const, ...options, existingElementsVisible, ...texts };
 }
 
 /** For clients that read `blocs` (docs/interface.md). */

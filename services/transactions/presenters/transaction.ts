@@ -1,38 +1,38 @@
 import { isPrivileged, type Principal } from '#lib/contracts/principal.ts';
 import type { Part } from '../domain/part.ts';
-import {
-  isFinal,
-  type ReadTransaction,
-  type State,
-  stateAt,
-  type Transaction,
-} from '../domain/transaction.ts';
-import { linksOf } from '../domain/transaction-token.ts';
+import { isFinal, type ReadTransaction, stateAt } from '../domain/transaction.ts';
+import { type Links, linksOf } from '../domain/transaction-token.ts';
 
 /**
  * The representation of a transaction (openapi.yaml, `Transaction`); members without a value are left out.
- * @param token undefined in lists, which have no links. @param parts in the order of the form.
+ * @param parts by transaction. @param links with a token; undefined in lists, which have none.
  */
 export function presentTransaction(
   read: ReadTransaction,
-  token: string | undefined,
   principal: Principal,
   baseUrl: string,
-  parts: readonly Part[] = [],
+  parts: ReadonlyMap<string, Part[]>,
+  links?: Links,
 ) {
   const { transaction, now } = read;
   const { context } = transaction;
   const state = stateAt(transaction, now);
-  const links = linksOf(baseUrl, transaction.id);
+  const plain = linksOf(baseUrl, transaction.id);
   return {
     id: transaction.id,
     subject: transaction.subject,
     state,
-    token,
-    task: state === 'CREATED' ? links.submit : undefined,
-    breed: links.child,
-    receipt: state === 'COMMITTED' ? links.receipt : undefined,
-    links: token === undefined ? undefined : presentLinks(transaction, state, token, baseUrl),
+    token: links?.token,
+    task: state === 'CREATED' ? plain.submit : undefined,
+    breed: plain.child,
+    receipt: state === 'COMMITTED' ? plain.receipt : undefined,
+    // Links that lead nowhere in this state are left out.
+    links: links && {
+      subject: links.transaction,
+      form: state === 'CREATED' ? links.submit : undefined,
+      child: isFinal(state) && context.updatable ? links.child : undefined,
+      receipt: state === 'COMMITTED' ? links.receipt : undefined,
+    },
     language: context.language,
     updatable: context.updatable,
     cancellable: context.cancellable,
@@ -41,19 +41,8 @@ export function presentTransaction(
     expires: transaction.expiresAt.toISOString(),
     parent: transaction.parent ?? undefined,
     leader: transaction.leader ?? undefined,
-    followers: parts.map(presentPart),
+    followers: (parts.get(transaction.id) ?? []).map(presentPart),
     ...(isPrivileged(principal) ? { context, author: transaction.author } : {}),
-  };
-}
-
-/** Links with the token; those that lead nowhere in this state are left out. */
-function presentLinks({ id, context }: Transaction, state: State, token: string, baseUrl: string) {
-  const { transaction, submit, child, receipt } = linksOf(baseUrl, id, token);
-  return {
-    subject: transaction,
-    form: state === 'CREATED' ? submit : undefined,
-    child: isFinal(state) && context.updatable ? child : undefined,
-    receipt: state === 'COMMITTED' ? receipt : undefined,
   };
 }
 
