@@ -58,7 +58,7 @@ test('a service sees its own schema and no other', async () => {
   expect(await db.one(sql`SELECT current_schemas(false)::text[] AS path`)).toEqual({ path: ['kernel'] });
 });
 
-test('every wait has an end', async () => {
+test('every wait is bounded', async () => {
   const settings = await db.query<{ name: string; setting: string }>(
     sql`SELECT s.name, s.setting FROM pg_settings AS s WHERE s.name LIKE '%\_timeout'`,
   );
@@ -95,7 +95,7 @@ test('a statement is parsed once per connection', async () => {
   expect(prepared).toHaveLength(1);
 });
 
-test('one row is one row, and perhaps one is none or one', async () => {
+test('one() requires exactly one row, maybeOne() at most one', async () => {
   expect(await db.maybeOne(sql`SELECT 1 AS n WHERE false`)).toBeUndefined();
   expect(await db.maybeOne(sql`SELECT 1 AS n`)).toEqual({ n: 1 });
   await expect(db.one(sql`SELECT 1 WHERE false`)).rejects.toThrow('got none');
@@ -103,7 +103,7 @@ test('one row is one row, and perhaps one is none or one', async () => {
   await expect(db.maybeOne(sql`SELECT generate_series(1, 2)`)).rejects.toThrow('got 2');
 });
 
-test('what is wrong with a statement is told with PostgreSQL’s code', async () => {
+test('a failed statement has PostgreSQL’s error code', async () => {
   await db.query(add(1));
   await expect(db.query(add(1))).rejects.toMatchObject({ code: '23505', constraint: 'things_pkey' });
 });
@@ -117,7 +117,7 @@ test('a transaction commits what it did and returns what it found', async () => 
   expect(await ids()).toEqual([1]);
 });
 
-test('a transaction whose work fails leaves nothing, and its client does not come back', async () => {
+test('a failed transaction is rolled back, and its client is discarded', async () => {
   const removed = vi.fn();
   pool.on('remove', removed);
   const refusal = new Error('refused');
@@ -130,7 +130,7 @@ test('a transaction whose work fails leaves nothing, and its client does not com
   await vi.waitFor(() => expect(removed).toHaveBeenCalledTimes(1), patience);
 });
 
-test('work that hides a failed statement is not taken for done', async () => {
+test('a hidden failure of a statement fails the transaction', async () => {
   const work = db.withTransaction(async (tx) => {
     await tx.query(add(1));
     await tx.query(add(1)).catch(() => {});
@@ -146,7 +146,7 @@ test('a statement that comes after the end of its transaction is refused', async
   expect(await ids()).toEqual([]);
 });
 
-test('something thrown that is no error rolls back too', async () => {
+test('a thrown value that is no Error rolls back', async () => {
   const work = db.withTransaction(async (tx) => {
     await tx.query(add(1));
     throw 'a word';
@@ -155,7 +155,7 @@ test('something thrown that is no error rolls back too', async () => {
   expect(await ids()).toEqual([]);
 });
 
-test('a client that ran into a time-out never answers the next user', async () => {
+test('a client that timed out is never reused', async () => {
   const hasty = new pg.Pool({ connectionString: target.url, max: 1, query_timeout: 100 });
   hasty.on('connect', (client) => client.on('error', () => {}));
   const own = createDatabase({ pool: hasty });
@@ -169,7 +169,7 @@ test('a client that ran into a time-out never answers the next user', async () =
   await hasty.end();
 });
 
-test('a pool with no free client says so instead of waiting for ever', async () => {
+test('a pool without a free client fails instead of waiting for ever', async () => {
   const clients = await Promise.all([pool.connect(), pool.connect()]);
   const asked = Date.now();
   await expect(db.query(sql`SELECT 1`)).rejects.toMatchObject({ code: 'unavailable' });
@@ -179,7 +179,7 @@ test('a pool with no free client says so instead of waiting for ever', async () 
   expect(await db.query(sql`SELECT 1 AS n`)).toEqual([{ n: 1 }]);
 });
 
-test('a row that somebody else holds makes a request fail after 2 s, not for ever', async () => {
+test('a locked row makes a request fail after 2 s', async () => {
   await db.query(add(1));
   await db.withTransaction(async (tx) => {
     await tx.query(sql`SELECT 1 FROM things WHERE id = 1 FOR UPDATE`);
@@ -214,7 +214,7 @@ test('the pool survives when PostgreSQL ends a connection in use', async () => {
   expect(await ids()).toEqual([]);
 });
 
-test('a database that is not there is not available', async () => {
+test('an unreachable database is reported as unavailable', async () => {
   const url = new URL(target.url);
   url.port = '1';
   const nowhere = createPool({ url: url.href, schema: 'kernel', log });

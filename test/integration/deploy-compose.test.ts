@@ -28,7 +28,7 @@ const router = read('deploy/nginx.conf');
 const networksOf = (name: string) => Object.keys(compose.services[name]?.networks ?? {});
 
 describe('deploy/compose.yaml', () => {
-  it('uses nothing that it does not mean: every key is known, every container is locked down and of a certain version', () => {
+  it('uses only known keys, hardened containers and pinned versions', () => {
     const validate = new Ajv({ allErrors: true, strict: true }).compile(composeSchema);
     validate(compose);
     expect(validate.errors ?? []).toEqual([]);
@@ -49,13 +49,13 @@ describe('deploy/compose.yaml', () => {
     expect(services.filter(([, { ports }]) => ports).map(([name]) => name)).toEqual(['router']);
   });
 
-  it('keeps database, broker and cache where no router comes', () => {
+  it('keeps database, broker and cache in the internal network', () => {
     for (const name of ['postgres', 'kafka', 'redis']) expect(networksOf(name)).toEqual(['back']);
     expect(networksOf('router')).toEqual(['front']);
     expect(compose.networks.back).toEqual({ internal: true });
   });
 
-  it('has the services believe the router alone when it reports the address of a client', () => {
+  it('trusts only the router for the address of a client', () => {
     const { ipam } = compose.networks.front ?? {};
     const [front = { subnet: '', ip_range: '' }] = ipam?.config ?? [];
     const address = compose.services.router?.networks?.front?.ipv4_address ?? '';
@@ -101,7 +101,7 @@ describe('deploy/compose.yaml', () => {
     expect(new Set((job.volumes ?? []).map((each) => each.source)).size).toBe(places.length);
   });
 
-  it('names only what there is: networks, volumes, files, services to wait for', () => {
+  it('refers only to existing networks, volumes, files and services', () => {
     for (const [name, service] of services) {
       for (const network of networksOf(name)) expect(compose.networks, name).toHaveProperty(network);
       for (const other of Object.keys(service.depends_on ?? {}))
@@ -120,7 +120,7 @@ describe('deploy/compose.yaml', () => {
         else expect(URL.parse(value)?.password ?? '', `${name} ${key}`).toBe('');
   });
 
-  it('lets what is waited for end or be healthy', () => {
+  it('waits only for containers that end or have a health check', () => {
     for (const [name, { depends_on = {} }] of services)
       for (const [other, { condition }] of Object.entries(depends_on)) {
         const { healthcheck } = compose.services[other] as ComposeService;
@@ -129,7 +129,7 @@ describe('deploy/compose.yaml', () => {
       }
   });
 
-  it('has a database connection for everybody who may want one, also while twice as many replicas run', () => {
+  it('has enough database connections for twice the replicas', () => {
     const given = /max_connections=(\d+)/.exec(compose.services.postgres?.command?.join(' ') ?? '')?.[1];
     const pools = programs.map((name) => (compose.services[name]?.scale ?? 1) * poolSize);
     expect(Number(given)).toBeGreaterThanOrEqual(2 * pools.reduce((sum, each) => sum + each, 0) + 10);
@@ -149,7 +149,7 @@ describe('deploy/compose.yaml', () => {
     },
   );
 
-  it('sets nothing that nobody reads', () => {
+  it('sets only known variables', () => {
     const specs = [serviceSpecs, ...definitions.map((definition) => definition.specs)];
     const read = new Set([
       ...specs.flatMap((each) => Object.keys(each)),
@@ -187,7 +187,7 @@ describe('deploy/compose.yaml', () => {
     expect(router).toMatch(/^\s*listen 8080 /m);
   });
 
-  it('runs scripts that may be run', () => {
+  it('runs executable scripts', () => {
     for (const script of ['deploy/entrypoint.sh', 'deploy/postgres-init.sh'])
       expect(statSync(path.join(project, script)).mode & 0o111, script).toBe(0o111);
   });
@@ -200,7 +200,7 @@ describe('the router', () => {
     ),
   ].map(([, prefix, service]) => ({ prefix, service }));
 
-  it('knows path prefixes and nothing else', () => {
+  it('routes by path prefix only', () => {
     const lines = router.split('\n').filter((line) => /location/.test(line) && !line.trim().startsWith('#'));
     expect(lines).toHaveLength(routes.length);
     for (const { prefix } of routes) expect(prefix).toMatch(/^\/[a-z/.-]*$/);
@@ -233,12 +233,12 @@ describe('the router', () => {
     );
   });
 
-  it('says nothing of single requests but what its log format has: other levels than these quote whole addresses', () => {
+  it('logs requests only in its log format', () => {
     const levels = [...router.matchAll(/^\s*error_log \S+ ?(\w*);/gm)].map(([, level]) => level);
     expect(levels).toEqual(['alert']);
   });
 
-  it('repeats nothing that has been sent, and logs neither queries nor names', () => {
+  it('retries no sent request, and logs neither queries nor names', () => {
     expect(router).not.toMatch(/non_idempotent/);
     const format = /log_format plain '([^']+)'/.exec(router)?.[1];
     expect(format).not.toMatch(/\$(request|request_uri|uri|args|query_string|http_\w+)\b/);

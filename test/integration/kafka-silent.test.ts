@@ -4,7 +4,7 @@ import { testReader } from '../support/stores/event-bus-suite.ts';
 import { createTestKafkaBus } from '../support/stores/kafka-bus.ts';
 import { startSilentBroker } from '../support/stores/silent-broker.ts';
 
-test('a topic of which nothing gets through rests, and no other', async () => {
+test('a topic that accepts nothing is paused; other topics are not', async () => {
   const bus = createTestKafkaBus({ address: '127.0.0.1:1' });
   expect(bus.pausedTopics()).toEqual([]);
   expect(await bus.publish([outbound()])).toMatchObject([{ permanent: false }]);

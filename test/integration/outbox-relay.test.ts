@@ -64,7 +64,7 @@ describe('the outbox relay', () => {
     expect(sent).toEqual(['a', 'b', 'c']);
   });
 
-  test('misses no event whose transaction commits after that of a later one', async () => {
+  test('publishes an event that commits after a later one', async () => {
     const db = await openDatabase();
     const sent = new Set<string>();
     startRelay(db, async (events) => {
@@ -93,7 +93,7 @@ describe('the outbox relay', () => {
     expect(new Set(sent).size).toBe(500);
   });
 
-  test('sends again what was not acknowledged, and what was sent with it is done with', async () => {
+  test('sends only unacknowledged events again', async () => {
     const db = await openDatabase();
     for (const subject of ['a', 'b', 'c']) await write(db, { subject });
     const rounds: string[][] = [];
@@ -106,7 +106,7 @@ describe('the outbox relay', () => {
     expect(rounds).toEqual([['a', 'b', 'c'], ['b'], ['b']]);
   });
 
-  test('lets what goes to one topic pass by what waits for another one, however much that is', async () => {
+  test('publishes to one topic while many events wait for another', async () => {
     const db = await openDatabase();
     for (let index = 0; index < 3; index += 1)
       await db.query(sql`
@@ -129,7 +129,7 @@ describe('the outbox relay', () => {
     expect(sent).toEqual(['accord.consents']);
   });
 
-  test('puts aside an event that can never be sent, by ids alone, and the rest goes on', async () => {
+  test('stores an unpublishable event as a dead letter, by ids alone, and publishes the rest', async () => {
     const db = await openDatabase();
     for (const subject of ['a', 'b', 'c']) await write(db, { subject });
     const sent: string[] = [];
@@ -176,7 +176,7 @@ describe('the outbox relay', () => {
     expect(await db.one(sql`SELECT count(*)::int AS count FROM outbox_sent`)).toEqual({ count: 2_500 });
   });
 
-  test('forgets what was sent more than a day ago', async () => {
+  test('deletes events that were sent more than a day ago', async () => {
     const db = await openDatabase();
     await write(db, { subject: 'old' });
     const count = async () =>
@@ -189,7 +189,7 @@ describe('the outbox relay', () => {
     await expect.poll(count).toBe(0);
   });
 
-  test('forgets a thousand at a time, and says whether there is more: a day that had more than usual has an end', async () => {
+  test('deletes a thousand old events at a time, and reports whether there are more', async () => {
     const db = await openDatabase();
     await db.query(sql`
       INSERT INTO outbox_sent (event_id, topic, key, event, sent_at)
@@ -199,7 +199,7 @@ describe('the outbox relay', () => {
     expect(await db.one(sql`SELECT count(*)::int AS count FROM outbox_sent`)).toEqual({ count: 0 });
   });
 
-  test('leaves what a relay that died had claimed to the next one, when its lease has run out', async () => {
+  test('publishes the rows of a dead relay when its lease has expired', async () => {
     const db = await openDatabase();
     await write(db, { subject: 'claimed' });
     await db.query(sql`UPDATE outbox SET lease_until = now() + interval '1 second', attempts = 1`);
@@ -213,7 +213,7 @@ describe('the outbox relay', () => {
     await expect.poll(() => sent).toEqual(['free', 'claimed']);
   });
 
-  test('sends what is there when it is stopped, and does not wait for a carrier that hangs', async () => {
+  test('publishes pending events when it stops, and does not wait for a hanging bus', async () => {
     const db = await openDatabase();
     const sent: string[] = [];
     const relay = createOutboxRelay({
@@ -238,7 +238,7 @@ describe('the outbox relay', () => {
     expect(await countRows(db)).toBe(1);
   });
 
-  test('claims nothing any more once it is stopped, however much others write: it would take that with it for the length of a lease', async () => {
+  test('claims no rows after it was stopped', async () => {
     const db = await openDatabase();
     const atWork = Promise.withResolvers<void>();
     let published = 0;
@@ -284,7 +284,7 @@ describe('the inbox', () => {
       (row) => row.event_id,
     );
 
-  test('applies an event once, however often and however many at once it comes', async () => {
+  test('applies an event once, even if it arrives repeatedly and concurrently', async () => {
     const db = await withInbox();
     const { id } = sampleEvent();
     const ran = await Promise.all(Array.from({ length: 5 }, () => apply(db, id)));
@@ -292,7 +292,7 @@ describe('the inbox', () => {
     expect(await effects(db)).toEqual([id]);
   });
 
-  test('forgets an event whose effect failed, so that it is applied when it comes again', async () => {
+  test('applies an event again if its effect failed', async () => {
     const db = await withInbox();
     const { id } = sampleEvent();
     await expect(apply(db, id, () => Promise.reject(new Error('disk full')))).rejects.toThrow('disk full');
@@ -301,7 +301,7 @@ describe('the inbox', () => {
     expect(await effects(db)).toEqual([id]);
   });
 
-  test('forgets what is a month old, however much that is, and nothing else', async () => {
+  test('deletes entries older than a month, and no others', async () => {
     const db = await withInbox();
     await db.query(sql`
       INSERT INTO inbox (consumer, event_id, applied_at)

@@ -36,7 +36,7 @@ describe('with thousands of records, requests', () => {
     await instance?.stop();
   });
 
-  it('read no table whole that grows with every answer', async () => {
+  it('read no growing table completely', async () => {
     const plans = await plansOf('filled-1');
     const tables = ['transactions', 'records', 'receipts', 'context_claims'];
     for (const table of tables)
@@ -47,7 +47,7 @@ describe('with thousands of records, requests', () => {
     expect(plans.filter(({ readWhole }) => readWhole.length > 0)).toEqual([]);
   });
 
-  it('for what was not committed look among that alone', async () => {
+  it('for uncommitted transactions read only these', async () => {
     const list = async () => {
       const { status } = await target.client.get('/transactions?states=CANCELLED', { CM_KEY: target.key });
       expect(status).toBe(200);
@@ -58,7 +58,7 @@ describe('with thousands of records, requests', () => {
     ]);
   });
 
-  it('and the job that tells of expiry reads what is due alone', async () => {
+  it('of the expiry job read only due rows', async () => {
     const pool = createPool({ url: instance.databaseUrl, schema: 'transactions', log });
     const db = createDatabase({ pool });
     await db.query(sql`UPDATE transactions SET notice_at = NULL WHERE subject = 'filled-3'`);
@@ -75,7 +75,7 @@ describe('with thousands of records, requests', () => {
     expect(indexes).toEqual(expect.arrayContaining(['transactions_notice', 'transactions_unplanned']));
   });
 
-  it('are seen to do so as soon as an index is missing', async () => {
+  it('are detected as slow if an index is missing', async () => {
     const client = new pg.Client({ connectionString: instance.databaseUrl });
     await client.connect();
     await client.query('DROP INDEX transactions.records_subject, transactions.records_newest');

@@ -59,7 +59,7 @@ describe.runIf(brokers)('two replicas of every service behind a prefix router', 
     expect(new Set(all.map(({ id }) => id)).size).toBe(1);
   });
 
-  it('tell a webhook of every consent, once each', async () => {
+  it('call a webhook once for every consent', async () => {
     const endpoint = await startEndpoint();
     const webhook = await subscribe(operator, endpoint.url, ['consent.created']);
     const made = await Promise.all(Array.from({ length: 20 }, () => createTransaction(operator)));
@@ -75,7 +75,7 @@ describe.runIf(brokers)('two replicas of every service behind a prefix router', 
     await operator.send('DELETE', `/webhooks/${webhook.id}`);
   });
 
-  it('tell faults of another service as their own', async () => {
+  it('pass on problems of other services', async () => {
     const refused = await operator.send('POST', '/consents', { subject: 'x', layout: 'no.such.layout' });
     const problem = await problemOf(refused);
     expect(problem.said).toBe('422 unknown-element');
@@ -100,7 +100,7 @@ describe.runIf(brokers)('two replicas of every service behind a prefix router', 
     expect(performance.now() - revoked).toBeLessThan(4_000);
   });
 
-  it('give a request one id in the logs of every service that had part in it', async () => {
+  it('log a request under one id in every service', async () => {
     const id = `trace-${Date.now()}`;
     const context = { subject: 'traced', layout: 'layout.001' };
     await operator.send('POST', '/consents', context, { 'X-Request-Id': id });
@@ -114,7 +114,7 @@ describe.runIf(brokers)('two replicas of every service behind a prefix router', 
     await expect.poll(servicesThatKnow).toEqual(['auth', 'forms', 'transactions']);
   });
 
-  it('show on their internal port alone how they are', async () => {
+  it('serve probes and metrics only on the internal port', async () => {
     for (const { service, url, internalUrl } of instance.replicas) {
       for (const path of ['/livez', '/readyz'])
         expect((await fetch(internalUrl + path)).status, `${service} ${path}`).toBe(200);

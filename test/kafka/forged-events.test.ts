@@ -23,7 +23,7 @@ import { brokers, writeRaw } from '../support/stores/kafka.ts';
 const topics = readTopics(new URL('../../asyncapi.yaml', import.meta.url)).map(({ topic }) => topic);
 type Raw = Parameters<typeof writeRaw>[1][number];
 
-describe.runIf(brokers)('services whose topics somebody else writes to', () => {
+describe.runIf(brokers)('services whose topics an attacker writes to', () => {
   let instance: DistributedInstance;
   let shop: Caller;
   let endpoint: WebhookEndpoint;
@@ -79,7 +79,7 @@ describe.runIf(brokers)('services whose topics somebody else writes to', () => {
     return made.id;
   }
 
-  it('put aside what is no event of theirs, in every topic, and go on', async () => {
+  it('store invalid events as dead letters and continue', async () => {
     const fine = consent(randomId());
     const broken: Raw[] = [
       { key: 'x', value: null },

@@ -83,7 +83,7 @@ describe.skipIf(!brokers)('on Kafka', () => {
     expect(gaps.length).toBe(1);
   });
 
-  test('events that come while no replica runs are applied by the next one, and none twice', async () => {
+  test('events that arrive while no replica runs are applied once by the next one', async () => {
     const [first, second] = [outbound(), outbound()];
     const wanted = new Set([first, second].map(({ event }) => event.id));
     const name = `later-${randomUUID()}`;
@@ -126,7 +126,7 @@ describe.skipIf(!brokers)('on Kafka', () => {
     });
   });
 
-  test('messages that are no events of this version are put aside, and what follows is applied', async () => {
+  test('invalid messages are stored as dead letters, and the following ones are applied', async () => {
     const id = randomUUID();
     const good = outbound();
     const headersOf = (event = sampleEvent()) => ({
@@ -168,7 +168,7 @@ describe.skipIf(!brokers)('on Kafka', () => {
     expect(JSON.stringify(reader.parked)).not.toContain('secret');
   });
 
-  test('a consumer that kafkajs would give up for good is replaced, and reads what it has not read', async () => {
+  test('a crashed consumer is replaced and continues', async () => {
     const sent = keyRevoked();
     let applied = 0;
     const applier: EventApplier = {

@@ -47,7 +47,7 @@ describe.skipIf(!brokers)('events while Kafka is in trouble', () => {
     return { bus, came, name };
   }
 
-  test('a broker that was killed: nothing is acknowledged meanwhile, and all comes when it is back', {
+  test('events are not acknowledged while the broker is down, and arrive when it is back', {
     timeout: 120_000,
   }, async () => {
     const { bus, came } = start();
@@ -67,7 +67,7 @@ describe.skipIf(!brokers)('events while Kafka is in trouble', () => {
     await expect.poll(() => came.gaps, { timeout: 60_000 }).toBeGreaterThan(gapsBefore);
   });
 
-  test('a broker that is down when a process starts: it starts, and reads when the broker is there', {
+  test('a process starts without a broker and reads when it is available', {
     timeout: 120_000,
   }, async () => {
     await kafka.kill();
@@ -80,7 +80,7 @@ describe.skipIf(!brokers)('events while Kafka is in trouble', () => {
     await expect.poll(() => came.consents.has(sent[0]?.event.id ?? ''), { timeout: 60_000 }).toBe(true);
   });
 
-  test('a broker that hangs: publishing ends in time, and stopping too', { timeout: 120_000 }, async () => {
+  test('publishing and stopping are bounded while the broker hangs', { timeout: 120_000 }, async () => {
     const { bus, name } = start();
     await bus.joined();
     const sent = [outbound()];
@@ -98,7 +98,7 @@ describe.skipIf(!brokers)('events while Kafka is in trouble', () => {
     await expect.poll(() => next.came.consents.has(sent[0]?.event.id ?? ''), { timeout: 60_000 }).toBe(true);
   });
 
-  test('a topic that was deleted: its events wait, those of others go on, and it is read again when it is made again', {
+  test('events of a deleted topic wait, those of other topics are published, and a recreated topic is read', {
     timeout: 180_000,
   }, async () => {
     const { bus, came } = start();

@@ -29,7 +29,7 @@ import { brokers, readAll } from '../support/stores/kafka.ts';
 const ours = 'canary-of-the-leader-c41e07';
 const theirs = 'canary-of-the-owner-95b8d2';
 
-describe.runIf(brokers)('answers to a partner’s question, at a leader of separate services', () => {
+describe.runIf(brokers)("answers to a peer's elements, at a leader of separate services", () => {
   let redis: Awaited<ReturnType<typeof startLocalRedis>>;
   let leader: DistributedInstance;
   let folder: string;

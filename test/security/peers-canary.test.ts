@@ -33,7 +33,7 @@ async function search(bug?: string) {
   });
 }
 
-describe('answers to a partner’s question', () => {
+describe("answers to a peer's elements", () => {
   it('are in no file, log or response of the leader, and are stored at their owner', async () => {
     const found = await search();
     expect(await found(theirs)).toEqual({ files: [], log: false, answers: false, ownersFiles: true });

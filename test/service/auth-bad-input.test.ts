@@ -59,8 +59,8 @@ const authorization = fc.option(
   ),
 );
 
-describe('whatever is sent to the issuer is its sender’s fault at most', () => {
-  it('when it is a code with a NUL, which is no code', async () => {
+describe('bad input to the issuer is a client error', () => {
+  it('in a code with a NUL', async () => {
     for (const code of ['\0', 'a\0b']) {
       const sent = { ...sound, grant_type: 'authorization_code', code, code_verifier: 'a'.repeat(43) };
       const response = await fetch(under.authUrl, { method: 'POST', body: new URLSearchParams(sent) });
@@ -99,7 +99,7 @@ describe('whatever is sent to the issuer is its sender’s fault at most', () =>
     );
   });
 
-  it('at addresses that are none', async () => {
+  it('at unknown paths', async () => {
     const paths = [
       '%',
       '%E0',

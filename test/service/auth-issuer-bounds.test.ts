@@ -40,7 +40,7 @@ describe('addresses of the issuer', () => {
     '/auth/realms/a/protocol/openid-connect/TOKEN',
     '/auth/realms/a/protocol/openid-connect/token/',
     '/auth/session/end/confirm',
-  ])('are those of the contract to the letter: no password is tried at %s', async (path) => {
+  ])('match the contract exactly: no password is verified at %s', async (path) => {
     expect((await sign('ann', password, '203.0.113.1', path)).status).toBe(404);
   });
 
@@ -51,12 +51,12 @@ describe('addresses of the issuer', () => {
     '/auth/JWKS',
     '/auth/jwks/',
     '/auth/setup/',
-  ])('are those of the contract to the letter: %s is none', async (path) => {
+  ])('match the contract exactly: %s is not found', async (path) => {
     const response = await fetch(`${under.baseUrl}${path}?response_type=code&state=a%00b`);
     expect(response.status).toBe(404);
   });
 
-  it('take a realm in any letters, and count it as every other try', async () => {
+  it('accept any realm and count its attempts', async () => {
     await under.restart({ settings: behindProxy, limits: { ...defaultRateLimits, address: 3 } });
     const realm = '/auth/realms/a%2Fb/protocol/openid-connect/token';
     const statuses = [];
@@ -68,7 +68,7 @@ describe('addresses of the issuer', () => {
 });
 
 describe('wrong passwords for a name', () => {
-  it('lock it for the address that they came from, and for no other', async () => {
+  it('lock it only for their address', async () => {
     for (let n = 0; n < 10; n += 1) await sign('ann', 'guess', '203.0.113.10');
     expect((await sign('ann', password, '203.0.113.10')).status).toBe(400);
     expect((await sign('ann', password, '203.0.113.11')).status).toBe(200);
@@ -76,7 +76,7 @@ describe('wrong passwords for a name', () => {
     expect((await sign('ann', password, '203.0.113.10')).status).toBe(400);
   });
 
-  it('are slow in coming, however many addresses they come from', async () => {
+  it('are slowed down over all addresses', async () => {
     await Promise.all(addresses(12, 1).map((address) => sign('ben', 'guess', address)));
     // From now on one a second is looked at, and those that would wait for more than five are not.
     const right = await Promise.all(addresses(24, 2).map((address) => sign('ben', password, address)));
@@ -103,7 +103,7 @@ describe('wrong passwords for a name', () => {
   });
 });
 
-describe('sign-ins that are begun', () => {
+describe('started sign-ins', () => {
   afterEach(() => under.restart({ settings: behindProxy }));
   const query = new URLSearchParams({
     client_id: 'accord',
@@ -124,7 +124,7 @@ describe('sign-ins that are begun', () => {
       SELECT count(*)::int AS rows, extract(epoch FROM max(expires_at) - now())::float / 60 AS minutes
         FROM issuer_items WHERE model = 'Interaction'`);
 
-  it('are stored for ten minutes, and so many of each address', async () => {
+  it('are stored for ten minutes, with a limit per address', async () => {
     await under.restart({ settings: behindProxy, limits: { ...defaultRateLimits, authorization: 3 } });
     const before = await stored();
     for (const method of ['GET', 'HEAD', 'GET'])

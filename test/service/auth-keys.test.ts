@@ -94,7 +94,7 @@ describe('an API key', () => {
     });
   });
 
-  it('that is wrong is refused whatever stands beside it', async () => {
+  it('that is invalid is rejected, even beside valid credentials', async () => {
     const { key } = await make();
     for (const bad of [drawApiKey('0197a1f0-58c1-7b1e-9c1d-3f0c2b8f4a11'), `${key}x`, 'garbage', 'acc_'])
       for (const beside of [{}, admin, { Authorization: `Basic ${key}` }])
@@ -130,7 +130,7 @@ describe('an API key', () => {
     expect((await under.fetch('/keys')).status).toBe(401);
   });
 
-  it('notes when it was last used', async () => {
+  it('records its last use', async () => {
     const { key, id } = await make('seldom used');
     await callWith({ CM_KEY: key });
     await vi.waitFor(async () => {
@@ -139,7 +139,7 @@ describe('an API key', () => {
     }, patience);
   });
 
-  it('outlives a change of pepper while the former one is still there', async () => {
+  it('stays valid after a change of the pepper while the former one is available', async () => {
     const { key } = await make();
     const next = readSharedSecret(generateSharedSecret());
     await under.restart({ secrets: { keyPepper: [next, ...under.secrets.keyPepper] } });
@@ -151,7 +151,7 @@ describe('an API key', () => {
 });
 
 describe('revoking a key', () => {
-  it('refuses it at once, for good, and takes it off the list', async () => {
+  it('invalidates it at once and removes it from the list', async () => {
     const { key, id } = await make();
     expect((await callWith({ CM_KEY: key })).status).toBe(200);
     expect((await revoke(id)).status).toBe(204);
@@ -168,7 +168,7 @@ describe('revoking a key', () => {
     },
   );
 
-  it('is told to the other services, as making one is', async () => {
+  it('publishes an event, as creating one does', async () => {
     const { id } = await make();
     await revoke(id);
     await vi.waitFor(() => {
@@ -183,7 +183,7 @@ describe('revoking a key', () => {
 });
 
 describe('the list of keys', () => {
-  it('comes newest first, in pages that lead on', async () => {
+  it('is sorted newest first and paginated', async () => {
     const made = [];
     for (const n of [1, 2, 3, 4, 5]) made.unshift((await make(`page ${n}`)).name);
     const seen: string[] = [];

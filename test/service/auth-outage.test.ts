@@ -7,7 +7,7 @@ beforeAll(async () => {
 });
 afterAll(() => under.stop());
 
-it('while the database is away, everything that needs it is a 503 that says when to come again', async () => {
+it('while the database is unavailable, operations that need it are a 503 with Retry-After', async () => {
   const token = await under.tokenOf('admin');
   const made = await under.fetch('/keys', {
     method: 'POST',

@@ -31,13 +31,13 @@ const callWith = (token: string, more = {}) =>
   under.fetch('/user', { headers: { Authorization: `Bearer ${token}`, ...more } });
 
 describe('with an outside issuer', () => {
-  it('its tokens say who calls, with roles and subject where it puts them', async () => {
+  it('its tokens identify the caller, with configured claims for roles and subject', async () => {
     const response = await callWith(await issuer.tokenOf('jane'));
     expect(await response.json()).toMatchObject({ name: 'jane', roles: ['operator', 'user'], admin: false });
     expect(await (await callWith(await issuer.tokenOf('boss'))).json()).toMatchObject({ admin: true });
   });
 
-  it('whoever has no role here may do nothing here', async () => {
+  it('a caller without a known role has no rights', async () => {
     expect((await callWith(await issuer.tokenOf('guest'))).status).toBe(403);
   });
 
@@ -56,7 +56,7 @@ describe('with an outside issuer', () => {
     expect(response.status).not.toBe(401);
   });
 
-  it('there is no issuer of our own, and nothing to set up', async () => {
+  it('the built-in issuer and the setup link do not exist', async () => {
     for (const path of [
       '/auth',
       '/auth/token',
@@ -70,14 +70,14 @@ describe('with an outside issuer', () => {
     expect(under.auth.prefixes).toEqual(['/keys', '/user', '/auth']);
   });
 
-  it('tokens of the built-in one are worth nothing', async () => {
+  it('tokens of the built-in issuer are rejected', async () => {
     const builtIn = await startAuth({ secrets: under.secrets });
     const token = await builtIn.tokenOf('admin');
     await builtIn.stop();
     expect((await callWith(token)).status).toBe(401);
   });
 
-  it('that takes another key, its new tokens are good at once, and the former ones no longer', async () => {
+  it('that changes its key, new tokens are accepted at once and former ones rejected', async () => {
     const former = await issuer.tokenOf('jane');
     expect((await callWith(former)).status).toBe(200);
     await issuer.rotate();
@@ -90,7 +90,7 @@ describe('with an outside issuer', () => {
     expect(judged).toEqual({ result: 'bad-authorization' });
   });
 
-  it('that is away, tokens of keys that are known are good, and of others nobody can say', async () => {
+  it('that is unavailable, tokens of known keys are accepted and others are a 503', async () => {
     const known = await issuer.tokenOf('jane');
     expect((await callWith(known)).status).toBe(200);
     await issuer.rotate();
@@ -112,7 +112,7 @@ describe('with an outside issuer', () => {
     });
   });
 
-  it('that is away from the start, a token is a 503, a key still works, and it recovers by itself', async () => {
+  it('that is unavailable from the start, tokens are a 503 until it recovers, and API keys work', async () => {
     const token = await issuer.tokenOf('jane');
     await issuer.stop();
     await under.restart({ settings });

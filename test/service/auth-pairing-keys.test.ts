@@ -26,7 +26,7 @@ const use = (apiKey: string, pairing: string, partner = clinic) =>
   under.auth.operations.usePairingKey({ apiKey, pairing, partner });
 
 describe('a key of scope PEER', () => {
-  it('pairs once: for one pairing as often as that one asks, and for no other', async () => {
+  it('works for one pairing, any number of times, and for no other', async () => {
     const { key } = await make('PEER');
     const pairing = randomUUID();
     expect(await reserve(key, pairing)).toEqual({ verdict: 'reserved' });
@@ -38,7 +38,7 @@ describe('a key of scope PEER', () => {
     expect(await use(key, randomUUID())).toEqual({ used: false });
   });
 
-  it('is bound to the address and the signing key of the partner that presented it first', async () => {
+  it('is bound to the address and the signing key of the peer that presented it first', async () => {
     const { key } = await make('PEER');
     const pairing = randomUUID();
     const strangers = [
@@ -55,7 +55,7 @@ describe('a key of scope PEER', () => {
       expect(await reserve(key, pairing, stranger)).toEqual({ verdict: 'used' });
   });
 
-  it('may be presented again by the same partner for ten minutes after its use', async () => {
+  it('may be presented again by the same peer for ten minutes after its use', async () => {
     const { key, id } = await make('PEER');
     const pairing = randomUUID();
     await reserve(key, pairing);
@@ -72,7 +72,7 @@ describe('a key of scope PEER', () => {
     expect(await use(key, pairing)).toEqual({ used: false });
   });
 
-  it('is spent when its partner is removed, used or only reserved', async () => {
+  it('is spent when its peer is removed', async () => {
     const lab = { url: 'https://lab.example', thumbprint: 'thumbprint-of-the-lab' };
     const [used, reserved, ofOthers] = [await make('PEER'), await make('PEER'), await make('PEER')];
     const pairing = randomUUID();
@@ -87,7 +87,7 @@ describe('a key of scope PEER', () => {
     expect(await reserve(ofOthers.key, pairing)).toEqual({ verdict: 'reserved' });
   });
 
-  it('is had by one of many pairings that begin at once', async () => {
+  it('is reserved by one of many concurrent pairings', async () => {
     const { key } = await make('PEER');
     const verdicts = await Promise.all(Array.from({ length: 20 }, () => reserve(key, randomUUID())));
     expect(verdicts.filter(({ verdict }) => verdict === 'reserved')).toHaveLength(1);
@@ -105,7 +105,7 @@ describe('a key of scope PEER', () => {
     expect(await use(key, first)).toEqual({ used: false });
   });
 
-  it('waits a week for its partner', async () => {
+  it('is valid for a week', async () => {
     const { key, id } = await make('PEER');
     await under.db.query(sql`UPDATE api_keys SET created_at = now() - interval '8 days' WHERE id = ${id}`);
     expect(await reserve(key, randomUUID())).toEqual({ verdict: 'used' });
@@ -136,7 +136,7 @@ describe('a key of scope PEER', () => {
     expect(keys.find((each) => each.id === id)).toMatchObject({ lastAccessDate: expect.any(Number) });
   });
 
-  it('pairs no more once it is revoked', async () => {
+  it('cannot pair once it is revoked', async () => {
     const { key, id } = await make('PEER');
     const pairing = randomUUID();
     await reserve(key, pairing);
@@ -146,8 +146,8 @@ describe('a key of scope PEER', () => {
   });
 });
 
-describe('what is no key for pairing', () => {
-  it('a key of scope OWNER is called one', async () => {
+describe('an unsuitable key', () => {
+  it('of scope OWNER is reported as not for pairing', async () => {
     const { key } = await make('OWNER');
     expect(await reserve(key, randomUUID())).toEqual({ verdict: 'not-for-pairing' });
   });
@@ -159,7 +159,7 @@ describe('what is no key for pairing', () => {
     },
   );
 
-  it('a key with one changed letter is unknown', async () => {
+  it('with one changed letter is unknown', async () => {
     const { key } = await make('PEER');
     const changed = key.replace(/(?<=acc_[0-9a-f]{32}_)./, (letter) => (letter === 'a' ? 'b' : 'a'));
     expect(await reserve(changed, randomUUID())).toEqual({ verdict: 'unknown' });

@@ -52,7 +52,7 @@ describe('the password grant', () => {
     '/auth/realms/a/b/protocol/openid-connect/token',
     '/auth/tokens',
     '/authtoken',
-  ])('is not at %s', async (path) => {
+  ])('does not exist at %s', async (path) => {
     const response = await fetch(under.baseUrl + path, {
       method: 'POST',
       body: new URLSearchParams(grant()),
@@ -60,7 +60,7 @@ describe('the password grant', () => {
     expect(response.status).toBe(404);
   });
 
-  it('at another AUTH_URL is there, and where existing clients build it', async () => {
+  it('exists at another AUTH_URL and at the paths of existing clients', async () => {
     const settings = { authUrl: `${under.baseUrl}/identity/provider` };
     const other = under.auth;
     await under.restart({ settings });
@@ -92,7 +92,7 @@ describe('the password grant', () => {
     expect((await under.askToken(grant(fields))).status).toBe(200);
   });
 
-  it('knows a name however its accents are written', async () => {
+  it('accepts a name in any Unicode normalisation', async () => {
     expect((await under.askToken(grant({ username: 'zoe\u0301' }))).status).toBe(200);
   });
 
@@ -185,7 +185,7 @@ describe('pages of other origins', () => {
 describe('guessing passwords', () => {
   afterEach(() => under.restart());
 
-  it('of one name ends after ten wrong ones, and the answer does not say so', async () => {
+  it('for one name is rejected after ten failures, with the same response', async () => {
     const wrong = async (username: string) => {
       const response = await under.askToken(grant({ username, password: 'guess' }));
       return JSON.stringify([response.status, await response.json()]);
@@ -199,14 +199,14 @@ describe('guessing passwords', () => {
     expect((await under.askToken(grant({ username: 'jane' }))).status).toBe(200);
   });
 
-  it('is over after five minutes', async () => {
+  it('is possible again after five minutes', async () => {
     for (let n = 0; n < 11; n += 1) await under.askToken(grant({ username: 'jim', password: 'guess' }));
     expect((await under.askToken(grant({ username: 'jim' }))).status).toBe(400);
     await under.db.query(sql`UPDATE sign_in_tries SET since = since - interval '6 minutes'`);
     expect((await under.askToken(grant({ username: 'jim' }))).status).toBe(200);
   });
 
-  it('many at once tries no more of them, and locks nobody out who knows it', async () => {
+  it('concurrently is limited in the same way, and does not lock out the owner', async () => {
     const right = Array.from({ length: 24 }, () => under.askToken(grant({ username: 'jill' })));
     expect(new Set((await Promise.all(right)).map(({ status }) => status))).toEqual(new Set([200]));
     const guesses = Array.from({ length: 24 }, () =>
@@ -216,7 +216,7 @@ describe('guessing passwords', () => {
     expect((await under.askToken(grant({ username: 'jill' }))).status).toBe(400);
   });
 
-  it('of any names ends for an address after sixty failures in a minute, even with a right one', async () => {
+  it('for any names is rejected for an address after sixty failures in a minute', async () => {
     await under.restart({ limits: { ...defaultRateLimits, address: 5 } });
     for (let n = 0; n < 5; n += 1)
       expect((await under.askToken(grant({ username: `guess ${n}` }))).status).toBe(400);
@@ -226,7 +226,7 @@ describe('guessing passwords', () => {
     expect(await response.json()).toMatchObject({ error: 'temporarily_unavailable' });
   });
 
-  it('by many at once tries no more than one after another', async () => {
+  it('concurrently allows no more attempts than sequentially', async () => {
     await under.restart({ limits: { ...defaultRateLimits, address: 5 } });
     const guesses = Array.from({ length: 20 }, (_, n) => under.askToken(grant({ username: `guess ${n}` })));
     const statuses = (await Promise.all(guesses)).map(({ status }) => status);
@@ -234,13 +234,13 @@ describe('guessing passwords', () => {
     expect(statuses.filter((status) => status === 429)).toHaveLength(15);
   });
 
-  it('is not what many are taken for who sign in from one address at the same time', async () => {
+  it('is not assumed for many concurrent sign-ins from one address', async () => {
     await under.restart({ limits: { ...defaultRateLimits, address: 20 } });
     const right = Array.from({ length: 30 }, () => under.askToken(grant()));
     expect(new Set((await Promise.all(right)).map(({ status }) => status))).toEqual(new Set([200]));
   });
 
-  it('of secrets of clients is counted, too', async () => {
+  it('with secrets of clients is counted', async () => {
     await under.restart({ limits: { ...defaultRateLimits, address: 3 } });
     const guess = () =>
       under.askToken({ grant_type: 'client_credentials', client_id: 'robot', client_secret: 'guess' });

@@ -130,14 +130,14 @@ describe('signing in with the authorization code', () => {
 });
 
 describe('an authorization code', () => {
-  it('is good once, however many try at once', async () => {
+  it('is accepted once by concurrent exchanges', async () => {
     const callback = await signIn({ username: 'operator', password: 'demo' });
     const results = await Promise.allSettled(Array.from({ length: 5 }, () => exchange(callback)));
     expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
     await expect(exchange(callback)).rejects.toMatchObject({ error: 'invalid_grant' });
   });
 
-  it('is worth nothing without the verifier, or to another client', async () => {
+  it('is rejected without the verifier and for another client', async () => {
     const callback = await signIn({ username: 'operator', password: 'demo' });
     const fields = {
       grant_type: 'authorization_code',
@@ -224,7 +224,7 @@ describe('the sign-in page', () => {
     ['fr', 'ltr', 'Se connecter'],
     ['de, en;q=0.5', 'ltr', 'Sign in'],
     ['de', 'ltr', 'Sign in'],
-  ])('speaks %s', async (language, dir, words) => {
+  ])('is shown in %s', async (language, dir, words) => {
     const { url } = await open(await authorizationUrl());
     const html = await (await browser.fetch(url, { headers: { 'Accept-Language': language } })).text();
     expect(html).toContain(`dir="${dir}"`);
@@ -242,7 +242,7 @@ describe('the sign-in page', () => {
     }
   });
 
-  it('sets cookies for secure connections alone where there is one', async () => {
+  it('sets secure cookies on https', async () => {
     await under.restart({ settings: { authUrl: 'https://consent.example.org/auth' } });
     const url = new URL(await authorizationUrl());
     const response = await fetch(url, { redirect: 'manual' });
@@ -253,7 +253,7 @@ describe('the sign-in page', () => {
     await under.restart();
   });
 
-  it('opens in the browser that began alone', async () => {
+  it('opens only in the browser that started the sign-in', async () => {
     const { url, html } = await open(await authorizationUrl());
     const other = createBrowserSession();
     expect((await other.fetch(url)).status).toBe(410);
@@ -264,7 +264,7 @@ describe('the sign-in page', () => {
     expect((await forged.text()).length).toBeGreaterThan(0);
   });
 
-  it('takes a form alone, of a bounded size', async () => {
+  it('accepts only forms of a bounded size', async () => {
     const { url } = await open(await authorizationUrl());
     const send = (body: string, type: string) =>
       browser.fetch(url, { method: 'POST', body, headers: { 'Content-Type': type } });

@@ -35,7 +35,7 @@ async function sign(
 }
 
 describe('an access token', () => {
-  it('of the issuer says who calls', async () => {
+  it('of the issuer identifies the caller', async () => {
     const response = await callWith(await under.tokenOf('operator'));
     expect(await response.json()).toEqual({
       name: 'operator',
@@ -61,7 +61,7 @@ describe('an access token', () => {
     expect(payload.exp - payload.iat).toBe(300);
   });
 
-  it('made as the issuer makes them is good: the forgeries below fail for what is wrong with them alone', async () => {
+  it("made like the issuer's is accepted, so the forgeries below fail only for their fault", async () => {
     expect((await callWith(await sign(claims()))).status).toBe(200);
   });
 
@@ -121,11 +121,11 @@ describe('an access token', () => {
     expect(response.headers.get('www-authenticate')).toMatch(/^Bearer/);
   });
 
-  it('without a known role is known, and may do nothing', async () => {
+  it('without a known role identifies the caller, without rights', async () => {
     expect((await callWith(await sign(claims({ roles: ['key', 'root'] })))).status).toBe(403);
   });
 
-  it('of a former signing key is good while the key is published, and no longer', async () => {
+  it('of a former signing key is accepted while the key is published', async () => {
     const token = await under.tokenOf('admin');
     const next = readPrivateKey(generatePrivateKey());
     await under.restart({ secrets: { issuerSigning: [next, key] } });
@@ -143,7 +143,7 @@ describe('an access token', () => {
     await under.restart();
   });
 
-  it('of a demo account is worth nothing once the demonstration is over', async () => {
+  it('of a demo account is rejected outside demo mode', async () => {
     const token = await under.tokenOf('admin');
     await under.restart({ settings: { demo: false } });
     expect((await callWith(token)).status).toBe(401);

@@ -32,7 +32,7 @@ async function tablesWith(text: string): Promise<string[]> {
   return found;
 }
 
-it('an answer to a partner’s question is in no table, no log line and nothing that anybody is told', async () => {
+it("answers to a peer's elements are in no table, log, event or response of the leader", async () => {
   const { lab, operator } = here;
   const elements = ['processing.001', 'preference.003', lab.named('study'), lab.named('wishes')];
   const answers = {

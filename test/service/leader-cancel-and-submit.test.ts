@@ -11,7 +11,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => here?.stop());
 
-it('a cancellation that comes while answers are being stored takes back the parts of all owners, too', async () => {
+it('a cancellation during a submission takes back the parts of all owners', async () => {
   const made = await createTransaction(here.operator, {
     cancellable: true,
     peerCommit: 'together',
@@ -42,7 +42,7 @@ it('a cancellation that comes while answers are being stored takes back the part
   expect((await here.toldOf(part.sid)).map(({ data }) => data.decision)).toEqual([undefined, 'rollback']);
 });
 
-it('a child that is answered at its deadline, when another one is asked for, is undone with the parts of all owners, too', async () => {
+it('a child answered at its deadline is rolled back with all parts if another child is created', async () => {
   const parent = await createTransaction(here.operator, {
     cancellable: true,
     peerCommit: 'together',

@@ -33,8 +33,8 @@ async function submitted(context: Record<string, unknown> = {}) {
   return { ...made, ...(await transactionIn(answer)) };
 }
 
-describe('answers to the questions of two partners and our own', () => {
-  it('are committed at once, ours are recorded, and each partner’s part is on its way', async () => {
+describe('answers to own elements and those of two peers', () => {
+  it('are committed at once; own answers are recorded, and each peer’s part is sent', async () => {
     const made = await submitted();
     expect(made.state).toBe('COMMITTED');
     expect(made.followers).toEqual([
@@ -52,7 +52,7 @@ describe('answers to the questions of two partners and our own', () => {
     ]);
   });
 
-  it('are released to each partner in the same commit, by their ids alone', async () => {
+  it('are released to each peer in the same commit, by ids alone', async () => {
     const made = await submitted();
     for (const partner of [here.lab, here.clinic]) {
       const { sid, mode, deadline } = await here.partOf(made, partner);
@@ -85,7 +85,7 @@ describe('answers to the questions of two partners and our own', () => {
     });
   });
 
-  it('given again are the same success, and others are none', async () => {
+  it('are idempotent; other answers are a conflict', async () => {
     const made = await create();
     await subjectOf(here, made).submit(complete());
     expect((await subjectOf(here, made).submit(complete())).status).toBe(200);
@@ -97,7 +97,7 @@ describe('answers to the questions of two partners and our own', () => {
     expect(rows).toHaveLength(2);
   });
 
-  it('that are faulty come back on the page as they were entered, each to its own question', async () => {
+  it('with faults are shown again as they were entered', async () => {
     const made = await create({
       layoutData: { elements: ['processing.001', here.lab.named('study'), here.lab.named('wishes')] },
     });
@@ -112,7 +112,7 @@ describe('answers to the questions of two partners and our own', () => {
     expect(rows).toEqual([]);
   });
 
-  it('may all be a partner’s: there is a receipt, and nothing on record here', async () => {
+  it('may all belong to a peer: there is a receipt, and no record here', async () => {
     const made = await create({ layoutData: { elements: [here.lab.named('study')] } });
     const answer = await subjectOf(here, made).submit({ [here.lab.asked('study')]: ['accepted'] });
     expect(await transactionIn(answer)).toMatchObject({
@@ -135,8 +135,8 @@ describe('answers to the questions of two partners and our own', () => {
   });
 });
 
-describe('what becomes of a part', () => {
-  it('is shown to whoever asks for the transaction, told as an event, and what was sealed is gone', async () => {
+describe('the state of a part', () => {
+  it('is part of the transaction and reported as an event, and the sealed answers are deleted', async () => {
     const made = await submitted();
     await here.say(made, here.lab, { verdict: 'committed', id: 'theirs' });
     await here.say(made, here.clinic, { verdict: 'refused', reason: 'stale' });
@@ -161,7 +161,7 @@ describe('what becomes of a part', () => {
     ]);
   });
 
-  it('is settled by the first word: what comes later, or twice, changes nothing', async () => {
+  it('is determined by the first verdict; later and repeated ones change nothing', async () => {
     const made = await submitted();
     const eventId = await here.say(made, here.lab, { verdict: 'committed', id: 'theirs' });
     await here.say(made, here.lab, { verdict: 'committed', id: 'other', eventId });
@@ -173,7 +173,7 @@ describe('what becomes of a part', () => {
     expect(told).toHaveLength(1);
   });
 
-  it('is not decided by another partner', async () => {
+  it('cannot be changed by another peer', async () => {
     const made = await submitted();
     const { sid } = await here.partOf(made, here.lab);
     await here.say(made, { ...here.clinic, url: here.clinic.url }, {
@@ -194,7 +194,7 @@ describe('what becomes of a part', () => {
     expect(await pageOf(here, made)).toContain('Northern Lab could not be reached in time');
   });
 
-  it('is told to the subject on the final page, after the commitment too', async () => {
+  it('is shown on the final page, also if it changes after the commit', async () => {
     const made = await submitted();
     const before = await pageOf(here, made);
     expect(before).toContain('Your answers to Northern Lab');
@@ -209,7 +209,7 @@ describe('what becomes of a part', () => {
 });
 
 describe('the receipt', () => {
-  it('tells what each partner asked, and no answer to it', async () => {
+  it('lists what each peer asked, without answers', async () => {
     const made = await submitted();
     const response = await here.operator.get(`/receipts/${made.id}`);
     const receipt = (await response.json()) as components['schemas']['Receipt'];
@@ -229,7 +229,7 @@ describe('the receipt', () => {
     expect(page).toContain('About Lakeside Clinic');
   });
 
-  it('has none where no partner asked', async () => {
+  it('lists no peers if none asked', async () => {
     const made = await createTransaction(here.operator, { layoutData: { elements: ['processing.001'] } });
     await subjectOf(here, made).submit({ [letter]: ['accepted'] });
     expect(await (await here.operator.get(`/receipts/${made.id}`)).json()).not.toHaveProperty('peers');
@@ -237,7 +237,7 @@ describe('the receipt', () => {
 });
 
 describe('a child', () => {
-  it('shows a partner’s questions, and sends a part only if one of them is answered', async () => {
+  it('shows a peer’s elements, and sends a part only if one of them is answered', async () => {
     const parent = await submitted();
     const child = await transactionIn(subjectOf(here, parent).post('/child'));
     const form = await subjectOf(here, child).form();

@@ -63,8 +63,8 @@ async function ask(partner: LedPartner, sid: string): Promise<unknown> {
 const namesOf = async (made: Made) =>
   (await eventsOf(here, made)).map(({ event }) => event.type.split('.').slice(3, -1).join('.'));
 
-describe('answers that all owners are to hold first', () => {
-  it('are stored and not in force: no task, no receipt, and the page says what they wait for', async () => {
+describe('answers with peerCommit together', () => {
+  it('are stored but not in force: no task, no receipt, and the page says what they wait for', async () => {
     const made = await submitted();
     expect(made).toMatchObject({
       state: 'SUBMITTED',
@@ -87,7 +87,7 @@ describe('answers that all owners are to hold first', () => {
     expect((await here.partOf(made, here.lab)).mode).toBe('hold');
   });
 
-  it('given again are the same success; others, and another look at the form, are too late', async () => {
+  it('are idempotent; other answers and the form are a conflict', async () => {
     const made = await submitted();
     const subject = subjectOf(here, made);
     expect(await transactionIn(subject.submit(complete()))).toMatchObject({ state: 'SUBMITTED' });
@@ -97,7 +97,7 @@ describe('answers that all owners are to hold first', () => {
     expect((await subject.post('/child')).status).toBe(409);
   });
 
-  it('are not asked for again while they wait', async () => {
+  it('are not asked again while they wait', async () => {
     const subject = randomUUID();
     const made = await submitted({ subject });
     const again = await here.operator.send('POST', '/consents', { subject, ...together() });
@@ -114,7 +114,7 @@ describe('answers that all owners are to hold first', () => {
     expect([again.status, (await transactionIn(again)).id]).toEqual([200, made.id]);
   });
 
-  it('come into force when the last owner holds its part, and each is told', async () => {
+  it('are in force when the last owner holds its part, and each owner is notified', async () => {
     const subject = randomUUID();
     const earlier = await recordAnswers(here.operator, subject, { [letter]: ['refused'] });
     const made = await submitted({ subject });
@@ -175,7 +175,7 @@ describe('answers that all owners are to hold first', () => {
     ).toEqual([]);
   });
 
-  it('wait for the decision even if an owner says that its part is in force already', async () => {
+  it('wait for the decision even if an owner has committed its part already', async () => {
     const made = await submitted();
     await here.say(made, here.lab, { verdict: 'committed' });
     expect(await statesOf(made)).toEqual(['SUBMITTED', 'HELD', 'SENDING']);
@@ -196,7 +196,7 @@ describe('answers that all owners are to hold first', () => {
     expect([claimed.status, ((await claimed.json()) as Made).id]).toEqual([200, child.id]);
   });
 
-  it('that concern no partner are in force at once', async () => {
+  it('without elements of peers are in force at once', async () => {
     const made = await createTransaction(here.operator, {
       ...together(),
       layoutData: { elements: ['processing.001'] },
@@ -208,7 +208,7 @@ describe('answers that all owners are to hold first', () => {
   });
 });
 
-describe('answers that come into force nowhere', () => {
+describe('answers are rolled back', () => {
   const nothingLeft = async (made: Made) => {
     expect(await recorded(made)).toEqual([['ROLLED_BACK', 'ROLLED_BACK']]);
     expect((await here.operator.get(`/receipts/${made.id}`)).status).toBe(404);
@@ -219,7 +219,7 @@ describe('answers that come into force nowhere', () => {
     ).toEqual([]);
   };
 
-  it('are those of which one owner refuses its part: the others are told', async () => {
+  it('if one owner refuses its part; the others are notified', async () => {
     const made = await submitted();
     await here.say(made, here.lab, { verdict: 'refused', reason: 'stale' });
     expect(await statesOf(made)).toEqual(['ROLLBACK', 'REFUSED', 'DROPPED']);
@@ -236,7 +236,7 @@ describe('answers that come into force nowhere', () => {
     expect(await statesOf(made)).toEqual(['ROLLBACK', 'REFUSED', 'DROPPED']);
   });
 
-  it('are in force at an owner that says so nevertheless: the subject is not told otherwise', async () => {
+  it('but stay in force at an owner that has committed them, and the page says so', async () => {
     const made = await submitted();
     await here.say(made, here.lab, { verdict: 'committed' });
     await here.say(made, here.clinic, { verdict: 'refused', reason: 'stale' });
@@ -252,7 +252,7 @@ describe('answers that come into force nowhere', () => {
     await nothingLeft(made);
   });
 
-  it('are those of which one part is held and the other one refused', async () => {
+  it('if one part is held and the other one refused', async () => {
     const made = await submitted();
     await here.say(made, here.lab, { verdict: 'held' });
     await here.say(made, here.clinic, { verdict: 'refused', reason: 'unknown-element' });
@@ -261,7 +261,7 @@ describe('answers that come into force nowhere', () => {
     await nothingLeft(made);
   });
 
-  it('are those of which one part could not be delivered', async () => {
+  it('if one part could not be delivered', async () => {
     const made = await submitted();
     await here.say(made, here.lab, { verdict: 'expired' });
     expect(await statesOf(made)).toEqual(['ROLLBACK', 'DROPPED', 'DROPPED']);
@@ -269,7 +269,7 @@ describe('answers that come into force nowhere', () => {
     await nothingLeft(made);
   });
 
-  it('are those that are cancelled while they wait', async () => {
+  it('if the transaction is cancelled while they wait', async () => {
     const made = await submitted({ cancellable: true });
     await here.say(made, here.lab, { verdict: 'held' });
     expect(await pageOf(here, made)).toContain(`/consents/${made.id}/cancel`);
@@ -280,15 +280,15 @@ describe('answers that come into force nowhere', () => {
     expect(await statesOf(made)).toEqual(['CANCELLED', 'DROPPED', 'DROPPED']);
   });
 
-  it('can be given anew in a child', async () => {
+  it('and can be given again in a child', async () => {
     const made = await submitted();
     await here.say(made, here.lab, { verdict: 'refused', reason: 'stale' });
     expect(await transactionIn(subjectOf(here, made).post('/child'))).toMatchObject({ state: 'CREATED' });
   });
 });
 
-describe('an owner that asks for the decision', () => {
-  it('is told that there is none yet, then which', async () => {
+describe('an owner that requests the decision', () => {
+  it('receives open, and later the decision', async () => {
     const made = await submitted();
     const { sid } = await here.partOf(made, here.lab);
     expect(await ask(here.lab, sid)).toBe('open');
@@ -300,7 +300,7 @@ describe('an owner that asks for the decision', () => {
     expect(await ask(here.clinic, (await here.partOf(lost, here.clinic)).sid)).toBe('rollback');
   });
 
-  it('is told nothing of another’s part, nor of what was never sent: it is to roll back', async () => {
+  it('receives rollback for a part of another owner or an unknown one', async () => {
     const made = await submitted();
     for (const partner of [here.lab, here.clinic]) await here.say(made, partner, { verdict: 'held' });
     expect(await ask(here.clinic, (await here.partOf(made, here.lab)).sid)).toBe('rollback');
@@ -308,7 +308,7 @@ describe('an owner that asks for the decision', () => {
   });
 });
 
-it('answers that not all owners hold after a day are rolled back: seen at once, then written and told', async () => {
+it('answers that not all owners hold within a day are rolled back', async () => {
   const made = await submitted();
   await here.say(made, here.lab, { verdict: 'held' });
   const { sid } = await here.partOf(made, here.lab);

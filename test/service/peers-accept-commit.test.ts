@@ -30,7 +30,7 @@ async function accept(part: Part): Promise<string> {
 }
 
 describe('a part of the answers that a peer collected', () => {
-  it('has the time of the database, also when that has jumped since the one before', async () => {
+  it('is stored with the time of the database, even if that has jumped', async () => {
     const dated = async () => {
       const part = await makePart(lab, { peer: newPeer({}), answers: { [letter]: ['accepted'] } });
       const [row] = await rowsOf<{ off: number }>(
@@ -121,11 +121,11 @@ describe('a part of the answers that a peer collected', () => {
     await accept(next);
   });
 
-  it('may be sealed to a key that has been replaced, as long as we have it', async () => {
+  it('may be sealed to a replaced key that is still available', async () => {
     await accept(await makePart(lab, { key: lab.formerSealingKey }));
   });
 
-  it('is stored once when it arrives at two replicas at once', async () => {
+  it('is stored once when two replicas receive it at the same time', async () => {
     const part = await makePart(lab);
     const said = await Promise.all(
       Array.from({ length: 8 }, (_, index) => (index % 2 ? lab.one : lab.other).acceptSubmission(part)),

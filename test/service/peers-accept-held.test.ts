@@ -39,7 +39,7 @@ const recordOf = async ({ submission }: Part) =>
   (await recordsOf(lab.admin, submission.subject))['processing.001']?.[0];
 
 describe('a part that is held', () => {
-  it('waits: its records are pending, there is no receipt, and earlier answers stand', async () => {
+  it('has pending records and no receipt, and earlier answers stay valid', async () => {
     const first = await makePart(lab);
     await lab.one.acceptSubmission(first);
     const { part, id } = await hold({
@@ -64,7 +64,7 @@ describe('a part that is held', () => {
     ]);
   });
 
-  it('has its decision asked for, should it be late', async () => {
+  it('has its late decision requested from the leader', async () => {
     const { part } = await hold();
     expect(await eventsOf(lab, { id: part.sid })).toMatchObject([
       {
@@ -79,7 +79,7 @@ describe('a part that is held', () => {
     ]);
   });
 
-  it("is in force from the leader's commit on, for the period that the subject was shown", async () => {
+  it("is in force from the leader's commit, for the period that the subject saw", async () => {
     const { part, id } = await hold({ submission: { validity: 'P1Y' } });
     expect(await decide(part, 'commit')).toEqual({ verdict: 'committed', id });
     expect((await transactionOf(id)).state).toBe('COMMITTED');
@@ -107,7 +107,7 @@ describe('a part that is held', () => {
     );
   });
 
-  it('never comes into force when its leader takes it back', async () => {
+  it('is never in force if its leader rolls it back', async () => {
     const { part, id } = await hold();
     expect(await decide(part, 'rollback')).toEqual({ verdict: 'rolledback', id });
     expect((await transactionOf(id)).state).toBe('ROLLBACK');
@@ -120,7 +120,7 @@ describe('a part that is held', () => {
   });
 
   it.each(['commit', 'rollback'] as const)(
-    'keeps to the first decision (%s), however many come',
+    'keeps the first decision (%s) if others follow',
     async (first) => {
       const { part, id } = await hold();
       const said = { verdict: first === 'commit' ? 'committed' : 'rolledback', id };
@@ -133,7 +133,7 @@ describe('a part that is held', () => {
     },
   );
 
-  it('is decided once when two decisions come at once', async () => {
+  it('is decided once by two concurrent decisions', async () => {
     const { part, id } = await hold();
     const said = await Promise.all(
       (['commit', 'rollback', 'commit', 'rollback'] as const).map((decision, index) =>
@@ -146,7 +146,7 @@ describe('a part that is held', () => {
     expect(await historyOf(lab, { id })).toHaveLength(3);
   });
 
-  it('is held once when it arrives at two replicas at once', async () => {
+  it('is held once when two replicas receive it at the same time', async () => {
     const part = await makeHeld();
     const said = await Promise.all(
       [lab.one, lab.other, lab.one].map((replica) => replica.acceptSubmission(part)),
@@ -155,7 +155,7 @@ describe('a part that is held', () => {
     expect(await eventsOf(lab, { id: part.sid })).toHaveLength(1);
   });
 
-  it('is not decided by another peer, nor cancelled here', async () => {
+  it('cannot be decided by another peer or cancelled by the owner', async () => {
     const { part, id } = await hold();
     expect(await decide({ peer: newPeer(), sid: part.sid }, 'commit')).toEqual({ verdict: 'rolledback' });
     expect((await lab.admin.send('POST', `/consents/${id}/cancel`)).status).toBe(409);
@@ -163,7 +163,7 @@ describe('a part that is held', () => {
     expect(await decide(part, 'commit')).toEqual({ verdict: 'committed', id });
   });
 
-  it('is refused like any other if it is wrong', async () => {
+  it('is refused if it is not valid', async () => {
     const part = await makeHeld({ answers: { 'element/processing/processing.001/1.0': ['perhaps'] } });
     const refused: SubmissionVerdict = { verdict: 'refused', reason: 'invalid' };
     expect(await lab.one.acceptSubmission(part)).toEqual(refused);
@@ -174,7 +174,7 @@ describe('a part that is held', () => {
 
 describe('a decision', () => {
   it.each(['commit', 'rollback'] as const)(
-    '(%s) over a part that never came is that there is nothing, and the part is not taken afterwards',
+    '(%s) about a part that never arrived is answered with rolledback, and the part is refused afterwards',
     async (decision) => {
       const part = await makeHeld();
       expect(await decide(part, decision)).toEqual({ verdict: 'rolledback' });
@@ -187,7 +187,7 @@ describe('a decision', () => {
   );
 
   it.each(['commit', 'rollback'] as const)(
-    '(%s) changes nothing of a part that was in force at once',
+    '(%s) does not change a part that was committed immediately',
     async (decision) => {
       const part = await makePart(lab);
       const said = await lab.one.acceptSubmission(part);
@@ -196,7 +196,7 @@ describe('a decision', () => {
     },
   );
 
-  it('that comes together with its part leaves one of two outcomes, never both', async () => {
+  it('that arrives with its part leads to exactly one of two states', async () => {
     const parts = await Promise.all(Array.from({ length: 6 }, () => makeHeld()));
     for (const part of parts) {
       const [said, decided] = await Promise.all([
@@ -227,7 +227,7 @@ describe('a decision', () => {
 });
 
 describe('a part whose decision is late', () => {
-  it('is among the figures that administrators watch', async () => {
+  it('is shown in the metrics', async () => {
     const figures = async () => {
       const read = await lab.metrics();
       const figure = (name: string) =>
@@ -248,7 +248,7 @@ describe('a part whose decision is late', () => {
     }
   });
 
-  it('stays as it is, however late, until the decision is known', async () => {
+  it('stays held until the decision is known, however late', async () => {
     const kept = await hold();
     const lost = await hold();
     try {
@@ -267,7 +267,7 @@ describe('a part whose decision is late', () => {
     }
   });
 
-  it('was sealed for a time, and can be sent again after it', async () => {
+  it('gets the same verdict when it is sent again after its seal has expired', async () => {
     const { part, id } = await hold();
     try {
       await letTimePass(lab, '2 days');

@@ -50,9 +50,9 @@ async function stored({ sid, submission }: Part): Promise<Record<string, number>
 const nothing = { submissions: 0, transactions: 0, records: 0, receipts: 0 };
 const once = { submissions: 1, transactions: 1, records: 1, receipts: 1 };
 
-describe('a part that is being stored when the database breaks off', () => {
+describe('a part whose database connection breaks', () => {
   it.each(['records', 'receipts', 'outbox'] as const)(
-    'leaves nothing behind (at %s), and is taken when it comes again',
+    'leaves no rows (at %s), and is accepted when it arrives again',
     async (table) => {
       const part = await makePart(lab);
       await whileHeldUp(table, async (lock) => {
@@ -66,7 +66,7 @@ describe('a part that is being stored when the database breaks off', () => {
     },
   );
 
-  it('is stored by the replica that got it too and waited', async () => {
+  it('is stored by another replica that was waiting for the same part', async () => {
     const part = await makePart(lab);
     let second: ReturnType<typeof lab.other.acceptSubmission> | undefined;
     await whileStoring(part, async (lock) => {
@@ -81,7 +81,7 @@ describe('a part that is being stored when the database breaks off', () => {
     expect(await stored(part)).toEqual(once);
   });
 
-  it('is as it was before when its decision breaks off', async () => {
+  it('is unchanged if its decision is interrupted', async () => {
     const part = await makePart(lab, { submission: { mode: 'hold' } });
     const { id } = await lab.one.acceptSubmission(part);
     const decided = { peer: part.peer, sid: part.sid, decision: 'commit' } as const;
@@ -97,7 +97,7 @@ describe('a part that is being stored when the database breaks off', () => {
   });
 });
 
-describe('a part that comes again while it is being stored', () => {
+describe('a part that arrives again while it is being stored', () => {
   it('gets the verdict of the first', async () => {
     const part = await makePart(lab);
     const said: ReturnType<typeof lab.other.acceptSubmission>[] = [];
@@ -113,7 +113,7 @@ describe('a part that comes again while it is being stored', () => {
     expect(await stored(part)).toEqual(once);
   });
 
-  it('is a conflict if it is another one', async () => {
+  it('is a conflict if its content differs', async () => {
     const part = await makePart(lab);
     const submission = { ...part.submission, validity: 'P1Y' };
     const changed = { ...part, submission, digest: digestOf(submission) };
@@ -130,7 +130,7 @@ describe('a part that comes again while it is being stored', () => {
     expect(await stored(part)).toEqual(once);
   });
 
-  it('and its decision with it, is decided', async () => {
+  it('is decided if its decision arrives with it', async () => {
     const part = await makePart(lab, { submission: { mode: 'hold' } });
     let held: ReturnType<typeof lab.one.acceptSubmission> | undefined;
     let decided: typeof held;
@@ -145,8 +145,8 @@ describe('a part that comes again while it is being stored', () => {
   });
 });
 
-describe('a part with a question that is deleted at that moment', () => {
-  it('is rejected if no element was asked', async () => {
+describe('a part with an element that is deleted concurrently', () => {
+  it('is refused without elements', async () => {
     const { key } = await makeLiveModel(lab.admin, 'processing', { en: sampleContent.processing });
     await lab.share(key);
     const part = await makePart(lab, { answers: { [`element/processing/${key}/1.0`]: ['accepted'] } });

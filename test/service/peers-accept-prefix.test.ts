@@ -20,14 +20,17 @@ describe('the prefix of a peer', () => {
     ['a cedilla', 'clinic', '\u0327bob'],
     ['a solidus', 'lab=', '\u0338bob'],
     ['a vowel of Hangul', 'lab\u1100', '\u1161bob'],
-  ])('begins a subject whole: one that begins with %s is refused', async (_what, prefix, subject) => {
-    expect(await send(prefix, subject)).toMatchObject({ verdict: 'refused' });
-    expect(
-      await rowsOf(lab, 'SELECT id FROM transactions.transactions WHERE subject LIKE $1', [`%bob`]),
-    ).toEqual([]);
-  });
+  ])(
+    'is a complete prefix of a subject: one that begins with %s is refused',
+    async (_what, prefix, subject) => {
+      expect(await send(prefix, subject)).toMatchObject({ verdict: 'refused' });
+      expect(
+        await rowsOf(lab, 'SELECT id FROM transactions.transactions WHERE subject LIKE $1', [`%bob`]),
+      ).toEqual([]);
+    },
+  );
 
-  it('begins every other subject', async () => {
+  it('is put before every other subject', async () => {
     expect(await send('lab:', 'Ren\u0065\u0301e')).toMatchObject({ verdict: 'committed' });
     const [row] = await rowsOf(lab, 'SELECT subject FROM transactions.transactions WHERE subject LIKE $1', [
       'lab:%',

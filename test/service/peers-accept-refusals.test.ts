@@ -70,7 +70,7 @@ describe('a part that cannot be opened or contradicts its header', () => {
     await expectRefusal('seal', changes);
   });
 
-  it('is refused if a byte of it was changed on the way', async () => {
+  it('is refused if a byte of it was changed', async () => {
     const { submission } = await makePart(lab);
     const parts = submission.sealed.split('.');
     for (const [index, part] of parts.entries()) {
@@ -100,7 +100,7 @@ describe('a part that cannot be opened or contradicts its header', () => {
   );
 });
 
-describe('a part with questions that are not ours to be asked by this peer', () => {
+describe('a part with elements that are not shared with the peer', () => {
   const ask = (element: string): PartChanges => ({ answers: { [element]: ['accepted'] } });
   it.each<[string, PartChanges]>([
     ['that never were', ask('element/processing/processing.999/1.0')],
@@ -268,7 +268,7 @@ describe('a part with answers that are not possible', () => {
   });
 });
 
-describe('a submission that was used before', () => {
+describe('a submission id that was used before', () => {
   it('is refused with other content, as a conflict that administrators see, and the first one stands', async () => {
     const part = await makePart(lab);
     const { id } = await lab.one.acceptSubmission(part);
@@ -287,7 +287,7 @@ describe('a submission that was used before', () => {
     expect(await lab.metrics()).toMatch(/accord_submissions_total\{verdict="refused",reason="conflict"\} 2/);
   });
 
-  it('is another one if another peer uses it', async () => {
+  it('is independent of the same id of another peer', async () => {
     const part = await makePart(lab);
     const { id } = await lab.one.acceptSubmission(part);
     const other = await makePart(lab, { sid: part.sid });

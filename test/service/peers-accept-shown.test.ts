@@ -37,7 +37,7 @@ const page = async (path: string) => {
 };
 
 describe('the subject of a part', () => {
-  it('goes by the name that the peer has for it, with the prefix that an administrator gave the peer', async () => {
+  it("is the peer's name for it, after the prefix that an administrator set", async () => {
     const peer = newPeer({ subjectPrefix: 'st-mary/' });
     const { part, made } = await accepted({ peer, submission: { subject: ' Jose\u0301 ' } });
     expect(made.subject).toBe('st-mary/José');
@@ -60,7 +60,7 @@ describe('the subject of a part', () => {
   });
 });
 
-describe('a transaction that a peer brought about', () => {
+describe('a transaction from a peer', () => {
   it('is in lists, extractions and tables like any other, with where its form was shown', async () => {
     const { part, made } = await accepted();
     const { leader, subject } = part.submission;
@@ -138,7 +138,7 @@ describe('a transaction that a peer brought about', () => {
     });
   });
 
-  it('does not stand for a form that is asked for here', async () => {
+  it('is not returned for an equal context here', async () => {
     const { part, made } = await accepted();
     const own = await createTransaction(lab.admin, {
       subject: part.submission.subject,
@@ -156,12 +156,12 @@ describe('a transaction that a peer brought about', () => {
   });
 });
 
-describe('the page of a transaction that a peer brought about', () => {
+describe('the page of a transaction from a peer', () => {
   it.each([
     ['en', 'They were given at Hospital', 'Not everybody who asked'],
     ['fr', 'Vous les avez données auprès de Hospital', 'Certains organismes n’ont pas pu'],
     ['ar', 'قُدّمت لدى', 'لم تتمكن جميع الجهات السائلة'],
-  ])('says in %s for whose word it waits, and what came of it', async (language, waits, over) => {
+  ])('says in %s which decision it waits for, and the result', async (language, waits, over) => {
     const changes = { content: { language }, submission: { language, mode: 'hold' } } as const;
     const { part, made } = await accepted(changes);
     expect((await page(`/consents/${made.id}`)).text()).toContain(waits);

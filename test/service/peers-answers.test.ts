@@ -90,7 +90,7 @@ const letWaitsPass = async () => {
 };
 
 describe('an answer to a question of a paired instance', () => {
-  it('is on record there, in its words and nowhere else', async () => {
+  it("is recorded at its owner, with the owner's texts, and nowhere else", async () => {
     const made = await ask();
     const form = (await subjectOf(clinic, made).form()) as LiveForm;
     expect(form.elements.map(({ owner }) => owner)).toEqual([null, 'Northern Lab']);
@@ -125,7 +125,7 @@ describe('an answer to a question of a paired instance', () => {
     expect(peer).toMatchObject({ url: lab.url, backlog: 0 });
   });
 
-  it('comes into force there and here together, if that is wanted', async () => {
+  it('is committed at both instances together with peerCommit together', async () => {
     const made = await ask({ peerCommit: 'together' });
     expect((await answer(made)).state).toBe('SUBMITTED');
     const { followers, state } = await settled(made.id, 'ACCEPTED');
@@ -146,7 +146,7 @@ describe('an answer to a question of a paired instance', () => {
     await until(async () => expect(await rowsOf(lab, 'SELECT sid FROM peers.deliveries')).toEqual([]));
   });
 
-  it('waits while its owner is away for three days, whose questions are asked as before, and arrives once', async () => {
+  it('is delivered once after its owner was unavailable for three days', async () => {
     const asked = { layoutData: { elements: ['processing.001', theirs()] } };
     const page = async () => (await clinicAdmin.send('POST', '/consents/preview', asked)).text();
     const before = await page();
@@ -206,7 +206,7 @@ describe('an answer to a question of a paired instance', () => {
     await until(async () => expect(await page()).toBe(before));
   });
 
-  it('is refused by its owner for good when the question is not shared any more', async () => {
+  it('is refused by its owner if the element is no longer shared', async () => {
     const made = await ask();
     // Before the clinic could know of it.
     await runInDatabase(clinic, "UPDATE peers.catalogues SET due_at = 'infinity'");

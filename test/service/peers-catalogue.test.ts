@@ -82,7 +82,7 @@ describe('a catalogue', () => {
     expect(Object.keys(await copyOf(lab))).toHaveLength(45);
   });
 
-  it('is read about once a minute, not by everyone at the same second', async () => {
+  it('is read about once a minute, at different times by different processes', async () => {
     await here.catalogues.runOnce();
     await here.catalogues.runOnce();
     expect(lab.catalogue.asked).toHaveLength(1);
@@ -111,7 +111,7 @@ describe('a catalogue', () => {
     expect(await catalogueRow(lab)).toMatchObject({ state: 'empty', failures: 0 });
   });
 
-  it('that changes between two pages is begun again', async () => {
+  it('that changes between two pages is read again from the start', async () => {
     lab.catalogue.entries = await several(30);
     lab.catalogue.instead = async (_response, search) => {
       if (search.get('cursor') !== '20' || lab.catalogue.state === 'second') return false;
@@ -274,7 +274,7 @@ describe('an endless catalogue', () => {
     expect(await catalogueRow(lab)).toMatchObject({ state: 'endless', failures: 0 });
   });
 
-  it('because it changes all the time is given up until the next minute', async () => {
+  it('that changes all the time is read again in the next minute', async () => {
     await here.catalogues.runOnce();
     let changes = 0;
     lab.catalogue.instead = (response) => {
@@ -289,7 +289,7 @@ describe('an endless catalogue', () => {
   });
 });
 
-describe('a partner that cannot be understood', () => {
+describe('a peer with unreadable responses', () => {
   const answers: [string, OwnCatalogue['instead']][] = [
     ['with 500', (response) => response.writeHead(500).end()],
     ['with 401, as one whose clock is wrong', (response) => response.writeHead(401).end('{}')],
@@ -311,7 +311,7 @@ describe('a partner that cannot be understood', () => {
     ],
     ['with nothing', (response) => response.destroy()],
   ];
-  it.each(answers)('because it answers %s changes nothing of the copy', async (_how, instead) => {
+  it.each(answers)('that answers %s does not change the copy', async (_how, instead) => {
     await here.catalogues.runOnce();
     lab.catalogue.instead = instead;
     await letMinutePass();
@@ -340,7 +340,7 @@ describe('a partner that cannot be understood', () => {
     expect(await copyOf(lab)).toEqual({ study: '1.0' });
   });
 
-  it('right after pairing is asked again soon: it may not know us yet', async () => {
+  it('is retried soon after pairing, because it may not have pinned our keys yet', async () => {
     lab.catalogue.instead = (response) => response.writeHead(401).end('{}');
     await here.catalogues.runOnce();
     expect((await catalogueRow(lab))?.wait).toBeLessThanOrEqual(1);

@@ -44,7 +44,7 @@ const kept = () =>
   clinic.db.query(sql`SELECT r.kind, r.verdict FROM receipts AS r WHERE r.sid = ${sid} ORDER BY r.kind`);
 
 describe('a decision over parts that are held', () => {
-  it.each(['commit', 'rollback'] as const)('to %s is told to their owner', async (decision) => {
+  it.each(['commit', 'rollback'] as const)('to %s is sent to their owner', async (decision) => {
     const verdict = decision === 'commit' ? 'committed' : 'rolledback';
     owner.verdict = () => ({ verdict, id: 'theirs' });
     await clinic.tell('submission.decided', { submission: sid, peer: lab.url, decision });
@@ -88,7 +88,7 @@ describe('a decision that is late', () => {
   const held = (ago = 0) =>
     clinic.tell('submission.held', { submission: sid, peer: lab.url }, new Date(Date.now() - ago));
 
-  it('is asked for after a minute, and carried out', async () => {
+  it('is requested after a minute and applied', async () => {
     owner.verdict = () => ({ decision: 'commit' });
     await held();
     const [row] = await clinic.db.query<{ wait: number }>(
@@ -105,7 +105,7 @@ describe('a decision that is late', () => {
     expect(await kept()).toEqual([{ kind: 'ask', verdict: 'commit' }]);
   });
 
-  it('is asked for again while it is open, less and less often', async () => {
+  it('is requested again with back-off while it is open', async () => {
     owner.verdict = () => ({ decision: 'open' });
     await held(61_000);
     await until(async () => expect((await waiting())[0]?.attempts).toBe(1));
@@ -156,7 +156,7 @@ describe('a decision that is late', () => {
     expect(await waiting()).toEqual([]);
   });
 
-  it('is not asked for after the leader has sent it', async () => {
+  it('is not requested after the leader has sent it', async () => {
     await held();
     expect(await waiting()).toMatchObject([{ kind: 'ask' }]);
     const reply = await lab.send(clinic.url, 'POST', `/federation/submissions/${sid}/decision`, {

@@ -82,7 +82,7 @@ describe('a part of the answers that is released', () => {
     ).toMatchObject({ iss: lab.url, aud: clinic.url, sid, digest: owner.came[0]?.digest });
   });
 
-  it('is sent once, however often the event comes', async () => {
+  it('is sent once even if the event arrives several times', async () => {
     const sid = await clinic.release(lab);
     await outcomeOf(sid);
     clinic.transactions.parts.delete(sid);
@@ -100,7 +100,7 @@ describe('a part of the answers that is released', () => {
     expect(told(sid)).toEqual([]);
   });
 
-  it('is always the same bytes, in whatever order its members come', async () => {
+  it('has the same bytes for any order of members', async () => {
     const gate = first((response) => response.writeHead(503).end());
     const sid = await clinic.release(lab);
     await failed();
@@ -113,7 +113,7 @@ describe('a part of the answers that is released', () => {
     expect(new Set(owner.came.map(({ body }) => body)).size).toBe(1);
   });
 
-  it('is refused for good only by its owner’s signature', async () => {
+  it('is refused permanently only by its owner’s signature', async () => {
     owner.verdict = () => ({ verdict: 'refused', reason: 'stale' });
     const sid = await clinic.release(lab);
     expect(await outcomeOf(sid)).toEqual({
@@ -124,7 +124,7 @@ describe('a part of the answers that is released', () => {
     });
   });
 
-  it('that was taken although the reply was lost gets the same verdict when it is sent again', async () => {
+  it('whose reply was lost gets the same verdict when it is sent again', async () => {
     // The owner remembers what it said by sid, as every owner must.
     const said = new Map<string, object>();
     owner.verdict = ({ sid }) => {
@@ -144,7 +144,7 @@ describe('a part of the answers that is released', () => {
     expect(new Set(owner.came.map((came) => `${came.sid} ${came.digest}`)).size).toBe(1);
   });
 
-  it('is counted in the backlog of its peer until it is taken', async () => {
+  it('is counted in the backlog of its peer until it is accepted', async () => {
     const gate = openGate();
     owner.instead = () => gate.passed.then(() => false);
     const sid = await clinic.release(lab);
@@ -161,7 +161,7 @@ describe('a part of the answers that is released', () => {
   });
 });
 
-describe('any answer but a verdict of the owner is retried, never a refusal:', () => {
+describe('a delivery is retried after any answer but a verdict:', () => {
   const json = { 'Content-Type': 'application/json' };
   it.each<[string, OwnOwner['instead']]>([
     ...[400, 401, 403, 404, 409, 413, 422, 429, 500, 503].map((status): [string, OwnOwner['instead']] => [
@@ -192,7 +192,7 @@ describe('any answer but a verdict of the owner is retried, never a refusal:', (
     expect(await outcomeOf(sid)).toMatchObject({ verdict: 'committed' });
   });
 
-  it('the deadline ends it', async () => {
+  it('until its deadline', async () => {
     owner.instead = (response) => response.writeHead(503).end();
     const sid = await clinic.release(lab);
     await clinic.db.query(sql`UPDATE deliveries SET deadline = accord_now()`);
@@ -310,7 +310,7 @@ describe('a receipt', () => {
   ];
   const digest = (body: string) => createHash('sha256').update(body).digest('base64url');
 
-  it.each(forged)('%s does not count', async (_name, fault, forge) => {
+  it.each(forged)('%s is rejected', async (_name, fault, forge) => {
     const gate = first(async (response, came) => sendReceipt(response, await forge(came)));
     const sid = await clinic.release(lab);
     expect((await failed()).error).toContain(`(${fault})`);
@@ -320,7 +320,7 @@ describe('a receipt', () => {
     expect(await outcomeOf(sid)).toMatchObject({ verdict: 'committed' });
   });
 
-  it('of another peer does not count, although its keys are pinned, too', async () => {
+  it('of another peer is rejected, although its keys are pinned', async () => {
     const other = await startOwnPeer();
     await clinic.pairWith(other);
     for (const changes of [{}, { iss: other.url }]) {
@@ -337,7 +337,7 @@ describe('a receipt', () => {
     await other.close();
   });
 
-  it('for a part that was sent before does not count for this one', async () => {
+  it('for a part that was sent before is rejected', async () => {
     await outcomeOf(await clinic.release(lab));
     const old = await signReceipt(lab, owner.came[0] as Came, { verdict: 'committed' });
     const gate = first((response) => sendReceipt(response, old));

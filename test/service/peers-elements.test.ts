@@ -82,7 +82,7 @@ describe('an instance that is paired with another', () => {
     expect(page).toContain('Questions de Northern Lab');
   });
 
-  it('asks it of a subject, too', async () => {
+  it("asks a subject the peer's elements", async () => {
     const body = { subject: 'ann', layoutData: { elements: ['processing.001', named()] } };
     expect((await clinicAdmin.send('POST', '/consents', body)).status).toBe(201);
   });
@@ -99,7 +99,7 @@ describe('an instance that is paired with another', () => {
     expect((await clinicAdmin.get(`/models/serials/${study.key}`)).status).toBe(404);
   });
 
-  it('follows new versions within two seconds: the other says that there is something new', async () => {
+  it('shows new versions of the peer within two seconds', async () => {
     for (const [title, kind, serial] of [
       ['A study of dreams', 'MINOR', '1.1'],
       ['A study of nightmares', 'MAJOR', '2.0'],
@@ -138,7 +138,7 @@ describe('an instance that is paired with another', () => {
     await refuses([named(brief.key)]);
   });
 
-  it('says when it last heard of the other', async () => {
+  it('reports the last contact with the peer', async () => {
     const [peer] = (await (await clinicAdmin.get('/peers')).json()) as [Peer];
     await letMinutePass();
     await vi.waitFor(async () => {
@@ -159,7 +159,7 @@ describe('an instance that is paired with another', () => {
     await shows([named()], 'A study of nightmares');
   });
 
-  it('shows the same while the other is away', async () => {
+  it('shows the same while the peer is unavailable', async () => {
     const before = await (await preview([named()])).text();
     isLabAway = true;
     await lab.stop();

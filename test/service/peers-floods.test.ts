@@ -39,7 +39,7 @@ const hand = (peer: OwnPeer) =>
   );
 const ping = async (peer: OwnPeer) => (await peer.send(lab.url, 'POST', '/federation/ping')).status;
 
-describe('a peer that sends more than anybody can work on', () => {
+describe('a peer that floods an instance', () => {
   it('gets 429 while other peers are served as usual', async () => {
     const gate = openGate();
     let held = 0;
@@ -67,7 +67,7 @@ describe('a peer that sends more than anybody can work on', () => {
     await until(async () => expect([await ping(clinic), (await hand(clinic)).status]).toEqual([204, 200]));
   });
 
-  it('but does not finish sending holds no more than that, until it goes', async () => {
+  it('with unfinished requests uses no more than its slots', async () => {
     const slow: Awaited<ReturnType<typeof begin>>[] = [];
     await until(async () => {
       slow.push(await begin(clinic));
@@ -95,7 +95,7 @@ describe('several peers that do not finish sending', () => {
     await guarded?.stop();
   });
 
-  it('keep no other peer from being heard', async () => {
+  it('do not block other peers', async () => {
     const requests: Awaited<ReturnType<typeof begin>>[] = [];
     for (const peer of slow) for (let n = 0; n < lanes; n += 1) requests.push(await begin(peer, guarded.url));
     // Each of them has all that one peer may have, and its body is awaited.

@@ -231,13 +231,13 @@ it.each<[string, () => OwnPeer]>([
   expect(done()).toBe(before);
 });
 
-it('every refusal is counted by its reason', async () => {
+it('counts every refusal by its reason', async () => {
   const metrics = await lab.metrics();
   for (const reason of ['unknown-key', 'audience', 'clock', 'claims', 'method', 'address', 'body', 'replay'])
     expect(metrics).toMatch(new RegExp(`accord_peer_refused_total\\{reason="${reason}"\\} \\d+`));
 });
 
-it('a peer whose keys wait for confirmation is heard with none of them', async () => {
+it('a peer whose keys wait for confirmation is rejected with each of them', async () => {
   const quarantined = await startOwnPeer();
   const id = await lab.pairWith(quarantined);
   await lab.db.query(sql`UPDATE peers SET state = 'QUARANTINED' WHERE id = ${id}`);

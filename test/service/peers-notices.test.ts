@@ -29,7 +29,7 @@ describe("a peer's notice", () => {
     return createTransaction(here.operator, { layoutData: { elements } });
   };
 
-  it('goes with the part as accepted, whether it is named or left out, and the same answers stay the same', async () => {
+  it('is sent with the part as accepted, whether the answers name it or not', async () => {
     const [booking, study] = [here.lab.asked('booking'), here.lab.asked('study')];
     const left: Answers = { [letter]: ['accepted'], [study]: ['refused'] };
     const named: Answers = { ...left, [booking]: ['accepted'] };

@@ -60,7 +60,7 @@ describe('a one-time key that was used', () => {
     await expectUsed(await pair(partner, given));
   });
 
-  it('may be repeated by its partner for ten minutes, and not afterwards', async () => {
+  it('may be presented again by the same peer for ten minutes', async () => {
     const partner = await startPartner();
     const given = await invitation();
     for (const _ of [1, 2]) expect((await pair(partner, given)).status).toBe(200);

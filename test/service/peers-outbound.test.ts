@@ -33,7 +33,7 @@ const pair = async (admin: Caller, url: string) => {
   return { status: response.status, pointer: errors?.[0]?.pointer, detail: errors?.[0]?.detail };
 };
 
-describe('the address of a partner', () => {
+describe('the address of a peer', () => {
   it('is not called in a private network unless the operator allows the network', async () => {
     for (const host of ['127.0.0.1', 'localhost', '[::1]', '169.254.169.254', '10.0.0.1', '2130706433'])
       expect(await pair(closedAdmin, `https://${host}:${elsewhere.port}`)).toEqual({

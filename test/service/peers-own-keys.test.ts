@@ -37,7 +37,7 @@ const known = async () =>
   ).kid;
 
 describe('new keys of this instance', () => {
-  it('are announced by the old one, and shown to peers until they take them', async () => {
+  it('are announced to each peer until it accepts them', async () => {
     const [old] = clinic.keys as [(typeof clinic.keys)[0]];
     const young = readPrivateKey(generatePrivateKey());
     await clinic.restartWith([young, old]);
@@ -65,7 +65,7 @@ describe('new keys of this instance', () => {
 });
 
 describe('new keys of a peer', () => {
-  it('have its catalogue read anew, so that answers are sealed to its new key', async () => {
+  it('lead to a new read of its catalogue, so that answers are sealed to the new key', async () => {
     await clinic.db.query(sql`UPDATE peers SET described_at = accord_now() - interval '61 seconds'`);
     await clinic.db.query(sql`UPDATE catalogues SET state = 'as it was', due_at = 'infinity'`);
     lab.keys = [readPrivateKey(generatePrivateKey()), ...lab.keys];

@@ -33,7 +33,7 @@ const errorsOf = async (response: Response) =>
   ((await response.json()) as { errors: { pointer: string; code: string; detail: string }[] }).errors;
 
 describe('two instances', () => {
-  it('know each other after one call, each with the other’s name, address and keys', async () => {
+  it('are paired by one call, each with the other’s name, address and keys', async () => {
     const response = await clinicAdmin.send('POST', '/peers', await invite());
     expect(response.status).toBe(201);
     const paired = (await response.json()) as Peer;
@@ -55,7 +55,7 @@ describe('two instances', () => {
     ]);
   });
 
-  it('are paired once, however often the same call comes, also at the same time', async () => {
+  it('are paired once by repeated and concurrent calls', async () => {
     const invitation = await invite();
     const calls = await Promise.all([1, 2, 3, 4].map(() => clinicAdmin.send('POST', '/peers', invitation)));
     expect(calls.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
@@ -63,7 +63,7 @@ describe('two instances', () => {
     expect(await peersOf(labAdmin)).toHaveLength(1);
   });
 
-  it('may begin to pair at once from both sides', async () => {
+  it('can pair from both sides at the same time', async () => {
     const [there, back] = [
       await invite(),
       { url: clinic.url, apiKey: (await createKey(clinic, 'lab', 'PEER')).key },
@@ -76,7 +76,7 @@ describe('two instances', () => {
     expect([await peersOf(clinicAdmin), await peersOf(labAdmin)].map(({ length }) => length)).toEqual([1, 1]);
   });
 
-  it('tell each other when one ends it; the other sees that it has ended', async () => {
+  it('are both unpaired when one of them ends the pairing', async () => {
     const [peer] = (await peersOf(clinicAdmin)) as [Peer];
     expect((await clinicAdmin.send('DELETE', `/peers/${peer.id}`)).status).toBe(204);
     expect(await peersOf(clinicAdmin)).toEqual([]);
@@ -86,13 +86,13 @@ describe('two instances', () => {
     expect((await clinicAdmin.get(`/peers/${peer.id}`)).status).toBe(404);
   });
 
-  it('may pair anew afterwards', async () => {
+  it('can pair again afterwards', async () => {
     expect((await clinicAdmin.send('POST', '/peers', await invite())).status).toBe(201);
     expect((await peersOf(labAdmin)).map(({ state }) => state)).toEqual(['PAIRED']);
   });
 });
 
-describe('a partner’s subjects', () => {
+describe('a peer’s subjects', () => {
   it('get the prefix that an administrator gives them', async () => {
     const [peer] = (await peersOf(clinicAdmin)) as [Peer];
     const changed = await clinicAdmin.send('PUT', `/peers/${peer.id}`, { subjectPrefix: 'lab:' });
@@ -172,7 +172,7 @@ describe('an address that cannot be paired with', () => {
   });
 });
 
-it('The key for pairing is good for pairing alone', async () => {
+it('a key of scope PEER can only pair', async () => {
   const { key } = await createKey(lab, 'for the clinic', 'PEER');
   expect((await lab.fetch('/records', { headers: { CM_KEY: key } })).status).toBe(403);
 });

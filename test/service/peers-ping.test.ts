@@ -79,7 +79,7 @@ describe('a change of the catalogue', () => {
     await vi.waitFor(() => expect(told).toContain(urlOf('clinic')), patience);
   });
 
-  it('is an event, also when it is none of the content: with whom it is shared', async () => {
+  it('is an event, also if only its sharing has changed', async () => {
     const before = here.forms.events.length;
     await share({ shared: true });
     await vi.waitFor(
@@ -138,7 +138,7 @@ describe('a change of the catalogue', () => {
   });
 });
 
-it('A peer that announces changes all the time is asked once a second at most', async () => {
+it('a peer that announces changes all the time is read at most once a second', async () => {
   const due = async () =>
     here.db.one<{ wait: number; since: number }>(sql`
       SELECT extract(epoch FROM c.due_at - accord_now())::float8 AS wait, extract(epoch FROM c.due_at - c.began_at)::float8 AS since

@@ -41,7 +41,7 @@ const releaseMany = (count: number, to: { url: string } = lab) =>
 const isAt = (count: number) => until(() => expect(owner.came.length).toBe(count));
 
 describe('parts for a peer', () => {
-  it('go out four at a time, however many replicas there are, and none is left or sent twice', async () => {
+  it('are sent once each, four at a time over all replicas', async () => {
     const gate = openGate();
     owner.instead = () => gate.passed.then(() => false);
     const sids = await releaseMany(40);
@@ -52,7 +52,7 @@ describe('parts for a peer', () => {
     expect(owner.came.map(({ sid }) => sid).sort()).toEqual(sids.sort());
   });
 
-  it('of a long queue are read in batches, and wait from the first failure of the peer on', async () => {
+  it('of a long queue are read in batches, and wait after the first failure of the peer', async () => {
     const reads: number[] = [];
     const { readSubmissions } = clinic.transactions;
     clinic.transactions.readSubmissions = (input) => {
@@ -76,7 +76,7 @@ describe('parts for a peer', () => {
     expect(owner.most).toBeLessThanOrEqual(4);
   });
 
-  it('go out one at a time after it has failed, and four again when it is back', async () => {
+  it('are sent one at a time after a failure, and four at a time after a success', async () => {
     const gate = openGate();
     owner.instead = () => gate.passed.then(() => false);
     await clinic.db.query(sql`UPDATE peers SET state = 'QUARANTINED'`);
@@ -91,7 +91,7 @@ describe('parts for a peer', () => {
     expect(await clinic.db.query(sql`SELECT failures FROM queues`)).toEqual([{ failures: 0 }]);
   });
 
-  it('are left alone for longer the longer it fails', async () => {
+  it('wait longer after each consecutive failure', async () => {
     owner.instead = (response) => response.writeHead(503).end();
     await clinic.release(lab);
     const queue = () =>
@@ -109,7 +109,7 @@ describe('parts for a peer', () => {
     }
   });
 
-  it('are tried soon after a peer that was away is heard of, whatever wait it had come to', async () => {
+  it('are retried soon after an unavailable peer makes contact', async () => {
     await clinic.release(lab);
     await nothingWaits();
     await clinic.db.query(sql`UPDATE queues SET failures = 7, next_at = now() + interval '1 hour'`);
@@ -120,7 +120,7 @@ describe('parts for a peer', () => {
     expect(owner.came).toHaveLength(2);
   });
 
-  it('wait for no other peer, however slow that is', async () => {
+  it('do not wait for a slow peer', async () => {
     const slow = await startOwnPeer();
     const gate = openGate();
     const slowOwner = takeParts(slow);
@@ -135,7 +135,7 @@ describe('parts for a peer', () => {
     await slow.close();
   });
 
-  it('are none that a poor one holds up: others go first after a failure', async () => {
+  it('are sent before a part that has failed', async () => {
     owner.instead = (response, { body }) => body.includes('"poor"') && response.writeHead(500).end();
     const poor = await clinic.release(lab, { subject: 'poor' });
     const others = await releaseMany(5);
@@ -144,7 +144,7 @@ describe('parts for a peer', () => {
     await until(async () => expect((await waiting()).every(({ sid }) => sid === poor)).toBe(true));
   });
 
-  it('are taken over from a process that was killed, when its lease is over', async () => {
+  it('are sent by another process when the lease of a killed one has expired', async () => {
     await clinic.db.query(sql`UPDATE peers SET state = 'QUARANTINED'`);
     const sid = await clinic.release(lab);
     const leaseOf = (until: string) =>
@@ -157,7 +157,7 @@ describe('parts for a peer', () => {
     expect(owner.came).toHaveLength(1);
   });
 
-  it('are given back by a process that stops, and its receipt is written down if it comes in time', async () => {
+  it('are released by a process that stops, which still records an acknowledgement that arrives in time', async () => {
     const gate = openGate();
     owner.instead = () => gate.passed.then(() => false);
     const sid = await clinic.release(lab);
@@ -228,7 +228,7 @@ describe('a peer', () => {
     expect(await waiting()).toEqual([]);
   });
 
-  it('that refuses a part counts as one that gave up, not as one that accepted it', async () => {
+  it('that refuses a part is counted as given up, not as delivered', async () => {
     owner.verdict = () => ({ verdict: 'refused', reason: 'stale' });
     await isTold(await clinic.release(lab), 'refused');
     expect(await clinic.metrics()).toContain(
@@ -236,7 +236,7 @@ describe('a peer', () => {
     );
   });
 
-  it('stays failing while its deliveries have nothing left to send', async () => {
+  it('keeps its failures when a delivery has nothing left to send', async () => {
     await clinic.db.query(sql`UPDATE peers SET state = 'QUARANTINED'`);
     const sid = await clinic.release(lab);
     await until(async () => expect(await waiting()).toHaveLength(1));
@@ -248,7 +248,7 @@ describe('a peer', () => {
     expect(await clinic.metrics()).not.toContain('accord_delivery_attempts_total{');
   });
 
-  it('at the same address with other keys is not the one that it waits for', async () => {
+  it('at the same address with other keys does not get the waiting deliveries', async () => {
     await clinic.db.query(sql`UPDATE peers SET state = 'QUARANTINED'`);
     const old = await clinic.release(lab);
     await clinic.db.query(sql`DELETE FROM peers`);

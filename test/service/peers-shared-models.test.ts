@@ -115,7 +115,7 @@ describe('the catalogue for a peer', () => {
     expect(Object.keys(await all())).not.toContain('processing.001');
   });
 
-  it('has changed, too, when it was restored from a backup and changed otherwise', async () => {
+  it('has another state after a restore from a backup and another change', async () => {
     await share('processing.002', { shared: true, description: 'One' });
     const { state } = await ask();
     await runInDatabase(lab, "UPDATE forms.models SET revision = revision - 1 WHERE key = 'processing.002'");
@@ -123,7 +123,7 @@ describe('the catalogue for a peer', () => {
     expect((await ask(`?since=${state}`)).unchanged).toBe(false);
   });
 
-  it('comes in pages that hold everything once', async () => {
+  it('comes in pages with each entry once', async () => {
     for (const key of ['processing.001', 'processing.002', 'processing.003'])
       await share(key, { shared: true });
     const made = await Promise.all(
@@ -138,7 +138,7 @@ describe('the catalogue for a peer', () => {
     expect(keys).toEqual(expect.arrayContaining(made.map(({ key }) => key)));
   });
 
-  it('is shown to no caller but a peer', async () => {
+  it('is returned to peers only', async () => {
     for (const headers of [admin.headers, { CM_KEY: (await createKey(lab)).key }, {}])
       expect((await lab.fetch('/federation/models', { headers })).status).toBe(401);
     expect((await clinic.send(lab.url, 'GET', '/federation/models?cursor=%00')).status).toBe(400);

@@ -193,7 +193,7 @@ describe('a message of a peer', () => {
     expect((await introduce()).status).toBe(200);
   });
 
-  it('is good once', async () => {
+  it('is accepted once', async () => {
     const id = randomUUID();
     const sent = { id, now: new Date() };
     const both = await Promise.all([endIt(sent), endIt(sent)]);
@@ -221,7 +221,7 @@ describe('a message of a peer', () => {
     await other.close();
   });
 
-  it('with a body that it does not vouch for is refused, also where none is expected', async () => {
+  it('with a body that its token does not sign is rejected', async () => {
     const sign = () =>
       signPeerRequest({
         request: { method: 'POST', url: `${lab.url}/federation/ping`, body: Buffer.alloc(0) },
@@ -261,7 +261,7 @@ describe('new keys of a peer', () => {
     await passMinute();
   });
 
-  it('count when a key that is known vouches for them', async () => {
+  it('are pinned if a pinned key vouches for them', async () => {
     const old = peer.keys[0];
     peer.keys = [draw(), ...peer.keys];
     expect((await endIt()).status).toBe(204);
@@ -319,7 +319,7 @@ describe('new keys of a peer', () => {
     expect((await endIt()).status).toBe(204);
   });
 
-  it('are looked for at most once a minute, however many messages come with unknown ones', async () => {
+  it('are fetched at most once a minute', async () => {
     let asked = 0;
     const answer = peer.answer;
     peer.answer = (request, response) => {
@@ -330,7 +330,7 @@ describe('new keys of a peer', () => {
     expect(asked).toBe(1);
   });
 
-  it('are not looked for in the name of a stranger', async () => {
+  it('are not fetched for unknown instances', async () => {
     const stranger = await startOwnPeer();
     let asked = 0;
     stranger.answer = (_request, response) => {

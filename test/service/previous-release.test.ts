@@ -8,7 +8,7 @@ import { startStandalone } from '../support/instances/standalone-process.ts';
 import { temporaryFolder } from '../support/programs/temporary-folder.ts';
 import { createTestDatabase } from '../support/stores/postgres.ts';
 
-test('the release before this one works on the schema of today', { timeout: 30_000 }, async ({ skip }) => {
+test('the previous release works on the current schema', { timeout: 30_000 }, async ({ skip }) => {
   const folder = await temporaryFolder();
   const release = await takePreviousRelease(path.join(folder, 'release'));
   if ('missing' in release) {

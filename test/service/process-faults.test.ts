@@ -4,7 +4,7 @@ import { runCommand } from '../support/programs/run-command.ts';
 const fail = (way: string) => runCommand('test/support/programs/failing-program.ts', [way], { env: {} });
 
 it.each(['throw', 'reject', 'text'])(
-  'a process that fails at work (%s) says where, and nothing of what it worked on',
+  'a process that crashes (%s) logs where, and none of the data that it processed',
   async (way) => {
     const { code, output, errors } = await fail(way);
     expect({ code, output }).toEqual({ code: 1, output: '' });
@@ -14,13 +14,13 @@ it.each(['throw', 'reject', 'text'])(
   },
 );
 
-it('a process that fails while it starts says all that it knows', async () => {
+it('a process that fails to start logs the complete error', async () => {
   const { code, errors } = await fail('start');
   expect(code).toBe(1);
   expect(errors).toContain('Error: what somebody answered');
 });
 
-it('a process whose stop hangs is cut off after 25 s, and says by its exit that it was', async () => {
+it('a process that does not stop within 25 s exits with a failure', async () => {
   const { code, output } = await fail('hang');
   expect({ code, output }).toEqual({ code: 1, output: 'stopping\n' });
 });

@@ -34,13 +34,13 @@ describe('a receipt is shown to', () => {
       expect((await caller.get(`/receipts/${foreign.id}`)).status).toBe(200);
   });
 
-  it("its subject, signed in; another's looks as if there were none", async () => {
+  it('its signed-in subject; another subject gets a 404', async () => {
     expect((await user.get(`/receipts/${own.id}`)).status).toBe(200);
     expect((await user.get(`/receipts/${foreign.id}`)).status).toBe(404);
     expect((await user.get('/receipts/7Zk3pQxWm4tYv9LsRb2NcD')).status).toBe(404);
   });
 
-  it("whoever has the transaction's token, in the address or as a header, and not another transaction's", async () => {
+  it("a caller with the transaction's token in the query or a header", async () => {
     expect((await withToken(`/receipts/${own.id}`, own.token)).status).toBe(200);
     const headers = { Authorization: `Transaction ${own.token}` };
     expect((await instance.fetch(`/receipts/${own.id}`, { headers })).status).toBe(200);
@@ -48,7 +48,7 @@ describe('a receipt is shown to', () => {
     expect((await withToken('/records', own.token)).status).toBe(403);
   });
 
-  it('nobody else', async () => {
+  it('no other caller', async () => {
     const answer = await instance.fetch(`/receipts/${own.id}`);
     expect(answer.status).toBe(401);
     expect(answer.headers.get('www-authenticate')).toBeTruthy();
@@ -67,12 +67,12 @@ describe("the token of a receipt's QR code", () => {
     token = new URL(receipt.updateUrl ?? '').searchParams.get('t') ?? '';
   });
 
-  it('is good until the receipt expires', () => {
+  it('is valid until the receipt expires', () => {
     const expires = Date.parse(receipt.expirationTimestamp ?? '') / 1000;
     expect(decodeJwt(token)).toMatchObject({ use: 'receipt', sub: own.id, exp: Math.ceil(expires) });
   });
 
-  it('opens the result, the receipt and the page that offers a change, as often as one likes', async () => {
+  it('opens the result, the receipt and the page of the child, any number of times', async () => {
     for (const path of [`/consents/${own.id}`, `/receipts/${own.id}`, `/consents/${own.id}/child`])
       for (const _again of [1, 2]) expect((await withToken(path, token, { headers: page })).status).toBe(200);
     const representation = await withToken(`/consents/${own.id}`, token);
@@ -80,7 +80,7 @@ describe("the token of a receipt's QR code", () => {
     expect(decodeJwt(fresh.token)).toMatchObject({ use: 'receipt' });
   });
 
-  it('opens a change of the answers, which then may be answered', async () => {
+  it('creates a child that can be answered', async () => {
     const made = await withToken(`/consents/${own.id}/child`, token, { method: 'POST' });
     expect(made.status).toBe(201);
     const child = (await made.json()) as LiveTransaction & { parent: string };
@@ -107,7 +107,7 @@ describe("a transaction's token", () => {
   const secondsFromNow = (token: string) => Number(decodeJwt(token).exp) - Date.now() / 1000;
   const day = 24 * 60 * 60;
 
-  it('lives until the deadline and a day while the transaction is open, and a day in a final state', async () => {
+  it('expires a day after the deadline of an open transaction, and after a day in a final state', async () => {
     const open = await createTransaction(operator, { timeout: 'P2D' });
     expect(secondsFromNow(open.token)).toBeGreaterThan(3 * day - 60);
     expect(secondsFromNow(open.token)).toBeLessThan(3 * day + 60);
@@ -118,7 +118,7 @@ describe("a transaction's token", () => {
     expect((await withToken(`/consents/${open.id}`, open.token)).status).toBe(200);
   });
 
-  it('is another one in every answer, and those before stay good', async () => {
+  it('is new in every response, and earlier ones stay valid', async () => {
     const { id, token, task } = await createTransaction(operator);
     const tokens = [token];
     for (const path of [`/consents/${id}`, task, `/consents/${id}`]) {

@@ -23,7 +23,7 @@ const receiptOf = async ({ id }: { id: string }) =>
   (await (await operator.get(`/receipts/${id}`)).json()) as Receipt;
 
 describe('a receipt', () => {
-  it('says what was asked and answered, in the words and the language that were shown', async () => {
+  it('has the texts and answers in the language that was shown', async () => {
     const made = await createTransaction(operator, {
       subject: 'ann',
       layoutData: {
@@ -135,7 +135,7 @@ describe('a receipt', () => {
     expect(open.updateUrl).toMatch(new RegExp(`^${instance.url}/consents/${open.transaction}/child\\?t=`));
   });
 
-  it('leaves out what was not given', async () => {
+  it('omits missing members', async () => {
     const receipt = await receiptOf(await recordAnswers(operator, 'hope', { [letter]: ['accepted'] }));
     for (const name of ['subjectInfos', 'object', 'attributes', 'parent'])
       expect(receipt).not.toHaveProperty(name);

@@ -48,11 +48,11 @@ describe('a receipt', () => {
     ['?format=toString', undefined],
     ['', 'application/pdf'],
     ['', 'application/xml, text/plain'],
-  ])('is not to be had with %j and Accept %j', async (query, accept) => {
+  ])('is a 406 with %j and Accept %j', async (query, accept) => {
     expect((await get(query, accept)).status).toBe(406);
   });
 
-  it('is there from COMMITTED on, and never of a transaction that came to nothing', async () => {
+  it('exists for committed transactions only', async () => {
     const open = await createTransaction(operator);
     const cancelled = await createTransaction(operator);
     const expired = await createTransaction(operator);
@@ -82,7 +82,7 @@ describe("a receipt's page", () => {
     expect(text()).toContain('La lettre du programme');
   });
 
-  it('shows texts as texts, and a QR code of the address where the answers are changed', async () => {
+  it('escapes texts, and has a QR code of the URL for changing the answers', async () => {
     const { tagged, text } = await page();
     expect(text()).toContain('ann <b>bold</b>');
     expect(tagged('b')).toEqual([]);
@@ -105,7 +105,7 @@ describe("a receipt's page", () => {
     expect(changed.status).toBe(303);
   });
 
-  it('takes the theme that is asked for, and passes over one that there is not', async () => {
+  it('uses the requested theme, and ignores an unknown one', async () => {
     const styles = async (query: string) =>
       (await page(query))
         .tagged('link')

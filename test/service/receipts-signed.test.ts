@@ -36,7 +36,7 @@ const verify = async (jws: string): Promise<CompactVerifyResult> => {
 };
 const textOf = ({ payload }: CompactVerifyResult) => new TextDecoder().decode(payload);
 
-it('A signed receipt is verified with the key that the instance publishes', async () => {
+it('a signed receipt can be verified with the published key', async () => {
   const { protectedHeader } = await verify(await signedReceipt());
   expect(protectedHeader).toMatchObject({
     alg: 'ES256',
@@ -47,24 +47,24 @@ it('A signed receipt is verified with the key that the instance publishes', asyn
   expect(jwks.keys.filter(({ use }) => use === 'sig').map(({ kid }) => kid)).toContain(protectedHeader.kid);
 });
 
-it('What is signed is the receipt, to the letter', async () => {
+it('the signed payload equals the receipt', async () => {
   const plain = await (await operator.get(`/receipts/${made.id}`)).text();
   expect(textOf(await verify(await signedReceipt()))).toBe(plain);
   expect(JSON.parse(plain)).toMatchObject({ transaction: made.id, subject: 'ann \u2028 Zoë' });
 });
 
-it('It is signed once, and is the same however often it is read', async () => {
+it('a receipt is signed once and always the same', async () => {
   expect(await signedReceipt()).toBe(await signedReceipt());
 });
 
-it('A receipt that somebody has changed does not verify', async () => {
+it('a changed receipt does not verify', async () => {
   const [header, payload = '', signature] = (await signedReceipt()).split('.');
   const changed = Buffer.from(payload, 'base64url').toString().replace('"accepted"', '"refused"');
   const forged = `${header}.${Buffer.from(changed).toString('base64url')}.${signature}`;
   await expect(verify(forged)).rejects.toThrow('signature verification failed');
 });
 
-it('Every signature has the 64 bytes that RFC 7518 wants, whatever its integers are', async () => {
+it('every signature has 64 bytes (RFC 7518)', async () => {
   for (const subject of Array.from({ length: 12 }, (_, index) => `signed-${index}`)) {
     const { id } = await recordAnswers(operator, subject, {
       'element/processing/processing.001/1.0': ['accepted'],
@@ -75,7 +75,7 @@ it('Every signature has the 64 bytes that RFC 7518 wants, whatever its integers 
   }
 });
 
-it("The instance's description is signed too, and shows no private part of a key", async () => {
+it('the self-description is signed and contains no private key', async () => {
   const { jws, ...described } = await describeInstance();
   const signed = await verify(jws);
   expect(decodeProtectedHeader(jws).typ).toBe('accord-instance+jwt');

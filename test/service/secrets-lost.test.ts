@@ -24,7 +24,7 @@ const reachable = (url: string) => ({
 });
 
 describe('Accord with a database that was used', { timeout: 60_000 }, () => {
-  it('does not start with new secrets, and says how to go on', async () => {
+  it('does not start with new secrets and says what to do', async () => {
     const dataDir = await temporaryFolder();
     const secrets = path.join(dataDir, 'secrets');
     const first = start(dataDir);

@@ -59,7 +59,7 @@ describe('a service as a process of its own', () => {
   it.each([
     ['auth', []],
     ['transactions', ['AUTH_INTERNAL_URL', 'FORMS_INTERNAL_URL']],
-  ])('%s names at once everything that it needs and is not told', async (service, neighbours) => {
+  ])('%s reports all missing settings together', async (service, neighbours) => {
     const { code, output, errors } = await run(service, { DEMO: 'true', INTERNAL_PORT: 'x' }).ended;
     expect({ code, output }).toEqual({ code: 1, output: '' });
     const needed = [
@@ -82,7 +82,7 @@ describe('a service as a process of its own', () => {
     expect([code, errors]).toEqual([1, expect.stringContaining('DEMO: allowed in standalone mode only')]);
   });
 
-  it('does not start without its secrets, and makes none', async () => {
+  it('does not start without its secrets and generates none', async () => {
     const folder = await temporaryFolder();
     const { code, errors } = await run('transactions', await settingsFor(folder)).ended;
     expect(code).toBe(1);
@@ -120,7 +120,7 @@ describe('a service as a process of its own', () => {
     );
   });
 
-  it('is ready without Kafka, Redis and other services, says what it cannot do, and ends with exit 0', async () => {
+  it('is ready without Kafka, Redis and other services, logs that, and exits with 0', async () => {
     const settings = await settingsFor(await makeSecrets());
     const transactions = run('transactions', settings);
     const url = await transactions.ready;
@@ -136,7 +136,7 @@ describe('a service as a process of its own', () => {
     expect((await transactions.stop()).code).toBe(0);
   });
 
-  it('ends within 10 seconds although Kafka hangs while it reads from it and sends to it', async () => {
+  it('stops within 10 seconds while Kafka hangs', async () => {
     const broker = await startSilentBroker();
     const settings = { ...(await settingsFor(await makeSecrets())), KAFKA_BROKERS: broker.address };
     const transactions = run('transactions', settings);
@@ -154,7 +154,7 @@ describe('a service as a process of its own', () => {
     expect(performance.now() - began).toBeLessThan(10_000);
   });
 
-  it('waits until its schema is there, alive and not ready', async () => {
+  it('is alive and not ready until its schema is migrated', async () => {
     const settings = await settingsFor(await makeSecrets());
     const [first] = await rowsOf<{ version: number }>(
       { databaseUrl: database.url },
@@ -180,7 +180,7 @@ describe('a service as a process of its own', () => {
     expect(await probe('readyz')).toBe(200);
   });
 
-  it('without a queue rejects what has piled up while it stood still, but for what it can do at once, and then works as before', async () => {
+  it('without a queue rejects excess requests after a pause, and then works as before', async () => {
     const limits = { MAX_EVENT_LOOP_DELAY: '100', MAX_QUEUE_WAIT: '0' };
     const settings = { ...(await settingsFor(await makeSecrets())), ...limits };
     const auth = run('auth', settings);
@@ -214,7 +214,7 @@ describe('a service as a process of its own', () => {
     await isCalm();
   });
 
-  it('is not ready while PostgreSQL does not answer, and alive all the same', async () => {
+  it('is alive but not ready while PostgreSQL does not respond', async () => {
     const own = await createTestDatabase();
     onTestFinished(() => own.drop());
     const settings = await settingsFor(await makeSecrets());

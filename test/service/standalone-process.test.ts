@@ -21,7 +21,7 @@ function start(settings: Record<string, string>) {
 const folder = async () => path.join(await temporaryFolder(), 'data');
 
 describe('a start', () => {
-  it('says last that it is ready, and where; a SIGTERM ends it with exit 0', async () => {
+  it('prints its URL when it is ready; SIGTERM ends it with exit 0', async () => {
     const accord = start({ DATABASE_URL: database.url, DATA_DIR: await folder() });
     const url = await accord.ready;
     for (const probe of ['/readyz', '/livez']) expect((await fetch(url + probe)).status, probe).toBe(200);
@@ -77,7 +77,7 @@ describe('a start', () => {
     expect(errors).toBe(`Port ${port} on 127.0.0.1 is in use; set PORT to a free one (PORT=0 finds one).\n`);
   });
 
-  it('on a data folder that another process has says who has it, and leaves that one alone', async () => {
+  it('on a data folder in use names the process that uses it, and does not disturb it', async () => {
     const DATA_DIR = await folder();
     const first = start({ DATA_DIR });
     const url = await first.ready;

@@ -36,13 +36,13 @@ it('operators see how many transactions and accepted decisions there are', async
   expect(stats.days.at(-1)).toEqual({ date: today(), created: 4, committed: 3, accepted: 2, refused: 1 });
 });
 
-it('A period without anything has its days all the same', async () => {
+it('a period without transactions has a row for each day', async () => {
   const { days, states } = await readStats('?after=2026-01-01&before=2026-01-03');
   expect(days.map(({ date }) => date)).toEqual(['2026-01-01', '2026-01-02', '2026-01-03']);
   expect(Object.values(states)).toEqual([0, 0, 0, 0, 0, 0]);
 });
 
-it('A year, which is counted in parts, has each of its days once', async () => {
+it('a year is counted in parts and has each day once', async () => {
   const after = '2025-03-01T12:00:00Z';
   const { days } = await readStats(`?after=${after}&before=2026-03-01T12:00:00Z`);
   expect(days).toHaveLength(366);
@@ -51,7 +51,7 @@ it('A year, which is counted in parts, has each of its days once', async () => {
   expect(dates).toEqual([...new Set(dates)].sort());
 });
 
-it('A period that is none, or longer than a year, is refused', async () => {
+it('an invalid period or one longer than a year is rejected', async () => {
   for (const query of [
     '?after=2026-02-01&before=2026-01-01',
     '?after=2024-01-01&before=2026-01-01',

@@ -28,7 +28,7 @@ describe('a subject', () => {
     expect(await read('ann')).toEqual(ann);
   });
 
-  it('can be entered before, once, and is then found at the address that was told', async () => {
+  it('can be created once, and is found at its Location', async () => {
     const name = 'Zoë / 50 % ? #1';
     const made = await make({ name, emailAddress: 'zoe@example.org', defaultLanguage: 'pt-br' });
     expect(made.status).toBe(201);
@@ -38,7 +38,7 @@ describe('a subject', () => {
     expect((await make({ name: ` ${name} ` })).status).toBe(409);
   });
 
-  it('gets another address and language, or none, and keeps their name', async () => {
+  it('can change address and language but not the name', async () => {
     const { id } = (await (await make({ name: 'ben', emailAddress: 'ben@example.org' })).json()) as Subject;
     const changed = await change(id, { emailAddress: 'b@example.org', defaultLanguage: 'ar', name: 'ben' });
     expect(await changed.json()).toMatchObject({ id, emailAddress: 'b@example.org', defaultLanguage: 'ar' });
@@ -65,7 +65,7 @@ describe('a subject', () => {
     expect(await answer.json()).toMatchObject({ errors: [{ pointer }] });
   });
 
-  it('whom nobody knows is not there', async () => {
+  it('is a 404 if it is unknown', async () => {
     expect((await operator.get('/subjects/nobody')).status).toBe(404);
     for (const id of ['ann', '0197a1ee-7a34-7b61-93c2-8d1f6a2e4b10'])
       expect((await change(id, { emailAddress: 'a@example.org' })).status).toBe(404);
@@ -73,7 +73,7 @@ describe('a subject', () => {
 });
 
 describe('the list of subjects', () => {
-  it('finds names by a part of them, in upper and lower case, taking no character for another', async () => {
+  it('finds names by a part in any case, without wildcards', async () => {
     for (const name of ['Find.Me', 'find_me', 'FIND%ME']) await make({ name });
     const found = async (name: string) => {
       const answer = await operator.get(`/subjects?name=${encodeURIComponent(name)}`);
@@ -86,7 +86,7 @@ describe('the list of subjects', () => {
 });
 
 describe('a plain user', () => {
-  it('enters, sees, lists and changes themselves alone', async () => {
+  it('can create, read, list and change only themselves', async () => {
     const { id } = await read('ann');
     expect((await user.get('/subjects/ann')).status).toBe(404);
     expect((await change(id, { emailAddress: 'mine@example.org' }, user)).status).toBe(404);

@@ -31,7 +31,7 @@ const changesOf = async (transaction: { id: string }) => {
   return told.map(({ event }) => `${event.data.version} ${event.type.split('.')[3]}`);
 };
 
-describe('every change of state is told by an event and kept in the history', () => {
+describe('every change of state writes an event and a row of history', () => {
   it('a creation and a commitment', async () => {
     const transaction = await createTransaction(shop);
     expect(await changesOf(transaction)).toEqual(['1 created']);
@@ -62,7 +62,7 @@ describe('every change of state is told by an event and kept in the history', ()
     expect(await changesOf(parent)).toEqual(['1 created', '2 committed']);
   });
 
-  it('nothing is told of what changes nothing', async () => {
+  it('requests without effect write no event', async () => {
     const { id, ...transaction } = await createTransaction(shop, { subject: 'bea' });
     await shop.send('POST', '/consents', { subject: 'bea', layout: 'layout.001' });
     const subject = subjectOf(instance, { id, ...transaction });
@@ -75,7 +75,7 @@ describe('every change of state is told by an event and kept in the history', ()
     expect(await changesOf({ id })).toEqual(['1 created']);
   });
 
-  it('a deadline that passes, when the sweeper writes it', async () => {
+  it('a passed deadline, when the sweeper records it', async () => {
     await vi.waitUntil(async () => (await historyOf(instance, forgotten)).length > 1, {
       timeout: 10_000,
       interval: 100,
@@ -113,7 +113,7 @@ describe('an event', () => {
     expect(JSON.stringify(all)).not.toMatch(/zq7|accepted|refused|processing\.001/i);
   });
 
-  it('tells of each record that a newer one takes the place of', async () => {
+  it('reports each superseded record', async () => {
     const first = await recordAnswers(shop, 'dan', { [letter]: ['accepted'] });
     const second = await recordAnswers(shop, 'dan', { [letter]: ['refused'] });
     const superseded = (await eventsOf(instance, first)).at(-1);
@@ -127,7 +127,7 @@ describe('an event', () => {
     expect(await changesOf(second)).toEqual(['1 created', '2 committed']);
   });
 
-  it('is sent soon after its change: nothing stays in the outbox', async () => {
+  it('is published soon after its change', async () => {
     await subjectOf(instance, await createTransaction(shop)).submit(complete);
     await vi.waitUntil(
       async () => (await rowsOf(instance, 'SELECT id FROM transactions.outbox')).length === 0,

@@ -59,7 +59,7 @@ async function noticesOf(transaction: { id: string }): Promise<string[]> {
 }
 
 describe('answers that expire', () => {
-  it('are told of once before and once after, and at no other time, by however many replicas', async () => {
+  it('are announced once before and once after they expire, over all replicas', async () => {
     const [endpoint, long, short] = [
       await startEndpoint(),
       await answer('long', 'P2Y'),
@@ -93,7 +93,7 @@ describe('answers that expire', () => {
     await letTimePass(instance, '0');
   });
 
-  it('are not told of if a later answer has replaced them, or their question is not asked any more', async () => {
+  it('are not announced if they were replaced or their element was withdrawn', async () => {
     const admin = await signIn(instance, 'admin');
     const element = await makeLiveModel(admin, 'processing', { en: sampleContent.processing });
     const [replaced, withdrawn] = [
@@ -116,7 +116,7 @@ describe('answers that expire', () => {
     await letTimePass(instance, '0');
   });
 
-  it('are told of although an earlier release put them in force, which planned nothing', async () => {
+  it('are announced even if an earlier release committed them', async () => {
     const made = await answer('earlier', 'P100D');
     const over = await answer('long ago', 'P1D');
     await letTimePass(instance, '95 days');
@@ -132,7 +132,7 @@ describe('answers that expire', () => {
   });
 });
 
-it('while the forms service is away nothing is told and nothing is lost', async () => {
+it('are announced later while the forms service is unavailable', async () => {
   const alone = await startTestInstance();
   const [before, keptDb] = [instance, db];
   const pool = createPool({ url: alone.databaseUrl, schema: 'transactions', log });

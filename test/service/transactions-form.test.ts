@@ -52,7 +52,7 @@ describe('the form as JSON', () => {
       });
   });
 
-  it('tells which answers an element does not allow, which may be several, and which are free', async () => {
+  it('states which answers are allowed, multiple or free text', async () => {
     const elements = ['processing.003', 'preference.002', 'preference.003'];
     const form = await formOf({ layoutData: { elements } });
     expect(form.elements).toMatchObject([
@@ -76,7 +76,7 @@ describe('the form as JSON', () => {
     expect(form.info.entry.key).toBe('information.001');
   });
 
-  it('tells the options of its layout, with their defaults', async () => {
+  it('has the options of its layout, with defaults', async () => {
     const layoutData = { elements: ['processing.001'], orientation: 'HORIZONTAL', acceptAllVisible: true };
     const { layout, orientation } = await formOf({ layoutData });
     expect(orientation).toBe('HORIZONTAL');
@@ -96,27 +96,27 @@ describe('the language of the form', () => {
   const languageFor = async (accept: string, context = {}) =>
     (await formOf(context, { 'Accept-Language': accept })).language;
 
-  it("is the reader's, as their browser tells it", async () => {
+  it('is that of Accept-Language', async () => {
     expect(await languageFor('fr-CA, en;q=0.5')).toBe('fr');
     expect(await languageFor('en;q=0.5, ar')).toBe('ar');
     expect(await languageFor('de, *')).toBe('en');
     expect(await languageFor('*')).toBe('en');
   });
 
-  it('is the one of the context, whatever the reader has', async () => {
+  it('is that of the context, regardless of Accept-Language', async () => {
     expect(await languageFor('ar', { language: 'fr' })).toBe('fr');
     expect(await languageFor('ar', { language: 'fr-CA' })).toBe('fr');
   });
 
-  it('falls back element by element to what there is, marked as such', async () => {
+  it('falls back to an available language for each element, marked as such', async () => {
     const english = await makeLiveModel(admin, 'processing', { en: sampleContent.processing });
     const form = await formOf({ language: 'fr', layoutData: { elements: ['processing.001', english.key] } });
     expect(form.elements.map(({ content }) => content.lang)).toEqual(['fr', 'en']);
   });
 });
 
-describe('what has been withdrawn since the creation', () => {
-  it('is left out of the form, and the form is refused when nothing is left', async () => {
+describe('an element that was withdrawn after the creation', () => {
+  it('is omitted from the form; without any element the form is an error', async () => {
     const content = { en: sampleContent.processing };
     const element = await makeLiveModel(admin, 'processing', content);
     const some = await createTransaction(shop, { layoutData: { elements: [element.key, 'processing.001'] } });

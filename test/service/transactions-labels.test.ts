@@ -52,7 +52,7 @@ const everything = {
 };
 
 describe('the labels of a form as JSON', () => {
-  it.each(['en', 'fr', 'ar'])('have every word of the page in %s', async (language) => {
+  it.each(['en', 'fr', 'ar'])('have every text of the page in %s', async (language) => {
     const subject = `words in ${language}`;
     await recordAnswers(shop, subject, { 'element/processing/processing.001/1.0': ['refused'] });
     for (const layoutData of [everything, { elements: ['conditions.001'] }]) {
@@ -101,7 +101,7 @@ describe('the labels of a form as JSON', () => {
     expect(silent.labels).not.toHaveProperty('validity');
   });
 
-  it('are there when everything has been answered and nothing is asked', async () => {
+  it('are present if all elements have been answered', async () => {
     const subject = 'nothing left to ask';
     await recordAnswers(shop, subject, { 'element/processing/processing.001/1.0': ['accepted'] });
     const layoutData = { elements: ['processing.001'], existingElementsVisible: false };

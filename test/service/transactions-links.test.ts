@@ -28,7 +28,7 @@ const answersOf = ({ elements }: Form) =>
   Object.fromEntries(elements.map(({ identifier, answers }) => [identifier, [answers?.[0] ?? '']]));
 
 describe('the links of a transaction', () => {
-  it('lead from its creation to the form, the receipt, the child and back, each as it stands', async () => {
+  it('lead from the creation to the form, the receipt and the child without changes', async () => {
     const made = await create();
     expect(namesOf(made)).toEqual(['form', 'subject']);
     const form = await follow<Form>(made.links.form);
@@ -57,7 +57,7 @@ describe('the links of a transaction', () => {
     expect(await follow<Form>(own.links.form)).toHaveProperty('elements');
   });
 
-  it('leave out what leads nowhere: no child without an update, no form after the deadline', async () => {
+  it('omit the child of a final transaction and the form after the deadline', async () => {
     const fixed = await create({ updatable: false });
     const committed = await follow<Transaction>(
       fixed.links.form,
@@ -71,7 +71,7 @@ describe('the links of a transaction', () => {
     expect(namesOf(read)).toEqual(['child', 'subject']);
   });
 
-  it('hand the subject an address that a browser can open', async () => {
+  it("contain a URL for the subject's browser", async () => {
     const { links } = await create();
     const page = await fetch(links.subject, { headers: { Accept: 'text/html' } });
     expect(page.status).toBe(200);
@@ -79,7 +79,7 @@ describe('the links of a transaction', () => {
     expect(await page.text()).toContain('<form');
   });
 
-  it('do not stand in lists, whose transactions have no tokens', async () => {
+  it('are absent from lists', async () => {
     const { subject } = await create();
     const { values } = (await (
       await shop.get(`/transactions?subject=${encodeURIComponent(subject)}`)

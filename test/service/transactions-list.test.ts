@@ -58,11 +58,11 @@ describe('the list of transactions', () => {
     ['before=2026-01-01', []],
     ['after=2026-01-01T00:00:00Z&states=CREATED', ['created']],
     ['after=2200-01-01', []],
-  ] as const)('is narrowed by %s', async (query, names) => {
+  ] as const)('is filtered by %s', async (query, names) => {
     expect(idsOf(await list(`subject=ann&${query}`))).toEqual(names.map((name) => ann[name]));
   });
 
-  it('is narrowed by times, from the first on and before the second', async () => {
+  it('is filtered by times, including the first and excluding the second', async () => {
     const { values } = await list('subject=ann');
     const at = (id: string) => encodeURIComponent(values.find((each) => each.id === id)?.created ?? '');
     const after = await list(`subject=ann&after=${at(ann.cancelled)}`);
@@ -78,7 +78,7 @@ describe('the list of transactions', () => {
     ['states=CREATED,created', '/states'],
     ['after=soon', '/after'],
     ['before=2026-02-31T99:00', '/before'],
-  ])('is not to be had with %s', async (query, pointer) => {
+  ])('is rejected with %s', async (query, pointer) => {
     const answer = await operator.get(`/transactions?${query}`);
     expect(answer.status).toBe(422);
     expect(await answer.json()).toMatchObject({ errors: [{ pointer }] });
