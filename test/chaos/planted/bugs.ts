@@ -139,7 +139,7 @@ export const bugs: Readonly<Record<string, Bug>> = {
   'acknowledged-before-applied': {
     what: 'a consumer goes on although it could not apply an event',
     world: 'distributed',
-    faults: ['PostgreSQL paused', lost],
+    faults: Array(8).fill('connections to PostgreSQL cut'),
     caught: /^I5: \S+ became \S+ \(version \d\), and the webhook never got its event/m,
     exports: [
       {
