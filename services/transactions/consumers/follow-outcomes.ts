@@ -88,14 +88,14 @@ async function settle(
   isHeld: boolean,
 ): Promise<void> {
   const source = dependencies.instance.baseUrl;
-  const { id, state } = part.transaction;
+  const { transaction: id, transactionState: state, expiresAt, now } = part;
   if (state !== 'SUBMITTED') {
     // The owner holds a part of a transaction that was committed when the part was sent.
     if (isHeld) await releaseCommit(tx, part, source);
     return;
   }
   const { allHeld, anyFailed } = await readHeld(tx, id);
-  const isOver = anyFailed || stateAt(part.transaction, part.now) !== 'SUBMITTED';
+  const isOver = anyFailed || stateAt({ state, expiresAt }, now) !== 'SUBMITTED';
   if (!isOver && !allHeld) return;
   if (isOver || !(await confirmSubmission(tx, dependencies, id)))
     await rollBack(tx, sql`SELECT ${id}::text`, source);

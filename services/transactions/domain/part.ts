@@ -8,7 +8,13 @@ export type OwnerVerdict = EventData['io.accord.submission.answered.v1'];
 
 /** States of a part at its owner (docs/federation.md, "Answers at the leader"). */
 export type PartState = 'SENDING' | 'HELD' | 'ACCEPTED' | 'REFUSED' | 'DROPPED';
-export type VerdictState = Exclude<PartState, 'SENDING'>;
+type VerdictState = Exclude<PartState, 'SENDING'>;
+
+/** What a verdict does to a part. */
+export interface Move {
+  state: VerdictState;
+  reason: string | null;
+}
 
 /** Texts as they were shown, without an answer. */
 export interface ShownTexts {
@@ -88,7 +94,7 @@ const moves: Readonly<Record<PartState, Partial<Record<OwnerVerdict['verdict'], 
 export function applyVerdict(
   { state, mode }: Pick<Part, 'state' | 'mode'>,
   { verdict, reason }: Pick<OwnerVerdict, 'verdict' | 'reason'>,
-): { state: VerdictState; reason: string | null } | undefined {
+): Move | undefined {
   const isHold = mode === 'hold' && verdict === 'committed';
   const early = isHold && state === 'SENDING';
   const late = isHold && state === 'DROPPED';
@@ -101,7 +107,7 @@ export function applyVerdict(
 /** What a verdict does to a part of a committed transaction, for each state of the part. */
 export function movesAfterCommit(
   verdict: Pick<OwnerVerdict, 'verdict' | 'reason'>,
-): { from: PartState; state: VerdictState; reason: string | null }[] {
+): (Move & { from: PartState })[] {
   return (Object.keys(moves) as PartState[]).flatMap((from) => {
     const move = applyVerdict({ state: from, mode: 'commit' }, verdict);
     return move ? [{ from, ...move }] : [];

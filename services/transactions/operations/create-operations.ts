@@ -33,7 +33,7 @@ export function createOperations(dependencies: OperationDependencies): Transacti
     async readDecision({ sid, peer }) {
       const part = await readPart(db, sid);
       if (part?.location !== peer) return { decision: 'rollback' };
-      const state = stateAt(part.transaction, part.now);
+      const state = stateAt({ state: part.transactionState, expiresAt: part.expiresAt }, part.now);
       if (!isFinal(state)) return { decision: 'open' };
       return { decision: state === 'COMMITTED' ? 'commit' : 'rollback' };
     },
@@ -45,17 +45,8 @@ export function createOperations(dependencies: OperationDependencies): Transacti
 
 /** The same bytes each time for a part, so that its digest is the same. */
 function present(part: ReleasedPart, baseUrl: string): ReleasedSubmission {
-  const { location, transaction, object, ...submission } = part;
-  return {
-    location,
-    submission: {
-      leader: { location: baseUrl, id: transaction },
-      subject: submission.subject,
-      ...(object !== null && { object }),
-      language: submission.language,
-      validity: submission.validity,
-      mode: submission.mode,
-      sealed: submission.sealed,
-    },
-  };
+  const { location, transaction, subject, object, language, validity, mode, sealed } = part;
+  const leader = { location: baseUrl, id: transaction };
+  const about = { subject, ...(object !== null && { object }) };
+  return { location, submission: { leader, ...about, language, validity, mode, sealed } };
 }

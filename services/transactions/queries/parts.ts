@@ -3,7 +3,7 @@ import type { Database, Queries } from '#lib/db/database.ts';
 import { sql } from '#lib/db/sql.ts';
 import { noteOnce } from '#lib/events/inbox.ts';
 import { requestExtension } from '#lib/events/outbox.ts';
-import type { Part, PartState, VerdictState } from '../domain/part.ts';
+import type { Move, Part, PartState } from '../domain/part.ts';
 import type { Transaction } from '../domain/transaction.ts';
 import { partEvents, verdictEvents } from './events.ts';
 
@@ -65,44 +65,26 @@ export async function lockTransactionOf(tx: Queries, sid: string): Promise<void>
 }
 
 /** A part, its transaction and the database's time. */
-export type PartOfTransaction = Pick<Part, 'sid' | 'location' | 'state' | 'mode'> & {
-  transaction: Pick<Transaction, 'id' | 'state' | 'expiresAt'>;
+export interface PartOfTransaction extends Pick<Part, 'sid' | 'location' | 'state' | 'mode'> {
+  transaction: string;
+  transactionState: Transaction['state'];
+  expiresAt: Date;
   now: Date;
-};
+}
 
-export async function readPart(db: Queries, sid: string): Promise<PartOfTransaction | undefined> {
-  const row = await db.maybeOne<
-    Omit<PartOfTransaction, 'transaction'> & {
-      id: string;
-      transactionState: Transaction['state'];
-      expiresAt: Date;
-    }
-  >(sql`
-    SELECT f.sid, f.location, f.state, f.mode, t.id, t.state AS "transactionState", t.expires_at AS "expiresAt",
-           accord_now() AS now
+export function readPart(db: Queries, sid: string): Promise<PartOfTransaction | undefined> {
+  return db.maybeOne<PartOfTransaction>(sql`
+    SELECT f.sid, f.location, f.state, f.mode, f.transaction, t.state AS "transactionState",
+           t.expires_at AS "expiresAt", accord_now() AS now
       FROM followers AS f JOIN transactions AS t ON t.id = f.transaction WHERE f.sid = ${sid}`);
-  if (!row) return undefined;
-  const { id, transactionState, expiresAt, ...part } = row;
-  return { ...part, transaction: { id, state: transactionState, expiresAt } };
 }
 
 /** Whether all parts of a transaction are held, and whether one has failed. */
-export async function readHeld(
-  db: Queries,
-  transaction: string,
-): Promise<{ allHeld: boolean; anyFailed: boolean }> {
+export function readHeld(db: Queries, transaction: string) {
   return db.one<{ allHeld: boolean; anyFailed: boolean }>(sql`
     SELECT coalesce(bool_and(f.state = 'HELD'), true) AS "allHeld",
            coalesce(bool_or(f.state IN ('REFUSED', 'DROPPED')), false) AS "anyFailed"
       FROM followers AS f WHERE f.transaction = ${transaction}`);
-}
-
-interface PartChange {
-  sid: string;
-  state: VerdictState;
-  reason: string | null;
-  /** The transaction at the peer, if it named one. */
-  remoteId: string | undefined;
 }
 
 /** The event for each state that a verdict leads to. */
@@ -113,10 +95,13 @@ const eventOf = {
   DROPPED: 'io.accord.peer.submission.refused.v1',
 } as const;
 
-/** Writes the state that a verdict led to, deletes the sealed answers, and writes the event. */
+/**
+ * Writes the state that a verdict led to, deletes the sealed answers, and writes the event.
+ * @param change.remoteId the transaction at the peer, if it named one.
+ */
 export async function changePart(
   tx: Queries,
-  { sid, state, reason, remoteId }: PartChange,
+  { sid, state, reason, remoteId }: Move & { sid: string; remoteId: string | undefined },
   source: string,
 ): Promise<void> {
   await tx.query(sql`
@@ -148,7 +133,7 @@ export interface LateVerdict {
   location: string;
   remoteId: string | undefined;
   /** See `movesAfterCommit`. */
-  moves: readonly { from: PartState; state: VerdictState; reason: string | null }[];
+  moves: readonly (Move & { from: PartState })[];
 }
 
 export interface LateVerdictResult {
@@ -157,34 +142,32 @@ export interface LateVerdictResult {
   changed: boolean;
 }
 
-export type WriteLateVerdict = (verdict: LateVerdict) => Promise<LateVerdictResult>;
+export type WriteLateVerdict = ReturnType<typeof createLateVerdictWriter>;
 
 /**
  * Fast path: most verdicts arrive after the commit and only update their part. Those that arrive during a
  * write are written together. Saves a quarter of the leader's CPU per part of a backlog (bench/peers.ts).
  * @param consumer the name under which events are noted as applied.
  */
-export function createLateVerdictWriter(
-  db: Database,
-  names: { consumer: string; source: string },
-): WriteLateVerdict {
-  const write = batchWrites(0, (verdicts: readonly (LateVerdict & { extension: object })[]) =>
-    writeVerdicts(db, verdicts, names),
-  );
-  return async (verdict) => {
+export function createLateVerdictWriter(db: Database, names: { consumer: string; source: string }) {
+  const write = (verdicts: GivenVerdict[]) => writeVerdicts(db, verdicts, names);
+  const writeTogether = batchWrites(0, write);
+  return (verdict: LateVerdict): Promise<LateVerdictResult> => {
     const given = { ...verdict, extension: requestExtension() };
-    return write(given).catch(async () => {
+    return writeTogether(given).catch(async () => {
       // A verdict that the database refuses must not fail the others: each is retried alone.
-      const [result] = await writeVerdicts(db, [given], names);
+      const [result] = await write([given]);
       return result as LateVerdictResult;
     });
   };
 }
 
+type GivenVerdict = LateVerdict & { extension: object };
+
 /** Of several verdicts on one part only the first is applied. @returns results in the order given. */
 function writeVerdicts(
   db: Database,
-  verdicts: readonly (LateVerdict & { extension: object })[],
+  verdicts: readonly GivenVerdict[],
   { consumer, source }: { consumer: string; source: string },
 ): Promise<LateVerdictResult[]> {
   const given = verdicts.map(({ moves, ...verdict }, place) => ({

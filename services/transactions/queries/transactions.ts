@@ -34,10 +34,7 @@ export async function readTransaction(db: Queries, id: string): Promise<ReadTran
 }
 
 /** The same with the body of the receipt, which is null before the commit. */
-export async function readTransactionWithReceipt(
-  db: Queries,
-  id: string,
-): Promise<(ReadTransaction & { receipt: string | null }) | undefined> {
+export async function readTransactionWithReceipt(db: Queries, id: string) {
   const row = await db.maybeOne<Row & { receipt: string | null }>(sql`
     SELECT ${transactionColumns}, accord_now() AS now, r.body AS receipt
       FROM transactions AS t LEFT JOIN receipts AS r ON r.transaction = t.id
@@ -48,10 +45,7 @@ export async function readTransactionWithReceipt(
 }
 
 /** The same with the subject's earlier answers to the elements; none if the context is `silent`. */
-export async function readTransactionWithEarlier(
-  db: Queries,
-  id: string,
-): Promise<(ReadTransaction & { earlier: EarlierRecord[] }) | undefined> {
+export async function readTransactionWithEarlier(db: Queries, id: string) {
   const object = sql`coalesce(t.context->>'object', '')`;
   const row = await db.maybeOne<Row & { earlier: StoredEarlier[] }>(sql`
     SELECT ${transactionColumns}, accord_now() AS now,
@@ -71,11 +65,11 @@ type StoredEarlier = Omit<EarlierRecord, 'committedAt' | 'expiresAt'> & {
   expiresAt: string | null;
 };
 
-function fromJson(stored: StoredEarlier): EarlierRecord {
+function fromJson({ committedAt, expiresAt, ...stored }: StoredEarlier): EarlierRecord {
   return {
     ...stored,
-    committedAt: new Date(stored.committedAt),
-    expiresAt: stored.expiresAt ? new Date(stored.expiresAt) : null,
+    committedAt: new Date(committedAt),
+    expiresAt: expiresAt === null ? null : new Date(expiresAt),
   };
 }
 
@@ -96,8 +90,6 @@ export interface TransactionFilter {
   before?: Date;
 }
 
-type Listed = ReadTransaction & { position: string };
-
 function conditions({ subject, states, after, before }: TransactionFilter) {
   const all = [
     ...(subject === undefined ? [] : [sql`t.subject = ${subject}`]),
@@ -115,7 +107,7 @@ export async function listTransactions(
   db: Queries,
   filter: TransactionFilter,
   { after, limit, offset = 0 }: { after?: Position; limit: number; offset?: number },
-): Promise<Listed[]> {
+) {
   const from = after ? sql`AND (t.created_at, t.id) < (${after.createdAt}::timestamptz, ${after.id})` : sql``;
   const rows = await db.query<Transaction & { now: Date; position: string }>(sql`
     SELECT ${transactionColumns}, accord_now() AS now, t.created_at::text AS position
