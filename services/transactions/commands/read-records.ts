@@ -17,12 +17,11 @@ import { readActiveVersions } from './submit-answers.ts';
 /**
  * A subject's records by key; with an object by `<key>|<subject>|<object>` (docs/interface.md, "Records").
  * A new MAJOR takes effect at once.
- * @param states states or statuses to keep; applied last, so they never change which record is the newest.
+ * @param filter.states states or statuses to keep; applied last, so they never change which record is the newest.
  */
 export async function listRecords(
   { db, forms }: { db: Queries; forms: FormsOperations },
-  filter: RecordFilter,
-  states: readonly string[] | undefined,
+  { states, ...filter }: RecordFilter & { states?: readonly string[] },
 ): Promise<Record<string, PresentedRecord[]>> {
   const records = await readRecords(db, filter);
   const active = await readActiveVersions(forms, records);

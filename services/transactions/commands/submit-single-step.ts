@@ -7,7 +7,6 @@ import type { ValidCheck } from '../domain/commitment.ts';
 import { contextDigest, layoutReference } from '../domain/context.ts';
 import { newTransaction, type ReadTransaction, stateAt } from '../domain/transaction.ts';
 import { insertClaiming, readNow } from '../queries/transactions.ts';
-import { isReusable, readContext, reuseOrCreate } from './create-transaction.ts';
 import {
   checkSubmission,
   noticesIn,
@@ -15,6 +14,7 @@ import {
   storeAnswers,
   transactionBusy,
 } from './submit-answers.ts';
+import { isReusable, readContext, reuseOrCreate } from './transactions.ts';
 
 interface SingleStep {
   body: { context: Record<string, unknown>; values: Record<string, unknown> };

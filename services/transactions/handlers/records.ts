@@ -26,8 +26,7 @@ export function recordHandlers(dependencies: Dependencies): Handlers {
         });
       if (!isPrivileged(principal) && principal.subject !== subject)
         throw fail('forbidden', 'You may only read your own records.');
-      const { states, ...filter } = readRecordFilter(subject, query);
-      ctx.body = await listRecords(dependencies, filter, states);
+      ctx.body = await listRecords(dependencies, readRecordFilter(subject, query));
     },
 
     async listSubjectRecords(ctx, { params, query, principal }) {
@@ -35,8 +34,7 @@ export function recordHandlers(dependencies: Dependencies): Handlers {
       // The same answer as for an unknown subject (docs/interface.md, "Credentials").
       if (!isPrivileged(principal) && principal.subject !== subject)
         throw fail('not-found', 'Subject not found.');
-      const { states, ...filter } = readRecordFilter(subject, query);
-      ctx.body = await listRecords(dependencies, filter, states);
+      ctx.body = await listRecords(dependencies, readRecordFilter(subject, query));
     },
 
     /** Redirects to the caller's own records. An API key has none, but may look under its name. */

@@ -1,9 +1,14 @@
-import type { Queries } from '#lib/db/database.ts';
 import { type Fault, fail } from '#lib/errors/fail.ts';
 import type { Handlers, OperationInput } from '#lib/http/operation.ts';
-import { type AnswerCount, composeStats, type StateCount, splitPeriod } from '../domain/stats.ts';
+import {
+  type AnswerCount,
+  composeStats,
+  type Period,
+  type StateCount,
+  splitPeriod,
+} from '../domain/stats.ts';
 import { invalid } from '../domain/values.ts';
-import { countAnswers, countStates, type StatsPeriod } from '../queries/stats.ts';
+import { countAnswers, countStates } from '../queries/stats.ts';
 import { readNow } from '../queries/transactions.ts';
 import { readTime } from './filters.ts';
 import type { Dependencies } from './handlers.ts';
@@ -18,38 +23,27 @@ export function statsHandlers({ db, instance: { timeZone } }: Dependencies): Han
   return {
     async getStats(ctx, { query }) {
       const period = readPeriod(query, await readNow(db));
-      const { counted, answered } = await countAll(db, { ...period, timeZone }, () => ctx.res.destroyed);
-      ctx.body = {
-        after: period.after.toISOString(),
-        before: period.before.toISOString(),
-        timeZone,
-        ...composeStats(counted, answered),
-      };
+      const counted: StateCount[] = [];
+      const answered: AnswerCount[] = [];
+      // Part by part, because a year of a large instance takes longer than the time-out of a statement.
+      for (const part of splitPeriod(period, partDays)) {
+        if (ctx.res.destroyed) break;
+        const [states, answers] = await Promise.all([
+          countStates(db, part, timeZone),
+          countAnswers(db, part, timeZone),
+        ]);
+        counted.push(...states);
+        answered.push(...answers);
+      }
+      const { after, before } = period;
+      const stats = composeStats(counted, answered);
+      ctx.body = { after: after.toISOString(), before: before.toISOString(), timeZone, ...stats };
     },
   };
 }
 
-/**
- * Counts part by part, because a year of a large instance takes longer than the time-out of a statement.
- * @param isGone whether the client has disconnected; counting stops then.
- */
-async function countAll(db: Queries, { timeZone, ...period }: StatsPeriod, isGone: () => boolean) {
-  const counted: StateCount[] = [];
-  const answered: AnswerCount[] = [];
-  for (const part of splitPeriod(period, partDays)) {
-    if (isGone()) break;
-    const [states, answers] = await Promise.all([
-      countStates(db, { ...part, timeZone }),
-      countAnswers(db, { ...part, timeZone }),
-    ]);
-    counted.push(...states);
-    answered.push(...answers);
-  }
-  return { counted, answered };
-}
-
 /** @throws Failure `invalid` for an empty period or one longer than a year. */
-function readPeriod(query: OperationInput['query'], now: Date): { after: Date; before: Date } {
+function readPeriod(query: OperationInput['query'], now: Date): Period {
   const faults: Fault[] = [];
   const before = readTime(query.before, 'before', faults) ?? now;
   const after = readTime(query.after, 'after', faults) ?? new Date(before.getTime() - defaultDays * dayMs);

@@ -1,7 +1,7 @@
 import type { Principal } from '#lib/contracts/principal.ts';
 import type { ReleasedSubmission, TransactionsOperations } from '#lib/contracts/transactions.ts';
 import { type AcceptDependencies, acceptPart, decidePart } from '../commands/accept-part.ts';
-import { createTransaction, readContext } from '../commands/create-transaction.ts';
+import { createTransaction, readContext } from '../commands/transactions.ts';
 import { createRecentDatabaseTime } from '../domain/peer-part.ts';
 import { isFinal, stateAt } from '../domain/transaction.ts';
 import { mintLinks } from '../domain/transaction-token.ts';

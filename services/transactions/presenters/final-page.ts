@@ -1,11 +1,11 @@
 import type { PageInstance, PageTheme } from '#lib/contracts/page-base.ts';
-import type { FinalPage, PageAnswer, PagePart } from '#lib/contracts/pages.ts';
+import type { FinalPage, PagePart } from '#lib/contracts/pages.ts';
 import type { ReceiptBody } from '#lib/contracts/receipt-body.ts';
 import { receiptExpiry } from '../domain/access.ts';
 import type { Part, PartState } from '../domain/part.ts';
 import { type ReadTransaction, stateAt } from '../domain/transaction.ts';
 import type { Links } from '../domain/transaction-token.ts';
-import { decisionOf } from './form-page.ts';
+import { presentAnswer, titleOf } from './form-page.ts';
 import { embeddingOf } from './page-parts.ts';
 
 const pages = {
@@ -39,7 +39,9 @@ export function finalPage(read: ReadTransaction, shown: Shown): FinalPage {
     theme,
     asker,
     embedding: embeddingOf(read),
-    answers: receipt ? receipt.consents.map(presentAnswer) : [],
+    answers: receipt
+      ? receipt.consents.map(({ answer, ...consent }) => ({ ...presentAnswer(consent, answer), owner: null }))
+      : [],
     leader: transaction.leader && transaction.author,
     parts: parts.map(presentPart),
     at: (state === 'TIMEOUT' || waits ? transaction.expiresAt : transaction.changedAt).toISOString(),
@@ -60,35 +62,10 @@ function isUndecided({ state }: Part): boolean {
   return state === 'SENDING' || state === 'HELD';
 }
 
-const partStates: Readonly<Record<PartState, PagePart['state']>> = {
-  SENDING: 'sending',
-  HELD: 'held',
-  ACCEPTED: 'accepted',
-  REFUSED: 'refused',
-  DROPPED: 'dropped',
-};
-
 function presentPart({ name, state, reason, shown }: Part): PagePart {
   return {
     owner: name,
-    state: reason === 'expired' ? 'late' : partStates[state],
+    state: reason === 'expired' ? 'late' : (state.toLowerCase() as Lowercase<PartState>),
     elements: shown.elements.map(({ texts, lang }) => ({ title: titleOf(texts), lang })),
-  };
-}
-
-function titleOf(texts: Record<string, unknown>): string {
-  return String(texts.title ?? texts.label ?? '');
-}
-
-function presentAnswer(consent: ReceiptBody['consents'][number]): PageAnswer {
-  const { texts, type } = consent;
-  return {
-    identifier: consent.identifier,
-    type,
-    title: titleOf(texts),
-    lang: consent.lang,
-    owner: null,
-    decision: decisionOf(consent.identifier, texts, consent.answer),
-    values: type === 'preference' ? consent.answer : [],
   };
 }

@@ -114,15 +114,25 @@ export function questionsPage(
   };
 }
 
-/** A decision as pages show it; null for a preference. */
-export function decisionOf(
-  identifier: string,
-  content: object,
-  answers: readonly string[],
-): PageAnswer['decision'] {
-  if (identifier.startsWith('element/preference/')) return null;
-  if (isNotice(identifier, content)) return 'shown';
-  return answers[0] === 'accepted' ? 'accepted' : 'refused';
+/** An answer as pages show it, without its owner. */
+export function presentAnswer(
+  { identifier, type, texts, lang }: Pick<PageAnswer, 'identifier' | 'type' | 'lang'> & { texts: object },
+  answers: string[],
+): Omit<PageAnswer, 'owner'> {
+  const isPreference = type === 'preference';
+  const choice = answers[0] === 'accepted' ? 'accepted' : 'refused';
+  return {
+    identifier,
+    type,
+    title: titleOf(texts),
+    lang,
+    decision: isPreference ? null : isNotice(identifier, texts) ? 'shown' : choice,
+    values: isPreference ? answers : [],
+  };
+}
+
+export function titleOf(texts: { title?: unknown; label?: unknown }): string {
+  return String(texts.title ?? texts.label ?? '');
 }
 
 /** A form's page without the content that forms can add from the description. */
@@ -138,19 +148,9 @@ export function outlineOf({
   return { ...page, elements: elements.map(({ identifier, previous }) => ({ identifier, previous })) };
 }
 
-function earlierAnswer(element: FormElement): PageAnswer {
-  const { content, entry, previous } = element;
-  const answers = previous?.answers ?? [];
-  return {
-    identifier: element.identifier,
-    type: entry.type,
-    title: 'title' in content ? content.title : content.label,
-    lang: content.lang,
-    owner: element.owner,
-    decision: decisionOf(element.identifier, content, answers),
-    values: entry.type === 'preference' ? answers : [],
-    created: previous?.created,
-  };
+function earlierAnswer({ identifier, entry, content, owner, previous }: FormElement): PageAnswer {
+  const shown = { identifier, type: entry.type, texts: content, lang: content.lang };
+  return { ...presentAnswer(shown, previous?.answers ?? []), owner, created: previous?.created };
 }
 
 /** The page of a form that cannot be submitted. */

@@ -1,6 +1,7 @@
 import { bulkAnswer } from '#lib/contracts/element-rules.ts';
 import type { AnswerCheck, PinnedLayout } from '#lib/contracts/forms.ts';
 import type { FormAction, FormFields, PageFault } from '#lib/contracts/pages.ts';
+import type { Fault } from '#lib/errors/fail.ts';
 import type { FilledForm, Retry } from './form-page.ts';
 
 const actionField: FormFields['action'] = 'accord-action';
@@ -53,15 +54,7 @@ function keyOf(identifier: string): string {
   return /element\/[^/]+\/([^/]+)\/[^/]+$/.exec(identifier)?.[1] ?? identifier;
 }
 
-function toPageFault({
-  pointer,
-  code,
-  detail,
-}: {
-  pointer: string;
-  code: string;
-  detail: string;
-}): PageFault {
+function toPageFault({ pointer, code, detail }: Fault): PageFault {
   const identifier = (pointer.split('/')[1] ?? '').replaceAll('~1', '/').replaceAll('~0', '~');
   return { identifier, code, detail };
 }

@@ -42,13 +42,13 @@ export function recordStateChange(name: string, source: string): Statement {
   return recordSteps(sql`t`, sql`${typeOf(name)}::text`, source);
 }
 
-/** The same for transactions in `t` that one statement creates and moves on. @param names of both events. */
-export function recordTwoSteps([first, second]: readonly [string, string], source: string): Statement {
+/** The same for transactions in `t` that one statement creates and commits. */
+export function recordCreationAndCommit(source: string): Statement {
   return sql`steps AS (
       SELECT t.id, 1 AS version, 'CREATED' AS state, t.created_at AS changed_at,
-             ${typeOf(first)}::text AS type FROM t
+             ${typeOf('created')}::text AS type FROM t
       UNION ALL
-      SELECT t.id, t.version, t.state, t.changed_at, ${typeOf(second)}::text FROM t
+      SELECT t.id, t.version, t.state, t.changed_at, ${typeOf('committed')}::text FROM t
     ), ${recordSteps(sql`steps`, sql`s.type`, source)}`;
 }
 

@@ -4,7 +4,7 @@ import { type Statement, sql } from '#lib/db/sql.ts';
 import type { Commitment } from '../domain/commitment.ts';
 import type { Transaction } from '../domain/transaction.ts';
 import { storeCommittedAnswers } from './commit-transaction.ts';
-import { recordTwoSteps } from './events.ts';
+import { recordCreationAndCommit } from './events.ts';
 import { storeSubject } from './transactions.ts';
 
 /** Identifies a part that a peer sent: base URL of the peer, and the peer's id of the part. */
@@ -99,7 +99,7 @@ export async function commitPeerPart(
         FROM verdict
       RETURNING *
     ), ${storeSubject()}, ${storeCommittedAnswers(commitment, source)},
-    ${recordTwoSteps(['created', 'committed'], source)}
+    ${recordCreationAndCommit(source)}
     SELECT accord_now() AS now FROM t`);
   return row?.now;
 }

@@ -1,23 +1,13 @@
 import type { Queries } from '#lib/db/database.ts';
 import { sql } from '#lib/db/sql.ts';
-import type { AnswerCount, StateCount } from '../domain/stats.ts';
+import type { AnswerCount, Period, StateCount } from '../domain/stats.ts';
 import { stateNow } from './transactions.ts';
 
-/** Transactions created from `after` to before `before`, by days of a time zone. */
-export interface StatsPeriod {
-  after: Date;
-  before: Date;
-  timeZone: string;
-}
-
-export async function countStates(
-  db: Queries,
-  { after, before, timeZone }: StatsPeriod,
-): Promise<StateCount[]> {
+/** Transactions created in a period, by days of the time zone and by their state now. */
+export function countStates(db: Queries, { after, before }: Period, timeZone: string): Promise<StateCount[]> {
   return db.query<StateCount>(sql`
     WITH counted AS (
-      SELECT (t.created_at AT TIME ZONE ${timeZone})::date AS day,
-             ${stateNow} AS state
+      SELECT (t.created_at AT TIME ZONE ${timeZone})::date AS day, ${stateNow} AS state
         FROM transactions AS t WHERE t.created_at >= ${after} AND t.created_at < ${before})
     SELECT to_char(d.day, 'YYYY-MM-DD') AS date, c.state, count(c.state) AS count
       FROM generate_series((${after}::timestamptz AT TIME ZONE ${timeZone})::date,
@@ -29,9 +19,10 @@ export async function countStates(
 }
 
 /** Notices do not count: they have no options, so `positions` is null. */
-export async function countAnswers(
+export function countAnswers(
   db: Queries,
-  { after, before, timeZone }: StatsPeriod,
+  { after, before }: Period,
+  timeZone: string,
 ): Promise<AnswerCount[]> {
   return db.query<AnswerCount>(sql`
     SELECT to_char(t.created_at AT TIME ZONE ${timeZone}, 'YYYY-MM-DD') AS date, r.key, r.type,

@@ -3,7 +3,13 @@ import { isPrivileged, type Principal } from '#lib/contracts/principal.ts';
 import type { Database, Queries } from '#lib/db/database.ts';
 import { fail } from '#lib/errors/fail.ts';
 import { randomId } from '#lib/ids/random-ids.ts';
-import { actorName, requireAccess, requireUpdatable } from '../domain/access.ts';
+import {
+  actorName,
+  noSuchTransaction,
+  requireAccess,
+  requireOpen,
+  requireUpdatable,
+} from '../domain/access.ts';
 import {
   type ConsentContext,
   collectFields,
@@ -22,7 +28,7 @@ import {
   type Transaction,
 } from '../domain/transaction.ts';
 import { normaliseText } from '../domain/values.ts';
-import { closeExpiredChild, lockTransaction } from '../queries/change-state.ts';
+import { cancelLocked, closeExpiredChild, lockTransaction } from '../queries/change-state.ts';
 import { readStatusFacts } from '../queries/records.ts';
 import {
   insertClaiming,
@@ -33,6 +39,7 @@ import {
   readTransaction,
   repointClaim,
 } from '../queries/transactions.ts';
+import { transactionBusy } from './submit-answers.ts';
 
 /**
  * Reads the ConsentContext of a caller. What a plain user may not set is refused before the rest is checked.
@@ -177,4 +184,31 @@ function childOf(parent: Transaction, principal: Principal, languages: string[])
     author: actorName(principal, { ...parent, context }),
     parent: parent.id,
   };
+}
+
+/**
+ * Cancels an open transaction. Privileged callers may always, the subject only if it is `cancellable`.
+ * @throws Failure `not-found`, `forbidden` if not cancellable, `wrong-state` in a final state.
+ */
+export async function cancelTransaction(
+  { db, instance, wake }: Omit<CreateDependencies, 'forms'>,
+  { id, principal }: { id: string; principal: Principal },
+): Promise<ReadTransaction> {
+  const { baseUrl } = instance;
+  const read = requireAccess(principal, await readTransaction(db, id));
+  if (!isPrivileged(principal) && !read.transaction.context.cancellable)
+    throw fail('forbidden', 'The transaction is not cancellable.');
+  const isCancelled = await db.withTransaction(async (tx) => {
+    // Waits for a submit that is being stored: a single statement would not see its parts.
+    await lockTransaction(tx, id);
+    return cancelLocked(tx, id, baseUrl);
+  });
+  const after = await readTransaction(db, id);
+  if (!after) throw noSuchTransaction();
+  if (!isCancelled) {
+    requireOpen(after, baseUrl, 'wrong-state');
+    throw transactionBusy();
+  }
+  wake();
+  return after;
 }
