@@ -79,7 +79,7 @@ export async function composeTransactions(
     auth: options.auth,
     handlers: createHandlers(dependencies),
     authenticate: (authenticator) =>
-      createSubjectAuthentication({ authenticator, tokens, onRefused: options.limiter.countRefusal }),
+      createSubjectAuthentication(authenticator, tokens, options.limiter.countRefusal),
     renderErrorPage: renderErrorPage(dependencies),
     openReads: (path) => path.startsWith('/consents/'),
   });

@@ -61,7 +61,7 @@ export async function submitSingleStep(
       return earlier !== null && isSame(earlier) && isReusable(tx, claimed, active);
     };
     const inserted = await insertClaiming(tx, digest, transaction, source);
-    const read = inserted ?? (await reuseOrCreate(tx, digest, { transaction, source, isUsable }));
+    const read = inserted ?? (await reuseOrCreate(tx, { digest, transaction, source }, isUsable));
     if (read.transaction.state !== 'CREATED') return { ...read, created: false };
     const committed = await storeAnswers(
       { ...dependencies, db: tx, wake() {} },

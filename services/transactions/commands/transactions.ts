@@ -102,30 +102,18 @@ export async function createTransaction(
   }
   const existing = await readClaimed(db, digest);
   if (existing && (await isReusable(db, existing, active))) return { ...existing, created: false };
-  const decided = await db.withTransaction((tx) =>
-    reuseOrCreate(tx, digest, {
-      transaction,
-      source,
-      isUsable: (claimed) => isReusable(tx, claimed, active),
-    }),
+  const read = await db.withTransaction((tx) =>
+    reuseOrCreate(tx, { digest, transaction, source }, (claimed) => isReusable(tx, claimed, active)),
   );
-  if (decided.created) wake();
-  return decided;
+  if (read.created) wake();
+  return read;
 }
 
 /** Of equal requests at once one creates the transaction, and the others find it: the claim is locked. */
 export async function reuseOrCreate(
   tx: Queries,
-  digest: Buffer,
-  {
-    transaction,
-    source,
-    isUsable,
-  }: {
-    transaction: NewTransaction;
-    source: string;
-    isUsable: (claimed: ReadTransaction) => Promise<boolean>;
-  },
+  { digest, transaction, source }: { digest: Buffer; transaction: NewTransaction; source: string },
+  isUsable: (claimed: ReadTransaction) => Promise<boolean>,
 ): Promise<ReadTransaction & { created: boolean }> {
   await lockClaim(tx, digest);
   const claimed = await readClaimed(tx, digest);

@@ -3,7 +3,7 @@ import type { Principal } from '#lib/contracts/principal.ts';
 import { newUuid } from '#lib/ids/random-ids.ts';
 import { actorName } from './access.ts';
 import { composeParts, deliveryDeadline, type NewPart } from './part.ts';
-import { composeReceipt } from './receipt.ts';
+import { composeReceipt, type SignedReceipt } from './receipt.ts';
 import { expiringAt } from './records.ts';
 import { type ReadTransaction, recordsExpiry, type Transaction } from './transaction.ts';
 import { changeLink, type TransactionTokens } from './transaction-token.ts';
@@ -37,7 +37,7 @@ export interface Commitment {
   records: NewRecord[];
   /** When the first expiry notice is due: RFC 3339, or `infinity`. */
   noticeAt: string;
-  receipt: { body: string; jws: string };
+  receipt: SignedReceipt;
   parts: readonly NewPart[];
 }
 

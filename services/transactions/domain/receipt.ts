@@ -122,6 +122,12 @@ function textsShown(content: { lang: string }): { texts: Record<string, unknown>
   return shown;
 }
 
+/** `body` is the exact text that was signed; `jws` has it too. */
+export interface SignedReceipt {
+  body: string;
+  jws: string;
+}
+
 /** Signs a receipt's body as it is stored. @returns a compact JWS. */
 export type ReceiptSigner = (body: string) => string;
 

@@ -129,9 +129,6 @@ export function recordsExpiry({ context }: Pick<Transaction, 'context'>, committ
  * Whether a form leaves out elements that have a valid answer. The form of a child never does: it is there to
  * change and withdraw answers (GDPR, article 7(3)).
  */
-export function hidesAnswered({
-  layout,
-  parent,
-}: Pick<Transaction, 'parent'> & { layout: Pick<PinnedLayout, 'existingElementsVisible'> }): boolean {
+export function hidesAnswered({ layout, parent }: Pick<Transaction, 'layout' | 'parent'>): boolean {
   return !layout.existingElementsVisible && parent === null;
 }

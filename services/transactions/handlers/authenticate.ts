@@ -8,15 +8,11 @@ import type { TransactionTokens } from '../domain/transaction-token.ts';
  * invalid Authorization beside a valid `t` is ignored (docs/interface.md, "Credentials").
  * @param onRefused counts failed credentials of an address; may throw `too-many-requests`.
  */
-export function createSubjectAuthentication({
-  authenticator,
-  tokens,
-  onRefused,
-}: {
-  authenticator: Authenticator;
-  tokens: TransactionTokens;
-  onRefused: (ctx: Context) => Promise<void>;
-}): (ctx: Context) => Promise<Principal> {
+export function createSubjectAuthentication(
+  authenticator: Authenticator,
+  tokens: TransactionTokens,
+  onRefused: (ctx: Context) => Promise<void>,
+): (ctx: Context) => Promise<Principal> {
   return async (ctx) => {
     const caller = await authenticator.identify(ctx);
     if (caller.kind === 'principal') return caller.principal;

@@ -15,8 +15,6 @@ import { readerLanguages } from './send.ts';
 /** Codes whose page may link to the transaction, because its reader may see it. */
 const linkingCodes = new Set<Failure['code']>(['wrong-state', 'expired', 'withdrawn']);
 
-const noLinks = { child: null, transaction: null };
-
 /** The page of a failure below /consents, with a link to the transaction or its child if possible. */
 export function renderErrorPage(dependencies: Dependencies): RenderErrorPage {
   const { db, forms, instance, embedOrigins, defaultLanguage } = dependencies;
@@ -25,7 +23,9 @@ export function renderErrorPage(dependencies: Dependencies): RenderErrorPage {
     const read = id && linkingCodes.has(failure.code) ? await readTransaction(db, id) : undefined;
     const languages = readerLanguages(ctx, read?.transaction.context.language, defaultLanguage);
     const retryAfter = failure.headers['Retry-After'];
-    const links = read ? linksOn(dependencies, read, failure, ctx.state.principal) : noLinks;
+    const links = read
+      ? linksOn(dependencies, read, failure, ctx.state.principal)
+      : { child: null, transaction: null };
     const hasLink = Object.values(links).some((link) => link !== null);
     const asker = read && (await readAsker(forms, read, languages));
     const page: ErrorPage = {
@@ -45,7 +45,7 @@ export function renderErrorPage(dependencies: Dependencies): RenderErrorPage {
       asker: asker?.asker ?? null,
     };
     const { html } = await forms.renderPage({ model: withColorScheme(page, ctx.query.colorScheme) });
-    return { html, frameAncestors: read ? frameAncestors(read, embedOrigins) : `'self' ${embedOrigins}` };
+    return { html, frameAncestors: frameAncestors(read?.transaction, embedOrigins) };
   };
 }
 

@@ -22,12 +22,12 @@ import {
   questionsPage,
 } from '../presenters/form-page.ts';
 import { retryAfter, shownIn } from '../presenters/form-retry.ts';
+import { frameAncestors } from '../presenters/page-parts.ts';
 import { readEarlier } from '../queries/records.ts';
 import { readNow, readTransactionWithEarlier } from '../queries/transactions.ts';
 import type { Dependencies } from './handlers.ts';
 import {
   readerLanguages,
-  redirectAfterSending,
   redirectToTransaction,
   sendRendered,
   sendTransaction,
@@ -72,7 +72,7 @@ export function formHandlers(dependencies: Dependencies): Handlers {
         languages: readerLanguages(ctx, undefined, defaultLanguage),
       });
       if (outcome.outcome === 'rejected') return reject(ctx, dependencies, input, outcome, answers);
-      if (input.form) return redirectAfterSending(ctx, dependencies, outcome.read, input);
+      if (input.form) return redirectToTransaction(ctx, dependencies, outcome.read, input, true);
       return sendTransaction(ctx, dependencies, outcome.read, input);
     },
 
@@ -92,7 +92,7 @@ export function formHandlers(dependencies: Dependencies): Handlers {
       const form = fillForm(description, valid, { hides, child: false });
       const page = previewPage(form, { context, layout }, instance);
       const { html } = await forms.renderPage({ model: withColorScheme(page, ctx.query.colorScheme) });
-      sendPage(ctx, html, { frameAncestors: `'self' ${context.iframeOrigin ?? embedOrigins}` });
+      sendPage(ctx, html, { frameAncestors: frameAncestors({ context }, embedOrigins) });
     },
   };
 }

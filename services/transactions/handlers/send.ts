@@ -36,7 +36,7 @@ export function sendRendered(
 ): void {
   sendPage(ctx, html, {
     status,
-    frameAncestors: frameAncestors(read, embedOrigins),
+    frameAncestors: frameAncestors(read.transaction, embedOrigins),
     formTargets: [instance.baseUrl],
     compress: true,
   });
@@ -58,43 +58,26 @@ export async function sendTransaction(
   ctx.body = warnings.length > 0 ? { ...shown, warnings } : shown;
 }
 
-/** Redirects a browser to the URL of a transaction, which redirects to its form or shows its result. */
+/**
+ * Redirects a browser to the URL of a transaction, which redirects to its form or shows its result.
+ * @param isSent true after a form post: for a transaction with a callback the URL has a fragment, by which
+ * services/forms/assets/page.js knows that this load follows a submission.
+ */
 export function redirectToTransaction(
   ctx: Context,
   dependencies: Dependencies,
   read: ReadTransaction,
   { principal }: Pick<OperationInput, 'principal'>,
-  fragment = '',
+  isSent = false,
 ): void {
-  const url = mintLinks(dependencies, read, principal).transaction;
+  const url = keepColorScheme(mintLinks(dependencies, read, principal).transaction, ctx.query.colorScheme);
   ctx.status = 303;
-  ctx.set('Location', keepColorScheme(url, ctx.query.colorScheme) + fragment);
-}
-
-/**
- * Redirects a browser after a form post. For a transaction with a callback the URL has a fragment, by which
- * services/forms/assets/page.js knows that this load follows a submission.
- */
-export function redirectAfterSending(
-  ctx: Context,
-  dependencies: Dependencies,
-  read: ReadTransaction,
-  input: Pick<OperationInput, 'principal'>,
-): void {
-  redirectToTransaction(ctx, dependencies, read, input, read.transaction.context.callback ? '#sent' : '');
+  ctx.set('Location', isSent && read.transaction.context.callback ? `${url}#sent` : url);
 }
 
 /** Languages for a page, best first: that of the context, Accept-Language, that of the instance. */
-export function readerLanguages(
-  ctx: Context,
-  language: string | undefined,
-  instanceLanguage: string,
-): string[] {
-  return [
-    ...(language ? [language] : []),
-    ...acceptedLanguages(ctx.get('accept-language')),
-    instanceLanguage,
-  ];
+export function readerLanguages(ctx: Context, language: string | undefined, fallback: string): string[] {
+  return [...(language ? [language] : []), ...acceptedLanguages(ctx.get('accept-language')), fallback];
 }
 
 /** The first theme that exists; unknown ones are ignored. */

@@ -26,7 +26,7 @@ import type { Dependencies } from './handlers.ts';
 import {
   findTheme,
   readerLanguages,
-  redirectAfterSending,
+  redirectToTransaction,
   sendTransaction,
   sendTransactionPage,
 } from './send.ts';
@@ -83,7 +83,7 @@ export function transactionHandlers(dependencies: Dependencies): Handlers {
 
     async cancelTransaction(ctx, { params, principal, form, mode }) {
       const read = await cancelTransaction(dependencies, { id: params.txid ?? '', principal });
-      if (form || mode === 'html') return redirectAfterSending(ctx, dependencies, read, { principal });
+      if (form || mode === 'html') return redirectToTransaction(ctx, dependencies, read, { principal }, true);
       return sendTransaction(ctx, dependencies, read, { principal });
     },
 

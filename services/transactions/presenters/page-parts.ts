@@ -3,7 +3,7 @@ import type { FormsOperations } from '#lib/contracts/forms.ts';
 import type { PageBase, PageEmbedding } from '#lib/contracts/page-base.ts';
 import type { PageContact } from '#lib/contracts/pages.ts';
 import { Failure } from '#lib/errors/fail.ts';
-import { type ReadTransaction, stateAt } from '../domain/transaction.ts';
+import { type ReadTransaction, stateAt, type Transaction } from '../domain/transaction.ts';
 
 /** The data controller of an information: contact for questions, and name for the masthead. */
 export interface Asker {
@@ -57,7 +57,6 @@ export function embeddingOf({ transaction, now }: ReadTransaction): PageEmbeddin
 }
 
 /** CSP sources that may embed the page: the `iframeOrigin` of the context, else EMBED_ORIGINS. */
-export function frameAncestors({ transaction }: ReadTransaction, embedOrigins: string): string {
-  const { iframeOrigin } = transaction.context;
-  return iframeOrigin ? `'self' ${iframeOrigin}` : `'self' ${embedOrigins}`;
+export function frameAncestors(transaction: Pick<Transaction, 'context'> | undefined, embedOrigins: string) {
+  return `'self' ${transaction?.context.iframeOrigin ?? embedOrigins}`;
 }

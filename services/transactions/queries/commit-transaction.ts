@@ -2,7 +2,8 @@ import type { Queries } from '#lib/db/database.ts';
 import { empty, type Statement, sql } from '#lib/db/sql.ts';
 import type { Commitment } from '../domain/commitment.ts';
 import type { NewPart } from '../domain/part.ts';
-import { type ReadTransaction, statesBefore, type Transaction } from '../domain/transaction.ts';
+import type { SignedReceipt } from '../domain/receipt.ts';
+import { statesBefore, type Transaction } from '../domain/transaction.ts';
 import { partEvents, recordStateChange, supersededEvents } from './events.ts';
 import { toReadTransaction, transactionColumns } from './transactions.ts';
 
@@ -117,10 +118,7 @@ function storeParts(parts: readonly NewPart[], source: string): Statement {
 }
 
 /** A transaction whose answers wait for peers, and the draft of its receipt. */
-export async function readSubmitted(
-  db: Queries,
-  id: string,
-): Promise<(ReadTransaction & { draft: string }) | undefined> {
+export async function readSubmitted(db: Queries, id: string) {
   const row = await db.maybeOne<Transaction & { now: Date; draft: string }>(sql`
     SELECT ${transactionColumns}, accord_now() AS now, d.body AS draft
       FROM transactions AS t JOIN receipt_drafts AS d ON d.transaction = t.id
@@ -137,7 +135,7 @@ export async function readSubmitted(
  */
 export async function confirmTransaction(
   db: Queries,
-  confirmed: { id: string; committedAt: Date; expiresAt: Date; receipt: { body: string; jws: string } },
+  confirmed: { id: string; committedAt: Date; expiresAt: Date; receipt: SignedReceipt },
   source: string,
 ): Promise<boolean> {
   const { id, committedAt, expiresAt, receipt } = confirmed;

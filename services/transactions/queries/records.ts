@@ -1,6 +1,7 @@
 import type { Queries } from '#lib/db/database.ts';
 import { join, type Statement, sql } from '#lib/db/sql.ts';
 import type { Position } from '#lib/http/lists.ts';
+import type { SignedReceipt } from '../domain/receipt.ts';
 import type { EarlierRecord, StatusFacts } from '../domain/records.ts';
 import type { Leader } from '../domain/transaction.ts';
 
@@ -180,14 +181,8 @@ export async function readEarlier(
      CROSS JOIN LATERAL (${newestRecord(sql`${subject}`, sql`${object}`)}) AS newest`);
 }
 
-/** `body` is the exact text that was signed. */
-export interface StoredReceipt {
-  body: string;
-  jws: string;
-}
-
-export async function readReceipt(db: Queries, transaction: string): Promise<StoredReceipt | undefined> {
-  return db.maybeOne<StoredReceipt>(
+export function readReceipt(db: Queries, transaction: string): Promise<SignedReceipt | undefined> {
+  return db.maybeOne<SignedReceipt>(
     sql`SELECT r.body, r.jws FROM receipts AS r WHERE r.transaction = ${transaction}`,
   );
 }

@@ -1,5 +1,6 @@
 import type { Queries } from '#lib/db/database.ts';
 import { join, sql } from '#lib/db/sql.ts';
+import type { Position } from '#lib/http/lists.ts';
 import { newUuid } from '#lib/ids/random-ids.ts';
 
 export interface Subject {
@@ -52,12 +53,7 @@ export async function updateSubject(
 /** A page of subjects, newest first. @param name a part of their names. @param only a whole name. */
 export async function listSubjects(
   db: Queries,
-  {
-    name,
-    only,
-    after,
-    limit,
-  }: { name?: string; only?: string; after?: { createdAt: string; id: string }; limit: number },
+  { name, only, after, limit }: { name?: string; only?: string; after?: Position; limit: number },
 ): Promise<(Subject & { position: string })[]> {
   const conditions = [
     ...(name === undefined ? [] : [sql`strpos(lower(s.name), lower(${name})) > 0`]),
