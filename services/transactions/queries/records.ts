@@ -32,12 +32,12 @@ export interface RecordFilter {
 }
 
 /** SQL: whether `r` is the newest committed record of its subject, object and key. */
-export const isNewest = sql`(r.state = 'COMMITTED' AND NOT EXISTS (
+const isNewest = sql`(r.state = 'COMMITTED' AND NOT EXISTS (
     SELECT 1 FROM records AS n
      WHERE n.state = 'COMMITTED' AND n.subject = r.subject AND n.object = r.object AND n.key = r.key
        AND (n.committed_at, n.id) > (r.committed_at, r.id)))`;
 
-export const recordColumns = sql`
+const recordColumns = sql`
   r.id, r.transaction, r.subject, r.object, r.key, r.type, r.serial, r.info_key AS "infoKey",
   r.info_serial AS "infoSerial",
   r.value, r.state, r.origin, r.author, r.comment, r.created_at AS "createdAt", r.expires_at AS "expiresAt",
@@ -63,12 +63,12 @@ export async function readRecords(db: Queries, filter: RecordFilter): Promise<St
     SELECT ranked.* FROM (
       SELECT ${recordColumns}, ${isNewest} AS newest,
              row_number() OVER (PARTITION BY r.key, r.object ORDER BY r.created_at DESC, r.id DESC) AS place
-        FROM records AS r WHERE ${join(conditions(filter), ' AND ')}) AS ranked
+        FROM records AS r WHERE ${join(filterConditions(filter), ' AND ')}) AS ranked
      WHERE ranked.place <= ${perKey}
      ORDER BY ranked.key, ranked.object, ranked.place`);
 }
 
-function conditions({ subject, elements, infos, object, value, after, before }: RecordFilter): Statement[] {
+function filterConditions({ subject, elements, infos, object, value, after, before }: RecordFilter): Statement[] {
   return [
     sql`r.subject = ${subject}`,
     ...(elements ? [sql`r.key = ANY(${elements}::text[])`] : []),
