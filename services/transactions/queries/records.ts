@@ -63,12 +63,12 @@ export async function readRecords(db: Queries, filter: RecordFilter): Promise<St
     SELECT ranked.* FROM (
       SELECT ${recordColumns}, ${isNewest} AS newest,
              row_number() OVER (PARTITION BY r.key, r.object ORDER BY r.created_at DESC, r.id DESC) AS place
-        FROM records AS r WHERE ${join(filterConditions(filter), ' AND ')}) AS ranked
+        FROM records AS r WHERE ${join(filterSql(filter), ' AND ')}) AS ranked
      WHERE ranked.place <= ${perKey}
      ORDER BY ranked.key, ranked.object, ranked.place`);
 }
 
-function filterConditions({ subject, elements, infos, object, value, after, before }: RecordFilter): Statement[] {
+function filterSql({ subject, elements, infos, object, value, after, before }: RecordFilter): Statement[] {
   return [
     sql`r.subject = ${subject}`,
     ...(elements ? [sql`r.key = ANY(${elements}::text[])`] : []),
