@@ -17,8 +17,8 @@ import { readActiveVersions } from './submit-answers.ts';
 /**
  * A subject's records by key; with an object by `<key>|<subject>|<object>` (docs/interface.md, "Records").
  * A new MAJOR takes effect at once.
- * @param filter.states states or statuses to keep; applied last, so that they never change which record is the
- * newest.
+ * @param filter.states states or statuses to keep; applied last, so that they never change which record is
+ * the newest.
  */
 export async function listRecords(
   { db, forms }: { db: Queries; forms: FormsOperations },
