@@ -59,6 +59,12 @@ describe('an extraction', () => {
     expect((await found('preference.002', 'Drama,Dance')).values).toHaveLength(0);
   });
 
+  it('finds an answer in any Unicode normalisation, as it is recorded', async () => {
+    await recordAnswers(operator, 'nina', { 'element/preference/preference.003/1.0': ['Café'] });
+    for (const value of ['Café', 'Cafe\u0301', ' Café '])
+      expect(namesOf(await found('preference.003', value))).toEqual(['nina']);
+  });
+
   it('leaves out answers to outdated versions', async () => {
     const content = { en: sampleContent.processing };
     const element = await makeLiveModel(admin, 'processing', content);

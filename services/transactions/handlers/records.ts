@@ -5,6 +5,7 @@ import { linkNext, readChoices, readCursor, readLimit, uuidPattern } from '#lib/
 import type { Handlers, OperationInput } from '#lib/http/operation.ts';
 import { type Extraction, extractPage, extractRecords, listRecords } from '../commands/read-records.ts';
 import { recordStates, recordStatuses } from '../domain/records.ts';
+import { normaliseText } from '../domain/values.ts';
 import { type Extracted, presentCsv } from '../presenters/records.ts';
 import type { Condition, RecordFilter } from '../queries/records.ts';
 import { readText, readTime } from './filters.ts';
@@ -127,7 +128,7 @@ function readExtraction({ condition, conditions, operator = 'AND' }: ExtractionB
 
 const noRegexp = 'must be false: regular expressions are not supported, values are compared exactly';
 
-/** Empty texts count as absent. */
+/** Normalises the value as answers are; an empty type or serial counts as absent. */
 function readCondition({ key, value, type, serial }: GivenCondition): Condition {
-  return { key, value, ...(type && { type }), ...(serial && { serial }) };
+  return { key, value: normaliseText(value), ...(type && { type }), ...(serial && { serial }) };
 }
