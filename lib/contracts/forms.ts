@@ -5,7 +5,7 @@ import type {
   PreviousAnswer,
 } from '#lib/contracts/form-content.ts';
 import type { PageTheme } from '#lib/contracts/page-base.ts';
-import type { FormPage, PageModel } from '#lib/contracts/pages.ts';
+import type { FormPage, PageModel, ReceiptPage } from '#lib/contracts/pages.ts';
 import type { RefusalReason, SealedPart } from '#lib/contracts/submissions.ts';
 import type { Fault } from '#lib/errors/fail.ts';
 
@@ -237,6 +237,8 @@ export interface FormsOperations {
   /** The theme of a layout, for final and error pages; null if it has none, or one that is not ACTIVE. */
   theme(input: { key: string; language: string }): Promise<PageTheme | null>;
   renderPage(input: { model: PageModel }): Promise<{ html: string }>;
+  /** Renders the content of a page as plain text of 72 columns. */
+  renderText(input: { model: ReceiptPage }): Promise<{ text: string }>;
   /** @returns the texts of a form page, for a client that renders the form itself. */
   labelForm(input: { page: FormPage }): Promise<FormLabels>;
   /**

@@ -429,8 +429,8 @@ export interface paths {
          * Get the receipt of a transaction
          * @description The texts shown and the answers given, as they were signed when the transaction was committed: JSON,
          *     the compact JWS (`application/jose`; its key is in `/.well-known/accord`), or a page in the receipt's
-         *     language. PDF, XML and plain text are not available on this instance yet (406). 404 before the
-         *     transaction is committed.
+         *     language, plain text, or XML (schema: `/assets/receipt.xsd`). PDF is not available on this instance yet
+         *     (406). 404 before the transaction is committed.
          */
         get: operations["getReceipt"];
         put?: never;
@@ -4551,7 +4551,8 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description A media type or its short name (`json`, `html`, `jose`); overrides `Accept`. 406 for any other.
+                 * @description A media type or its short name (`json`, `html`, `jose`, `xml`, `text`); overrides `Accept`. 406 for
+                 *     any other.
                  * @example jose
                  */
                 format?: string;
@@ -4588,6 +4589,8 @@ export interface operations {
                     "application/json": components["schemas"]["Receipt"];
                     "application/jose": components["schemas"]["CompactJws"];
                     "text/html": components["schemas"]["Page"];
+                    "text/plain": string;
+                    "application/xml": string;
                 };
             };
             400: components["responses"]["Malformed"];
@@ -5622,6 +5625,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    "application/xml": string;
                     "text/javascript": string;
                     "text/css": string;
                     "application/json": {

@@ -34,6 +34,7 @@ export const readOperations: {
     'activeVersions',
     'theme',
     'renderPage',
+    'renderText',
     'labelForm',
     'sharedEntries',
   ],

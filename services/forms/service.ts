@@ -28,6 +28,7 @@ export const formsService = defineService({
     activeVersions: ['transactions'],
     theme: ['transactions'],
     renderPage: ['transactions'],
+    renderText: ['transactions'],
     sharedEntries: ['peers'],
     storePeerEntries: ['peers'],
     finishPeerCatalogue: ['peers'],

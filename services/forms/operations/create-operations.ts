@@ -1,6 +1,7 @@
 import type { FormsOperations } from '#lib/contracts/forms.ts';
 import { pageTheme } from '../domain/content-version.ts';
 import { isEntryId } from '../domain/identifiers.ts';
+import { pageText } from '../pages/page-text.ts';
 import { readActive } from '../queries/active-entries.ts';
 import { deletePeer, finishState, saveKnownPeers } from '../queries/store-peers.ts';
 import { createCheckAnswers } from './check-answers.ts';
@@ -33,6 +34,7 @@ export function createOperations(options: OperationOptions): FormsOperations {
       return {};
     },
     renderPage: async ({ model }) => ({ html: renderer.render(model) }),
+    renderText: async ({ model }) => ({ text: pageText(renderer.render(model)) }),
     labelForm: async ({ page }) => renderer.label(page),
   };
 }

@@ -37,6 +37,7 @@ const sources = (): Record<string, string[]> => ({
   'docs.css': [own('docs.css')],
   'page.js': [own('page.js')],
   'docs.js': [own('docs.js')],
+  'receipt.xsd': [own('receipt.xsd')],
   'resizer-child.js': [resizer('iframeResizer.contentWindow.min.js')],
   ...embedding(),
 });
@@ -59,6 +60,7 @@ const mediaTypes: Record<string, string> = {
   '.js': 'text/javascript; charset=utf-8',
   '.mjs': 'text/javascript; charset=utf-8',
   '.json': 'application/json',
+  '.xsd': 'application/xml; charset=utf-8',
 };
 
 /** Reads all assets into memory. */

@@ -8,6 +8,7 @@ import { requireAccess } from '../domain/access.ts';
 import type { ReadTransaction } from '../domain/transaction.ts';
 import { mintLinks } from '../domain/transaction-token.ts';
 import { embeddingOf } from '../presenters/page-parts.ts';
+import { receiptXml } from '../presenters/receipt-xml.ts';
 import { readReceipt } from '../queries/records.ts';
 import { readTransaction } from '../queries/transactions.ts';
 import type { Dependencies } from './handlers.ts';
@@ -16,20 +17,25 @@ import { findTheme, sendTransactionPage } from './send.ts';
 const json = 'application/json';
 const jose = 'application/jose';
 const html = 'text/html';
-const available = [json, html, jose];
+const xml = 'application/xml';
+const text = 'text/plain';
+const available = [json, html, jose, xml, text];
 /** Short names that `format` takes beside media types. */
 const shortNames = new Map([
   ['json', json],
   ['jose', jose],
   ['jws', jose],
   ['html', html],
+  ['xml', xml],
+  ['text', text],
+  ['txt', text],
 ]);
 
 /** /receipts */
 export function receiptHandlers(dependencies: Dependencies): Handlers {
   const { db } = dependencies;
   return {
-    /** The receipt as it was signed, or a page of it. */
+    /** The receipt as it was signed, or another presentation of it. */
     async getReceipt(ctx, { params, query, principal }) {
       const type = chooseType(ctx, query.format as string | undefined);
       const read = requireAccess(principal, await readTransaction(db, params.txid ?? ''), 'result');
@@ -40,6 +46,7 @@ export function receiptHandlers(dependencies: Dependencies): Handlers {
         const theme = query.theme as string | undefined;
         return sendReceiptPage(ctx, dependencies, read, receipt.body, { principal, theme });
       }
+      if (type === text || type === xml) return sendReceiptFile(ctx, dependencies, read, receipt.body, type);
       ctx.type = type;
       ctx.body = type === jose ? receipt.jws : receipt.body;
     },
@@ -57,6 +64,39 @@ function chooseType(ctx: Context, format: string | undefined): string {
   return chosen;
 }
 
+/** Sends a file for people: it has no token and no links, so that it can be passed on. */
+async function sendReceiptFile(
+  ctx: Context,
+  { forms, instance }: Dependencies,
+  read: ReadTransaction,
+  body: string,
+  type: typeof text | typeof xml,
+): Promise<void> {
+  const receipt = JSON.parse(body) as ReceiptBody;
+  const links = { child: null, transaction: null, formats: [] };
+  const model = { ...pageOf(read, receipt, instance), links, theme: null };
+  const content =
+    type === xml
+      ? await receiptXml(receipt, `${instance.baseUrl}/assets/receipt.xsd`)
+      : (await forms.renderText({ model })).text;
+  const extension = type === xml ? 'xml' : 'txt';
+  const name = `consent-${new URL(instance.baseUrl).hostname}-${receipt.timestamp.slice(0, 10)}.${extension}`;
+  ctx.set('Content-Disposition', `inline; filename="${name}"`);
+  ctx.set('Content-Language', receipt.language);
+  ctx.type = `${type}; charset=utf-8`;
+  ctx.body = content;
+}
+
+function pageOf(read: ReadTransaction, receipt: ReceiptBody, instance: Dependencies['instance']) {
+  return {
+    page: 'receipt' as const,
+    language: receipt.language,
+    instance,
+    embedding: embeddingOf(read),
+    receipt,
+  };
+}
+
 async function sendReceiptPage(
   ctx: Context,
   dependencies: Dependencies,
@@ -69,16 +109,12 @@ async function sendReceiptPage(
   const receipt = JSON.parse(body) as ReceiptBody;
   const links = mintLinks(dependencies, read, wanted.principal);
   await sendTransactionPage(ctx, dependencies, read, {
-    page: 'receipt',
-    language: receipt.language,
-    instance,
+    ...pageOf(read, receipt, instance),
     theme: await findTheme(forms, [wanted.theme, transaction.layout.theme], receipt.language),
-    embedding: embeddingOf(read),
-    receipt,
     links: {
       child: transaction.context.updatable ? links.child : null,
       transaction: links.transaction,
-      formats: [json, jose].map((mediaType) => ({
+      formats: [text, xml, json, jose].map((mediaType) => ({
         mediaType,
         url: `${links.receipt}&format=${encodeURIComponent(mediaType)}`,
       })),

@@ -1,0 +1,59 @@
+import { compile, type FormatCallback, type HtmlToTextOptions } from 'html-to-text';
+
+const columns = 72;
+const indentation = '    ';
+
+/** A heading with a line below it, in the case in which it was written. */
+const underlined: FormatCallback = (element, walk, builder, { underline }) => {
+  builder.openBlock({ leadingLineBreaks: 2 });
+  walk(element.children, builder);
+  const draw = (text: string) => `${text}\n${underline.repeat(Math.min(columns, longestLine(text)))}`;
+  builder.closeBlock({ trailingLineBreaks: 2, blockTransform: draw });
+};
+
+/** A value below its label. */
+const indented: FormatCallback = (element, walk, builder) => {
+  builder.openBlock({ leadingLineBreaks: 1, reservedLineLength: indentation.length });
+  walk(element.children, builder);
+  const indent = (text: string) => text.replaceAll(/^/gm, indentation);
+  builder.closeBlock({ trailingLineBreaks: 1, blockTransform: indent });
+};
+
+const options: HtmlToTextOptions = {
+  wordwrap: columns,
+  preserveNewlines: true,
+  baseElements: { selectors: ['main'] },
+  // Identifiers and addresses must stay whole, so that they can be copied.
+  longWordSplit: { forceWrapOnLimit: false },
+  formatters: { underlined, indented },
+  selectors: [
+    { selector: 'svg', format: 'skip' },
+    { selector: 'form', format: 'skip' },
+    { selector: 'button', format: 'skip' },
+    { selector: '.qr-hint', format: 'skip' },
+    { selector: 'a', options: { hideLinkHrefIfSameAsText: true } },
+    { selector: 'h1', format: 'underlined', options: { underline: '=' } },
+    { selector: 'h2', format: 'underlined', options: { underline: '-' } },
+    ...['h3', 'h4', 'h5', 'h6'].map((selector) => ({ selector, options: { uppercase: false } })),
+    // Warnings stand on lines of their own, as on the page.
+    { selector: '.flag', format: 'block', options: { leadingLineBreaks: 1, trailingLineBreaks: 1 } },
+    { selector: 'dl', format: 'block' },
+    { selector: 'dt', format: 'block', options: { leadingLineBreaks: 1, trailingLineBreaks: 1 } },
+    { selector: 'dd', format: 'indented' },
+  ],
+};
+
+/**
+ * Converts the main content of a rendered page to plain text of 72 columns (docs/interface.md, "Receipts").
+ * Texts stay in logical order; terminals and screen readers arrange them.
+ */
+export function pageText(html: string): string {
+  return `${toText(html).replaceAll(controls, '')}\n`;
+}
+
+const toText = compile(options);
+const controls = /[^\n\P{Cc}]/gu;
+
+function longestLine(text: string): number {
+  return Math.max(0, ...text.split('\n').map((line) => line.length));
+}

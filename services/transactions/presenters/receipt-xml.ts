@@ -1,0 +1,94 @@
+import { XMLBuilder } from 'fast-xml-parser';
+import qrcode from 'qrcode';
+import type {
+  ReceiptBody,
+  ReceiptConsent,
+  ReceiptPeer,
+  ReceiptUnanswered,
+} from '#lib/contracts/receipt-body.ts';
+
+const builder = new XMLBuilder({
+  format: true,
+  indentBy: '  ',
+  suppressEmptyNode: true,
+  ignoreAttributes: false,
+});
+
+/**
+ * A receipt as XML (services/forms/assets/receipt.xsd). The same receipt always has the same bytes. Members
+ * without a value are left out.
+ */
+export async function receiptXml(receipt: ReceiptBody, schemaUrl: string): Promise<string> {
+  const { information, updateUrl } = receipt;
+  const { header, footer, dataController, ...texts } = information.texts;
+  const content = {
+    '@_xmlns:xsi': 'http://www.w3.org/2001/XMLSchema-instance',
+    '@_xsi:noNamespaceSchemaLocation': schemaUrl,
+    receiptId: receipt.receiptId,
+    transaction: receipt.transaction,
+    parent: receipt.parent,
+    jurisdiction: receipt.jurisdiction,
+    language: receipt.language,
+    date: receipt.timestamp,
+    expirationDate: receipt.expirationTimestamp,
+    processor: { name: receipt.collector.name, url: receipt.collector.instance },
+    leader: receipt.leader,
+    author: receipt.author,
+    subject: receipt.subject,
+    object: receipt.object,
+    subjectInfos: named('info', receipt.subjectInfos),
+    dataController,
+    information: describe({ ...information, texts }),
+    headerNotice: header,
+    consents: { consent: receipt.consents.map(describe) },
+    unanswered: list('consent', receipt.unanswered),
+    peers: receipt.peers?.length ? { peer: receipt.peers.map(describePeer) } : undefined,
+    footerNotice: footer,
+    attributes: named('attribute', receipt.attributes),
+    privacyPolicyUrl: receipt.privacyPolicyUrl,
+    collectionMethod: receipt.collectionMethod,
+    confirmation: receipt.confirmation,
+    updateUrl,
+    updateUrlQrCode: updateUrl && (await qrImage(updateUrl)),
+  };
+  return `<?xml version="1.0" encoding="UTF-8"?>\n${builder.build({ receipt: storable(content) })}`;
+}
+
+type Described = Partial<ReceiptConsent> & Pick<ReceiptUnanswered, 'identifier' | 'sha256' | 'texts'>;
+
+function describe({ identifier, type, lang, owner, texts, options, answer, sha256 }: Described) {
+  return { identifier, type, lang, owner, texts, option: options, answer, sha256 };
+}
+
+function describePeer({ name, location, information, elements }: ReceiptPeer) {
+  return { name, url: location, information: describe(information), consent: elements.map(describe) };
+}
+
+function list(name: string, items: readonly Described[] | undefined) {
+  return items?.length ? { [name]: items.map(describe) } : undefined;
+}
+
+/** Names that clients choose become attributes, because not every name is a name of XML. */
+function named(name: string, values: Record<string, string> | undefined) {
+  const entries = Object.entries(values ?? {});
+  return entries.length > 0
+    ? { [name]: entries.map(([key, value]) => ({ '@_name': key, '#text': value })) }
+    : undefined;
+}
+
+/** Characters that XML 1.0 cannot contain, not even escaped (§2.2, Char). */
+const forbidden = /[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu;
+
+/** Replaces forbidden characters, and drops empty members. */
+function storable(value: unknown): unknown {
+  if (typeof value === 'string') return value.toWellFormed().replaceAll(forbidden, '\ufffd');
+  if (Array.isArray(value)) return value.map(storable);
+  if (typeof value !== 'object' || value === null) return value;
+  const members = Object.entries(value).filter(([, member]) => member !== undefined && member !== null);
+  return Object.fromEntries(members.map(([name, member]) => [storable(name), storable(member)]));
+}
+
+/** A PNG as a data URL; undefined if the text is too long for a QR code. */
+async function qrImage(text: string): Promise<string | undefined> {
+  return qrcode.toDataURL(text, { errorCorrectionLevel: 'L' }).catch(() => undefined);
+}
