@@ -64,7 +64,7 @@ function chooseType(ctx: Context, format: string | undefined): string {
   return chosen;
 }
 
-/** Sends a file for people: it has no token and no links, so that it can be passed on. */
+/** Sends a file for people. Its only link with a token is that of the QR code. */
 async function sendReceiptFile(
   ctx: Context,
   { forms, instance }: Dependencies,
@@ -72,29 +72,23 @@ async function sendReceiptFile(
   body: string,
   type: typeof text | typeof xml,
 ): Promise<void> {
-  const receipt = JSON.parse(body) as ReceiptBody;
-  const links = { child: null, transaction: null, formats: [] };
-  const model = { ...pageOf(read, receipt, instance), links, theme: null };
-  const content =
-    type === xml
-      ? await receiptXml(receipt, `${instance.baseUrl}/assets/receipt.xsd`)
-      : (await forms.renderText({ model })).text;
+  const page = pageOf(read, JSON.parse(body) as ReceiptBody, instance);
+  const { receipt } = page;
+  if (type === xml) ctx.body = await receiptXml(receipt, `${instance.baseUrl}/assets/receipt.xsd`);
+  else {
+    const links = { child: null, transaction: null, formats: [] };
+    ctx.body = (await forms.renderText({ model: { ...page, links, theme: null } })).text;
+  }
   const extension = type === xml ? 'xml' : 'txt';
   const name = `consent-${new URL(instance.baseUrl).hostname}-${receipt.timestamp.slice(0, 10)}.${extension}`;
   ctx.set('Content-Disposition', `inline; filename="${name}"`);
   ctx.set('Content-Language', receipt.language);
   ctx.type = `${type}; charset=utf-8`;
-  ctx.body = content;
 }
 
 function pageOf(read: ReadTransaction, receipt: ReceiptBody, instance: Dependencies['instance']) {
-  return {
-    page: 'receipt' as const,
-    language: receipt.language,
-    instance,
-    embedding: embeddingOf(read),
-    receipt,
-  };
+  const { language } = receipt;
+  return { page: 'receipt' as const, language, instance, embedding: embeddingOf(read), receipt };
 }
 
 async function sendReceiptPage(

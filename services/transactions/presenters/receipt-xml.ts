@@ -1,18 +1,8 @@
 import { XMLBuilder } from 'fast-xml-parser';
 import qrcode from 'qrcode';
-import type {
-  ReceiptBody,
-  ReceiptConsent,
-  ReceiptPeer,
-  ReceiptUnanswered,
-} from '#lib/contracts/receipt-body.ts';
+import type { ReceiptBody, ReceiptConsent, ReceiptPeer } from '#lib/contracts/receipt-body.ts';
 
-const builder = new XMLBuilder({
-  format: true,
-  indentBy: '  ',
-  suppressEmptyNode: true,
-  ignoreAttributes: false,
-});
+const builder = new XMLBuilder({ format: true, suppressEmptyNode: true, ignoreAttributes: false });
 
 /**
  * A receipt as XML (services/forms/assets/receipt.xsd). The same receipt always has the same bytes. Members
@@ -41,8 +31,8 @@ export async function receiptXml(receipt: ReceiptBody, schemaUrl: string): Promi
     information: describe({ ...information, texts }),
     headerNotice: header,
     consents: { consent: receipt.consents.map(describe) },
-    unanswered: list('consent', receipt.unanswered),
-    peers: receipt.peers?.length ? { peer: receipt.peers.map(describePeer) } : undefined,
+    unanswered: receipt.unanswered && { consent: receipt.unanswered.map(describe) },
+    peers: receipt.peers && { peer: receipt.peers.map(describePeer) },
     footerNotice: footer,
     attributes: named('attribute', receipt.attributes),
     privacyPolicyUrl: receipt.privacyPolicyUrl,
@@ -54,7 +44,7 @@ export async function receiptXml(receipt: ReceiptBody, schemaUrl: string): Promi
   return `<?xml version="1.0" encoding="UTF-8"?>\n${builder.build({ receipt: storable(content) })}`;
 }
 
-type Described = Partial<ReceiptConsent> & Pick<ReceiptUnanswered, 'identifier' | 'sha256' | 'texts'>;
+type Described = Partial<ReceiptConsent> & Pick<ReceiptConsent, 'identifier' | 'sha256' | 'texts'>;
 
 function describe({ identifier, type, lang, owner, texts, options, answer, sha256 }: Described) {
   return { identifier, type, lang, owner, texts, option: options, answer, sha256 };
@@ -62,10 +52,6 @@ function describe({ identifier, type, lang, owner, texts, options, answer, sha25
 
 function describePeer({ name, location, information, elements }: ReceiptPeer) {
   return { name, url: location, information: describe(information), consent: elements.map(describe) };
-}
-
-function list(name: string, items: readonly Described[] | undefined) {
-  return items?.length ? { [name]: items.map(describe) } : undefined;
 }
 
 /** Names that clients choose become attributes, because not every name is a name of XML. */
