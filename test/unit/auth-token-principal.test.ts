@@ -37,6 +37,12 @@ describe('what a token says of who speaks', () => {
     expect(tokenPrincipal({ sub: 's', ...claims }, { ...own, roles: 'roles.length' }).roles).toEqual([]);
   });
 
+  it.each(['a\0b', '\ud800'])('names no subject in %j, which cannot be stored', (claim) => {
+    expect(tokenPrincipal({ sub: 's', preferred_username: claim }, own)).toEqual(
+      tokenPrincipal({ sub: 's' }, own),
+    );
+  });
+
   it('names the subject as subjects are compared: NFC, trimmed', () => {
     const claims = { sub: 's', preferred_username: ' Zoe\u0301 ' };
     expect(tokenPrincipal(claims, own)).toMatchObject({ subject: 'Zoé', name: 'Zoé', account: 'user:s' });

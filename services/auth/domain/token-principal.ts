@@ -1,5 +1,6 @@
 import type { JWTPayload } from 'jose';
 import type { Principal } from '#lib/contracts/principal.ts';
+import { isStorable } from '#lib/json/check-json.ts';
 import { readBoundedText } from '#lib/text/nfc.ts';
 import { withImpliedRoles } from './accounts.ts';
 
@@ -40,6 +41,6 @@ function readRoles(claim: unknown): unknown[] {
 
 /** Normalises like every subject: NFC, trimmed, 1 to 1,024 characters (docs/interface.md, "Terms"). */
 function readSubject(claim: unknown): string | undefined {
-  if (typeof claim !== 'string' || !claim.isWellFormed()) return undefined;
+  if (typeof claim !== 'string' || !isStorable(claim)) return undefined;
   return readBoundedText(claim, maxSubject) || undefined;
 }

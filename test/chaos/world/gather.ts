@@ -37,13 +37,13 @@ interface Options {
   directUrl: string;
   /**
    * After which a webhook that was not called never will be: consumers come back some seconds after Kafka has
-   * been away, and a topic that was lost is filled again after 20 s.
+   * been away, and a lost topic is refilled by a command that waits for 20 s.
    */
   patienceMs?: number;
 }
 
 /**
- * What the topic has, which is filled again when it was lost, and what the webhook got, when all that was
+ * What the topic has, which is refilled after a loss, and what the webhook got, when all that was
  * under way has arrived.
  */
 export async function gatherEvents({
@@ -70,7 +70,7 @@ export async function gatherEvents({
     return stored.events.every(({ id }) => called.has(id));
   };
   // Who is missing then is told by the checker.
-  // A topic that was lost late in a long run takes its time to be filled again.
+  // The events of a refill late in a long run take their time.
   await waitUntil('the topic has every event', allWereCarried, {
     timeoutMs: patienceMs,
     everyMs: 500,
