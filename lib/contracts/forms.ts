@@ -4,6 +4,7 @@ import type {
   FormLabels,
   PreviousAnswer,
 } from '#lib/contracts/form-content.ts';
+import type { MessageContent, RenderedMessage } from '#lib/contracts/messages.ts';
 import type { PageTheme } from '#lib/contracts/page-base.ts';
 import type { FormPage, PageModel, ReceiptPage } from '#lib/contracts/pages.ts';
 import type { RefusalReason, SealedPart } from '#lib/contracts/submissions.ts';
@@ -239,6 +240,8 @@ export interface FormsOperations {
   renderPage(input: { model: PageModel }): Promise<{ html: string }>;
   /** Renders the content of a page as plain text of 72 columns. */
   renderText(input: { model: ReceiptPage }): Promise<{ text: string }>;
+  /** Writes a mail or SMS to a subject. Sends nothing. */
+  renderMessage(input: MessageContent): Promise<RenderedMessage>;
   /** @returns the texts of a form page, for a client that renders the form itself. */
   labelForm(input: { page: FormPage }): Promise<FormLabels>;
   /**

@@ -35,6 +35,7 @@ export const readOperations: {
     'theme',
     'renderPage',
     'renderText',
+    'renderMessage',
     'labelForm',
     'sharedEntries',
   ],

@@ -29,6 +29,7 @@ export const formsService = defineService({
     theme: ['transactions'],
     renderPage: ['transactions'],
     renderText: ['transactions'],
+    renderMessage: ['transactions'],
     sharedEntries: ['peers'],
     storePeerEntries: ['peers'],
     finishPeerCatalogue: ['peers'],

@@ -10,6 +10,7 @@ import { createContext, type FormsContext, type OperationOptions } from './conte
 import { describeForm, renderForm } from './describe-form.ts';
 import { createSharedEntries, createStorePeerEntries } from './peer-entries.ts';
 import { presentActive } from './read-form.ts';
+import { renderMessage } from './render-message.ts';
 import { createResolveLayout } from './resolve-layout.ts';
 
 /** The internal operations of this service (lib/contracts/forms.ts), which other services call. */
@@ -35,6 +36,7 @@ export function createOperations(options: OperationOptions): FormsOperations {
     },
     renderPage: async ({ model }) => ({ html: renderer.render(model) }),
     renderText: async ({ model }) => ({ text: pageText(renderer.render(model)) }),
+    renderMessage: (input) => renderMessage(context, input),
     labelForm: async ({ page }) => renderer.label(page),
   };
 }

@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { FormLabels } from '#lib/contracts/form-content.ts';
+import type { MessageContent, RenderedMessage } from '#lib/contracts/messages.ts';
 import type { FormPage, MailPage, PageModel } from '#lib/contracts/pages.ts';
 import { usedColorScheme } from '#lib/pages/color-scheme.ts';
 import { loadTemplates } from '#lib/pages/load-templates.ts';
@@ -10,6 +11,7 @@ import { loadCatalogues } from './catalogues.ts';
 import { askerView } from './facts.ts';
 import { formLabels } from './form-labels.ts';
 import { formView } from './form-view.ts';
+import { createMessageRenderer } from './message-renderer.ts';
 import { problemView } from './problem-view.ts';
 import { createReader, isLanguageTag, type Reader } from './reader.ts';
 import { receiptView } from './receipt-view.ts';
@@ -22,6 +24,8 @@ export interface PageRenderer {
   render(model: PageModel): string;
   /** The texts of a form page around its content. */
   label(page: FormPage): FormLabels;
+  /** A mail or SMS to a subject. @param language of the text. */
+  renderMessage(content: MessageContent, language: string): RenderedMessage;
   /** Languages that have a catalogue. */
   languages: string[];
 }
@@ -52,8 +56,10 @@ export function createPageRenderer(assets: Assets): PageRenderer {
   const catalogues = loadCatalogues();
   const templates = loadTemplates(new URL('../views/', import.meta.url), [
     ...new Set(Object.values(templateOf)),
+    'message',
   ]);
   const rich = createRichText(sanitiseRichText);
+  const renderMessage = createMessageRenderer(templates.message);
   const readers = new LRUCache<string, Reader>({ max: 100 });
 
   /** Readers are cached because Intl formatters are slow to create. */
@@ -82,6 +88,8 @@ export function createPageRenderer(assets: Assets): PageRenderer {
         asker: askerView(model, reader),
       });
     },
+    renderMessage: (content, language) =>
+      renderMessage(content, readerFor(language, content.instance.timeZone)),
     label: (page) => formLabels(page, readerFor(page.language, page.instance.timeZone), rich),
   };
 }

@@ -52,7 +52,13 @@ export function pageText(html: string): string {
 }
 
 const toText = compile(options);
+const toMailText = compile({ ...options, baseElements: { selectors: ['body'] } });
 const controls = /[^\n\P{Cc}]/gu;
+
+/** Converts the HTML of a mail to plain text of 72 columns. */
+export function mailText(html: string): string {
+  return `${toMailText(html).replaceAll(controls, '')}\n`;
+}
 
 function longestLine(text: string): number {
   return Math.max(0, ...text.split('\n').map((line) => line.length));

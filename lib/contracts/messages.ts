@@ -1,0 +1,48 @@
+import type { PageInstance } from '#lib/contracts/page-base.ts';
+
+export type MessageKind = 'invitation' | 'code' | 'notification' | 'bad-news';
+export type MessageChannel = 'mail' | 'sms';
+
+/** Facts of a message to a subject, which forms writes in the subject's language. */
+export interface MessageContent {
+  kind: MessageKind;
+  channel: MessageChannel;
+  /** BCP 47, best first. */
+  languages: string[];
+  instance: PageInstance;
+  /** The organisation that asks: the data controller, else the instance's name. */
+  organisation: string;
+  /** Title of the information: the purpose of the answers; null if it is not known. */
+  purpose: string | null;
+  /**
+   * Key or entry id of the `email` model that replaces the built-in text. Null: `message.<kind>`, if that is
+   * an ACTIVE `email` model.
+   */
+  model: string | null;
+  /** Key or entry id of the theme, for the alternative text of its logo: mails load no image. */
+  theme: string | null;
+  /** URL that the button opens; null without a button (codes). */
+  link: string | null;
+  /** Six digits; null except for codes. */
+  code: string | null;
+  /** Life of the code in minutes; null except for codes. */
+  minutes: number | null;
+  /** RFC 3339: until when the link can be used; null if it is not known. */
+  until: string | null;
+  /**
+   * Only for `bad-news`: peers that did not store their part, with the titles of its elements. Empty if all
+   * answers were rolled back.
+   */
+  owners: { name: string; elements: { title: string; lang: string }[] }[];
+}
+
+export interface RenderedMessage {
+  /** Language of the text, BCP 47. */
+  language: string;
+  /** Null for an SMS. */
+  subject: string | null;
+  /** Plain text, complete without the HTML. */
+  text: string;
+  /** Null for an SMS. */
+  html: string | null;
+}
