@@ -1,4 +1,5 @@
 import type { FormElement, FormInformation, FormLayout, FormPeer } from '#lib/contracts/form-content.ts';
+import type { MessageKind } from '#lib/contracts/messages.ts';
 import type { PageBase, TransactionState } from '#lib/contracts/page-base.ts';
 import type { ReceiptBody } from '#lib/contracts/receipt-body.ts';
 import type { ProblemCode } from '#lib/errors/fail.ts';
@@ -222,6 +223,8 @@ export interface ReceiptPage extends PageBase {
 /** Preview of an `email` model. */
 export interface MailPage extends PageBase {
   page: 'mail';
+  /** The kind of message that the model is for. */
+  kind: MessageKind;
   /** Language of the content. */
   lang: string;
   mail: {

@@ -19,15 +19,18 @@ const pagePolicy = [
  * @param frameAncestors CSP sources that may embed the page.
  * @param formTargets CSP sources that its forms may be sent or redirected to, beside its own origin.
  * @param frameSources CSP sources that it may embed, beside its own origin.
+ * @param inlineStyles for a page that shows a mail, whose styles are inline: its frame has the page's policy.
  */
 export function contentSecurityPolicy(
   frameAncestors: string,
   formTargets: readonly string[] = [],
   frameSources: readonly string[] = [],
+  inlineStyles = false,
 ): string {
   const frames = ["frame-src 'self'", ...frameSources].join(' ');
   const targets = ["form-action 'self'", ...formTargets].join(' ');
-  return `${pagePolicy}; ${frames}; ${targets}; frame-ancestors ${frameAncestors}`;
+  const policy = inlineStyles ? pagePolicy.replace("style-src 'self'", "$& 'unsafe-inline'") : pagePolicy;
+  return `${policy}; ${frames}; ${targets}; frame-ancestors ${frameAncestors}`;
 }
 
 const closedPolicy = "default-src 'none'; frame-ancestors 'none'";

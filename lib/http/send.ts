@@ -114,6 +114,7 @@ function setPageBody(ctx: Context, page: Buffer): void {
  * Sends a page with its policy. URLs in pages are built from BASE_URL; a page that may be open under another
  * address of the instance (127.0.0.1 for localhost) needs BASE_URL in `formTargets` and `frameSources`.
  * @param frameAncestors by default the page cannot be embedded.
+ * @param inlineStyles only for a page that shows a mail.
  * @param compress only for pages that are shown without cookies ({@link setPageBody}).
  */
 export function sendPage(
@@ -125,11 +126,15 @@ export function sendPage(
     formTargets = [] as readonly string[],
     frameSources = [] as readonly string[],
     compress = false,
+    inlineStyles = false,
   } = {},
 ): void {
   ctx.status = status;
   ctx.type = 'text/html; charset=utf-8';
-  ctx.set('Content-Security-Policy', contentSecurityPolicy(frameAncestors, formTargets, frameSources));
+  ctx.set(
+    'Content-Security-Policy',
+    contentSecurityPolicy(frameAncestors, formTargets, frameSources, inlineStyles),
+  );
   if (frameAncestors !== noAncestors) ctx.set('Cross-Origin-Resource-Policy', 'cross-origin');
   const body = Buffer.from(html);
   if (compress) setPageBody(ctx, body);

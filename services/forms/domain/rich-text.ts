@@ -7,7 +7,7 @@ const inline = 'a strong b em i u s sub sup code span'.split(' ');
 /** Two passes suffice for ordinary texts; the limit stops texts crafted to need more. */
 const maxPasses = 5;
 
-const options: sanitizeHtml.IOptions = {
+const optionsWith = (linkTo: (url: string | undefined) => string | null): sanitizeHtml.IOptions => ({
   allowedTags: [...blocks, ...inline],
   allowedAttributes: { '*': ['lang', 'dir'], a: ['href'] },
   allowedSchemes: ['http', 'https', 'mailto'],
@@ -17,21 +17,29 @@ const options: sanitizeHtml.IOptions = {
   transformTags: {
     // Relative URLs are removed: they would point to this instance.
     a: (tagName, { href, lang, dir }) => {
-      const target = safeUrl(href);
+      const target = linkTo(href);
       return {
         tagName,
         attribs: { ...(lang && { lang }), ...(dir && { dir }), ...(target && { href: target }) },
       };
     },
   },
-};
+});
+
+const pageOptions = optionsWith(safeUrl);
+const mailOptions = optionsWith(mailUrl);
 
 /**
  * Keeps the allowed tags and attributes of rich text: no script, style, image, class, id or event handler,
  * and only http, https and mailto links. Content is sanitised when it is saved and again when it is shown
  * (docs/security.md, "Pages").
  */
-export function sanitiseRichText(html: string): string {
+export const sanitiseRichText = (html: string): string => sanitise(html, pageOptions);
+
+/** {@link sanitiseRichText} for mails, in which a link may also be the placeholder `{link}`. */
+export const sanitiseMailText = (html: string): string => sanitise(html, mailOptions);
+
+function sanitise(html: string, options: sanitizeHtml.IOptions): string {
   let clean = sanitizeHtml(html, options);
   // Removing a tag can change how the rest is parsed, so repeat until nothing changes.
   for (let pass = 1; pass < maxPasses; pass += 1) {
@@ -50,4 +58,12 @@ export function safeUrl(url: string | null | undefined): string | null {
   if (!parsed || !protocols.has(parsed.protocol) || parsed.username !== '' || parsed.password !== '')
     return null;
   return parsed.href;
+}
+
+/** The value of `href` that stands for the link of a message. */
+export const linkPlaceholder = '{link}';
+
+/** {@link safeUrl} for mails, in which the placeholder may stand for a URL. */
+export function mailUrl(url: string | null | undefined): string | null {
+  return url === linkPlaceholder ? url : safeUrl(url);
 }

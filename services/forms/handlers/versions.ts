@@ -79,7 +79,8 @@ export function versionHandlers(dependencies: Dependencies): Handlers {
     async previewVersion(ctx, { params, body }: OperationInput<PreviewRequest | undefined>) {
       const entry = await findModel(db, params.id ?? '');
       const version = await findVersion(db, pathOf(params));
-      sendPage(ctx, renderer.render(await previewPage(entry, version, body ?? {}, dependencies)));
+      const page = await previewPage(entry, version, body ?? {}, dependencies);
+      sendPage(ctx, renderer.render(page), { inlineStyles: page.page === 'mail' });
     },
   };
 }

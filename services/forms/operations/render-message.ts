@@ -1,12 +1,47 @@
 import type { MessageContent, RenderedMessage } from '#lib/contracts/messages.ts';
 import { lookupLanguage } from '#lib/i18n/match-language.ts';
+import { type ContentVersion, pageTheme } from '../domain/content-version.ts';
+import { isEntryId } from '../domain/identifiers.ts';
+import { reservedKeyOf } from '../domain/message-keys.ts';
+import type { ModelType } from '../domain/model.ts';
+import type { MailModel } from '../pages/message-parts.ts';
+import { isOwnUrl } from '../pages/placeholders.ts';
+import { readActive } from '../queries/active-entries.ts';
 import type { FormsContext } from './context.ts';
 
-/** The internal operation `renderMessage`. */
+/**
+ * The internal operation `renderMessage`. If the model is no longer ACTIVE, the message has the built-in
+ * text.
+ */
 export async function renderMessage(
-  { renderer, defaultLanguage }: FormsContext,
+  context: FormsContext,
   content: MessageContent,
 ): Promise<RenderedMessage> {
-  const language = lookupLanguage(content.languages, renderer.languages) ?? defaultLanguage;
-  return renderer.renderMessage(content, language);
+  const { renderer, defaultLanguage } = context;
+  const { kind, link, languages, instance } = content;
+  if (link !== null && !isOwnUrl(link, instance.baseUrl))
+    throw new Error('The link of a message is not a URL of this instance');
+  const { email, theme } = await readModels(context, content.model ?? reservedKeyOf(kind), content.theme);
+  const known = email ? email.languages : renderer.languages;
+  const language = lookupLanguage(languages, known) ?? email?.defaultLanguage ?? defaultLanguage;
+  return renderer.renderMessage(content, {
+    language,
+    mail: email ? (email.data[language] as unknown as MailModel) : null,
+    brand: (theme && pageTheme(theme, language).logo?.alt) || null,
+  });
+}
+
+/** The ACTIVE versions of an `email` model and a theme, each by key or entry id. */
+async function readModels({ db, contents }: FormsContext, email: string | null, theme: string | null) {
+  const names = [email, theme].flatMap((name) => name ?? []);
+  if (names.length === 0) return {};
+  const rows = await readActive(db, { keys: names, ids: names.filter(isEntryId) });
+  const versions = await contents.get(rows.flatMap(({ version }) => version ?? []));
+  const find = (name: string | null, type: ModelType): ContentVersion | undefined => {
+    const row = rows.find(
+      (each) => each.type === type && (each.key === name || each.id === name?.toLowerCase()),
+    );
+    return row?.version ? versions.get(row.version) : undefined;
+  };
+  return { email: find(email, 'email'), theme: find(theme, 'theme') };
 }

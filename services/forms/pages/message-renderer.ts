@@ -1,23 +1,68 @@
 import type { MessageContent, RenderedMessage } from '#lib/contracts/messages.ts';
 import type { Template } from '#lib/pages/load-templates.ts';
+import { mailUrl, sanitiseMailText } from '../domain/rich-text.ts';
+import { mailStyles } from './mail-style.ts';
+import {
+  builtInParts,
+  type MailModel,
+  type MessageParts,
+  modelParts,
+  organisationOf,
+  ownAttributes,
+} from './message-parts.ts';
 import { mailText } from './page-text.ts';
+import { plainText } from './placeholders.ts';
 import type { Reader } from './reader.ts';
+import { createRichText } from './rich-text-tree.ts';
+import { smsText } from './sms-text.ts';
+
+/** How a message is written. */
+export interface MessageStyle {
+  /** Language of the text: of the model's content, else any. */
+  language: string;
+  /** The content of the `email` model in that language; null for the built-in text. */
+  mail: MailModel | null;
+  /** Alternative text of the theme's logo, which mails show as text; null without one. */
+  brand: string | null;
+}
 
 /** Writes mails and SMS to subjects. */
-export function createMessageRenderer(template: Template) {
-  return (content: MessageContent, reader: Reader): RenderedMessage => {
-    const { kind, channel, organisation, link, code, minutes } = content;
-    const { t, language } = reader;
-    const subject = t(`message.${kind}.subject`, { organisation });
-    const life = code && minutes !== null ? t('message.code.life', { minutes }) : null;
-    if (channel === 'sms') {
-      const host = new URL(content.instance.baseUrl).hostname;
-      const lines = code
-        ? [`${t('message.sms.code', { organisation })} ${code}. ${life ?? ''}`, `@${host} #${code}`]
-        : [subject, link];
-      return { language, subject: null, text: lines.filter(Boolean).join('\n'), html: null };
+export type RenderMessage = (content: MessageContent, style: MessageStyle, reader: Reader) => RenderedMessage;
+
+/** @param template of views/message.pug. */
+export function createMessageRenderer(template: Template): RenderMessage {
+  const rich = createRichText(sanitiseMailText, mailUrl);
+
+  return (content, { mail, brand, ...style }, reader) => {
+    const language = mail ? style.language : reader.language;
+    const partsFor = (given: MessageContent) =>
+      mail ? modelParts(given, mail, { language, reader, rich }) : builtInParts(given, reader);
+    if (content.channel === 'sms') {
+      const wording = (organisation: string) => textOf(partsFor({ ...content, organisation }));
+      const text = smsText(content, organisationOf(content), { reader, model: mail && wording });
+      return { language, subject: null, text, html: null };
     }
-    const html = template({ reader, t, subject, content, life });
-    return { language, subject, text: mailText(html), html };
+    const parts = partsFor(content);
+    const html = template({ view: viewOf(parts, brand ?? organisationOf(content), language, reader) });
+    return { language, subject: parts.subject, text: mailText(html), html };
+  };
+}
+
+/** The text of a model for an SMS. */
+function textOf({ subject, body }: MessageParts): string {
+  return `${subject}\n${plainText(body).trim()}`;
+}
+
+function viewOf(parts: MessageParts, sender: string, language: string, reader: Reader) {
+  const { lang = reader.language, dir = reader.dir } = reader.in(language);
+  return {
+    ...parts,
+    sender,
+    lang,
+    dir,
+    styles: mailStyles(dir),
+    /** Attributes of built-in texts beside those of a model. */
+    own: ownAttributes(language, reader),
+    linkHint: reader.t('message.linkHint'),
   };
 }

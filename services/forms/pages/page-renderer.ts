@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { FormLabels } from '#lib/contracts/form-content.ts';
 import type { MessageContent, RenderedMessage } from '#lib/contracts/messages.ts';
-import type { FormPage, MailPage, PageModel } from '#lib/contracts/pages.ts';
+import type { FormPage, PageModel } from '#lib/contracts/pages.ts';
 import { usedColorScheme } from '#lib/pages/color-scheme.ts';
 import { loadTemplates } from '#lib/pages/load-templates.ts';
 import { sanitiseRichText } from '../domain/rich-text.ts';
@@ -11,7 +11,8 @@ import { loadCatalogues } from './catalogues.ts';
 import { askerView } from './facts.ts';
 import { formLabels } from './form-labels.ts';
 import { formView } from './form-view.ts';
-import { createMessageRenderer } from './message-renderer.ts';
+import { mailView } from './mail-view.ts';
+import { createMessageRenderer, type MessageStyle, type RenderMessage } from './message-renderer.ts';
 import { problemView } from './problem-view.ts';
 import { createReader, isLanguageTag, type Reader } from './reader.ts';
 import { receiptView } from './receipt-view.ts';
@@ -24,8 +25,8 @@ export interface PageRenderer {
   render(model: PageModel): string;
   /** The texts of a form page around its content. */
   label(page: FormPage): FormLabels;
-  /** A mail or SMS to a subject. @param language of the text. */
-  renderMessage(content: MessageContent, language: string): RenderedMessage;
+  /** Writes a mail or SMS to a subject. */
+  renderMessage(content: MessageContent, style: MessageStyle): RenderedMessage;
   /** Languages that have a catalogue. */
   languages: string[];
 }
@@ -84,18 +85,24 @@ export function createPageRenderer(assets: Assets): PageRenderer {
         t: reader.t,
         asset: assets.url,
         colorScheme: usedColorScheme(model),
-        view: viewOf(model, reader, rich),
+        view: viewOf(model, { reader, rich, renderMessage }),
         asker: askerView(model, reader),
       });
     },
-    renderMessage: (content, language) =>
-      renderMessage(content, readerFor(language, content.instance.timeZone)),
+    renderMessage: (content, style) =>
+      renderMessage(content, style, readerFor(style.language, content.instance.timeZone)),
     label: (page) => formLabels(page, readerFor(page.language, page.instance.timeZone), rich),
   };
 }
 
+interface ViewTools {
+  reader: Reader;
+  rich: RichText;
+  renderMessage: RenderMessage;
+}
+
 /** The view of a page: what its template shows besides the model. Views decide, templates only insert. */
-function viewOf(model: PageModel, reader: Reader, rich: RichText): unknown {
+function viewOf(model: PageModel, { reader, rich, renderMessage }: ViewTools): unknown {
   switch (model.page) {
     case 'form':
       return formView(model, reader, rich);
@@ -108,7 +115,7 @@ function viewOf(model: PageModel, reader: Reader, rich: RichText): unknown {
     case 'receipt':
       return receiptView(model, reader, rich);
     case 'mail':
-      return mailView(model, reader, rich);
+      return mailView(model, reader, renderMessage);
     case 'welcome':
       return welcomeView(model, reader);
     case 'problem':
@@ -120,15 +127,4 @@ function viewOf(model: PageModel, reader: Reader, rich: RichText): unknown {
     default:
       return finalView(model, reader);
   }
-}
-
-/** The preview of a mail, in the content's own language. */
-function mailView({ mail, lang }: MailPage, reader: Reader, rich: RichText) {
-  return {
-    title: mail.title || mail.subject,
-    attributes: reader.in(lang),
-    body: rich(mail.body, 3),
-    footer: rich(mail.footer, 3),
-    signature: rich(mail.signature, 3),
-  };
 }

@@ -19,6 +19,16 @@ const indented: FormatCallback = (element, walk, builder) => {
   builder.closeBlock({ trailingLineBreaks: 1, blockTransform: indent });
 };
 
+/** A button as its label and its URL, which stands alone on a line so that it can be copied. */
+const action: FormatCallback = (element, _walk, builder) => {
+  const [link] = element.children;
+  builder.openBlock({ leadingLineBreaks: 2 });
+  builder.addInline(link?.children?.[0]?.data ?? '');
+  builder.addLineBreak();
+  builder.addInline(link?.attribs.href ?? '');
+  builder.closeBlock({ trailingLineBreaks: 2 });
+};
+
 const options: HtmlToTextOptions = {
   wordwrap: columns,
   preserveNewlines: true,
@@ -52,7 +62,17 @@ export function pageText(html: string): string {
 }
 
 const toText = compile(options);
-const toMailText = compile({ ...options, baseElements: { selectors: ['body'] } });
+const toMailText = compile({
+  ...options,
+  baseElements: { selectors: ['body'] },
+  formatters: { underlined, action },
+  selectors: [
+    { selector: '.spare', format: 'skip' },
+    { selector: '.space', format: 'skip' },
+    { selector: '.button', format: 'action' },
+    ...(options.selectors ?? []),
+  ],
+});
 const controls = /[^\n\P{Cc}]/gu;
 
 /** Converts the HTML of a mail to plain text of 72 columns. */

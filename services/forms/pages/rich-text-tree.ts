@@ -32,11 +32,14 @@ interface ParsedNode {
 /** @param topHeading the level of the text's highest heading: one below the heading above the text. */
 export type RichText = (html: string | undefined, topHeading?: number) => RichNode[];
 
+/** The URL that a link may have, from its attribute `href`; null: it is shown without one. */
+type LinkTo = (href: string | undefined) => string | null;
+
 /**
  * Parses rich text into trees, cached by source. The text is sanitised again (docs/security.md, "Pages"), and
  * only the tags and attributes that this file lists reach a page.
  */
-export function createRichText(sanitise: (html: string) => string): RichText {
+export function createRichText(sanitise: (html: string) => string, linkTo: LinkTo = safeUrl): RichText {
   const trees = new LRUCache<string, RichNode[]>({
     max: 1000,
     maxSize: 16 * 2 ** 20,
@@ -47,17 +50,17 @@ export function createRichText(sanitise: (html: string) => string): RichText {
     const key = `${topHeading}${html}`;
     const known = trees.get(key);
     if (known) return known;
-    const tree = withHeadingsFrom(topHeading, parse(sanitise(html)));
+    const tree = withHeadingsFrom(topHeading, parse(sanitise(html), linkTo));
     trees.set(key, tree);
     return tree;
   };
 }
 
-function parse(html: string): RichNode[] {
+function parse(html: string, linkTo: LinkTo): RichNode[] {
   const { children = [] } = parseDocument(html) as unknown as ParsedNode;
   if (children.every((node) => node.type === 'text'))
     return plainParagraphs(children.map((node) => node.data ?? '').join(''));
-  return paragraphs(children.flatMap((node) => toRich(node, 0)));
+  return paragraphs(children.flatMap((node) => toRich(node, 0, linkTo)));
 }
 
 /** Renumbers headings without gaps, from the level that continues the page's outline (WCAG 1.3.1). */
@@ -77,21 +80,21 @@ function headingsIn(node: RichNode): string[] {
   return [...(/^h[1-6]$/.test(node.tag) ? [node.tag] : []), ...node.children.flatMap(headingsIn)];
 }
 
-function toRich(node: ParsedNode, depth: number): RichNode[] {
+function toRich(node: ParsedNode, depth: number, linkTo: LinkTo): RichNode[] {
   if (node.type === 'text') return [{ text: node.data ?? '' }];
   if (node.type !== 'tag' || depth > maxDepth) return [];
-  const children = (node.children ?? []).flatMap((child) => toRich(child, depth + 1));
+  const children = (node.children ?? []).flatMap((child) => toRich(child, depth + 1, linkTo));
   const tag = Object.hasOwn(shownTags, node.name ?? '') ? shownTags[node.name ?? ''] : undefined;
   // A paragraph cannot contain a block, a div can.
   if (!tag || (node.name === 'div' && children.some(isBlock))) return children;
-  return [{ tag, attributes: shownAttributes(tag, node.attribs ?? {}), children }];
+  return [{ tag, attributes: shownAttributes(tag, node.attribs ?? {}, linkTo), children }];
 }
 
-function shownAttributes(tag: string, given: Record<string, string>): Record<string, string> {
+function shownAttributes(tag: string, given: Record<string, string>, linkTo: LinkTo): Record<string, string> {
   const attributes: Record<string, string> = {};
   if (given.lang) attributes.lang = given.lang;
   if (given.dir === 'ltr' || given.dir === 'rtl') attributes.dir = given.dir;
-  const href = tag === 'a' ? safeUrl(given.href) : null;
+  const href = tag === 'a' ? linkTo(given.href) : null;
   if (href) Object.assign(attributes, { href, target: '_blank', rel: 'noopener noreferrer' });
   return attributes;
 }

@@ -14,6 +14,7 @@ import {
   presentPeer,
 } from '../domain/content-version.ts';
 import { formatSerial } from '../domain/identifiers.ts';
+import { messageKindOf } from '../domain/message-keys.ts';
 import type { Entry, Version } from '../domain/model.ts';
 
 /** The options of a preview. */
@@ -151,7 +152,8 @@ async function layoutPage(preview: Preview, parts: Parts): Promise<FormPage> {
 
 function mailPage({ version, language }: Preview, { instance }: Parts): MailPage {
   const mail = version.data[language] as unknown as MailPage['mail'];
-  return { page: 'mail', language, instance, theme: null, embedding: null, lang: language, mail };
+  const kind = messageKindOf(version.key);
+  return { page: 'mail', kind, language, instance, theme: null, embedding: null, lang: language, mail };
 }
 
 /** Sample elements for a theme. */

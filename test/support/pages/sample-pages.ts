@@ -469,6 +469,7 @@ function otherPages(language: SampleLanguage): Record<string, PageModel> {
     mail: {
       ...base(language),
       page: 'mail',
+      kind: 'notification',
       lang: language,
       mail: {
         sender: 'Riverside Clinic <privacy@riverside.example>',

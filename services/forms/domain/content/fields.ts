@@ -1,6 +1,6 @@
 import type { Fault } from '#lib/errors/fail.ts';
 import { boundedNfc } from '#lib/text/nfc.ts';
-import { safeUrl, sanitiseRichText } from '../rich-text.ts';
+import { safeUrl, sanitiseMailText, sanitiseRichText } from '../rich-text.ts';
 
 /**
  * Reads one field of content: the value to store, or undefined if it is absent. Faults are added to the list,
@@ -44,13 +44,19 @@ export const line = (most = maxLine): Field<string> =>
 /** Plain text that may have several lines. */
 export const lines: Field<string> = text(maxText, (given) => given.trim());
 
-const richText = text(maxRich, (given) => sanitiseRichText(given).trim());
-
 /** HTML, sanitised before it is stored. The cost of sanitising grows with the number of tags. */
-export const rich: Field<string> = (value, at, faults) => {
-  if (typeof value !== 'string' || countTags(value) <= maxTags) return richText(value, at, faults);
-  return addFault(faults, at, 'too-long', `must have at most ${maxTags} tags`);
-};
+function richText(sanitise: (html: string) => string): Field<string> {
+  const read = text(maxRich, (given) => sanitise(given).trim());
+  return (value, at, faults) => {
+    if (typeof value !== 'string' || countTags(value) <= maxTags) return read(value, at, faults);
+    return addFault(faults, at, 'too-long', `must have at most ${maxTags} tags`);
+  };
+}
+
+export const rich = richText(sanitiseRichText);
+
+/** Rich text of a mail. */
+export const mailRich = richText(sanitiseMailText);
 
 /** Start and end tags, and everything else that begins with `<`. */
 function countTags(html: string): number {

@@ -9,6 +9,7 @@ import {
   line,
   lines,
   listOf,
+  mailRich,
   objectOf,
   oneOf,
   required,
@@ -152,10 +153,10 @@ export const readEmail = objectOf({
   sender: line(320),
   subject: required(line(255)),
   title: line(),
-  body: required(rich),
+  body: required(mailRich),
   buttonLabel: line(120),
-  footer: rich,
-  signature: rich,
+  footer: mailRich,
+  signature: mailRich,
 });
 
 const maxCss = 64 * 1024;

@@ -1,0 +1,137 @@
+import type { MessageContent } from '#lib/contracts/messages.ts';
+import type { MailPage } from '#lib/contracts/pages.ts';
+import { createPlaceholders, inlineText } from './placeholders.ts';
+import type { LanguageAttributes, Reader } from './reader.ts';
+import type { RichNode, RichText } from './rich-text-tree.ts';
+
+/** The content of an `email` model in one language. */
+export type MailModel = MailPage['mail'];
+
+/** The parts of a message in their order. */
+export interface MessageParts {
+  subject: string;
+  title: string;
+  body: RichNode[];
+  /** The code on a line of its own; null if there is none, or if the body has it. */
+  code: string | null;
+  /** After the code, in the language of the built-in texts. */
+  note: RichNode[];
+  /** Null without a link. */
+  button: { label: string; attributes: LanguageAttributes; url: string } | null;
+  signature: RichNode[];
+  footer: RichNode[];
+}
+
+const maxOrganisation = 200;
+const maxTitle = 500;
+
+/** The name of the organisation in a message. */
+export const organisationOf = ({ organisation, instance }: MessageContent): string =>
+  inlineText(organisation, maxOrganisation) || inlineText(instance.name, maxOrganisation);
+
+/** The built-in text of a message. */
+export function builtInParts(content: MessageContent, reader: Reader): MessageParts {
+  const { kind, code, link, owners } = content;
+  const { t } = reader;
+  const values = { organisation: organisationOf(content) };
+  const isPart = kind === 'bad-news' && owners.length > 0;
+  const title = t(`message.${kind}.${isPart ? 'titlePart' : 'title'}`);
+  const footer = [
+    ...(link ? [t('message.private')] : []),
+    t('message.automatic', { instance: inlineText(content.instance.name, maxOrganisation) }),
+  ];
+  return {
+    subject: isPart ? title : t(`message.${kind}.subject`, values),
+    title,
+    body: isPart ? lostParts(owners, reader) : bodyOf(content, values, reader).map(paragraph),
+    code,
+    note: code ? [...life(content, reader), t('message.code.ignore')].map(paragraph) : [],
+    button: link ? { label: t(`message.${kind}.button`), attributes: {}, url: link } : null,
+    signature: [],
+    footer: footer.map(paragraph),
+  };
+}
+
+function bodyOf({ kind, purpose, until }: MessageContent, values: { organisation: string }, reader: Reader) {
+  const { t } = reader;
+  if (kind === 'code' || kind === 'bad-news') return [t(`message.${kind}.text`, values)];
+  const title = purpose === null ? '' : inlineText(purpose, maxTitle);
+  return [
+    title
+      ? t(`message.${kind}.textPurpose`, { ...values, purpose: title })
+      : t(`message.${kind}.text`, values),
+    t(`message.${kind}.how`),
+    ...(until ? [t(`message.${kind}.until`, { date: reader.dateTime(until) })] : []),
+  ];
+}
+
+/** Which answers were not saved, by owner. */
+function lostParts(owners: MessageContent['owners'], reader: Reader): RichNode[] {
+  const lost = owners.flatMap(({ name, elements }): RichNode[] => {
+    const owner = inlineText(name, maxOrganisation);
+    if (elements.length === 0) return [paragraph(reader.t('message.bad-news.ownerAll', { owner }))];
+    const items = elements.map(({ title, lang }) => {
+      const attributes = reader.in(lang) as Record<string, string>;
+      return element('li', [{ text: inlineText(title, maxTitle) }], attributes);
+    });
+    return [paragraph(reader.t('message.bad-news.owner', { owner })), element('ul', items)];
+  });
+  return [
+    paragraph(reader.t('message.bad-news.textPart')),
+    ...lost,
+    paragraph(reader.t('message.bad-news.rest')),
+  ];
+}
+
+function life({ minutes }: MessageContent, { t }: Reader): string[] {
+  return minutes === null ? [] : [t('message.code.life', { minutes })];
+}
+
+/**
+ * The text of an `email` model. The link and the code are always shown, whatever the model says.
+ * @param language of the model's text; the reader's may be another one.
+ */
+export function modelParts(
+  content: MessageContent,
+  mail: MailModel,
+  { language, reader, rich }: { language: string; reader: Reader; rich: RichText },
+): MessageParts {
+  const { kind, code, link } = content;
+  const attributes = ownAttributes(language, reader);
+  const dir = reader.in(language).dir ?? reader.dir;
+  const { line, rich: fill } = createPlaceholders(content, organisationOf(content), { dir });
+  const has = (name: string) =>
+    [mail.title, mail.body, mail.signature, mail.footer].some((text) => text?.includes(name));
+  return {
+    subject: inlineText(line(mail.subject), maxTitle),
+    title: line(mail.title || mail.subject),
+    body: fill(rich(mail.body, 2)),
+    code: code && !has('{code}') ? code : null,
+    note:
+      code && !has('{minutes}')
+        ? life(content, reader).map((text) => element('p', [{ text }], attributes as Record<string, string>))
+        : [],
+    button: link ? buttonOf(link, mail, () => reader.t(`message.${kind}.button`), attributes) : null,
+    signature: fill(rich(mail.signature, 2)),
+    footer: fill(rich(mail.footer, 2)),
+  };
+
+  function buttonOf(url: string, { buttonLabel }: MailModel, builtIn: () => string, own: LanguageAttributes) {
+    return buttonLabel
+      ? { label: line(buttonLabel), attributes: {}, url }
+      : { label: builtIn(), attributes: own, url };
+  }
+}
+
+/** Attributes of the built-in texts in a message in `language`. */
+export function ownAttributes(language: string, reader: Reader): LanguageAttributes {
+  return reader.in(language).lang ? { lang: reader.language, dir: reader.dir } : {};
+}
+
+function element(tag: string, children: RichNode[], attributes: Record<string, string> = {}): RichNode {
+  return { tag, attributes, children };
+}
+
+function paragraph(text: string): RichNode {
+  return element('p', [{ text }]);
+}

@@ -1,0 +1,121 @@
+import type { MessageContent } from '#lib/contracts/messages.ts';
+import { linkPlaceholder } from '../domain/rich-text.ts';
+import type { Reader } from './reader.ts';
+import type { RichNode } from './rich-text-tree.ts';
+
+type Name = 'link' | 'code' | 'minutes' | 'organisation';
+
+const placeholder = /\{(link|code|minutes|organisation)\}/;
+
+/** Replaces the placeholders of `email` models (docs/interface.md, "Models"). Other braces are text. */
+export interface Placeholders {
+  /** Fills in one line. */
+  line(text: string): string;
+  /** Fills in rich text, and reduces its links to those that a mail may have. */
+  rich(nodes: readonly RichNode[]): RichNode[];
+}
+
+/** @param organisation safe to show ({@link inlineText}). */
+export function createPlaceholders(
+  { link, code, minutes, instance }: MessageContent,
+  organisation: string,
+  { dir }: Pick<Reader, 'dir'>,
+): Placeholders {
+  const values: Record<Name, string> = {
+    link: link ?? '',
+    code: code ?? '',
+    minutes: minutes === null ? '' : String(minutes),
+    organisation: dir === 'rtl' ? `\u2068${organisation}\u2069` : organisation,
+  };
+
+  function fillText(text: string): RichNode[] {
+    // The odd members are the captured names.
+    return text.split(placeholder).flatMap((part, index): RichNode[] => {
+      const name = index % 2 === 1 ? (part as Name) : null;
+      const value = name ? values[name] : part;
+      if (value === '') return [];
+      // An address has no isolating characters around it, because mail clients would make them part of it.
+      return [name === 'link' ? tagged('span', { dir: 'ltr' }, [{ text: value }]) : { text: value }];
+    });
+  }
+
+  function fill(node: RichNode): RichNode[] {
+    if (!('tag' in node)) return fillText(node.text);
+    const children = node.children.flatMap(fill);
+    return [node.tag === 'a' ? linkOf(node.attributes, children) : { ...node, children }];
+  }
+
+  function linkOf({ href = '', ...attributes }: Record<string, string>, children: RichNode[]): RichNode {
+    const url = href === linkPlaceholder ? values.link : href;
+    if (url.startsWith('https://') || isOwnUrl(url, instance.baseUrl))
+      return tagged('a', { ...attributes, href: url }, children);
+    const address = url.replace(/^mailto:([^?]*).*$/i, '$1');
+    const isShown = address === '' || plainText(children).includes(address);
+    return tagged(
+      'span',
+      pickLanguage(attributes),
+      isShown ? children : [...children, { text: ` (${address})` }],
+    );
+  }
+
+  return {
+    line: (text) =>
+      text
+        .split(placeholder)
+        .map((part, index) => (index % 2 === 1 ? values[part as Name] : part))
+        .join(''),
+    rich: (nodes) => nodes.flatMap(fill),
+  };
+}
+
+/** Whether a URL is one of this instance. */
+export function isOwnUrl(url: string, baseUrl: string): boolean {
+  const parsed = URL.parse(url);
+  const base = new URL(`${baseUrl}/`);
+  return parsed?.origin === base.origin && parsed.pathname.startsWith(base.pathname);
+}
+
+function tagged(tag: string, attributes: Record<string, string>, children: RichNode[]): RichNode {
+  return { tag, attributes, children };
+}
+
+function pickLanguage({ lang, dir }: Record<string, string>): Record<string, string> {
+  return { ...(lang && { lang }), ...(dir && { dir }) };
+}
+
+const lineEnds = new Set('p br hr pre blockquote ul ol dl li dt dd table tr h1 h2 h3 h4 h5 h6'.split(' '));
+
+/** The text of rich text on lines of its own; an address follows the text of its link. */
+export function plainText(nodes: readonly RichNode[]): string {
+  return nodes
+    .map((node) => {
+      if (!('tag' in node)) return node.text.replaceAll(/\s+/g, ' ');
+      const text = plainText(node.children);
+      const { href } = node.attributes;
+      const whole = href && !text.includes(href) ? `${text} ${href}` : text;
+      return lineEnds.has(node.tag) ? `${whole.trim()}\n` : whole;
+    })
+    .join('');
+}
+
+const embeddingControls = /[\u202a-\u202e\u2066-\u2069]/g;
+
+/**
+ * A value for a line of a message, without line breaks, control characters and the bidirectional controls
+ * that would reorder the text around it.
+ * @param maxLength in code points; a longer text is cut.
+ */
+export function inlineText(text: string, maxLength: number): string {
+  const clean = text
+    .toWellFormed()
+    .replaceAll(embeddingControls, '')
+    .replaceAll(/[\p{Cc}\s]+/gu, ' ')
+    .trim();
+  const characters = [...clean];
+  return characters.length > maxLength
+    ? `${characters
+        .slice(0, maxLength - 1)
+        .join('')
+        .trim()}…`
+    : clean;
+}
