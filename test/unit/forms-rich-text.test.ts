@@ -1,7 +1,24 @@
 import fc from 'fast-check';
 import { Parser } from 'htmlparser2';
 import { describe, expect, it } from 'vitest';
-import { sanitiseRichText } from '../../services/forms/domain/rich-text.ts';
+import { sanitiseMailText, sanitiseRichText } from '../../services/forms/domain/rich-text.ts';
+
+describe('sanitising the rich text of a mail', () => {
+  it.each(['{link}', 'https://example.org/'])('keeps a link to %s', (href) => {
+    expect(sanitiseMailText(`<a href="${href}">x</a>`)).toBe(`<a href="${href}">x</a>`);
+  });
+
+  it.each(['{code}', 'x{link}', '{link}/x', '//{link}', '/consents', 'javascript:{link}'])(
+    'removes a link to %s',
+    (href) => {
+      expect(sanitiseMailText(`<a href="${href}">x</a>`)).toBe('<a>x</a>');
+    },
+  );
+
+  it('is the only case in which a link may be a placeholder', () => {
+    expect(sanitiseRichText('<a href="{link}">x</a>')).toBe('<a>x</a>');
+  });
+});
 
 describe('sanitising rich text', () => {
   it.each([

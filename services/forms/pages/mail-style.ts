@@ -31,7 +31,7 @@ export function mailStyles(dir: 'ltr' | 'rtl') {
     code: `padding:16px 6px 16px 12px;background-color:#eef6f6;border-radius:8px;text-align:center;font-family:${mono};font-size:32px;line-height:1.3;font-weight:600;letter-spacing:6px;${ink}`,
     button: `background-color:#0b6b75;border-radius:8px`,
     buttonLink: `display:inline-block;padding:13px 24px;font-family:${sans};font-size:16px;line-height:1.4;font-weight:600;color:#ffffff;text-decoration:none;border-radius:8px`,
-    address: `display:block;text-align:left;${accent};text-decoration:underline;word-break:break-all`,
+    address: `display:block;padding:4px 0;text-align:left;${accent};text-decoration:underline;word-break:break-all`,
     footer: `padding:16px 12px 0;overflow-wrap:anywhere;font-family:${sans};${small};${soft}`,
     space: 'height:24px;line-height:24px;font-size:1px',
     tags: {

@@ -37,7 +37,7 @@ export async function startPageServer(
     response.setHeader('Content-Type', 'text/html; charset=utf-8');
     response.setHeader(
       'Content-Security-Policy',
-      contentSecurityPolicy('http://localhost:* http://127.0.0.1:*'),
+      contentSecurityPolicy('http://localhost:* http://127.0.0.1:*', [], [], model.page === 'mail'),
     );
     response.end(renderer.render(model));
   });
