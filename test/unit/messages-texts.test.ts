@@ -56,7 +56,7 @@ describe('a mail', () => {
   });
 
   it('marks a title in another language', () => {
-    const [item] = parsePage(builtIn('bad-news', 'ar').html ?? '').tagged('li');
+    const [item] = parsePage(builtIn('bad-news', 'ar').html ?? '').tagged('span');
     expect(item?.attribs).toMatchObject({ lang: 'fr', dir: 'ltr' });
   });
 

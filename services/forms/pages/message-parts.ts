@@ -72,7 +72,7 @@ function lostParts(owners: MessageContent['owners'], reader: Reader): RichNode[]
     if (elements.length === 0) return [paragraph(reader.t('message.bad-news.ownerAll', { owner }))];
     const items = elements.map(({ title, lang }) => {
       const attributes = reader.in(lang) as Record<string, string>;
-      return element('li', [{ text: inlineText(title, maxTitle) }], attributes);
+      return element('li', [element('span', [{ text: inlineText(title, maxTitle) }], attributes)]);
     });
     return [paragraph(reader.t('message.bad-news.owner', { owner })), element('ul', items)];
   });
