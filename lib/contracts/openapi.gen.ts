@@ -2648,7 +2648,10 @@ export interface components {
              */
             refusable?: boolean;
         };
-        /** @description An e-mail to subjects */
+        /**
+         * @description An e-mail to subjects. `{link}`, `{code}`, `{minutes}` and `{organisation}` are replaced in every
+         *     member. The keys `message.invitation`, `message.code` and `message.bad-news` replace built-in texts.
+         */
         EmailContent: {
             sender?: string;
             subject: string;
