@@ -11,6 +11,7 @@ import type { ProblemCode } from '#lib/errors/fail.ts';
 export type PageModel =
   | FormPage
   | AnsweredPage
+  | ConfirmPage
   | FinalPage
   | ChildPage
   | ErrorPage
@@ -135,6 +136,37 @@ export interface AnsweredPage extends PageBase {
   } | null;
 }
 
+/** GET …/confirm: where the code was sent, and a field to enter it. */
+export interface ConfirmPage extends PageBase {
+  page: 'confirm';
+  type: 'FORM_CODE' | 'EMAIL_CODE' | 'SMS_CODE';
+  /** The address that the code was sent to, masked (`a…@example.org`, `…4567`); null for FORM_CODE. */
+  destination: string | null;
+  /** The code itself; null except for FORM_CODE. */
+  code: string | null;
+  /** RFC 3339: until when the code is valid. */
+  expires: string;
+  isExpired: boolean;
+  /** Attempts left with this code; at 0 another code is needed. */
+  triesLeft: number;
+  /** Codes that can still be requested. */
+  codesLeft: number;
+  /** Seconds until another code may be requested; 0: now. */
+  resendIn: number;
+  /**
+   * Fault of the last attempt. `malformed`: not six digits; `early`: another code was requested too soon;
+   * `limit`: the daily limit of the address.
+   */
+  fault: 'malformed' | 'wrong' | 'expired' | 'exhausted' | 'early' | 'limit' | null;
+  /** Whether another code has just been sent. */
+  isResent: boolean;
+  /**
+   * URLs with fresh tokens, all POST. `confirm` takes the field `code`. `resend`: null if no code is left.
+   * `cancel`: null if the subject may not cancel.
+   */
+  actions: { confirm: string; resend: string | null; cancel: string | null };
+}
+
 /** A part and its state. */
 export interface PagePart {
   /** The peer's name. */
@@ -150,6 +182,8 @@ export interface PagePart {
  */
 export interface FinalPage extends PageBase {
   page: 'submitted' | 'committed' | 'cancelled' | 'timeout' | 'rolledback';
+  /** Why the answers were rolled back. `codes`: the confirmation codes were entered wrongly too often. */
+  reason?: 'codes';
   /** The answers if committed, else empty. */
   answers: PageAnswer[];
   /** Name of the peer that showed the form; null if this instance did. */

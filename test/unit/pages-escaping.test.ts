@@ -47,6 +47,8 @@ const structural = new Set([
     'expirationTimestamp',
     'collectionMethod',
     'confirmation',
+    'fault',
+    'reason',
   ],
   ...['privacyPolicyUrl', 'shortNoticeLink', 'updateUrl', 'iframeOrigin', 'callback', 'defaultValues'],
 ]);

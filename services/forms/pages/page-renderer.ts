@@ -8,6 +8,7 @@ import { sanitiseRichText } from '../domain/rich-text.ts';
 import { apiView } from './api-view.ts';
 import type { Assets } from './assets.ts';
 import { loadCatalogues } from './catalogues.ts';
+import { confirmView } from './confirm-view.ts';
 import { askerView } from './facts.ts';
 import { formLabels } from './form-labels.ts';
 import { formView } from './form-view.ts';
@@ -35,6 +36,7 @@ export interface PageRenderer {
 const templateOf = {
   form: 'form',
   answered: 'answered',
+  confirm: 'confirm',
   submitted: 'final',
   committed: 'final',
   cancelled: 'final',
@@ -108,6 +110,8 @@ function viewOf(model: PageModel, { reader, rich, renderMessage }: ViewTools): u
       return formView(model, reader, rich);
     case 'answered':
       return answeredView(model, reader);
+    case 'confirm':
+      return confirmView(model, reader);
     case 'child':
       return childView(model, reader);
     case 'error':

@@ -42,10 +42,11 @@ export function finalView(page: FinalPage, reader: Reader) {
 }
 
 /** An accepted part stays in force even if the transaction was rolled back or cancelled. */
-function otherText({ page, parts, leader }: FinalPage): string {
+function otherText({ page, parts, leader, reason }: FinalPage): string {
   const isOver = page === 'rolledback' || page === 'cancelled';
   if (isOver && parts.some(({ state }) => state === 'accepted')) return 'final.textAgainst';
   if (page === 'submitted' && leader !== null) return 'submitted.textLeader';
+  if (page === 'rolledback' && reason === 'codes') return 'rolledback.textCodes';
   return page === 'rolledback' && (parts.length > 0 || leader !== null)
     ? 'rolledback.textPeers'
     : `${page}.text`;

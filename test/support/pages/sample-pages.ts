@@ -1,10 +1,11 @@
 import type { FormElement, FormInformation } from '#lib/contracts/form-content.ts';
-import type { FormPage, PageAnswer, PageModel, PagePart } from '#lib/contracts/pages.ts';
+import type { FinalPage, FormPage, PageAnswer, PageModel, PagePart } from '#lib/contracts/pages.ts';
 import type { ReceiptBody } from '#lib/contracts/receipt-body.ts';
 import type { ProblemCode } from '#lib/errors/fail.ts';
 import { problemStatus } from '#lib/http/problem.ts';
 import { sampleContract } from '../contract/sample-contract.ts';
 import { type SampleLanguage, sampleElements, sampleInformation } from '../samples/sample-content.ts';
+import { sampleConfirmPages } from './sample-confirm-pages.ts';
 
 const baseUrl = 'https://consent.riverside.example';
 const link = (path: string) => `${baseUrl}/consents/6Yd3kQ2mWzX8RtB5vNcJ1a${path}?t=sample`;
@@ -514,9 +515,11 @@ function instancePages(language: SampleLanguage): Record<string, PageModel> {
 
 /** Every page that a reader can get, in one language, by a name for files and test titles. */
 export function samplePages(language: SampleLanguage): Record<string, PageModel> {
+  const finals = finalPages(language);
   return {
     ...formPages(language),
-    ...finalPages(language),
+    ...sampleConfirmPages(base(language, 'SUBMITTED'), link, finals.rolledback as FinalPage),
+    ...finals,
     ...otherPages(language),
     ...instancePages(language),
   };

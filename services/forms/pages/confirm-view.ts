@@ -1,0 +1,90 @@
+import type { ConfirmPage } from '#lib/contracts/pages.ts';
+import type { Reader } from './reader.ts';
+
+/** The page on which the subject enters a confirmation code. */
+export function confirmView(page: ConfirmPage, reader: Reader) {
+  const { type, code, isResent, actions } = page;
+  const end = endOf(page);
+  const fault = faultView(page, end, reader);
+  const isFieldFaulty = end === null && (page.fault === 'malformed' || page.fault === 'wrong');
+  return {
+    title: reader.t('confirm.title'),
+    fault,
+    resent: isResent ? reader.t(`confirm.resent.${type}`) : null,
+    /** The sentence about the destination, before and after the address; null if the page shows the code. */
+    sent: page.destination === null ? null : sentTexts(page, reader),
+    /** In two groups, which are easier to compare and to type; the field accepts the space. */
+    code: end === null && code !== null ? code.replace(/^(\d{3})(\d{3})$/, '$1 $2') : null,
+    /** Null if the code can no longer be entered. */
+    field:
+      end === null
+        ? {
+            facts: [
+              reader.t('confirm.tries', { count: page.triesLeft }),
+              reader.t('confirm.expires', { date: reader.dateTime(page.expires) }),
+            ].join(' '),
+            error: isFieldFaulty && fault ? fault.title : null,
+            describedBy: [isFieldFaulty && 'code-error', 'code-hint', 'code-facts'].filter(Boolean).join(' '),
+          }
+        : null,
+    over: end === null ? [] : overTexts(page, end, reader),
+    resend: {
+      title: reader.t(`confirm.missing.${type}`),
+      texts: resendTexts(page, reader),
+      button: reader.t(`confirm.resend.${type}`),
+    },
+    /** Whether requesting another code is the only way forward. */
+    isResendPrimary: end !== null && actions.resend !== null,
+  };
+}
+
+/** Why the code can no longer be entered; null if it can. */
+function endOf({ isExpired, triesLeft }: ConfirmPage): 'expired' | 'exhausted' | null {
+  if (triesLeft <= 0) return 'exhausted';
+  return isExpired ? 'expired' : null;
+}
+
+const placeholder = '{destination}';
+
+/** The template inserts the address as an element of its own, which is always from left to right. */
+function sentTexts({ type }: ConfirmPage, reader: Reader) {
+  const [before = '', after = ''] = reader
+    .t(`confirm.sent.${type}`, { destination: placeholder })
+    .split(placeholder);
+  return { before, after };
+}
+
+function overTexts(page: ConfirmPage, end: 'expired' | 'exhausted', reader: Reader): string[] {
+  return [
+    reader.t(`confirm.over.${end}`, { date: reader.dateTime(page.expires) }),
+    reader.t(page.actions.resend === null ? 'confirm.over.final' : 'confirm.over.another'),
+  ];
+}
+
+function resendTexts({ type, codesLeft, resendIn, actions }: ConfirmPage, reader: Reader): string[] {
+  if (actions.resend === null) return [reader.t('confirm.noneLeft')];
+  return [
+    ...(type === 'FORM_CODE' ? [] : [reader.t(`confirm.advice.${type}`)]),
+    resendIn > 0
+      ? reader.t('confirm.wait', { seconds: resendIn })
+      : reader.t('confirm.codesLeft', { count: codesLeft }),
+  ];
+}
+
+/** The summary above the page: what is wrong, and a link to the control that helps. */
+function faultView(page: ConfirmPage, end: 'expired' | 'exhausted' | null, reader: Reader) {
+  const { fault, resendIn, actions } = page;
+  if (fault === null) return null;
+  const title = reader.t(`confirm.fault.${fault}`);
+  if (fault === 'early') {
+    const text =
+      resendIn > 0 ? reader.t('confirm.wait', { seconds: resendIn }) : reader.t('confirm.remedy.now');
+    return { title, text, href: null };
+  }
+  if (fault === 'limit') return { title, text: reader.t('confirm.remedy.limit'), href: null };
+  if (end !== null || fault === 'expired' || fault === 'exhausted')
+    return actions.resend === null
+      ? { title, text: reader.t('confirm.noneLeft'), href: null }
+      : { title, text: reader.t(`confirm.resend.${page.type}`), href: '#resend' };
+  return { title, text: reader.t(`confirm.remedy.${fault}`), href: '#code' };
+}
