@@ -79,7 +79,7 @@ export async function acceptPart(
 /**
  * Fast path: a valid part that follows another one within a second is stored without reading first. The read
  * is 11 % of the time and of the CPU of this command.
- * @returns undefined if the part must be stored the other way.
+ * @returns undefined if the slow path must be taken.
  */
 async function storeAtOnce(
   dependencies: AcceptDependencies,
@@ -87,7 +87,7 @@ async function storeAtOnce(
 ): Promise<SubmissionVerdict | undefined> {
   const now = dependencies.recentTime.now();
   if (!now || received.submission.mode === 'hold') return undefined;
-  // Errors of forms are ignored here: the part may have a verdict already.
+  // An error of forms must not hide a verdict that the part may have already: the slow path looks for one.
   const checked = await checkPart(dependencies, received, now).catch(() => undefined);
   if (!checked || 'refused' in checked) return undefined;
   return store(dependencies, received, checked, { now, maxSkewSeconds: 1 });
@@ -211,7 +211,7 @@ async function holdPart(
   return true;
 }
 
-/** A part on which the leader decided before it arrived; it is refused when it does. */
+/** The verdict on a part whose decision arrives before the part; the part is refused when it arrives. */
 const notReceived: StoredVerdict = { digest: null, verdict: 'rolledback', reason: null, transaction: null };
 
 /**

@@ -52,9 +52,9 @@ interface Found {
   value: Extracted;
 }
 
-/** Rows read at once. Small pages read as many too: after a new MAJOR most records are not valid. */
-const smallestStep = 200;
-const countingStep = 2_000;
+/** Rows per query. Small pages read as many too, because after a new MAJOR most records are not valid. */
+const minBatch = 200;
+const countingBatch = 2_000;
 
 /** One page, newest records first, and the cursor of the next one (openapi.yaml, `Extraction`). */
 export async function extractRecords(
@@ -63,9 +63,9 @@ export async function extractRecords(
   { after, limit }: { after?: Position; limit: number },
 ): Promise<{ values: Extracted[]; next?: string }> {
   const found: Found[] = [];
-  for await (const each of walk(dependencies, extraction, after, Math.max(limit + 1, smallestStep))) {
+  for await (const each of findMatches(dependencies, extraction, after, Math.max(limit + 1, minBatch))) {
     found.push(each);
-    // One more than the page shows that there is a next one.
+    // One result more than the page has: there is a next page.
     if (found.length > limit) break;
   }
   const page = found.slice(0, limit);
@@ -84,7 +84,7 @@ export async function extractPage(
 ) {
   const values: Extracted[] = [];
   let totalCount = 0;
-  for await (const { value } of walk(dependencies, extraction, undefined, countingStep)) {
+  for await (const { value } of findMatches(dependencies, extraction, undefined, countingBatch)) {
     if (totalCount >= page * pageSize && values.length < pageSize) values.push(value);
     totalCount += 1;
     if (isGone()) break;
@@ -93,19 +93,19 @@ export async function extractPage(
 }
 
 /** All valid records that match the condition, or all subjects that match the conditions. */
-async function* walk(
+async function* findMatches(
   dependencies: Dependencies,
   extraction: Extraction,
   after: Position | undefined,
-  step: number,
+  size: number,
 ): AsyncGenerator<Found, void> {
-  if (!('condition' in extraction)) return yield* walkSubjects(dependencies, extraction, after, step);
+  if (!('condition' in extraction)) return yield* findSubjects(dependencies, extraction, after, size);
   for (let from = after; ; ) {
-    const batch = await readMatching(dependencies.db, extraction.condition, { after: from, limit: step });
+    const batch = await readMatching(dependencies.db, extraction.condition, { after: from, limit: size });
     for (const valid of await filterValid(dependencies, batch))
       yield { position: positionOf(valid.stored), value: present([valid]) };
     const last = batch.at(-1);
-    if (!last || batch.length < step) return;
+    if (!last || batch.length < size) return;
     from = positionOf(last);
   }
 }
@@ -114,17 +114,17 @@ async function* walk(
  * All subjects that match the conditions, each at the position of its newest valid record that matches the
  * first condition (AND) or any condition (OR).
  */
-async function* walkSubjects(
+async function* findSubjects(
   dependencies: Dependencies,
   { operator, conditions }: Extract<Extraction, { conditions: Condition[] }>,
   after: Position | undefined,
-  step: number,
+  size: number,
 ): AsyncGenerator<Found, void> {
   const { db } = dependencies;
   const leading = operator === 'AND' ? conditions.slice(0, 1) : conditions;
   const keys = [...new Set(conditions.map(({ key }) => key))];
   for (let from = after; ; ) {
-    const batch = await readCandidates(db, leading, { after: from, limit: step });
+    const batch = await readCandidates(db, leading, { after: from, limit: size });
     const subjects = [...new Set(batch.map(({ subject }) => subject))];
     const answers = await filterValid(dependencies, await readAnswersTo(db, subjects, keys));
     const bySubject = Map.groupBy(answers, ({ stored }) => stored.subject);
@@ -140,7 +140,7 @@ async function* walkSubjects(
       yield { position: positionOf(candidate), value: present(matching) };
     }
     const last = batch.at(-1);
-    if (!last || batch.length < step) return;
+    if (!last || batch.length < size) return;
     from = positionOf(last);
   }
 }

@@ -58,9 +58,9 @@ export type SubmitOutcome =
   | { outcome: 'stored'; read: ReadTransaction }
   | { outcome: 'rejected'; read: ReadTransaction; check: Exclude<AnswerCheck, ValidCheck> };
 
-const attempts = 3;
+const maxAttempts = 3;
 
-/** The failure of a request during which others kept changing the transaction. */
+/** The failure of a request while other requests keep changing the transaction. */
 export function transactionBusy() {
   return fail('unavailable', 'The transaction is busy. Try again.', { headers: { 'Retry-After': '1' } });
 }
@@ -77,7 +77,7 @@ export async function submitAnswers(
   const { db, digests, instance } = dependencies;
   const { principal, comment } = submission;
   const answers = withComment(submission.answers, comment);
-  for (let attempt = 0; attempt < attempts; attempt += 1) {
+  for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
     const read = requireAccess(principal, await readTransaction(db, submission.id));
     if (await isRepeated(dependencies, read, answers)) return { outcome: 'stored', read };
     requireOpen(read, instance.baseUrl);
@@ -141,7 +141,7 @@ export async function readActiveVersions(
   return keys.size > 0 ? forms.activeVersions({ keys: [...keys] }) : {};
 }
 
-/** Keys that are not asked because they have a valid answer (openapi.yaml, `existingElementsVisible`). */
+/** Elements that the form hides: they have a valid answer (openapi.yaml, `existingElementsVisible`). */
 async function hiddenKeys(
   db: Queries,
   forms: FormsOperations,
@@ -182,7 +182,7 @@ export async function storeAnswers(
 
 /**
  * Puts submitted answers in force and signs their receipt.
- * @returns false if the transaction does not wait any more or its deadline has passed.
+ * @returns false if the transaction is no longer SUBMITTED or its deadline has passed.
  */
 export async function confirmSubmission(
   db: Queries,

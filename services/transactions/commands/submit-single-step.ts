@@ -24,8 +24,8 @@ interface SingleStep {
 }
 
 /**
- * Creates a transaction and submits its answers, or does nothing. Idempotent; an open transaction of an equal
- * context is answered instead.
+ * Creates a transaction and submits its answers, or does nothing. Idempotent. If an equal context has an open
+ * transaction, the answers are submitted to it.
  * @throws Failure of a creation or a submission, with pointers below `/context` and `/values`.
  */
 export async function submitSingleStep(
@@ -54,7 +54,7 @@ export async function submitSingleStep(
   const transaction = newTransaction(context, layout, principal);
   const source = instance.baseUrl;
   const submitted = await db.withTransaction(async (tx) => {
-    // An open transaction of an equal context is answered; one with the same answers is returned.
+    // An open transaction takes the answers; a reusable one that has the same answers is returned.
     const isUsable = async (claimed: ReadTransaction) => {
       if (stateAt(claimed.transaction, claimed.now) === 'CREATED') return true;
       const { answersDigest: earlier } = claimed.transaction;

@@ -42,7 +42,7 @@ import {
 import { transactionBusy } from './submit-answers.ts';
 
 /**
- * Reads the ConsentContext of a caller. What a plain user may not set is refused before the rest is checked.
+ * Reads the ConsentContext of a caller. Fields that a plain user may not set are refused before other faults.
  * @throws Failure `forbidden`, `layout-conflict`, `not-available`, `invalid`; with a pointer for each fault.
  */
 export function readContext(body: Record<string, unknown>, principal: Principal): ConsentContext {
@@ -109,7 +109,7 @@ export async function createTransaction(
   return read;
 }
 
-/** Of equal requests at once one creates the transaction, and the others find it: the claim is locked. */
+/** Locks the claim, so that one of several concurrent equal requests creates the transaction for all. */
 export async function reuseOrCreate(
   tx: Queries,
   { digest, transaction, source }: { digest: Buffer; transaction: NewTransaction; source: string },
@@ -123,7 +123,7 @@ export async function reuseOrCreate(
   return { ...created, created: true };
 }
 
-/** Open before its deadline, or committed with at least one record and all records VALID. */
+/** Whether a transaction is open, or committed with at least one record and all records VALID. */
 export async function isReusable(
   db: Queries,
   { transaction, now }: ReadTransaction,
@@ -138,7 +138,7 @@ export async function isReusable(
 
 /**
  * Creates a transaction based on a final one, or returns its open child (docs/interface.md, "Children").
- * @param languages of the caller; the child is shown in them instead of in the parent's.
+ * @param languages of the caller, which replace the language of the parent's context; may be empty.
  * @throws Failure `not-found`, `wrong-state`.
  */
 export async function createChild(
@@ -149,7 +149,7 @@ export async function createChild(
   const parent = requireAccess(principal, await readTransaction(db, id), 'result');
   requireUpdatable(parent);
   const child = await db.withTransaction(async (tx) => {
-    // Of several requests at once one creates the child and the others find it.
+    // One of several concurrent requests creates the child; the others find it.
     await lockTransaction(tx, id);
     await closeExpiredChild(tx, id, source);
     const open = await readOpenChild(tx, id);
@@ -163,7 +163,7 @@ export async function createChild(
 
 function childOf(parent: Transaction, principal: Principal, languages: string[]): NewTransaction {
   const { author: _author, language, origin, ...rest } = parent.context;
-  // The form of the child is shown here, even if a peer showed that of the parent.
+  // This instance shows the form of the child, even if a peer showed the parent's.
   const context = { ...rest, origin: origin === 'PEER' ? ('WEBFORM' as const) : origin };
   return {
     id: randomId(),
@@ -175,7 +175,7 @@ function childOf(parent: Transaction, principal: Principal, languages: string[])
 }
 
 /**
- * Cancels an open transaction. Privileged callers may always, the subject only if it is `cancellable`.
+ * Cancels an open transaction. Callers without privileges may only cancel one that is `cancellable`.
  * @throws Failure `not-found`, `forbidden` if not cancellable, `wrong-state` in a final state.
  */
 export async function cancelTransaction(
@@ -187,7 +187,7 @@ export async function cancelTransaction(
   if (!isPrivileged(principal) && !read.transaction.context.cancellable)
     throw fail('forbidden', 'The transaction is not cancellable.');
   const isCancelled = await db.withTransaction(async (tx) => {
-    // Waits for a submit that is being stored: a single statement would not see its parts.
+    // Waits for a submission that is being stored: a single statement would not see the parts of it.
     await lockTransaction(tx, id);
     return cancelLocked(tx, id, baseUrl);
   });

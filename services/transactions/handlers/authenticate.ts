@@ -6,7 +6,7 @@ import type { TransactionTokens } from '../domain/transaction-token.ts';
 /**
  * Authenticates callers of operations that accept transaction tokens. A valid credential beside `t` wins; an
  * invalid Authorization beside a valid `t` is ignored (docs/interface.md, "Credentials").
- * @param onRefused counts failed credentials of an address; may throw `too-many-requests`.
+ * @param onRefused that of the authenticator, which has counted a bad Authorization already.
  */
 export function createSubjectAuthentication(
   authenticator: Authenticator,

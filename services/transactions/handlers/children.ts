@@ -34,7 +34,7 @@ export function childHandlers(dependencies: Dependencies): Handlers {
       if (mode === 'json') {
         const child = await readOpenChild(db, transaction.id);
         if (!child) throw fail('not-found', 'The transaction has no open child.');
-        return sendTransaction(ctx, dependencies, child, { principal: ofChild(principal) });
+        return sendTransaction(ctx, dependencies, child, { principal: withoutToken(principal) });
       }
       requireUpdatable(read);
       const languages = readerLanguages(ctx, transaction.context.language, defaultLanguage);
@@ -56,7 +56,7 @@ export function childHandlers(dependencies: Dependencies): Handlers {
     async createChild(ctx, { params, body, principal, form, mode }: OperationInput<unknown>) {
       const languages = acceptedLanguages(ctx.get('accept-language')).filter((language) => language !== '*');
       const child = await createChild(dependencies, { id: params.txid ?? '', principal, languages });
-      const caller = { principal: ofChild(principal) };
+      const caller = { principal: withoutToken(principal) };
       if (form && mode === 'html' && (await sendEntered(ctx, dependencies, child, principal, body))) return;
       if (form || mode === 'html') return redirectToTransaction(ctx, dependencies, child, caller);
       return sendTransaction(ctx, dependencies, child, caller, child.created ? 201 : 200);
@@ -64,13 +64,13 @@ export function childHandlers(dependencies: Dependencies): Handlers {
   };
 }
 
-/** The token of the parent opens only the parent; without it, a `tx` token is minted for the child. */
-function ofChild(principal: Principal): Principal {
+/** Drops a token of the parent, which does not open the child; `mintLinks` then mints a `tx` token. */
+function withoutToken(principal: Principal): Principal {
   return principal.transaction ? { ...principal, transaction: undefined } : principal;
 }
 
 /**
- * Shows the form of the child with the answers of a post that was too late for the parent; stores nothing.
+ * Sends the form of the child, filled in with a form post that was too late for the parent; stores nothing.
  * @returns false if the post has no answers.
  */
 async function sendEntered(
@@ -83,7 +83,7 @@ async function sendEntered(
   const { transaction, now } = child;
   if (typeof body !== 'object' || body === null || Object.keys(body).length === 0) return false;
   if (stateAt(transaction, now) !== 'CREATED') return false;
-  // The creator of a child may see its form.
+  // A caller who may create a child may read its form.
   const use = { id: transaction.id, use: 'tx', epoch: transaction.tokenEpoch } as const;
   const reader = principal.transaction ? { ...principal, transaction: use } : principal;
   const input = { params: { txid: transaction.id }, principal: reader, mode: 'html' } as const;

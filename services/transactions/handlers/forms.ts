@@ -61,7 +61,7 @@ export function formHandlers(dependencies: Dependencies): Handlers {
     /** Answers as JSON or as a form post. */
     async submitAnswers(ctx, input: Input) {
       const { answers, comment } = splitComment(input.body);
-      // The error page of a late form post keeps what was entered.
+      // The error page of a form post past the deadline keeps the entered answers.
       if (input.form) ctx.state.enteredForm = input.body;
       const outcome = await submitAnswers(dependencies, {
         id: input.params.txid ?? '',
@@ -97,7 +97,7 @@ export function formHandlers(dependencies: Dependencies): Handlers {
   };
 }
 
-/** Shows the form again with its answers to a browser, and reports the faults to a client. */
+/** Sends the form with the entered answers to a browser, and a problem with the faults to other clients. */
 async function reject(
   ctx: Context,
   dependencies: Dependencies,
@@ -118,7 +118,7 @@ async function reject(
 }
 
 /**
- * Fast path: a form that was described before is rendered in one call of forms, if its description is still
+ * Fast path: a form that was described before is rendered in one call to forms, if its description is still
  * the same (ADR 12). Children with elements of peers and forms without elements are described first.
  */
 async function sendForm(
@@ -142,19 +142,19 @@ async function sendForm(
   return sendTransactionPage(ctx, dependencies, read, model);
 }
 
-/** A transaction that the caller may answer, and its form. */
+/** A transaction that the caller may read, and its form. */
 interface OpenedForm {
   read: ReadTransaction;
   languages: string[];
   describe(): Promise<FilledForm>;
-  /** The form as it was described last; undefined if it never was. */
+  /** The form by its last known description, which may be outdated; undefined if there is none. */
   known(): FilledForm | undefined;
 }
 
 /**
  * Reads a transaction with the subject's earlier answers.
  * @param isShown whether to show an element although the layout hides elements with a valid answer.
- * @throws Failure `not-found`; `withdrawn` when described.
+ * @throws Failure of `requireAccess`; `describe` throws `withdrawn`.
  */
 export async function openForm(
   ctx: Context,

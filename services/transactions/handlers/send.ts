@@ -80,7 +80,7 @@ export function readerLanguages(ctx: Context, language: string | undefined, fall
   return [...(language ? [language] : []), ...acceptedLanguages(ctx.get('accept-language')), fallback];
 }
 
-/** The first theme that exists; unknown ones are ignored. */
+/** The first theme that exists; other keys are ignored. */
 export async function findTheme(
   forms: Pick<FormsOperations, 'theme'>,
   keys: (string | undefined)[],

@@ -111,7 +111,7 @@ export function transactionHandlers(dependencies: Dependencies): Handlers {
   };
 }
 
-/** Transactions of a list have no tokens; reading one mints its token. */
+/** Transactions in a list have no links with tokens; `getTransaction` mints them. */
 async function presentAll(
   { db, instance }: Dependencies,
   reads: readonly ReadTransaction[],
@@ -124,7 +124,7 @@ async function presentAll(
   return reads.map((read) => presentTransaction(read, principal, instance.baseUrl, parts));
 }
 
-/** Sends the page of a transaction past CREATED: in the language of its receipt, else of the reader. */
+/** Sends the page of a transaction that is not CREATED: in the language of its receipt, else the reader's. */
 async function sendFinalPage(
   ctx: Context,
   dependencies: Dependencies,
