@@ -62,7 +62,7 @@ export async function createBaselineSteps({ db, forms }: { db: Queries; forms: B
         id,
         version: read?.transaction.version ?? 0,
         answersDigest: randomBytes(32),
-        committedAt: read?.now ?? new Date(),
+        submittedAt: read?.now ?? new Date(),
         object: '',
         origin: defaults.origin,
         author: 'bench',

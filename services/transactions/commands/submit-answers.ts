@@ -99,10 +99,10 @@ async function isRepeated(
   const state = stateAt(transaction, now);
   const digest = transaction.answersDigest;
   if ((state !== 'COMMITTED' && state !== 'SUBMITTED') || digest === null) return false;
-  if (digests.isOf(digest, answers)) return true;
+  if (digests.matches(digest, answers)) return true;
   const body = await readReceiptBody(db, transaction.id);
   const notices = body === undefined ? [] : noticesOn(JSON.parse(body) as Receipt);
-  return notices.length > 0 && digests.isOf(digest, answers, notices);
+  return notices.length > 0 && digests.matches(digest, answers, notices);
 }
 
 /** Identifiers of the notices among checked answers. */

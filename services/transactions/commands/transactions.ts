@@ -4,7 +4,7 @@ import type { Database, Queries } from '#lib/db/database.ts';
 import { fail } from '#lib/errors/fail.ts';
 import { randomId } from '#lib/ids/random-ids.ts';
 import {
-  actorName,
+  authorOf,
   noSuchTransaction,
   requireAccess,
   requireOpen,
@@ -169,7 +169,7 @@ function childOf(parent: Transaction, principal: Principal, languages: string[])
     id: randomId(),
     context: { ...context, ...(languages.length === 0 && language ? { language } : {}) },
     layout: parent.layout,
-    author: actorName(principal, { ...parent, context }),
+    author: authorOf(principal, { ...parent, context }),
     parent: parent.id,
   };
 }

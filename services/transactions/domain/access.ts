@@ -3,7 +3,7 @@ import { isPrivileged, type Principal } from '#lib/contracts/principal.ts';
 import { fail } from '#lib/errors/fail.ts';
 import { isFinal, type ReadTransaction, recordsExpiry, stateAt, type Transaction } from './transaction.ts';
 
-/** The same for unknown and for other people's transactions. */
+/** The failure for an unknown transaction and for one of another subject, so that they look the same. */
 export function noSuchTransaction() {
   return fail('not-found', 'Transaction not found.');
 }
@@ -37,22 +37,22 @@ export function requireAccess<Read extends ReadTransaction>(
   return read;
 }
 
-/** Until when links open the receipt of a transaction; undefined before it is committed. */
+/** The time until which links open the receipt of a transaction; undefined unless it is committed. */
 export function receiptExpiry(transaction: Transaction): Date | undefined {
   return transaction.state === 'COMMITTED' ? recordsExpiry(transaction, transaction.changedAt) : undefined;
 }
 
 /**
- * The author of answers: the one that the context names, else the subject for a transaction token, else the
- * caller.
+ * The author of answers: the author that the context names; else the subject, if the caller has a transaction
+ * token; else the caller.
  */
-export function actorName(principal: Principal, transaction: Transaction): string {
+export function authorOf(principal: Principal, transaction: Transaction): string {
   return transaction.context.author ?? (principal.transaction ? transaction.subject : principal.name);
 }
 
 /**
- * @throws Failure `expired` (or `pastDeadline`) past the deadline, `wrong-state` past CREATED
- * (docs/interface.md, "Errors").
+ * Requires the state CREATED (docs/interface.md, "Errors").
+ * @throws Failure `pastDeadline` in the state TIMEOUT, `wrong-state` in the others.
  */
 export function requireOpen(
   { transaction, now }: ReadTransaction,

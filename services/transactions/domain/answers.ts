@@ -9,7 +9,7 @@ import { normaliseText } from './values.ts';
 const maxCommentLength = 4_000;
 
 /**
- * Reads an answers map (openapi.yaml, `Answers`): separates `comment`, and makes single texts lists.
+ * Reads an answers map (openapi.yaml, `Answers`): separates `comment`, and turns single texts into lists.
  * @throws Failure `invalid-answer` if the comment is too long or not one text.
  */
 export function splitComment(body: Record<string, unknown>): {
@@ -56,7 +56,7 @@ export type AnswersDigests = ReturnType<typeof createAnswersDigests>;
 
 /**
  * Digests by which equal submissions are recognised (docs/interface.md, "Answers").
- * @param secrets of transaction tokens, for deriving keys; the first makes digests, all are tried.
+ * @param secrets of transaction tokens; keys are derived from them. New digests use the first key.
  */
 export function createAnswersDigests(secrets: readonly Uint8Array[]) {
   const [key, ...former] = secrets.map((secret) =>
@@ -74,11 +74,11 @@ export function createAnswersDigests(secrets: readonly Uint8Array[]) {
      */
     of(answers: Answers, sealed: boolean, notices?: readonly string[]): Buffer {
       const normalised = normaliseAnswers(answers, notices);
-      // Without a key, a yes or no could be found by trying both.
+      // A digest without a key would reveal an answer to anyone who hashes all possible answers.
       return sealed ? keyed(key, normalised) : sha256Canonical(normalised);
     },
     /** Whether `digest` belongs to these answers, keyed or not. */
-    isOf(digest: Buffer, answers: Answers, notices?: readonly string[]): boolean {
+    matches(digest: Buffer, answers: Answers, notices?: readonly string[]): boolean {
       const normalised = normaliseAnswers(answers, notices);
       return (
         digest.equals(sha256Canonical(normalised)) ||

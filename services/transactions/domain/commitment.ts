@@ -1,7 +1,7 @@
 import type { AnswerCheck } from '#lib/contracts/forms.ts';
 import type { Principal } from '#lib/contracts/principal.ts';
 import { newUuid } from '#lib/ids/random-ids.ts';
-import { actorName } from './access.ts';
+import { authorOf } from './access.ts';
 import { composeParts, deliveryDeadline, type NewPart } from './part.ts';
 import { composeReceipt, type SignedReceipt } from './receipt.ts';
 import { expiringAt } from './records.ts';
@@ -27,7 +27,7 @@ export interface Commitment {
   /** The version that was read; the write fails if it has changed. */
   version: number;
   answersDigest: Buffer;
-  committedAt: Date;
+  submittedAt: Date;
   object: string;
   origin: string;
   author: string;
@@ -63,7 +63,7 @@ export function composeCommitment(
   { instance, tokens, expiryNoticeMs }: CommitmentSettings,
 ): { commitment: Omit<Commitment, 'receipt'>; body: string } {
   const { context } = transaction;
-  const author = actorName(principal, transaction);
+  const author = authorOf(principal, transaction);
   const expiresAt = recordsExpiry(transaction, now);
   const parts = composeParts(check.parts, {
     mode: waitsForPeers(transaction, check) ? 'hold' : 'commit',
@@ -86,7 +86,7 @@ export function composeCommitment(
     id: transaction.id,
     version: transaction.version,
     answersDigest,
-    committedAt: now,
+    submittedAt: now,
     object: context.object ?? '',
     origin: context.origin,
     author,

@@ -95,8 +95,8 @@ export function parseContext(body: Record<string, unknown>): ContextResult {
   if (!fields.has('layout') && !fields.has('layoutData'))
     fault('/layout', 'layout-conflict', 'one of layout and layoutData must be set');
   if (faults.length > 0) return { faults, unavailable: false };
-  const missing = unavailableFeatures(context as unknown as ConsentContext, fields);
-  if (missing.length > 0) return { faults: missing, unavailable: true };
+  const unavailable = unavailableFeatures(context as unknown as ConsentContext, fields);
+  if (unavailable.length > 0) return { faults: unavailable, unavailable: true };
   return { context: context as unknown as ConsentContext };
 }
 
@@ -110,9 +110,9 @@ const oneOf =
       : invalid(pointer, `${what} must be one of ${allowed.join(', ')}`);
 
 const duration =
-  (most: string): Reader =>
+  (max: string): Reader =>
   ({ value, pointer }) => {
-    const read = readDuration(String(value), most);
+    const read = readDuration(String(value), max);
     return 'fault' in read ? invalid(pointer, read.fault) : read.text;
   };
 
@@ -172,7 +172,7 @@ function unavailableFeatures(context: ConsentContext, fields: Map<ContextField, 
 /**
  * The digest by which two contexts are equal (docs/interface.md, "Duplicate creation"): SHA-256 over the
  * canonical JSON (RFC 8785) of the context with its layout resolved and the ACTIVE MAJOR of each element.
- * Author, sendInvitation and the form of the layout (`elements` or `blocs`) do not count.
+ * Author, sendInvitation and the notation of the layout (`elements` or `blocs`) do not count.
  */
 export function contextDigest(context: ConsentContext, layout: PinnedLayout, active: ActiveVersions): Buffer {
   const { author, sendInvitation, layout: _saved, layoutData, ...counted } = context;

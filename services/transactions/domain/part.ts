@@ -6,7 +6,7 @@ import { shownTexts } from './receipt.ts';
 /** An owner's verdict on its part. `expired`: the part or the leader's decision was not delivered. */
 export type OwnerVerdict = EventData['io.accord.submission.answered.v1'];
 
-/** States of a part at its owner (docs/federation.md, "Answers at the leader"). */
+/** States of a part at the leader (docs/federation.md, "Answers at the leader"). */
 export type PartState = 'SENDING' | 'HELD' | 'ACCEPTED' | 'REFUSED' | 'DROPPED';
 type VerdictState = Exclude<PartState, 'SENDING'>;
 
@@ -31,7 +31,7 @@ export interface ShownPart {
   elements: ShownTexts[];
 }
 
-/** The part of a transaction that a peer owns. */
+/** A part as the leader stores it. */
 export interface Part {
   sid: string;
   /** The peer's base URL. */
@@ -70,7 +70,7 @@ export function composeParts(
   }));
 }
 
-/** The state that each verdict leads to; verdicts that are absent for a state change nothing. */
+/** The next state by state and verdict; a verdict that a state does not list changes nothing. */
 const moves: Readonly<Record<PartState, Partial<Record<OwnerVerdict['verdict'], VerdictState>>>> = {
   SENDING: {
     committed: 'ACCEPTED',
@@ -87,18 +87,18 @@ const moves: Readonly<Record<PartState, Partial<Record<OwnerVerdict['verdict'], 
 };
 
 /**
- * The state of a part after its owner's verdict. With mode `hold`, `committed` only makes it HELD: it waits
- * for the other parts. A DROPPED one becomes ACCEPTED, because its answers are in force at the owner.
+ * The state of a part after its owner's verdict. With mode `hold`, `committed` makes a SENDING part HELD: it
+ * waits for the other parts. It makes a DROPPED part ACCEPTED, because the answers are in force at the owner.
  * @returns undefined if nothing changes.
  */
 export function applyVerdict(
   { state, mode }: Pick<Part, 'state' | 'mode'>,
   { verdict, reason }: Pick<OwnerVerdict, 'verdict' | 'reason'>,
 ): Move | undefined {
-  const isHold = mode === 'hold' && verdict === 'committed';
-  const early = isHold && state === 'SENDING';
-  const late = isHold && state === 'DROPPED';
-  const next = early ? 'HELD' : late ? 'ACCEPTED' : moves[state][verdict];
+  const isCommittedHold = mode === 'hold' && verdict === 'committed';
+  const beforeDecision = isCommittedHold && state === 'SENDING';
+  const afterDrop = isCommittedHold && state === 'DROPPED';
+  const next = beforeDecision ? 'HELD' : afterDrop ? 'ACCEPTED' : moves[state][verdict];
   if (!next) return undefined;
   if (next === 'DROPPED') return { state: next, reason: 'expired' };
   return { state: next, reason: next === 'REFUSED' ? (reason ?? 'decided') : null };
@@ -117,7 +117,7 @@ export function movesAfterCommit(
 const hourMs = 3_600_000;
 /** How long delivery of a part is attempted (docs/federation.md, "Answers at the leader"). */
 const hours: Readonly<Record<ConsentContext['peerCommit'], number>> = { independent: 30 * 24, together: 24 };
-/** For a wrong clock of the owner and for a lost answer to the last attempt. */
+/** Allows for a clock error of the owner, and for a lost response to the last attempt. */
 const graceMs = hourMs;
 
 /** The deadline for delivery of parts; under `together` also the deadline for all owners to hold them. */

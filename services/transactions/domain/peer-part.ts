@@ -42,7 +42,7 @@ function hasDigest({ info, elements }: SealedContent, digest: string): boolean {
 }
 
 /**
- * The transaction for a part that a peer sent, by the same rules as a context.
+ * Composes the transaction of a part that a peer sent; its values must follow the rules of a context.
  * @param asked keys of our elements. @returns undefined if a value is not valid.
  */
 export function peerTransaction(
@@ -89,10 +89,10 @@ const defaultLayout: Omit<PinnedLayout, 'info' | 'elements'> = {
 };
 
 /** @returns undefined for a text that cannot be stored, is empty or too long. */
-function readText(text: string, most: number, prefix = ''): string | undefined {
-  const own = parseText({ value: text, pointer: '' }, most);
+function readText(text: string, max: number, prefix = ''): string | undefined {
+  const own = parseText({ value: text, pointer: '' }, max);
   if (isFault(own)) return undefined;
-  const prefixed = parseText({ value: `${prefix}${own}`, pointer: '' }, most);
+  const prefixed = parseText({ value: `${prefix}${own}`, pointer: '' }, max);
   if (isFault(prefixed) || !isStorable(prefixed)) return undefined;
   // A combining mark at the start would merge with the last letter of the prefix.
   return prefixed.startsWith(prefix.trimStart()) ? prefixed : undefined;
@@ -100,14 +100,14 @@ function readText(text: string, most: number, prefix = ''): string | undefined {
 
 export type RecentDatabaseTime = ReturnType<typeof createRecentDatabaseTime>;
 
-/** The database's time, estimated from one read a moment ago; the statement that uses it must verify it. */
+/** Estimates the database's time from a recent reading. A statement that uses the estimate must verify it. */
 export function createRecentDatabaseTime() {
   let read: { now: Date; at: number } | undefined;
   return {
     set(now: Date): void {
       read = { now, at: performance.now() };
     },
-    /** Undefined if the last read was over a second ago. */
+    /** Undefined if the last reading is older than 1 s. */
     now(): Date | undefined {
       const sinceMs = read ? performance.now() - read.at : Number.POSITIVE_INFINITY;
       return read && sinceMs < 1_000 ? new Date(read.now.getTime() + sinceMs) : undefined;

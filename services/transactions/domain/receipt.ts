@@ -34,7 +34,7 @@ interface ReceiptFacts {
   updateUrl: string | undefined;
 }
 
-/** Members without a value are left out. */
+/** Composes the body of a receipt; members without a value are left out. */
 export function composeReceipt(facts: ReceiptFacts): Receipt {
   const { transaction, check, instance, peers } = facts;
   const { context } = transaction;
@@ -90,7 +90,7 @@ export function completeReceipt(
 }
 
 function composeItem({ identifier, content }: Item, type: string, options: readonly string[] | null = null) {
-  return { identifier, type, lang: content.lang, ...textsShown(content), options: options ?? [] };
+  return { identifier, type, lang: content.lang, ...digestTexts(content), options: options ?? [] };
 }
 
 /** Identifiers of the notices on a receipt, including those of peers. */
@@ -106,14 +106,14 @@ interface Item {
 
 /** The texts of an item as the receipt records them. */
 export function shownTexts({ identifier, content }: Item): ShownTexts {
-  return { identifier, lang: content.lang, ...textsShown(content) };
+  return { identifier, lang: content.lang, ...digestTexts(content) };
 }
 
 /** Cached by content object: the content of an activated version never changes. */
 const digested = new WeakMap<object, { texts: Record<string, unknown>; sha256: string }>();
 
 /** The texts without `lang`, and their digest (docs/interface.md, "Receipts"). */
-function textsShown(content: { lang: string }): { texts: Record<string, unknown>; sha256: string } {
+function digestTexts(content: { lang: string }): { texts: Record<string, unknown>; sha256: string } {
   const known = digested.get(content);
   if (known) return known;
   const { lang: _lang, ...texts } = content;
@@ -122,7 +122,7 @@ function textsShown(content: { lang: string }): { texts: Record<string, unknown>
   return shown;
 }
 
-/** `body` is the exact text that was signed; `jws` has it too. */
+/** `body` is the exact text that was signed; `jws` contains it too. */
 export interface SignedReceipt {
   body: string;
   jws: string;

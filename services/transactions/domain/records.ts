@@ -82,13 +82,13 @@ export function previousAnswer(
   const record = valid.find(({ key }) => key === element.entry.key);
   if (!record) return null;
   const { answers } = element;
-  const words =
+  const texts =
     record.positions && answers
       ? record.positions.flatMap((position) => answers[position] ?? [])
       : record.value;
   return {
     identifier: `element/${record.type}/${record.key}/${record.serial}`,
-    answers: words,
+    answers: texts,
     created: record.committedAt.toISOString(),
   };
 }

@@ -67,7 +67,7 @@ export function createTransactionTokens({
       verified.set(token, { id, use, epoch, exp });
       return token;
     },
-    /** @returns undefined for anything but our tokens, and for an expired `receipt` token. */
+    /** @returns undefined for an expired `receipt` token and for all that is no token of this instance. */
     async verify(token: string): Promise<TokenClaims | undefined> {
       const remembered = verified.get(token);
       const claims = remembered ?? (await readToken(token, keys, baseUrl).catch(() => undefined));
@@ -114,9 +114,9 @@ function keyId(secret: Uint8Array): string {
 }
 
 /**
- * Mints the token of a representation, Location, redirect or form action; each gets a new one. It expires a
- * day after the deadline of an open transaction, so that its expired page can offer a restart; a day from now
- * in a final state; with the receipt if it is for the receipt only (docs/interface.md, "Credentials").
+ * Mints a new token for a representation, Location, redirect or form action. It expires a day after the
+ * deadline of an open transaction, so that the page past the deadline can offer a restart; in a final state,
+ * a day from now. A `receipt` token expires with the receipt (docs/interface.md, "Credentials").
  */
 function mintToken(
   tokens: TransactionTokens,

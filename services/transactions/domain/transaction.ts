@@ -97,12 +97,12 @@ export function createdTransaction(created: NewTransaction, now: Date): Transact
   };
 }
 
-/** True if no trigger leaves the state. */
+/** Whether no trigger changes the state. */
 export function isFinal(state: State): boolean {
   return Object.keys(transitions[state]).length === 0;
 }
 
-/** The states that a trigger leaves. */
+/** The states that a trigger changes. */
 export function statesBefore(trigger: Trigger): State[] {
   return states.filter((state) => transitions[state][trigger] !== undefined);
 }
@@ -120,14 +120,14 @@ export function stateAt(
   return afterDeadline.find(([open]) => open === state)?.[1] ?? state;
 }
 
-/** When records of a transaction expire that was committed at `committedAt`. */
+/** When the records of a transaction expire, if it is committed at `committedAt`. */
 export function recordsExpiry({ context }: Pick<Transaction, 'context'>, committedAt: Date): Date {
   return addDuration(committedAt, context.validity);
 }
 
 /**
- * Whether a form leaves out elements that have a valid answer. The form of a child never does: it is there to
- * change and withdraw answers (GDPR, article 7(3)).
+ * Whether a form leaves out elements that have a valid answer. The form of a child shows all elements: it
+ * lets the subject change and withdraw answers (GDPR, article 7(3)).
  */
 export function hidesAnswered({ layout, parent }: Pick<Transaction, 'layout' | 'parent'>): boolean {
   return !layout.existingElementsVisible && parent === null;

@@ -15,10 +15,10 @@ export function invalid(pointer: string, detail: string): Fault {
   return { pointer, code: 'invalid', detail };
 }
 
-/** A text in NFC, trimmed, of 1 to `most` characters (code points). */
-export function parseText({ value, pointer }: Given, most: number): string | Fault {
-  const text = readBoundedText(String(value), most);
-  return text || invalid(pointer, `must be a text of 1 to ${most.toLocaleString('en')} characters`);
+/** A text in NFC, trimmed, of 1 to `max` characters (code points). */
+export function parseText({ value, pointer }: Given, max: number): string | Fault {
+  const text = readBoundedText(String(value), max);
+  return text || invalid(pointer, `must be a text of 1 to ${max.toLocaleString('en')} characters`);
 }
 
 /** Normalises an identifier such as a subject, before it is compared exactly. */
@@ -35,13 +35,13 @@ export function parseLanguage({ value, pointer }: Given): string | Fault {
 /** An http(s) URL without credentials. Pages link and redirect to it, so `javascript:` is refused. */
 export function parseHttpUrl({ value, pointer }: Given): string | Fault {
   const url = URL.parse(String(value));
-  const fine =
+  const isAllowed =
     url &&
     /^https?:$/.test(url.protocol) &&
     url.username === '' &&
     url.password === '' &&
     url.href.length <= 2048;
-  return fine ? url.href : invalid(pointer, 'must be an http or https URL without credentials');
+  return isAllowed ? url.href : invalid(pointer, 'must be an http or https URL without credentials');
 }
 
 /** A web origin as the WHATWG URL parser serialises it. */
@@ -61,37 +61,37 @@ export type DurationResult = { text: string } | { fault: string };
 
 /**
  * Parses an ISO 8601 duration. Other spellings of ISO 8601-2 (`+P1D`, `p1d`, `PT0,5S`) become canonical.
- * @param most the longest allowed, ISO 8601.
+ * @param max the longest allowed, ISO 8601.
  */
-export function readDuration(text: string, most: string): DurationResult {
-  return text.length > maxLength ? { fault: noDuration } : read(`${most} ${text}`);
+export function readDuration(text: string, max: string): DurationResult {
+  return text.length > maxLength ? { fault: notADuration } : read(`${max} ${text}`);
 }
 
 /** Twice the length of the longest duration with a unit of each kind and nanoseconds. */
 const maxLength = 100;
-const noDuration = 'must be an ISO 8601 duration such as P6M or PT1H';
+const notADuration = 'must be an ISO 8601 duration such as P6M or PT1H';
 
 const read = rememberByText((limited): DurationResult => {
   const space = limited.indexOf(' ');
-  const [most, text] = [limited.slice(0, space), limited.slice(space + 1)];
+  const [max, text] = [limited.slice(0, space), limited.slice(space + 1)];
   let duration: Temporal.Duration;
   try {
     duration = Temporal.Duration.from(text);
   } catch {
-    return { fault: noDuration };
+    return { fault: notADuration };
   }
   if (duration.sign <= 0) return { fault: 'must be longer than zero' };
-  if (isLonger(duration, Temporal.Duration.from(most))) return { fault: `must be at most ${most}` };
+  if (isLonger(duration, Temporal.Duration.from(max))) return { fault: `must be at most ${max}` };
   return { text: duration.toString() };
 });
 
-function isLonger(duration: Temporal.Duration, most: Temporal.Duration): boolean {
+function isLonger(duration: Temporal.Duration, max: Temporal.Duration): boolean {
   // A fixed date, so that months and days compare the same on every day.
   const relativeTo = Temporal.PlainDate.from('2001-01-01');
   try {
-    return Temporal.Duration.compare(duration, most, { relativeTo }) > 0;
+    return Temporal.Duration.compare(duration, max, { relativeTo }) > 0;
   } catch {
-    // It ends after the last day that Temporal can represent.
+    // The duration ends after the last day that Temporal can represent.
     return true;
   }
 }

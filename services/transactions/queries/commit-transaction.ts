@@ -21,7 +21,7 @@ export async function commitTransaction(
     WITH t AS (
       UPDATE transactions
          SET state = 'COMMITTED', version = version + 1, answers_digest = ${commitment.answersDigest},
-             changed_at = ${commitment.committedAt}, notice_at = ${commitment.noticeAt}
+             changed_at = ${commitment.submittedAt}, notice_at = ${commitment.noticeAt}
        ${whereUnchanged(commitment)}
       RETURNING *
     ), ${storeCommittedAnswers(commitment, source)}, ${storeParts(commitment.parts, source)}claim AS (
@@ -33,7 +33,7 @@ export async function commitTransaction(
 
 /** Common table expressions that commit the answers of the transaction in `t`: records and receipt. */
 export function storeCommittedAnswers(commitment: Commitment, source: string): Statement {
-  const { committedAt, receipt } = commitment;
+  const { submittedAt: committedAt, receipt } = commitment;
   return sql`${givenRecords(commitment)},
     superseded AS (${supersededEvents(sql`${commitment.object}`, committedAt, source)}
     ), ${storeRecords(commitment, sql`'COMMITTED'`, sql`${committedAt}::timestamptz`)}, receipt AS (
@@ -63,7 +63,7 @@ export async function submitTransaction(
     WITH t AS (
       UPDATE transactions
          SET state = 'SUBMITTED', version = version + 1, answers_digest = ${commitment.answersDigest},
-             changed_at = ${commitment.committedAt}, expires_at = ${commitment.deadline}
+             changed_at = ${commitment.submittedAt}, expires_at = ${commitment.deadline}
        ${whereUnchanged(commitment)}
       RETURNING *
     ), ${givenRecords(commitment)}, ${storeRecords(commitment, sql`'PENDING'`, sql`NULL`)}, draft AS (
@@ -95,7 +95,7 @@ function storeRecords(
                            positions, state, origin, author, comment, created_at, committed_at, expires_at)
       SELECT g.id, t.id, t.subject, ${commitment.object}, g.key, g.type, g.serial, ${commitment.infoKey},
              ${commitment.infoSerial}, g.value, g.positions, ${state}, ${commitment.origin},
-             ${commitment.author}, ${commitment.comment}::text, ${commitment.committedAt}, ${committedAt},
+             ${commitment.author}, ${commitment.comment}::text, ${commitment.submittedAt}, ${committedAt},
              g."expiresAt"
         FROM given AS g CROSS JOIN t
     )`;

@@ -94,7 +94,7 @@ export async function commitPeerPart(
       SELECT ${id}, ${subject}, 'COMMITTED', ${commitment.version + 1}::int,
              ${JSON.stringify(context)}::jsonb, ${JSON.stringify(layout)}::jsonb, ${author}, ${leader}::jsonb,
              ${commitment.answersDigest}::bytea, ${createdAt}::timestamptz,
-             ${commitment.committedAt}::timestamptz, ${expiresAt}::timestamptz,
+             ${commitment.submittedAt}::timestamptz, ${expiresAt}::timestamptz,
              ${commitment.noticeAt}::timestamptz
         FROM verdict
       RETURNING *
