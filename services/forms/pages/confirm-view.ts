@@ -5,10 +5,11 @@ import type { Reader } from './reader.ts';
 export function confirmView(page: ConfirmPage, reader: Reader) {
   const { type, code, isResent, actions } = page;
   const end = endOf(page);
+  const isOver = end !== null && actions.resend === null;
   const fault = faultView(page, end, reader);
   const isFieldFaulty = end === null && (page.fault === 'malformed' || page.fault === 'wrong');
   return {
-    title: reader.t('confirm.title'),
+    title: reader.t(isOver ? 'confirm.over.title' : 'confirm.title'),
     fault,
     resent: isResent ? reader.t(`confirm.resent.${type}`) : null,
     /** The sentence about the destination, before and after the address; null if the page shows the code. */
@@ -30,11 +31,9 @@ export function confirmView(page: ConfirmPage, reader: Reader) {
     over: end === null ? [] : overTexts(page, end, reader),
     resend: {
       title: reader.t(`confirm.missing.${type}`),
-      texts: resendTexts(page, reader),
+      texts: isOver ? [] : resendTexts(page, end, reader),
       button: reader.t(`confirm.resend.${type}`),
     },
-    /** Whether requesting another code is the only way forward. */
-    isResendPrimary: end !== null && actions.resend !== null,
   };
 }
 
@@ -61,13 +60,15 @@ function overTexts(page: ConfirmPage, end: 'expired' | 'exhausted', reader: Read
   ];
 }
 
-function resendTexts({ type, codesLeft, resendIn, actions }: ConfirmPage, reader: Reader): string[] {
-  if (actions.resend === null) return [reader.t('confirm.noneLeft')];
+/** Advice for a code that has not arrived, and when or how often another one can be requested. */
+function resendTexts(page: ConfirmPage, end: 'expired' | 'exhausted' | null, reader: Reader): string[] {
+  const { type, codesLeft, resendIn, actions } = page;
+  const waits = resendIn > 0 ? reader.t('confirm.wait', { seconds: resendIn }) : null;
   return [
-    ...(type === 'FORM_CODE' ? [] : [reader.t(`confirm.advice.${type}`)]),
-    resendIn > 0
-      ? reader.t('confirm.wait', { seconds: resendIn })
-      : reader.t('confirm.codesLeft', { count: codesLeft }),
+    ...(type === 'FORM_CODE' || end !== null ? [] : [reader.t(`confirm.advice.${type}`)]),
+    actions.resend === null
+      ? reader.t('confirm.noneLeft')
+      : (waits ?? reader.t('confirm.codesLeft', { count: codesLeft })),
   ];
 }
 
