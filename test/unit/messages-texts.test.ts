@@ -134,15 +134,20 @@ describe('a mail from a model', () => {
     ]);
   });
 
-  it.each(['Enter the code.', 'Enter {Code} or { code }.'])(
-    'shows the code although it only says %s',
-    (body) => {
-      const { text, html } = ofModel({ body });
-      expect(text).toContain('042519');
-      expect(text).toContain('The code is valid for 10 minutes.');
-      expect(parsePage(html ?? '').text()).toContain('042519');
-    },
-  );
+  it.each([
+    'Enter the code.',
+    'Enter {Code} or { code }.',
+    'Enter {co<b>de}</b>.',
+    '<a href="https://riverside.example/?{code}">Enter</a> the code.',
+  ])('shows the code although it only says %s', (body) => {
+    const { text, html } = ofModel(
+      { body, subject: 'Code {code}', title: 'Hello' },
+      { link: `${link}042519` },
+    );
+    expect(text).toMatch(/^042519$/m);
+    expect(text).toContain('The code is valid for 10 minutes.');
+    expect(parsePage(html ?? '').text()).toContain('042519');
+  });
 
   it('has a button with the built-in label if the model has none', () => {
     const { text } = renderer.renderMessage(sampleMessage('notification', 'en'), {

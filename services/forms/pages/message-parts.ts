@@ -99,21 +99,26 @@ export function modelParts(
   const { kind, code, link } = content;
   const attributes = ownAttributes(language, reader);
   const dir = reader.in(language).dir ?? reader.dir;
-  const { line, rich: fill } = createPlaceholders(content, organisationOf(content), { dir });
-  const has = (name: string) =>
-    [mail.title, mail.body, mail.signature, mail.footer].some((text) => text?.includes(name));
+  const { line, rich: fill, filled } = createPlaceholders(content, organisationOf(content), { dir });
+  const title = line(mail.title || mail.subject);
+  const body = fill(rich(mail.body, 2));
+  const signature = fill(rich(mail.signature, 2));
+  const footer = fill(rich(mail.footer, 2));
+  // Before the subject: a code that only the subject has is not in the mail.
+  const saysCode = filled.has('code');
+  const saysMinutes = filled.has('minutes');
   return {
     subject: inlineText(line(mail.subject), maxTitle),
-    title: line(mail.title || mail.subject),
-    body: fill(rich(mail.body, 2)),
-    code: code && !has('{code}') ? code : null,
+    title,
+    body,
+    code: saysCode ? null : code,
     note:
-      code && !has('{minutes}')
+      code && !saysMinutes
         ? life(content, reader).map((text) => element('p', [{ text }], attributes as Record<string, string>))
         : [],
     button: link ? buttonOf(link, mail, () => reader.t(`message.${kind}.button`), attributes) : null,
-    signature: fill(rich(mail.signature, 2)),
-    footer: fill(rich(mail.footer, 2)),
+    signature,
+    footer,
   };
 
   function buttonOf(url: string, { buttonLabel }: MailModel, builtIn: () => string, own: LanguageAttributes) {

@@ -13,6 +13,8 @@ export interface Placeholders {
   line(text: string): string;
   /** Fills in rich text, and reduces its links to those that a mail may have. */
   rich(nodes: readonly RichNode[]): RichNode[];
+  /** The placeholders that were filled in so far. */
+  filled: ReadonlySet<Name>;
 }
 
 /** @param organisation safe to show ({@link inlineText}). */
@@ -28,11 +30,17 @@ export function createPlaceholders(
     organisation: dir === 'rtl' ? `\u2068${organisation}\u2069` : organisation,
   };
 
+  const filled = new Set<Name>();
+  const fillIn = (name: Name) => {
+    filled.add(name);
+    return values[name];
+  };
+
   function fillText(text: string): RichNode[] {
     // The odd members are the captured names.
     return text.split(placeholder).flatMap((part, index): RichNode[] => {
       const name = index % 2 === 1 ? (part as Name) : null;
-      const value = name ? values[name] : part;
+      const value = name ? fillIn(name) : part;
       if (value === '') return [];
       // An address has no isolating characters around it, because mail clients would make them part of it.
       return [name === 'link' ? tagged('span', { dir: 'ltr' }, [{ text: value }]) : { text: value }];
@@ -62,9 +70,10 @@ export function createPlaceholders(
     line: (text) =>
       text
         .split(placeholder)
-        .map((part, index) => (index % 2 === 1 ? values[part as Name] : part))
+        .map((part, index) => (index % 2 === 1 ? fillIn(part as Name) : part))
         .join(''),
     rich: (nodes) => nodes.flatMap(fill),
+    filled,
   };
 }
 
