@@ -5,7 +5,7 @@ import { randomId } from '#lib/ids/random-ids.ts';
 import { commitTransaction } from '../services/transactions/queries/commit-transaction.ts';
 import { readReceipt } from '../services/transactions/queries/records.ts';
 import {
-  insertClaiming,
+  insertWithClaim,
   readTransaction,
   readTransactionWithEarlier,
   readTransactionWithReceipt,
@@ -34,7 +34,7 @@ export async function createBaselineSteps({ db, forms }: { db: Queries; forms: B
       const id = randomId();
       const context = { ...defaults, ...body };
       const created = { id, context, layout, author: 'bench', parent: null };
-      const made = await insertClaiming(db, randomBytes(32), created, source);
+      const made = await insertWithClaim(db, randomBytes(32), created, source);
       return { ...made?.transaction };
     },
 

@@ -6,7 +6,7 @@ import { splitComment, staleSerial, withComment } from '../domain/answers.ts';
 import type { ValidCheck } from '../domain/commitment.ts';
 import { contextDigest, layoutReference } from '../domain/context.ts';
 import { newTransaction, type ReadTransaction, stateAt } from '../domain/transaction.ts';
-import { insertClaiming, readNow } from '../queries/transactions.ts';
+import { insertWithClaim, readNow } from '../queries/transactions.ts';
 import {
   checkSubmission,
   noticesIn,
@@ -60,7 +60,7 @@ export async function submitSingleStep(
       const { answersDigest: earlier } = claimed.transaction;
       return earlier !== null && isSame(earlier) && isReusable(tx, claimed, active);
     };
-    const inserted = await insertClaiming(tx, digest, transaction, source);
+    const inserted = await insertWithClaim(tx, digest, transaction, source);
     const read = inserted ?? (await reuseOrCreate(tx, { digest, transaction, source }, isUsable));
     if (read.transaction.state !== 'CREATED') return { ...read, created: false };
     const committed = await storeAnswers(

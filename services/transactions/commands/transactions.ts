@@ -31,8 +31,8 @@ import { normaliseText } from '../domain/values.ts';
 import { cancelLocked, closeExpiredChild, lockTransaction } from '../queries/change-state.ts';
 import { readStatusFacts } from '../queries/records.ts';
 import {
-  insertClaiming,
   insertTransaction,
+  insertWithClaim,
   lockClaim,
   readClaimed,
   readOpenChild,
@@ -95,7 +95,7 @@ export async function createTransaction(
   const { layout, active } = await forms.resolveLayout(layoutReference(context));
   const digest = contextDigest(context, layout, active);
   const transaction = newTransaction(context, layout, principal);
-  const inserted = await insertClaiming(db, digest, transaction, source);
+  const inserted = await insertWithClaim(db, digest, transaction, source);
   if (inserted) {
     wake();
     return { ...inserted, created: true };

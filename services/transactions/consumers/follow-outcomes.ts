@@ -49,7 +49,7 @@ export async function applyOutcome(
 ): Promise<void> {
   const { db, wake, consumer, writeLate } = dependencies;
   const { submission: sid, peer: location, id: remoteId } = verdict;
-  // An owner that holds its part is sent a decision, which the fast path does not do.
+  // An owner that holds its part needs a decision, which the fast path does not send.
   const late =
     verdict.verdict === 'held'
       ? undefined
@@ -75,7 +75,7 @@ async function apply(dependencies: OutcomeDependencies, tx: Queries, verdict: Ow
   const move = applyVerdict(part, verdict);
   if (!move) return;
   if (part.state === 'DROPPED')
-    log.error('peer committed a part that was taken back; it is in force there', { id: sid, address: peer });
+    log.error('peer committed a dropped part; it is in force at the peer', { id: sid, address: peer });
   await changePart(tx, { sid, ...move, remoteId: verdict.id }, instance.baseUrl);
   await settle(dependencies, tx, part, move.state === 'HELD');
 }

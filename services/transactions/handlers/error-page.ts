@@ -12,7 +12,7 @@ import { readTransaction } from '../queries/transactions.ts';
 import type { Dependencies } from './handlers.ts';
 import { readerLanguages } from './send.ts';
 
-/** Codes whose page may link to the transaction, because its reader may see it. */
+/** Codes whose page may link to the transaction: they only occur after the access check. */
 const linkingCodes = new Set<Failure['code']>(['wrong-state', 'expired', 'withdrawn']);
 
 /** The page of a failure below /consents, with a link to the transaction or its child if possible. */

@@ -41,7 +41,7 @@ const noticeBatch = 200;
 /**
  * Writes `consent.expiring` and `consent.expired` for committed transactions, once each, by the database's
  * time. An interrupted run is repeated: a notice and the time of the next one are written together.
- * @param dependencies.leadMs EXPIRY_NOTICE: how long before the answers expire `expiring` is sent, at most.
+ * @param dependencies.leadMs EXPIRY_NOTICE: the longest time from `expiring` to the expiry of the answers.
  */
 export function createExpiryNotifier({
   db,
@@ -80,7 +80,7 @@ export function createExpiryNotifier({
 
 const verdictBatch = 1_000;
 
-/** Deletes old verdicts on parts of peers that have no transaction. */
+/** Deletes old verdicts that have no transaction: refusals, and decisions on parts that never arrived. */
 export function createVerdictSweeper({ db, log }: Pick<JobDependencies, 'db' | 'log'>): RepeatedWork {
   return createRepeatedWork({
     everyMs: 5 * 60_000,

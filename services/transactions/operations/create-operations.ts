@@ -10,7 +10,7 @@ import { type ReleasedPart, readPart, readReleased } from '../queries/parts.ts';
 
 type OperationDependencies = Dependencies & Pick<AcceptDependencies, 'log' | 'sealingKeys' | 'metrics'>;
 
-/** Limit of an answer with sealed parts, in bytes; a single part may be as large. */
+/** Limit for the sealed parts of one response, in bytes; a single part may be as large. */
 const maxBytes = 2 * 1024 * 1024;
 
 /** The internal operations of this service (lib/contracts/transactions.ts). */
@@ -43,7 +43,7 @@ export function createOperations(dependencies: OperationDependencies): Transacti
   };
 }
 
-/** The same bytes each time for a part, so that its digest is the same. */
+/** Presents a part as the same bytes each time: its owner recognises it by the digest of the request. */
 function present(part: ReleasedPart, baseUrl: string): ReleasedSubmission {
   const { location, transaction, subject, object, language, validity, mode, sealed } = part;
   const leader = { location: baseUrl, id: transaction };

@@ -26,7 +26,7 @@ interface Shown extends Pick<FinalPage, 'contact' | 'asker'> {
   theme: PageTheme | null;
 }
 
-/** The page of a transaction past CREATED. */
+/** The page of a transaction that is not CREATED. */
 export function finalPage(read: ReadTransaction, shown: Shown): FinalPage {
   const { receipt, parts, links, language, instance, theme, asker, contact } = shown;
   const { transaction, now } = read;

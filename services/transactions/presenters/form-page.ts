@@ -28,13 +28,13 @@ export function fillForm(
   valid: readonly EarlierRecord[],
   { hides, child }: { hides: (element: DescribedElement) => boolean; child: boolean },
 ): FilledForm {
-  const ofPeer = (element: DescribedElement) =>
+  const peerElement = (element: DescribedElement) =>
     ({ ...(child ? withoutDefault(element) : element), previous: null }) as FormElement;
-  // Only the peer knows earlier answers to its elements; our records of an equal key are of other elements.
+  // Only the peer knows earlier answers to its elements; our records with the same key are of other elements.
   const elements = description.elements.map((element) =>
     element.owner === null
       ? ({ ...element, previous: previousAnswer(element, valid) } as FormElement)
-      : ofPeer(element),
+      : peerElement(element),
   );
   const isHidden = (element: FormElement) => element.previous !== null && hides(element);
   return {
@@ -47,7 +47,7 @@ export function fillForm(
     peers: description.peers.map((peer) => ({
       ...peer,
       info: peer.info && { ...peer.info, previous: null },
-      elements: peer.elements.map(ofPeer),
+      elements: peer.elements.map(peerElement),
     })),
     hidden: elements.filter(isHidden),
   };
@@ -59,7 +59,7 @@ function withoutDefault(element: DescribedElement): DescribedElement {
   return { ...element, required: false, content: unset } as DescribedElement;
 }
 
-/** The part of a form page that depends on a rejected submission. */
+/** The members of a form page that depend on a rejected submission. */
 export interface Retry {
   values: Record<string, string[]>;
   faults: PageFault[];

@@ -25,14 +25,14 @@ export function retryAfter(
   const changed: string[] = [];
   for (const element of form.elements) {
     const { identifier } = element;
-    // Has the host of a peer, because several owners may use the same key.
+    // The key of a peer's element contains a host, because several owners may use the same key.
     const key = keyOf(identifier);
     const given = givenByKey.get(key);
-    const forAll = bulkAnswer(element, pressed);
+    const bulk = bulkAnswer(element, pressed);
     if (stale.has(key)) changed.push(identifier);
-    else if (forAll !== undefined) values[identifier] = [forAll];
+    else if (bulk !== undefined) values[identifier] = [bulk];
     else if (given) values[identifier] = given;
-    // Browsers do not send empty boxes; an earlier answer must not replace them.
+    // Browsers do not send unchecked boxes; the earlier answer must not be filled in instead.
     else if (isShown(identifier)) values[identifier] = [];
   }
   return { values, changed, faults: check.outcome === 'invalid' ? check.faults.map(toPageFault) : [] };
@@ -59,7 +59,7 @@ function toPageFault({ pointer, code, detail }: Fault): PageFault {
   return { identifier, code, detail };
 }
 
-/** As many options as a preference can have. */
+/** The maximum number of options of a preference. */
 const maxValues = 50;
 
 /**

@@ -41,7 +41,7 @@ export async function receiptXml(receipt: ReceiptBody, schemaUrl: string): Promi
     updateUrl,
     updateUrlQrCode: updateUrl && (await qrImage(updateUrl)),
   };
-  return `<?xml version="1.0" encoding="UTF-8"?>\n${builder.build({ receipt: storable(content) })}`;
+  return `<?xml version="1.0" encoding="UTF-8"?>\n${builder.build({ receipt: xmlSafe(content) })}`;
 }
 
 type Described = Partial<ReceiptConsent> & Pick<ReceiptConsent, 'identifier' | 'sha256' | 'texts'>;
@@ -65,13 +65,13 @@ function named(name: string, values: Record<string, string> | undefined) {
 /** Characters that XML 1.0 cannot contain, not even escaped (§2.2, Char). */
 const forbidden = /[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu;
 
-/** Replaces forbidden characters, and drops empty members. */
-function storable(value: unknown): unknown {
+/** Replaces forbidden characters, and leaves out members without a value. */
+function xmlSafe(value: unknown): unknown {
   if (typeof value === 'string') return value.toWellFormed().replaceAll(forbidden, '\ufffd');
-  if (Array.isArray(value)) return value.map(storable);
+  if (Array.isArray(value)) return value.map(xmlSafe);
   if (typeof value !== 'object' || value === null) return value;
   const members = Object.entries(value).filter(([, member]) => member !== undefined && member !== null);
-  return Object.fromEntries(members.map(([name, member]) => [storable(name), storable(member)]));
+  return Object.fromEntries(members.map(([name, member]) => [xmlSafe(name), xmlSafe(member)]));
 }
 
 /** A PNG as a data URL; undefined if the text is too long for a QR code. */

@@ -21,7 +21,7 @@ export async function cancelLocked(db: Queries, id: string, source: string): Pro
 /**
  * Ends transactions past their deadline, oldest first: CREATED becomes TIMEOUT, SUBMITTED becomes ROLLBACK.
  * SKIP LOCKED: sweepers share the work, and a submission that holds the row is completed first.
- * @param limit of either kind. @returns how many ended, and whether there may be more.
+ * @param limit for each of the two states. @returns how many ended, and whether there may be more.
  */
 export async function endOverdue(
   db: Queries,
@@ -53,7 +53,7 @@ async function endOverdueOf(db: Queries, which: Statement, source: string) {
   return { timedOut, rolledBack: await rollBack(db, overdue('SUBMITTED'), source) };
 }
 
-/** Undoes what transactions had submitted. @param ids a query. @returns how many became ROLLBACK. */
+/** Rolls back submitted transactions. @param ids a query of their ids. @returns how many became ROLLBACK. */
 export async function rollBack(db: Queries, ids: Statement, source: string): Promise<number> {
   const where = sql`state = ANY(${statesBefore('roll-back')}::text[]) AND id IN (${ids})`;
   return endTransactions(db, 'ROLLBACK', where, source);

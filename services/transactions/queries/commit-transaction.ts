@@ -8,9 +8,9 @@ import { partEvents, recordStateChange, supersededEvents } from './events.ts';
 import { toReadTransaction, transactionColumns } from './transactions.ts';
 
 /**
- * Commits a transaction in one statement: state, records, receipt, parts, history and outbox rows, and a
- * child's claim on the context of its parent.
- * @returns false if it has changed since it was read or its deadline has passed; nothing is stored then.
+ * Commits a transaction in one statement: state, records, receipt, parts, history and outbox rows. A child
+ * takes over its parent's claim on the context.
+ * @returns false if the transaction has changed or its deadline has passed; nothing is stored then.
  */
 export async function commitTransaction(
   db: Queries,
@@ -129,9 +129,9 @@ export async function readSubmitted(db: Queries, id: string) {
 }
 
 /**
- * Commits submitted answers in one statement: state, records, receipt, history and outbox rows, a child's
- * claim on the context of its parent, and the decision for each peer that holds a part.
- * @returns false if the transaction does not wait any more; nothing is stored then.
+ * Commits submitted answers in one statement: state, records, receipt, history and outbox rows, and the
+ * decision for each held part. A child takes over its parent's claim on the context.
+ * @returns false if the transaction is not SUBMITTED or its deadline has passed; nothing is stored then.
  */
 export async function confirmTransaction(
   db: Queries,

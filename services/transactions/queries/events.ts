@@ -13,7 +13,7 @@ interface EventRows {
   time: Statement;
   /** Members that are null are left out. */
   data: Statement;
-  /** Default: that of the current request. */
+  /** Default: the `requestid` of the current request. */
   extension?: Statement;
 }
 
@@ -42,7 +42,7 @@ export function recordStateChange(name: string, source: string): Statement {
   return recordSteps(sql`t`, sql`${typeOf(name)}::text`, source);
 }
 
-/** The same for transactions in `t` that one statement creates and commits. */
+/** As {@link recordStateChange}, for transactions in `t` that one statement creates and commits. */
 export function recordCreationAndCommit(source: string): Statement {
   return sql`steps AS (
       SELECT t.id, 1 AS version, 'CREATED' AS state, t.created_at AS changed_at,
@@ -116,7 +116,7 @@ export function verdictEvents(
 
 /**
  * Inserts an event for each record that a new one in `given` supersedes, in the transaction in `t`.
- * @param object SQL of what the answers are about.
+ * @param object SQL of the object of the answers.
  */
 export function supersededEvents(object: Statement, committedAt: Date, source: string): Statement {
   const from = sql`(

@@ -5,7 +5,7 @@ import { consentEvents } from './events.ts';
 import { statusColumns } from './records.ts';
 
 /**
- * Plans the first notice of transactions that were committed without one. Expired answers get none.
+ * Plans the first notice of transactions that were committed without a plan. Expired answers get no notice.
  * SKIP LOCKED: replicas share the work.
  * @returns how many were planned.
  */
@@ -39,15 +39,15 @@ export async function readDueTransactions(
   const byTransaction = Map.groupBy(records, ({ transaction }) => transaction);
   const due = rows.map(({ id, dueAt, now }) => {
     const own = byTransaction.get(id) ?? [];
-    // All expire at the same time.
+    // All records of a transaction that expire, expire at the same time.
     return { id, dueAt, records: own, expiresAt: own[0]?.expiresAt ?? now };
   });
   return { due, now: first.now };
 }
 
 /**
- * Writes notices and their next times in one statement. Each notice is written once: a row that another
- * replica has handled is due at another time. Rows are locked by id, so that replicas do not deadlock.
+ * Writes notices and the times of the next ones in one statement. Each notice is written once: a transaction
+ * that another replica has handled has a new due time. Rows are locked by id to avoid deadlocks.
  */
 export async function writeNotices(
   db: Queries,

@@ -38,7 +38,7 @@ export interface ReleasedPart {
 
 /**
  * Parts by sid: the first one, and more as long as their sealed content fits into `maxBytes`.
- * @returns part: null if it may not be delivered (any more).
+ * @returns null instead of a part that is unknown or no longer to be delivered.
  */
 export async function readReleased(
   db: Queries,
@@ -126,10 +126,10 @@ export async function releaseCommit(
 
 /** An owner's verdict on a part of a transaction that is committed already. */
 export interface LateVerdict {
-  /** The event that brought it. */
+  /** The event that reported the verdict. */
   eventId: string;
   sid: string;
-  /** Base URL of the peer that gave it. */
+  /** Base URL of the peer that gave the verdict. */
   location: string;
   remoteId: string | undefined;
   /** See `movesAfterCommit`. */

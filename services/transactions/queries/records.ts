@@ -49,7 +49,7 @@ export const statusColumns = sql`
   r.state, r.key, r.serial, r.info_key AS "infoKey", r.info_serial AS "infoSerial",
   r.expires_at AS "expiresAt", ${isNewest} AS newest`;
 
-const perKey = 100;
+const maxPerKey = 100;
 
 /** The facts that the statuses of a transaction's records depend on. */
 export async function readStatusFacts(db: Queries, transaction: string): Promise<StatusFacts[]> {
@@ -64,7 +64,7 @@ export async function readRecords(db: Queries, filter: RecordFilter): Promise<St
       SELECT ${recordColumns}, ${isNewest} AS newest,
              row_number() OVER (PARTITION BY r.key, r.object ORDER BY r.created_at DESC, r.id DESC) AS place
         FROM records AS r WHERE ${join(filterSql(filter), ' AND ')}) AS ranked
-     WHERE ranked.place <= ${perKey}
+     WHERE ranked.place <= ${maxPerKey}
      ORDER BY ranked.key, ranked.object, ranked.place`);
 }
 

@@ -33,7 +33,7 @@ export async function readTransaction(db: Queries, id: string): Promise<ReadTran
   return row && toReadTransaction(row);
 }
 
-/** The same with the body of the receipt, which is null before the commit. */
+/** A transaction with the body of its receipt, which is null before the commit. */
 export async function readTransactionWithReceipt(db: Queries, id: string) {
   const row = await db.maybeOne<Row & { receipt: string | null }>(sql`
     SELECT ${transactionColumns}, accord_now() AS now, r.body AS receipt
@@ -44,7 +44,7 @@ export async function readTransactionWithReceipt(db: Queries, id: string) {
   return { ...toReadTransaction(rest), receipt };
 }
 
-/** The same with the subject's earlier answers to the elements; none if the context is `silent`. */
+/** A transaction with the subject's earlier answers to its elements; none if the context is `silent`. */
 export async function readTransactionWithEarlier(db: Queries, id: string) {
   const object = sql`coalesce(t.context->>'object', '')`;
   const row = await db.maybeOne<Row & { earlier: StoredEarlier[] }>(sql`
@@ -73,16 +73,16 @@ function fromJson({ committedAt, expiresAt, ...stored }: StoredEarlier): Earlier
   };
 }
 
-const ended = join(
+const lateStates = join(
   afterDeadline.map(([open, next]) => sql`WHEN t.state = ${open} THEN ${next}`),
   ' ',
 );
 
 /** SQL of `stateAt` (domain/transaction.ts) for a transaction `t`. */
 export const stateNow = sql`
-  CASE WHEN t.expires_at > accord_now() OR t.leader IS NOT NULL THEN t.state ${ended} ELSE t.state END`;
+  CASE WHEN t.expires_at > accord_now() OR t.leader IS NOT NULL THEN t.state ${lateStates} ELSE t.state END`;
 
-/** Created from `after` to before `before`. */
+/** Filters of a list. The time of creation is at or after `after`, and before `before`. */
 export interface TransactionFilter {
   subject?: string;
   states?: State[];
@@ -141,7 +141,7 @@ export async function readOpenChild(db: Queries, parent: string): Promise<ReadTr
  * Claims a context's digest and creates its transaction in one statement, with history, subject and event.
  * @returns undefined if the digest is claimed already.
  */
-export async function insertClaiming(
+export async function insertWithClaim(
   db: Queries,
   digest: Buffer,
   created: NewTransaction,
