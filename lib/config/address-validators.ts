@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { makeValidator } from 'envalid';
 import ipaddr from 'ipaddr.js';
 import { listItems } from '#lib/config/validators.ts';
@@ -104,19 +105,19 @@ export const networkList = makeValidator<string[]>((text) =>
   }),
 );
 
-/** MAIL_URL: an SMTP server, or `log`. */
+/** MAIL_URL: an SMTP server. */
 export const mailUrl = makeValidator<string>((text) => {
-  if (text === 'log' || isAddress(text, /^smtps?:$/)) return text;
+  if (isAddress(text, /^smtps?:$/)) return text;
   throw new Error(
-    `must be log, or like smtp://user:password@mail.example.org:587 (it is "${maskCredentials(text)}")`,
+    `must be like smtp://user:password@mail.example.org:587 (it is "${maskCredentials(text)}")`,
   );
 });
 
-/** SMS_URL: an HTTP gateway for text messages, or `log`. */
+/** SMS_URL: an HTTP gateway for text messages. */
 export const smsUrl = makeValidator<string>((text) => {
-  if (text === 'log' || isAddress(text, /^https?:$/)) return text;
+  if (isAddress(text, /^https?:$/)) return text;
   throw new Error(
-    `must be log, or an http or https address such as https://sms.example.org/send (it is "${maskCredentials(text)}")`,
+    `must be an http or https address such as https://sms.example.org/send (it is "${maskCredentials(text)}")`,
   );
 });
 
@@ -132,19 +133,52 @@ export const mailSender = makeValidator<string>((text) => {
   throw new Error(`must be like consent@example.org or Accord <consent@example.org> (it is "${text}")`);
 });
 
-/** Senders that a context may choose: mail addresses, and telephone numbers for text messages. */
+/** Senders that a context may name: mail addresses; telephone numbers, too, as in earlier releases. */
 export const senderList = makeValidator<string[]>((text) =>
-  text
+  splitList(
+    text,
+    (item) => isMailbox(item) || /^\+?\d[\d ]{2,18}$/.test(item),
+    'addresses such as consent@example.org, or telephone numbers',
+  ),
+);
+
+/** The sender of text messages: a telephone number, a short code, or a name of at most 11 characters. */
+export const phoneSender = makeValidator<string>((text) => {
+  if (isPhoneSender(text)) return text;
+  throw new Error(`must be a telephone number, or a name of at most 11 letters and digits (it is "${text}")`);
+});
+
+/** Senders of text messages that a context may name. */
+export const phoneList = makeValidator<string[]>((text) =>
+  splitList(text, isPhoneSender, 'telephone numbers or names'),
+);
+
+function isPhoneSender(text: string): boolean {
+  return /^(\+?\d{3,15}|[\dA-Za-z ]{1,11})$/.test(text);
+}
+
+function splitList(text: string, isItem: (item: string) => boolean, what: string): string[] {
+  const items = text
     .split(',')
     .map((item) => item.trim())
-    .filter((item) => item !== '')
-    .map((item) => {
-      if (isMailbox(item) || /^\+?\d[\d ]{2,18}$/.test(item)) return item;
-      throw new Error(
-        `must be addresses such as consent@example.org, or telephone numbers, separated by commas ("${item}" is neither)`,
-      );
-    }),
-);
+    .filter((item) => item !== '');
+  for (const item of items)
+    if (!isItem(item)) throw new Error(`must be ${what}, separated by commas ("${item}" is neither)`);
+  return items;
+}
+
+/** A file with certificates in PEM. @returns its content. */
+export const pemFile = makeValidator<string>((file) => {
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8');
+  } catch (error) {
+    throw new Error(`must be a readable file (${(error as NodeJS.ErrnoException).code}: "${file}")`);
+  }
+  if (!text.includes('-----BEGIN CERTIFICATE-----'))
+    throw new Error(`must be certificates in PEM ("${file}")`);
+  return text;
+});
 
 /** An address, alone or after a name, without characters that could start another mail header. */
 function isMailbox(text: string): boolean {

@@ -89,6 +89,19 @@ export const seconds = makeValidator<number>((text) => {
   return Number(text) * 1000;
 });
 
+/** Seconds, or an ISO 8601 duration such as PT10M, of at most a day. @returns seconds. */
+export const secondsOrDuration = makeValidator<number>((text) => {
+  const [, hours, minutes, rest] =
+    /^PT(?=\d)(?:(\d{1,2})H)?(?:(\d{1,4})M)?(?:(\d{1,5})S)?$/i.exec(text) ?? [];
+  const isDuration = hours ?? minutes ?? rest;
+  const total = isDuration
+    ? Number(hours ?? 0) * 3600 + Number(minutes ?? 0) * 60 + Number(rest ?? 0)
+    : Number(/^\d{1,5}$/.exec(text)?.[0]);
+  if (!(total >= 1 && total <= 86_400))
+    throw new Error(`must be seconds or a duration such as PT10M, at most a day (it is "${text}")`);
+  return total;
+});
+
 /** The number of replicas of a service. */
 export const replicaCount = makeValidator<number>((text) => {
   if (!/^[1-9]\d{0,3}$/.test(text)) throw new Error(`must be a number from 1 to 9999 (it is "${text}")`);

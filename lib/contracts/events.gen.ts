@@ -97,6 +97,15 @@ export interface components {
              */
             by: string;
         };
+        SubjectMessage: {
+            /** Format: uuid */
+            message: string;
+            transaction: components["schemas"]["TransactionId"];
+            /** @enum {string} */
+            kind: "invitation" | "code" | "notification" | "bad-news";
+            /** @enum {string} */
+            channel: "mail" | "sms";
+        };
         Model: {
             /** Format: uuid */
             model: string;
@@ -130,7 +139,7 @@ export type operations = Record<string, never>;
 
 /** The types of the events of each topic. */
 export interface TopicEvents {
-  'accord.consents': 'io.accord.consent.submitted.v1' | 'io.accord.consent.rolledback.v1' | 'io.accord.peer.submission.delivered.v1' | 'io.accord.peer.submission.accepted.v1' | 'io.accord.peer.submission.refused.v1' | 'io.accord.consent.created.v1' | 'io.accord.consent.committed.v1' | 'io.accord.consent.cancelled.v1' | 'io.accord.consent.timedout.v1' | 'io.accord.consent.expiring.v1' | 'io.accord.consent.expired.v1' | 'io.accord.record.superseded.v1';
+  'accord.consents': 'io.accord.consent.submitted.v1' | 'io.accord.consent.rolledback.v1' | 'io.accord.peer.submission.delivered.v1' | 'io.accord.peer.submission.accepted.v1' | 'io.accord.peer.submission.refused.v1' | 'io.accord.consent.created.v1' | 'io.accord.consent.committed.v1' | 'io.accord.consent.cancelled.v1' | 'io.accord.consent.timedout.v1' | 'io.accord.consent.expiring.v1' | 'io.accord.consent.expired.v1' | 'io.accord.record.superseded.v1' | 'io.accord.message.sent.v1' | 'io.accord.message.failed.v1';
   'accord.models': 'io.accord.model.activated.v1' | 'io.accord.model.archived.v1' | 'io.accord.model.deleted.v1' | 'io.accord.model.shared.v1';
   'accord.keys': 'io.accord.key.created.v1' | 'io.accord.key.revoked.v1';
   'accord.peers': 'io.accord.peer.added.v1' | 'io.accord.peer.removed.v1';
@@ -152,6 +161,8 @@ export interface EventData {
   'io.accord.peer.submission.accepted.v1': components['schemas']['PeerSubmission'];
   'io.accord.peer.submission.refused.v1': components['schemas']['PeerSubmission'];
   'io.accord.record.superseded.v1': components['schemas']['RecordSuperseded'];
+  'io.accord.message.sent.v1': components['schemas']['SubjectMessage'];
+  'io.accord.message.failed.v1': components['schemas']['SubjectMessage'];
   'io.accord.model.activated.v1': components['schemas']['Model'];
   'io.accord.model.archived.v1': components['schemas']['Model'];
   'io.accord.model.deleted.v1': components['schemas']['Model'];

@@ -19,6 +19,8 @@ export interface LayoutReference {
   layoutData?: unknown;
   /** Key or entry id of a theme; overrides the layout's. */
   theme?: string;
+  /** Key or entry id of an email; overrides the layout's. */
+  notification?: string;
 }
 
 /** Texts of a layout in one language. */

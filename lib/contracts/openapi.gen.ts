@@ -151,6 +151,125 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/consents/{txid}/confirm": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the transaction
+                 * @example 7Zk3pQxWm4tYv9LsRb2NcD
+                 */
+                txid: components["parameters"]["txid"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Get the state of the confirmation code
+         * @description Where the code was sent, and how many attempts are left. With `FORM_CODE` the answer has the code
+         *     itself. Only while a code is awaited: in any other state JSON 409, HTML a redirect to the
+         *     transaction.
+         */
+        get: operations["getConfirmation"];
+        put?: never;
+        /**
+         * Confirm the answers with a code
+         * @description The right code commits the answers. Confirming again with the same code is idempotent. A wrong or
+         *     expired code is a 422 `confirmation-failed` with the attempts that are left: 5 for each code, 3
+         *     codes for a transaction. After the last attempt the transaction is in ROLLBACK and the answer is
+         *     a 409. Something that is not six digits is a 422 and uses no attempt; spaces and hyphens are
+         *     ignored.
+         */
+        post: operations["confirmAnswers"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/consents/{txid}/confirm/resend": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the transaction
+                 * @example 7Zk3pQxWm4tYv9LsRb2NcD
+                 */
+                txid: components["parameters"]["txid"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send another code
+         * @description Replaces the code, which is no longer valid then, and sends the new one. 429 with `Retry-After` within
+         *     30 seconds of the last code, and beyond the daily limit of the address. 409 if no code is left. A body
+         *     is ignored.
+         */
+        post: operations["resendCode"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/consents/{txid}/invitation": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the transaction
+                 * @example 7Zk3pQxWm4tYv9LsRb2NcD
+                 */
+                txid: components["parameters"]["txid"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Mail the transaction's URL to its subject
+         * @description Queues a mail to `subjectInfos.emailAddress` with the URL of the transaction. 409 unless the
+         *     transaction is CREATED or awaits a code; 422 if it has no valid address, or if mail is not configured
+         *     (`not-available`); 429 with `Retry-After` beyond the daily limit of the address. A body is ignored.
+         */
+        post: operations["sendInvitation"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/consents/{txid}/messages": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the transaction
+                 * @example 7Zk3pQxWm4tYv9LsRb2NcD
+                 */
+                txid: components["parameters"]["txid"];
+            };
+            cookie?: never;
+        };
+        /**
+         * List the messages to a subject
+         * @description Mails and text messages of one transaction, newest first, with the state of their delivery. Addresses
+         *     are masked; texts and codes are not kept.
+         */
+        get: operations["listMessages"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/consents/{txid}/cancel": {
         parameters: {
             query?: never;
@@ -1704,11 +1823,12 @@ export interface components {
             /** @description Origin of the page that embeds the form; no other origin may embed it or gets its messages */
             iframeOrigin?: string;
             /**
-             * @description The validation step. NONE (default); FORM_CODE, EMAIL_CODE and SMS_CODE are not available on this
-             *     instance yet (422).
+             * @description The validation step after the answers. NONE (default); EMAIL_CODE and SMS_CODE: a code is sent to
+             *     `subjectInfos.emailAddress` or `.phoneNumber`; FORM_CODE: the page shows the code, which confirms
+             *     the choice, not the person. 422 `not-available` if mail or SMS is not configured.
              */
             confirmation?: string;
-            /** @description Sender of the confirmation code, `senderEmail` and `senderPhone` */
+            /** @description Sender of the confirmation code, `senderEmail` and `senderPhone`; the instance must allow it */
             confirmationConfig?: components["schemas"]["Texts"];
             /** @description Contact data of the subject, `emailAddress`, `phoneNumber` and others; stored on the receipt */
             subjectInfos?: components["schemas"]["Texts"];
@@ -1724,11 +1844,16 @@ export interface components {
             silent?: components["schemas"]["Flag"];
             /** @description Key or id of a theme; overrides the layout's */
             theme?: string;
-            /** @description Key or id of an email; overrides the layout's. Not available on this instance yet (422). */
-            notification?: string;
             /**
-             * @description Whether to mail the transaction's URL to the subject; false by default. Not available on this
-             *     instance yet (422).
+             * @description Key or id of an email, which is sent with the receipt once the answers are committed; overrides
+             *     the layout's. 422 `not-available` if mail is not configured.
+             */
+            notification?: string;
+            /** @description Address of the notification if `subjectInfos.emailAddress` is absent */
+            notificationRecipient?: string;
+            /**
+             * @description Whether to mail the transaction's URL to `subjectInfos.emailAddress` when the transaction is
+             *     created; false by default. 422 `not-available` if mail is not configured.
              */
             sendInvitation?: components["schemas"]["Flag"];
             /**
@@ -1757,7 +1882,7 @@ export interface components {
             orientation?: string;
             /** @description Key or id of a theme */
             theme?: string;
-            /** @description Key or id of an email. Not available on this instance yet (422). */
+            /** @description Key or id of an email; sent with the receipt once the answers are committed */
             notification?: string;
             /**
              * @description Whether to show elements that have a valid answer; true by default. Hidden elements are not asked.
@@ -1857,6 +1982,7 @@ export interface components {
             silent: boolean;
             theme?: string;
             notification?: string;
+            notificationRecipient?: string;
             sendInvitation: boolean;
             /** @enum {string} */
             peerCommit: "independent" | "together";
@@ -1927,6 +2053,66 @@ export interface components {
              */
             warnings?: components["schemas"]["Fault"][];
         };
+        /** @description The confirmation code that a transaction awaits. Members without a value are absent. */
+        CodeStatus: {
+            /** @description A fresh transaction token */
+            token: string;
+            /** @enum {string} */
+            type: "FORM_CODE" | "EMAIL_CODE" | "SMS_CODE";
+            /** @description The masked address that the code was sent to, such as `a…@example.org` or `…4567`; absent for FORM_CODE */
+            destination?: string;
+            /** @description The code itself; only for FORM_CODE */
+            code?: string;
+            /**
+             * Format: date-time
+             * @description Until when the code is valid
+             */
+            expires: string;
+            /** @description Attempts left with this code */
+            triesLeft: number;
+            /** @description Codes that can still be requested */
+            codesLeft: number;
+            /**
+             * Format: date-time
+             * @description From when another code can be requested
+             */
+            resendAfter: string;
+        };
+        /** @description The code that the subject entered. Further members are ignored. */
+        CodeInput: {
+            /** @description Six digits, or a list with one text */
+            code?: string | string[];
+            /** @description Another name of `code`, which existing clients send */
+            ConfirmCodeValue?: string | string[];
+        };
+        /** @description A mail or text message to a subject. Members without a value are absent. */
+        Message: {
+            /**
+             * Format: uuid
+             * @description Also the local part of the `Message-ID` of a mail
+             */
+            id: string;
+            /** @enum {string} */
+            kind: "invitation" | "code" | "notification" | "bad-news";
+            /** @enum {string} */
+            channel: "mail" | "sms";
+            /** @description The masked address: `a…@example.org`, `…4567` */
+            to: string;
+            /**
+             * @description SENT: accepted by the mail server or gateway. FAILED: refused for good, or all attempts failed.
+             *     EXPIRED: the transaction or the code ended before it was sent.
+             * @enum {string}
+             */
+            state: "PENDING" | "SENT" | "FAILED" | "EXPIRED";
+            /** @description Attempts that failed */
+            attempts: number;
+            /** Format: date-time */
+            created: string;
+            /** Format: date-time */
+            sent?: string;
+            /** @description Class of the last failure, such as `smtp-550`, `timeout`, `tls`, `limit` */
+            error?: string;
+        };
         /**
          * @description URLs that need no other credentials, because each has a fresh token. A URL that is of no use in the
          *     transaction's state is absent.
@@ -1942,6 +2128,11 @@ export interface components {
              * @description GET returns the form, POST submits the answers; in state CREATED
              */
             form?: string;
+            /**
+             * Format: uri
+             * @description GET returns the state of the code, POST confirms the answers; while a code is awaited
+             */
+            confirm?: string;
             /**
              * Format: uri
              * @description POST creates a child; in a final state, if updatable
@@ -1967,7 +2158,7 @@ export interface components {
             id?: string;
             name: string;
             /**
-             * @description SENDING: being sent; HELD: held by its owner until all owners hold theirs (`together`); ACCEPTED:
+             * @description WAITING: not released before the subject's code; SENDING: being sent; HELD: held by its owner until all owners hold theirs (`together`); ACCEPTED:
              *     committed by its owner; REFUSED: rejected by its owner; DROPPED: not sent, withdrawn, or not
              *     delivered before the deadline (`reason: expired`).
              * @enum {string}
@@ -2336,7 +2527,15 @@ export interface components {
             timestamp: string;
             /** Format: date-time */
             expirationTimestamp?: string;
-            confirmation: components["schemas"]["Confirmation"];
+            /** @description `NONE`, or how the answers were confirmed */
+            confirmation: "NONE" | {
+                /** @enum {string} */
+                type: "FORM_CODE" | "EMAIL_CODE" | "SMS_CODE";
+                /** @description The masked address that the code was sent to */
+                destination?: string;
+                /** Format: date-time */
+                confirmedAt: string;
+            };
             information: {
                 identifier: string;
                 lang: string;
@@ -3020,7 +3219,7 @@ export interface components {
          * @description The last part of a problem's `type`
          * @enum {string}
          */
-        ProblemCode: "malformed" | "unauthorized" | "forbidden" | "not-found" | "method-not-allowed" | "not-acceptable" | "wrong-state" | "stale-serial" | "exists" | "in-use" | "withdrawn" | "expired" | "precondition-failed" | "too-large" | "unsupported-media-type" | "invalid" | "layout-conflict" | "unknown-element" | "invalid-answer" | "not-available" | "too-many-requests" | "unavailable" | "internal";
+        ProblemCode: "malformed" | "unauthorized" | "forbidden" | "not-found" | "method-not-allowed" | "not-acceptable" | "wrong-state" | "stale-serial" | "exists" | "in-use" | "withdrawn" | "expired" | "precondition-failed" | "too-large" | "unsupported-media-type" | "invalid" | "layout-conflict" | "unknown-element" | "invalid-answer" | "confirmation-failed" | "not-available" | "too-many-requests" | "unavailable" | "internal";
         /** @description A problem document (RFC 9457) */
         Problem: {
             /**
@@ -3046,6 +3245,10 @@ export interface components {
              * @description With `wrong-state` and `expired`, URL of the child
              */
             breed?: string;
+            /** @description With `confirmation-failed`, attempts left with this code */
+            triesLeft?: number;
+            /** @description With `confirmation-failed`, codes that can still be requested */
+            codesLeft?: number;
             /** @description With `in-use`, keys of the layouts */
             layouts?: string[];
             /**
@@ -3518,6 +3721,17 @@ export interface components {
                 "text/html": components["schemas"]["Page"];
             };
         };
+        /** @description The code is wrong, expired or not six digits. HTML mode shows the page of the code again. */
+        ConfirmationFailed: {
+            headers: {
+                "API-Version": components["headers"]["API-Version"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+                "text/html": components["schemas"]["Page"];
+            };
+        };
         /**
          * @description The answers are not valid; each fault has a pointer into the map. HTML mode shows the form again, with
          *     the answers kept.
@@ -3971,6 +4185,237 @@ export interface operations {
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["InvalidAnswers"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getConfirmation: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Colour scheme of the page, kept by its links, redirects and form. `light` and `dark` override the
+                 *     theme. `auto`, the default, uses the theme's scheme, or the device's if the theme sets none;
+                 *     `auto-light` and `auto-dark`, sent by `embed.js`, replace the device's scheme by that of the embedding
+                 *     page. Any other value is treated as `auto`.
+                 * @example dark
+                 */
+                colorScheme?: components["parameters"]["colorScheme"];
+            };
+            header?: {
+                /**
+                 * @description Language of the form or page, if the context names none (RFC 4647 lookup)
+                 * @example fr-CA, fr;q=0.8
+                 */
+                "Accept-Language"?: components["parameters"]["acceptLanguage"];
+            };
+            path: {
+                /**
+                 * @description Id of the transaction
+                 * @example 7Zk3pQxWm4tYv9LsRb2NcD
+                 */
+                txid: components["parameters"]["txid"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The state of the code */
+            200: {
+                headers: {
+                    "API-Version": components["headers"]["API-Version"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CodeStatus"];
+                    "text/html": components["schemas"]["Page"];
+                };
+            };
+            303: components["responses"]["SeeTransaction"];
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["WrongState"];
+            410: components["responses"]["Expired"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    confirmAnswers: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Colour scheme of the page, kept by its links, redirects and form. `light` and `dark` override the
+                 *     theme. `auto`, the default, uses the theme's scheme, or the device's if the theme sets none;
+                 *     `auto-light` and `auto-dark`, sent by `embed.js`, replace the device's scheme by that of the embedding
+                 *     page. Any other value is treated as `auto`.
+                 * @example dark
+                 */
+                colorScheme?: components["parameters"]["colorScheme"];
+            };
+            header?: {
+                /**
+                 * @description Language of the form or page, if the context names none (RFC 4647 lookup)
+                 * @example fr-CA, fr;q=0.8
+                 */
+                "Accept-Language"?: components["parameters"]["acceptLanguage"];
+            };
+            path: {
+                /**
+                 * @description Id of the transaction
+                 * @example 7Zk3pQxWm4tYv9LsRb2NcD
+                 */
+                txid: components["parameters"]["txid"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CodeInput"];
+                "application/x-www-form-urlencoded": components["schemas"]["CodeInput"];
+            };
+        };
+        responses: {
+            200: components["responses"]["TransactionSubmitted"];
+            303: components["responses"]["SeeTransaction"];
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["WrongState"];
+            410: components["responses"]["Expired"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ConfirmationFailed"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    resendCode: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Colour scheme of the page, kept by its links, redirects and form. `light` and `dark` override the
+                 *     theme. `auto`, the default, uses the theme's scheme, or the device's if the theme sets none;
+                 *     `auto-light` and `auto-dark`, sent by `embed.js`, replace the device's scheme by that of the embedding
+                 *     page. Any other value is treated as `auto`.
+                 * @example dark
+                 */
+                colorScheme?: components["parameters"]["colorScheme"];
+            };
+            header?: {
+                /**
+                 * @description Language of the form or page, if the context names none (RFC 4647 lookup)
+                 * @example fr-CA, fr;q=0.8
+                 */
+                "Accept-Language"?: components["parameters"]["acceptLanguage"];
+            };
+            path: {
+                /**
+                 * @description Id of the transaction
+                 * @example 7Zk3pQxWm4tYv9LsRb2NcD
+                 */
+                txid: components["parameters"]["txid"];
+            };
+            cookie?: never;
+        };
+        requestBody?: components["requestBodies"]["Ignored"];
+        responses: {
+            /** @description The new code */
+            202: {
+                headers: {
+                    "API-Version": components["headers"]["API-Version"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CodeStatus"];
+                };
+            };
+            303: components["responses"]["SeeTransaction"];
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["WrongState"];
+            410: components["responses"]["Expired"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    sendInvitation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the transaction
+                 * @example 7Zk3pQxWm4tYv9LsRb2NcD
+                 */
+                txid: components["parameters"]["txid"];
+            };
+            cookie?: never;
+        };
+        requestBody?: components["requestBodies"]["Ignored"];
+        responses: {
+            /** @description Queued */
+            202: {
+                headers: {
+                    "API-Version": components["headers"]["API-Version"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Message"];
+                };
+            };
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["WrongState"];
+            410: components["responses"]["Expired"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["InvalidContext"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listMessages: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the transaction
+                 * @example 7Zk3pQxWm4tYv9LsRb2NcD
+                 */
+                txid: components["parameters"]["txid"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The messages */
+            200: {
+                headers: {
+                    "API-Version": components["headers"]["API-Version"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Message"][];
+                };
+            };
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
             429: components["responses"]["TooManyRequests"];
             503: components["responses"]["Unavailable"];
         };

@@ -11,8 +11,8 @@ import type { ProblemCode } from '#lib/errors/fail.ts';
 export type PageModel =
   | FormPage
   | AnsweredPage
-  | ConfirmPage
   | FinalPage
+  | ConfirmPage
   | ChildPage
   | ErrorPage
   | ReceiptPage

@@ -48,7 +48,8 @@ export interface ReceiptBody {
   author?: string;
   timestamp: string;
   expirationTimestamp?: string;
-  confirmation: string;
+  /** `NONE`, or how a code confirmed the answers. */
+  confirmation: string | { type: string; destination?: string | undefined; confirmedAt?: string };
   information: { identifier: string; lang?: string; texts: Record<string, unknown>; sha256: string };
   consents: ReceiptConsent[];
   /** Absent if every element has an answer. */

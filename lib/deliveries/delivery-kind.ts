@@ -80,7 +80,7 @@ export interface DeliveryKind<Row extends DueRow, Facts> {
   labelOf?: (row: Row) => string;
   tables: DeliveryTables;
   /** Back-off of one delivery. */
-  backoff: Backoff;
+  backoff: (attempts: number, random: number, row: Row) => ReturnType<Backoff>;
   /**
    * Back-off of a failing target for all its deliveries, by consecutive failures; a failure of our own counts
    * as one. Absent: the other deliveries are attempted at once, one at a time.

@@ -65,7 +65,7 @@ function judge<Row extends DueRow, Facts>(
 ): Settlement<Row, Facts> {
   const { facts } = result;
   if (result.kind !== 'retry') return { row, facts, ms, ending: result.kind, waitMs: 0 };
-  const waitMs = result.waitMs ?? backoff(row.attempts + 1, Math.random());
+  const waitMs = result.waitMs ?? backoff(row.attempts + 1, Math.random(), row);
   if (waitMs === undefined) return { row, facts, ms, ending: 'expired', waitMs: 0 };
   return { row, facts, ms, ending: 'retry', waitMs };
 }

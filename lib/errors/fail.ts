@@ -19,6 +19,7 @@ export type ProblemCode =
   | 'layout-conflict'
   | 'unknown-element'
   | 'invalid-answer'
+  | 'confirmation-failed'
   | 'not-available'
   | 'too-many-requests'
   | 'unavailable'

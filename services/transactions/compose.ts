@@ -9,16 +9,22 @@ import type { TransactionsOperations } from '#lib/contracts/transactions.ts';
 import { eventTables } from '#lib/events/dead-letters.ts';
 import { createInboxSweeper } from '#lib/events/inbox.ts';
 import { createOutboxRelay } from '#lib/events/outbox-relay.ts';
+import { createSecretBox } from '#lib/jose/secret-box.ts';
 import { createServiceApp, type ServiceParts } from '#lib/runtime/service-app.ts';
+import type { MessageLimits } from './commands/queue-messages.ts';
 import { followOutcomes } from './consumers/follow-outcomes.ts';
 import { createAnswersDigests } from './domain/answers.ts';
+import { createCodes } from './domain/code.ts';
+import { createAddressDigest } from './domain/message.ts';
 import { createReceiptSigner } from './domain/receipt.ts';
 import { createTransactionTokens } from './domain/transaction-token.ts';
 import { createSubjectAuthentication } from './handlers/authenticate.ts';
 import { renderErrorPage } from './handlers/error-page.ts';
 import { createHandlers, type Dependencies } from './handlers/handlers.ts';
 import { createDeadlineSweeper, createExpiryNotifier, createVerdictSweeper } from './jobs/background-jobs.ts';
+import { createMessageJob, type Transports } from './jobs/message-deliveries.ts';
 import { createOperations } from './operations/create-operations.ts';
+import { waitingMessages } from './queries/messages.ts';
 import { heldParts } from './queries/peer-parts.ts';
 
 interface Options extends ServiceParts {
@@ -33,7 +39,14 @@ interface Options extends ServiceParts {
     sweepMs: number;
     /** EXPIRY_NOTICE */
     expiryNoticeDays: number;
+    /** CODE_TTL, CODE_RESEND_AFTER; seconds. */
+    codeTtl: number;
+    resendAfter: number;
+    limits: MessageLimits;
   };
+  transports: Transports;
+  /** Senders that a context may name, by channel. */
+  senders: { mail: readonly string[]; sms: readonly string[] };
   /** First signs, all verify. */
   tokenSecrets: readonly Uint8Array[];
   /** The instance's private signing key (ES256) with its thumbprint. */
@@ -48,18 +61,18 @@ export async function composeTransactions(
 ): Promise<{ app: Koa; operations: TransactionsOperations; start(): Promise<void>; stop(): Promise<void> }> {
   const { db, bus, forms, instance, settings } = options;
   const log = options.log.child({ service: 'transactions' });
-  options.metrics?.watchTables({ ...eventTables('transactions', db), held: () => heldParts(db) });
+  options.metrics?.watchTables({
+    ...eventTables('transactions', db),
+    held: () => heldParts(db),
+    deliveries: () => waitingMessages(db),
+  });
   const relay = createOutboxRelay({ db, bus, log, metrics: options.metrics?.events });
   const expiryNoticeMs = settings.expiryNoticeDays * 86_400_000;
   const { wake } = relay;
   const job = { db, log, source: instance.baseUrl, wake, everyMs: settings.sweepMs };
-  const jobs = [
-    createDeadlineSweeper(job),
-    createExpiryNotifier({ ...job, forms, leadMs: expiryNoticeMs }),
-    createVerdictSweeper({ db, log }),
-    createInboxSweeper({ db, log }),
-  ];
   const tokens = createTransactionTokens({ secrets: options.tokenSecrets, baseUrl: instance.baseUrl });
+  const { transports, senders, tokenSecrets } = options;
+  const box = createSecretBox(tokenSecrets, 'accord messages');
   const dependencies: Dependencies = {
     db,
     forms,
@@ -67,13 +80,38 @@ export async function composeTransactions(
     tokens,
     instance,
     signReceipt: createReceiptSigner(options.signingKey),
-    digests: createAnswersDigests(options.tokenSecrets),
+    digests: createAnswersDigests(tokenSecrets),
+    codes: createCodes(tokenSecrets),
+    codeTtl: settings.codeTtl,
+    resendAfter: settings.resendAfter,
+    messaging: {
+      channels: {
+        mail: transports.mail && { senders: senders.mail },
+        sms: transports.sms && { senders: senders.sms },
+      },
+      limits: settings.limits,
+      box,
+      addressDigest: createAddressDigest(tokenSecrets),
+    },
     defaultLanguage: settings.defaultLanguage,
     embedOrigins: settings.embedOrigins,
     expiryNoticeMs,
     wake,
   };
+  const jobs = [
+    createDeadlineSweeper({ ...job, messaging: dependencies.messaging }),
+    createExpiryNotifier({ ...job, forms, leadMs: expiryNoticeMs }),
+    createVerdictSweeper({ db, log }),
+    createInboxSweeper({ db, log }),
+  ];
   followOutcomes({ ...dependencies, bus, log });
+  const messageJob = createMessageJob({
+    ...dependencies,
+    box,
+    transports,
+    log,
+    metrics: options.metrics?.deliveries,
+  });
   const app = await createServiceApp(options, {
     service: 'transactions',
     auth: options.auth,
@@ -93,10 +131,13 @@ export async function composeTransactions(
     }),
     async start() {
       relay.start();
+      messageJob.start();
       for (const { start } of jobs) start();
     },
     async stop() {
       for (const { stop } of jobs) await stop();
+      await messageJob.stop();
+      await Promise.all([transports.mail?.transport.close(), transports.sms?.transport.close()]);
       await relay.stop();
     },
   };

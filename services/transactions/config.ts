@@ -1,17 +1,79 @@
-import { embedSources, mailSender, mailUrl, senderList, smsUrl } from '#lib/config/address-validators.ts';
-import { days } from '#lib/config/validators.ts';
+import {
+  embedSources,
+  mailSender,
+  mailUrl,
+  pemFile,
+  phoneList,
+  phoneSender,
+  senderList,
+  smsUrl,
+} from '#lib/config/address-validators.ts';
+import type { Settings } from '#lib/config/settings.ts';
+import { days, secondsOrDuration, wholeNumber } from '#lib/config/validators.ts';
+import type { Transports } from './jobs/message-deliveries.ts';
+import type { DemoMailbox } from './transports/demo.ts';
+import { createMailTransport } from './transports/mail.ts';
+import { createSmsTransport } from './transports/sms.ts';
 
 /** The settings of this service (docs/operations.md, "Settings"). */
 export const transactionsSpecs = {
   EMBED_ORIGINS: embedSources({ default: 'https: http://localhost:* http://127.0.0.1:*' }),
   /** How many days before answers expire `consent.expiring` is sent, at most. */
   EXPIRY_NOTICE: days({ default: 30 }),
-  // For mail and codes, which are not implemented; validated at the start nevertheless.
-  MAIL_URL: mailUrl({ default: 'log' }),
+  MAIL_URL: mailUrl({ default: undefined }),
+  MAIL_CA: pemFile({ default: undefined }),
   MAIL_FROM: mailSender({ default: undefined }),
   MAIL_SENDERS: senderList({ default: undefined }),
-  SMS_URL: smsUrl({ default: 'log' }),
+  SMS_URL: smsUrl({ default: undefined }),
+  SMS_FROM: phoneSender({ default: undefined }),
+  SMS_SENDERS: phoneList({ default: undefined }),
+  /** Life of a code, and the wait before another one, in seconds. */
+  CODE_TTL: secondsOrDuration({ default: 600 }),
+  CODE_RESEND_AFTER: secondsOrDuration({ default: 30 }),
+  /** Codes and messages for one address a day. */
+  CODE_DAILY_LIMIT: wholeNumber({ default: 10 }),
+  MESSAGE_DAILY_LIMIT: wholeNumber({ default: 20 }),
+  /** Text messages to one country an hour. */
+  SMS_PREFIX_LIMIT: wholeNumber({ default: 60 }),
 };
+
+type Read = Settings<typeof transactionsSpecs>;
+
+/**
+ * The transports of messages and the senders that a context may name.
+ * @param mailbox of a demonstration: it keeps the messages of a channel that has no setting.
+ */
+export function createTransports(
+  read: Read,
+  { host, mailbox }: { host: string; mailbox: DemoMailbox | null },
+): { transports: Transports; senders: { mail: readonly string[]; sms: readonly string[] } } {
+  const {
+    MAIL_URL,
+    MAIL_CA,
+    MAIL_FROM = `no-reply@${host}`,
+    MAIL_SENDERS,
+    SMS_URL,
+    SMS_FROM,
+    SMS_SENDERS,
+  } = read;
+  const mail = MAIL_URL ? createMailTransport({ url: MAIL_URL, ca: MAIL_CA, host }) : mailbox?.mail;
+  const sms = SMS_URL ? createSmsTransport({ url: SMS_URL }) : mailbox?.sms;
+  return {
+    transports: {
+      mail: mail ? { transport: mail, from: MAIL_FROM } : null,
+      sms: sms ? { transport: sms, from: SMS_FROM ?? null } : null,
+    },
+    senders: {
+      mail: (MAIL_SENDERS ?? [MAIL_FROM]).flatMap((sender) => [sender, addressOf(sender)]),
+      sms: [...(SMS_SENDERS ?? (SMS_FROM === undefined ? [] : [SMS_FROM])), ...(MAIL_SENDERS ?? [])],
+    },
+  };
+}
+
+/** The address in `Name <address>`. */
+function addressOf(sender: string): string {
+  return /<([^<>]+)>$/.exec(sender)?.[1] ?? sender;
+}
 
 /** How often deadlines are looked at; at most 10 s (docs/interface.md). */
 export const sweepMs = 5_000;

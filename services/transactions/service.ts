@@ -1,7 +1,8 @@
 import type { PrivateKey } from '#lib/config/secret-values.ts';
 import { defineService } from '#lib/runtime/service-definition.ts';
 import { composeTransactions } from './compose.ts';
-import { sweepMs, transactionsSpecs } from './config.ts';
+import { createTransports, sweepMs, transactionsSpecs } from './config.ts';
+import { createDemoMailbox } from './transports/demo.ts';
 
 /** The transactions service, as processes see it. */
 export const transactionsService = defineService({
@@ -18,7 +19,9 @@ export const transactionsService = defineService({
     acceptSubmission: ['peers'],
     decideSubmission: ['peers'],
   },
-  async compose({ shared, db, settings, secrets, connect }) {
+  async compose({ shared, db, settings, secrets, connect, demo }) {
+    const mailbox = demo ? createDemoMailbox() : null;
+    const { hostname: host } = new URL(shared.instance.baseUrl);
     const transactions = await composeTransactions({
       ...shared,
       db,
@@ -31,7 +34,15 @@ export const transactionsService = defineService({
         trustedProxies: settings.TRUSTED_PROXIES,
         sweepMs,
         expiryNoticeDays: settings.EXPIRY_NOTICE,
+        codeTtl: settings.CODE_TTL,
+        resendAfter: settings.CODE_RESEND_AFTER,
+        limits: {
+          codes: settings.CODE_DAILY_LIMIT,
+          messages: settings.MESSAGE_DAILY_LIMIT,
+          prefix: settings.SMS_PREFIX_LIMIT,
+        },
       },
+      ...createTransports(settings, { host, mailbox }),
       tokenSecrets: secrets.transactionToken,
       signingKey: secrets.instanceSigning[0] as PrivateKey,
       sealingKeys: secrets.instanceSealing,

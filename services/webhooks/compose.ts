@@ -1,12 +1,12 @@
 import type Koa from 'koa';
 import type { AuthOperations } from '#lib/contracts/auth.ts';
 import { eventTables } from '#lib/events/dead-letters.ts';
+import { createSecretBox } from '#lib/jose/secret-box.ts';
 import { createOutboundClient } from '#lib/outbound/outbound-client.ts';
 import { createUrlCheck } from '#lib/outbound/targets.ts';
 import { createServiceApp, type ServiceParts } from '#lib/runtime/service-app.ts';
 import { createWebhookCommands } from './commands/webhooks.ts';
 import { queueEvents } from './consumers/queue-events.ts';
-import { createSecretBox } from './domain/secret.ts';
 import { createHandlers } from './handlers/webhooks.ts';
 import { createOldDeliverySweeper } from './jobs/delete-old.ts';
 import { createDeliveryJob } from './jobs/webhook-deliveries.ts';
@@ -37,7 +37,7 @@ export async function composeWebhooks(
   const log = options.log.child({ service: 'webhooks' });
   const { deadLetters } = eventTables('webhooks', db);
   metrics?.watchTables({ service: 'webhooks', deadLetters, deliveries: () => waitingDeliveries(db) });
-  const secrets = createSecretBox(options.sealingKeys);
+  const secrets = createSecretBox(options.sealingKeys, 'accord webhook secrets');
   const outbound = createOutboundClient({
     allowedNetworks: settings.allowedNetworks,
     limits: outboundLimits,

@@ -10,6 +10,7 @@ import { answered, type LeadingInstance, startLeading } from '../support/instanc
 import { rowsOf } from '../support/instances/live-database.ts';
 import { eventsOf, historyOf } from '../support/instances/live-events.ts';
 import type { LiveTransaction } from '../support/instances/live-transactions.ts';
+import { noMessaging } from '../support/instances/no-messaging.ts';
 
 let here: LeadingInstance;
 beforeAll(async () => {
@@ -40,6 +41,7 @@ async function decideAtOnce(made: LiveTransaction, verdicts: OwnerVerdict['verdi
         writeLate,
         instance: { name: 'Here', baseUrl: here.url },
         tokens,
+        messaging: noMessaging,
         signReceipt: () => 'signed',
         wake() {},
       },

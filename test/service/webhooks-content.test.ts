@@ -63,6 +63,8 @@ describe('creating or changing a webhook', () => {
       ...['CONSENT_COMMIT', 'consent.submitted', 'consent.rolledback', 'consent.expiring', 'consent.expired'],
       ...[
         'record.superseded',
+        'message.sent',
+        'message.failed',
         'model.activated',
         'model.archived',
         'model.deleted',

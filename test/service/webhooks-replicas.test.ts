@@ -1,9 +1,9 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createDatabase } from '#lib/db/database.ts';
 import { createPool } from '#lib/db/pool.ts';
+import { createSecretBox } from '#lib/jose/secret-box.ts';
 import { createLogger } from '#lib/observability/logger.ts';
 import { createOutboundClient } from '#lib/outbound/outbound-client.ts';
-import { createSecretBox } from '../../services/webhooks/domain/secret.ts';
 import { createDeliveryJob } from '../../services/webhooks/jobs/webhook-deliveries.ts';
 import { createKey, signIn } from '../support/instances/callers.ts';
 import { startTestInstance, type TestInstance } from '../support/instances/instance.ts';
@@ -28,7 +28,7 @@ function startReplica({ databaseUrl, secrets }: TestInstance) {
     db: createDatabase({ pool }),
     outbound,
     log,
-    secrets: createSecretBox(secrets.webhookSealing),
+    secrets: createSecretBox(secrets.webhookSealing, 'accord webhook secrets'),
   });
   job.start();
   onTestFinished(async () => {

@@ -21,6 +21,7 @@ const structural = new Set([
     'position',
     'unit',
     'decision',
+    'fault',
     'code',
     'state',
     'timeZone',

@@ -25,14 +25,13 @@ describe('settings of an instance', () => {
       'LOG_LEVEL: must be one of info, warn, error, silent (it is "chatty")',
       'MAIL_FROM: must be like consent@example.org or Accord <consent@example.org> (it is "Accord")',
       'MAIL_SENDERS: must be addresses such as consent@example.org, or telephone numbers, separated by commas ("shop" is neither)',
-      'MAIL_URL: must be log, or like smtp://user:password@mail.example.org:587 (it is "mail.example.org")',
+      'MAIL_URL: must be like smtp://user:password@mail.example.org:587 (it is "mail.example.org")',
       'OUTBOUND_ALLOWED_NETWORKS: must be networks such as 10.0.0.0/8, separated by commas ("10.0.0.0" is not one)',
-      'SMS_URL: must be log, or an http or https address such as https://sms.example.org/send (it is "smtp://sms.example.org")',
+      'SMS_URL: must be an http or https address such as https://sms.example.org/send (it is "smtp://sms.example.org")',
     ]);
   });
 
   it.each<Record<string, string>>([
-    { MAIL_URL: 'log', SMS_URL: 'log' },
     { MAIL_URL: 'smtps://accord:p%40ss@mail.example.org:465?pool=true' },
     { SMS_URL: 'https://accord:secret@sms.example.org/send?from=1' },
     { MAIL_FROM: 'Théâtre, Rive Gauche <consent@example.org>', MAIL_SENDERS: 'a@b.org,+33 1 23 45 67 89' },

@@ -2,13 +2,14 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseContext } from '../../services/transactions/domain/context.ts';
 
+const none = { mail: null, sms: null };
 const base = { subject: 'alice', layout: 'layout.001' };
 const faults = (body: Record<string, unknown>) => {
-  const parsed = parseContext(body);
+  const parsed = parseContext(body, none);
   return 'faults' in parsed ? parsed.faults.map(({ pointer, code }) => `${pointer} ${code}`) : [];
 };
 const context = (body: Record<string, unknown>) => {
-  const parsed = parseContext(body);
+  const parsed = parseContext(body, none);
   if ('faults' in parsed) throw new Error(JSON.stringify(parsed.faults));
   return parsed.context;
 };
@@ -93,12 +94,12 @@ describe('a consent context', () => {
       sendInvitation: true,
       notification: 'email.001',
     };
-    expect(parseContext(wanted)).toMatchObject({ unavailable: true });
+    expect(parseContext(wanted, none)).toMatchObject({ unavailable: true });
     expect(faults(wanted)).toEqual(
       ['confirmation', 'sendInvitation', 'notification'].map((name) => `/${name} not-available`),
     );
     expect(faults({ ...wanted, validity: 'x' })).toEqual(['/validity invalid']);
-    const parsed = parseContext({ ...base, confirmation: 'FAX_CODE' });
+    const parsed = parseContext({ ...base, confirmation: 'FAX_CODE' }, none);
     expect(parsed).toMatchObject({
       unavailable: false,
       faults: [{ detail: expect.stringContaining('NONE, FORM_CODE, EMAIL_CODE, SMS_CODE') }],
@@ -119,7 +120,7 @@ describe('a consent context', () => {
       'confirmation',
     ];
     fc.assert(
-      fc.property(fc.dictionary(fc.constantFrom(...names), value), (body) => void parseContext(body)),
+      fc.property(fc.dictionary(fc.constantFrom(...names), value), (body) => void parseContext(body, none)),
     );
   });
 });

@@ -25,7 +25,7 @@ describe('the state table', () => {
       'CREATED time-out TIMEOUT',
       'SUBMITTED confirm COMMITTED',
       'SUBMITTED cancel CANCELLED',
-      'SUBMITTED time-out ROLLBACK',
+      'SUBMITTED time-out TIMEOUT',
       'SUBMITTED roll-back ROLLBACK',
     ]);
   });
@@ -52,12 +52,12 @@ describe('the state table', () => {
     expect(statesBefore('confirm')).toEqual(['SUBMITTED']);
   });
 
-  it('shows TIMEOUT from the deadline on, ROLLBACK for what was submitted, and never for a final state', () => {
+  it('shows TIMEOUT from the deadline of the subject on, ROLLBACK from that of peers, and never for a final state', () => {
     const at = fc.date({ noInvalidDate: true });
     fc.assert(
-      fc.property(fc.constantFrom(...states), at, at, (state, expiresAt, now) => {
-        const seen = stateAt({ state, expiresAt }, now);
-        const after = state === 'SUBMITTED' ? 'ROLLBACK' : 'TIMEOUT';
+      fc.property(fc.constantFrom(...states), fc.boolean(), at, at, (state, awaitsCode, expiresAt, now) => {
+        const seen = stateAt({ state, awaitsCode, expiresAt }, now);
+        const after = state === 'SUBMITTED' && !awaitsCode ? 'ROLLBACK' : 'TIMEOUT';
         expect(seen).toBe(!isFinal(state) && now >= expiresAt ? after : state);
       }),
     );

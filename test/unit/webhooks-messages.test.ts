@@ -1,8 +1,8 @@
 import { Webhook, WebhookVerificationError } from 'standardwebhooks';
 import { describe, expect, it } from 'vitest';
+import { createSecretBox } from '#lib/jose/secret-box.ts';
 import { actionOf, isAction, namesOf } from '../../services/webhooks/domain/actions.ts';
 import { drawSecret, writeMessage } from '../../services/webhooks/domain/message.ts';
-import { createSecretBox } from '../../services/webhooks/domain/secret.ts';
 import { webhookBackoff } from '../../services/webhooks/jobs/webhook-deliveries.ts';
 
 const event = {
@@ -78,16 +78,16 @@ describe('the secret of a webhook', () => {
 
   it('opens with any sealing key, for its own webhook only', () => {
     const secret = drawSecret();
-    const sealed = createSecretBox([first]).seal('webhook-1', secret);
-    expect(createSecretBox([second, first]).open('webhook-1', sealed)).toBe(secret);
-    expect(() => createSecretBox([second]).open('webhook-1', sealed)).toThrow('No key opens');
-    expect(() => createSecretBox([first]).open('webhook-2', sealed)).toThrow('No key opens');
+    const sealed = createSecretBox([first], 'test').seal('webhook-1', secret);
+    expect(createSecretBox([second, first], 'test').open('webhook-1', sealed)).toBe(secret);
+    expect(() => createSecretBox([second], 'test').open('webhook-1', sealed)).toThrow('No key opens');
+    expect(() => createSecretBox([first], 'test').open('webhook-2', sealed)).toThrow('No key opens');
     sealed[sealed.length - 1] = (sealed.at(-1) as number) ^ 1;
-    expect(() => createSecretBox([first]).open('webhook-1', sealed)).toThrow('No key opens');
+    expect(() => createSecretBox([first], 'test').open('webhook-1', sealed)).toThrow('No key opens');
   });
 
   it('is sealed differently each time', () => {
-    const box = createSecretBox([first]);
+    const box = createSecretBox([first], 'test');
     expect(box.seal('webhook-1', 'the same').equals(box.seal('webhook-1', 'the same'))).toBe(false);
   });
 });

@@ -58,6 +58,9 @@ export function resolveLayout(
     );
   const info = findInformation(content.info ?? fromBlocs, entries, pointers.info, faults);
   const { type: _, acceptAllText, submitText, cancelText, theme, notification, ...options } = content;
+  const mail = notification === undefined ? undefined : findNotification(notification, entries);
+  if (notification !== undefined && mail === undefined)
+    addUnknown(faults, pointers.info.replace(/info$/, 'notification'), notification, 'email');
   return {
     faults,
     layout: {
@@ -65,6 +68,7 @@ export function resolveLayout(
       info,
       elements: keys,
       ...(theme !== undefined && { theme: themeKey(theme, entries) }),
+      ...(mail !== undefined && { notification: mail }),
     },
   };
 }
@@ -101,8 +105,17 @@ function findInformation(
  * @param reference a key or an entry id.
  */
 export function themeKey(reference: string, entries: readonly NamedEntry[]): string | undefined {
+  return findActive(reference, 'theme', entries);
+}
+
+/** The key of an ACTIVE email. @param reference a key or an entry id. */
+export function findNotification(reference: string, entries: readonly NamedEntry[]): string | undefined {
+  return findActive(reference, 'email', entries);
+}
+
+function findActive(reference: string, type: ModelType, entries: readonly NamedEntry[]): string | undefined {
   const isNamed = ({ key, id }: NamedEntry) => key === reference || id === reference;
-  return entries.find((entry) => isNamed(entry) && entry.type === 'theme' && entry.status === 'ACTIVE')?.key;
+  return entries.find((entry) => isNamed(entry) && entry.type === type && entry.status === 'ACTIVE')?.key;
 }
 
 function addUnknown(faults: Fault[], pointer: string, key: string, what: string): void {
@@ -111,13 +124,6 @@ function addUnknown(faults: Fault[], pointer: string, key: string, what: string)
       ? `${key} is no ${what} that a peer shares with this instance`
       : `${key} is no ACTIVE ${what} of this instance`;
   addFault(faults, pointer, 'unknown-element', detail);
-}
-
-/** Members of a layout that are not supported yet: notifications (openapi.yaml). */
-export function unavailableParts({ notification }: LayoutContent, { info }: LayoutPointers): Fault[] {
-  if (notification === undefined) return [];
-  const pointer = info.replace(/info$/, 'notification');
-  return [{ pointer, code: 'not-available', detail: 'is not available on this instance yet' }];
 }
 
 /** A peer's entry as layouts refer to it. */

@@ -1,5 +1,11 @@
 import { LRUCache } from 'lru-cache';
-import type { ActiveVersions, FormsOperations, LayoutTexts, PinnedLayout } from '#lib/contracts/forms.ts';
+import type {
+  ActiveVersions,
+  FormsOperations,
+  LayoutReference,
+  LayoutTexts,
+  PinnedLayout,
+} from '#lib/contracts/forms.ts';
 import { type Failure, type Fault, fail } from '#lib/errors/fail.ts';
 import {
   elementPointers,
@@ -11,11 +17,11 @@ import type { ContentVersion } from '../domain/content-version.ts';
 import { formatReference, isEntryId, parseReference } from '../domain/identifiers.ts';
 import { requireFresh, requireInformation } from '../domain/peer-entry.ts';
 import {
+  findNotification,
   type LayoutPointers,
   namedByPeer,
   resolveLayout,
   themeKey,
-  unavailableParts,
 } from '../domain/resolve-layout.ts';
 import type { ActiveRow } from '../queries/active-entries.ts';
 import { type NamedRows, readNamed } from '../queries/read-peers.ts';
@@ -29,6 +35,9 @@ interface Candidate {
   pointers: LayoutPointers;
   id?: string;
 }
+
+/** Models that a context names beside its layout. */
+type Wanted = Pick<LayoutReference, 'theme' | 'notification'>;
 
 interface Resolved {
   layout: PinnedLayout;
@@ -47,47 +56,49 @@ export function createResolveLayout(context: FormsContext): FormsOperations['res
    */
   const guesses = new LRUCache<string, LayoutContent>({ max: 1_000 });
 
-  return async ({ layout, layoutData, theme }) => {
+  return async ({ layout, layoutData, ...wanted }) => {
     if ((layout === undefined) === (layoutData === undefined))
       throw fail('layout-conflict', 'Exactly one of layout and layoutData must be set.', {
         errors: [
           { pointer: '/layout', code: 'layout-conflict', detail: 'one of layout and layoutData must be set' },
         ],
       });
-    if (layout !== undefined) return resolveSaved(layout, theme);
+    if (layout !== undefined) return resolveSaved(layout, wanted);
     const candidate = readInline(layoutData);
-    return resolve(candidate, await find(candidate.content, theme), theme);
+    return resolve(candidate, await find(candidate.content, wanted), wanted);
   };
 
-  async function resolveSaved(reference: string, theme: string | undefined): Promise<Resolved> {
+  async function resolveSaved(reference: string, wanted: Wanted): Promise<Resolved> {
     const guess = guesses.get(reference);
-    const found = await find(guess, theme, reference);
+    const found = await find(guess, wanted, reference);
     const candidate = await readSaved(reference, found.rows);
-    if (candidate.content === guess) return resolve(candidate, found, theme);
+    if (candidate.content === guess) return resolve(candidate, found, wanted);
     guesses.set(reference, candidate.content);
-    return resolve(candidate, await find(candidate.content, theme), theme);
+    return resolve(candidate, await find(candidate.content, wanted), wanted);
   }
 
-  function find(content: LayoutContent | undefined, theme?: string, layout?: string): Promise<NamedRows> {
+  function find(content: LayoutContent | undefined, wanted: Wanted, layout?: string): Promise<NamedRows> {
     const references = content?.elements.flatMap((text) => parseReference(text) ?? []) ?? [];
-    return readNamed(db, wantedBy(content, theme, layout), references);
+    return readNamed(db, wantedBy(content, wanted, layout), references);
   }
 
   function resolve(
     { content, texts, pointers, id }: Candidate,
     found: NamedRows,
-    theme: string | undefined,
+    { theme, notification }: Wanted,
   ): Resolved {
-    const unavailable = unavailableParts(content, pointers);
-    if (unavailable.length > 0)
-      throw fail('not-available', 'The layout uses a member that this instance does not support yet.', {
-        errors: unavailable,
-      });
     const { layout, faults } = resolveLayout(
       content,
       [...found.rows, ...found.peers.map(namedByPeer)],
       pointers,
     );
+    const mail = notification === undefined ? undefined : findNotification(notification, found.rows);
+    if (notification !== undefined && mail === undefined)
+      faults.push({
+        pointer: '/notification',
+        code: 'unknown-element',
+        detail: `${notification} is no ACTIVE email of this instance`,
+      });
     if (faults.length > 0) throw failOf(faults);
     const used = new Set([layout.info, ...layout.elements]);
     const needed = found.peers.filter((row) => used.has(formatReference(row)));
@@ -95,7 +106,13 @@ export function createResolveLayout(context: FormsContext): FormsOperations['res
     requireInformation(needed, found.peers);
     const wantedTheme = theme === undefined ? undefined : themeKey(theme, found.rows);
     return {
-      layout: { ...(id && { id }), ...layout, ...(wantedTheme && { theme: wantedTheme }), texts },
+      layout: {
+        ...(id && { id }),
+        ...layout,
+        ...(wantedTheme && { theme: wantedTheme }),
+        ...(mail && { notification: mail }),
+        texts,
+      },
       active: presentActive(
         found.rows.filter(({ key }) => used.has(key)),
         needed,
@@ -147,8 +164,10 @@ function readInline(layoutData: unknown): Candidate {
   return { content, texts: { '*': textsOf(content) }, pointers };
 }
 
-function wantedBy(content: LayoutContent | undefined, theme?: string, layout?: string) {
-  const byKeyOrId = [theme, content?.theme, layout].filter((each) => each !== undefined);
+function wantedBy(content: LayoutContent | undefined, { theme, notification }: Wanted, layout?: string) {
+  const byKeyOrId = [theme, notification, content?.theme, content?.notification, layout].filter(
+    (each) => each !== undefined,
+  );
   return {
     keys: [...byKeyOrId, ...(content?.info ? [content.info] : []), ...(content?.elements ?? [])],
     ids: byKeyOrId.filter(isEntryId),

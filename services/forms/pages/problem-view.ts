@@ -73,9 +73,13 @@ const explanations: Record<ProblemCode, [meaning: string, remedy: string]> = {
     'An answer is missing, too long, or not one of the allowed answers.',
     'errors[] has a JSON pointer into the answers for each fault; the form lists the allowed answers.',
   ],
+  'confirmation-failed': [
+    'The confirmation code is wrong, expired, used up or not six digits. triesLeft and codesLeft tell what remains.',
+    'Ask the subject for the last code that was sent, or request another one with POST …/confirm/resend.',
+  ],
   'not-available': [
-    'The instance does not support this member yet.',
-    'Omit the member. The contract states what is available.',
+    'The request is valid but needs a feature that is not configured on this instance, for example mail.',
+    'errors[] names the member and the setting. Leave the member out, or ask the operator to configure it.',
   ],
   'too-many-requests': [
     'The rate limit of these credentials or this address is reached.',

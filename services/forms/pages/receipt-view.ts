@@ -87,7 +87,15 @@ function aboutRows({ receipt }: ReceiptPage, reader: Reader): Row[] {
     [
       ['receipt.method', [reader.word('method', receipt.collectionMethod)]],
       ['receipt.author', receipt.leader ? [] : [receipt.author]],
-      ['receipt.confirmation', [reader.word('confirmation', receipt.confirmation)]],
+      [
+        'receipt.confirmation',
+        [
+          reader.word(
+            'confirmation',
+            typeof receipt.confirmation === 'string' ? receipt.confirmation : receipt.confirmation.type,
+          ),
+        ],
+      ],
       ['receipt.jurisdiction', [receipt.jurisdiction], textsLanguage(receipt)],
       ['receipt.language', [reader.languageName(receipt.language)]],
       ['receipt.attributes', attributes],

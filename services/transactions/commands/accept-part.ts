@@ -29,6 +29,7 @@ import {
   type StoredVerdict,
 } from '../queries/peer-parts.ts';
 import { insertTransaction } from '../queries/transactions.ts';
+import { isNotified, queueNotification } from './queue-messages.ts';
 import { confirmSubmission, type SubmitDependencies, storeAnswers } from './submit-answers.ts';
 
 export interface AcceptDependencies extends SubmitDependencies {
@@ -179,13 +180,20 @@ async function commitPart(
   { key, verdict, transaction, facts }: AcceptedPart,
   { now, maxSkewSeconds }: StoringTime,
 ): Promise<boolean> {
-  const { db, recentTime, instance, signReceipt } = dependencies;
+  const { db, recentTime, instance, messaging, signReceipt } = dependencies;
   const created = createdTransaction(transaction, now);
   const read = { transaction: created, now };
   const { commitment: unsigned, body } = composeCommitment({ ...facts, read }, dependencies);
   const commitment = { ...unsigned, receipt: { body, jws: signReceipt(body) } };
   const part = { key, verdict, created, commitment, maxSkewSeconds };
-  const stored = await commitPeerPart(db, part, instance.baseUrl);
+  const commit = (queries: Queries) => commitPeerPart(queries, part, instance.baseUrl);
+  const stored = isNotified(messaging, created)
+    ? await db.withTransaction(async (tx) => {
+        const at = await commit(tx);
+        if (at) await queueNotification(tx, messaging, created);
+        return at;
+      })
+    : await commit(db);
   if (stored) recentTime.set(stored);
   return stored !== undefined;
 }
@@ -199,8 +207,7 @@ async function holdPart(
   if (!(await insertVerdict(tx, key, verdict))) return false;
   const read = await insertTransaction(tx, transaction, source);
   const holdUntil = deliveryDeadline({ peerCommit: 'together' }, read.now);
-  const inTransaction = { ...dependencies, db: tx, wake() {} };
-  if (!(await storeAnswers(inTransaction, { ...facts, read }, holdUntil)))
+  if (!(await storeAnswers({ ...dependencies, db: tx }, { ...facts, read }, holdUntil)))
     throw new Error('a transaction that was just created cannot be answered');
   await addToOutbox(tx, 'accord.peer-submissions', {
     type: 'io.accord.submission.held.v1',
@@ -251,7 +258,7 @@ async function decide(
   const isCommit = decision === 'commit';
   const isDone = isCommit
     ? await confirmSubmission(tx, dependencies, transaction)
-    : (await rollBack(tx, sql`SELECT ${transaction}::text`, dependencies.instance.baseUrl)) > 0;
+    : (await rollBack(tx, sql`SELECT ${transaction}::text`, dependencies.instance.baseUrl)).length > 0;
   if (!isDone) throw new Error('the transaction of a held part does not wait');
   const verdict = isCommit ? 'committed' : 'rolledback';
   await changeVerdict(tx, key, verdict);

@@ -1,10 +1,11 @@
 import { isNotice } from '#lib/contracts/element-rules.ts';
 import type { ActiveVersions, AnswerCheck, FormsOperations } from '#lib/contracts/forms.ts';
 import type { Principal } from '#lib/contracts/principal.ts';
-import type { Queries } from '#lib/db/database.ts';
+import type { Database, Queries } from '#lib/db/database.ts';
 import { fail } from '#lib/errors/fail.ts';
 import { requireAccess, requireOpen } from '../domain/access.ts';
 import { type AnswersDigests, withComment } from '../domain/answers.ts';
+import type { Codes, NewCode } from '../domain/code.ts';
 import {
   type CommitmentFacts,
   type CommitmentSettings,
@@ -12,6 +13,7 @@ import {
   type ValidCheck,
   waitsForPeers,
 } from '../domain/commitment.ts';
+import type { ConsentContext } from '../domain/context.ts';
 import { deliveryDeadline, sealExpiry } from '../domain/part.ts';
 import { completeReceipt, noticesOn, type Receipt, type ReceiptSigner } from '../domain/receipt.ts';
 import { validRecords } from '../domain/records.ts';
@@ -23,6 +25,7 @@ import {
   type Transaction,
 } from '../domain/transaction.ts';
 import { changeLink } from '../domain/transaction-token.ts';
+import { addDuration } from '../domain/values.ts';
 import {
   commitTransaction,
   confirmTransaction,
@@ -31,12 +34,18 @@ import {
 } from '../queries/commit-transaction.ts';
 import { readEarlier, readReceiptBody } from '../queries/records.ts';
 import { readTransaction } from '../queries/transactions.ts';
+import { isNotified, type Messaging, queueCode, queueNotification } from './queue-messages.ts';
 
 export interface SubmitDependencies extends CommitmentSettings {
   db: Queries;
   forms: FormsOperations;
   signReceipt: ReceiptSigner;
   digests: AnswersDigests;
+  codes: Codes;
+  /** CODE_TTL, CODE_RESEND_AFTER; seconds. */
+  codeTtl: number;
+  resendAfter: number;
+  messaging: Messaging;
   /** Wakes the outbox relay. */
   wake: () => void;
 }
@@ -54,7 +63,7 @@ export interface Submission {
 }
 
 export type SubmitOutcome =
-  /** Committed, or waiting for peers. */
+  /** Committed, or waiting for a code or for peers. */
   | { outcome: 'stored'; read: ReadTransaction }
   | { outcome: 'rejected'; read: ReadTransaction; check: Exclude<AnswerCheck, ValidCheck> };
 
@@ -71,7 +80,7 @@ export function transactionBusy() {
  * @throws Failure `not-found`, `wrong-state`, `expired`, `withdrawn`, `unavailable`.
  */
 export async function submitAnswers(
-  dependencies: SubmitDependencies,
+  dependencies: SubmitDependencies & { db: Database },
   submission: Submission,
 ): Promise<SubmitOutcome> {
   const { db, digests, instance } = dependencies;
@@ -84,10 +93,20 @@ export async function submitAnswers(
     const check = await checkSubmission(dependencies, read.transaction, read.now, submission);
     if (check.outcome !== 'valid') return { outcome: 'rejected', read, check };
     const answersDigest = digests.of(answers, check.parts.length > 0, noticesIn(check));
-    const stored = await storeAnswers(dependencies, { read, check, answersDigest, principal, comment });
-    if (stored) return { outcome: 'stored', read: { transaction: stored, now: read.now } };
+    const facts = { read, check, answersDigest, principal, comment };
+    const stored = causesMessage(dependencies, read.transaction)
+      ? await db.withTransaction((tx) => storeAnswers({ ...dependencies, db: tx }, facts))
+      : await storeAnswers(dependencies, facts);
+    if (!stored) continue;
+    dependencies.wake();
+    return { outcome: 'stored', read: { transaction: stored, now: read.now } };
   }
   throw transactionBusy();
+}
+
+/** Whether a message is written with the answers, which takes a database transaction. */
+function causesMessage({ messaging }: SubmitDependencies, transaction: Transaction): boolean {
+  return transaction.context.confirmation !== 'NONE' || isNotified(messaging, transaction);
 }
 
 /** Whether the transaction has these answers already; the answers may omit notices. */
@@ -127,9 +146,17 @@ export async function checkSubmission(
     answers,
     form,
     hidden: await hiddenKeys(db, forms, transaction, now),
-    sealUntil: sealExpiry(context, now).toISOString(),
+    sealUntil: sealExpiry(context, answersDeadline(context, { createdAt, now })).toISOString(),
     child: transaction.parent !== null,
   });
+}
+
+/** Until when answers leave for peers: now, or until the code must be entered. */
+function answersDeadline(
+  { confirmation, timeout }: ConsentContext,
+  at: { createdAt: Date; now: Date },
+): Date {
+  return confirmation === 'NONE' ? at.now : addDuration(at.createdAt, timeout);
 }
 
 /** The ACTIVE versions of the elements and informations of records. */
@@ -155,46 +182,83 @@ async function hiddenKeys(
 }
 
 /**
- * Stores checked answers in one statement: records, receipt, parts, state, history and events. With
- * `holdUntil`, or if all owners must hold their parts first, records are PENDING and there is no receipt yet.
- * @returns undefined if the transaction has changed since it was read.
+ * Stores checked answers: records, receipt, parts, state, history and events in one statement, and the
+ * message that follows. With `holdUntil`, if the subject must enter a code, or if all owners must hold their
+ * parts first, records are PENDING and there is no receipt yet.
+ * @param dependencies.db a database transaction if a message follows. @returns undefined if the transaction
+ * has changed since it was read. @throws Failure `too-many-requests` if no code may be sent to the address.
  */
 export async function storeAnswers(
   dependencies: SubmitDependencies,
   facts: CommitmentFacts,
   holdUntil?: Date,
 ): Promise<Transaction | undefined> {
-  const { db, instance, signReceipt, wake } = dependencies;
+  const { db, instance, signReceipt, messaging } = dependencies;
   const { check, answersDigest } = facts;
   const { transaction, now } = facts.read;
+  const { context } = transaction;
   const { commitment, body } = composeCommitment(facts, dependencies);
-  const deadline =
-    holdUntil ?? (waitsForPeers(transaction, check) ? deliveryDeadline(transaction.context, now) : undefined);
   const source = instance.baseUrl;
-  const isStored = deadline
-    ? await submitTransaction(db, { ...commitment, deadline, draft: body }, source)
-    : await commitTransaction(db, { ...commitment, receipt: { body, jws: signReceipt(body) } }, source);
-  if (!isStored) return undefined;
-  wake();
   const after = { ...transaction, version: transaction.version + 1, answersDigest, changedAt: now };
-  return deadline ? { ...after, state: 'SUBMITTED', expiresAt: deadline } : { ...after, state: 'COMMITTED' };
+  if (context.confirmation !== 'NONE') {
+    const drawn = drawCode(dependencies, transaction, { number: 1, answersDigest });
+    const submitted = { ...commitment, deadline: transaction.expiresAt, draft: body, code: drawn.code };
+    if (!(await submitTransaction(db, submitted, source))) return undefined;
+    await queueCode(db, messaging, transaction, { number: 1, text: drawn.text });
+    return { ...after, state: 'SUBMITTED', awaitsCode: true };
+  }
+  const deadline =
+    holdUntil ?? (waitsForPeers(transaction, check) ? deliveryDeadline(context, now) : undefined);
+  if (deadline) {
+    const submitted = { ...commitment, deadline, draft: body, code: undefined };
+    if (!(await submitTransaction(db, submitted, source))) return undefined;
+    return { ...after, state: 'SUBMITTED', expiresAt: deadline };
+  }
+  const receipt = { body, jws: signReceipt(body) };
+  if (!(await commitTransaction(db, { ...commitment, receipt }, source))) return undefined;
+  await queueNotification(db, messaging, transaction);
+  return { ...after, state: 'COMMITTED' };
+}
+
+/** A new code for the answers, and its text. */
+export function drawCode(
+  { codes, codeTtl, messaging }: Pick<SubmitDependencies, 'codes' | 'codeTtl' | 'messaging'>,
+  { id, context }: Transaction,
+  { number, answersDigest }: { number: number; answersDigest: Buffer },
+): { code: NewCode; text: string } {
+  const text = codes.draw();
+  const mac = codes.mac({ transaction: id, answersDigest, number }, text);
+  const sealed = context.confirmation === 'FORM_CODE' ? messaging.box.seal(id, text) : null;
+  return { code: { number, mac, sealed, ttl: codeTtl }, text };
 }
 
 /**
- * Puts submitted answers in force and signs their receipt.
- * @returns false if the transaction is no longer SUBMITTED or its deadline has passed.
+ * Commits submitted answers, signs their receipt and writes the notification.
+ * @param db a database transaction. @returns false if the transaction is no longer SUBMITTED or its deadline
+ * has passed.
  */
 export async function confirmSubmission(
   db: Queries,
-  { instance, signReceipt, tokens }: Pick<SubmitDependencies, 'instance' | 'signReceipt' | 'tokens'>,
+  {
+    instance,
+    signReceipt,
+    tokens,
+    messaging,
+  }: Pick<SubmitDependencies, 'instance' | 'signReceipt' | 'tokens' | 'messaging'>,
   id: string,
 ): Promise<boolean> {
   const submitted = await readSubmitted(db, id);
   if (!submitted) return false;
-  const { transaction, now, draft } = submitted;
+  const { transaction, now, draft, confirmedAt } = submitted;
   const expiresAt = recordsExpiry(transaction, now);
   const updateUrl = changeLink(tokens, instance.baseUrl, transaction, expiresAt);
-  const body = JSON.stringify(completeReceipt(draft, { committedAt: now, expiresAt, updateUrl }));
+  const body = JSON.stringify(
+    completeReceipt(draft, { committedAt: now, confirmedAt, expiresAt, updateUrl }),
+  );
   const receipt = { body, jws: signReceipt(body) };
-  return confirmTransaction(db, { id, committedAt: now, expiresAt, receipt }, instance.baseUrl);
+  const deadline = deliveryDeadline(transaction.context, now);
+  const confirmed = { id, committedAt: now, expiresAt, deadline, receipt };
+  if (!(await confirmTransaction(db, confirmed, instance.baseUrl))) return false;
+  await queueNotification(db, messaging, transaction);
+  return true;
 }

@@ -32,8 +32,10 @@ export async function submitSingleStep(
   dependencies: SubmitDependencies & { db: Database },
   { body, principal, languages }: SingleStep,
 ): Promise<ReadTransaction & { created: boolean }> {
-  const { db, digests, forms, instance, wake } = dependencies;
-  const context = await prefixPointers('/context', async () => readContext(body.context, principal));
+  const { db, digests, forms, instance, messaging, wake } = dependencies;
+  const context = await prefixPointers('/context', async () =>
+    readContext(body.context, principal, messaging),
+  );
   const { answers, comment } = await prefixPointers('/values', async () => splitComment(body.values));
   const { layout, active } = await prefixPointers('/context', () =>
     forms.resolveLayout(layoutReference(context)),
@@ -64,7 +66,7 @@ export async function submitSingleStep(
     const read = inserted ?? (await reuseOrCreate(tx, { digest, transaction, source }, isUsable));
     if (read.transaction.state !== 'CREATED') return { ...read, created: false };
     const committed = await storeAnswers(
-      { ...dependencies, db: tx, wake() {} },
+      { ...dependencies, db: tx },
       { read, check, answersDigest, principal, comment },
     );
     if (!committed) throw transactionBusy();

@@ -18,8 +18,10 @@ import {
   origins,
   parseContext,
 } from '../domain/context.ts';
+import type { Message } from '../domain/message.ts';
 import { recordStatus } from '../domain/records.ts';
 import {
+  isAwaitingCode,
   isFinal,
   type NewTransaction,
   newTransaction,
@@ -39,18 +41,23 @@ import {
   readTransaction,
   repointClaim,
 } from '../queries/transactions.ts';
+import { type Messaging, queueInvitation } from './queue-messages.ts';
 import { transactionBusy } from './submit-answers.ts';
 
 /**
  * Reads the ConsentContext of a caller. Fields that a plain user may not set are refused before other faults.
  * @throws Failure `forbidden`, `layout-conflict`, `not-available`, `invalid`; with a pointer for each fault.
  */
-export function readContext(body: Record<string, unknown>, principal: Principal): ConsentContext {
+export function readContext(
+  body: Record<string, unknown>,
+  principal: Principal,
+  { channels }: Pick<Messaging, 'channels'>,
+): ConsentContext {
   if (!isPrivileged(principal)) requireOwnContext(body, principal);
-  const parsed = parseContext(body);
+  const parsed = parseContext(body, channels);
   if (!('faults' in parsed)) return parsed.context;
   if (parsed.unavailable)
-    throw fail('not-available', 'The context needs a feature that is not available on this instance yet.', {
+    throw fail('not-available', 'The context needs a feature that is not configured on this instance.', {
       errors: parsed.faults,
     });
   const layoutsOnly = parsed.faults.every(({ code }) => code === 'layout-conflict');
@@ -78,6 +85,7 @@ interface CreateDependencies {
   db: Database;
   forms: FormsOperations;
   instance: { baseUrl: string };
+  messaging: Messaging;
   /** Wakes the outbox relay. */
   wake: () => void;
 }
@@ -87,7 +95,7 @@ interface CreateDependencies {
  * @throws Failure of `resolveLayout`.
  */
 export async function createTransaction(
-  { db, forms, instance, wake }: CreateDependencies,
+  { db, forms, instance, messaging, wake }: CreateDependencies,
   context: ConsentContext,
   principal: Principal,
 ): Promise<ReadTransaction & { created: boolean }> {
@@ -95,18 +103,43 @@ export async function createTransaction(
   const { layout, active } = await forms.resolveLayout(layoutReference(context));
   const digest = contextDigest(context, layout, active);
   const transaction = newTransaction(context, layout, principal);
-  const inserted = await insertWithClaim(db, digest, transaction, source);
+  const inserted = context.sendInvitation
+    ? undefined
+    : await insertWithClaim(db, digest, transaction, source);
   if (inserted) {
     wake();
     return { ...inserted, created: true };
   }
   const existing = await readClaimed(db, digest);
   if (existing && (await isReusable(db, existing, active))) return { ...existing, created: false };
-  const read = await db.withTransaction((tx) =>
-    reuseOrCreate(tx, { digest, transaction, source }, (claimed) => isReusable(tx, claimed, active)),
-  );
+  const read = await db.withTransaction(async (tx) => {
+    const claim = { digest, transaction, source };
+    const first = context.sendInvitation ? await insertWithClaim(tx, digest, transaction, source) : undefined;
+    const found = first
+      ? { ...first, created: true }
+      : await reuseOrCreate(tx, claim, (claimed) => isReusable(tx, claimed, active));
+    if (found.created && context.sendInvitation) await queueInvitation(tx, messaging, found.transaction);
+    return found;
+  });
   if (read.created) wake();
   return read;
+}
+
+/**
+ * Mails the URL of an open transaction to its subject.
+ * @throws Failure `not-found`, `wrong-state`, `expired`, `not-available`, `invalid` without a valid address,
+ * `too-many-requests`.
+ */
+export async function inviteSubject(
+  { db, instance, messaging }: Pick<CreateDependencies, 'db' | 'instance' | 'messaging'>,
+  id: string,
+): Promise<Message> {
+  const read = await readTransaction(db, id);
+  if (!read) throw noSuchTransaction();
+  if (!isAwaitingCode(read)) requireOpen(read, instance.baseUrl);
+  if (!messaging.channels.mail)
+    throw fail('not-available', 'Mail is not configured on this instance (MAIL_URL).');
+  return db.withTransaction((tx) => queueInvitation(tx, messaging, read.transaction));
 }
 
 /** Locks the claim, so that one of several concurrent equal requests creates the transaction for all. */

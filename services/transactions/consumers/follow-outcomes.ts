@@ -3,6 +3,7 @@ import { sql } from '#lib/db/sql.ts';
 import { type EventBus, sharedReader } from '#lib/events/event-bus.ts';
 import { applyOnce } from '#lib/events/inbox.ts';
 import type { Logger } from '#lib/observability/logger.ts';
+import { queueBadNews } from '../commands/queue-messages.ts';
 import { confirmSubmission, type SubmitDependencies } from '../commands/submit-answers.ts';
 import { applyVerdict, movesAfterCommit, type OwnerVerdict } from '../domain/part.ts';
 import { stateAt } from '../domain/transaction.ts';
@@ -17,10 +18,14 @@ import {
   releaseCommit,
   type WriteLateVerdict,
 } from '../queries/parts.ts';
+import { readTransaction } from '../queries/transactions.ts';
 
 const consumer = 'transactions';
 
-export type OutcomeDependencies = Pick<SubmitDependencies, 'instance' | 'signReceipt' | 'tokens' | 'wake'> & {
+export type OutcomeDependencies = Pick<
+  SubmitDependencies,
+  'instance' | 'signReceipt' | 'tokens' | 'messaging' | 'wake'
+> & {
   db: Database;
   log: Logger;
   /** The name under which events are noted as applied. */
@@ -49,9 +54,9 @@ export async function applyOutcome(
 ): Promise<void> {
   const { db, wake, consumer, writeLate } = dependencies;
   const { submission: sid, peer: location, id: remoteId } = verdict;
-  // An owner that holds its part needs a decision, which the fast path does not send.
+  // The fast path neither sends a decision to an owner that holds its part, nor bad news to the subject.
   const late =
-    verdict.verdict === 'held'
+    verdict.verdict !== 'committed'
       ? undefined
       : await writeLate({ eventId, sid, location, remoteId, moves: movesAfterCommit(verdict) });
   const changed = late?.applied
@@ -77,7 +82,8 @@ async function apply(dependencies: OutcomeDependencies, tx: Queries, verdict: Ow
   if (part.state === 'DROPPED')
     log.error('peer committed a dropped part; it is in force at the peer', { id: sid, address: peer });
   await changePart(tx, { sid, ...move, remoteId: verdict.id }, instance.baseUrl);
-  await settle(dependencies, tx, part, move.state === 'HELD');
+  const hasFailed = move.state === 'REFUSED' || move.state === 'DROPPED';
+  await settle(dependencies, tx, part, { isHeld: move.state === 'HELD', hasFailed });
 }
 
 /** Commits a waiting transaction when all parts are held; rolls it back when one has failed. */
@@ -85,18 +91,26 @@ async function settle(
   dependencies: OutcomeDependencies,
   tx: Queries,
   part: PartOfTransaction,
-  isHeld: boolean,
+  { isHeld, hasFailed }: { isHeld: boolean; hasFailed: boolean },
 ): Promise<void> {
   const source = dependencies.instance.baseUrl;
   const { transaction: id, transactionState: state, expiresAt, now } = part;
   if (state !== 'SUBMITTED') {
     // The owner holds a part of a transaction that was committed when the part was sent.
     if (isHeld) await releaseCommit(tx, part, source);
+    else if (hasFailed && state === 'COMMITTED') await tellSubject(dependencies, tx, id);
     return;
   }
   const { allHeld, anyFailed } = await readHeld(tx, id);
-  const isOver = anyFailed || stateAt({ state, expiresAt }, now) !== 'SUBMITTED';
+  const isOver = anyFailed || stateAt({ state, awaitsCode: false, expiresAt }, now) !== 'SUBMITTED';
   if (!isOver && !allHeld) return;
-  if (isOver || !(await confirmSubmission(tx, dependencies, id)))
-    await rollBack(tx, sql`SELECT ${id}::text`, source);
+  if (!isOver && (await confirmSubmission(tx, dependencies, id))) return;
+  for (const ended of await rollBack(tx, sql`SELECT ${id}::text`, source))
+    await queueBadNews(tx, dependencies.messaging, ended);
+}
+
+/** Writes the news that a peer has not stored its part of committed answers. */
+async function tellSubject({ messaging }: OutcomeDependencies, tx: Queries, id: string): Promise<void> {
+  const read = await readTransaction(tx, id);
+  if (read) await queueBadNews(tx, messaging, read.transaction);
 }

@@ -1,7 +1,14 @@
 import { unauthorized } from '#lib/auth/authenticate.ts';
 import { isPrivileged, type Principal } from '#lib/contracts/principal.ts';
 import { fail } from '#lib/errors/fail.ts';
-import { isFinal, type ReadTransaction, recordsExpiry, stateAt, type Transaction } from './transaction.ts';
+import {
+  isAwaitingCode,
+  isFinal,
+  type ReadTransaction,
+  recordsExpiry,
+  stateAt,
+  type Transaction,
+} from './transaction.ts';
 
 /** The failure for an unknown transaction and for one of another subject, so that they look the same. */
 export function noSuchTransaction() {
@@ -64,7 +71,33 @@ export function requireOpen(
   const breed = `${baseUrl}/consents/${transaction.id}/child`;
   if (state === 'TIMEOUT')
     throw fail(pastDeadline, 'The deadline for answers has passed.', { members: { state, breed } });
-  throw fail('wrong-state', `The transaction is already ${state}.`, { members: { state, breed } });
+  const task = isAwaitingCode({ transaction, now })
+    ? `${baseUrl}/consents/${transaction.id}/confirm`
+    : undefined;
+  throw fail('wrong-state', `The transaction is already ${state}.`, { members: { state, task, breed } });
+}
+
+/**
+ * @throws Failure `wrong-state` unless a code is awaited; `expired` (or `pastDeadline`) past the deadline
+ * (docs/interface.md, "Errors").
+ */
+export function requireAwaitingCode(
+  read: ReadTransaction,
+  baseUrl: string,
+  pastDeadline: 'expired' | 'wrong-state' = 'wrong-state',
+): void {
+  const { transaction, now } = read;
+  if (isAwaitingCode(read)) return;
+  const state = stateAt(transaction, now);
+  const url = `${baseUrl}/consents/${transaction.id}`;
+  const [task, breed] = [`${url}/submit`, `${url}/child`];
+  if (state === 'CREATED')
+    throw fail('wrong-state', 'The transaction has no answers to confirm yet.', {
+      members: { state, task, breed },
+    });
+  if (state === 'SUBMITTED')
+    throw fail('wrong-state', 'The transaction does not await a code.', { members: { state, breed } });
+  requireOpen(read, baseUrl, pastDeadline);
 }
 
 /**

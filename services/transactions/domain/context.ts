@@ -2,6 +2,7 @@ import type { ActiveVersions, LayoutReference, PinnedLayout } from '#lib/contrac
 import type { Fault } from '#lib/errors/fail.ts';
 import { escapePointer } from '#lib/json/check-json.ts';
 import { sha256Canonical } from './answers.ts';
+import { parseEmailAddress, parsePhoneNumber } from './contact.ts';
 import {
   invalid,
   isFault,
@@ -20,6 +21,7 @@ export type Origin = (typeof origins)[number] | 'PEER';
 
 /** The validation step. */
 const confirmations = ['NONE', 'FORM_CODE', 'EMAIL_CODE', 'SMS_CODE'] as const;
+export type Confirmation = (typeof confirmations)[number];
 
 /** A ConsentContext (docs/interface.md, "The consent context"): defaults filled in, empty fields left out. */
 export interface ConsentContext {
@@ -34,7 +36,7 @@ export interface ConsentContext {
   callback?: string;
   callbackTriggerDelay: number;
   iframeOrigin?: string;
-  confirmation: (typeof confirmations)[number];
+  confirmation: Confirmation;
   confirmationConfig?: Record<string, string>;
   subjectInfos?: Record<string, string>;
   attributes?: Record<string, string>;
@@ -43,6 +45,8 @@ export interface ConsentContext {
   silent: boolean;
   theme?: string;
   notification?: string;
+  /** Address of the notification if `subjectInfos` has none. */
+  notificationRecipient?: string;
   sendInvitation: boolean;
   peerCommit: 'independent' | 'together';
   timeout: string;
@@ -56,12 +60,23 @@ export interface Given {
   pointer: string;
 }
 
-/** `unavailable`: valid, but it needs a feature that this instance does not have. */
+/** Configured channels of messages, with the senders that a context may name; null if not configured. */
+export interface Channels {
+  mail: { senders: readonly string[] } | null;
+  sms: { senders: readonly string[] } | null;
+}
+
+/** `unavailable`: valid, but it needs a channel that is not configured. */
 export type ContextResult = { context: ConsentContext } | { faults: Fault[]; unavailable: boolean };
 
 /** The members of a context that the forms service needs to resolve its layout. */
-export function layoutReference({ layout, layoutData, theme }: ConsentContext): LayoutReference {
-  return { layout, layoutData, theme };
+export function layoutReference({
+  layout,
+  layoutData,
+  theme,
+  notification,
+}: ConsentContext): LayoutReference {
+  return { layout, layoutData, theme, notification };
 }
 
 /** Defaults of the fields that have one. */
@@ -79,7 +94,7 @@ export const contextDefaults = {
 } as const satisfies Partial<ConsentContext>;
 
 /** Parses a ConsentContext and reports all faults at once (docs/interface.md, "The consent context"). */
-export function parseContext(body: Record<string, unknown>): ContextResult {
+export function parseContext(body: Record<string, unknown>, channels: Channels): ContextResult {
   const { fields, faults } = collectFields(body);
   const context: Partial<Record<ContextField, unknown>> = { ...contextDefaults };
   for (const [name, given] of fields) {
@@ -94,10 +109,11 @@ export function parseContext(body: Record<string, unknown>): ContextResult {
     fault('/layoutData', 'layout-conflict', 'must not be set beside layout');
   if (!fields.has('layout') && !fields.has('layoutData'))
     fault('/layout', 'layout-conflict', 'one of layout and layoutData must be set');
-  if (faults.length > 0) return { faults, unavailable: false };
-  const unavailable = unavailableFeatures(context as unknown as ConsentContext, fields);
-  if (unavailable.length > 0) return { faults: unavailable, unavailable: true };
-  return { context: context as unknown as ConsentContext };
+  const complete = context as unknown as ConsentContext;
+  const missing = unavailableChannels(complete, fields, channels);
+  if (faults.length === 0 && missing.length > 0) return { faults: missing, unavailable: true };
+  if (missing.length === 0) faults.push(...contactFaults(complete, fields, channels));
+  return faults.length > 0 ? { faults, unavailable: false } : { context: complete };
 }
 
 type Reader = (given: Given) => unknown | Fault;
@@ -140,6 +156,7 @@ const configurationReaders: Record<Exclude<ContextField, (typeof topFields)[numb
   silent: asGiven,
   theme: asGiven,
   notification: asGiven,
+  notificationRecipient: parseEmailAddress,
   sendInvitation: asGiven,
   peerCommit: oneOf(['independent', 'together'], 'peerCommit'),
   timeout: duration('P90D'),
@@ -152,30 +169,51 @@ const readers: Record<ContextField, Reader> = {
   ...configurationReaders,
 };
 
-/** Features that need mail and codes, which are not implemented (openapi.yaml says so too). */
-function unavailableFeatures(context: ConsentContext, fields: Map<ContextField, Given>): Fault[] {
-  const faults: Fault[] = [];
-  const missing = (name: ContextField, wanted: boolean, what: string) => {
-    if (wanted)
-      faults.push({
-        pointer: fields.get(name)?.pointer ?? `/${name}`,
-        code: 'not-available',
-        detail: `${what} is not available on this instance yet`,
-      });
-  };
-  missing('confirmation', context.confirmation !== 'NONE', `confirmation ${context.confirmation}`);
-  missing('sendInvitation', context.sendInvitation, 'sendInvitation');
-  missing('notification', context.notification !== undefined, 'notification');
-  return faults;
+type Fields = ReadonlyMap<ContextField, Given>;
+
+/** Faults of a context that needs a channel that is not configured; each names the setting. */
+function unavailableChannels(context: ConsentContext, fields: Fields, { mail, sms }: Channels): Fault[] {
+  const needed: [ContextField, boolean, unknown, string][] = [
+    ['confirmation', context.confirmation === 'EMAIL_CODE', mail, 'mail, which is not configured (MAIL_URL)'],
+    ['confirmation', context.confirmation === 'SMS_CODE', sms, 'SMS, which is not configured (SMS_URL)'],
+    ['sendInvitation', context.sendInvitation, mail, 'mail, which is not configured (MAIL_URL)'],
+    ['notification', context.notification !== undefined, mail, 'mail, which is not configured (MAIL_URL)'],
+  ];
+  return needed.flatMap(([name, isNeeded, channel, what]) =>
+    isNeeded && !channel
+      ? [{ pointer: fields.get(name)?.pointer ?? `/${name}`, code: 'not-available', detail: `needs ${what}` }]
+      : [],
+  );
+}
+
+/** Faults of the addresses and senders that the messages of a context need. */
+function contactFaults(context: ConsentContext, fields: Fields, { mail, sms }: Channels): Fault[] {
+  const { confirmation, confirmationConfig = {}, subjectInfos = {}, sendInvitation, notification } = context;
+  const infos = fields.get('subjectInfos')?.pointer ?? '/subjectInfos';
+  const config = fields.get('confirmationConfig')?.pointer ?? '/confirmationConfig';
+  const faults: (Fault | string)[] = [];
+  const { emailAddress, phoneNumber } = subjectInfos;
+  if (confirmation === 'EMAIL_CODE' || sendInvitation || (notification && emailAddress !== undefined))
+    faults.push(parseEmailAddress({ value: emailAddress ?? '', pointer: `${infos}/emailAddress` }));
+  if (confirmation === 'SMS_CODE')
+    faults.push(parsePhoneNumber({ value: phoneNumber ?? '', pointer: `${infos}/phoneNumber` }));
+  for (const [name, channel] of [
+    ['senderEmail', mail],
+    ['senderPhone', sms],
+  ] as const)
+    if (confirmationConfig[name] !== undefined && !channel?.senders.includes(confirmationConfig[name]))
+      faults.push(invalid(`${config}/${name}`, 'is not an allowed sender of this instance'));
+  return faults.filter((fault) => typeof fault !== 'string');
 }
 
 /**
  * The digest by which two contexts are equal (docs/interface.md, "Duplicate creation"): SHA-256 over the
  * canonical JSON (RFC 8785) of the context with its layout resolved and the ACTIVE MAJOR of each element.
- * Author, sendInvitation and the notation of the layout (`elements` or `blocs`) do not count.
+ * Author, sendInvitation, notificationRecipient and the notation of the layout (`elements` or `blocs`)
+ * do not count.
  */
 export function contextDigest(context: ConsentContext, layout: PinnedLayout, active: ActiveVersions): Buffer {
-  const { author, sendInvitation, layout: _saved, layoutData, ...counted } = context;
+  const { author, sendInvitation, notificationRecipient, layout: _saved, layoutData, ...counted } = context;
   const withMajor = (key: string) => [key, active[key]?.major ?? null];
   const { id, blocs, ...options } = layout;
   const resolved = { ...options, info: withMajor(layout.info), elements: layout.elements.map(withMajor) };
@@ -190,7 +228,7 @@ const layoutFields = [
 ];
 
 /** Fields that existing clients send with every context; ignoring them has no effect. */
-const harmlessFields = ['transaction', 'leadingTransaction', 'peerContexts', 'notificationRecipient'];
+const harmlessFields = ['transaction', 'leadingTransaction', 'peerContexts'];
 
 const knownFields: Record<'context' | 'configuration' | 'layoutData', ReadonlySet<string>> = {
   context: new Set([...topFields, 'configuration', 'userinfos', ...configurationFields, ...harmlessFields]),

@@ -7,8 +7,8 @@ import { shownTexts } from './receipt.ts';
 export type OwnerVerdict = EventData['io.accord.submission.answered.v1'];
 
 /** States of a part at the leader (docs/federation.md, "Answers at the leader"). */
-export type PartState = 'SENDING' | 'HELD' | 'ACCEPTED' | 'REFUSED' | 'DROPPED';
-type VerdictState = Exclude<PartState, 'SENDING'>;
+export type PartState = 'WAITING' | 'SENDING' | 'HELD' | 'ACCEPTED' | 'REFUSED' | 'DROPPED';
+type VerdictState = Exclude<PartState, 'WAITING' | 'SENDING'>;
 
 /** What a verdict does to a part. */
 export interface Move {
@@ -72,6 +72,8 @@ export function composeParts(
 
 /** The next state by state and verdict; a verdict that a state does not list changes nothing. */
 const moves: Readonly<Record<PartState, Partial<Record<OwnerVerdict['verdict'], VerdictState>>>> = {
+  // Its owner does not know it yet.
+  WAITING: {},
   SENDING: {
     committed: 'ACCEPTED',
     held: 'HELD',

@@ -1,9 +1,11 @@
 import type { JWK } from 'jose';
 import { isNotice } from '#lib/contracts/element-rules.ts';
+import type { ReceiptBody } from '#lib/contracts/receipt-body.ts';
 import { randomId } from '#lib/ids/random-ids.ts';
 import { createCompactJws, createEs256 } from '#lib/jose/jws.ts';
 import { sha256Canonical } from './answers.ts';
 import type { ValidCheck } from './commitment.ts';
+import { codeDestination } from './message.ts';
 import type { ShownPart, ShownTexts } from './part.ts';
 import type { Transaction } from './transaction.ts';
 
@@ -53,7 +55,7 @@ export function composeReceipt(facts: ReceiptFacts): Receipt {
     author: facts.author,
     timestamp: facts.committedAt.toISOString(),
     expirationTimestamp: facts.expiresAt?.toISOString(),
-    confirmation: context.confirmation,
+    confirmation: confirmationOn(context),
     information: shownTexts(info),
     consents: answers.map((answer) => ({
       ...composeItem(answer, answer.type, answer.options),
@@ -75,14 +77,25 @@ export function composeReceipt(facts: ReceiptFacts): Receipt {
   };
 }
 
+/** How the answers are confirmed; `completeReceipt` adds when. */
+function confirmationOn(context: ReceiptFacts['transaction']['context']): ReceiptBody['confirmation'] {
+  if (context.confirmation === 'NONE') return 'NONE';
+  return { type: context.confirmation, destination: codeDestination(context)?.masked };
+}
+
 /** Completes the draft of a receipt when the submitted answers are committed. */
 export function completeReceipt(
   draft: string,
-  facts: { committedAt: Date; expiresAt: Date; updateUrl: string | undefined },
+  facts: { committedAt: Date; confirmedAt: Date | null; expiresAt: Date; updateUrl: string | undefined },
 ): Receipt {
-  const { expirationTimestamp, ...receipt } = JSON.parse(draft) as Receipt;
+  const { expirationTimestamp, confirmation, ...receipt } = JSON.parse(draft) as Receipt & ReceiptBody;
+  const { confirmedAt } = facts;
   return {
     ...receipt,
+    confirmation:
+      typeof confirmation === 'object' && confirmedAt
+        ? { ...confirmation, confirmedAt: confirmedAt.toISOString() }
+        : confirmation,
     timestamp: facts.committedAt.toISOString(),
     expirationTimestamp: expirationTimestamp === undefined ? undefined : facts.expiresAt.toISOString(),
     updateUrl: facts.updateUrl,

@@ -118,26 +118,22 @@ function keyId(secret: Uint8Array): string {
  * deadline of an open transaction, so that the page past the deadline can offer a restart; in a final state,
  * a day from now. A `receipt` token expires with the receipt (docs/interface.md, "Credentials").
  */
-function mintToken(
-  tokens: TransactionTokens,
-  { transaction, now }: ReadTransaction,
-  principal?: Principal,
-): string {
+function mintToken(tokens: TransactionTokens, { transaction, now }: ReadTransaction, use: TokenUse): string {
   // A transaction with a leader has no deadline of its own.
   const isOpen = !isFinal(stateAt(transaction, now)) && transaction.leader === null;
-  const use = principal?.transaction?.use ?? 'tx';
   const expiresAt = (use === 'receipt' && receiptExpiry(transaction)) || undefined;
   const dayAfter = new Date((isOpen ? transaction.expiresAt : now).getTime() + dayMs);
   return tokens.mint({ id: transaction.id, use, epoch: transaction.tokenEpoch }, expiresAt ?? dayAfter);
 }
 
-/** URLs of a transaction with a new token. */
+/** URLs of a transaction with a new token. @param use default: that of the caller's token, else `tx`. */
 export function mintLinks(
   { tokens, instance }: { tokens: TransactionTokens; instance: { baseUrl: string } },
   read: ReadTransaction,
   principal?: Principal,
+  use: TokenUse = principal?.transaction?.use ?? 'tx',
 ): Links {
-  return linksOf(instance.baseUrl, read.transaction.id, mintToken(tokens, read, principal));
+  return linksOf(instance.baseUrl, read.transaction.id, mintToken(tokens, read, use));
 }
 
 export type Links = ReturnType<typeof linksOf>;
@@ -150,6 +146,8 @@ export function linksOf(baseUrl: string, id: string, token?: string) {
     token,
     transaction: `${transaction}${query}`,
     submit: `${transaction}/submit${query}`,
+    confirm: `${transaction}/confirm${query}`,
+    resend: `${transaction}/confirm/resend${query}`,
     cancel: `${transaction}/cancel${query}`,
     child: `${transaction}/child${query}`,
     receipt: `${baseUrl}/receipts/${id}${query}`,

@@ -14,18 +14,12 @@ export type Trigger = 'commit' | 'submit' | 'confirm' | 'cancel' | 'time-out' | 
 /** The state table. A state ignores the triggers that it does not list. */
 export const transitions: Readonly<Record<State, Partial<Record<Trigger, State>>>> = {
   CREATED: { commit: 'COMMITTED', submit: 'SUBMITTED', cancel: 'CANCELLED', 'time-out': 'TIMEOUT' },
-  SUBMITTED: { confirm: 'COMMITTED', cancel: 'CANCELLED', 'time-out': 'ROLLBACK', 'roll-back': 'ROLLBACK' },
+  SUBMITTED: { confirm: 'COMMITTED', cancel: 'CANCELLED', 'time-out': 'TIMEOUT', 'roll-back': 'ROLLBACK' },
   COMMITTED: {},
   CANCELLED: {},
   TIMEOUT: {},
   ROLLBACK: {},
 };
-
-/** Open states and the state that each turns into at the deadline. */
-export const afterDeadline = [
-  ['CREATED', 'TIMEOUT'],
-  ['SUBMITTED', 'ROLLBACK'],
-] as const satisfies readonly (readonly [State, State])[];
 
 /** The transaction at the peer that showed the form. */
 export interface Leader {
@@ -50,6 +44,8 @@ export interface Transaction {
   /** Tokens minted under a lower epoch are revoked. */
   tokenEpoch: number;
   answersDigest: Buffer | null;
+  /** Whether submitted answers await the subject's code; stays true if the transaction ends without it. */
+  awaitsCode: boolean;
   /** Null unless a peer showed the form. */
   leader: Leader | null;
   createdAt: Date;
@@ -91,6 +87,7 @@ export function createdTransaction(created: NewTransaction, now: Date): Transact
     version: 1,
     tokenEpoch: 0,
     answersDigest: null,
+    awaitsCode: false,
     createdAt: now,
     changedAt: now,
     expiresAt: addDuration(now, created.context.timeout),
@@ -108,16 +105,27 @@ export function statesBefore(trigger: Trigger): State[] {
 }
 
 /**
- * The state that readers see: a passed deadline counts at once, before the sweeper writes it.
+ * The state that readers see: a passed deadline counts at once, before the sweeper writes it. The deadline of
+ * the subject is TIMEOUT, that of peers ROLLBACK.
  * @param transaction.leader a transaction with a leader has no deadline: the leader alone decides.
  * @param now the database's time.
  */
 export function stateAt(
-  { state, expiresAt, leader = null }: { state: State; expiresAt: Date; leader?: object | null },
+  {
+    state,
+    awaitsCode,
+    expiresAt,
+    leader = null,
+  }: Pick<Transaction, 'state' | 'awaitsCode' | 'expiresAt'> & { leader?: object | null },
   now: Date,
 ): State {
-  if (leader || expiresAt > now) return state;
-  return afterDeadline.find(([open]) => open === state)?.[1] ?? state;
+  if (leader || expiresAt > now || isFinal(state)) return state;
+  return state === 'SUBMITTED' && !awaitsCode ? 'ROLLBACK' : 'TIMEOUT';
+}
+
+/** Whether the next step is to enter a code. */
+export function isAwaitingCode({ transaction, now }: ReadTransaction): boolean {
+  return stateAt(transaction, now) === 'SUBMITTED' && transaction.awaitsCode;
 }
 
 /** When the records of a transaction expire, if it is committed at `committedAt`. */

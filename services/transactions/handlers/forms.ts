@@ -79,7 +79,11 @@ export function formHandlers(dependencies: Dependencies): Handlers {
     /** The form of a context as its subject would see it. Without a subject there are no earlier answers. */
     async previewForm(ctx, { body, principal }: Input) {
       const hasSubject = typeof body.subject === 'string' && body.subject.trim() !== '';
-      const context = readContext(hasSubject ? body : { ...body, subject: 'preview' }, principal);
+      const context = readContext(
+        hasSubject ? body : { ...body, subject: 'preview' },
+        principal,
+        dependencies.messaging,
+      );
       const { layout } = await forms.resolveLayout(layoutReference(context));
       const languages = readerLanguages(ctx, context.language, defaultLanguage);
       const description = await forms.describeForm({ layout, languages });

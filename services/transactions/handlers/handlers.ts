@@ -5,7 +5,9 @@ import type { Database } from '#lib/db/database.ts';
 import type { Handlers } from '#lib/http/operation.ts';
 import type { SubmitDependencies } from '../commands/submit-answers.ts';
 import { childHandlers } from './children.ts';
+import { confirmationHandlers } from './confirmations.ts';
 import { formHandlers } from './forms.ts';
+import { messageHandlers } from './messages.ts';
 import { receiptHandlers } from './receipts.ts';
 import { recordHandlers } from './records.ts';
 import { statsHandlers } from './stats.ts';
@@ -30,6 +32,8 @@ export function createHandlers(dependencies: Dependencies): Handlers {
   return {
     ...transactionHandlers(dependencies),
     ...formHandlers(dependencies),
+    ...confirmationHandlers(dependencies),
+    ...messageHandlers(dependencies),
     ...childHandlers(dependencies),
     ...receiptHandlers(dependencies),
     ...recordHandlers(dependencies),

@@ -9,7 +9,7 @@ import { submitSingleStep } from '../commands/submit-single-step.ts';
 import { cancelTransaction, createTransaction, readContext } from '../commands/transactions.ts';
 import { noSuchTransaction, requireAccess } from '../domain/access.ts';
 import { unknownFields } from '../domain/context.ts';
-import { type ReadTransaction, stateAt } from '../domain/transaction.ts';
+import { isAwaitingCode, type ReadTransaction, stateAt } from '../domain/transaction.ts';
 import { mintLinks } from '../domain/transaction-token.ts';
 import { finalPage } from '../presenters/final-page.ts';
 import { askerOf, readAsker } from '../presenters/page-parts.ts';
@@ -42,7 +42,7 @@ export function transactionHandlers(dependencies: Dependencies): Handlers {
   const { db, defaultLanguage } = dependencies;
   return {
     async createTransaction(ctx, { body, principal }: OperationInput<Body>) {
-      const context = readContext(body, principal);
+      const context = readContext(body, principal, dependencies.messaging);
       const read = await createTransaction(dependencies, context, principal);
       const warnings = unknownFields(body);
       await sendTransaction(ctx, dependencies, read, { principal, warnings }, read.created ? 201 : 200);
@@ -68,11 +68,11 @@ export function transactionHandlers(dependencies: Dependencies): Handlers {
         'result',
       );
       if (mode === 'json') return sendTransaction(ctx, dependencies, read, { principal });
-      if (stateAt(read.transaction, read.now) !== 'CREATED')
-        return sendFinalPage(ctx, dependencies, read, principal);
-      const { submit } = mintLinks(dependencies, read, principal);
+      const isOpen = stateAt(read.transaction, read.now) === 'CREATED';
+      if (!isOpen && !isAwaitingCode(read)) return sendFinalPage(ctx, dependencies, read, principal);
+      const { submit, confirm } = mintLinks(dependencies, read, principal);
       ctx.status = 303;
-      ctx.set('Location', keepColorScheme(submit, ctx.query.colorScheme));
+      ctx.set('Location', keepColorScheme(isOpen ? submit : confirm, ctx.query.colorScheme));
     },
 
     async getContext(ctx, { params }) {

@@ -1,7 +1,8 @@
 import { createRepeatedWork, type RepeatedWork } from '#lib/async/repeated-work.ts';
 import type { FormsOperations } from '#lib/contracts/forms.ts';
-import type { Queries } from '#lib/db/database.ts';
+import type { Database, Queries } from '#lib/db/database.ts';
 import type { Logger } from '#lib/observability/logger.ts';
+import { type Messaging, queueBadNews } from '../commands/queue-messages.ts';
 import { readActiveVersions } from '../commands/submit-answers.ts';
 import { expiryNotice } from '../domain/records.ts';
 import { endOverdue } from '../queries/change-state.ts';
@@ -21,13 +22,24 @@ interface JobDependencies {
 const deadlineBatch = 500;
 
 /** Ends transactions past their deadline, as TIMEOUT or ROLLBACK (docs/interface.md, "States"). */
-export function createDeadlineSweeper({ db, log, source, wake, everyMs }: JobDependencies): RepeatedWork {
+export function createDeadlineSweeper({
+  db,
+  log,
+  messaging,
+  source,
+  wake,
+  everyMs,
+}: Omit<JobDependencies, 'db'> & { db: Database; messaging: Messaging }): RepeatedWork {
   return createRepeatedWork({
     everyMs,
     async work(isStopped) {
       let ended: Awaited<ReturnType<typeof endOverdue>>;
       do {
-        ended = await endOverdue(db, deadlineBatch, source);
+        ended = await db.withTransaction(async (tx) => {
+          const batch = await endOverdue(tx, deadlineBatch, source);
+          for (const transaction of batch.rolledBack) await queueBadNews(tx, messaging, transaction);
+          return batch;
+        });
         if (ended.count > 0) wake();
       } while (ended.more && !isStopped());
     },

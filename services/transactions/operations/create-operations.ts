@@ -20,7 +20,11 @@ export function createOperations(dependencies: OperationDependencies): Transacti
   return {
     async createTransaction({ context, author }) {
       const principal: Principal = { roles: ['operator'], name: author, account: `user:${author}` };
-      const created = await createTransaction(dependencies, readContext(context, principal), principal);
+      const created = await createTransaction(
+        dependencies,
+        readContext(context, principal, dependencies.messaging),
+        principal,
+      );
       return { url: mintLinks(dependencies, created, principal).transaction };
     },
 
@@ -33,7 +37,9 @@ export function createOperations(dependencies: OperationDependencies): Transacti
     async readDecision({ sid, peer }) {
       const part = await readPart(db, sid);
       if (part?.location !== peer) return { decision: 'rollback' };
-      const state = stateAt({ state: part.transactionState, expiresAt: part.expiresAt }, part.now);
+      const { transactionState, expiresAt, now } = part;
+      // Parts are sent only after the code.
+      const state = stateAt({ state: transactionState, awaitsCode: false, expiresAt }, now);
       if (!isFinal(state)) return { decision: 'open' };
       return { decision: state === 'COMMITTED' ? 'commit' : 'rollback' };
     },

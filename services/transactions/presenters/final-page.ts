@@ -43,6 +43,7 @@ export function finalPage(read: ReadTransaction, shown: Shown): FinalPage {
       ? receipt.consents.map(({ answer, ...consent }) => ({ ...presentAnswer(consent, answer), owner: null }))
       : [],
     leader: transaction.leader && transaction.author,
+    ...(state === 'ROLLBACK' && transaction.awaitsCode && { reason: 'codes' as const }),
     parts: parts.map(presentPart),
     at: (state === 'TIMEOUT' || waits ? transaction.expiresAt : transaction.changedAt).toISOString(),
     validUntil: transaction.layout.validityVisible ? (receipt?.expirationTimestamp ?? null) : null,
@@ -62,10 +63,20 @@ function isUndecided({ state }: Part): boolean {
   return state === 'SENDING' || state === 'HELD';
 }
 
+/** A part that waits for a code is not shown: the page of the code is. */
+const pageStates: Readonly<Record<PartState, PagePart['state']>> = {
+  WAITING: 'sending',
+  SENDING: 'sending',
+  HELD: 'held',
+  ACCEPTED: 'accepted',
+  REFUSED: 'refused',
+  DROPPED: 'dropped',
+};
+
 function presentPart({ name, state, reason, shown }: Part): PagePart {
   return {
     owner: name,
-    state: reason === 'expired' ? 'late' : (state.toLowerCase() as Lowercase<PartState>),
+    state: reason === 'expired' ? 'late' : pageStates[state],
     elements: shown.elements.map(({ texts, lang }) => ({ title: titleOf(texts), lang })),
   };
 }

@@ -1,6 +1,6 @@
 import { isPrivileged, type Principal } from '#lib/contracts/principal.ts';
 import type { Part } from '../domain/part.ts';
-import { isFinal, type ReadTransaction, stateAt } from '../domain/transaction.ts';
+import { isAwaitingCode, isFinal, type ReadTransaction, stateAt } from '../domain/transaction.ts';
 import { type Links, linksOf } from '../domain/transaction-token.ts';
 
 /**
@@ -17,19 +17,21 @@ export function presentTransaction(
   const { transaction, now } = read;
   const { context } = transaction;
   const state = stateAt(transaction, now);
+  const awaitsCode = isAwaitingCode(read);
   const plain = linksOf(baseUrl, transaction.id);
   return {
     id: transaction.id,
     subject: transaction.subject,
     state,
     token: links?.token,
-    task: state === 'CREATED' ? plain.submit : undefined,
+    task: state === 'CREATED' ? plain.submit : awaitsCode ? plain.confirm : undefined,
     breed: plain.child,
     receipt: state === 'COMMITTED' ? plain.receipt : undefined,
     // Links that lead nowhere in this state are left out.
     links: links && {
       subject: links.transaction,
       form: state === 'CREATED' ? links.submit : undefined,
+      confirm: awaitsCode ? links.confirm : undefined,
       child: isFinal(state) && context.updatable ? links.child : undefined,
       receipt: state === 'COMMITTED' ? links.receipt : undefined,
     },

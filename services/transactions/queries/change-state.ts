@@ -1,6 +1,6 @@
 import type { Queries } from '#lib/db/database.ts';
-import { empty, type Statement, sql } from '#lib/db/sql.ts';
-import { statesBefore } from '../domain/transaction.ts';
+import { type Statement, sql } from '#lib/db/sql.ts';
+import { statesBefore, type Transaction } from '../domain/transaction.ts';
 import { partEvents, recordStateChange } from './events.ts';
 
 /** Locks a transaction until the end of the database transaction; changes and new children wait. */
@@ -15,22 +15,28 @@ export async function lockTransaction(tx: Queries, id: string): Promise<void> {
 export async function cancelLocked(db: Queries, id: string, source: string): Promise<boolean> {
   const where = sql`id = ${id} AND state = ANY(${statesBefore('cancel')}::text[])
          AND expires_at > accord_now() AND leader IS NULL`;
-  return (await endTransactions(db, 'CANCELLED', where, source)) > 0;
+  return (await endTransactions(db, 'CANCELLED', where, source)).length > 0;
 }
 
 /**
- * Ends transactions past their deadline, oldest first: CREATED becomes TIMEOUT, SUBMITTED becomes ROLLBACK.
+ * Ends transactions past their deadline, oldest first, in the state that `stateAt` names.
  * SKIP LOCKED: sweepers share the work, and a submission that holds the row is completed first.
- * @param limit for each of the two states. @returns how many ended, and whether there may be more.
+ * @param limit of each kind. @returns how many ended, whether there may be more, and those that peers rolled
+ * back.
  */
 export async function endOverdue(
   db: Queries,
   limit: number,
   source: string,
-): Promise<{ count: number; more: boolean }> {
+): Promise<{ count: number; more: boolean; rolledBack: EndedTransaction[] }> {
   const oldest = sql`o.leader IS NULL ORDER BY o.expires_at LIMIT ${limit} FOR UPDATE SKIP LOCKED`;
-  const { timedOut, rolledBack } = await endOverdueOf(db, oldest, source);
-  return { count: timedOut + rolledBack, more: timedOut === limit || rolledBack === limit };
+  const ended = await endOverdueOf(db, oldest, source);
+  const counts = Object.values(ended).map(({ length }) => length);
+  return {
+    count: counts.reduce((sum, count) => sum + count),
+    more: counts.includes(limit),
+    rolledBack: ended.rolledBack,
+  };
 }
 
 /** Ends a child past its deadline that the sweeper has not reached, so that another one can be created. */
@@ -40,42 +46,49 @@ export async function closeExpiredChild(tx: Queries, parent: string, source: str
 
 async function endOverdueOf(db: Queries, which: Statement, source: string) {
   // One query for each state, so that a transaction that is submitted in parallel is not treated as CREATED.
-  const overdue = (state: string) => sql`
+  const overdue = (state: Statement) => sql`
     SELECT o.id FROM transactions AS o
-     WHERE o.state IN ('CREATED', 'SUBMITTED') AND o.state = ${state} AND o.expires_at <= accord_now()
-       AND ${which}`;
-  const timedOut = await endTransactions(
-    db,
-    'TIMEOUT',
-    sql`state = 'CREATED' AND id IN (${overdue('CREATED')})`,
-    source,
-  );
-  return { timedOut, rolledBack: await rollBack(db, overdue('SUBMITTED'), source) };
+     WHERE o.state IN ('CREATED', 'SUBMITTED') AND ${state} AND o.expires_at <= accord_now() AND ${which}`;
+  const unanswered = sql`state = 'CREATED' AND id IN (${overdue(sql`o.state = 'CREATED'`)})`;
+  const unconfirmed = sql`
+    state = 'SUBMITTED' AND awaits_code AND id IN (${overdue(sql`o.state = 'SUBMITTED' AND o.awaits_code`)})`;
+  const timedOut = await endTransactions(db, 'TIMEOUT', unanswered, source);
+  const notConfirmed = await endTransactions(db, 'TIMEOUT', unconfirmed, source);
+  const rolledBack = await rollBack(db, overdue(sql`o.state = 'SUBMITTED' AND NOT o.awaits_code`), source);
+  return { timedOut, notConfirmed, rolledBack };
 }
 
-/** Rolls back submitted transactions. @param ids a query of their ids. @returns how many became ROLLBACK. */
-export async function rollBack(db: Queries, ids: Statement, source: string): Promise<number> {
+/** Undoes what transactions have submitted. @param ids a query. @returns those that became ROLLBACK. */
+export function rollBack(db: Queries, ids: Statement, source: string): Promise<EndedTransaction[]> {
   const where = sql`state = ANY(${statesBefore('roll-back')}::text[]) AND id IN (${ids})`;
   return endTransactions(db, 'ROLLBACK', where, source);
 }
 
+/** Undoes answers whose codes are used up. @returns whether the transaction still awaited a code. */
+export async function rollBackUnconfirmed(db: Queries, id: string, source: string): Promise<boolean> {
+  const where = sql`id = ${id} AND state = 'SUBMITTED' AND awaits_code`;
+  return (await endTransactions(db, 'ROLLBACK', where, source)).length > 0;
+}
+
 const eventNames = { CANCELLED: 'cancelled', TIMEOUT: 'timedout', ROLLBACK: 'rolledback' } as const;
 
-/** Moves the transactions that match to a final state, and undoes their submissions. @returns how many. */
-async function endTransactions(
+/** A transaction that has just ended. */
+export type EndedTransaction = Pick<Transaction, 'id' | 'context'>;
+
+/** Moves the transactions that match to a final state, and undoes their submissions. @returns them. */
+function endTransactions(
   db: Queries,
   state: keyof typeof eventNames,
   where: Statement,
   source: string,
-): Promise<number> {
-  const rows = await db.query(sql`
+): Promise<EndedTransaction[]> {
+  return db.query<EndedTransaction>(sql`
     WITH t AS (
       UPDATE transactions SET state = ${state}, version = version + 1, changed_at = accord_now()
        WHERE ${where}
       RETURNING *
-    ), ${state === 'TIMEOUT' ? empty : undoSubmission(source)}${recordStateChange(eventNames[state], source)}
-    SELECT t.id FROM t`);
-  return rows.length;
+    ), ${undoSubmission(source)}${recordStateChange(eventNames[state], source)}
+    SELECT t.id, t.context FROM t`);
 }
 
 /** Common table expressions that undo submissions in `t`: records, receipt drafts and parts. */
@@ -89,6 +102,11 @@ function undoSubmission(source: string): Statement {
          SET state = 'DROPPED', version = f.version + 1, sealed = NULL, changed_at = t.changed_at
         FROM t WHERE f.transaction = t.id AND f.state IN ('SENDING', 'HELD')
       RETURNING f.sid, f.location
+    ), withheld AS (
+      -- Their owners know nothing of them.
+      UPDATE followers AS f
+         SET state = 'DROPPED', version = f.version + 1, sealed = NULL, changed_at = t.changed_at
+        FROM t WHERE f.transaction = t.id AND f.state = 'WAITING'
     ), decided AS (${partEvents('decided', { from: sql`dropped`, source, decision: 'rollback' })}
     ), `;
 }

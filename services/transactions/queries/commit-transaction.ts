@@ -1,9 +1,11 @@
 import type { Queries } from '#lib/db/database.ts';
 import { empty, type Statement, sql } from '#lib/db/sql.ts';
+import type { NewCode } from '../domain/code.ts';
 import type { Commitment } from '../domain/commitment.ts';
 import type { NewPart } from '../domain/part.ts';
 import type { SignedReceipt } from '../domain/receipt.ts';
 import { statesBefore, type Transaction } from '../domain/transaction.ts';
+import { storeCode } from './codes.ts';
 import { partEvents, recordStateChange, supersededEvents } from './events.ts';
 import { toReadTransaction, transactionColumns } from './transactions.ts';
 
@@ -24,7 +26,7 @@ export async function commitTransaction(
              changed_at = ${commitment.submittedAt}, notice_at = ${commitment.noticeAt}
        ${whereUnchanged(commitment)}
       RETURNING *
-    ), ${storeCommittedAnswers(commitment, source)}, ${storeParts(commitment.parts, source)}claim AS (
+    ), ${storeCommittedAnswers(commitment, source)}, ${releaseNewParts(commitment.parts, source)}claim AS (
       UPDATE context_claims AS c SET transaction = t.id FROM t WHERE c.transaction = t.parent
     ), ${recordStateChange('committed', source)}
     SELECT t.id FROM t`);
@@ -41,17 +43,19 @@ export function storeCommittedAnswers(commitment: Commitment, source: string): S
     )`;
 }
 
-/** Answers that wait for peers; they have no receipt yet. */
+/** Answers that wait for a code or for peers; they have no receipt yet. */
 export type PendingCommitment = Omit<Commitment, 'receipt'> & {
-  /** Until when all peers must hold their parts. */
+  /** Until when the code must be entered, or all peers must hold their parts. */
   deadline: Date;
+  /** The code that the subject must enter before anything else happens; undefined without one. */
+  code: NewCode | undefined;
   /** The receipt's body without the facts of the commit. */
   draft: string;
 };
 
 /**
- * Stores answers that wait for peers in one statement: state, PENDING records, receipt draft, parts, history
- * and outbox rows. The transaction gets the deadline of the peers.
+ * Stores answers that wait for a code or for peers in one statement: state, PENDING records, receipt draft,
+ * parts, history and outbox rows. While a code is awaited parts are not released.
  * @returns false as {@link commitTransaction}.
  */
 export async function submitTransaction(
@@ -59,16 +63,19 @@ export async function submitTransaction(
   commitment: PendingCommitment,
   source: string,
 ): Promise<boolean> {
+  const { code, parts } = commitment;
   const row = await db.maybeOne(sql`
     WITH t AS (
       UPDATE transactions
          SET state = 'SUBMITTED', version = version + 1, answers_digest = ${commitment.answersDigest},
-             changed_at = ${commitment.submittedAt}, expires_at = ${commitment.deadline}
+             changed_at = ${commitment.submittedAt}, expires_at = ${commitment.deadline},
+             awaits_code = ${code !== undefined}
        ${whereUnchanged(commitment)}
       RETURNING *
     ), ${givenRecords(commitment)}, ${storeRecords(commitment, sql`'PENDING'`, sql`NULL`)}, draft AS (
       INSERT INTO receipt_drafts (transaction, body) SELECT t.id, ${commitment.draft} FROM t
-    ), ${storeParts(commitment.parts, source)}${recordStateChange('submitted', source)}
+    ), ${code ? sql`${storeCode(code)}, ${storeParts(parts, sql`'WAITING'`)}` : releaseNewParts(parts, source)}
+    ${recordStateChange('submitted', source)}
     SELECT t.id FROM t`);
   return row !== undefined;
 }
@@ -102,46 +109,86 @@ function storeRecords(
 }
 
 /** Common table expressions that store and release the parts of the transaction in `t`. */
-function storeParts(parts: readonly NewPart[], source: string): Statement {
+function releaseNewParts(parts: readonly NewPart[], source: string): Statement {
+  if (parts.length === 0) return empty;
+  return sql`${storeParts(parts, sql`'SENDING'`)}released AS (${partEvents('released', { from: sql`parts`, source })}
+    ), `;
+}
+
+function storeParts(parts: readonly NewPart[], state: Statement): Statement {
   if (parts.length === 0) return empty;
   return sql`parts AS (
       INSERT INTO followers (sid, transaction, place, location, name, state, version, sealed, mode, language,
                              shown, deadline, changed_at)
-      SELECT f.sid, t.id, f.place, f.location, f.name, 'SENDING', 1, f.sealed, f.mode, f.language, f.shown,
+      SELECT f.sid, t.id, f.place, f.location, f.name, ${state}, 1, f.sealed, f.mode, f.language, f.shown,
              f.deadline, t.changed_at
         FROM t, jsonb_to_recordset(${JSON.stringify(parts)}::jsonb)
           AS f (sid text, place integer, location text, name text, sealed text, mode text, language text,
                 shown jsonb, deadline timestamptz)
       RETURNING sid, location, deadline
-    ), released AS (${partEvents('released', { from: sql`parts`, source })}
     ), `;
 }
 
-/** A transaction whose answers wait for peers, and the draft of its receipt. */
-export async function readSubmitted(db: Queries, id: string) {
-  const row = await db.maybeOne<Transaction & { now: Date; draft: string }>(sql`
-    SELECT ${transactionColumns}, accord_now() AS now, d.body AS draft
-      FROM transactions AS t JOIN receipt_drafts AS d ON d.transaction = t.id
-     WHERE t.id = ${id} AND t.state = 'SUBMITTED'`);
-  if (!row) return undefined;
-  const { draft, ...rest } = row;
-  return { ...toReadTransaction(rest), draft };
+/** Common table expressions that release the parts that waited for the code of the transaction in `t`. */
+function releaseWaitingParts(deadline: Date, source: string): Statement {
+  return sql`parts AS (
+      UPDATE followers AS f
+         SET state = 'SENDING', version = f.version + 1, deadline = ${deadline}, changed_at = t.changed_at
+        FROM t WHERE f.transaction = t.id AND f.state = 'WAITING'
+      RETURNING f.sid, f.location, f.deadline
+    ), released AS (${partEvents('released', { from: sql`parts`, source })}
+    )`;
 }
 
 /**
- * Commits submitted answers in one statement: state, records, receipt, history and outbox rows, and the
- * decision for each held part. A child takes over its parent's claim on the context.
- * @returns false if the transaction is not SUBMITTED or its deadline has passed; nothing is stored then.
+ * Releases parts after the right code, if all peers must hold them before the answers are committed.
+ * @returns false if the transaction has no parts; nothing is changed then.
+ */
+export async function awaitPeers(
+  tx: Queries,
+  { id, deadline }: { id: string; deadline: Date },
+  source: string,
+): Promise<boolean> {
+  const row = await tx.maybeOne(sql`
+    WITH t AS (
+      UPDATE transactions SET awaits_code = false, changed_at = accord_now(), expires_at = ${deadline}
+       WHERE id = ${id} AND state = 'SUBMITTED' AND awaits_code AND expires_at > accord_now()
+         AND EXISTS (SELECT FROM followers AS f WHERE f.transaction = ${id})
+      RETURNING *
+    ), ${releaseWaitingParts(deadline, source)}
+    SELECT t.id FROM t`);
+  return row !== undefined;
+}
+
+/** A transaction with submitted answers, the draft of its receipt, and when a code confirmed them. */
+export async function readSubmitted(db: Queries, id: string) {
+  const row = await db.maybeOne<Transaction & { now: Date; draft: string; confirmedAt: Date | null }>(sql`
+    SELECT ${transactionColumns}, accord_now() AS now, d.body AS draft, c.used_at AS "confirmedAt"
+      FROM transactions AS t JOIN receipt_drafts AS d ON d.transaction = t.id
+      LEFT JOIN codes AS c ON c.transaction = t.id
+     WHERE t.id = ${id} AND t.state = 'SUBMITTED'`);
+  if (!row) return undefined;
+  const { draft, confirmedAt, ...rest } = row;
+  return { ...toReadTransaction(rest), draft, confirmedAt };
+}
+
+/**
+ * Commits submitted answers in one statement: state, records, receipt, history and outbox rows, a child's
+ * claim on the context of its parent, parts that waited for a code, and the decision for each peer that holds
+ * a part.
+ * @param confirmed.deadline of the parts that are released. @returns false if the transaction does not wait
+ * any more; nothing is stored then.
  */
 export async function confirmTransaction(
   db: Queries,
-  confirmed: { id: string; committedAt: Date; expiresAt: Date; receipt: SignedReceipt },
+  confirmed: { id: string; committedAt: Date; expiresAt: Date; deadline: Date; receipt: SignedReceipt },
   source: string,
 ): Promise<boolean> {
-  const { id, committedAt, expiresAt, receipt } = confirmed;
+  const { id, committedAt, expiresAt, deadline, receipt } = confirmed;
   const row = await db.maybeOne(sql`
     WITH t AS (
-      UPDATE transactions SET state = 'COMMITTED', version = version + 1, changed_at = ${committedAt}
+      UPDATE transactions
+         SET state = 'COMMITTED', version = version + 1, changed_at = ${committedAt}, awaits_code = false
        WHERE id = ${id} AND state = ANY(${statesBefore('confirm')}::text[])
          AND (expires_at > accord_now() OR leader IS NOT NULL)
       RETURNING *
@@ -162,7 +209,7 @@ export async function confirmTransaction(
     ), held AS (
       SELECT f.sid, f.location FROM t JOIN followers AS f ON f.transaction = t.id WHERE f.state = 'HELD'
     ), decided AS (${partEvents('decided', { from: sql`held`, source, decision: 'commit' })}
-    ), ${recordStateChange('committed', source)}
+    ), ${releaseWaitingParts(deadline, source)}, ${recordStateChange('committed', source)}
     SELECT t.id FROM t`);
   return row !== undefined;
 }

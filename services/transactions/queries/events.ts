@@ -114,6 +114,23 @@ export function verdictEvents(
   );
 }
 
+/** Inserts an event for each message in `m` that was sent or has failed. */
+export function messageEvents(source: string): Statement {
+  return insertEvents(
+    {
+      from: sql`(SELECT * FROM m WHERE m.state IN ('SENT', 'FAILED'))`,
+      topic: 'accord.consents',
+      key: sql`s.transaction`,
+      type: sql`'io.accord.message.' || lower(s.state) || '.v1'`,
+      subject: sql`s.id`,
+      time: sql`accord_now()`,
+      data: sql`jsonb_build_object(
+        'message', s.id, 'transaction', s.transaction, 'kind', s.kind, 'channel', s.channel)`,
+    },
+    source,
+  );
+}
+
 /**
  * Inserts an event for each record that a new one in `given` supersedes, in the transaction in `t`.
  * @param object SQL of the object of the answers.

@@ -3,20 +3,14 @@ import { empty, join, type Statement, sql } from '#lib/db/sql.ts';
 import type { Position } from '#lib/http/lists.ts';
 import { newUuid } from '#lib/ids/random-ids.ts';
 import type { EarlierRecord } from '../domain/records.ts';
-import {
-  afterDeadline,
-  type NewTransaction,
-  type ReadTransaction,
-  type State,
-  type Transaction,
-} from '../domain/transaction.ts';
+import type { NewTransaction, ReadTransaction, State, Transaction } from '../domain/transaction.ts';
 import { recordStateChange } from './events.ts';
 import { newestRecord } from './records.ts';
 
 /** Columns under their names in the domain; the table's alias must be `t`. */
 export const transactionColumns = sql`
   t.id, t.subject, t.state, t.version, t.context, t.layout, t.author, t.parent, t.token_epoch AS "tokenEpoch",
-  t.answers_digest AS "answersDigest", t.leader, t.created_at AS "createdAt", t.changed_at AS "changedAt",
+  t.answers_digest AS "answersDigest", t.awaits_code AS "awaitsCode", t.leader, t.created_at AS "createdAt", t.changed_at AS "changedAt",
   t.expires_at AS "expiresAt"`;
 
 type Row = Transaction & { now: Date };
@@ -73,14 +67,12 @@ function fromJson({ committedAt, expiresAt, ...stored }: StoredEarlier): Earlier
   };
 }
 
-const lateStates = join(
-  afterDeadline.map(([open, next]) => sql`WHEN t.state = ${open} THEN ${next}`),
-  ' ',
-);
-
 /** SQL of `stateAt` (domain/transaction.ts) for a transaction `t`. */
 export const stateNow = sql`
-  CASE WHEN t.expires_at > accord_now() OR t.leader IS NOT NULL THEN t.state ${lateStates} ELSE t.state END`;
+  CASE WHEN t.expires_at > accord_now() OR t.leader IS NOT NULL THEN t.state
+       WHEN t.state = 'CREATED' OR (t.state = 'SUBMITTED' AND t.awaits_code) THEN 'TIMEOUT'
+       WHEN t.state = 'SUBMITTED' THEN 'ROLLBACK'
+       ELSE t.state END`;
 
 /** Filters of a list. The time of creation is at or after `after`, and before `before`. */
 export interface TransactionFilter {

@@ -1,8 +1,8 @@
 import type { Database } from '#lib/db/database.ts';
 import { fail } from '#lib/errors/fail.ts';
 import { newUuid } from '#lib/ids/random-ids.ts';
+import type { SecretBox } from '#lib/jose/secret-box.ts';
 import { drawSecret } from '../domain/message.ts';
-import type { SecretBox } from '../domain/secret.ts';
 import { type Delivery, readWebhook, type Webhook, type WebhookInput } from '../domain/webhook.ts';
 import {
   copyDelivery,

@@ -9,6 +9,8 @@ const names = [
   'consent.expiring',
   'consent.expired',
   'record.superseded',
+  'message.sent',
+  'message.failed',
   'model.activated',
   'model.archived',
   'model.deleted',

@@ -3,12 +3,12 @@ import { sql } from '#lib/db/sql.ts';
 import { listedBackoff } from '#lib/deliveries/backoff.ts';
 import { createDeliveryEngine, type DeliveryEngine } from '#lib/deliveries/delivery-engine.ts';
 import type { AttemptResult, DeliveryKind, DueRow, Settlement } from '#lib/deliveries/delivery-kind.ts';
+import type { SecretBox } from '#lib/jose/secret-box.ts';
 import type { Logger } from '#lib/observability/logger.ts';
 import type { DeliveryMetrics } from '#lib/observability/metrics/event-metrics.ts';
 import type { OutboundClient } from '#lib/outbound/outbound-client.ts';
 import { OutboundFailed, OutboundRefused } from '#lib/outbound/targets.ts';
 import { type CarriedEvent, writeMessage } from '../domain/message.ts';
-import type { SecretBox } from '../domain/secret.ts';
 import { markDelivered, markFailed, recordFailure } from '../queries/attempts.ts';
 
 const second = 1_000;

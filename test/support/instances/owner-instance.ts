@@ -22,6 +22,8 @@ type Operations = Pick<TransactionsOperations, 'acceptSubmission' | 'decideSubmi
  * An instance that peers send answers to, and replicas of its services on its database whose operations a
  * test can call.
  */
+const messageSettings = { codeTtl: 600, resendAfter: 30, limits: { codes: 10, messages: 20, prefix: 60 } };
+
 export interface OwnerInstance extends TestInstance {
   admin: Caller;
   /** Of transactions. */
@@ -103,7 +105,9 @@ export async function startOwner(): Promise<OwnerInstance> {
       ...shared,
       db,
       forms: { ...forms.operations, checkSubmission },
-      settings: { ...settings, embedOrigins: '', sweepMs: 1_000, expiryNoticeDays: 30 },
+      settings: { ...settings, embedOrigins: '', sweepMs: 1_000, expiryNoticeDays: 30, ...messageSettings },
+      transports: { mail: null, sms: null },
+      senders: { mail: [], sms: [] },
       tokenSecrets: transactionToken,
       signingKey: instanceSigning[0] as (typeof instanceSigning)[number],
       sealingKeys: [...instanceSealing, formerSealingKey],

@@ -1,0 +1,47 @@
+import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
+
+const cipher = 'aes-256-gcm';
+const nonceBytes = 12;
+const tagBytes = 16;
+
+/** Encrypts texts for the database (AES-256-GCM), so that a copy of the database does not reveal them. */
+export interface SecretBox {
+  /** @param row id of the row, authenticated with the text: it cannot be copied to another row. */
+  seal(row: string, text: string): Buffer;
+  /** @throws Error if no key opens it. */
+  open(row: string, sealed: Buffer): string;
+}
+
+/** @param keys the first seals, all open. @param purpose separates keys that are derived from one secret. */
+export function createSecretBox(keys: readonly Uint8Array[], purpose: string): SecretBox {
+  const derived = keys.map((key) => Buffer.from(hkdfSync('sha256', key, '', purpose, 32)));
+  const [own] = derived;
+  if (!own) throw new Error('a secret box needs a key');
+  return {
+    seal(row, text) {
+      const nonce = randomBytes(nonceBytes);
+      const sealing = createCipheriv(cipher, own, nonce).setAAD(Buffer.from(row));
+      const encrypted = Buffer.concat([sealing.update(text, 'utf8'), sealing.final()]);
+      return Buffer.concat([nonce, sealing.getAuthTag(), encrypted]);
+    },
+    open(row, sealed) {
+      for (const key of derived) {
+        const text = openWith(key, row, sealed);
+        if (text !== undefined) return text;
+      }
+      throw new Error('No key opens this text.');
+    },
+  };
+}
+
+function openWith(key: Buffer, row: string, sealed: Buffer): string | undefined {
+  try {
+    const opening = createDecipheriv(cipher, key, sealed.subarray(0, nonceBytes), { authTagLength: tagBytes })
+      .setAAD(Buffer.from(row))
+      .setAuthTag(sealed.subarray(nonceBytes, nonceBytes + tagBytes));
+    const text = sealed.subarray(nonceBytes + tagBytes);
+    return Buffer.concat([opening.update(text), opening.final()]).toString('utf8');
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,101 @@
+import type { FormsOperations } from '#lib/contracts/forms.ts';
+import type { MessageContent, MessageKind, RenderedMessage } from '#lib/contracts/messages.ts';
+import type { PageInstance } from '#lib/contracts/page-base.ts';
+import type { ReceiptBody } from '#lib/contracts/receipt-body.ts';
+import type { Queries } from '#lib/db/database.ts';
+import { receiptExpiry } from '../domain/access.ts';
+import type { Message } from '../domain/message.ts';
+import type { Part } from '../domain/part.ts';
+import { isFinal, type ReadTransaction, stateAt } from '../domain/transaction.ts';
+import { mintLinks, type TransactionTokens } from '../domain/transaction-token.ts';
+import { titleOf } from '../presenters/form-page.ts';
+import { askerOf, readAsker } from '../presenters/page-parts.ts';
+import { readParts } from '../queries/parts.ts';
+import { readTransactionWithReceipt } from '../queries/transactions.ts';
+
+interface Dependencies {
+  db: Queries;
+  forms: FormsOperations;
+  tokens: TransactionTokens;
+  instance: PageInstance;
+  defaultLanguage: string;
+  codeTtl: number;
+}
+
+/** A message to be composed; `code` is its text. */
+export type ComposedMessage = Pick<Message, 'kind' | 'channel'> & { transaction: string; code?: string };
+
+/**
+ * Writes the text of a message in the language of its subject.
+ * @returns undefined if what it is about has ended, so that it is not sent.
+ */
+export async function composeMessage(
+  dependencies: Dependencies,
+  { kind, channel, transaction: id, code }: ComposedMessage,
+): Promise<(RenderedMessage & { receipt: string | null }) | undefined> {
+  const { db, forms, instance, defaultLanguage, codeTtl } = dependencies;
+  const read = await readTransactionWithReceipt(db, id);
+  if (!read || isObsolete(kind, read)) return undefined;
+  const { transaction } = read;
+  const receipt = read.receipt === null ? undefined : (JSON.parse(read.receipt) as ReceiptBody);
+  const language = receipt?.language ?? transaction.context.language;
+  const languages = [...(language ? [language] : []), defaultLanguage];
+  const { asker } = receipt
+    ? askerOf(receipt.information.texts, receipt.information.lang ?? defaultLanguage)
+    : await readAsker(forms, read, languages);
+  const purpose = receipt?.information.texts.title ?? (await readPurpose(forms, read, languages));
+  const content: MessageContent = {
+    kind,
+    channel,
+    languages,
+    instance,
+    organisation: asker?.name ?? instance.name,
+    purpose: typeof purpose === 'string' ? purpose : null,
+    model: kind === 'notification' ? (transaction.layout.notification ?? null) : null,
+    theme: transaction.layout.theme ?? null,
+    link: kind === 'code' ? null : linkOf(dependencies, kind, read),
+    code: code ?? null,
+    minutes: kind === 'code' ? Math.round(codeTtl / 60) : null,
+    until: untilOf(kind, read)?.toISOString() ?? null,
+    owners: kind === 'bad-news' ? await failedOwners(db, read) : [],
+  };
+  return { ...(await forms.renderMessage(content)), receipt: kind === 'notification' ? read.receipt : null };
+}
+
+/** An invitation to a transaction that has ended is of no use. */
+function isObsolete(kind: MessageKind, { transaction, now }: ReadTransaction): boolean {
+  return kind === 'invitation' && isFinal(stateAt(transaction, now));
+}
+
+async function readPurpose(
+  forms: FormsOperations,
+  { transaction }: ReadTransaction,
+  languages: string[],
+): Promise<string | null> {
+  const form = await forms.describeForm({ layout: transaction.layout, languages }).catch(() => undefined);
+  return form?.info.content.title ?? null;
+}
+
+/** The transaction for an invitation; otherwise its result, also for whoever finds the mail later. */
+function linkOf(dependencies: Dependencies, kind: MessageKind, read: ReadTransaction): string {
+  if (kind === 'invitation') return mintLinks(dependencies, read).transaction;
+  return mintLinks(dependencies, read, undefined, 'receipt').transaction;
+}
+
+function untilOf(kind: MessageKind, { transaction }: ReadTransaction): Date | undefined {
+  return kind === 'invitation' ? transaction.expiresAt : receiptExpiry(transaction);
+}
+
+async function failedOwners(
+  db: Queries,
+  { transaction }: ReadTransaction,
+): Promise<MessageContent['owners']> {
+  if (transaction.state !== 'COMMITTED') return [];
+  const parts = (await readParts(db, [transaction])).get(transaction.id) ?? [];
+  return parts
+    .filter(({ state }) => state === 'REFUSED' || state === 'DROPPED')
+    .map(({ name, shown }: Part) => ({
+      name,
+      elements: shown.elements.map(({ texts, lang }) => ({ title: titleOf(texts), lang })),
+    }));
+}

@@ -1,0 +1,164 @@
+import type { Principal } from '#lib/contracts/principal.ts';
+import type { Database, Queries } from '#lib/db/database.ts';
+import { fail } from '#lib/errors/fail.ts';
+import { requireAccess, requireAwaitingCode } from '../domain/access.ts';
+import { type Code, type CodeBinding, type Codes, codeStatus, maxCodes, maxTries } from '../domain/code.ts';
+import { deliveryDeadline } from '../domain/part.ts';
+import { isAwaitingCode, type ReadTransaction, type Transaction } from '../domain/transaction.ts';
+import { lockTransaction, rollBackUnconfirmed } from '../queries/change-state.ts';
+import { markCodeUsed, readCodeOf, replaceCode, takeTry } from '../queries/codes.ts';
+import { awaitPeers } from '../queries/commit-transaction.ts';
+import { readTransaction } from '../queries/transactions.ts';
+import { queueCode } from './queue-messages.ts';
+import { confirmSubmission, drawCode, type SubmitDependencies, transactionBusy } from './submit-answers.ts';
+
+type Dependencies = SubmitDependencies & { db: Database };
+
+/** A transaction that awaits a code, and the code. */
+export interface AwaitedCode {
+  read: ReadTransaction;
+  code: Code;
+}
+
+/** @throws Failure `not-found`, `wrong-state` unless a code is awaited. */
+export async function readAwaitedCode(
+  { db, instance }: Pick<Dependencies, 'db' | 'instance'>,
+  { id, principal }: { id: string; principal: Principal },
+): Promise<AwaitedCode> {
+  const read = requireAccess(principal, await readTransaction(db, id));
+  requireAwaitingCode(read, instance.baseUrl);
+  return { read, code: await requireCode(db, id) };
+}
+
+async function requireCode(db: Queries, id: string): Promise<Code> {
+  const code = await readCodeOf(db, id);
+  if (!code) throw new Error('a transaction that awaits a code has none');
+  return code;
+}
+
+/**
+ * Confirms submitted answers with a code (docs/interface.md, "Confirmation codes"). Idempotent for the code
+ * that confirmed them. After the last wrong attempt the answers are rolled back.
+ * @param input.code six digits. @throws Failure `confirmation-failed`, `not-found`, `expired`, `wrong-state`.
+ */
+export async function confirmCode(
+  dependencies: Dependencies,
+  { id, principal, code: entered }: { id: string; principal: Principal; code: string },
+): Promise<ReadTransaction> {
+  const { db, codes, instance, wake } = dependencies;
+  const read = requireAccess(principal, await readTransaction(db, id));
+  const code = await readCodeOf(db, id);
+  if (code && hasConfirmed(codes, read, code, entered)) return read;
+  requireAwaitingCode(read, instance.baseUrl, 'expired');
+  if (!code) throw new Error('a transaction that awaits a code has none');
+  const tries = await takeTry(db, { transaction: id, number: code.number });
+  const isRight = tries !== undefined && codes.matches(code.mac, bindingOf(read.transaction, code), entered);
+  if (isRight && (await db.withTransaction((tx) => confirmWith(dependencies, tx, read, code)))) wake();
+  // A parallel request may have confirmed the answers with the same code.
+  const [after, codeAfter] = [await readTransaction(db, id), await readCodeOf(db, id)];
+  if (after && codeAfter && hasConfirmed(codes, after, codeAfter, entered)) return after;
+  if (isRight) throw transactionBusy();
+  throw await rejectCode(dependencies, read, { ...code, tries: tries ?? code.tries });
+}
+
+function bindingOf({ id, answersDigest }: Transaction, { number }: Pick<Code, 'number'>): CodeBinding {
+  return { transaction: id, answersDigest: answersDigest as Buffer, number };
+}
+
+/** Whether this code has confirmed the answers already. */
+function hasConfirmed(codes: Codes, read: ReadTransaction, code: Code, entered: string) {
+  const isTaken = ['SUBMITTED', 'COMMITTED'].includes(read.transaction.state) && code.usedAt !== null;
+  return isTaken && codes.matches(code.mac, bindingOf(read.transaction, code), entered);
+}
+
+/**
+ * Commits the answers, or releases the parts of peers that must hold them first.
+ * @returns false if another request has used or replaced the code.
+ */
+async function confirmWith(
+  dependencies: Dependencies,
+  tx: Queries,
+  { transaction: { id, context }, now }: ReadTransaction,
+  { number }: Code,
+): Promise<boolean> {
+  // Waits for another request that changes the transaction: a single statement would not see its parts.
+  await lockTransaction(tx, id);
+  if (!(await markCodeUsed(tx, { transaction: id, number }))) return false;
+  const source = dependencies.instance.baseUrl;
+  const deadline = deliveryDeadline(context, now);
+  if (context.peerCommit === 'together' && (await awaitPeers(tx, { id, deadline }, source))) return true;
+  // Thrown, so that the code is not marked as used: the deadline has passed meanwhile.
+  if (!(await confirmSubmission(tx, dependencies, id))) throw transactionBusy();
+  return true;
+}
+
+/** @returns the failure of a code; after the last attempt the answers are undone. */
+async function rejectCode({ db, instance, wake }: Dependencies, read: ReadTransaction, code: Code) {
+  const { id } = read.transaction;
+  const isExpired = code.expiresAt <= read.now;
+  const isLast = code.number === maxCodes && (isExpired || code.tries >= maxTries);
+  if (isLast && (await rollBackUnconfirmed(db, id, instance.baseUrl))) wake();
+  const after = await readTransaction(db, id);
+  // Another request may have ended the transaction meanwhile.
+  if (after && !isAwaitingCode(after)) requireAwaitingCode(after, instance.baseUrl, 'expired');
+  const { triesLeft, codesLeft } = codeStatus(code, 0);
+  const isExhausted = triesLeft === 0;
+  const reason = isExpired ? 'expired' : isExhausted ? 'exhausted' : 'wrong';
+  return fail('confirmation-failed', details[reason], {
+    errors: [{ pointer: '/code', code: reason, detail: faults[reason] }],
+    members: { triesLeft, codesLeft },
+  });
+}
+
+const details = {
+  wrong: 'The code is wrong.',
+  expired: 'The code has expired. Request another one.',
+  exhausted: 'The code was entered wrongly too often. Request another one.',
+};
+const faults = {
+  wrong: 'is not the code that was sent',
+  expired: 'has expired',
+  exhausted: 'is not accepted any more; request another code',
+};
+
+/**
+ * Replaces the code and sends the new one.
+ * @throws Failure `too-many-requests` with Retry-After, `wrong-state` if no code is left, `not-found`.
+ */
+export async function resendCode(
+  dependencies: Dependencies,
+  input: { id: string; principal: Principal },
+): Promise<AwaitedCode> {
+  const { db, messaging, resendAfter } = dependencies;
+  const { read, code: former } = await readAwaitedCode(dependencies, input);
+  const { transaction, now } = read;
+  if (former.number >= maxCodes)
+    throw fail('wrong-state', 'No further code can be sent for this transaction.', {
+      members: { state: transaction.state },
+    });
+  const waitMs = codeStatus(former, resendAfter).resendAfter.getTime() - now.getTime();
+  if (waitMs > 0) throw tooEarly(waitMs);
+  const answersDigest = transaction.answersDigest as Buffer;
+  const drawn = drawCode(dependencies, transaction, { number: former.number + 1, answersDigest });
+  const code = await db.withTransaction(async (tx) => {
+    await lockTransaction(tx, transaction.id);
+    const replaced = await replaceCode(tx, {
+      transaction: transaction.id,
+      after: resendAfter,
+      code: drawn.code,
+    });
+    if (!replaced) throw tooEarly(resendAfter * 1000);
+    await queueCode(tx, messaging, transaction, { number: replaced.number, text: drawn.text });
+    return replaced;
+  });
+  return { read, code };
+}
+
+function tooEarly(waitMs: number) {
+  const seconds = String(Math.ceil(waitMs / 1000));
+  const detail = `Another code can be requested in ${seconds} s.`;
+  return fail('too-many-requests', detail, {
+    headers: { 'Retry-After': seconds },
+    errors: [{ pointer: '', code: 'early', detail }],
+  });
+}

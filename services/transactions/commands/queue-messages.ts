@@ -1,0 +1,149 @@
+import type { MessageKind } from '#lib/contracts/messages.ts';
+import type { Queries } from '#lib/db/database.ts';
+import { fail } from '#lib/errors/fail.ts';
+import { newUuid } from '#lib/ids/random-ids.ts';
+import type { SecretBox } from '#lib/jose/secret-box.ts';
+import type { Channels } from '../domain/context.ts';
+import {
+  codeDestination,
+  type Destination,
+  type Message,
+  type MessageSecrets,
+  mailDestination,
+  noticeAddress,
+} from '../domain/message.ts';
+import type { Transaction } from '../domain/transaction.ts';
+import { countRecentMessages, insertMessage, type RecentMessages } from '../queries/messages.ts';
+
+/** Limits of messages (docs/operations.md, "Settings"). */
+export interface MessageLimits {
+  /** CODE_DAILY_LIMIT, MESSAGE_DAILY_LIMIT: a day and address. */
+  codes: number;
+  messages: number;
+  /** SMS_PREFIX_LIMIT: an hour and country. */
+  prefix: number;
+}
+
+/** What writing messages needs. */
+export interface Messaging {
+  channels: Channels;
+  limits: MessageLimits;
+  box: SecretBox;
+  addressDigest: (destination: Destination) => Buffer;
+}
+
+interface Wanted {
+  transaction: string;
+  kind: MessageKind;
+  destination: Destination;
+  from?: string | undefined;
+  code?: { number: number; text: string };
+}
+
+/**
+ * Writes a message in the database transaction that causes it; it is sent after the COMMIT
+ * (docs/messages.md).
+ * @param whenLimited `refuse` for messages that the caller asks for; others are recorded as failed.
+ * @throws Failure `too-many-requests` with Retry-After.
+ */
+async function queueMessage(
+  tx: Queries,
+  { box, limits, addressDigest }: Messaging,
+  { transaction, kind, destination, from, code }: Wanted,
+  whenLimited: 'refuse' | 'record' = 'record',
+): Promise<Message> {
+  const id = newUuid();
+  const address = addressDigest(destination);
+  const recent = await countRecentMessages(tx, { address, prefix: destination.prefix });
+  const waitSeconds = secondsUntilAllowed(recent, kind, limits);
+  if (waitSeconds > 0 && whenLimited === 'refuse')
+    throw fail('too-many-requests', limited, {
+      headers: { 'Retry-After': String(waitSeconds) },
+      errors: [{ pointer: '', code: 'limit', detail: limited }],
+    });
+  const secrets: MessageSecrets = {
+    to: destination.to,
+    ...(from && { from }),
+    ...(code && { code: code.text }),
+  };
+  return insertMessage(tx, {
+    id,
+    transaction,
+    kind,
+    destination,
+    address,
+    code: code?.number ?? null,
+    sealed: waitSeconds > 0 ? null : box.seal(id, JSON.stringify(secrets)),
+    error: waitSeconds > 0 ? 'limit' : null,
+  });
+}
+
+const limited = 'Too many messages were sent to this address. Try again later.';
+const daySeconds = 86_400;
+const hourSeconds = 3_600;
+
+/** @returns 0 if a message may be sent now. */
+function secondsUntilAllowed(recent: RecentMessages, kind: MessageKind, limits: MessageLimits): number {
+  const waits = [
+    recent.messages >= limits.messages ? daySeconds - recent.oldestMessage : 0,
+    kind === 'code' && recent.codes >= limits.codes ? daySeconds - recent.oldestCode : 0,
+    recent.toPrefix >= limits.prefix ? hourSeconds - recent.oldestToPrefix : 0,
+  ];
+  return Math.ceil(Math.max(...waits));
+}
+
+/** Writes the message that carries the code of a transaction; none for FORM_CODE. */
+export async function queueCode(
+  tx: Queries,
+  messaging: Messaging,
+  { id, context }: Pick<Transaction, 'id' | 'context'>,
+  code: { number: number; text: string },
+): Promise<void> {
+  const destination = codeDestination(context);
+  if (!destination) return;
+  const { senderEmail, senderPhone } = context.confirmationConfig ?? {};
+  const from = destination.channel === 'mail' ? senderEmail : senderPhone;
+  await queueMessage(tx, messaging, { transaction: id, kind: 'code', destination, from, code }, 'refuse');
+}
+
+/**
+ * Writes the invitation to an open transaction.
+ * @throws Failure `invalid` without a valid address, `too-many-requests`.
+ */
+export async function queueInvitation(
+  tx: Queries,
+  messaging: Messaging,
+  { id, context }: Pick<Transaction, 'id' | 'context'>,
+): Promise<Message> {
+  const destination = mailDestination(context.subjectInfos?.emailAddress ?? '');
+  if (!destination)
+    throw fail('invalid', 'The transaction has no valid e-mail address (subjectInfos.emailAddress).');
+  return queueMessage(tx, messaging, { transaction: id, kind: 'invitation', destination }, 'refuse');
+}
+
+/** Whether a notification follows the commit of a transaction. */
+export function isNotified({ channels }: Messaging, { layout }: Pick<Transaction, 'layout'>) {
+  return channels.mail !== null && layout.notification !== undefined;
+}
+
+/** Writes the notification of a committed transaction, if it has a model and an address. */
+export async function queueNotification(
+  tx: Queries,
+  messaging: Messaging,
+  transaction: Pick<Transaction, 'id' | 'context' | 'layout'>,
+): Promise<void> {
+  const destination = noticeAddress(transaction.context);
+  if (!destination || !isNotified(messaging, transaction)) return;
+  await queueMessage(tx, messaging, { transaction: transaction.id, kind: 'notification', destination });
+}
+
+/** Writes the news that answers were not taken over, if there is an address. */
+export async function queueBadNews(
+  tx: Queries,
+  messaging: Messaging,
+  { id, context }: Pick<Transaction, 'id' | 'context'>,
+): Promise<void> {
+  const destination = noticeAddress(context);
+  if (!destination || !messaging.channels.mail) return;
+  await queueMessage(tx, messaging, { transaction: id, kind: 'bad-news', destination });
+}

@@ -1,0 +1,85 @@
+import { createHmac, createSecretKey, hkdfSync, randomInt, timingSafeEqual } from 'node:crypto';
+import type { Confirmation } from './context.ts';
+
+/** Attempts with one code, and codes of one transaction (docs/interface.md, "Confirmation codes"). */
+export const maxTries = 5;
+export const maxCodes = 3;
+
+/** The code of a transaction, as it is stored. */
+export interface Code {
+  /** 1 for the first code. */
+  number: number;
+  mac: Buffer;
+  /** The code itself, encrypted; null unless the page shows it. */
+  sealed: Buffer | null;
+  /** Attempts so far. */
+  tries: number;
+  createdAt: Date;
+  expiresAt: Date;
+  usedAt: Date | null;
+}
+
+/** A code to be stored. */
+export interface NewCode extends Pick<Code, 'number' | 'mac' | 'sealed'> {
+  /** Life in seconds. */
+  ttl: number;
+}
+
+/** What a code confirms: it is of no use for other answers or another transaction. */
+export interface CodeBinding {
+  transaction: string;
+  answersDigest: Buffer;
+  number: number;
+}
+
+/** A confirmation with a code. */
+export type CodeType = Exclude<Confirmation, 'NONE'>;
+
+/** What callers learn about a code. */
+export function codeStatus({ number, tries, createdAt, expiresAt }: Code, resendAfter: number) {
+  return {
+    triesLeft: maxTries - tries,
+    codesLeft: maxCodes - number,
+    expires: expiresAt,
+    resendAfter: new Date(createdAt.getTime() + resendAfter * 1000),
+  };
+}
+
+export type Codes = ReturnType<typeof createCodes>;
+
+/**
+ * Draws codes and recognises them by a keyed digest, which alone is stored.
+ * @param secrets of transaction tokens, for deriving keys; the first makes digests, all are tried.
+ */
+export function createCodes(secrets: readonly Uint8Array[]) {
+  const keys = secrets.map((secret) =>
+    createSecretKey(Buffer.from(hkdfSync('sha256', secret, '', 'accord confirmation codes', 32))),
+  );
+  const [own] = keys;
+  if (!own) throw new Error('confirmation codes need a secret');
+  const digest = (key: typeof own, { transaction, answersDigest, number }: CodeBinding, code: string) =>
+    createHmac('sha256', key)
+      .update(JSON.stringify([transaction, answersDigest.toString('hex'), number, code]))
+      .digest();
+  return {
+    /** @returns six random digits. */
+    draw: () => String(randomInt(1_000_000)).padStart(6, '0'),
+    mac: (binding: CodeBinding, code: string) => digest(own, binding, code),
+    matches: (mac: Buffer, binding: CodeBinding, code: string) =>
+      keys.some((key) => timingSafeEqual(digest(key, binding, code), mac)),
+  };
+}
+
+/**
+ * Reads a code as people write it: spaces and hyphens are ignored, and Arabic and Persian digits are read.
+ * @returns undefined unless it is six digits.
+ */
+export function readCode(value: unknown): string | undefined {
+  const [text] = [value].flat();
+  if (typeof text !== 'string') return undefined;
+  const digits = text
+    .normalize('NFKC')
+    .replaceAll(/[\s\p{Pd}\p{Cf}]/gu, '')
+    .replaceAll(/[٠-٩۰-۹]/g, (digit) => String((digit.codePointAt(0) as number) & 0xf));
+  return /^\d{6}$/.test(digits) ? digits : undefined;
+}

@@ -1,0 +1,66 @@
+import { domainToASCII } from 'node:url';
+import { parsePhoneNumberWithError } from 'libphonenumber-js/min';
+import type { Fault } from '#lib/errors/fail.ts';
+import type { Given } from './context.ts';
+import { invalid, normaliseText } from './values.ts';
+
+/** Longest address of RFC 5321, with the limit of a path less its brackets. */
+const maxAddressLength = 254;
+const maxLocalLength = 64;
+
+/**
+ * Reads one e-mail address (RFC 5321, without quoted local parts and address literals); the domain may be
+ * internationalised.
+ * @returns the address in NFC.
+ */
+export function parseEmailAddress({ value, pointer }: Given): string | Fault {
+  const address = normaliseText(String(value));
+  const at = address.lastIndexOf('@');
+  const [local, domain] = [address.slice(0, at), address.slice(at + 1)];
+  const ascii = domainToASCII(domain);
+  const isLocal =
+    local.length <= maxLocalLength &&
+    /^[^\s@<>()[\],;:"\\.\p{C}]+(\.[^\s@<>()[\],;:"\\.\p{C}]+)*$/u.test(local);
+  const isDomain = /^([a-z\d]([a-z\d-]{0,61}[a-z\d])?\.)*[a-z\d]([a-z\d-]{0,61}[a-z\d])?$/.test(ascii);
+  // Digits alone would be an IP address.
+  const isName = isDomain && /[a-z]/.test(ascii) && !/[\s\p{C}]/u.test(domain);
+  if (at > 0 && address.length <= maxAddressLength && ascii.length <= 253 && isLocal && isName)
+    return address;
+  return invalid(pointer, 'must be one e-mail address, such as ann@example.org');
+}
+
+/**
+ * Reads a telephone number with its country code. Spaces, dots, hyphens and brackets are ignored.
+ * @returns the number in E.164.
+ */
+export function parsePhoneNumber({ value, pointer }: Given): string | Fault {
+  const digits = normaliseText(String(value)).replaceAll(/[\s.\-()\u2010-\u2015]/gu, '');
+  try {
+    const number = /^\+\d{6,15}$/.test(digits) ? parsePhoneNumberWithError(digits) : undefined;
+    if (number?.isPossible()) return number.number;
+  } catch {
+    // No country has such a number.
+  }
+  return invalid(pointer, 'must be a telephone number with its country code, such as +33 6 39 98 00 01');
+}
+
+/** Such as `a…@example.org`. */
+export function maskEmailAddress(address: string): string {
+  const [first] = new Intl.Segmenter().segment(address);
+  return `${first?.segment ?? ''}…${address.slice(address.lastIndexOf('@'))}`;
+}
+
+/** Such as `…4567`. */
+export function maskPhoneNumber(number: string): string {
+  return `…${number.slice(-4)}`;
+}
+
+/** The domain of a parsed address in ASCII and lower case (IDNA). */
+export function mailDomain(address: string): string {
+  return domainToASCII(address.slice(address.lastIndexOf('@') + 1));
+}
+
+/** The country calling code of a number in E.164. */
+export function phonePrefix(number: string): string {
+  return parsePhoneNumberWithError(number).countryCallingCode;
+}

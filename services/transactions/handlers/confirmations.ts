@@ -1,0 +1,151 @@
+import type { Context } from 'koa';
+import type { ConfirmPage } from '#lib/contracts/pages.ts';
+import { Failure, fail } from '#lib/errors/fail.ts';
+import type { Handlers, OperationInput } from '#lib/http/operation.ts';
+import { preferredMode } from '#lib/http/send.ts';
+import { type AwaitedCode, confirmCode, readAwaitedCode, resendCode } from '../commands/confirm-code.ts';
+import { requireAccess } from '../domain/access.ts';
+import { codeStatus, readCode } from '../domain/code.ts';
+import { codeDestination } from '../domain/message.ts';
+import { isAwaitingCode } from '../domain/transaction.ts';
+import { mintLinks } from '../domain/transaction-token.ts';
+import { confirmPage } from '../presenters/confirm-page.ts';
+import { readAsker } from '../presenters/page-parts.ts';
+import { readTransaction } from '../queries/transactions.ts';
+import type { Dependencies } from './handlers.ts';
+import {
+  findTheme,
+  readerLanguages,
+  redirectToTransaction,
+  sendTransaction,
+  sendTransactionPage,
+} from './send.ts';
+
+type Body = Record<string, unknown>;
+type Input = OperationInput<Body | undefined>;
+/** What the page says of the last request. */
+type Notice = Pick<ConfirmPage, 'fault' | 'isResent'>;
+
+/** /consents/{txid}/confirm */
+export function confirmationHandlers(dependencies: Dependencies): Handlers {
+  const { db } = dependencies;
+  return {
+    async getConfirmation(ctx, input) {
+      const id = input.params.txid ?? '';
+      const { principal, mode } = input;
+      if (mode === 'html') {
+        // A browser is redirected from a closed form to the result, which a token opens for longer.
+        const read = requireAccess(principal, await readTransaction(db, id), 'result');
+        if (!isAwaitingCode(read)) return redirectToTransaction(ctx, dependencies, read, { principal });
+      }
+      const awaited = await readAwaitedCode(dependencies, { id, principal });
+      if (mode === 'json') return sendStatus(ctx, dependencies, awaited, input);
+      return sendConfirmPage(ctx, dependencies, awaited, input, { fault: null, isResent: false });
+    },
+
+    /** The code as JSON or as a form post. */
+    async confirmAnswers(ctx, input: Input) {
+      const id = input.params.txid ?? '';
+      const { principal, form } = input;
+      try {
+        const code = readCode(input.body?.code ?? input.body?.ConfirmCodeValue);
+        if (code === undefined) {
+          // Unknown and closed transactions are reported first.
+          await readAwaitedCode(dependencies, { id, principal });
+          throw fail('invalid', 'The code is not valid.', {
+            errors: [{ pointer: '/code', code: 'malformed', detail: 'must be six digits' }],
+          });
+        }
+        const read = await confirmCode(dependencies, { id, principal, code });
+        if (form) return redirectToTransaction(ctx, dependencies, read, { principal }, true);
+        return await sendTransaction(ctx, dependencies, read, { principal });
+      } catch (error) {
+        await sendFault(ctx, dependencies, input, error);
+      }
+    },
+
+    async resendCode(ctx, input: Input) {
+      const id = input.params.txid ?? '';
+      try {
+        const awaited = await resendCode(dependencies, { id, principal: input.principal });
+        if (isPage(ctx, input))
+          return await sendConfirmPage(ctx, dependencies, awaited, input, { fault: null, isResent: true });
+        ctx.status = 202;
+        await sendStatus(ctx, dependencies, awaited, input);
+      } catch (error) {
+        await sendFault(ctx, dependencies, input, error);
+      }
+    },
+  };
+}
+
+function isPage(ctx: Context, { form, mode }: Input): boolean {
+  return (form || mode === 'html') && preferredMode(ctx.get('accept')) === 'html';
+}
+
+/** Shows the page of the code again to a browser, with the fault. @throws the error itself to a client. */
+async function sendFault(ctx: Context, dependencies: Dependencies, input: Input, error: unknown) {
+  const fault = error instanceof Failure && isPage(ctx, input) ? faultOf(error) : undefined;
+  if (!fault) throw error;
+  const id = input.params.txid ?? '';
+  const awaited = await readAwaitedCode(dependencies, { id, principal: input.principal });
+  const status = fault === 'early' || fault === 'limit' ? 429 : 422;
+  await sendConfirmPage(ctx, dependencies, awaited, input, { fault, isResent: false }, status);
+}
+
+const faults: readonly unknown[] = ['malformed', 'wrong', 'expired', 'exhausted', 'early', 'limit'];
+
+function faultOf({ errors = [] }: Failure): ConfirmPage['fault'] | undefined {
+  return errors.map(({ code }) => code).find((code) => faults.includes(code)) as
+    | ConfirmPage['fault']
+    | undefined;
+}
+
+/** What a client needs to ask for the code; FORM_CODE includes the code. */
+async function sendStatus(
+  ctx: Context,
+  dependencies: Dependencies,
+  { read, code }: AwaitedCode,
+  { principal }: Input,
+): Promise<void> {
+  const { transaction } = read;
+  const { triesLeft, codesLeft, expires, resendAfter } = codeStatus(code, dependencies.resendAfter);
+  ctx.body = {
+    token: mintLinks(dependencies, read, principal).token,
+    type: transaction.context.confirmation,
+    destination: codeDestination(transaction.context)?.masked,
+    code: shownCode(dependencies, { read, code }),
+    expires: expires.toISOString(),
+    triesLeft,
+    codesLeft,
+    resendAfter: resendAfter.toISOString(),
+  };
+}
+
+/** The code of FORM_CODE. */
+function shownCode({ messaging }: Pick<Dependencies, 'messaging'>, { read, code }: AwaitedCode) {
+  return code.sealed === null ? undefined : messaging.box.open(read.transaction.id, code.sealed);
+}
+
+async function sendConfirmPage(
+  ctx: Context,
+  dependencies: Dependencies,
+  awaited: AwaitedCode,
+  { principal }: Input,
+  notice: Notice,
+  status = 200,
+): Promise<void> {
+  const { forms, instance, defaultLanguage, resendAfter } = dependencies;
+  const { read } = awaited;
+  const { transaction } = read;
+  const languages = readerLanguages(ctx, transaction.context.language, defaultLanguage);
+  const language = languages[0] as string;
+  const [theme, { asker }] = await Promise.all([
+    findTheme(forms, [transaction.layout.theme], language),
+    readAsker(forms, read, languages),
+  ]);
+  const links = mintLinks(dependencies, read, principal);
+  const code = shownCode(dependencies, awaited) ?? null;
+  const shown = { code, links, language, instance, theme, asker, resendAfter, ...notice };
+  await sendTransactionPage(ctx, dependencies, read, confirmPage(awaited, shown), status);
+}

@@ -1,0 +1,111 @@
+import type { FormsOperations } from '#lib/contracts/forms.ts';
+import type { PageInstance } from '#lib/contracts/page-base.ts';
+import type { Database } from '#lib/db/database.ts';
+import { createDeliveryEngine, type DeliveryEngine } from '#lib/deliveries/delivery-engine.ts';
+import type { AttemptResult, DeliveryKind, DueRow } from '#lib/deliveries/delivery-kind.ts';
+import type { SecretBox } from '#lib/jose/secret-box.ts';
+import type { Logger } from '#lib/observability/logger.ts';
+import type { DeliveryMetrics } from '#lib/observability/metrics/event-metrics.ts';
+import { composeMessage } from '../commands/compose-message.ts';
+import { type Message, type MessageSecrets, messageBackoff } from '../domain/message.ts';
+import type { TransactionTokens } from '../domain/transaction-token.ts';
+import { type MessageFacts, messageTables, recordAttempts } from '../queries/messages.ts';
+import type { MailTransport, SendResult, SmsTransport } from '../transports/transport.ts';
+
+/** A due message. */
+type MessageRow = DueRow &
+  Pick<Message, 'kind' | 'channel'> & {
+    transaction: string;
+    sealed: Buffer;
+    /** Number of the code that it carries; null without one. */
+    code: number | null;
+    /** Number of the code that can confirm the answers now; null without one. */
+    validCode: number | null;
+  };
+
+/** Transports with the sender that is used unless the context names one; null if not configured. */
+export interface Transports {
+  mail: { transport: MailTransport; from: string } | null;
+  sms: { transport: SmsTransport; from: string | null } | null;
+}
+
+interface Dependencies {
+  db: Database;
+  forms: FormsOperations;
+  tokens: TransactionTokens;
+  instance: PageInstance;
+  defaultLanguage: string;
+  codeTtl: number;
+  box: SecretBox;
+  transports: Transports;
+  log: Logger;
+  metrics?: DeliveryMetrics | undefined;
+  /** Wakes the outbox relay. */
+  wake: () => void;
+}
+
+/** Sends due messages: at most 4 at a time to the servers of a queue, 1 after a failure, 32 in total. */
+export function createMessageJob({ metrics, ...parts }: Dependencies): DeliveryEngine {
+  return createDeliveryEngine({
+    db: parts.db,
+    kind: createMessageDeliveries(parts),
+    limits: { perTarget: 4, total: 32, readAhead: 8, maxUnsettled: 8, slowMs: 5_000, maxAgeMs: 5_000 },
+    log: parts.log,
+    metrics,
+  });
+}
+
+function createMessageDeliveries(
+  dependencies: Omit<Dependencies, 'metrics'>,
+): DeliveryKind<MessageRow, MessageFacts> {
+  const { log, instance } = dependencies;
+  return {
+    name: 'message',
+    labelOf: ({ channel }) => channel,
+    tables: messageTables,
+    backoff: messageBackoff,
+    attempt: (row, { signal }) => attempt(dependencies, row, signal),
+    describeError: () => ({ error: 'internal' }),
+    async settle(tx, settlements) {
+      await recordAttempts(tx, settlements, instance.baseUrl);
+      for (const { row, ending, facts } of settlements) {
+        if (ending === 'done' || ending === 'obsolete') continue;
+        log.warn(`message not sent; ${ending === 'retry' ? 'retried' : 'not retried'}`, {
+          id: row.id,
+          operation: `${row.channel} ${row.kind}`,
+          count: row.attempts + 1,
+          error: facts.error,
+        });
+      }
+    },
+    afterSettle: dependencies.wake,
+  };
+}
+
+async function attempt(
+  dependencies: Omit<Dependencies, 'metrics'>,
+  row: MessageRow,
+  signal: AbortSignal,
+): Promise<AttemptResult<MessageFacts>> {
+  const { box, transports } = dependencies;
+  const { id, kind, channel, transaction } = row;
+  if (row.code !== null && row.code !== row.validCode) return { kind: 'obsolete', facts: { error: null } };
+  const { to, from, code } = JSON.parse(box.open(id, row.sealed)) as MessageSecrets;
+  const composed = await composeMessage(dependencies, { kind, channel, transaction, ...(code && { code }) });
+  if (!composed) return { kind: 'obsolete', facts: { error: null } };
+  const { subject, text, html, language } = composed;
+  const [mail, sms] = [transports.mail, transports.sms];
+  if (channel === 'sms') {
+    if (!sms) return { kind: 'retry', own: true, facts: { error: 'not-configured' } };
+    return readResult(await sms.transport.send({ id, from: from ?? sms.from, to, text }, signal));
+  }
+  if (!mail || subject === null || html === null)
+    return { kind: 'retry', own: true, facts: { error: 'not-configured' } };
+  const content = { id, from: from ?? mail.from, to, subject, text, html, language, attachments: [] };
+  return readResult(await mail.transport.send(content, signal));
+}
+
+function readResult(result: SendResult): AttemptResult<MessageFacts> {
+  if (result.result === 'sent') return { kind: 'done', facts: { error: null } };
+  return { kind: result.result === 'refused' ? 'refused' : 'retry', facts: { error: result.error } };
+}

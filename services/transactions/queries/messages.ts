@@ -1,0 +1,152 @@
+import type { MessageKind } from '#lib/contracts/messages.ts';
+import type { Queries } from '#lib/db/database.ts';
+import { sql } from '#lib/db/sql.ts';
+import type { Settlement } from '#lib/deliveries/delivery-kind.ts';
+import type { Destination, Message } from '../domain/message.ts';
+import { messageEvents } from './events.ts';
+
+const columns = sql`m.id, m.kind, m.channel, m.destination, m.state, m.attempts, m.error,
+  m.created_at AS "createdAt", m.sent_at AS "sentAt"`;
+
+/** Messages of a transaction, newest first. */
+export function listMessages(db: Queries, transaction: string): Promise<Message[]> {
+  return db.query<Message>(sql`
+    SELECT ${columns} FROM messages AS m WHERE m.transaction = ${transaction}
+     ORDER BY m.created_at DESC, m.id DESC LIMIT 1000`);
+}
+
+/** A message to be stored. */
+export interface NewMessage {
+  id: string;
+  transaction: string;
+  kind: MessageKind;
+  destination: Destination;
+  /** Keyed digest of the address. */
+  address: Buffer;
+  /** Number of the code that it carries; null without one. */
+  code: number | null;
+  /** Encrypted address, sender and code; null if it failed already. */
+  sealed: Buffer | null;
+  /** Set if it failed already. */
+  error: string | null;
+}
+
+/** Stores a message, which the delivery engine sends after the COMMIT. */
+export function insertMessage(tx: Queries, message: NewMessage): Promise<Message> {
+  const { destination: to, sealed } = message;
+  return tx.one<Message>(sql`
+    WITH queue AS (
+      INSERT INTO message_queues (name) VALUES (${to.queue}) ON CONFLICT DO NOTHING
+    )
+    INSERT INTO messages AS m (id, transaction, kind, channel, queue, destination, address, prefix, code, sealed,
+                               state, not_before, error, created_at)
+    VALUES (${message.id}, ${message.transaction}, ${message.kind}, ${to.channel}, ${to.queue}, ${to.masked},
+            ${message.address}, ${to.prefix}, ${message.code}, ${sealed}::bytea,
+            ${sealed === null ? 'FAILED' : 'PENDING'}, accord_now(), ${message.error}, accord_now())
+    RETURNING ${columns}`);
+}
+
+/** The messages to an address in the last day, and text messages to a country in the last hour. */
+export interface RecentMessages {
+  messages: number;
+  codes: number;
+  /** Age in seconds of the oldest message and code that count, and of the oldest text message. */
+  oldestMessage: number;
+  oldestCode: number;
+  toPrefix: number;
+  oldestToPrefix: number;
+}
+
+/** Counts recent messages. Locks the address until the end of the database transaction. */
+export async function countRecentMessages(
+  tx: Queries,
+  { address, prefix }: { address: Buffer; prefix: string | null },
+): Promise<RecentMessages> {
+  await tx.query(sql`SELECT pg_advisory_xact_lock(${address.readInt32BE(0)}, ${address.readInt32BE(4)})`);
+  return tx.one<RecentMessages>(sql`
+    SELECT r.*, coalesce(p.rows, 0) AS "toPrefix", coalesce(p.oldest, 0) AS "oldestToPrefix"
+      FROM (SELECT count(*)::int AS messages, count(*) FILTER (WHERE m.kind = 'code')::int AS codes,
+                   coalesce(extract(epoch FROM accord_now() - min(m.created_at)), 0)::float8 AS "oldestMessage",
+                   coalesce(extract(epoch FROM accord_now() - min(m.created_at) FILTER (WHERE m.kind = 'code')),
+                            0)::float8 AS "oldestCode"
+              FROM messages AS m
+             WHERE m.address = ${address} AND m.created_at > accord_now() - interval '1 day'
+               AND m.error IS DISTINCT FROM 'limit') AS r
+      LEFT JOIN (SELECT count(*)::int AS rows,
+                        extract(epoch FROM accord_now() - min(m.created_at))::float8 AS oldest
+                   FROM messages AS m
+                  WHERE m.prefix = ${prefix} AND m.created_at > accord_now() - interval '1 hour') AS p ON true`);
+}
+
+/** Tables and conditions for the delivery engine (docs/adr/0020-one-delivery-engine.md). */
+export const messageTables = {
+  targets: sql`message_queues`,
+  targetKey: sql`t.name`,
+  targetKeyType: sql`text`,
+  ready: sql`true`,
+  generation: sql`''`,
+  rows: sql`messages`,
+  rowKey: sql`d.id`,
+  rowKeyType: sql`uuid`,
+  rowTarget: sql`d.queue`,
+  due: sql`d.state = 'PENDING' AND d.not_before <= accord_now()`,
+  columns: sql`
+    d.id, d.transaction, d.kind, d.channel, d.sealed, d.attempts, d.destination, d.code,
+    (SELECT c.number FROM codes AS c
+      WHERE c.transaction = d.transaction AND c.used_at IS NULL AND c.expires_at > accord_now()) AS "validCode"`,
+};
+
+/** What is recorded of an attempt. */
+export interface MessageFacts {
+  error: string | null;
+}
+
+const states = {
+  done: 'SENT',
+  obsolete: 'EXPIRED',
+  refused: 'FAILED',
+  gone: 'FAILED',
+  expired: 'FAILED',
+} as const;
+
+/** Records attempts; a message that has ended loses its address and text, and gets its event. */
+export async function recordAttempts(
+  tx: Queries,
+  settlements: readonly Settlement<{ id: string }, MessageFacts>[],
+  source: string,
+): Promise<void> {
+  const given = settlements.map(({ row, ending, facts, waitMs }) => ({
+    id: row.id,
+    state: ending === 'retry' ? 'PENDING' : states[ending],
+    failed: ending !== 'done' && ending !== 'obsolete',
+    error: facts.error,
+    waitMs,
+  }));
+  await tx.query(sql`
+    WITH given AS (
+      SELECT g.* FROM jsonb_to_recordset(${JSON.stringify(given)}::jsonb)
+          AS g (id uuid, state text, failed boolean, error text, "waitMs" float8)
+    ), m AS (
+      UPDATE messages AS m
+         SET state = g.state, attempts = m.attempts + g.failed::int, error = g.error,
+             sealed = CASE WHEN g.state = 'PENDING' THEN m.sealed END,
+             sent_at = CASE WHEN g.state = 'SENT' THEN accord_now() END,
+             not_before = accord_now() + g."waitMs" * interval '1 millisecond'
+        FROM given AS g WHERE m.id = g.id AND m.state = 'PENDING'
+      RETURNING m.*
+    )${messageEvents(source)}`);
+}
+
+/** For metrics: pending messages by channel (counted up to 100,000), and the age of the oldest due one. */
+export function waitingMessages(
+  db: Queries,
+): Promise<{ kind: string; rows: number; oldestSeconds: number }[]> {
+  return db.query(sql`
+    SELECT k.kind, count(m.channel)::int AS rows,
+           coalesce(extract(epoch FROM accord_now() - min(m.not_before) FILTER (WHERE m.not_before <= accord_now())),
+                    0)::float8 AS "oldestSeconds"
+      FROM (VALUES ('mail'), ('sms')) AS k (kind)
+      LEFT JOIN (SELECT m.channel, m.not_before FROM messages AS m WHERE m.state = 'PENDING' LIMIT 100000) AS m
+        ON m.channel = k.kind
+     GROUP BY k.kind`);
+}

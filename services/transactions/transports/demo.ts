@@ -1,0 +1,30 @@
+import type { MailTransport, OutgoingMail, OutgoingSms, SmsTransport } from './transport.ts';
+
+/** A message of a demonstration, which is shown instead of sent. */
+export type KeptMessage = { at: Date } & ({ mail: OutgoingMail } | { sms: OutgoingSms });
+
+/** The last messages of a demonstration (docs/messages.md). */
+export interface DemoMailbox {
+  mail: MailTransport;
+  sms: SmsTransport;
+  /** Newest first. */
+  messages(): readonly KeptMessage[];
+}
+
+const maxKept = 100;
+
+/** Keeps messages in memory: a demonstration has one process and no real addresses. */
+export function createDemoMailbox(): DemoMailbox {
+  const kept: KeptMessage[] = [];
+  const keep = (message: KeptMessage) => {
+    kept.unshift(message);
+    kept.length = Math.min(kept.length, maxKept);
+    return { result: 'sent' } as const;
+  };
+  const close = async () => {};
+  return {
+    mail: { send: async (mail) => keep({ at: new Date(), mail }), close },
+    sms: { send: async (sms) => keep({ at: new Date(), sms }), close },
+    messages: () => kept,
+  };
+}

@@ -1,0 +1,91 @@
+import { createTransport } from 'nodemailer';
+import type { MailTransport, SendResult } from './transport.ts';
+
+export interface MailServer {
+  /** MAIL_URL */
+  url: string;
+  /** MAIL_CA: certificates of an own authority, PEM. */
+  ca?: string | undefined;
+  /** Host of BASE_URL: our name in EHLO and in `Message-ID`. */
+  host: string;
+}
+
+/** Time-outs in milliseconds: a step of the conversation, and a whole attempt. */
+const stepMs = 10_000;
+const silenceMs = 30_000;
+const attemptMs = 60_000;
+
+/**
+ * Sends mails over SMTP (RFC 5321), each over a connection of its own, so that a stale connection fails no
+ * mail. STARTTLS is used whenever it is offered; `?tls=required` insists. Certificates are always verified.
+ */
+export function createMailTransport({ url, ca, host }: MailServer): MailTransport {
+  const { protocol, hostname, port, username, password, searchParams } = new URL(url);
+  const isSecure = protocol === 'smtps:';
+  const transport = createTransport({
+    host: hostname.replaceAll(/^\[|\]$/g, ''),
+    port: Number(port) || (isSecure ? 465 : 587),
+    secure: isSecure,
+    requireTLS: searchParams.get('tls') === 'required',
+    ...(username && { auth: { user: decodeURIComponent(username), pass: decodeURIComponent(password) } }),
+    tls: { rejectUnauthorized: true, ...(ca && { ca }) },
+    name: host,
+    connectionTimeout: stepMs,
+    greetingTimeout: stepMs,
+    dnsTimeout: stepMs,
+    socketTimeout: silenceMs,
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  });
+  return {
+    async send({ id, to, language, ...mail }, stopped) {
+      const timeout = AbortSignal.timeout(attemptMs);
+      try {
+        await transport.sendMail({
+          ...mail,
+          to: { name: '', address: to },
+          messageId: `<${id}@${host}>`,
+          headers: { 'Auto-Submitted': 'auto-generated', 'Content-Language': language },
+          signal: AbortSignal.any([stopped, timeout]),
+        });
+        return { result: 'sent' };
+      } catch (error) {
+        return timeout.aborted ? { result: 'failed', error: 'timeout' } : readFailure(error as SmtpError);
+      }
+    },
+    async close() {
+      transport.close();
+    },
+  };
+}
+
+/** The members of nodemailer's errors that are read; the others may quote addresses. */
+interface SmtpError {
+  code?: string;
+  command?: string;
+  responseCode?: number;
+}
+
+/** Commands whose 5xx reply refuses this mail; elsewhere the server refuses us. */
+const mailCommands = ['MAIL FROM', 'RCPT TO', 'DATA'];
+
+const classes: Readonly<Record<string, string>> = {
+  EAUTH: 'auth',
+  ENOAUTH: 'auth',
+  ETLS: 'tls',
+  EREQUIRETLS: 'tls',
+  ETIMEDOUT: 'timeout',
+  EDNS: 'dns',
+};
+
+/** A failure as a class without addresses or text. */
+function readFailure({ code = '', command = '', responseCode }: SmtpError): SendResult {
+  if (code === 'EAUTH' || code === 'ENOAUTH') return { result: 'failed', error: 'auth' };
+  if (responseCode !== undefined) {
+    const isRefused = responseCode >= 500 && mailCommands.includes(command);
+    return { result: isRefused ? 'refused' : 'failed', error: `smtp-${responseCode}` };
+  }
+  if (code === 'EENVELOPE') return { result: 'refused', error: 'address' };
+  const isCertificate = /CERT|SIGNATURE|SELF_SIGNED|ALTNAME/.test(code);
+  return { result: 'failed', error: classes[code] ?? (isCertificate ? 'tls' : 'connection') };
+}

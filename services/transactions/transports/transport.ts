@@ -1,0 +1,41 @@
+/** A mail ready to be sent. */
+export interface OutgoingMail {
+  /** Id of the message; `Message-ID` is made from it, so that a repetition can be recognised. */
+  id: string;
+  /** An address, or `Name <address>`. */
+  from: string;
+  /** One address. */
+  to: string;
+  subject: string;
+  text: string;
+  html: string;
+  /** BCP 47. */
+  language: string;
+  attachments: { filename: string; contentType: string; content: Buffer }[];
+}
+
+/** A text message ready to be sent. */
+export interface OutgoingSms {
+  id: string;
+  /** Null: the gateway chooses. */
+  from: string | null;
+  /** E.164 */
+  to: string;
+  text: string;
+}
+
+/**
+ * Outcome of one attempt. `refused`: the server will never accept this message. `error` is a class without
+ * content or addresses, such as `smtp-550`, `timeout`, `tls`, `http-503`.
+ */
+export type SendResult = { result: 'sent' } | { result: 'refused' | 'failed'; error: string };
+
+export interface MailTransport {
+  send(mail: OutgoingMail, signal: AbortSignal): Promise<SendResult>;
+  close(): Promise<void>;
+}
+
+export interface SmsTransport {
+  send(sms: OutgoingSms, signal: AbortSignal): Promise<SendResult>;
+  close(): Promise<void>;
+}

@@ -1,0 +1,193 @@
+import { describe, expect, it } from 'vitest';
+import { type Caller, createKey } from '../support/instances/callers.ts';
+import { useInstance, useSetup } from '../support/instances/instance.ts';
+import { letTimePass, rowsOf } from '../support/instances/live-database.ts';
+import { complete, letter, problemOf, transactionIn } from '../support/instances/live-subject.ts';
+import {
+  createTransaction,
+  type LiveTransaction,
+  recordsOf,
+} from '../support/instances/live-transactions.ts';
+
+const instance = useInstance();
+const shop: Caller = useSetup(() => createKey(instance));
+
+const submit = ({ id }: LiveTransaction, answers = complete) =>
+  shop.send('POST', `/consents/${id}/submit`, answers);
+const confirm = ({ id }: LiveTransaction, code: unknown) =>
+  shop.send('POST', `/consents/${id}/confirm`, { code });
+const resend = ({ id }: LiveTransaction) => shop.send('POST', `/consents/${id}/confirm/resend`);
+
+interface Status {
+  type: string;
+  code: string;
+  triesLeft: number;
+  codesLeft: number;
+  expires: string;
+  resendAfter: string;
+}
+
+const statusOf = async ({ id }: LiveTransaction) =>
+  (await (await shop.get(`/consents/${id}/confirm`)).json()) as Status;
+const stateOf = async ({ id }: LiveTransaction) =>
+  (await transactionIn(await shop.get(`/consents/${id}`))).state;
+
+/** A transaction whose answers await the code that its page shows. */
+async function submitted(context: Record<string, unknown> = {}) {
+  const made = await createTransaction(shop, { confirmation: 'FORM_CODE', ...context });
+  expect((await submit(made)).status).toBe(200);
+  return made;
+}
+
+let hours = 0;
+let seconds = 0;
+/** Moves the clock of the service. */
+const pass = async (more: { hours?: number; seconds?: number }) => {
+  hours += more.hours ?? 0;
+  seconds += more.seconds ?? 0;
+  await letTimePass(instance, `${hours} hours ${seconds} seconds`);
+};
+
+/** Six digits that are not the code. */
+const other = (code: string) => String((Number(code) + 1) % 1_000_000).padStart(6, '0');
+
+describe('answers that await a code', () => {
+  it('are SUBMITTED with the task to confirm, and in force with the right code', async () => {
+    const made = await createTransaction(shop, { confirmation: 'FORM_CODE' });
+    const answer = await transactionIn(await submit(made));
+    const task = `${instance.url}/consents/${made.id}/confirm`;
+    expect(answer).toMatchObject({ state: 'SUBMITTED', task });
+    expect(answer.links.confirm).toContain(`${task}?t=`);
+    expect((await shop.get(`/receipts/${made.id}`)).status).toBe(404);
+    const status = await statusOf(made);
+    expect(status).toMatchObject({ type: 'FORM_CODE', triesLeft: 5, codesLeft: 2 });
+    const done = await transactionIn(await confirm(made, status.code));
+    expect(done).toMatchObject({ state: 'COMMITTED' });
+    expect(done).not.toHaveProperty('task');
+    const records = await recordsOf(shop, made.subject);
+    expect(records['processing.001']).toMatchObject([{ status: 'VALID', state: 'COMMITTED' }]);
+    const receipt = (await (await shop.get(`/receipts/${made.id}`)).json()) as { confirmation: object };
+    expect(receipt.confirmation).toEqual({ type: 'FORM_CODE', confirmedAt: expect.any(String) });
+  });
+
+  it('are not in force before, and cannot be changed', async () => {
+    const made = await submitted();
+    expect(await recordsOf(shop, made.subject)).toMatchObject({
+      'processing.001': [{ state: 'PENDING', statusExplanation: 'STILL_PENDING' }],
+    });
+    expect((await submit(made)).status).toBe(200);
+    const changed = await problemOf(await submit(made, { ...complete, [letter]: ['refused'] }));
+    expect(changed).toMatchObject({ said: '409 wrong-state', state: 'SUBMITTED' });
+    expect(changed.task).toContain('/confirm');
+  });
+
+  it.each([
+    ['a list with one text', (code: string) => ({ code: [code] })],
+    ['the name that existing clients send', (code: string) => ({ ConfirmCodeValue: code })],
+    ['spaces', (code: string) => ({ code: ` ${code.slice(0, 3)} ${code.slice(3)} ` })],
+    [
+      'Arabic digits',
+      (code: string) => ({ code: code.replaceAll(/\d/g, (d) => '٠١٢٣٤٥٦٧٨٩'.charAt(Number(d))) }),
+    ],
+  ])('are confirmed with %s', async (_what, write) => {
+    const made = await submitted();
+    const { code } = await statusOf(made);
+    expect((await shop.send('POST', `/consents/${made.id}/confirm`, write(code))).status).toBe(200);
+    expect(await stateOf(made)).toBe('COMMITTED');
+  });
+
+  it('are confirmed once: the same code again is the same success, another one a conflict', async () => {
+    const made = await submitted();
+    const { code } = await statusOf(made);
+    const answers = await Promise.all(Array.from({ length: 5 }, () => confirm(made, code)));
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
+    expect((await confirm(made, code)).status).toBe(200);
+    expect(await problemOf(await confirm(made, other(code)))).toMatchObject({ said: '409 wrong-state' });
+    expect((await recordsOf(shop, made.subject))['processing.001']).toHaveLength(1);
+  });
+
+  it('are cancelled like those of an open transaction', async () => {
+    const made = await submitted();
+    const { code } = await statusOf(made);
+    expect((await shop.send('POST', `/consents/${made.id}/cancel`)).status).toBe(200);
+    expect(await stateOf(made)).toBe('CANCELLED');
+    expect(await problemOf(await confirm(made, code))).toMatchObject({ said: '409 wrong-state' });
+  });
+
+  it('time out with their transaction', async () => {
+    const made = await submitted({ timeout: 'PT1H' });
+    const { code } = await statusOf(made);
+    await pass({ hours: 2 });
+    expect(await problemOf(await confirm(made, code))).toMatchObject({
+      said: '410 expired',
+      state: 'TIMEOUT',
+    });
+    expect(await stateOf(made)).toBe('TIMEOUT');
+  });
+});
+
+describe('a code', () => {
+  it('that is wrong leaves what remains, and uses no attempt if it is not six digits', async () => {
+    const made = await submitted();
+    const { code } = await statusOf(made);
+    expect(await problemOf(await confirm(made, '12345'))).toMatchObject({ said: '422 invalid' });
+    expect(await problemOf(await confirm(made, other(code)))).toMatchObject({
+      said: '422 confirmation-failed',
+      triesLeft: 4,
+      codesLeft: 2,
+    });
+    expect(await statusOf(made)).toMatchObject({ triesLeft: 4, codesLeft: 2 });
+  });
+
+  it('is evaluated five times at most, however many guesses come at once', async () => {
+    const made = await submitted();
+    const { code } = await statusOf(made);
+    const guesses = await Promise.all(Array.from({ length: 20 }, () => confirm(made, other(code))));
+    expect(new Set(guesses.map(({ status }) => status))).toEqual(new Set([422]));
+    const [row] = await rowsOf(instance, 'SELECT tries FROM transactions.codes WHERE transaction = $1', [
+      made.id,
+    ]);
+    expect(row).toEqual({ tries: 5 });
+    expect(await problemOf(await confirm(made, code))).toMatchObject({
+      said: '422 confirmation-failed',
+      triesLeft: 0,
+    });
+    expect(await stateOf(made)).toBe('SUBMITTED');
+  });
+
+  it('is replaced by the next one after half a minute, and the third is the last', async () => {
+    const made = await submitted();
+    const { code: first } = await statusOf(made);
+    const early = await resend(made);
+    expect(early.status).toBe(429);
+    expect(Number(early.headers.get('retry-after'))).toBeGreaterThan(25);
+    await pass({ seconds: 31 });
+    expect((await resend(made)).status).toBe(202);
+    const { code: second, codesLeft } = await statusOf(made);
+    expect(codesLeft).toBe(1);
+    if (first !== second) expect((await confirm(made, first)).status).toBe(422);
+    await pass({ seconds: 31 });
+    expect((await resend(made)).status).toBe(202);
+    await pass({ seconds: 31 });
+    expect(await problemOf(await resend(made))).toMatchObject({ said: '409 wrong-state' });
+    const { code } = await statusOf(made);
+    for (let guess = 0; guess < 4; guess += 1) expect((await confirm(made, other(code))).status).toBe(422);
+    expect(await problemOf(await confirm(made, other(code)))).toMatchObject({
+      said: '409 wrong-state',
+      state: 'ROLLBACK',
+    });
+    expect((await confirm(made, code)).status).toBe(409);
+    expect(await recordsOf(shop, made.subject)).toMatchObject({
+      'processing.001': [{ statusExplanation: 'ROLLED_BACK' }],
+    });
+  });
+
+  it('expires, and another one confirms', async () => {
+    const made = await submitted();
+    const { code } = await statusOf(made);
+    await pass({ seconds: 660 });
+    expect(await problemOf(await confirm(made, code))).toMatchObject({ said: '422 confirmation-failed' });
+    await resend(made);
+    expect((await confirm(made, (await statusOf(made)).code)).status).toBe(200);
+  });
+});

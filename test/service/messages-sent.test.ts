@@ -1,0 +1,283 @@
+import { afterAll, describe, expect, it, vi } from 'vitest';
+import { type Caller, createKey } from '../support/instances/callers.ts';
+import { useInstance, useSetup } from '../support/instances/instance.ts';
+import { letTimePass, rowsOf } from '../support/instances/live-database.ts';
+import { complete, problemOf, transactionIn } from '../support/instances/live-subject.ts';
+import { createTransaction, type LiveTransaction } from '../support/instances/live-transactions.ts';
+import { codeIn, startMailServer } from '../support/network/mail-server.ts';
+import { startSmsGateway } from '../support/network/sms-gateway.ts';
+
+const [server, gateway] = await Promise.all([startMailServer(), startSmsGateway()]);
+const instance = useInstance({
+  MAIL_URL: server.url,
+  MAIL_FROM: 'Riverside Theatre <consent@riverside.example>',
+  MAIL_SENDERS: 'consent@riverside.example, study@riverside.example',
+  SMS_URL: `${gateway.origin.replace('//', '//accord:se%20cret@')}/send`,
+  SMS_FROM: 'Riverside',
+});
+const shop: Caller = useSetup(() => createKey(instance));
+afterAll(() => Promise.all([server.close(), gateway.close()]));
+
+let people = 0;
+const someone = () => {
+  people += 1;
+  return `ann.${people}@example.org`;
+};
+
+interface Message {
+  kind: string;
+  state: string;
+  to: string;
+  error?: string;
+  attempts: number;
+}
+
+const messagesOf = async ({ id }: Pick<LiveTransaction, 'id'>) =>
+  (await (await shop.get(`/consents/${id}/messages`)).json()) as Message[];
+const waitForState = (made: Pick<LiveTransaction, 'id'>, state: string) =>
+  vi.waitFor(async () => expect(await messagesOf(made)).toMatchObject([{ state }]), {
+    timeout: 20_000,
+    interval: 20,
+  });
+const submit = ({ id }: LiveTransaction) => shop.send('POST', `/consents/${id}/submit`, complete);
+const confirm = ({ id }: LiveTransaction, code: string) =>
+  shop.send('POST', `/consents/${id}/confirm`, { code });
+
+describe('a code by e-mail', () => {
+  it('reaches the address, confirms the answers and stands masked on the receipt', async () => {
+    const emailAddress = someone();
+    const made = await createTransaction(shop, {
+      confirmation: 'EMAIL_CODE',
+      subjectInfos: { emailAddress },
+    });
+    expect(await transactionIn(await submit(made))).toMatchObject({ state: 'SUBMITTED' });
+    const status = await (await shop.get(`/consents/${made.id}/confirm`)).json();
+    expect(status).toMatchObject({ type: 'EMAIL_CODE', destination: 'a…@example.org' });
+    expect(status).not.toHaveProperty('code');
+    const received = await server.waitFor(emailAddress);
+    expect(received.from).toBe('consent@riverside.example');
+    expect(received.mail.messageId).toMatch(/^<[0-9a-f-]{36}@localhost>$/);
+    expect(received.raw).toMatch(/^Auto-Submitted: auto-generated\r$/m);
+    expect(received.raw).toMatch(/^Content-Language: en\r$/m);
+    expect(received.mail.html).toContain(codeIn(received));
+    expect(received.mail.subject).not.toContain(codeIn(received));
+    await waitForState(made, 'SENT');
+    expect((await confirm(made, codeIn(received))).status).toBe(200);
+    const receipt = await (await shop.get(`/receipts/${made.id}`)).json();
+    expect(receipt).toMatchObject({ confirmation: { type: 'EMAIL_CODE', destination: 'a…@example.org' } });
+  });
+
+  it('comes from the sender that the context names, if the instance allows it', async () => {
+    const emailAddress = someone();
+    const context = { confirmation: 'EMAIL_CODE', subjectInfos: { emailAddress } };
+    const confirmationConfig = { senderEmail: 'study@riverside.example' };
+    await submit(await createTransaction(shop, { ...context, confirmationConfig }));
+    expect((await server.waitFor(emailAddress)).from).toBe('study@riverside.example');
+    const foreign = { ...context, confirmationConfig: { senderEmail: 'king@example.org' } };
+    const refused = await shop.send('POST', '/consents', {
+      subject: 'eve',
+      layout: 'layout.001',
+      ...foreign,
+    });
+    expect(await problemOf(refused)).toMatchObject({
+      said: '422 invalid',
+      errors: [{ pointer: '/confirmationConfig/senderEmail' }],
+    });
+  });
+
+  it('is not sent after it was replaced', async () => {
+    const emailAddress = someone();
+    server.behave(emailAddress, { recipient: 451 });
+    const made = await createTransaction(shop, {
+      confirmation: 'EMAIL_CODE',
+      subjectInfos: { emailAddress },
+    });
+    await submit(made);
+    await vi.waitFor(
+      async () => expect(await messagesOf(made)).toMatchObject([{ attempts: 1, error: 'smtp-451' }]),
+      {
+        timeout: 20_000,
+      },
+    );
+    await letTimePass(instance, '31 seconds');
+    await vi.waitFor(async () => expect(await messagesOf(made)).toMatchObject([{ attempts: 2 }]), {
+      timeout: 20_000,
+    });
+    expect((await shop.send('POST', `/consents/${made.id}/confirm/resend`)).status).toBe(202);
+    server.behave(emailAddress, {});
+    await letTimePass(instance, '1 minute');
+    const received = await server.waitFor(emailAddress);
+    await vi.waitFor(
+      async () =>
+        expect((await messagesOf(made)).map(({ state }) => state).sort()).toEqual(['EXPIRED', 'SENT']),
+      { timeout: 20_000 },
+    );
+    expect((await confirm(made, codeIn(received))).status).toBe(200);
+    expect(server.to(emailAddress)).toHaveLength(1);
+    await letTimePass(instance, '0 seconds');
+  });
+
+  it('is limited to ten a day for one address', async () => {
+    const emailAddress = someone();
+    const context = { confirmation: 'EMAIL_CODE', subjectInfos: { emailAddress } };
+    const made = await Promise.all(Array.from({ length: 14 }, () => createTransaction(shop, context)));
+    const answers = await Promise.all(made.map(submit));
+    expect(answers.map(({ status }) => status).sort()).toEqual([
+      ...Array.from({ length: 10 }, () => 200),
+      ...Array.from({ length: 4 }, () => 429),
+    ]);
+    const [refused] = made.filter((_one, index) => answers[index]?.status === 429);
+    expect(Number(answers.find(({ status }) => status === 429)?.headers.get('retry-after'))).toBeGreaterThan(
+      86_000,
+    );
+    expect(await transactionIn(await shop.get(`/consents/${refused?.id}`))).toMatchObject({
+      state: 'CREATED',
+    });
+  });
+
+  it('stands in no log, no event and no column', async () => {
+    const emailAddress = someone();
+    const made = await createTransaction(shop, {
+      confirmation: 'EMAIL_CODE',
+      subjectInfos: { emailAddress },
+    });
+    await submit(made);
+    const code = codeIn(await server.waitFor(emailAddress));
+    await waitForState(made, 'SENT');
+    const tables = ['codes', 'messages', 'outbox', 'transaction_history', 'message_queues'];
+    const rows = await Promise.all(
+      tables.map((table) => rowsOf(instance, `SELECT t::text AS row FROM transactions.${table} AS t`)),
+    );
+    const stored = JSON.stringify(rows);
+    expect(stored).not.toMatch(new RegExp(`(?<![0-9a-f])${code}(?![0-9a-f])`));
+    expect(stored).not.toContain(emailAddress);
+    expect(instance.logs()).not.toContain(emailAddress);
+    expect(instance.logs()).not.toMatch(new RegExp(`(?<!\\d)${code}(?!\\d)`));
+    const sealed = await rowsOf(instance, `SELECT sealed FROM transactions.messages WHERE transaction = $1`, [
+      made.id,
+    ]);
+    expect(sealed).toEqual([{ sealed: null }]);
+  });
+});
+
+describe('a code by SMS', () => {
+  it('reaches the number through the gateway, in a form that phones fill in', async () => {
+    const subjectInfos = { phoneNumber: '+33 6 39 98 12 34' };
+    const made = await createTransaction(shop, { confirmation: 'SMS_CODE', subjectInfos });
+    await submit(made);
+    expect(await (await shop.get(`/consents/${made.id}/confirm`)).json()).toMatchObject({
+      destination: '…1234',
+    });
+    const { fields, headers, path } = await gateway.waitFor('+33639981234');
+    expect(path).toBe('/send');
+    expect(headers.authorization).toBe(`Basic ${Buffer.from('accord:se cret').toString('base64')}`);
+    expect(fields).toMatchObject({ id: expect.any(String), from: 'Riverside' });
+    const code = /\n@localhost #(\d{6})$/.exec(fields.text ?? '')?.[1] ?? '';
+    expect((await confirm(made, code)).status).toBe(200);
+  });
+});
+
+describe('an invitation', () => {
+  it('carries the URL of the transaction, once for a creation and never for its repetition', async () => {
+    const emailAddress = someone();
+    const context = { subject: emailAddress, sendInvitation: true, subjectInfos: { emailAddress } };
+    const made = await createTransaction(shop, context);
+    const again = await shop.send('POST', '/consents', { layout: 'layout.001', ...context });
+    expect(again.status).toBe(200);
+    const { mail } = await server.waitFor(emailAddress);
+    const link = /https?:\/\/\S+\?t=[\w.-]+/.exec(mail.text ?? '')?.[0] ?? '';
+    expect(link).toContain(`/consents/${made.id}?t=`);
+    const opened = await fetch(link, { headers: { Accept: 'text/html' } });
+    expect([opened.status, opened.url]).toEqual([200, expect.stringContaining('/submit')]);
+    await waitForState(made, 'SENT');
+    expect(server.to(emailAddress)).toHaveLength(1);
+  });
+
+  it('is sent on request, and expires with its transaction', async () => {
+    const emailAddress = someone();
+    server.behave(emailAddress, { recipient: 450 });
+    const made = await createTransaction(shop, { subjectInfos: { emailAddress } });
+    const answer = await shop.send('POST', `/consents/${made.id}/invitation`);
+    expect([answer.status, await answer.json()]).toMatchObject([
+      202,
+      { kind: 'invitation', state: 'PENDING' },
+    ]);
+    await vi.waitFor(async () => expect(await messagesOf(made)).toMatchObject([{ attempts: 1 }]), {
+      timeout: 20_000,
+    });
+    await shop.send('POST', `/consents/${made.id}/cancel`);
+    server.behave(emailAddress, {});
+    await letTimePass(instance, '1 minute');
+    await waitForState(made, 'EXPIRED');
+    expect(server.to(emailAddress)).toEqual([]);
+    await letTimePass(instance, '0 seconds');
+    expect((await shop.send('POST', `/consents/${made.id}/invitation`)).status).toBe(409);
+  });
+
+  it('needs a valid address', async () => {
+    const made = await createTransaction(shop, { subjectInfos: { emailAddress: 'nobody' } });
+    expect(await problemOf(await shop.send('POST', `/consents/${made.id}/invitation`))).toMatchObject({
+      said: '422 invalid',
+    });
+  });
+});
+
+describe('a notification', () => {
+  it('follows the commit, from the model that the context names', async () => {
+    const emailAddress = someone();
+    const made = await createTransaction(shop, { notification: 'email.001', subjectInfos: { emailAddress } });
+    await submit(made);
+    const { mail } = await server.waitFor(emailAddress);
+    expect(mail.text).toContain(`/consents/${made.id}?t=`);
+    expect(await messagesOf(made)).toMatchObject([{ kind: 'notification', to: 'a…@example.org' }]);
+  });
+
+  it('goes to the address of older clients if there is no other', async () => {
+    const notificationRecipient = someone();
+    await submit(await createTransaction(shop, { notification: 'email.001', notificationRecipient }));
+    await server.waitFor(notificationRecipient);
+  });
+
+  it('of an unknown model is an error of the context', async () => {
+    const context = { subject: 'eve', layout: 'layout.001', notification: 'email.999' };
+    expect(await problemOf(await shop.send('POST', '/consents', context))).toMatchObject({
+      said: '422 unknown-element',
+      errors: [{ pointer: '/notification' }],
+    });
+  });
+});
+
+describe('a message that the server refuses', () => {
+  it('has failed for good after a 5xx, with its class and its event', async () => {
+    const emailAddress = someone();
+    server.behave(emailAddress, { recipient: 550 });
+    const made = await createTransaction(shop, { sendInvitation: true, subjectInfos: { emailAddress } });
+    await waitForState(made, 'FAILED');
+    expect(await messagesOf(made)).toMatchObject([{ error: 'smtp-550', attempts: 1 }]);
+  });
+
+  it('is retried after a 4xx, and arrives once', async () => {
+    const emailAddress = someone();
+    server.behave(emailAddress, { data: 451 });
+    const made = await createTransaction(shop, { sendInvitation: true, subjectInfos: { emailAddress } });
+    await vi.waitFor(async () => expect(await messagesOf(made)).toMatchObject([{ attempts: 1 }]), {
+      timeout: 20_000,
+    });
+    server.behave(emailAddress, {});
+    await letTimePass(instance, '1 minute');
+    await waitForState(made, 'SENT');
+    expect(server.to(emailAddress)).toHaveLength(1);
+    await letTimePass(instance, '0 seconds');
+  });
+
+  it('delays no other: a silent domain holds up its own mails alone', async () => {
+    server.behave('silent@slow.example', { isSilent: true });
+    const invite = (emailAddress: string) =>
+      createTransaction(shop, { sendInvitation: true, subjectInfos: { emailAddress } });
+    await Promise.all(Array.from({ length: 6 }, () => invite('silent@slow.example')));
+    const others = Array.from({ length: 10 }, someone);
+    await Promise.all(others.map(invite));
+    await Promise.all(others.map((address) => server.waitFor(address)));
+    expect(server.to('silent@slow.example')).toEqual([]);
+  });
+});

@@ -1,0 +1,10 @@
+import { createSecretBox } from '#lib/jose/secret-box.ts';
+import type { Messaging } from '../../../services/transactions/commands/queue-messages.ts';
+
+/** Messaging of an instance without mail and SMS. */
+export const noMessaging: Messaging = {
+  channels: { mail: null, sms: null },
+  limits: { codes: 0, messages: 0, prefix: 0 },
+  box: createSecretBox([Buffer.alloc(32)], 'test'),
+  addressDigest: () => Buffer.alloc(32),
+};
