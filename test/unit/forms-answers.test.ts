@@ -53,17 +53,17 @@ function formOf(elements: Element[], more: Partial<AnswerableForm> = {}): Answer
         { version: versionOf(each, `key.${index}`), name: 'x' },
       ]),
     ),
-    others: new Map(),
+    former: new Map(),
     hidden: new Set(),
     language: 'en',
-    form: false,
+    isFormPost: false,
     ...more,
   };
 }
 
 const nameOf = ({ type }: Element, index: number) => `element/${type}/key.${index}/1.0`;
 const check = (answers: Record<string, unknown>, form: AnswerableForm) =>
-  checkAnswers(readAnswers(answers as Record<string, string[]>, form.form), form);
+  checkAnswers(readAnswers(answers as Record<string, string[]>, form.isFormPost), form);
 
 /** A right answer to an element, in either language. */
 function rightAnswer({ type, contents }: Element) {
@@ -150,8 +150,8 @@ describe('checking answers', () => {
         fc.array(element, { maxLength: 4 }),
         fc.dictionary(names, values),
         fc.boolean(),
-        (elements, answers, form) => {
-          const result = check(answers, formOf(elements as Element[], { form }));
+        (elements, answers, isFormPost) => {
+          const result = check(answers, formOf(elements as Element[], { isFormPost }));
           if (result.outcome === 'invalid') {
             expect(result.faults.length).toBeGreaterThan(0);
             for (const { pointer } of result.faults) expect(pointer).toMatch(/^(\/([^~]|~[01])*)?$/s);

@@ -67,11 +67,11 @@ function formOf(elements: Element[], isChild = false): AnswerableForm {
         { version: versionOf(each.type, keyOf(each, index), each.content), name: 'x' },
       ]),
     ),
-    others: new Map(),
+    former: new Map(),
     hidden: new Set(),
-    free: new Set(isChild ? keys.filter((key) => key.includes('@')) : []),
+    askedIfAnswered: new Set(isChild ? keys.filter((key) => key.includes('@')) : []),
     language: 'en',
-    form: true,
+    isFormPost: true,
   };
 }
 
@@ -138,10 +138,10 @@ describe('a notice', () => {
   };
   const name = nameOf(notice, 0);
   const answer = (answers: Record<string, string[]>, form: AnswerableForm) =>
-    checkAnswers(readAnswers(answers, form.form), form);
+    checkAnswers(readAnswers(answers, form.isFormPost), form);
 
   it('is recorded as accepted without options, whether it is sent or omitted, and cannot be refused', () => {
-    const form = { ...formOf([notice]), form: false };
+    const form = { ...formOf([notice]), isFormPost: false };
     for (const given of [{}, { [name]: [] }, { [name]: [''] }, { [name]: ['accepted'] }])
       expect(answer(given as Record<string, string[]>, form)).toMatchObject({
         answers: [{ identifier: name, value: ['accepted'], positions: null, options: null }],

@@ -26,7 +26,7 @@ export function checkAnswer(
   item: DescribedElement,
   values: readonly unknown[] | undefined,
 ): AnswerResult {
-  if (isNotice(item.identifier, item.content) && isLeftOut(values)) return noticed(version, item);
+  if (isNotice(item.identifier, item.content) && isLeftOut(values)) return acceptNotice(version, item);
   if (values === undefined) return item.required ? missing : none;
   const texts: string[] = [];
   for (const value of values) {
@@ -53,8 +53,8 @@ export function isBlank(value: unknown): boolean {
   return typeof value === 'string' && value.trim() === '';
 }
 
-/** Recorded as accepted, without options: none were offered. */
-function noticed(version: ContentVersion, item: DescribedElement): AnswerResult {
+/** A notice is recorded as accepted, without options, because none were offered. */
+function acceptNotice(version: ContentVersion, item: DescribedElement): AnswerResult {
   return answerOf(version, { ...item, answers: null }, ['accepted'], null);
 }
 
@@ -66,7 +66,7 @@ function checkDecision(version: ContentVersion, item: DescribedElement, texts: s
     return { fault: 'not-an-option', detail: 'must be accepted or refused' };
   const position = item.answers?.indexOf(decision) ?? -1;
   if (position < 0) return { fault: 'not-refusable', detail: 'cannot be refused' };
-  if (isNotice(item.identifier, item.content)) return noticed(version, item);
+  if (isNotice(item.identifier, item.content)) return acceptNotice(version, item);
   return answerOf(version, item, texts, [position]);
 }
 

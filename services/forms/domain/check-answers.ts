@@ -43,18 +43,18 @@ export interface AnswerableForm {
   info: ActiveItem;
   /** ACTIVE elements by key, own and peers'. */
   elements: ReadonlyMap<string, ActiveItem>;
-  /** Other serials in the answers, by identifier: null if they are too old or withdrawn. */
-  others: ReadonlyMap<string, ContentVersion | null>;
+  /** Versions in the answers that are not ACTIVE, by identifier; null if too old or withdrawn. */
+  former: ReadonlyMap<string, ContentVersion | null>;
   /** Elements that are not asked, because they have a valid answer. */
   hidden: ReadonlySet<string>;
   /** Elements that count as asked only if they are answered. */
-  free?: ReadonlySet<string>;
+  askedIfAnswered?: ReadonlySet<string>;
   language: string;
   /** Whether the answers come from an HTML form. */
-  form: boolean;
+  isFormPost: boolean;
 }
 
-interface Sorted {
+interface Matched {
   info: ContentVersion;
   answered: Map<string, { given: GivenAnswer; version: ContentVersion }>;
   shown: Map<string, ContentVersion>;
@@ -67,22 +67,22 @@ interface Sorted {
  * faults that they cause.
  */
 export function checkAnswers(given: GivenAnswers, form: AnswerableForm): Checked {
-  const sorted = sortAnswers(given, form);
-  const { stale, faults } = sorted;
+  const matched = matchAnswers(given, form);
+  const { stale, faults } = matched;
   if (stale.length > 0) return { outcome: 'stale', stale };
   const answers: CheckedAnswer[] = [];
   const asked: DescribedElement[] = [];
   const unanswered: DescribedElement[] = [];
-  for (const { key, item, version, values, name } of questionsOf(given.action, sorted, form)) {
-    const isFree = form.free?.has(key) ?? false;
-    const result = checkAnswer(version, isFree ? { ...item, required: false } : item, values);
-    if ('answer' in result || !isFree) asked.push(item);
+  for (const { key, item, version, values, name } of questionsOf(given.action, matched, form)) {
+    const onlyIfAnswered = form.askedIfAnswered?.has(key) ?? false;
+    const result = checkAnswer(version, onlyIfAnswered ? { ...item, required: false } : item, values);
+    if ('answer' in result || !onlyIfAnswered) asked.push(item);
     if ('answer' in result) answers.push(result.answer);
     else if ('fault' in result) addFault(faults, pointerTo(name), result.fault, result.detail);
-    else if (!isFree && wasShown(key, sorted, form)) unanswered.push(item);
+    else if (!onlyIfAnswered && wasShown(key, matched, form)) unanswered.push(item);
   }
   if (faults.length > 0) return { outcome: 'invalid', faults };
-  const info = sorted.info.describe(form.language, form.info.name) as DescribedInformation;
+  const info = matched.info.describe(form.language, form.info.name) as DescribedInformation;
   return { outcome: 'valid', language: form.language, info, answers, asked, unanswered };
 }
 
@@ -97,15 +97,15 @@ interface Question {
   name: string;
 }
 
-function questionsOf(action: FormAction, sorted: Sorted, form: AnswerableForm): Question[] {
+function questionsOf(action: FormAction, matched: Matched, form: AnswerableForm): Question[] {
   const questions = form.keys.flatMap((key) => {
     const active = form.elements.get(key);
     if (!active) return [];
-    const answer = sorted.answered.get(key);
-    const version = answer?.version ?? sorted.shown.get(key) ?? active.version;
+    const answer = matched.answered.get(key);
+    const version = answer?.version ?? matched.shown.get(key) ?? active.version;
     const item = version.describe(form.language, active.name, active.owner) as DescribedElement;
-    const values = valuesOf(key, item, action, sorted, form);
-    const isNeeded = values !== undefined || !form.hidden.has(key) || isShownNotice(key, item, sorted);
+    const values = valuesOf(key, item, action, matched, form);
+    const isNeeded = values !== undefined || !form.hidden.has(key) || isShownNotice(key, item, matched);
     return isNeeded ? [{ key, version, item, values, name: answer?.given.name ?? item.identifier }] : [];
   });
   const isAnswered = ({ values }: Question) => values?.some((value) => !isBlank(value)) ?? false;
@@ -114,13 +114,13 @@ function questionsOf(action: FormAction, sorted: Sorted, form: AnswerableForm): 
   return questions.filter(
     ({ key, item, values }) =>
       values !== undefined ||
-      !form.free?.has(key) ||
+      !form.askedIfAnswered?.has(key) ||
       !isNotice(item.identifier, item.content) ||
       answeredHosts.has(hostOf(key)),
   );
 }
 
-function isShownNotice(key: string, { identifier, content }: DescribedElement, { shown }: Sorted): boolean {
+function isShownNotice(key: string, { identifier, content }: DescribedElement, { shown }: Matched): boolean {
   return shown.has(key) && isNotice(identifier, content);
 }
 
@@ -128,8 +128,8 @@ function hostOf(key: string): string {
   return key.split('@')[1] ?? '';
 }
 
-/** Whether the page showed an element. Without the hidden fields, all elements that are not hidden count. */
-function wasShown(key: string, { shown, answered }: Sorted, { hidden }: AnswerableForm): boolean {
+/** Whether the page showed an element. Answers without `accord-shown` count for all but the hidden ones. */
+function wasShown(key: string, { shown, answered }: Matched, { hidden }: AnswerableForm): boolean {
   return shown.has(key) || answered.has(key) || (shown.size === 0 && !hidden.has(key));
 }
 
@@ -138,86 +138,86 @@ function valuesOf(
   key: string,
   item: DescribedElement,
   action: FormAction,
-  sorted: Sorted,
+  matched: Matched,
   form: AnswerableForm,
 ): readonly unknown[] | undefined {
-  const isShown = wasShown(key, sorted, form);
-  const forAll = isShown ? bulkAnswer(item, action) : undefined;
-  if (forAll !== undefined) return [forAll];
-  const answer = sorted.answered.get(key);
+  const isShown = wasShown(key, matched, form);
+  const bulk = isShown ? bulkAnswer(item, action) : undefined;
+  if (bulk !== undefined) return [bulk];
+  const answer = matched.answered.get(key);
   if (answer) return answer.given.values;
-  // Browsers send nothing for a group of unticked boxes.
-  return form.form && item.multiple && isShown && !form.free?.has(key) ? [] : undefined;
+  // Browsers send nothing for a group of unchecked boxes.
+  return form.isFormPost && item.multiple && isShown && !form.askedIfAnswered?.has(key) ? [] : undefined;
 }
 
 /** Finds the version that each answer refers to. */
-function sortAnswers(given: GivenAnswers, form: AnswerableForm): Sorted {
-  const sorted: Sorted = {
+function matchAnswers(given: GivenAnswers, form: AnswerableForm): Matched {
+  const matched: Matched = {
     info: form.info.version,
     answered: new Map(),
     shown: new Map(),
     stale: [],
     faults: [...given.faults],
   };
-  sortInformation(given.info, form, sorted);
+  matchInformation(given.info, form, matched);
   for (const answer of given.elements) {
     const version = findVersion(answer, form);
-    if (version === 'stale') sorted.stale.push(answer.identifier);
+    if (version === 'stale') matched.stale.push(answer.identifier);
     else if (version === 'unknown')
-      addFault(sorted.faults, pointerTo(answer.name), 'unknown-element', 'is no element of this form');
-    else if (sorted.answered.has(answer.key))
-      addFault(sorted.faults, pointerTo(answer.name), 'too-many', 'answers an element a second time');
-    else sorted.answered.set(answer.key, { given: answer, version });
+      addFault(matched.faults, pointerTo(answer.name), 'unknown-element', 'is not an element of this form');
+    else if (matched.answered.has(answer.key))
+      addFault(matched.faults, pointerTo(answer.name), 'too-many', 'answers an element a second time');
+    else matched.answered.set(answer.key, { given: answer, version });
   }
   for (const identifier of given.shown) {
     const version = findVersion(identifier, form);
-    if (version === 'stale') sorted.stale.push(textOf(identifier));
-    else if (version !== 'unknown') sorted.shown.set(identifier.key, version);
+    if (version === 'stale') matched.stale.push(textOf(identifier));
+    else if (version !== 'unknown') matched.shown.set(identifier.key, version);
   }
-  sorted.stale = [...new Set([...sorted.stale, ...unseenNotices(sorted, form)])];
-  return sorted;
+  matched.stale = [...new Set([...matched.stale, ...unseenNotices(matched, form)])];
+  return matched;
 }
 
 /**
  * Finds notices that were added after the page was rendered: only elements that the subject saw are recorded.
  */
-function unseenNotices(sorted: Sorted, { keys, elements, hidden, free }: AnswerableForm): string[] {
-  if (sorted.shown.size === 0) return [];
-  return keys.flatMap((key) => {
-    const version = elements.get(key)?.version;
-    if (!version || hidden.has(key) || free?.has(key)) return [];
-    if (sorted.shown.has(key) || sorted.answered.has(key)) return [];
+function unseenNotices({ shown, answered }: Matched, form: AnswerableForm): string[] {
+  if (shown.size === 0) return [];
+  return form.keys.flatMap((key) => {
+    const version = form.elements.get(key)?.version;
+    if (!version || form.hidden.has(key) || form.askedIfAnswered?.has(key)) return [];
+    if (shown.has(key) || answered.has(key)) return [];
     const content = version.data[version.defaultLanguage] ?? {};
     return isNotice(version.identifier, content) ? [version.identifier] : [];
   });
 }
 
-function sortInformation(given: Identifier | undefined, form: AnswerableForm, sorted: Sorted): void {
+function matchInformation(given: Identifier | undefined, form: AnswerableForm, matched: Matched): void {
   const { version } = form.info;
   if (!given) {
-    const isReported = sorted.faults.some(({ pointer }) => pointer === '/info');
-    if (form.form && !isReported)
-      addFault(sorted.faults, '/info', 'required', 'must name the information that was shown');
+    const isReported = matched.faults.some(({ pointer }) => pointer === '/info');
+    if (form.isFormPost && !isReported)
+      addFault(matched.faults, '/info', 'required', 'must name the information that was shown');
     return;
   }
   const identifier = textOf(given);
-  const other = form.others.get(identifier);
+  const former = form.former.get(identifier);
   if (identifier === version.identifier) return;
-  if (given.type !== 'information' || given.key !== version.key || other === undefined)
-    addFault(sorted.faults, '/info', 'unknown-element', 'is not the information of this form');
-  else if (other === null) sorted.stale.push(identifier);
-  else sorted.info = other;
+  if (given.type !== 'information' || given.key !== version.key || former === undefined)
+    addFault(matched.faults, '/info', 'unknown-element', 'is not the information of this form');
+  else if (former === null) matched.stale.push(identifier);
+  else matched.info = former;
 }
 
 function findVersion(
   identifier: Identifier,
-  { keys, elements, others }: AnswerableForm,
+  { keys, elements, former }: AnswerableForm,
 ): ContentVersion | 'stale' | 'unknown' {
   if (!keys.includes(identifier.key)) return 'unknown';
   const active = elements.get(identifier.key);
   const text = textOf(identifier);
   if (text === active?.version.identifier) return active.version;
-  const other = others.get(text);
+  const other = former.get(text);
   return other === null ? 'stale' : (other ?? 'unknown');
 }
 

@@ -31,8 +31,8 @@ export interface GivenAnswers {
   info: Identifier | undefined;
   action: FormAction;
   faults: Fault[];
-  /** Whether the map exceeds the maximum; its entries are then not read. */
-  overfull: boolean;
+  /** Whether the map has too many entries; none is read then. */
+  isTooLong: boolean;
 }
 
 /** RFC 6901 pointer to an entry of the map. */
@@ -45,8 +45,8 @@ function addFaultAt({ faults }: GivenAnswers, name: string, code: string, detail
 }
 
 /**
- * @param form whether the map comes from an HTML form, which also sends the pressed button and the elements
- * shown.
+ * Reads an answers map.
+ * @param form whether an HTML form sent it, with the button that was pressed and the elements shown.
  */
 export function readAnswers(answers: Record<string, string[]>, form: boolean): GivenAnswers {
   const given: GivenAnswers = {
@@ -55,13 +55,13 @@ export function readAnswers(answers: Record<string, string[]>, form: boolean): G
     info: undefined,
     action: 'submit',
     faults: [],
-    overfull: false,
+    isTooLong: false,
   };
   const names = Object.keys(answers);
-  const own = form ? [fields.action, fields.shown] : [];
-  if (names.filter((name) => !(own as string[]).includes(name)).length > maxAnswers) {
+  const formOnly = form ? [fields.action, fields.shown] : [];
+  if (names.filter((name) => !(formOnly as string[]).includes(name)).length > maxAnswers) {
     addFault(given.faults, '', 'too-many', `must have at most ${maxAnswers} answers`);
-    return { ...given, overfull: true };
+    return { ...given, isTooLong: true };
   }
   for (const name of names) {
     const values: unknown = answers[name];
@@ -81,7 +81,7 @@ function readEntry(name: string, values: unknown[], form: boolean, given: GivenA
     const identifier = withoutBlocPrefix(name);
     const parts = parseIdentifier(identifier);
     if (parts) given.elements.push({ ...parts, name, identifier, values });
-    else addFaultAt(given, name, 'unknown-element', 'is no element of this form');
+    else addFaultAt(given, name, 'unknown-element', 'is not an element of this form');
   }
 }
 

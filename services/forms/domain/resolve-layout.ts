@@ -17,7 +17,7 @@ export interface NamedEntry {
   ofPeer?: boolean;
 }
 
-/** JSON pointers to the parts of a layout in the request; all equal for a saved layout. */
+/** JSON pointers to the members of a layout in the request; all equal for a saved layout. */
 export interface LayoutPointers {
   info: string;
   elements: readonly string[];
@@ -73,7 +73,7 @@ export function resolveLayout(
   };
 }
 
-/** The parent of a bloc may be the information of its children. */
+/** Finds our information among the elements: in `blocs` the information may be the parent of a bloc. */
 function informationAmong(
   keys: readonly string[],
   entries: ReadonlyMap<string, NamedEntry>,
@@ -121,8 +121,8 @@ function findActive(reference: string, type: ModelType, entries: readonly NamedE
 function addUnknown(faults: Fault[], pointer: string, key: string, what: string): void {
   const detail =
     key.includes('@') && what !== 'information'
-      ? `${key} is no ${what} that a peer shares with this instance`
-      : `${key} is no ACTIVE ${what} of this instance`;
+      ? `${key} is not a ${what} that a peer shares with this instance`
+      : `${key} is not an ACTIVE ${what} of this instance`;
   addFault(faults, pointer, 'unknown-element', detail);
 }
 

@@ -19,53 +19,53 @@ export function createCheckAnswers(context: FormsContext): FormsOperations['chec
   const { db, contents, instance } = context;
   return async function check(input: Input): Promise<AnswerCheck> {
     const given = readAnswers(input.answers, input.form);
-    if (given.overfull) return { outcome: 'invalid', faults: given.faults };
+    if (given.isTooLong) return { outcome: 'invalid', faults: given.faults };
     const current = await readForm(context, input.layout, input.languages);
     const elements = elementsOf(current);
     const result = checkAnswers(given, {
       keys: input.layout.elements,
       info: current.info,
       elements,
-      others: await readOthers(given, current, input),
+      former: await readFormer(given, current, input),
       hidden: new Set(input.hidden),
-      free: new Set(input.child ? current.peers.flatMap((peer) => [...peer.elements.keys()]) : []),
+      askedIfAnswered: new Set(input.child ? current.peers.flatMap((each) => [...each.elements.keys()]) : []),
       language: current.language,
-      form: input.form,
+      isFormPost: input.form,
     });
     if (result.outcome !== 'valid') return result;
     const { language, info } = result;
     const answers = result.answers.filter((answer) => !isOfPeer(answer));
     const unanswered = result.unanswered.filter((element) => !isOfPeer(element));
-    // An entry without answers was deleted meanwhile: check again.
+    // An entry that had no answers was deleted meanwhile: check again.
     if (!(await markRows(rowsOf(answers, current)))) return check(input);
     const until = new Date(input.sealUntil);
     const parts = sealParts(result, current.peers, { leader: instance.baseUrl, until });
     return { outcome: 'valid', language, info, answers, unanswered, parts };
   };
 
-  /** @returns whether all rows still exist. */
+  /** Marks entries as answered, which prevents their deletion. @returns whether all of them still exist. */
   async function markRows(rows: readonly ActiveRow[]): Promise<boolean> {
     const unmarked = rows.flatMap(({ id, answered }) => (answered ? [] : [id]));
     return unmarked.length === 0 || (await markAnswered(db, unmarked)) === unmarked.length;
   }
 
-  /** The serials in the answers that are not ACTIVE: the content, or null if it is no longer accepted. */
-  async function readOthers(given: GivenAnswers, current: CurrentForm, { layout, openedAt }: Input) {
-    const others = new Map<string, ContentVersion | null>();
+  /** The versions in the answers that are not ACTIVE, by identifier; null if no longer accepted. */
+  async function readFormer(given: GivenAnswers, current: CurrentForm, { layout, openedAt }: Input) {
+    const former = new Map<string, ContentVersion | null>();
     const active = elementsOf(current);
     const isActive = ({ key, serial }: { key: string; serial: string }) =>
       (key === layout.info ? current.info : active.get(key))?.version.serial === serial;
     const keys = new Set([layout.info, ...layout.elements]);
     const named = [...given.elements, ...given.shown, ...(given.info ? [given.info] : [])];
     const wanted = named.filter((identifier) => keys.has(identifier.key) && !isActive(identifier));
-    if (wanted.length === 0) return others;
+    if (wanted.length === 0) return former;
     const rows = await readSerials(db, wanted, openedAt);
     const versions = await contents.get(rows.flatMap(({ id, accepted }) => (accepted ? [id] : [])));
     for (const { id, type, key, serial } of rows)
-      others.set(formatIdentifier(type, key, serial), versions.get(id) ?? null);
+      former.set(formatIdentifier(type, key, serial), versions.get(id) ?? null);
     for (const [identifier, version] of await readFormerOfPeers(context, wanted, active, openedAt))
-      others.set(identifier, version);
-    return others;
+      former.set(identifier, version);
+    return former;
   }
 }
 

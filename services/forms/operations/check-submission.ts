@@ -11,7 +11,7 @@ import { readAnswers } from '../domain/read-answers.ts';
 import { type ActiveRow, markAnswered, readSerials, readSharedActive } from '../queries/active-entries.ts';
 import type { FormsContext } from './context.ts';
 
-/** The own elements that a peer's form asked; not yet compared with the ACTIVE versions. */
+/** The elements of this instance that a peer's form asked, not yet compared with the ACTIVE versions. */
 interface Asked {
   info: Identifier;
   elements: Identifier[];
@@ -54,7 +54,7 @@ type Refused = Extract<Awaited<ReturnType<Check>>, { outcome: 'refused' }>;
 type Shown = Map<string, ActiveItem & { row: ActiveRow }>;
 
 /** Accepts every MINOR of the ACTIVE MAJOR, because the peer's copy may have been old. */
-const sinceEver = '1970-01-01T00:00:00Z';
+const epoch = '1970-01-01T00:00:00Z';
 
 /**
  * The internal operation `checkSubmission`. It runs one query, and a second one only for answers to serials
@@ -73,17 +73,17 @@ export function createCheckSubmission({ db, contents }: FormsContext): Check {
       keys: asked.elements.map((element) => element.key),
       info,
       elements: shown,
-      others: new Map(),
+      former: new Map(),
       hidden: new Set(),
-      free: new Set(),
-      form: false,
+      askedIfAnswered: new Set(),
+      isFormPost: false,
       language: input.language,
     });
     if (result.outcome !== 'valid') return refused('invalid');
     const named = result.answers.length === 0 ? [] : [key, ...result.answers.map((answer) => answer.key)];
     const unmarked = named.flatMap((each) => shown.get(each)?.row ?? []).filter(({ answered }) => !answered);
     const ids = unmarked.map(({ id }) => id);
-    // An entry without answers was deleted meanwhile: check again.
+    // An entry that had no answers was deleted meanwhile: check again.
     if (ids.length > 0 && (await markAnswered(db, ids)) < ids.length) return check(input);
     const { language, answers, unanswered } = result;
     return { outcome: 'valid', language, info: result.info, answers, unanswered };
@@ -99,7 +99,7 @@ export function createCheckSubmission({ db, contents }: FormsContext): Check {
     if (!isInformation(info) || elements.some(isInformation) || !wanted.every(isShared))
       return 'unknown-element';
     const former = wanted.filter(({ key, serial }) => serial !== activeSerial(rows.get(key)));
-    const found = former.length === 0 ? [] : await readSerials(db, former, sinceEver);
+    const found = former.length === 0 ? [] : await readSerials(db, former, epoch);
     if (found.length < former.length) return 'unknown-element';
     if (found.some(({ accepted }) => !accepted)) return 'stale';
     return describeShown(wanted, rows, new Map(found.map(({ id, key }) => [key, id])));

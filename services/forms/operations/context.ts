@@ -6,7 +6,7 @@ import type { PageRenderer } from '../pages/page-renderer.ts';
 import { readContents } from '../queries/active-entries.ts';
 import { readPeerContents } from '../queries/read-peers.ts';
 
-/** What the internal operations are composed from. */
+/** The dependencies and settings that the service passes to its internal operations. */
 export interface OperationOptions {
   db: Database;
   log: Logger;
@@ -18,7 +18,7 @@ export interface OperationOptions {
   staleDays: number;
 }
 
-/** What the internal operations depend on. */
+/** The same with the caches that the internal operations share. */
 export interface FormsContext extends OperationOptions {
   /** Contents of own activated versions. */
   contents: ContentCache;

@@ -78,23 +78,23 @@ function textsIn(texts: PinnedLayout['texts'], language: string): LayoutTexts {
  * the requested languages.
  */
 function revisionOf({ language, info, elements, peers, theme, active }: CurrentForm): string {
-  const own = [info, ...elements.values(), theme].map(shown);
+  const own = [info, ...elements.values(), theme].map(idAndName);
   const parts = peers.map((part) => [
     ...[part.url, part.name, part.asOf],
-    ...[part.info, ...part.elements.values()].map(shown),
+    ...[part.info, ...part.elements.values()].map(idAndName),
   ]);
   const versions = Object.entries(active).sort(([one], [other]) => (one < other ? -1 : 1));
   return hash('sha256', JSON.stringify([language, own, parts, versions]), 'base64url');
 }
 
-/** A version's content never changes; the name of its entry can. */
-function shown(item: ActiveItem | undefined): readonly string[] {
+/** What identifies a described item: a version's content never changes, but the name of its entry can. */
+function idAndName(item: ActiveItem | undefined): readonly string[] {
   return item ? [item.version.id, item.name] : [];
 }
 
 /**
- * The internal operation `renderForm`. It runs one query, as the description does, and passes cached items
- * on, so that their cached views are reused.
+ * The internal operation `renderForm`. It runs one query, as `describeForm` does, and passes the cached items
+ * to the renderer, which reuses their cached views.
  */
 export async function renderForm(
   context: FormsContext,

@@ -63,7 +63,7 @@ function partOf(
 ): PeerPart {
   const info = rows.find(({ url, type }) => url === peer.url && type === 'information');
   const version = info && versions.get(info.version);
-  // A form must name the organisation that asks. Checked before the subject fills in the form.
+  // A form must name the organisation that asks. Without its name, the form is not shown.
   if (!info?.sealingKey || !version) throw unanswerable(peer);
   return {
     url: peer.url,

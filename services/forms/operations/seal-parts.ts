@@ -76,6 +76,6 @@ export function sealPart(
 /** `element/<type>/<key>@<host>/<serial>` without the host, as the owner writes it. */
 function ownIdentifier(identifier: string): string {
   const parts = parseIdentifier(identifier);
-  if (!parts) throw new Error('an element has no identifier');
+  if (!parts) throw new Error('the identifier of an element is not valid');
   return formatIdentifier(parts.type, parseReference(parts.key)?.key ?? parts.key, parts.serial);
 }
