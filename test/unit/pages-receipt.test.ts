@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { ReceiptPage } from '#lib/contracts/pages.ts';
+import { pageText } from '../../services/forms/pages/page-text.ts';
 import { renderer } from '../support/pages/page-renderer.ts';
 import { samplePages } from '../support/pages/sample-pages.ts';
+import type { SampleLanguage } from '../support/samples/sample-content.ts';
 
 const sample = samplePages('en').receipt as ReceiptPage;
 const dataController = { company: 'A hidden company', email: 'hidden@example.org' };
@@ -27,5 +29,31 @@ describe('a receipt', () => {
     const shown = page({ scopeVisible: true, dataControllerVisible: true }, {});
     for (const text of ['A hidden scope', 'A hidden company', 'hidden@example.org', 'Somebody else'])
       expect(shown).toContain(text);
+  });
+});
+
+describe('a receipt of answers that a code confirmed', () => {
+  const confirmedAt = '2025-05-03T12:05:00Z';
+  const texts = (language: SampleLanguage, confirmation: ReceiptPage['receipt']['confirmation']) => {
+    const model = samplePages(language).receipt as ReceiptPage;
+    const html = renderer.render({ ...model, receipt: { ...model.receipt, confirmation } });
+    // The isolates around values in Arabic are not shown.
+    return [html, pageText(html)].map((text) => text.replaceAll(/[\u2068\u2069]|\n +(?=\S)/g, ' '));
+  };
+  const code = (type: string, destination?: string) => ({ type, destination, confirmedAt });
+
+  it.each([
+    ['en', 'EMAIL_CODE', 'A code sent by email to a…@example.org, entered on 3 May 2025 at 14:05 CEST'],
+    ['en', 'FORM_CODE', 'A code shown on the page, entered on 3 May 2025 at 14:05 CEST'],
+    ['fr', 'SMS_CODE', 'Code envoyé par SMS au …4567, saisi le 3 mai 2025 à 14:05 UTC+2'],
+    ['ar', 'FORM_CODE', 'رمز ظهر في الصفحة وأُدخل في  3 مايو 2025'],
+  ] as const)('says so in %s for %s, on the page and as text', (language, type, text) => {
+    const destination = { EMAIL_CODE: 'a…@example.org', SMS_CODE: '…4567', FORM_CODE: undefined }[type];
+    for (const shown of texts(language, code(type, destination))) expect(shown).toContain(text);
+  });
+
+  it('has no such fact without a code', () => {
+    for (const shown of texts('en', 'NONE')) expect(shown).not.toContain('Confirmed by');
+    expect(texts('en', code('FORM_CODE'))[0]).toContain('Confirmed by');
   });
 });

@@ -1,6 +1,8 @@
+import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { XMLParser } from 'fast-xml-parser';
 import { expect, it } from 'vitest';
+import { validateXML } from 'xmllint-wasm';
 import type { ReceiptBody } from '#lib/contracts/receipt-body.ts';
 import { receiptXml } from '../../services/transactions/presenters/receipt-xml.ts';
 
@@ -40,3 +42,27 @@ it('a receipt as XML replaces characters that XML cannot contain', async () => {
   );
   expect(xml).toContain('<subject>a\ufffdb\ufffdc\ufffdd</subject>');
 });
+
+it.each([
+  ['NONE', '<confirmation>NONE</confirmation>'],
+  [
+    { type: 'EMAIL_CODE', destination: 'a…@example.org', confirmedAt: receipt.timestamp },
+    `<confirmation destination="a…@example.org" confirmedAt="${receipt.timestamp}">EMAIL_CODE</confirmation>`,
+  ],
+  [
+    { type: 'FORM_CODE', confirmedAt: receipt.timestamp },
+    `<confirmation confirmedAt="${receipt.timestamp}">FORM_CODE</confirmation>`,
+  ],
+])(
+  'a receipt as XML says how it was confirmed, as its schema describes: %j',
+  async (confirmation, element) => {
+    const xml = await receiptXml({ ...receipt, confirmation }, 'https://consent.example/receipt.xsd');
+    expect(xml).toContain(element);
+    const schema = readFileSync(new URL('../../services/forms/assets/receipt.xsd', import.meta.url), 'utf8');
+    const { errors } = await validateXML({
+      xml: [{ fileName: 'receipt.xml', contents: xml }],
+      schema: [schema],
+    });
+    expect(errors).toEqual([]);
+  },
+);

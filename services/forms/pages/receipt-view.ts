@@ -1,7 +1,12 @@
 import qrcode from 'qrcode';
 import { isNotice } from '#lib/contracts/element-rules.ts';
 import type { ReceiptPage } from '#lib/contracts/pages.ts';
-import type { ReceiptConsent, ReceiptPeer, ReceiptUnanswered } from '#lib/contracts/receipt-body.ts';
+import type {
+  ReceiptBody,
+  ReceiptConsent,
+  ReceiptPeer,
+  ReceiptUnanswered,
+} from '#lib/contracts/receipt-body.ts';
 import { safeUrl } from '../domain/rich-text.ts';
 import { askerView, controllerView, processingFacts } from './facts.ts';
 import type { LanguageAttributes, Reader } from './reader.ts';
@@ -68,6 +73,7 @@ function mainRows(page: ReceiptPage, reader: Reader): Row[] {
       ['receipt.collector', [receipt.collector.name]],
       ['receipt.shownBy', receipt.leader ? [receipt.author, receipt.leader.location] : []],
       ['receipt.date', [reader.dateTime(receipt.timestamp)]],
+      ['receipt.confirmation', [confirmationText(receipt, reader)]],
       [
         'receipt.expires',
         [
@@ -81,21 +87,19 @@ function mainRows(page: ReceiptPage, reader: Reader): Row[] {
   );
 }
 
+/** How and when a code confirmed the answers; nothing without a confirmation. */
+function confirmationText({ confirmation, timestamp }: ReceiptBody, reader: Reader): string | undefined {
+  if (typeof confirmation === 'string') return undefined;
+  const { type, destination = '', confirmedAt = timestamp } = confirmation;
+  return reader.t(`confirmation.${type}`, { destination, date: reader.dateTime(confirmedAt) });
+}
+
 function aboutRows({ receipt }: ReceiptPage, reader: Reader): Row[] {
   const attributes = Object.entries(receipt.attributes ?? {}).map(([name, value]) => `${name}: ${value}`);
   const plain = rows(
     [
       ['receipt.method', [reader.word('method', receipt.collectionMethod)]],
       ['receipt.author', receipt.leader ? [] : [receipt.author]],
-      [
-        'receipt.confirmation',
-        [
-          reader.word(
-            'confirmation',
-            typeof receipt.confirmation === 'string' ? receipt.confirmation : receipt.confirmation.type,
-          ),
-        ],
-      ],
       ['receipt.jurisdiction', [receipt.jurisdiction], textsLanguage(receipt)],
       ['receipt.language', [reader.languageName(receipt.language)]],
       ['receipt.attributes', attributes],

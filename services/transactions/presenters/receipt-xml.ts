@@ -37,7 +37,7 @@ export async function receiptXml(receipt: ReceiptBody, schemaUrl: string): Promi
     attributes: named('attribute', receipt.attributes),
     privacyPolicyUrl: receipt.privacyPolicyUrl,
     collectionMethod: receipt.collectionMethod,
-    confirmation: receipt.confirmation,
+    confirmation: describeConfirmation(receipt.confirmation),
     updateUrl,
     updateUrlQrCode: updateUrl && (await qrImage(updateUrl)),
   };
@@ -52,6 +52,13 @@ function describe({ identifier, type, lang, owner, texts, options, answer, sha25
 
 function describePeer({ name, location, information, elements }: ReceiptPeer) {
   return { name, url: location, information: describe(information), consent: elements.map(describe) };
+}
+
+/** The type is the element's text, with and without a code. */
+function describeConfirmation(confirmation: ReceiptBody['confirmation']) {
+  if (typeof confirmation === 'string') return confirmation;
+  const { type, destination, confirmedAt } = confirmation;
+  return { '@_destination': destination, '@_confirmedAt': confirmedAt, '#text': type };
 }
 
 /** Names that clients choose become attributes, because not every name is a name of XML. */

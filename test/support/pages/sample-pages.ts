@@ -397,7 +397,11 @@ function sampleReceipt(language: SampleLanguage): ReceiptBody {
     author: 'operator',
     timestamp: '2025-05-03T12:02:00Z',
     expirationTimestamp: '2025-11-03T12:02:00Z',
-    confirmation: 'NONE',
+    confirmation: {
+      type: 'EMAIL_CODE',
+      destination: 'a…@example.org',
+      confirmedAt: '2025-05-03T12:02:00Z',
+    },
     information: {
       identifier: 'element/information/information.001/1.0',
       texts: { ...sampleInformation(language).content },
