@@ -6,7 +6,10 @@ import { invalid, normaliseText } from './values.ts';
 
 /** Longest address of RFC 5321, with the limit of a path less its brackets. */
 const maxAddressLength = 254;
-const maxLocalLength = 64;
+/** In octets of UTF-8 (RFC 5321 §4.5.3.1.1, RFC 6531). */
+const maxLocalBytes = 64;
+/** `domainToASCII` parses a URL's host: it ends at some of these characters and decodes others. */
+const notInDomains = /[\s\p{C}#%/:?@\\]/u;
 
 /**
  * Reads one e-mail address (RFC 5321, without quoted local parts and address literals); the domain may be
@@ -19,11 +22,11 @@ export function parseEmailAddress({ value, pointer }: Given): string | Fault {
   const [local, domain] = [address.slice(0, at), address.slice(at + 1)];
   const ascii = domainToASCII(domain);
   const isLocal =
-    local.length <= maxLocalLength &&
+    Buffer.byteLength(local) <= maxLocalBytes &&
     /^[^\s@<>()[\],;:"\\.\p{C}]+(\.[^\s@<>()[\],;:"\\.\p{C}]+)*$/u.test(local);
   const isDomain = /^([a-z\d]([a-z\d-]{0,61}[a-z\d])?\.)*[a-z\d]([a-z\d-]{0,61}[a-z\d])?$/.test(ascii);
   // Digits alone would be an IP address.
-  const isName = isDomain && /[a-z]/.test(ascii) && !/[\s\p{C}]/u.test(domain);
+  const isName = isDomain && /[a-z]/.test(ascii) && !notInDomains.test(domain);
   if (at > 0 && address.length <= maxAddressLength && ascii.length <= 253 && isLocal && isName)
     return address;
   return invalid(pointer, 'must be one e-mail address, such as ann@example.org');
