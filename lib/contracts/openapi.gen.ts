@@ -132,8 +132,8 @@ export interface paths {
          *     multiple choice means that no option was chosen, in JSON send `[]`.
          *
          *     A processing with `refusable: false` is a notice. It is shown without a choice, and recorded as
-         *     `accepted` with every submission. Its answer is optional; `refused` is a 422. An answer tells which
-         *     version was shown; without one the ACTIVE version is recorded.
+         *     `accepted` with every submission. Its answer is optional; `refused` is a 422. An answer names the version
+         *     that was shown; without an answer the ACTIVE version is recorded.
          *
          *     Form posts may carry `accord-action`: `submit` (default), `accept-all` or `refuse-all`. The last two
          *     answer every processing and conditions that can be refused, and every TOGGLE (the first option
@@ -320,9 +320,9 @@ export interface paths {
          * Create a child
          * @description Creates a transaction with the same context, in which the subject can change or withdraw the answers.
          *     The parent must be in a final state and `updatable` (else 409). A transaction has at most one open
-         *     child: creating another returns it (200). A form post with the fields of a form that was submitted too
-         *     late returns the child's form as a page (200), filled in with these fields; none of them is stored.
-         *     Any other body is ignored.
+         *     child: a request for another returns the open child (200). A form post with the fields of a form that
+         *     was submitted too late returns the child's form as a page (200), filled in with these fields; none of
+         *     them is stored. Any other body is ignored.
          */
         post: operations["createChild"];
         delete?: never;

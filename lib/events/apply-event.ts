@@ -82,7 +82,7 @@ export function createEventApplier({
   };
 }
 
-/** Ids of an invalid event are logged only if they are well-formed, because anything may stand there. */
+/** Ids of an invalid event are logged only if they are well-formed, because they may contain anything. */
 const wellFormed = {
   eventId: /^[0-9A-Za-z-]{1,64}$/,
   type: /^io\.accord\.[a-z.]{1,64}v\d{1,4}$/,
@@ -92,10 +92,10 @@ const wellFormed = {
 function idsOf(arrival: Arrival): Pick<DeadLetter, 'eventId' | 'type' | 'subject'> {
   const event = readOrNothing(arrival);
   const ids = { eventId: event?.id ?? arrival.eventId, type: event?.type, subject: event?.subject };
-  const fine = Object.entries(wellFormed).filter(([name, pattern]) =>
+  const valid = Object.entries(wellFormed).filter(([name, pattern]) =>
     pattern.test(ids[name as keyof typeof ids] ?? ''),
   );
-  return Object.fromEntries(fine.map(([name]) => [name, ids[name as keyof typeof ids]]));
+  return Object.fromEntries(valid.map(([name]) => [name, ids[name as keyof typeof ids]]));
 }
 
 function readOrNothing(arrival: Arrival): AccordEvent | undefined {

@@ -20,7 +20,7 @@ export interface AccordEvent {
   /** RFC 3339 */
   time: string;
   data: Record<string, unknown>;
-  /** Extension (CloudEvents 1.0 §3.1.2): the id of the request that caused it, as in the log. */
+  /** Extension (CloudEvents 1.0 §3.1.2): the id of the request that caused the event, as in the log. */
   requestid?: string;
 }
 
@@ -31,7 +31,7 @@ export interface OutboundEvent {
   event: AccordEvent;
 }
 
-/** Who reads a topic; made by {@link sharedReader} or {@link eachReplica}. */
+/** A consumer of a topic; made by {@link sharedReader} or {@link eachReplica}. */
 export interface Reader {
   /** The service; a consumer group is named after it. */
   name: string;
@@ -58,8 +58,8 @@ export function eachReplica(name: string, onGap: () => void): Reader {
 
 /**
  * Reacts to an event; the effect is durable when it resolves. Must be idempotent, because events may come
- * repeatedly and in any order. An error is taken for transient and the event is retried; {@link PoisonError}
- * makes it a dead letter.
+ * repeatedly and in any order. After an error the event is retried; after a {@link PoisonError} it becomes a
+ * dead letter.
  * @param arrivedAt on the clock of `performance.now()`; data read later is no older than the event.
  */
 export type EventHandler = (event: AccordEvent, arrivedAt: number) => Promise<void>;

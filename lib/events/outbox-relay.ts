@@ -14,8 +14,8 @@ export interface OutboxRelay {
   /** Call after a COMMIT that wrote outbox rows; cheaper than NOTIFY, which halves write throughput. */
   wake(): void;
   /**
-   * Publishes the outbox for at most 2 s, then stops; the rest is left to the next relay. Resolves within 3
-   * s.
+   * Publishes the outbox for at most 2 s, then stops; the next relay publishes the rest. Resolves within
+   * 3 s.
    */
   stop(): Promise<void>;
 }
@@ -27,7 +27,7 @@ interface Parts {
   metrics?: EventMetrics | undefined;
 }
 
-/** Losing a lease or a removal only makes a relay send rows again; the outbox may fill within seconds. */
+/** A lost lease or removal only repeats sending; statistics lag behind an outbox that fills in seconds. */
 const relayWork = { asyncCommit: true, indexPlans: true };
 
 interface OutboxRow extends OutboundEvent {
@@ -44,7 +44,7 @@ const leaseSeconds = 30;
 /** Back-off of rows that could not be sent. */
 const maxBackoffSeconds = 5;
 const flushMs = 2_000;
-/** For the current batch. */
+/** Further time for the current batch. */
 const lastBatchMs = 1_000;
 /** Old rows are removed in portions; sooner again while there are more. */
 const tidyMs = 5_000;
@@ -63,7 +63,7 @@ export function createOutboxRelay(parts: Parts): OutboxRelay {
   let stopped = true;
   let nextTidy = 0;
   let claimsUntil = Number.POSITIVE_INFINITY;
-  /** Rows done with in the last poll. */
+  /** Rows that the last poll published or stored as dead letters. */
   let sent = 0;
 
   /** @returns how many rows were published or stored as dead letters. */
@@ -93,10 +93,10 @@ export function createOutboxRelay(parts: Parts): OutboxRelay {
     try {
       while (performance.now() < claimsUntil) {
         const done = await sendBatch();
-        // In the loop, because under constant load it does not end.
+        // Within the loop, because the loop does not end under constant load.
         await tidy();
         sent += done;
-        // New rows wake this relay or are found soon; when stopping, polls once more.
+        // New rows wake this relay, or the next poll finds them. A relay that stops polls once more.
         if (done === 0 || (done < batchSize && !stopped)) break;
       }
     } catch (error) {

@@ -11,8 +11,8 @@ export type NewEvent<T extends Topic> = {
 }[TopicEvents[T]];
 
 /**
- * Writes an event in the transaction of its change: it is published if and only if that commits
- * (docs/reliability.md). Wake the relay after the COMMIT. The key is the aggregate's id.
+ * Writes an event in the transaction of its change. The event is published if and only if that transaction
+ * commits (docs/reliability.md). Wake the relay after the COMMIT. The key is the aggregate's id.
  */
 export async function addToOutbox<T extends Topic>(tx: Queries, topic: T, event: NewEvent<T>): Promise<void> {
   await tx.query(outboxRows(topic, sql`(SELECT ${newEvent(event)}::jsonb AS event)`));
@@ -24,8 +24,8 @@ export function newEvent<T extends Topic>(event: NewEvent<T>): object {
 }
 
 /**
- * The same as part of a statement that makes the change (`WITH changed AS (…), written AS
- * (${outboxRows(…)})`).
+ * The SQL form of {@link addToOutbox}, for the statement that makes the change (`WITH changed AS (…),
+ * written AS (${outboxRows(…)})`).
  * @param from what stands after FROM: each row has an event made by {@link newEvent} in its column `event`.
  */
 export function outboxRows(topic: Topic, from: Statement): Statement {

@@ -57,8 +57,8 @@ export function createAdmissionLimits({
       const isPeer = priority === 'peer';
       if (exceeds('others', shares[isPeer ? 'normal' : priority])) return 'in-flight';
       if (isPeer && exceeds('peers', shares.peer)) return 'in-flight';
-      // With few requests in flight, a late event loop means a process that starts or a busy machine:
-      // shedding does not help.
+      // With few requests in flight, the event loop is delayed because the process is starting or the machine
+      // is busy: shedding does not help.
       if (limits.delayMs === 0 || taken.others + taken.peers < alwaysAdmitted) return undefined;
       return readDelay() >= limits.delayMs * shares[priority] ? 'event-loop' : undefined;
     },

@@ -71,7 +71,7 @@ const retryAfterSeconds = [1, 2, 3];
 export function createOverloadGuard({ limits, readDelay, metrics }: GuardOptions): OverloadGuard {
   const slots = createAdmissionLimits({ limits, readDelay });
   const { arriving, admitWaiting, takeSlot } = createSlots(slots, limits.waitMs);
-  const overloaded = createRefusals();
+  const nextRefusal = createRefusals();
   return {
     admitFor: (service) => (operation, response) => {
       const priority = operation['x-priority'] ?? 'normal';
@@ -81,7 +81,7 @@ export function createOverloadGuard({ limits, readDelay, metrics }: GuardOptions
       const isGone = () => response?.destroyed === true;
       const refusal = () => {
         if (!isGone()) metrics?.refused({ service, priority, reason });
-        return overloaded();
+        return nextRefusal();
       };
       if (limits.waitMs === 0) throw refusal();
       const since = performance.now();
@@ -111,7 +111,7 @@ function createSlots(limits: AdmissionLimits, waitMs: number) {
   const addReturning = (pool: Pool) => queues.add(Number.POSITIVE_INFINITY, () => limits.isFull(pool));
   const addArriving = (priority: Priority) =>
     queues.add(waitMs, () => limits.reasonToRefuse(priority) !== undefined);
-  // The order in which they are added is the order in which they are served.
+  // Queues are served in the order in which they are added.
   const others = addReturning('others');
   const [high, normal, low] = [addArriving('high'), addArriving('normal'), addArriving('low')];
   const returning: Record<Pool, AdmissionQueue> = { others, peers: addReturning('peers') };
@@ -155,7 +155,7 @@ function createRefusals(): () => Failure {
   };
 }
 
-/** Guards paths that are not in the contract, with everything below them. */
+/** Admits requests to paths that are not in the contract, and to everything below these paths. */
 export function admitRequests(admit: Admit | undefined, prefixes: readonly string[]): Middleware {
   return async (ctx, next) => {
     const isGuarded = prefixes.some((prefix) => ctx.path === prefix || ctx.path.startsWith(`${prefix}/`));

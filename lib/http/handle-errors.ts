@@ -37,7 +37,7 @@ export function handleErrors({
       await next();
     } catch (error) {
       const failure = toFailure(error);
-      // Rejections under overload are counted by the guard, because logging each would add to the load.
+      // The overload guard counts its rejections; logging each would add to the load.
       if (problemStatus[failure.code].status >= 500 && !failure.overload) logFailure(log, ctx, failure);
       await sendFailure(ctx, failure, baseUrl, log, failure.overload ? renderCached : renderErrorPage);
     }
@@ -91,8 +91,8 @@ async function sendFailure(
 }
 
 /**
- * Operations that produce only HTML answer a wildcard with a page (docs/interface.md), and so do their
- * errors.
+ * Whether to send a page. For operations that produce only HTML, a wildcard in Accept means a page
+ * (docs/interface.md).
  */
 function wantsPage(ctx: Context): boolean {
   const mode = preferredMode(ctx.get('accept'));

@@ -144,7 +144,7 @@ function checkRights(operation: ContractOperation, principal: Principal): void {
 }
 
 /**
- * The media types of an operation's successful answers, and HTML where browsers get a 303
+ * The media types of an operation's successful responses, and HTML where browsers get a 303
  * (docs/interface.md).
  */
 function producedTypes(operation: ContractOperation): string[] {
@@ -156,8 +156,8 @@ function producedTypes(operation: ContractOperation): string[] {
 }
 
 /**
- * Decides whether an operation answers with a page or a document. Operations that produce only HTML answer a
- * wildcard with HTML. Operations with other media types (receipts) read Accept themselves.
+ * Decides between a page and a document. Operations that produce only HTML send it for a wildcard too.
+ * Operations with other media types (receipts) read Accept themselves.
  * @throws Failure `not-acceptable`.
  */
 function acceptedMode(ctx: Context, types: string[]): Mode {

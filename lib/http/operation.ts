@@ -4,7 +4,7 @@ import type { Principal, Role } from '#lib/contracts/principal.ts';
 /** How a reply is represented: a page for a browser, or a document for another client. */
 export type Mode = 'html' | 'json';
 
-/** A valid request, as its handler gets it. Handlers name the shapes of openapi.gen.ts. */
+/** A valid request, as its handler gets it. Handlers declare the type of its body. */
 export interface OperationInput<Body = unknown> {
   params: Record<string, string>;
   /** Query parameters; an array where the contract says array, split at commas. */
@@ -35,13 +35,13 @@ export interface ContractOperation {
   /** Request body limit in bytes; 64 KiB when absent (docs/interface.md, "Limits"). */
   'x-body-limit'?: number;
   /**
-   * Priority under overload: `high` takes a subject's answers, `low` creates something or lists much, `peer`
-   * is sent by other instances; everything else is between high and low.
+   * Priority under overload: `high` completes or ends a transaction, `low` creates something or lists much,
+   * `peer` is called by other instances; all other operations are between high and low.
    */
   'x-priority'?: 'high' | 'low' | 'peer';
   /**
-   * Whether it takes a subject's answers; only these count for the submission objective (docs/operations.md,
-   * "Metrics").
+   * Whether the operation takes a subject's answers. Only such operations count for the submission objective
+   * (docs/operations.md, "Metrics").
    */
   'x-submission'?: boolean;
   parameters?: { name: string; in: string; schema?: { type?: string } }[];

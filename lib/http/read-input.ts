@@ -34,7 +34,7 @@ export async function readInput(
   return { body: raw, form: false };
 }
 
-/** Reads the raw body of an operation, over which a signature may be. @throws Failure as {@link readBody}. */
+/** Reads the raw body of an operation, which a signature may cover. @throws Failure as {@link readBody}. */
 export async function readRawBody(ctx: Context, operation: ContractOperation): Promise<Buffer> {
   return readBodyOf(ctx, operation['x-body-limit'] ?? defaultLimit);
 }
@@ -80,7 +80,7 @@ function countFields(raw: Buffer): number {
 
 const notAscii = /%[89a-f]/i;
 
-/** URLSearchParams replaces bytes that are not UTF-8 by U+FFFD; they are rejected instead. */
+/** Rejects escapes of bytes that are not UTF-8, which URLSearchParams would replace by U+FFFD. */
 function checkEscapes(text: string): void {
   if (!notAscii.test(text)) return;
   try {

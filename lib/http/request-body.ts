@@ -9,7 +9,7 @@ export interface BodyBudget {
   release(bytes: number): void;
 }
 
-/** Of all bodies together: about thirty of the largest that the contract allows. */
+/** Limit for all bodies together: about thirty of the largest that the contract allows. */
 const maxBodyBytes = 32 * 1024 * 1024;
 
 export function createBodyBudget(): BodyBudget {
@@ -31,7 +31,7 @@ const freeBytes = 64 * 1024;
 
 /**
  * Reads a request body of at most `limit` bytes. The rest of a larger one is discarded, so that the client
- * gets the response instead of a broken connection; requestTimeout bounds how long that takes.
+ * gets the response instead of a broken connection; `requestTimeout` bounds how long that takes.
  * @param budget memory for all bodies that are still arriving.
  * @throws Failure `too-large`; `unavailable` if the budget is used up; `malformed` if the connection breaks;
  * `unsupported-media-type` for an encoded body.
@@ -112,8 +112,8 @@ export function decodeUtf8(body: Buffer): string {
 }
 
 /**
- * Waits until an unread body has arrived, if the connection ends with this response: closing it earlier would
- * reset it and lose the response. `requestTimeout` bounds how long that takes.
+ * Waits until an unread body has arrived, if the connection ends with this response. Closing the connection
+ * earlier would reset it, and the response would be lost. `requestTimeout` bounds the wait.
  */
 export async function drainBody(request: IncomingMessage, response: ServerResponse): Promise<void> {
   const isKept = response.shouldKeepAlive && response.getHeader('connection') !== 'close';

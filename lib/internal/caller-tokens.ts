@@ -5,7 +5,7 @@ import { LRUCache } from 'lru-cache';
 export interface CallerTokens {
   /** A token for calls to `service` at this address, reused for half of its life. */
   tokenFor(service: string, address?: string): Promise<string>;
-  /** Makes further tokens for this address by the clock there. @param dateHeader of its answer. */
+  /** Makes further tokens for this address by its clock. @param dateHeader the `Date` of its response. */
   followClock(address: string, dateHeader: string | undefined): void;
 }
 
@@ -16,7 +16,7 @@ const typ = 'accord-internal+jwt';
 const algorithm = 'HS256';
 const lifeSeconds = 60;
 const renewAfterMs = 30_000;
-/** Services use PostgreSQL's clock; if one cannot, the clock of the called service counts (`followClock`). */
+/** Services use PostgreSQL's clock; a caller that cannot uses that of the called service (`followClock`). */
 const toleranceSeconds = 5;
 /** A larger difference is not followed, because it would make tokens that are valid far in the future. */
 const maxSkewMs = 60 * 60_000;

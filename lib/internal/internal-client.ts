@@ -10,7 +10,7 @@ import { currentRequestId } from '#lib/observability/logger.ts';
 /** A service and how it is called. */
 interface CalledService {
   service: string;
-  /** Of its internal port: one address, or those of its replicas. */
+  /** Addresses of the internal port: one, or one for each replica. */
   addresses: readonly string[];
   tokens: CallerTokens;
   /** Read-only operations. */
@@ -44,9 +44,9 @@ export const readOperations: {
 
 /** Longer than the statement time-out of PostgreSQL (lib/db/pool.ts). */
 const defaultTimeoutMs = 7_000;
-/** Slower answers mean that PostgreSQL is in trouble or the replica hangs. */
+/** A slower response means that PostgreSQL is in trouble or the replica hangs. */
 const defaultFirstMs = 2_000;
-/** Waits before the retries of a call without an answer: the first goes to another replica at once. */
+/** Waits before the retries of a call without a response: the first retry goes to another replica at once. */
 const pausesMs = [0, 100, 400];
 
 type Operation = (input: unknown) => Promise<unknown>;
@@ -83,7 +83,7 @@ interface Reply {
   text: string;
 }
 
-/** The other side has not answered in time; it may have done the work. */
+/** The replica has not responded in time; it may have executed the operation. */
 class NoReplyError extends Error {
   override name = 'NoReplyError';
 }
@@ -113,8 +113,8 @@ function createPoster(called: CalledService): (operation: string, body: string) 
 
   return async (operation, body) => {
     const order = addresses.order();
-    let mayTimeOut = reads.includes(operation);
-    let limitMs = mayTimeOut ? firstMs : timeoutMs;
+    let retriesTimeout = reads.includes(operation);
+    let limitMs = retriesTimeout ? firstMs : timeoutMs;
     for (let attempts = 0; ; attempts += 1) {
       const used = agent;
       try {
@@ -123,8 +123,8 @@ function createPoster(called: CalledService): (operation: string, body: string) 
       } catch (error) {
         const pauseMs = pausesMs[attempts];
         if (error instanceof NoReplyError) {
-          if (!mayTimeOut) throw unreachable(service, error);
-          mayTimeOut = false;
+          if (!retriesTimeout) throw unreachable(service, error);
+          retriesTimeout = false;
           limitMs = timeoutMs - firstMs;
           if (agent === used) {
             agent = createAgent();
@@ -138,7 +138,7 @@ function createPoster(called: CalledService): (operation: string, body: string) 
   };
 }
 
-/** Each call has one time-out of its own, and a service's replies are as large as they need to be. */
+/** Without the time-outs of undici, because each call has a time-out of its own. */
 function createAgent(): Agent {
   return new Agent({ headersTimeout: 0, bodyTimeout: 0, allowH2: false });
 }
@@ -208,7 +208,7 @@ function unexpected(service: string, operation: string, status: number): Failure
 export interface Addresses {
   /** All addresses, in the order in which one call tries them. */
   order(): string[];
-  /** The address did not answer: others are preferred for a while, longer after each failure. */
+  /** The address did not respond: others are preferred for a while, longer after each failure. */
   avoid(address: string): void;
   /** The address has answered. */
   trust(address: string): void;
@@ -228,7 +228,7 @@ export function createAddresses(addresses: readonly string[]): Addresses {
       if (avoided.size === 0) return rotated;
       const now = performance.now();
       const until = (address: string) => Math.max(now, avoided.get(address)?.until ?? 0);
-      // Of the failed ones, the one whose pause ends first comes first.
+      // Avoided addresses come last, in the order in which their pauses end.
       return rotated.sort((a, b) => until(a) - until(b));
     },
     avoid(address) {

@@ -12,7 +12,7 @@ export interface Offer<T extends object = object> {
   callers: Readonly<Record<keyof T & string, readonly string[]>>;
 }
 
-interface Answer {
+interface Reply {
   status: number;
   headers?: Record<string, string>;
   text: string;
@@ -44,7 +44,7 @@ export function serveOperations({
   const operations = new Map(Object.entries(offer.operations as Record<string, Operation>));
   const callers = new Map(Object.entries(offer.callers as Record<string, readonly string[]>));
 
-  async function answer(request: IncomingMessage): Promise<Answer> {
+  async function respond(request: IncomingMessage): Promise<Reply> {
     const path = request.url ?? '';
     const name = path.startsWith(prefix) ? path.slice(prefix.length) : '';
     const allowed = callers.get(name);
@@ -66,7 +66,7 @@ export function serveOperations({
     return run(name, operation, text);
   }
 
-  async function run(name: string, operation: Operation, text: string): Promise<Answer> {
+  async function run(name: string, operation: Operation, text: string): Promise<Reply> {
     try {
       return { status: 200, text: JSON.stringify((await operation(JSON.parse(text))) ?? null) };
     } catch (error) {
@@ -87,12 +87,12 @@ export function serveOperations({
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const started = performance.now();
     try {
-      const answered = await answer(request);
-      send(response, answered);
+      const reply = await respond(request);
+      send(response, reply);
       const ms = Math.round((performance.now() - started) * 10) / 10;
       log.info('internal operation called', {
         operation: request.url?.slice(prefix.length),
-        status: answered.status,
+        status: reply.status,
         ms,
       });
     } catch {
@@ -107,11 +107,11 @@ export function serveOperations({
   };
 }
 
-function refusal(status: number, detail: string, headers: Record<string, string> = {}): Answer {
+function refusal(status: number, detail: string, headers: Record<string, string> = {}): Reply {
   return { status, headers, text: JSON.stringify({ type: 'about:blank', status, detail }) };
 }
 
-/** @returns undefined if it is too long. @throws if the connection breaks. */
+/** @returns undefined if the body is too long. @throws if the connection breaks. */
 async function readText(request: IncomingMessage): Promise<string | undefined> {
   const chunks: Buffer[] = [];
   let bytes = 0;
@@ -123,7 +123,7 @@ async function readText(request: IncomingMessage): Promise<string | undefined> {
   return Buffer.concat(chunks).toString('utf8');
 }
 
-function send(response: ServerResponse, { status, headers, text }: Answer): void {
+function send(response: ServerResponse, { status, headers, text }: Reply): void {
   if (response.destroyed) return;
   const type = status === 200 ? 'application/json' : 'application/problem+json';
   response
