@@ -96,6 +96,7 @@ describe('another code', () => {
     const page = confirm('confirm', { resendIn: 30 });
     expect(page.words).toContain('You can request another code in 30 seconds.');
     expect(page.byId('resend')?.attribs).not.toHaveProperty('disabled');
+    expect(confirm('confirm', { resendIn: 570 }).words).toContain('in 10 minutes.');
     expect(confirm('confirm', { resendIn: 0 }).words).toContain('You can request 2 more codes.');
   });
 

@@ -63,13 +63,18 @@ function overTexts(page: ConfirmPage, end: 'expired' | 'exhausted', reader: Read
 /** Advice for a code that has not arrived, and when or how often another one can be requested. */
 function resendTexts(page: ConfirmPage, end: 'expired' | 'exhausted' | null, reader: Reader): string[] {
   const { type, codesLeft, resendIn, actions } = page;
-  const waits = resendIn > 0 ? reader.t('confirm.wait', { seconds: resendIn }) : null;
   return [
     ...(type === 'FORM_CODE' || end !== null ? [] : [reader.t(`confirm.advice.${type}`)]),
     actions.resend === null
       ? reader.t('confirm.noneLeft')
-      : (waits ?? reader.t('confirm.codesLeft', { count: codesLeft })),
+      : (waitText(resendIn, reader) ?? reader.t('confirm.codesLeft', { count: codesLeft })),
   ];
+}
+
+/** When another code can be requested; null if it can be now. */
+function waitText(seconds: number, reader: Reader): string | null {
+  if (seconds >= 120) return reader.t('confirm.waitMinutes', { minutes: Math.ceil(seconds / 60) });
+  return seconds > 0 ? reader.t('confirm.wait', { seconds }) : null;
 }
 
 /** The summary above the page: what is wrong, and a link to the control that helps. */
@@ -77,11 +82,8 @@ function faultView(page: ConfirmPage, end: 'expired' | 'exhausted' | null, reade
   const { fault, resendIn, actions } = page;
   if (fault === null) return null;
   const title = reader.t(`confirm.fault.${fault}`);
-  if (fault === 'early') {
-    const text =
-      resendIn > 0 ? reader.t('confirm.wait', { seconds: resendIn }) : reader.t('confirm.remedy.now');
-    return { title, text, href: null };
-  }
+  if (fault === 'early')
+    return { title, text: waitText(resendIn, reader) ?? reader.t('confirm.remedy.now'), href: null };
   if (fault === 'limit') return { title, text: reader.t('confirm.remedy.limit'), href: null };
   if (end !== null || fault === 'expired' || fault === 'exhausted')
     return actions.resend === null

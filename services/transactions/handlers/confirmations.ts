@@ -85,8 +85,10 @@ function isPage(ctx: Context, { form, mode }: Input): boolean {
 
 /** Shows the page of the code again to a browser, with the fault. @throws the error itself to a client. */
 async function sendFault(ctx: Context, dependencies: Dependencies, input: Input, error: unknown) {
-  const fault = error instanceof Failure && isPage(ctx, input) ? faultOf(error) : undefined;
+  if (!(error instanceof Failure) || !isPage(ctx, input)) throw error;
+  const fault = faultOf(error);
   if (!fault) throw error;
+  ctx.set(error.headers);
   const id = input.params.txid ?? '';
   const awaited = await readAwaitedCode(dependencies, { id, principal: input.principal });
   const status = fault === 'early' || fault === 'limit' ? 429 : 422;
