@@ -62,12 +62,16 @@ export function createMailTransport({ url, ca, host }: MailServer): MailTranspor
 /** The members of nodemailer's errors that are read; the others may quote addresses. */
 interface SmtpError {
   code?: string;
+  /** Of the system error that `code` has replaced, such as CERT_HAS_EXPIRED. */
+  originalCode?: string;
   command?: string;
   responseCode?: number;
 }
 
 /** Commands whose 5xx reply refuses this mail; elsewhere the server refuses us. */
 const mailCommands = ['MAIL FROM', 'RCPT TO', 'DATA'];
+/** Replies to any command that ask for a login or for TLS (RFC 4954 §6, RFC 3207 §4): MAIL_URL is wrong. */
+const loginReplies = [530, 534, 535, 538];
 
 const classes: Readonly<Record<string, string>> = {
   EAUTH: 'auth',
@@ -79,13 +83,16 @@ const classes: Readonly<Record<string, string>> = {
 };
 
 /** A failure as a class without addresses or text. */
-function readFailure({ code = '', command = '', responseCode }: SmtpError): SendResult {
-  if (code === 'EAUTH' || code === 'ENOAUTH') return { result: 'failed', error: 'auth' };
+function readFailure({ code = '', originalCode = '', command = '', responseCode }: SmtpError): SendResult {
+  const known = classes[code];
+  // A server without STARTTLS has replied, too.
+  if (known === 'auth' || known === 'tls') return { result: 'failed', error: known };
   if (responseCode !== undefined) {
+    if (loginReplies.includes(responseCode)) return { result: 'failed', error: 'auth' };
     const isRefused = responseCode >= 500 && mailCommands.includes(command);
     return { result: isRefused ? 'refused' : 'failed', error: `smtp-${responseCode}` };
   }
   if (code === 'EENVELOPE') return { result: 'refused', error: 'address' };
-  const isCertificate = /CERT|SIGNATURE|SELF_SIGNED|ALTNAME/.test(code);
-  return { result: 'failed', error: classes[code] ?? (isCertificate ? 'tls' : 'connection') };
+  const isTls = /CERT|SIGNATURE|SELF_SIGNED|ALTNAME|SSL/.test(originalCode);
+  return { result: 'failed', error: known ?? (isTls ? 'tls' : 'connection') };
 }

@@ -65,7 +65,7 @@ export async function startMailServer(
     },
     onData(stream, { envelope }, done) {
       const [to] = envelope.rcptTo.map(({ address }) => address);
-      void buffer(stream).then(async (content) => {
+      const read = buffer(stream).then(async (content) => {
         const { data, drops } = faultsOf(to ?? '');
         const from = envelope.mailFrom ? envelope.mailFrom.address : '';
         const mail = {
@@ -79,6 +79,8 @@ export async function startMailServer(
         if (!drops) return done(null);
         for (const connection of server.connections) connection._socket?.destroy();
       });
+      // The client broke off within the mail.
+      read.catch(done);
     },
   });
   server.on('error', () => {});
