@@ -142,7 +142,12 @@ describe('a fault', () => {
       expect(confirm(name).field).not.toHaveProperty('aria-invalid');
   });
 
-  it('of which nobody has made one is not announced', () => {
+  it('of the daily limit names the kind of address', () => {
+    expect(confirm('confirm-limit').alert).toContain('to this address today');
+    expect(confirm('confirm-sms', { fault: 'limit' }).alert).toContain('to this number today');
+  });
+
+  it('is not announced if there is none', () => {
     expect(confirm()).toMatchObject({ alert: undefined, title: 'Confirm your answers' });
   });
 });

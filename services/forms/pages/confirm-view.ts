@@ -84,7 +84,10 @@ function faultView(page: ConfirmPage, end: 'expired' | 'exhausted' | null, reade
   const title = reader.t(`confirm.fault.${fault}`);
   if (fault === 'early')
     return { title, text: waitText(resendIn, reader) ?? reader.t('confirm.remedy.now'), href: null };
-  if (fault === 'limit') return { title, text: reader.t('confirm.remedy.limit'), href: null };
+  if (fault === 'limit') {
+    const remedy = page.type === 'SMS_CODE' ? 'limitNumber' : 'limit';
+    return { title, text: reader.t(`confirm.remedy.${remedy}`), href: null };
+  }
   if (end !== null || fault === 'expired' || fault === 'exhausted')
     return actions.resend === null
       ? { title, text: reader.t('confirm.noneLeft'), href: null }
