@@ -105,25 +105,42 @@ export const networkList = makeValidator<string[]>((text) =>
   }),
 );
 
-/** MAIL_URL: an SMTP server. */
+/** MAIL_URL: an SMTP server. A typing error in `tls` must not switch off what it asks for. */
 export const mailUrl = makeValidator<string>((text) => {
-  if (isAddress(text, /^smtps?:$/)) return text;
-  throw new Error(
-    `must be like smtp://user:password@mail.example.org:587 (it is "${maskCredentials(text)}")`,
-  );
+  const url = readServerUrl(text, /^smtps?:$/);
+  if (!url || url.pathname.length > 1)
+    throw new Error(
+      `must be like smtp://user:password@mail.example.org:587 (it is "${maskCredentials(text)}")`,
+    );
+  if (!hasOnly(url, 'tls', 'required')) throw new Error('must have no other value of tls than required');
+  return text;
 });
 
 /** SMS_URL: an HTTP gateway for text messages. */
 export const smsUrl = makeValidator<string>((text) => {
-  if (isAddress(text, /^https?:$/)) return text;
-  throw new Error(
-    `must be an http or https address such as https://sms.example.org/send (it is "${maskCredentials(text)}")`,
-  );
+  const url = readServerUrl(text, /^https?:$/);
+  if (!url)
+    throw new Error(
+      `must be an http or https address such as https://sms.example.org/send (it is "${maskCredentials(text)}")`,
+    );
+  if (!hasOnly(url, 'format', 'twilio')) throw new Error('must have no other value of format than twilio');
+  return text;
 });
 
-function isAddress(text: string, protocol: RegExp): boolean {
+/** A URL whose user and password can be decoded; undefined for any other text. */
+function readServerUrl(text: string, protocol: RegExp): URL | undefined {
   const url = URL.parse(text);
-  return url !== null && protocol.test(url.protocol) && url.hostname !== '';
+  if (!url || !protocol.test(url.protocol) || url.hostname === '' || url.hash !== '') return undefined;
+  try {
+    decodeURIComponent(url.username + url.password);
+    return url;
+  } catch {
+    return undefined;
+  }
+}
+
+function hasOnly({ searchParams }: URL, name: string, value: string): boolean {
+  return searchParams.getAll(name).every((each) => each === value);
 }
 
 /** The sender of mail, such as `Accord <consent@example.org>`. */

@@ -12,7 +12,7 @@ const faultsOf = (environment: Record<string, string>) => {
 };
 
 describe('settings of an instance', () => {
-  it('are all checked, those that are for later too', () => {
+  it('are all checked', () => {
     const faults = faultsOf({
       OUTBOUND_ALLOWED_NETWORKS: '10.0.0.0',
       MAIL_URL: 'mail.example.org',
@@ -33,11 +33,51 @@ describe('settings of an instance', () => {
 
   it.each<Record<string, string>>([
     { MAIL_URL: 'smtps://accord:p%40ss@mail.example.org:465?pool=true' },
+    { MAIL_URL: 'smtp://mail.example.org:587/?tls=required', CODE_TTL: 'PT10M', CODE_RESEND_AFTER: '30' },
+    {
+      SMS_URL: 'https://sms.example.org/send?format=twilio',
+      SMS_FROM: '+33639980001',
+      SMS_SENDERS: 'Theatre',
+    },
     { SMS_URL: 'https://accord:secret@sms.example.org/send?from=1' },
     { MAIL_FROM: 'Théâtre, Rive Gauche <consent@example.org>', MAIL_SENDERS: 'a@b.org,+33 1 23 45 67 89' },
     { OUTBOUND_ALLOWED_NETWORKS: '10.0.0.0/8 fd00::/8', LOG_LEVEL: 'silent' },
   ])('may be %j', (environment) => {
     expect(faultsOf(environment)).toEqual([]);
+  });
+
+  it('of mail, text messages and codes are all named if they are faulty', () => {
+    const faults = faultsOf({
+      MAIL_URL: 'log',
+      MAIL_CA: '/nowhere/ca.pem',
+      SMS_URL: 'log',
+      SMS_FROM: 'A name that is too long',
+      SMS_SENDERS: 'Theatre, +33 6',
+      CODE_TTL: '10 min',
+      CODE_RESEND_AFTER: '0',
+      CODE_DAILY_LIMIT: '-1',
+      MESSAGE_DAILY_LIMIT: 'many',
+      SMS_PREFIX_LIMIT: '1.5',
+    });
+    expect(faults.map((fault) => fault.split(':')[0]).sort()).toEqual([
+      'CODE_DAILY_LIMIT',
+      'CODE_RESEND_AFTER',
+      'CODE_TTL',
+      'MAIL_CA',
+      'MAIL_URL',
+      'MESSAGE_DAILY_LIMIT',
+      'SMS_FROM',
+      'SMS_PREFIX_LIMIT',
+      'SMS_SENDERS',
+      'SMS_URL',
+    ]);
+  });
+
+  it.each([
+    [{ MAIL_URL: 'smtp://mail.example.org?tls=requierd' }, 'tls'],
+    [{ SMS_URL: 'https://sms.example.org?format=json' }, 'format'],
+  ])('accept no parameter with a typing error (%j)', (environment, parameter) => {
+    expect(faultsOf(environment)).toEqual([expect.stringContaining(`no other value of ${parameter}`)]);
   });
 
   it.each([' ', '\u200b', 'a\nb', '\u202eClinic', 'x'.repeat(256)])(
@@ -72,6 +112,11 @@ describe('what is said of a faulty setting', () => {
     ['CORS_ORIGINS', 'https://accord:hunter2@shop.example.org'],
     ['EMBED_ORIGINS', 'https://shop.example.org https://accord:hunter2@shop.example.org'],
     ['MAIL_URL', 'smpt://accord:hunter2@mail.example.org'],
+    ['MAIL_URL', 'smtp://accord:%zzhunter2@mail.example.org'],
+    ['MAIL_URL', 'smtp://accord:1/hunter2@mail.example.org'],
+    ['MAIL_URL', 'smtp://accord:1#hunter2@mail.example.org'],
+    ['SMS_URL', 'https://accord:%zzhunter2@sms.example.org'],
+    ['SMS_URL', 'https://accord:1#hunter2@sms.example.org'],
     ['SMS_URL', 'ftp://accord:hunter2@sms.example.org?key=hunter2'],
   ])('%s has no password in it', (name, value) => {
     const faults = faultsOf({ [name]: value });
