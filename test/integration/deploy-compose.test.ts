@@ -149,6 +149,17 @@ describe('deploy/compose.yaml', () => {
     },
   );
 
+  it('passes the settings of mail and SMS to transactions alone, because they contain passwords', () => {
+    const { specs } = definitions.find(({ name }) => name === 'transactions') as (typeof definitions)[number];
+    const settings = Object.keys(specs).filter((name) => /^(MAIL|SMS|CODE|MESSAGE)_/.test(name));
+    expect(settings).toContain('MAIL_URL');
+    for (const [name, { environment = {} }] of services)
+      expect(
+        settings.filter((setting) => setting in environment),
+        name,
+      ).toEqual(name === 'transactions' ? settings : []);
+  });
+
   it('sets only known variables', () => {
     const specs = [serviceSpecs, ...definitions.map((definition) => definition.specs)];
     const read = new Set([
