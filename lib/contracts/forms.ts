@@ -244,6 +244,13 @@ export interface FormsOperations {
   renderText(input: { model: ReceiptPage }): Promise<{ text: string }>;
   /** Writes a mail or SMS to a subject. Sends nothing. */
   renderMessage(input: MessageContent): Promise<RenderedMessage>;
+  /**
+   * Renders a receipt as a PDF document (docs/interface.md, "Receipts"). The same input gives the same bytes.
+   * @param input.jws the signed receipt, which is attached to the document.
+   * @returns pdf: the document in base64.
+   * @throws Failure `unavailable` with Retry-After if too many documents are being rendered.
+   */
+  renderReceiptPdf(input: { model: ReceiptPage; jws: string }): Promise<{ pdf: string }>;
   /** @returns the texts of a form page, for a client that renders the form itself. */
   labelForm(input: { page: FormPage }): Promise<FormLabels>;
   /**

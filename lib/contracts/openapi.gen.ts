@@ -547,9 +547,10 @@ export interface paths {
         /**
          * Get the receipt of a transaction
          * @description The texts shown and the answers given, as they were signed when the transaction was committed: JSON,
-         *     the compact JWS (`application/jose`; its key is in `/.well-known/accord`), or a page in the receipt's
-         *     language, plain text, or XML (schema: `/assets/receipt.xsd`). PDF is not available on this instance yet
-         *     (406). 404 before the transaction is committed.
+         *     the compact JWS (`application/jose`; its key is in `/.well-known/accord`), or in the receipt's language a
+         *     page, PDF (accessible: PDF/UA-1; the JWS is attached as `receipt.jws`) or plain text, or XML (schema:
+         *     `/assets/receipt.xsd`). Two PDFs of one receipt have the same bytes. 404 before the transaction is
+         *     committed; 503 with Retry-After if too many PDFs are being rendered.
          */
         get: operations["getReceipt"];
         put?: never;
@@ -4999,12 +5000,12 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description A media type or its short name (`json`, `html`, `jose`, `xml`, `text`); overrides `Accept`. 406 for
-                 *     any other.
+                 * @description A media type or its short name (`json`, `html`, `jose`, `pdf`, `xml`, `text`); overrides `Accept`. 406
+                 *     for any other.
                  * @example jose
                  */
                 format?: string;
-                /** @description Key of a theme for the page; ignored if unknown */
+                /** @description Key of a theme for the page or the PDF; ignored if unknown */
                 theme?: string;
                 /**
                  * @description Colour scheme of the page, kept by its links, redirects and form. `light` and `dark` override the
@@ -5037,6 +5038,7 @@ export interface operations {
                     "application/json": components["schemas"]["Receipt"];
                     "application/jose": components["schemas"]["CompactJws"];
                     "text/html": components["schemas"]["Page"];
+                    "application/pdf": string;
                     "text/plain": string;
                     "application/xml": string;
                 };

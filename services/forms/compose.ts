@@ -16,6 +16,7 @@ import type { OperationOptions } from './operations/context.ts';
 import { createOperations } from './operations/create-operations.ts';
 import { createAssets } from './pages/assets.ts';
 import { createPageRenderer } from './pages/page-renderer.ts';
+import { createPdfRenderer } from './pdf/pdf-renderer.ts';
 
 interface Options extends ServiceParts {
   auth: Pick<AuthOperations, 'introspect'>;
@@ -40,8 +41,9 @@ export async function composeForms(options: Options): Promise<{
   const relay = createOutboxRelay({ db, bus, log, metrics: options.metrics?.events });
   const assets = createAssets();
   const renderer = createPageRenderer(assets);
+  const pdf = createPdfRenderer({ log });
   const { defaultLanguage, authUrl, publicClient, staleDays } = settings;
-  const operations = createOperations({ db, log, renderer, instance, defaultLanguage, staleDays });
+  const operations = createOperations({ db, log, renderer, pdf, instance, defaultLanguage, staleDays });
   const dependencies: Dependencies = {
     db,
     source: instance.baseUrl,
@@ -76,6 +78,8 @@ export async function composeForms(options: Options): Promise<{
       if (demo) await seedDemo(dependencies);
       relay.start();
     },
-    stop: () => relay.stop(),
+    async stop() {
+      await Promise.all([relay.stop(), pdf.stop()]);
+    },
   };
 }

@@ -30,6 +30,7 @@ export const formsService = defineService({
     renderPage: ['transactions'],
     renderText: ['transactions'],
     renderMessage: ['transactions'],
+    renderReceiptPdf: ['transactions'],
     sharedEntries: ['peers'],
     storePeerEntries: ['peers'],
     finishPeerCatalogue: ['peers'],

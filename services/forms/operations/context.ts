@@ -3,6 +3,7 @@ import type { Database } from '#lib/db/database.ts';
 import type { Logger } from '#lib/observability/logger.ts';
 import { type ContentVersion, createContentVersion, type StoredVersion } from '../domain/content-version.ts';
 import type { PageRenderer } from '../pages/page-renderer.ts';
+import type { PdfRenderer } from '../pdf/pdf-renderer.ts';
 import { readContents } from '../queries/active-entries.ts';
 import { readPeerContents } from '../queries/read-peers.ts';
 
@@ -11,6 +12,7 @@ export interface OperationOptions {
   db: Database;
   log: Logger;
   renderer: PageRenderer;
+  pdf: Pick<PdfRenderer, 'render'>;
   instance: { name: string; baseUrl: string };
   /** INSTANCE_LANGUAGE */
   defaultLanguage: string;

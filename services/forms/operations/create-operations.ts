@@ -11,6 +11,7 @@ import { describeForm, renderForm } from './describe-form.ts';
 import { createSharedEntries, createStorePeerEntries } from './peer-entries.ts';
 import { presentActive } from './read-form.ts';
 import { renderMessage } from './render-message.ts';
+import { createRenderReceiptPdf } from './render-receipt-pdf.ts';
 import { createResolveLayout } from './resolve-layout.ts';
 
 /** The internal operations of this service (lib/contracts/forms.ts), which other services call. */
@@ -37,6 +38,7 @@ export function createOperations(options: OperationOptions): FormsOperations {
     renderPage: async ({ model }) => ({ html: renderer.render(model) }),
     renderText: async ({ model }) => ({ text: pageText(renderer.render(model)) }),
     renderMessage: (input) => renderMessage(context, input),
+    renderReceiptPdf: createRenderReceiptPdf(context),
     labelForm: async ({ page }) => renderer.label(page),
   };
 }

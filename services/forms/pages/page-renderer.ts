@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { FormLabels } from '#lib/contracts/form-content.ts';
 import type { MessageContent, RenderedMessage } from '#lib/contracts/messages.ts';
-import type { FormPage, PageModel } from '#lib/contracts/pages.ts';
+import type { FormPage, PageModel, ReceiptPage } from '#lib/contracts/pages.ts';
 import { usedColorScheme } from '#lib/pages/color-scheme.ts';
 import { loadTemplates } from '#lib/pages/load-templates.ts';
 import { sanitiseRichText } from '../domain/rich-text.ts';
@@ -28,6 +28,8 @@ export interface PageRenderer {
   label(page: FormPage): FormLabels;
   /** Writes a mail or SMS to a subject. */
   renderMessage(content: MessageContent, style: MessageStyle): RenderedMessage;
+  /** Texts of a receipt on paper besides those of its page. */
+  paperWords(page: ReceiptPage): { attachment: string; replacedNote: string };
   /** Languages that have a catalogue. */
   languages: string[];
 }
@@ -93,6 +95,10 @@ export function createPageRenderer(assets: Assets): PageRenderer {
     },
     renderMessage: (content, style) =>
       renderMessage(content, style, readerFor(style.language, content.instance.timeZone)),
+    paperWords({ language, instance }) {
+      const { t } = readerFor(language, instance.timeZone);
+      return { attachment: t('receipt.attachment'), replacedNote: t('receipt.replaced') };
+    },
     label: (page) => formLabels(page, readerFor(page.language, page.instance.timeZone), rich),
   };
 }

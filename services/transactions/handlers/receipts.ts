@@ -17,15 +17,17 @@ import { findTheme, sendTransactionPage } from './send.ts';
 const json = 'application/json';
 const jose = 'application/jose';
 const html = 'text/html';
+const pdf = 'application/pdf';
 const xml = 'application/xml';
 const text = 'text/plain';
-const available = [json, html, jose, xml, text];
+const available = [json, html, jose, pdf, xml, text];
 /** Short names that `format` takes beside media types. */
 const shortNames = new Map([
   ['json', json],
   ['jose', jose],
   ['jws', jose],
   ['html', html],
+  ['pdf', pdf],
   ['xml', xml],
   ['text', text],
   ['txt', text],
@@ -42,11 +44,9 @@ export function receiptHandlers(dependencies: Dependencies): Handlers {
       const receipt = await readReceipt(db, read.transaction.id);
       if (!receipt) throw fail('not-found', 'The transaction has no receipt before it is committed.');
       ctx.vary('Accept');
-      if (type === html) {
-        const theme = query.theme as string | undefined;
-        return sendReceiptPage(ctx, dependencies, read, receipt.body, { principal, theme });
-      }
-      if (type === text || type === xml) return sendReceiptFile(ctx, dependencies, read, receipt.body, type);
+      const theme = query.theme as string | undefined;
+      if (type === html) return sendReceiptPage(ctx, dependencies, read, receipt.body, { principal, theme });
+      if (isFileType(type)) return sendReceiptFile(ctx, dependencies, read, receipt, { type, theme });
       ctx.type = type;
       ctx.body = type === jose ? receipt.jws : receipt.body;
     },
@@ -64,26 +64,43 @@ function chooseType(ctx: Context, format: string | undefined): string {
   return chosen;
 }
 
+/** Files for people, and how their names end. */
+const extensions = { [pdf]: 'pdf', [text]: 'txt', [xml]: 'xml' } as const;
+type FileType = keyof typeof extensions;
+
+function isFileType(type: string): type is FileType {
+  return Object.hasOwn(extensions, type);
+}
+
 /** Sends a file for people. Its only link with a token is that of the QR code. */
 async function sendReceiptFile(
   ctx: Context,
-  { forms, instance }: Dependencies,
+  dependencies: Dependencies,
   read: ReadTransaction,
-  body: string,
-  type: typeof text | typeof xml,
+  { body, jws }: { body: string; jws: string },
+  wanted: { type: FileType; theme: string | undefined },
 ): Promise<void> {
-  const page = pageOf(read, JSON.parse(body) as ReceiptBody, instance);
-  const { receipt } = page;
+  const { forms, instance } = dependencies;
+  const { type } = wanted;
+  const receipt = JSON.parse(body) as ReceiptBody;
+  const links = { child: null, transaction: null, formats: [] };
+  const model = { ...pageOf(read, receipt, instance), links, theme: null };
   if (type === xml) ctx.body = await receiptXml(receipt, `${instance.baseUrl}/assets/receipt.xsd`);
+  else if (type === text) ctx.body = (await forms.renderText({ model })).text;
   else {
-    const links = { child: null, transaction: null, formats: [] };
-    ctx.body = (await forms.renderText({ model: { ...page, links, theme: null } })).text;
+    const theme = await findTheme(forms, [wanted.theme, read.transaction.layout.theme], receipt.language);
+    const rendered = await forms.renderReceiptPdf({ model: { ...model, theme }, jws });
+    ctx.body = Buffer.from(rendered.pdf, 'base64');
   }
-  const extension = type === xml ? 'xml' : 'txt';
-  const name = `consent-${new URL(instance.baseUrl).hostname}-${receipt.timestamp.slice(0, 10)}.${extension}`;
-  ctx.set('Content-Disposition', `inline; filename="${name}"`);
+  ctx.set('Content-Disposition', `inline; filename="${fileName(receipt, instance, type)}"`);
   ctx.set('Content-Language', receipt.language);
-  ctx.type = `${type}; charset=utf-8`;
+  ctx.type = type === pdf ? type : `${type}; charset=utf-8`;
+}
+
+/** `consent-consent.example.org-2025-05-03.pdf`: the instance, the day, and ASCII only. */
+function fileName(receipt: ReceiptBody, instance: Dependencies['instance'], type: FileType): string {
+  const host = new URL(instance.baseUrl).hostname.replaceAll(/[^a-z0-9.-]/g, '');
+  return `consent-${host}-${receipt.timestamp.slice(0, 10)}.${extensions[type]}`;
 }
 
 function pageOf(read: ReadTransaction, receipt: ReceiptBody, instance: Dependencies['instance']) {
@@ -108,7 +125,7 @@ async function sendReceiptPage(
     links: {
       child: transaction.context.updatable ? links.child : null,
       transaction: links.transaction,
-      formats: [text, xml, json, jose].map((mediaType) => ({
+      formats: [pdf, text, xml, json, jose].map((mediaType) => ({
         mediaType,
         url: `${links.receipt}&format=${encodeURIComponent(mediaType)}`,
       })),

@@ -1,0 +1,31 @@
+import type { FormsOperations } from '#lib/contracts/forms.ts';
+import type { PageTheme } from '#lib/contracts/page-base.ts';
+import { isEntryId } from '../domain/identifiers.ts';
+import type { PdfJob } from '../pdf/typesetter.ts';
+import { readLogo } from '../queries/theme-files.ts';
+import type { FormsContext } from './context.ts';
+
+/** The internal operation `renderReceiptPdf`. */
+export function createRenderReceiptPdf(context: FormsContext): FormsOperations['renderReceiptPdf'] {
+  const { renderer, pdf } = context;
+  return async ({ model, jws }) => {
+    const { receipt } = model;
+    const words = renderer.paperWords(model);
+    const job: PdfJob = {
+      html: renderer.render(model),
+      jws,
+      date: receipt.timestamp,
+      footer: `${receipt.collector.name} · ${receipt.receiptId}`,
+      ...words,
+      logo: await readImage(context, model.theme),
+    };
+    return { pdf: (await pdf.render(job)).toString('base64') };
+  };
+}
+
+/** The image of a theme's logo; undefined if it has none. */
+async function readImage({ db }: FormsContext, theme: PageTheme | null): Promise<PdfJob['logo']> {
+  const id = theme?.logo?.url.split('/').at(-1) ?? '';
+  const logo = isEntryId(id) ? await readLogo(db, id) : undefined;
+  return logo && { extension: logo.mediaType.slice('image/'.length), body: logo.body };
+}

@@ -1,0 +1,143 @@
+import { Worker } from 'node:worker_threads';
+import { type Failure, fail } from '#lib/errors/fail.ts';
+import type { Logger } from '#lib/observability/logger.ts';
+import type { PdfJob } from './typesetter.ts';
+import { compileTypesetter, type TypesetterProgram } from './typesetter-program.ts';
+import type { WorkerReply } from './worker.ts';
+
+/** Renders PDF documents outside the event loop: in one worker thread, one after the other. */
+export interface PdfRenderer {
+  /** @throws Failure `unavailable` with Retry-After if too many wait, or if this one takes too long. */
+  render(job: PdfJob): Promise<Buffer>;
+  /** Ends the thread; jobs that wait fail. */
+  stop(): Promise<void>;
+}
+
+interface Options {
+  log: Logger;
+  /** How many jobs may wait, besides the one that is being rendered. */
+  maxWaiting?: number;
+  /** How long one rendering may take. */
+  limitMs?: number;
+  /** The thread is replaced once it uses more bytes. */
+  maxMemory?: number;
+  /** The program of the thread. */
+  program?: URL;
+}
+
+interface Task {
+  job: PdfJob;
+  resolve: (pdf: Buffer) => void;
+  reject: (error: Error) => void;
+}
+
+const ownProgram = new URL('worker.ts', import.meta.url);
+const retryAfterSeconds = [1, 2, 3];
+
+/** The thread starts with the first job. If it dies or is replaced, the next job starts another. */
+export function createPdfRenderer(options: Options): PdfRenderer {
+  const { log, maxWaiting = 32, limitMs = 5_000, maxMemory = 96 * 2 ** 20, program = ownProgram } = options;
+  const waiting: Task[] = [];
+  let compiled: Promise<TypesetterProgram> | undefined;
+  let thread: Thread | undefined;
+  let isBusy = false;
+  let isStopped = false;
+  let refusals = 0;
+
+  function refuse(cause?: unknown): Failure {
+    refusals += 1;
+    return fail('unavailable', 'The PDF cannot be created at the moment. Please try again.', {
+      headers: { 'Retry-After': String(retryAfterSeconds[refusals % retryAfterSeconds.length]) },
+      overload: cause === undefined,
+      cause,
+    });
+  }
+
+  /** Waits until the thread has ended, so that there is never more than one. */
+  async function endThread(): Promise<void> {
+    const ended = thread;
+    thread = undefined;
+    await ended?.worker.terminate();
+  }
+
+  async function run(job: PdfJob): Promise<Buffer> {
+    compiled ??= compileTypesetter();
+    const module = await compiled;
+    if (isStopped) throw refuse();
+    thread ??= startThread(program, module);
+    let reply: WorkerReply;
+    try {
+      reply = await ask(thread, job, limitMs);
+    } catch (error) {
+      await endThread();
+      if (!isStopped) log.error('the PDF thread failed; the next PDF starts another', { error });
+      throw refuse(error);
+    }
+    if (reply.memory > maxMemory) await endThread();
+    const { pdf } = reply;
+    if (pdf) return Buffer.from(pdf.buffer, pdf.byteOffset, pdf.byteLength);
+    throw fail('internal', 'The PDF cannot be created.', { cause: new Error(reply.error) });
+  }
+
+  async function renderNext(): Promise<void> {
+    const task = isBusy ? undefined : waiting.shift();
+    if (!task) return;
+    isBusy = true;
+    await run(task.job).then(task.resolve, task.reject);
+    isBusy = false;
+    void renderNext();
+  }
+
+  return {
+    render: (job) =>
+      new Promise((resolve, reject) => {
+        if (isStopped || waiting.length >= maxWaiting) return reject(refuse());
+        waiting.push({ job, resolve, reject });
+        void renderNext();
+      }),
+    async stop() {
+      isStopped = true;
+      for (const { reject } of waiting.splice(0)) reject(refuse());
+      await endThread();
+    },
+  };
+}
+
+interface Thread {
+  worker: Worker;
+  /** Resolves once the thread has died. */
+  died: Promise<Error>;
+}
+
+/** Starts a thread that knows no settings and no secrets, and does not keep the process alive. */
+function startThread(program: URL, workerData: TypesetterProgram): Thread {
+  const worker = new Worker(program, {
+    workerData,
+    env: {},
+    execArgv: [],
+    resourceLimits: { maxOldGenerationSizeMb: 256 },
+  });
+  worker.unref();
+  const died = new Promise<Error>((resolve) => {
+    worker.once('error', (error) => resolve(error as Error));
+    worker.once('exit', (code) => resolve(new Error(`the PDF thread ended with ${code}`)));
+  });
+  return { worker, died };
+}
+
+/** @throws Error if the thread dies, or has not replied in time. */
+function ask({ worker, died }: Thread, job: PdfJob, limitMs: number): Promise<WorkerReply> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => reject(new Error(`no PDF within ${limitMs} ms`)), limitMs);
+    const settle = (reply: WorkerReply) => {
+      clearTimeout(timer);
+      resolve(reply);
+    };
+    worker.once('message', settle);
+    void died.then((error) => {
+      clearTimeout(timer);
+      reject(error);
+    });
+    worker.postMessage(job);
+  });
+}

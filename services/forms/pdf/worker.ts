@@ -1,0 +1,24 @@
+import { parentPort, workerData } from 'node:worker_threads';
+import { createTypesetter, type PdfJob } from './typesetter.ts';
+import type { TypesetterProgram } from './typesetter-program.ts';
+
+/** A job in the worker thread of pdf-renderer.ts, which has one job at a time. */
+export interface WorkerReply {
+  pdf?: Uint8Array;
+  error?: string;
+  /** Bytes of memory in use, which never shrinks. */
+  memory: number;
+}
+
+const typesetter = await createTypesetter(workerData as TypesetterProgram);
+
+parentPort?.on('message', (job: PdfJob) => {
+  const reply: WorkerReply = { memory: 0 };
+  try {
+    reply.pdf = typesetter.render(job);
+  } catch (error) {
+    reply.error = error instanceof Error ? error.message : String(error);
+  }
+  reply.memory = typesetter.memory();
+  parentPort?.postMessage(reply);
+});

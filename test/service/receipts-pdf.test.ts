@@ -1,0 +1,54 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { signIn } from '../support/instances/callers.ts';
+import { useInstance, useSetup } from '../support/instances/instance.ts';
+import { type LiveTransaction, recordAnswers } from '../support/instances/live-transactions.ts';
+import { type ReadPdf, readPdf } from '../support/pages/read-pdf.ts';
+
+const instance = useInstance();
+const operator = useSetup(() => signIn(instance, 'operator'));
+const accepted = { 'element/processing/processing.001/1.0': ['accepted'] };
+const made: Record<string, LiveTransaction> = {};
+beforeAll(async () => {
+  for (const language of ['en', 'fr', 'ar'])
+    made[language] = await recordAnswers(operator, `ann ${language}`, accepted, { language });
+});
+
+const get = (language: string, query: string) => operator.get(`/receipts/${made[language]?.id}${query}`);
+const bytes = async (language: string, query = '?format=pdf') =>
+  new Uint8Array(await (await get(language, query)).arrayBuffer());
+const read = async (language: string): Promise<ReadPdf> => readPdf(await bytes(language));
+
+describe('a receipt as PDF', () => {
+  it('has a file name for people, and its language', async () => {
+    const { headers } = await get('fr', '?format=application/pdf');
+    expect(headers.get('content-type')).toBe('application/pdf');
+    expect(headers.get('content-language')).toBe('fr');
+    expect(headers.get('content-disposition')).toMatch(
+      /^inline; filename="consent-localhost-\d{4}-\d{2}-\d{2}\.pdf"$/,
+    );
+  });
+
+  it.each([
+    ['en', 'Consent receipt', 'Accepted'],
+    ['fr', 'Reçu de consentement', 'Accepté'],
+    ['ar', 'إيصال الموافقة', 'مقبول'],
+  ])('is in the language of the receipt (%s)', async (language, title, answer) => {
+    const pdf = await read(language);
+    expect(pdf).toMatchObject({ title, language });
+    expect(pdf.text).toContain(answer);
+    expect(pdf.text).toContain(`ann ${language}`);
+    expect(pdf.bookmarks[0]).toBe(title);
+  });
+
+  it('has the signed receipt as an attached file', async () => {
+    const { attachments } = await read('en');
+    const signed = await (await get('en', '?format=jose')).text();
+    expect(attachments).toEqual({ 'receipt.jws': signed });
+  });
+
+  it('has the same bytes each time', async () => {
+    const [first, second] = [await bytes('ar'), await bytes('ar')];
+    expect(Buffer.compare(first, second)).toBe(0);
+    expect(await bytes('ar', '?format=pdf&theme=nowhere')).toEqual(first);
+  });
+});
