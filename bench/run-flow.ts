@@ -1,7 +1,7 @@
 import type { HttpClient, Reply } from './http-client.ts';
 
 /** The steps of the full flow, in order. */
-export const steps = ['create', 'open', 'form', 'submit', 'final page'] as const;
+export const steps = ['create', 'open', 'form', 'submit', 'code page', 'confirm', 'final page'] as const;
 export type Step = (typeof steps)[number];
 
 /** What the flow needs of a server. */
@@ -19,6 +19,8 @@ export interface Questions {
   layout: object;
   /** Body of the submission. */
   filledIn: string;
+  /** FORM_CODE: the page shows a code, which the browser sends back. */
+  confirmation?: 'FORM_CODE';
 }
 
 /** A step that was not answered as it should be. */
@@ -43,7 +45,7 @@ const browser = {
   'Sec-Fetch-Mode': 'navigate',
 };
 
-const demonstration: Questions = {
+export const demonstration: Questions = {
   layout: { layout: 'layout.001' },
   filledIn: fillIn({
     'element/processing/processing.001/1.0': 'accepted',
@@ -76,6 +78,7 @@ export async function runFlow(
   { subject, order }: { subject: string; order: number },
   took: (step: Step, ms: number) => void,
 ): Promise<{ form: string; final: string }> {
+  const { confirmation } = questions;
   async function step(name: Step, status: number, send: () => Promise<Reply>): Promise<Reply> {
     const started = performance.now();
     const reply = await send();
@@ -83,7 +86,27 @@ export async function runFlow(
     took(name, performance.now() - started);
     return reply;
   }
-  const context = JSON.stringify({ subject, ...questions.layout, attributes: { order: String(order) } });
+  /** Follows the redirect to the page of the code and sends the code. @param url of the transaction. */
+  async function confirm(url: string): Promise<Reply> {
+    const redirect = await step('open', 303, () => client.get(url, browser));
+    const page = await step('code page', 200, () => client.get(pathOf(redirect.location), browser));
+    const code = /<output[^>]*>(\d{6})<\/output>/.exec(page.body)?.[1];
+    if (!code) throw new Error('code page: no code on it');
+    return step('confirm', 303, () =>
+      client.post(
+        pathOf(redirect.location),
+        { ...browser, 'Content-Type': 'application/x-www-form-urlencoded' },
+        `code=${code}`,
+      ),
+    );
+  }
+
+  const context = JSON.stringify({
+    subject,
+    ...questions.layout,
+    attributes: { order: String(order) },
+    confirmation,
+  });
   const created = await step('create', 201, () =>
     client.post('/consents', { CM_KEY: key, 'Content-Type': 'application/json' }, context),
   );
@@ -98,7 +121,8 @@ export async function runFlow(
       questions.filledIn,
     ),
   );
-  const final = await step('final page', 200, () => client.get(pathOf(submitted.location), browser));
+  const result = confirmation ? await confirm(pathOf(submitted.location)) : submitted;
+  const final = await step('final page', 200, () => client.get(pathOf(result.location), browser));
   if (!final.body.includes('data-state="COMMITTED"')) throw new Error('final page: not that of a commitment');
   return { form: form.body, final: final.body };
 }
