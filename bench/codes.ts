@@ -33,10 +33,12 @@ const names = Object.keys(kinds) as Kind[];
 const folder = await mkdtemp(path.join(tmpdir(), 'accord-bench-'));
 // As root, PostgreSQL runs as a user who must be able to enter.
 await chmod(folder, 0o755);
+const running: { stop(): Promise<void> }[] = [];
 try {
   const { dataDir, key } = await prepareFolder(path.join(folder, 'accord'), 1);
   const server = await startServer('services/standalone.ts', accordSettings(dataDir));
   const client = createHttpClient({ port: server.port, connections: concurrency });
+  running.push(server);
   const stolen = watchStolen();
   const phases: Record<Kind, Phase[]> = { 'without a code': [], FORM_CODE: [] };
   let order = 0;
@@ -53,11 +55,11 @@ try {
     }
   }
   client.close();
-  await server.stop();
   const report = writeReport(phases, stolen());
   await writeFile(options.output, report);
   process.stdout.write(`\n${report}`);
 } finally {
+  for (const server of running) await server.stop();
   await rm(folder, { recursive: true, force: true });
 }
 

@@ -90,13 +90,13 @@ export async function runFlow(
   async function confirm(url: string): Promise<Reply> {
     const redirect = await step('open', 303, () => client.get(url, browser));
     const page = await step('code page', 200, () => client.get(pathOf(redirect.location), browser));
-    const code = /<output[^>]*>(\d{6})<\/output>/.exec(page.body)?.[1];
+    const code = /class="code-shown"[^>]*>(?:<[^>]*>)*([\d\s]+)</.exec(page.body)?.[1];
     if (!code) throw new Error('code page: no code on it');
     return step('confirm', 303, () =>
       client.post(
         pathOf(redirect.location),
         { ...browser, 'Content-Type': 'application/x-www-form-urlencoded' },
-        `code=${code}`,
+        `code=${encodeURIComponent(code)}`,
       ),
     );
   }
