@@ -5,8 +5,14 @@ import { requireAccess, requireAwaitingCode } from '../domain/access.ts';
 import { type Code, type CodeBinding, type Codes, codeStatus, maxCodes, maxTries } from '../domain/code.ts';
 import { deliveryDeadline } from '../domain/part.ts';
 import { isAwaitingCode, type ReadTransaction, type Transaction } from '../domain/transaction.ts';
-import { lockTransaction, rollBackUnconfirmed } from '../queries/change-state.ts';
-import { markCodeUsed, readCodeOf, replaceCode, takeTry } from '../queries/codes.ts';
+import { rollBackUnconfirmed } from '../queries/change-state.ts';
+import {
+  markCodeUsed,
+  readTransactionWithCode,
+  replaceCode,
+  type TransactionWithCode,
+  takeTry,
+} from '../queries/codes.ts';
 import { awaitPeers } from '../queries/commit-transaction.ts';
 import { readTransaction } from '../queries/transactions.ts';
 import { queueCode } from './queue-messages.ts';
@@ -14,9 +20,9 @@ import { confirmSubmission, drawCode, type SubmitDependencies, transactionBusy }
 
 type Dependencies = SubmitDependencies & { db: Database };
 
-/** A transaction that awaits a code, and the code. */
+/** A transaction that awaits a code. */
 export interface AwaitedCode {
-  read: ReadTransaction;
+  read: TransactionWithCode & { draft: string };
   code: Code;
 }
 
@@ -25,15 +31,16 @@ export async function readAwaitedCode(
   { db, instance }: Pick<Dependencies, 'db' | 'instance'>,
   { id, principal }: { id: string; principal: Principal },
 ): Promise<AwaitedCode> {
-  const read = requireAccess(principal, await readTransaction(db, id));
+  const read = requireAccess(principal, await readTransactionWithCode(db, id));
   requireAwaitingCode(read, instance.baseUrl);
-  return { read, code: await requireCode(db, id) };
+  return withCode(read);
 }
 
-async function requireCode(db: Queries, id: string): Promise<Code> {
-  const code = await readCodeOf(db, id);
-  if (!code) throw new Error('a transaction that awaits a code has none');
-  return code;
+/** A transaction that awaits a code has one, and its answers have a draft of the receipt. */
+export function withCode(read: TransactionWithCode): AwaitedCode {
+  const { code, draft } = read;
+  if (code === null || draft === null) throw new Error('a transaction that awaits a code has none');
+  return { read: { ...read, draft }, code };
 }
 
 /**
@@ -46,17 +53,20 @@ export async function confirmCode(
   { id, principal, code: entered }: { id: string; principal: Principal; code: string },
 ): Promise<ReadTransaction> {
   const { db, codes, instance, wake } = dependencies;
-  const read = requireAccess(principal, await readTransaction(db, id));
-  const code = await readCodeOf(db, id);
-  if (code && hasConfirmed(codes, read, code, entered)) return read;
+  const read = requireAccess(principal, await readTransactionWithCode(db, id));
+  if (hasConfirmed(codes, read, entered)) return read;
   requireAwaitingCode(read, instance.baseUrl, 'expired');
-  if (!code) throw new Error('a transaction that awaits a code has none');
+  const { code } = withCode(read);
   const tries = await takeTry(db, { transaction: id, number: code.number });
   const isRight = tries !== undefined && codes.matches(code.mac, bindingOf(read.transaction, code), entered);
-  if (isRight && (await db.withTransaction((tx) => confirmWith(dependencies, tx, read, code)))) wake();
+  const confirmed = isRight && (await db.withTransaction((tx) => confirmWith(dependencies, tx, read, code)));
+  if (confirmed) {
+    wake();
+    return { transaction: confirmed, now: read.now };
+  }
   // A parallel request may have confirmed the answers with the same code.
-  const [after, codeAfter] = [await readTransaction(db, id), await readCodeOf(db, id)];
-  if (after && codeAfter && hasConfirmed(codes, after, codeAfter, entered)) return after;
+  const after = await readTransactionWithCode(db, id);
+  if (after && hasConfirmed(codes, after, entered)) return after;
   if (isRight) throw transactionBusy();
   throw await rejectCode(dependencies, read, { ...code, tries: tries ?? code.tries });
 }
@@ -66,30 +76,32 @@ function bindingOf({ id, answersDigest }: Transaction, { number }: Pick<Code, 'n
 }
 
 /** Whether this code has confirmed the answers already. */
-function hasConfirmed(codes: Codes, read: ReadTransaction, code: Code, entered: string) {
-  const isTaken = ['SUBMITTED', 'COMMITTED'].includes(read.transaction.state) && code.usedAt !== null;
-  return isTaken && codes.matches(code.mac, bindingOf(read.transaction, code), entered);
+function hasConfirmed(codes: Codes, { transaction, code }: TransactionWithCode, entered: string): boolean {
+  const isTaken = transaction.state === 'SUBMITTED' || transaction.state === 'COMMITTED';
+  if (!isTaken || code === null || code.usedAt === null) return false;
+  return codes.matches(code.mac, bindingOf(transaction, code), entered);
 }
 
 /**
  * Commits the answers, or releases the parts of peers that must hold them first.
- * @returns false if another request has used or replaced the code.
+ * @returns the transaction afterwards; undefined if another request has used or replaced the code.
  */
 async function confirmWith(
   dependencies: Dependencies,
   tx: Queries,
-  { transaction: { id, context }, now }: ReadTransaction,
+  { transaction, now }: ReadTransaction,
   { number }: Code,
-): Promise<boolean> {
-  // Waits for another request that changes the transaction: a single statement would not see its parts.
-  await lockTransaction(tx, id);
-  if (!(await markCodeUsed(tx, { transaction: id, number }))) return false;
+): Promise<Transaction | undefined> {
+  const { id, context } = transaction;
+  if (!(await markCodeUsed(tx, { transaction: id, number }))) return undefined;
   const source = dependencies.instance.baseUrl;
   const deadline = deliveryDeadline(context, now);
-  if (context.peerCommit === 'together' && (await awaitPeers(tx, { id, deadline }, source))) return true;
-  // Thrown, so that the code is not marked as used: the deadline has passed meanwhile.
-  if (!(await confirmSubmission(tx, dependencies, id))) throw transactionBusy();
-  return true;
+  if (context.peerCommit === 'together' && (await awaitPeers(tx, { id, deadline }, source)))
+    return { ...transaction, awaitsCode: false, expiresAt: deadline };
+  const committed = await confirmSubmission(tx, dependencies, id);
+  // Thrown, so that the code is not marked as used: the deadline has passed, or the transaction was cancelled.
+  if (!committed) throw transactionBusy();
+  return committed;
 }
 
 /** @returns the failure of a code; after the last attempt the answers are undone. */
@@ -141,7 +153,6 @@ export async function resendCode(
   const answersDigest = transaction.answersDigest as Buffer;
   const drawn = drawCode(dependencies, transaction, { number: former.number + 1, answersDigest });
   const code = await db.withTransaction(async (tx) => {
-    await lockTransaction(tx, transaction.id);
     const replaced = await replaceCode(tx, {
       transaction: transaction.id,
       after: resendAfter,

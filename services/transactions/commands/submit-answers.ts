@@ -14,6 +14,7 @@ import {
   waitsForPeers,
 } from '../domain/commitment.ts';
 import type { ConsentContext } from '../domain/context.ts';
+import { codeDestination } from '../domain/message.ts';
 import { deliveryDeadline, sealExpiry } from '../domain/part.ts';
 import { completeReceipt, noticesOn, type Receipt, type ReceiptSigner } from '../domain/receipt.ts';
 import { validRecords } from '../domain/records.ts';
@@ -106,7 +107,7 @@ export async function submitAnswers(
 
 /** Whether a message is written with the answers, which takes a database transaction. */
 function causesMessage({ messaging }: SubmitDependencies, transaction: Transaction): boolean {
-  return transaction.context.confirmation !== 'NONE' || isNotified(messaging, transaction);
+  return codeDestination(transaction.context) !== undefined || isNotified(messaging, transaction);
 }
 
 /** Whether the transaction has these answers already; the answers may omit notices. */
@@ -234,8 +235,8 @@ export function drawCode(
 
 /**
  * Commits submitted answers, signs their receipt and writes the notification.
- * @param db a database transaction. @returns false if the transaction is no longer SUBMITTED or its deadline
- * has passed.
+ * @param db a database transaction. @returns the transaction afterwards; undefined if it is no longer
+ * SUBMITTED or its deadline has passed.
  */
 export async function confirmSubmission(
   db: Queries,
@@ -246,9 +247,9 @@ export async function confirmSubmission(
     messaging,
   }: Pick<SubmitDependencies, 'instance' | 'signReceipt' | 'tokens' | 'messaging'>,
   id: string,
-): Promise<boolean> {
+): Promise<Transaction | undefined> {
   const submitted = await readSubmitted(db, id);
-  if (!submitted) return false;
+  if (!submitted) return undefined;
   const { transaction, now, draft, confirmedAt } = submitted;
   const expiresAt = recordsExpiry(transaction, now);
   const updateUrl = changeLink(tokens, instance.baseUrl, transaction, expiresAt);
@@ -258,7 +259,8 @@ export async function confirmSubmission(
   const receipt = { body, jws: signReceipt(body) };
   const deadline = deliveryDeadline(transaction.context, now);
   const confirmed = { id, committedAt: now, expiresAt, deadline, receipt };
-  if (!(await confirmTransaction(db, confirmed, instance.baseUrl))) return false;
+  if (!(await confirmTransaction(db, confirmed, instance.baseUrl))) return undefined;
   await queueNotification(db, messaging, transaction);
-  return true;
+  const { version } = transaction;
+  return { ...transaction, state: 'COMMITTED', version: version + 1, awaitsCode: false, changedAt: now };
 }

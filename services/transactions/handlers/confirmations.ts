@@ -1,17 +1,24 @@
 import type { Context } from 'koa';
 import type { ConfirmPage } from '#lib/contracts/pages.ts';
+import type { ReceiptBody } from '#lib/contracts/receipt-body.ts';
 import { Failure, fail } from '#lib/errors/fail.ts';
 import type { Handlers, OperationInput } from '#lib/http/operation.ts';
 import { preferredMode } from '#lib/http/send.ts';
-import { type AwaitedCode, confirmCode, readAwaitedCode, resendCode } from '../commands/confirm-code.ts';
+import {
+  type AwaitedCode,
+  confirmCode,
+  readAwaitedCode,
+  resendCode,
+  withCode,
+} from '../commands/confirm-code.ts';
 import { requireAccess } from '../domain/access.ts';
 import { codeStatus, readCode } from '../domain/code.ts';
 import { codeDestination } from '../domain/message.ts';
 import { isAwaitingCode } from '../domain/transaction.ts';
 import { mintLinks } from '../domain/transaction-token.ts';
 import { confirmPage } from '../presenters/confirm-page.ts';
-import { readAsker } from '../presenters/page-parts.ts';
-import { readTransaction } from '../queries/transactions.ts';
+import { askerOf } from '../presenters/page-parts.ts';
+import { readTransactionWithCode } from '../queries/codes.ts';
 import type { Dependencies } from './handlers.ts';
 import {
   findTheme,
@@ -33,13 +40,12 @@ export function confirmationHandlers(dependencies: Dependencies): Handlers {
     async getConfirmation(ctx, input) {
       const id = input.params.txid ?? '';
       const { principal, mode } = input;
-      if (mode === 'html') {
-        // A browser is redirected from a closed form to the result, which a token opens for longer.
-        const read = requireAccess(principal, await readTransaction(db, id), 'result');
-        if (!isAwaitingCode(read)) return redirectToTransaction(ctx, dependencies, read, { principal });
-      }
-      const awaited = await readAwaitedCode(dependencies, { id, principal });
-      if (mode === 'json') return sendStatus(ctx, dependencies, awaited, input);
+      if (mode === 'json')
+        return sendStatus(ctx, dependencies, await readAwaitedCode(dependencies, { id, principal }), input);
+      // A browser is redirected from a closed page to the result, which a token opens for longer.
+      const read = requireAccess(principal, await readTransactionWithCode(db, id), 'result');
+      if (!isAwaitingCode(read)) return redirectToTransaction(ctx, dependencies, read, { principal });
+      const awaited = withCode(requireAccess(principal, read));
       return sendConfirmPage(ctx, dependencies, awaited, input, { fault: null, isResent: false });
     },
 
@@ -142,10 +148,9 @@ async function sendConfirmPage(
   const { transaction } = read;
   const languages = readerLanguages(ctx, transaction.context.language, defaultLanguage);
   const language = languages[0] as string;
-  const [theme, { asker }] = await Promise.all([
-    findTheme(forms, [transaction.layout.theme], language),
-    readAsker(forms, read, languages),
-  ]);
+  const theme = await findTheme(forms, [transaction.layout.theme], language);
+  const { information } = JSON.parse(read.draft) as ReceiptBody;
+  const { asker } = askerOf(information.texts, information.lang ?? language);
   const links = mintLinks(dependencies, read, principal);
   const code = shownCode(dependencies, awaited) ?? null;
   const shown = { code, links, language, instance, theme, asker, resendAfter, ...notice };

@@ -1,13 +1,40 @@
 import type { Queries } from '#lib/db/database.ts';
 import { type Statement, sql } from '#lib/db/sql.ts';
 import { type Code, maxTries, type NewCode } from '../domain/code.ts';
+import type { ReadTransaction, Transaction } from '../domain/transaction.ts';
+import { toReadTransaction, transactionColumns } from './transactions.ts';
 
 const columns = sql`c.number, c.mac, c.sealed, c.tries, c.created_at AS "createdAt", c.expires_at AS "expiresAt",
   c.used_at AS "usedAt"`;
 
-/** The last code of a transaction. */
-export function readCodeOf(db: Queries, transaction: string): Promise<Code | undefined> {
-  return db.maybeOne<Code>(sql`SELECT ${columns} FROM codes AS c WHERE c.transaction = ${transaction}`);
+/** A transaction with its last code and the draft of its receipt; null without them. */
+export interface TransactionWithCode extends ReadTransaction {
+  code: Code | null;
+  draft: string | null;
+}
+
+interface CodeRow extends Omit<Code, 'number' | 'createdAt' | 'expiresAt'> {
+  number: number | null;
+  codeCreatedAt: Date;
+  codeExpiresAt: Date;
+}
+
+export async function readTransactionWithCode(
+  db: Queries,
+  id: string,
+): Promise<TransactionWithCode | undefined> {
+  const row = await db.maybeOne<Transaction & { now: Date; draft: string | null } & CodeRow>(sql`
+    SELECT ${transactionColumns}, accord_now() AS now, d.body AS draft, c.number, c.mac, c.sealed, c.tries,
+           c.created_at AS "codeCreatedAt", c.expires_at AS "codeExpiresAt", c.used_at AS "usedAt"
+      FROM transactions AS t
+      LEFT JOIN codes AS c ON c.transaction = t.id
+      LEFT JOIN receipt_drafts AS d ON d.transaction = t.id
+     WHERE t.id = ${id}`);
+  if (!row) return undefined;
+  const { draft, number, mac, sealed, tries, codeCreatedAt, codeExpiresAt, usedAt, ...rest } = row;
+  const times = { createdAt: codeCreatedAt, expiresAt: codeExpiresAt, usedAt };
+  const code = number === null ? null : { number, mac, sealed, tries, ...times };
+  return { ...toReadTransaction(rest), code, draft };
 }
 
 /** A common table expression that stores the first code of the transaction in `t`. */
@@ -59,6 +86,7 @@ export function replaceCode(
        SET number = ${code.number}, mac = ${code.mac}, sealed = ${code.sealed}::bytea, tries = 0,
            created_at = accord_now(), expires_at = accord_now() + ${code.ttl} * interval '1 second'
      WHERE c.transaction = ${transaction} AND c.number = ${code.number - 1} AND c.used_at IS NULL
+       AND EXISTS (SELECT FROM transactions AS t WHERE t.id = c.transaction AND t.state = 'SUBMITTED' AND t.awaits_code)
        AND c.created_at <= accord_now() - ${after} * interval '1 second'
     RETURNING ${columns}`);
 }
