@@ -6,17 +6,11 @@ import { type Code, type CodeBinding, type Codes, codeStatus, maxCodes, maxTries
 import { deliveryDeadline } from '../domain/part.ts';
 import { isAwaitingCode, type ReadTransaction, type Transaction } from '../domain/transaction.ts';
 import { rollBackUnconfirmed } from '../queries/change-state.ts';
-import {
-  markCodeUsed,
-  readTransactionWithCode,
-  replaceCode,
-  type TransactionWithCode,
-  takeTry,
-} from '../queries/codes.ts';
+import { readTransactionWithCode, replaceCode, type TransactionWithCode, takeTry } from '../queries/codes.ts';
 import { awaitPeers } from '../queries/commit-transaction.ts';
 import { readTransaction } from '../queries/transactions.ts';
-import { queueCode } from './queue-messages.ts';
-import { confirmSubmission, drawCode, type SubmitDependencies, transactionBusy } from './submit-answers.ts';
+import { isNotified, queueCode } from './queue-messages.ts';
+import { commitSubmitted, drawCode, type SubmitDependencies, transactionBusy } from './submit-answers.ts';
 
 type Dependencies = SubmitDependencies & { db: Database };
 
@@ -59,7 +53,7 @@ export async function confirmCode(
   const { code } = withCode(read);
   const tries = await takeTry(db, { transaction: id, number: code.number });
   const isRight = tries !== undefined && codes.matches(code.mac, bindingOf(read.transaction, code), entered);
-  const confirmed = isRight && (await db.withTransaction((tx) => confirmWith(dependencies, tx, read, code)));
+  const confirmed = isRight && (await confirmWith(dependencies, withCode(read)));
   if (confirmed) {
     wake();
     return { transaction: confirmed, now: read.now };
@@ -83,25 +77,24 @@ function hasConfirmed(codes: Codes, { transaction, code }: TransactionWithCode, 
 }
 
 /**
- * Commits the answers, or releases the parts of peers that must hold them first.
- * @returns the transaction afterwards; undefined if another request has used or replaced the code.
+ * Commits the answers, or releases the parts of peers that must hold them first; uses up the code.
+ * @returns the transaction afterwards; undefined if another request has changed it, or replaced the code.
  */
 async function confirmWith(
   dependencies: Dependencies,
-  tx: Queries,
-  { transaction, now }: ReadTransaction,
-  { number }: Code,
+  { read, code: { number: code } }: AwaitedCode,
 ): Promise<Transaction | undefined> {
-  const { id, context } = transaction;
-  if (!(await markCodeUsed(tx, { transaction: id, number }))) return undefined;
-  const source = dependencies.instance.baseUrl;
-  const deadline = deliveryDeadline(context, now);
-  if (context.peerCommit === 'together' && (await awaitPeers(tx, { id, deadline }, source)))
-    return { ...transaction, awaitsCode: false, expiresAt: deadline };
-  const committed = await confirmSubmission(tx, dependencies, id);
-  // Thrown, so that the code is not marked as used: the deadline has passed, or the transaction was cancelled.
-  if (!committed) throw transactionBusy();
-  return committed;
+  const { db, instance, messaging } = dependencies;
+  const { transaction, now, draft } = read;
+  const { id, context, layout } = transaction;
+  if (context.peerCommit === 'together' && layout.elements.some((key) => key.includes('@'))) {
+    const deadline = deliveryDeadline(context, now);
+    const isReleased = await awaitPeers(db, { id, deadline, code }, instance.baseUrl);
+    return isReleased ? { ...transaction, awaitsCode: false, expiresAt: deadline } : undefined;
+  }
+  const submitted = { transaction, now, draft, confirmedAt: now };
+  const commit = (queries: Queries) => commitSubmitted(queries, dependencies, submitted, code);
+  return isNotified(messaging, transaction) ? db.withTransaction(commit) : commit(db);
 }
 
 /** @returns the failure of a code; after the last attempt the answers are undone. */

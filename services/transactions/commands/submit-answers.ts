@@ -31,6 +31,7 @@ import {
   commitTransaction,
   confirmTransaction,
   readSubmitted,
+  type SubmittedTransaction,
   submitTransaction,
 } from '../queries/commit-transaction.ts';
 import { readEarlier, readReceiptBody } from '../queries/records.ts';
@@ -234,23 +235,33 @@ export function drawCode(
 }
 
 /**
- * Commits submitted answers, signs their receipt and writes the notification.
- * @param db a database transaction. @returns the transaction afterwards; undefined if it is no longer
- * SUBMITTED or its deadline has passed.
+ * Commits submitted answers that all owners hold.
+ * @param db a database transaction. @returns undefined if the transaction is no longer SUBMITTED or its
+ * deadline has passed.
  */
 export async function confirmSubmission(
   db: Queries,
-  {
-    instance,
-    signReceipt,
-    tokens,
-    messaging,
-  }: Pick<SubmitDependencies, 'instance' | 'signReceipt' | 'tokens' | 'messaging'>,
+  dependencies: CommitDependencies,
   id: string,
 ): Promise<Transaction | undefined> {
   const submitted = await readSubmitted(db, id);
-  if (!submitted) return undefined;
-  const { transaction, now, draft, confirmedAt } = submitted;
+  return submitted && commitSubmitted(db, dependencies, submitted);
+}
+
+type CommitDependencies = Pick<SubmitDependencies, 'instance' | 'signReceipt' | 'tokens' | 'messaging'>;
+
+/**
+ * Commits submitted answers, signs their receipt and writes the notification.
+ * @param db a database transaction if there is a notification. @param code number of the code that confirms
+ * the answers; marked as used. @returns the transaction afterwards; undefined if it does not wait any more.
+ */
+export async function commitSubmitted(
+  db: Queries,
+  { instance, signReceipt, tokens, messaging }: CommitDependencies,
+  { transaction, now, draft, confirmedAt }: SubmittedTransaction,
+  code?: number,
+): Promise<Transaction | undefined> {
+  const { id, version } = transaction;
   const expiresAt = recordsExpiry(transaction, now);
   const updateUrl = changeLink(tokens, instance.baseUrl, transaction, expiresAt);
   const body = JSON.stringify(
@@ -258,9 +269,8 @@ export async function confirmSubmission(
   );
   const receipt = { body, jws: signReceipt(body) };
   const deadline = deliveryDeadline(transaction.context, now);
-  const confirmed = { id, committedAt: now, expiresAt, deadline, receipt };
+  const confirmed = { id, committedAt: now, expiresAt, deadline, receipt, code };
   if (!(await confirmTransaction(db, confirmed, instance.baseUrl))) return undefined;
   await queueNotification(db, messaging, transaction);
-  const { version } = transaction;
   return { ...transaction, state: 'COMMITTED', version: version + 1, awaitsCode: false, changedAt: now };
 }

@@ -61,16 +61,12 @@ export async function takeTry(
   return row?.tries;
 }
 
-/** Marks a code as used. @returns false if it was used or replaced before. */
-export async function markCodeUsed(
-  tx: Queries,
-  { transaction, number }: { transaction: string; number: number },
-): Promise<boolean> {
-  const row = await tx.maybeOne(sql`
-    UPDATE codes SET used_at = accord_now(), sealed = NULL
-     WHERE transaction = ${transaction} AND number = ${number} AND used_at IS NULL
-    RETURNING number`);
-  return row !== undefined;
+/** Marks a code as used; no row if it was used or replaced before. */
+export function useCode(transaction: string, number: number): Statement {
+  return sql`
+      UPDATE codes SET used_at = accord_now(), sealed = NULL
+       WHERE transaction = ${transaction} AND number = ${number} AND used_at IS NULL
+      RETURNING number`;
 }
 
 /**

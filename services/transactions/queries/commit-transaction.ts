@@ -4,8 +4,8 @@ import type { NewCode } from '../domain/code.ts';
 import type { Commitment } from '../domain/commitment.ts';
 import type { NewPart } from '../domain/part.ts';
 import type { SignedReceipt } from '../domain/receipt.ts';
-import { statesBefore, type Transaction } from '../domain/transaction.ts';
-import { storeCode } from './codes.ts';
+import { type ReadTransaction, statesBefore, type Transaction } from '../domain/transaction.ts';
+import { storeCode, useCode } from './codes.ts';
 import { partEvents, recordStateChange, supersededEvents } from './events.ts';
 import { toReadTransaction, transactionColumns } from './transactions.ts';
 
@@ -142,26 +142,34 @@ function releaseWaitingParts(deadline: Date, source: string): Statement {
 
 /**
  * Releases parts after the right code, if all peers must hold them before the answers are committed.
- * @returns false if the transaction has no parts; nothing is changed then.
+ * @param code its number; marked as used. @returns false if the transaction does not await a code any more, or
+ * the code was replaced or used.
  */
 export async function awaitPeers(
   tx: Queries,
-  { id, deadline }: { id: string; deadline: Date },
+  { id, deadline, code }: { id: string; deadline: Date; code: number },
   source: string,
 ): Promise<boolean> {
   const row = await tx.maybeOne(sql`
-    WITH t AS (
+    WITH used AS (${useCode(id, code)}), t AS (
       UPDATE transactions SET awaits_code = false, changed_at = accord_now(), expires_at = ${deadline}
        WHERE id = ${id} AND state = 'SUBMITTED' AND awaits_code AND expires_at > accord_now()
-         AND EXISTS (SELECT FROM followers AS f WHERE f.transaction = ${id})
+         AND EXISTS (SELECT FROM used)
       RETURNING *
     ), ${releaseWaitingParts(deadline, source)}
     SELECT t.id FROM t`);
   return row !== undefined;
 }
 
-/** A transaction with submitted answers, the draft of its receipt, and when a code confirmed them. */
-export async function readSubmitted(db: Queries, id: string) {
+/** A transaction with submitted answers. */
+export interface SubmittedTransaction extends ReadTransaction {
+  /** The receipt's body without the facts of the commit. */
+  draft: string;
+  /** When a code confirmed the answers; null without a code. */
+  confirmedAt: Date | null;
+}
+
+export async function readSubmitted(db: Queries, id: string): Promise<SubmittedTransaction | undefined> {
   const row = await db.maybeOne<Transaction & { now: Date; draft: string; confirmedAt: Date | null }>(sql`
     SELECT ${transactionColumns}, accord_now() AS now, d.body AS draft, c.used_at AS "confirmedAt"
       FROM transactions AS t JOIN receipt_drafts AS d ON d.transaction = t.id
@@ -176,21 +184,30 @@ export async function readSubmitted(db: Queries, id: string) {
  * Commits submitted answers in one statement: state, records, receipt, history and outbox rows, a child's
  * claim on the context of its parent, parts that waited for a code, and the decision for each peer that holds
  * a part.
- * @param confirmed.deadline of the parts that are released. @returns false if the transaction does not wait
- * any more; nothing is stored then.
+ * @param confirmed.deadline of the parts that are released. @param confirmed.code number of the code that
+ * confirms them; marked as used. @returns false if the transaction does not wait any more, or the code was
+ * replaced or used; nothing else is stored then.
  */
 export async function confirmTransaction(
   db: Queries,
-  confirmed: { id: string; committedAt: Date; expiresAt: Date; deadline: Date; receipt: SignedReceipt },
+  confirmed: {
+    id: string;
+    committedAt: Date;
+    expiresAt: Date;
+    deadline: Date;
+    receipt: SignedReceipt;
+    code?: number | undefined;
+  },
   source: string,
 ): Promise<boolean> {
-  const { id, committedAt, expiresAt, deadline, receipt } = confirmed;
+  const { id, committedAt, expiresAt, deadline, receipt, code } = confirmed;
+  const isUsed = code === undefined ? empty : sql`AND EXISTS (SELECT FROM used)`;
   const row = await db.maybeOne(sql`
-    WITH t AS (
+    WITH ${code === undefined ? empty : sql`used AS (${useCode(id, code)}), `}t AS (
       UPDATE transactions
          SET state = 'COMMITTED', version = version + 1, changed_at = ${committedAt}, awaits_code = false
        WHERE id = ${id} AND state = ANY(${statesBefore('confirm')}::text[])
-         AND (expires_at > accord_now() OR leader IS NOT NULL)
+         AND (expires_at > accord_now() OR leader IS NOT NULL) ${isUsed}
       RETURNING *
     ), given AS (
       SELECT r.id, r.key, r.object FROM t JOIN records AS r ON r.transaction = t.id WHERE r.state = 'PENDING'
