@@ -229,6 +229,9 @@ describe('a notification', () => {
     await submit(made);
     const { mail } = await server.waitFor(emailAddress);
     expect(mail.text).toContain(`/consents/${made.id}?t=`);
+    const [pdf] = mail.attachments;
+    expect(pdf).toMatchObject({ filename: 'receipt.pdf', mimeType: 'application/pdf' });
+    expect(Buffer.from(pdf?.content as ArrayBuffer).toString('latin1', 0, 5)).toBe('%PDF-');
     expect(await messagesOf(made)).toMatchObject([{ kind: 'notification', to: 'a…@example.org' }]);
   });
 

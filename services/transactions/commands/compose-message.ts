@@ -11,7 +11,10 @@ import { mintLinks, type TransactionTokens } from '../domain/transaction-token.t
 import { titleOf } from '../presenters/form-page.ts';
 import { askerOf, readAsker } from '../presenters/page-parts.ts';
 import { readParts } from '../queries/parts.ts';
+import { readReceipt } from '../queries/records.ts';
 import { readTransactionWithReceipt } from '../queries/transactions.ts';
+import type { OutgoingMail } from '../transports/transport.ts';
+import { receiptPdf } from './receipt-pdf.ts';
 
 interface Dependencies {
   db: Queries;
@@ -32,7 +35,7 @@ export type ComposedMessage = Pick<Message, 'kind' | 'channel'> & { transaction:
 export async function composeMessage(
   dependencies: Dependencies,
   { kind, channel, transaction: id, code }: ComposedMessage,
-): Promise<(RenderedMessage & { receipt: string | null }) | undefined> {
+): Promise<(RenderedMessage & { attachments: OutgoingMail['attachments'] }) | undefined> {
   const { db, forms, instance, defaultLanguage, codeTtl } = dependencies;
   const read = await readTransactionWithReceipt(db, id);
   if (!read || isObsolete(kind, read)) return undefined;
@@ -59,7 +62,19 @@ export async function composeMessage(
     until: untilOf(kind, read)?.toISOString() ?? null,
     owners: kind === 'bad-news' ? await failedOwners(db, read) : [],
   };
-  return { ...(await forms.renderMessage(content)), receipt: kind === 'notification' ? read.receipt : null };
+  const attachments = kind === 'notification' ? await attachReceipt(dependencies, read) : [];
+  return { ...(await forms.renderMessage(content)), attachments };
+}
+
+/** The receipt as a file. */
+async function attachReceipt(
+  dependencies: Dependencies,
+  read: ReadTransaction,
+): Promise<OutgoingMail['attachments']> {
+  const receipt = await readReceipt(dependencies.db, read.transaction.id);
+  if (!receipt) return [];
+  const content = await receiptPdf(dependencies, read, receipt);
+  return [{ filename: 'receipt.pdf', contentType: 'application/pdf', content }];
 }
 
 /** An invitation to a transaction that has ended is of no use. */

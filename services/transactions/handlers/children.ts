@@ -9,17 +9,11 @@ import { type ReadTransaction, stateAt } from '../domain/transaction.ts';
 import { mintLinks } from '../domain/transaction-token.ts';
 import { formPage } from '../presenters/form-page.ts';
 import { enteredAgain } from '../presenters/form-retry.ts';
-import { embeddingOf, readAsker } from '../presenters/page-parts.ts';
+import { embeddingOf, findTheme, readAsker } from '../presenters/page-parts.ts';
 import { readOpenChild, readTransaction } from '../queries/transactions.ts';
 import { openForm } from './forms.ts';
 import type { Dependencies } from './handlers.ts';
-import {
-  findTheme,
-  readerLanguages,
-  redirectToTransaction,
-  sendTransaction,
-  sendTransactionPage,
-} from './send.ts';
+import { readerLanguages, redirectToTransaction, sendTransaction, sendTransactionPage } from './send.ts';
 
 /** /consents/{txid}/child */
 export function childHandlers(dependencies: Dependencies): Handlers {

@@ -17,16 +17,10 @@ import { codeDestination } from '../domain/message.ts';
 import { isAwaitingCode } from '../domain/transaction.ts';
 import { mintLinks } from '../domain/transaction-token.ts';
 import { confirmPage } from '../presenters/confirm-page.ts';
-import { askerOf } from '../presenters/page-parts.ts';
+import { askerOf, findTheme } from '../presenters/page-parts.ts';
 import { readTransactionWithCode } from '../queries/codes.ts';
 import type { Dependencies } from './handlers.ts';
-import {
-  findTheme,
-  readerLanguages,
-  redirectToTransaction,
-  sendTransaction,
-  sendTransactionPage,
-} from './send.ts';
+import { readerLanguages, redirectToTransaction, sendTransaction, sendTransactionPage } from './send.ts';
 
 type Body = Record<string, unknown>;
 type Input = OperationInput<Body | undefined>;

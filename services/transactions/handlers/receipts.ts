@@ -4,15 +4,16 @@ import type { Principal } from '#lib/contracts/principal.ts';
 import type { ReceiptBody } from '#lib/contracts/receipt-body.ts';
 import { fail } from '#lib/errors/fail.ts';
 import type { Handlers } from '#lib/http/operation.ts';
+import { receiptFileName, receiptPdf } from '../commands/receipt-pdf.ts';
 import { requireAccess } from '../domain/access.ts';
 import type { ReadTransaction } from '../domain/transaction.ts';
 import { mintLinks } from '../domain/transaction-token.ts';
-import { embeddingOf } from '../presenters/page-parts.ts';
+import { embeddingOf, findTheme } from '../presenters/page-parts.ts';
 import { receiptXml } from '../presenters/receipt-xml.ts';
 import { readReceipt } from '../queries/records.ts';
 import { readTransaction } from '../queries/transactions.ts';
 import type { Dependencies } from './handlers.ts';
-import { findTheme, sendTransactionPage } from './send.ts';
+import { sendTransactionPage } from './send.ts';
 
 const json = 'application/json';
 const jose = 'application/jose';
@@ -87,20 +88,11 @@ async function sendReceiptFile(
   const model = { ...pageOf(read, receipt, instance), links, theme: null };
   if (type === xml) ctx.body = await receiptXml(receipt, `${instance.baseUrl}/assets/receipt.xsd`);
   else if (type === text) ctx.body = (await forms.renderText({ model })).text;
-  else {
-    const theme = await findTheme(forms, [wanted.theme, read.transaction.layout.theme], receipt.language);
-    const rendered = await forms.renderReceiptPdf({ model: { ...model, theme }, jws });
-    ctx.body = Buffer.from(rendered.pdf, 'base64');
-  }
-  ctx.set('Content-Disposition', `inline; filename="${fileName(receipt, instance, type)}"`);
+  else ctx.body = await receiptPdf(dependencies, read, { body, jws }, wanted.theme);
+  const name = receiptFileName(receipt, instance, extensions[type]);
+  ctx.set('Content-Disposition', `inline; filename="${name}"`);
   ctx.set('Content-Language', receipt.language);
   ctx.type = type === pdf ? type : `${type}; charset=utf-8`;
-}
-
-/** `consent-consent.example.org-2025-05-03.pdf`: the instance, the day, and ASCII only. */
-function fileName(receipt: ReceiptBody, instance: Dependencies['instance'], type: FileType): string {
-  const host = new URL(instance.baseUrl).hostname.replaceAll(/[^a-z0-9.-]/g, '');
-  return `consent-${host}-${receipt.timestamp.slice(0, 10)}.${extensions[type]}`;
 }
 
 function pageOf(read: ReadTransaction, receipt: ReceiptBody, instance: Dependencies['instance']) {

@@ -1,5 +1,4 @@
 import type { Context } from 'koa';
-import type { FormsOperations } from '#lib/contracts/forms.ts';
 import type { PageModel } from '#lib/contracts/pages.ts';
 import type { Fault } from '#lib/errors/fail.ts';
 import type { OperationInput } from '#lib/http/operation.ts';
@@ -78,17 +77,4 @@ export function redirectToTransaction(
 /** Languages for a page, best first: that of the context, Accept-Language, that of the instance. */
 export function readerLanguages(ctx: Context, language: string | undefined, fallback: string): string[] {
   return [...(language ? [language] : []), ...acceptedLanguages(ctx.get('accept-language')), fallback];
-}
-
-/** The first theme that exists; other keys are ignored. */
-export async function findTheme(
-  forms: Pick<FormsOperations, 'theme'>,
-  keys: (string | undefined)[],
-  language: string,
-) {
-  for (const key of keys) {
-    const theme = key ? await forms.theme({ key, language }) : null;
-    if (theme) return theme;
-  }
-  return null;
 }

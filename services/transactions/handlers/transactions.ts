@@ -12,7 +12,7 @@ import { unknownFields } from '../domain/context.ts';
 import { isAwaitingCode, type ReadTransaction, stateAt } from '../domain/transaction.ts';
 import { mintLinks } from '../domain/transaction-token.ts';
 import { finalPage } from '../presenters/final-page.ts';
-import { askerOf, readAsker } from '../presenters/page-parts.ts';
+import { askerOf, findTheme, readAsker } from '../presenters/page-parts.ts';
 import { presentTransaction } from '../presenters/transaction.ts';
 import { readParts } from '../queries/parts.ts';
 import {
@@ -23,13 +23,7 @@ import {
 } from '../queries/transactions.ts';
 import { readTransactionFilter } from './filters.ts';
 import type { Dependencies } from './handlers.ts';
-import {
-  findTheme,
-  readerLanguages,
-  redirectToTransaction,
-  sendTransaction,
-  sendTransactionPage,
-} from './send.ts';
+import { readerLanguages, redirectToTransaction, sendTransaction, sendTransactionPage } from './send.ts';
 
 type Body = Record<string, unknown>;
 

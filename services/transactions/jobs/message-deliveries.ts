@@ -93,7 +93,7 @@ async function attempt(
   const { to, from, code } = JSON.parse(box.open(id, row.sealed)) as MessageSecrets;
   const composed = await composeMessage(dependencies, { kind, channel, transaction, ...(code && { code }) });
   if (!composed) return { kind: 'obsolete', facts: { error: null } };
-  const { subject, text, html, language } = composed;
+  const { subject, text, html, language, attachments } = composed;
   const [mail, sms] = [transports.mail, transports.sms];
   if (channel === 'sms') {
     if (!sms) return { kind: 'retry', own: true, facts: { error: 'not-configured' } };
@@ -101,7 +101,7 @@ async function attempt(
   }
   if (!mail || subject === null || html === null)
     return { kind: 'retry', own: true, facts: { error: 'not-configured' } };
-  const content = { id, from: from ?? mail.from, to, subject, text, html, language, attachments: [] };
+  const content = { id, from: from ?? mail.from, to, subject, text, html, language, attachments };
   return readResult(await mail.transport.send(content, signal));
 }
 

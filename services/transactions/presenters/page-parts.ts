@@ -60,3 +60,16 @@ export function embeddingOf({ transaction, now }: ReadTransaction): PageEmbeddin
 export function frameAncestors(transaction: Pick<Transaction, 'context'> | undefined, embedOrigins: string) {
   return `'self' ${transaction?.context.iframeOrigin ?? embedOrigins}`;
 }
+
+/** The first theme that exists; other keys are ignored. */
+export async function findTheme(
+  forms: Pick<FormsOperations, 'theme'>,
+  keys: (string | undefined)[],
+  language: string,
+) {
+  for (const key of keys) {
+    const theme = key ? await forms.theme({ key, language }) : null;
+    if (theme) return theme;
+  }
+  return null;
+}

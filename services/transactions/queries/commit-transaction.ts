@@ -142,8 +142,8 @@ function releaseWaitingParts(deadline: Date, source: string): Statement {
 
 /**
  * Releases parts after the right code, if all peers must hold them before the answers are committed.
- * @param code its number; marked as used. @returns false if the transaction does not await a code any more, or
- * the code was replaced or used.
+ * @param code its number; marked as used. @returns false if the transaction does not await a code any more,
+ * or the code was replaced or used.
  */
 export async function awaitPeers(
   tx: Queries,
