@@ -3,7 +3,7 @@ import type { ConfirmPage, FinalPage, PageModel } from '#lib/contracts/pages.ts'
 type Base = Pick<ConfirmPage, 'language' | 'instance' | 'theme' | 'embedding'>;
 
 /** The page that asks for a code, just after an e-mail was sent. @param more overrides anything. */
-export function sampleConfirm(
+function sampleConfirm(
   base: Base,
   link: (path: string) => string,
   more: Partial<ConfirmPage> = {},
