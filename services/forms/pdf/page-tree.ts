@@ -1,4 +1,5 @@
 import { parseDocument } from 'htmlparser2';
+import { breakLongWords } from './printable-text.ts';
 
 /** Text, or an element with its content. The language and direction are those of the content. */
 export type TreeNode = string | TreeElement;
@@ -36,7 +37,7 @@ interface Parsed {
 }
 
 /** Converts the text of a node, e.g. replaces characters that fonts do not have. */
-type ConvertText = (text: string, isCode: boolean) => string;
+type ConvertText = (text: string) => string;
 
 /**
  * Converts a rendered page to a tree of the elements that go on paper. So a PDF has the same facts as the
@@ -50,7 +51,7 @@ export function readPageTree(html: string, convert: ConvertText): PageTree {
   return {
     language: page?.attribs?.lang ?? 'en',
     dir: page?.attribs?.dir ?? 'ltr',
-    title: convert(textOf(find(body, 'title')), false),
+    title: convert(textOf(find(body, 'title'))),
     masthead: read(find(body, 'header')?.children ?? []),
     content: read(find(body, 'main')?.children ?? []),
   };
@@ -60,14 +61,18 @@ const groups = new Set('div section article header'.split(' '));
 const headings = new Set('h1 h2 h3 h4 h5 h6'.split(' '));
 const containers = new Set('ul ol li blockquote table thead tbody tr th td'.split(' '));
 const inlineTags = new Set('a strong em u s sub sup code span bdi'.split(' '));
-const blocks = new Set([...groups, ...headings, ...containers, ...'p pre dl dt dd hr svg img'.split(' ')]);
+const blocks = new Set([...groups, ...headings, ...containers, ...'p pre dl dt dd hr svg'.split(' ')]);
 const skipped = new Set('form button nav script style'.split(' '));
 
 interface Setting {
   /** Whether line breaks in texts are shown. */
   lines: boolean;
-  code: boolean;
+  /** The letters of the longest word that surely fits in a line. */
+  longest: number;
 }
+
+/** By the width of the letters, and of the columns in receipt.typ. */
+const longestWord = { text: 36, answers: 20, code: 60 };
 
 function createTreeReader(convert: ConvertText): (nodes: Parsed[]) => TreeElement[] {
   /** Block elements; text and inline elements between them become paragraphs. */
@@ -81,7 +86,7 @@ function createTreeReader(convert: ConvertText): (nodes: Parsed[]) => TreeElemen
       open = [];
     };
     for (const node of nodes) {
-      if (node.type === 'tag' && blocks.has(node.name ?? '')) {
+      if (isBlock(node)) {
         close();
         result.push(...readBlock(node, setting));
       } else open.push(node);
@@ -96,9 +101,9 @@ function createTreeReader(convert: ConvertText): (nodes: Parsed[]) => TreeElemen
     const setting = settingOf(node, given);
     const marks = marksOf(attribs);
     if (name === 'svg') return readImage(node);
-    if (name === 'img') return [{ tag: 'logo', alt: convert(attribs.alt ?? '', false), children: [] }];
     if (name === 'hr') return [{ tag: 'hr', children: [] }];
     if (name === 'dl') return [{ tag: 'facts', ...marks, rows: readRows(children, setting), children: [] }];
+    if (isFlag(node)) return [{ tag: 'p', ...marks, children: readInline([node], setting) }];
     if (name === 'p' || name === 'pre' || headings.has(name))
       return [{ tag: name, ...marks, children: readInline(children, setting) }];
     return [{ tag: groups.has(name) ? 'div' : name, ...marks, children: readBlocks(children, setting) }];
@@ -125,30 +130,52 @@ function createTreeReader(convert: ConvertText): (nodes: Parsed[]) => TreeElemen
       if (node.type === 'text') return readText(node.data ?? '', setting);
       if (node.type !== 'tag' || isSkipped(node)) return [];
       if (node.name === 'br') return [{ tag: 'br', children: [] }];
+      if (node.name === 'img') return [{ tag: 'logo', alt: convert(node.attribs?.alt ?? ''), children: [] }];
       const children = readInline(node.children ?? [], settingOf(node, setting));
       if (!inlineTags.has(node.name ?? '')) return children;
       return [{ tag: node.name as string, ...marksOf(node.attribs ?? {}), children }];
     });
   }
 
-  function readText(text: string, { lines, code }: Setting): TreeNode[] {
-    if (!lines) return [convert(text.replaceAll(/[\t\n\f\r ]+/g, ' '), code)];
+  function readText(text: string, setting: Setting): TreeNode[] {
+    if (!setting.lines) return readLine(text.replaceAll(/[\t\n\f\r ]+/g, ' '), setting);
     return text
       .split(/\r?\n/)
       .flatMap((line, index) => [
         ...(index > 0 ? [{ tag: 'br', children: [] }] : []),
-        convert(line.replaceAll('\t', '    '), code),
+        ...readLine(line.replaceAll('\t', '    '), setting),
       ]);
   }
 
-  return (nodes) => readBlocks(nodes, { lines: false, code: false });
+  /** The pieces of a long word are isolated together, so that they keep their order in any direction. */
+  function readLine(line: string, { longest }: Setting): TreeNode[] {
+    return breakLongWords(convert(line), longest).map((part) =>
+      typeof part === 'string'
+        ? part
+        : { tag: 'bdi', children: part.flatMap((piece) => [piece, { tag: 'wbr', children: [] }]) },
+    );
+  }
+
+  return (nodes) => readBlocks(nodes, { lines: false, longest: longestWord.text });
 }
 
 function settingOf({ name, attribs }: Parsed, given: Setting): Setting {
+  const classes = classesOf(attribs ?? {});
+  const isCode = name === 'pre' || name === 'code';
+  const longest = classes.includes('answers') ? longestWord.answers : given.longest;
   return {
-    lines: given.lines || name === 'pre' || classesOf(attribs ?? {}).includes('lines'),
-    code: given.code || name === 'pre' || name === 'code',
+    lines: given.lines || name === 'pre' || classes.includes('lines'),
+    longest: isCode ? longestWord.code : longest,
   };
+}
+
+function isBlock(node: Parsed): boolean {
+  return node.type === 'tag' && (blocks.has(node.name ?? '') || isFlag(node));
+}
+
+/** A warning, which has a line of its own on the page too. */
+function isFlag({ attribs = {} }: Parsed): boolean {
+  return classesOf(attribs).includes('flag');
 }
 
 function isSkipped({ name = '', attribs = {} }: Parsed): boolean {

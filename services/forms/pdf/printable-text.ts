@@ -1,22 +1,24 @@
-/** What becomes of a text that is to be printed. */
+/** Prepares texts for the typesetter. */
 export interface PrintableText {
-  convert(text: string, isCode: boolean): string;
+  /** Removes characters that are not printed, and replaces those that no font has. */
+  convert(text: string): string;
   /** Whether a character was replaced since the last call. */
   takeReplaced(): boolean;
 }
 
 const replacement = '\ufffd';
-const controls = /\p{Cc}|\ufeff/gu;
-/** Characters that steer the layout and need no glyph (UAX 44, Default_Ignorable_Code_Point). */
-const ignorable = /^\p{Default_Ignorable_Code_Point}$/u;
-const space = '\u200b';
-const longWord = { text: /[^\s\u200b]{37,}/gu, code: /[^\s\u200b]{69,}/gu };
-
+/** Control characters, and those that override the order of characters: paper shows what was signed. */
+const removed = /\p{Cc}|[\ufeff\u202a-\u202e]/gu;
 /**
- * Prepares texts for the typesetter: removes control characters, replaces characters for which no font has a
- * glyph (PDF/UA-1 forbids these, ISO 14289-1, 7.21.8), and lets long words break, which would else leave
- * the page.
+ * Characters for layout after a letter on which they have no effect. PDF viewers would take both for one
+ * character, and would copy it wherever the letter occurs.
  */
+const ineffective =
+  /(?<=^|[\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}\p{N}\p{P}\p{Z}\p{Sm}\p{Sc}])[\p{Cf}--[\u2066-\u2069]]+/gv;
+/** Characters that need no glyph (Unicode UAX 44, Default_Ignorable_Code_Point). */
+const ignorable = /^\p{Default_Ignorable_Code_Point}$/u;
+
+/** @param hasGlyph PDF/UA-1 forbids characters without a glyph (ISO 14289-1, 7.21.8). */
 export function createPrintableText(hasGlyph: (codePoint: number) => boolean): PrintableText {
   let replaced = false;
 
@@ -27,10 +29,9 @@ export function createPrintableText(hasGlyph: (codePoint: number) => boolean): P
   }
 
   return {
-    convert(text, isCode) {
-      const clean = text.toWellFormed().replaceAll(controls, '');
-      const known = clean.replaceAll(/[^\x20-\x7e]/gu, printable);
-      return known.replaceAll(longWord[isCode ? 'code' : 'text'], breakable);
+    convert(text) {
+      const clean = text.toWellFormed().replaceAll(removed, '').replaceAll(ineffective, '');
+      return clean.replaceAll(/[^\x20-\x7e]/gu, printable);
     },
     takeReplaced() {
       const result = replaced;
@@ -41,8 +42,22 @@ export function createPrintableText(hasGlyph: (codePoint: number) => boolean): P
 }
 
 const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
+const pieceLength = 8;
 
-function breakable(word: string): string {
-  const parts = [...graphemes.segment(word)].map(({ segment }) => segment);
-  return parts.map((part, index) => (index > 0 && index % 8 === 0 ? `${space}${part}` : part)).join('');
+/**
+ * Splits a text into parts, and each word that is too long for a line into pieces between which a line may
+ * end.
+ * @param longest the letters of the longest word that stays whole.
+ */
+export function breakLongWords(text: string, longest: number): (string | string[])[] {
+  const parts = text.split(new RegExp(`(\\S{${longest + 1},})`, 'u'));
+  // The words that are too long stand between the other parts.
+  return parts.map((part, index) => (index % 2 === 0 ? part : piecesOf(part))).filter((part) => part !== '');
+}
+
+function piecesOf(word: string): string[] {
+  const letters = Array.from(graphemes.segment(word), ({ segment }) => segment);
+  return Array.from({ length: Math.ceil(letters.length / pieceLength) }, (_, piece) =>
+    letters.slice(piece * pieceLength, (piece + 1) * pieceLength).join(''),
+  );
 }

@@ -53,6 +53,19 @@ export async function createTypesetter(module: TypesetterProgram): Promise<Types
     }
   }
 
+  /** An image that cannot be read is replaced by its text alternative. */
+  function compileWith(logo: NonNullable<PdfJob['logo']>, inputs: Record<string, string>): Uint8Array {
+    const path = `/logo.${logo.extension}`;
+    compiler.map_shadow(path, logo.body);
+    try {
+      return compile({ ...inputs, logo: path });
+    } catch {
+      return compile({ ...inputs, logo: '' });
+    } finally {
+      compiler.unmap_shadow(path);
+    }
+  }
+
   return {
     memory: () => memory.buffer.byteLength,
     render({ html, jws, date, footer, attachment, replacedNote, logo }) {
@@ -62,18 +75,12 @@ export async function createTypesetter(module: TypesetterProgram): Promise<Types
         page: JSON.stringify({
           ...page,
           date: dateParts(date),
-          footer: printable.convert(footer, false),
+          footer: printable.convert(footer),
           attachment,
         }),
         jws,
       };
-      const logoPath = logo ? `/logo.${logo.extension}` : '';
-      if (logo) compiler.map_shadow(logoPath, logo.body);
-      try {
-        return markPdfUa(compile({ ...inputs, logo: logoPath }));
-      } finally {
-        if (logo) compiler.unmap_shadow(logoPath);
-      }
+      return markPdfUa(logo ? compileWith(logo, inputs) : compile({ ...inputs, logo: '' }));
     },
   };
 }

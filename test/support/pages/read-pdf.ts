@@ -13,6 +13,8 @@ export interface ReadPdf {
   pages: number;
   /** In the order of the content, a line for each line of the page. */
   text: string;
+  /** The pieces of text of each page, with the distances of their left and right ends from the left edge. */
+  pieces: { text: string; left: number; right: number; line: number; page: number }[];
   title: string;
   language: string | null;
   /** The metadata (XMP) as XML. */
@@ -39,6 +41,9 @@ export async function readPdf(pdf: Uint8Array): Promise<ReadPdf> {
       .flatMap(({ items }) => items)
       .map((item) => ('str' in item ? `${item.str}${item.hasEOL ? '\n' : ''}` : ''))
       .join(''),
+    pieces: texts.flatMap(({ items }, page) =>
+      items.flatMap((item) => ('str' in item ? [{ ...placeOf(item), page: page + 1 }] : [])),
+    ),
     title: (info as { Title?: string }).Title ?? '',
     language: (info as { Language?: string }).Language ?? null,
     metadata: String(metadata?.getRaw() ?? ''),
@@ -49,6 +54,22 @@ export async function readPdf(pdf: Uint8Array): Promise<ReadPdf> {
   };
   await document.loadingTask.destroy();
   return read;
+}
+
+function placeOf({ str, width, transform }: { str: string; width: number; transform: number[] }) {
+  const [, , , , left = 0, line = 0] = transform;
+  return { text: str, left, right: left + width, line };
+}
+
+/** Lines from right to left, as a reader of Arabic sees them. */
+export function arabicLines({ pieces }: ReadPdf): string[] {
+  const lines = Map.groupBy(pieces, ({ page, line }) => `${page} ${Math.round(line)}`);
+  return [...lines.values()].map((line) =>
+    line
+      .toSorted((a, b) => b.right - a.right)
+      .map(({ text }) => text)
+      .join(''),
+  );
 }
 
 async function attachmentsOf(

@@ -1,0 +1,25 @@
+import type { ReceiptPage } from '#lib/contracts/pages.ts';
+import { createTypesetter, type PdfJob } from '../../../services/forms/pdf/typesetter.ts';
+import { compileTypesetter } from '../../../services/forms/pdf/typesetter-program.ts';
+import type { SampleLanguage } from '../samples/sample-content.ts';
+import { renderer } from './page-renderer.ts';
+import { samplePages } from './sample-pages.ts';
+
+/** The product's typesetter, in the thread of the test. */
+export const typesetter = await createTypesetter(await compileTypesetter());
+
+/** The sample receipt in a language. */
+export function sampleReceiptPage(language: SampleLanguage): ReceiptPage {
+  return samplePages(language).receipt as ReceiptPage;
+}
+
+/** What the forms service hands over to render this page as PDF. */
+export function pdfJob(page: ReceiptPage): PdfJob {
+  return {
+    html: renderer.render(page),
+    jws: 'eyJhbGciOiJFZERTQSJ9.e30.c2ln',
+    date: page.receipt.timestamp,
+    footer: `${page.receipt.collector.name} · ${page.receipt.receiptId}`,
+    ...renderer.paperWords(page),
+  };
+}
