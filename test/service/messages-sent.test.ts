@@ -1,7 +1,8 @@
-import { afterAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type Caller, createKey } from '../support/instances/callers.ts';
 import { useInstance, useSetup } from '../support/instances/instance.ts';
 import { letTimePass, rowsOf } from '../support/instances/live-database.ts';
+import { eventsOf, keepEvents } from '../support/instances/live-events.ts';
 import { complete, problemOf, transactionIn } from '../support/instances/live-subject.ts';
 import { createTransaction, type LiveTransaction } from '../support/instances/live-transactions.ts';
 import { codeIn, startMailServer } from '../support/network/mail-server.ts';
@@ -42,6 +43,8 @@ const waitForState = (made: Pick<LiveTransaction, 'id'>, state: string) =>
 const submit = ({ id }: LiveTransaction) => shop.send('POST', `/consents/${id}/submit`, complete);
 const confirm = ({ id }: LiveTransaction, code: string) =>
   shop.send('POST', `/consents/${id}/confirm`, { code });
+
+beforeAll(() => keepEvents(instance));
 
 describe('a code by e-mail', () => {
   it('reaches the address, confirms the answers and stands masked on the receipt', async () => {
@@ -160,6 +163,13 @@ describe('a code by e-mail', () => {
   });
 });
 
+it('a code is written in the language in which the form was shown', async () => {
+  const emailAddress = someone();
+  const made = await createTransaction(shop, { confirmation: 'EMAIL_CODE', subjectInfos: { emailAddress } });
+  await shop.send('POST', `/consents/${made.id}/submit`, complete, { 'Accept-Language': 'fr' });
+  expect((await server.waitFor(emailAddress)).raw).toMatch(/^Content-Language: fr\r$/m);
+});
+
 describe('a code by SMS', () => {
   it('reaches the number through the gateway, in a form that phones fill in', async () => {
     const subjectInfos = { phoneNumber: '+33 6 39 98 12 34' };
@@ -257,6 +267,13 @@ describe('a message that the server refuses', () => {
     const made = await createTransaction(shop, { sendInvitation: true, subjectInfos: { emailAddress } });
     await waitForState(made, 'FAILED');
     expect(await messagesOf(made)).toMatchObject([{ error: 'smtp-550', attempts: 1 }]);
+    const events = await eventsOf(instance, made);
+    expect(events.map(({ event }) => event.type)).toEqual([
+      'io.accord.consent.created.v1',
+      'io.accord.message.failed.v1',
+    ]);
+    const data = { transaction: made.id, kind: 'invitation', channel: 'mail' };
+    expect(events[1]?.event.data).toEqual({ message: expect.any(String), ...data });
   });
 
   it('is retried after a 4xx, and arrives once', async () => {

@@ -11,7 +11,7 @@ import { mintLinks, type TransactionTokens } from '../domain/transaction-token.t
 import { titleOf } from '../presenters/form-page.ts';
 import { askerOf, readAsker } from '../presenters/page-parts.ts';
 import { readParts } from '../queries/parts.ts';
-import { readReceipt } from '../queries/records.ts';
+import { readReceipt, readReceiptBody } from '../queries/records.ts';
 import { readTransactionWithReceipt } from '../queries/transactions.ts';
 import type { OutgoingMail } from '../transports/transport.ts';
 import { receiptPdf } from './receipt-pdf.ts';
@@ -40,7 +40,9 @@ export async function composeMessage(
   const read = await readTransactionWithReceipt(db, id);
   if (!read || isObsolete(kind, read)) return undefined;
   const { transaction } = read;
-  const receipt = read.receipt === null ? undefined : (JSON.parse(read.receipt) as ReceiptBody);
+  // The draft of a receipt knows the language of the form, too.
+  const body = read.receipt ?? (await readReceiptBody(db, id));
+  const receipt = body === undefined ? undefined : (JSON.parse(body) as ReceiptBody);
   const language = receipt?.language ?? transaction.context.language;
   const languages = [...(language ? [language] : []), defaultLanguage];
   const { asker } = receipt

@@ -4,7 +4,7 @@ import { fail } from '#lib/errors/fail.ts';
 import { requireAccess, requireAwaitingCode } from '../domain/access.ts';
 import { type Code, type CodeBinding, type Codes, codeStatus, maxCodes, maxTries } from '../domain/code.ts';
 import { deliveryDeadline } from '../domain/part.ts';
-import { isAwaitingCode, type ReadTransaction, type Transaction } from '../domain/transaction.ts';
+import { isAwaitingCode, type ReadTransaction, stateAt, type Transaction } from '../domain/transaction.ts';
 import { rollBackUnconfirmed } from '../queries/change-state.ts';
 import { readTransactionWithCode, replaceCode, type TransactionWithCode, takeTry } from '../queries/codes.ts';
 import { awaitPeers } from '../queries/commit-transaction.ts';
@@ -70,9 +70,14 @@ function bindingOf({ id, answersDigest }: Transaction, { number }: Pick<Code, 'n
 }
 
 /** Whether this code has confirmed the answers already. */
-function hasConfirmed(codes: Codes, { transaction, code }: TransactionWithCode, entered: string): boolean {
-  const isTaken = transaction.state === 'SUBMITTED' || transaction.state === 'COMMITTED';
-  if (!isTaken || code === null || code.usedAt === null) return false;
+function hasConfirmed(
+  codes: Codes,
+  { transaction, now, code }: TransactionWithCode,
+  entered: string,
+): boolean {
+  const state = stateAt(transaction, now);
+  const isConfirmed = state === 'COMMITTED' || (state === 'SUBMITTED' && !transaction.awaitsCode);
+  if (!isConfirmed || code === null || code.usedAt === null) return false;
   return codes.matches(code.mac, bindingOf(transaction, code), entered);
 }
 
