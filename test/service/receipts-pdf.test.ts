@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { signIn } from '../support/instances/callers.ts';
 import { useInstance, useSetup } from '../support/instances/instance.ts';
 import { type LiveTransaction, recordAnswers } from '../support/instances/live-transactions.ts';
+import { parsePage } from '../support/pages/parse-page.ts';
 import { type ReadPdf, readPdf } from '../support/pages/read-pdf.ts';
 
 const instance = useInstance();
@@ -44,6 +45,19 @@ describe('a receipt as PDF', () => {
     const { attachments } = await read('en');
     const signed = await (await get('en', '?format=jose')).text();
     expect(attachments).toEqual({ 'receipt.jws': signed });
+  });
+
+  it('is offered on the final page and first on the receipt', async () => {
+    const html = { headers: { Accept: 'text/html' } };
+    const receipt = parsePage(await (await get('en', '?format=html')).text());
+    const links = receipt.tagged('a').map(({ attribs }) => attribs.href ?? '');
+    const final = links.find((href) => href.includes(`/consents/${made.en?.id}?t=`)) ?? '';
+    const page = parsePage(await (await instance.fetch(final, html)).text());
+    const offered = page.tagged('a').find((link) => page.text(link) === 'Receipt as PDF');
+    expect((await instance.fetch(offered?.attribs.href ?? '')).headers.get('content-type')).toBe(
+      'application/pdf',
+    );
+    expect(links.find((href) => href.includes('format='))).toContain(encodeURIComponent('application/pdf'));
   });
 
   it('has the same bytes each time', async () => {

@@ -31,6 +31,8 @@ export function finalView(page: FinalPage, reader: Reader) {
     parts: page.parts.map((part) => partView(part, reader)),
     /** Until when the link to the receipt is valid; null without a receipt. */
     keep: page.receiptUntil ? reader.t('committed.keep', { date: reader.date(page.receiptUntil) }) : null,
+    /** The link has a query, with its token. */
+    pdf: page.links.receipt ? `${page.links.receipt}&format=pdf` : null,
     /** Whether peers have not decided yet: page.js then reloads the parts. */
     isUnderWay:
       page.page === 'submitted' || page.parts.some(({ state }) => state === 'sending' || state === 'held'),

@@ -17,7 +17,7 @@ interface Options {
   log: Logger;
   /** How many jobs may wait, besides the one that is being rendered. */
   maxWaiting?: number;
-  /** How long one rendering may take. */
+  /** How long one rendering may take; less than the time-out of internal calls. */
   limitMs?: number;
   /** The thread is replaced once it uses more bytes. */
   maxMemory?: number;
@@ -36,7 +36,7 @@ const retryAfterSeconds = [1, 2, 3];
 
 /** The thread starts with the first job. If it dies or is replaced, the next job starts another. */
 export function createPdfRenderer(options: Options): PdfRenderer {
-  const { log, maxWaiting = 32, limitMs = 5_000, maxMemory = 96 * 2 ** 20, program = ownProgram } = options;
+  const { log, maxWaiting = 32, limitMs = 6_000, maxMemory = 96 * 2 ** 20, program = ownProgram } = options;
   const waiting: Task[] = [];
   let compiled: Promise<TypesetterProgram> | undefined;
   let thread: Thread | undefined;
