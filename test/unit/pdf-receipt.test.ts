@@ -1,10 +1,13 @@
 import { readFile } from 'node:fs/promises';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { createTypesetter } from '../../services/forms/pdf/typesetter.ts';
+import { compileTypesetter } from '../../services/forms/pdf/typesetter-program.ts';
 import { parsePage } from '../support/pages/parse-page.ts';
+import { pdfJob, sampleReceiptPage } from '../support/pages/pdf-jobs.ts';
 import { arabicLines, elementsOf, readPdf } from '../support/pages/read-pdf.ts';
-import { pdfJob, sampleReceiptPage, typesetter } from '../support/pages/typeset.ts';
 
+const typesetter = await createTypesetter(await compileTypesetter());
 const render = (page: ReturnType<typeof sampleReceiptPage>) => typesetter.render(pdfJob(page));
 
 /** A short receipt with this subject. */

@@ -2,8 +2,11 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { Failure } from '#lib/errors/fail.ts';
 import { createLogger } from '#lib/observability/logger.ts';
 import { createPdfRenderer } from '../../services/forms/pdf/pdf-renderer.ts';
-import { pdfJob, sampleReceiptPage, typesetter } from '../support/pages/typeset.ts';
+import { createTypesetter } from '../../services/forms/pdf/typesetter.ts';
+import { compileTypesetter } from '../../services/forms/pdf/typesetter-program.ts';
+import { pdfJob, sampleReceiptPage } from '../support/pages/pdf-jobs.ts';
 
+const typesetter = await createTypesetter(await compileTypesetter());
 const job = pdfJob(sampleReceiptPage('en'));
 const expected = Buffer.from(typesetter.render(job));
 const program = (source: string) => new URL(`data:text/javascript,${encodeURIComponent(source)}`);

@@ -1,12 +1,8 @@
 import type { ReceiptPage } from '#lib/contracts/pages.ts';
-import { createTypesetter, type PdfJob } from '../../../services/forms/pdf/typesetter.ts';
-import { compileTypesetter } from '../../../services/forms/pdf/typesetter-program.ts';
+import type { PdfJob } from '../../../services/forms/pdf/typesetter.ts';
 import type { SampleLanguage } from '../samples/sample-content.ts';
 import { renderer } from './page-renderer.ts';
 import { samplePages } from './sample-pages.ts';
-
-/** The product's typesetter, in the thread of the test. */
-export const typesetter = await createTypesetter(await compileTypesetter());
 
 /** The sample receipt in a language. */
 export function sampleReceiptPage(language: SampleLanguage): ReceiptPage {
