@@ -182,9 +182,9 @@ describe('resolving an inline layout', () => {
       ['/layoutData/info'],
     ],
     [
-      'a notification',
-      { elements: ['processing.001'], notification: 'email.001' },
-      'not-available',
+      'an unknown notification',
+      { elements: ['processing.001'], notification: 'email.999' },
+      'unknown-element',
       ['/layoutData/notification'],
     ],
     [

@@ -68,7 +68,10 @@ function unknownId(id: string): string {
 
 async function makeTransaction(operator: Caller, relation: Relation, stage: Stage): Promise<Aimed> {
   // What it is about makes each context another: equal ones would give the same transaction again.
-  const context = { subject: subjectOf(relation), object: randomUUID(), cancellable: true };
+  const object = randomUUID();
+  // Each has its own address, because messages to an address are limited.
+  const subjectInfos = { emailAddress: `${object}@example.org` };
+  const context = { subject: subjectOf(relation), object, cancellable: true, subjectInfos };
   const { id, token } = await createTransaction(operator, context);
   if (stage === 'open') return { id, tokens: { tx: token, receipt: undefined } };
   const submitted = await operator.send('POST', `/consents/${id}/submit`, answers);

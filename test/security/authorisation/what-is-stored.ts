@@ -15,6 +15,8 @@ const tables = [
   'transactions.transaction_history',
   'transactions.records',
   'transactions.receipts',
+  'transactions.codes',
+  'transactions.messages',
   'transactions.subjects',
   'peers.peers',
 ];
