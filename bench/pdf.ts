@@ -46,7 +46,7 @@ print(`| PDF, one at a time | ${quantile(alone, 0.5)} | ${quantile(alone, 0.99)}
 const warm = megabytes();
 let done = 0;
 let highest = warm;
-const started = performance.now();
+const [before, started] = [process.cpuUsage(), performance.now()];
 async function work(): Promise<void> {
   while (done < documents) {
     done += 1;
@@ -56,6 +56,10 @@ async function work(): Promise<void> {
 }
 await Promise.all([work(), work(), work(), work()]);
 const seconds = (performance.now() - started) / 1_000;
-print(`${(documents / seconds).toFixed(1)} documents a second, four clients`);
+const cpu = process.cpuUsage(before);
+const cpuMs = (cpu.user + cpu.system) / 1_000 / documents;
+print(
+  `${(documents / seconds).toFixed(1)} documents a second, four clients; ${cpuMs.toFixed(0)} ms of CPU each`,
+);
 print(`memory after ${documents} documents: ${warm} → ${megabytes()} MiB, at most ${highest} MiB`);
 await pdf.stop();

@@ -36,7 +36,7 @@ const retryAfterSeconds = [1, 2, 3];
 
 /** The thread starts with the first job. If it dies or is replaced, the next job starts another. */
 export function createPdfRenderer(options: Options): PdfRenderer {
-  const { log, maxWaiting = 32, limitMs = 6_000, maxMemory = 96 * 2 ** 20, program = ownProgram } = options;
+  const { log, maxWaiting = 32, limitMs = 6_000, maxMemory = 64 * 2 ** 20, program = ownProgram } = options;
   const waiting: Task[] = [];
   let compiled: Promise<TypesetterProgram> | undefined;
   let thread: Thread | undefined;
