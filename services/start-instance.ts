@@ -179,6 +179,7 @@ export function welcomeLines(
 /** Omits demo accounts with an outside issuer, and the curl command without the password grant. */
 function demoLines(settings: InstanceSettings, baseUrl: string, authUrl: string): string[] {
   const lines = [`  a form, embedded   ${baseUrl}/demo`];
+  if (!settings.MAIL_URL || !settings.SMS_URL) lines.push(`  mails and SMS   ${baseUrl}/demo/messages`);
   if (settings.OIDC_ISSUER) return lines;
   lines.unshift('  demo accounts   admin, operator, user; password demo');
   if (!settings.PASSWORD_GRANT) return lines;

@@ -1357,6 +1357,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/demo/messages": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show the messages of a demonstration
+         * @description Demo mode only (else 404): the last hundred mails and text messages of channels that are not configured,
+         *     newest first, as a page or as JSON. They are shown instead of sent.
+         */
+        get: operations["listDemoMessages"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/peers": {
         parameters: {
             query?: never;
@@ -2113,6 +2134,23 @@ export interface components {
             sent?: string;
             /** @description Class of the last failure, such as `smtp-550`, `timeout`, `tls`, `limit` */
             error?: string;
+        };
+        /** @description A message of a demonstration */
+        DemoMessage: {
+            /** Format: uuid */
+            id: string;
+            /** Format: date-time */
+            at: string;
+            /** @enum {string} */
+            channel: "mail" | "sms";
+            from?: string;
+            to: string;
+            /** @description Only of a mail */
+            subject?: string;
+            /** @description The plain text */
+            text: string;
+            /** @description Names of the files */
+            attachments: string[];
         };
         /**
          * @description URLs that need no other credentials, because each has a fresh token. A URL that is of no use in the
@@ -6201,6 +6239,41 @@ export interface operations {
         requestBody?: never;
         responses: {
             200: components["responses"]["Page"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listDemoMessages: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Language of the form or page, if the context names none (RFC 4647 lookup)
+                 * @example fr-CA, fr;q=0.8
+                 */
+                "Accept-Language"?: components["parameters"]["acceptLanguage"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The messages */
+            200: {
+                headers: {
+                    "API-Version": components["headers"]["API-Version"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DemoMessage"][];
+                    "text/html": components["schemas"]["Page"];
+                };
+            };
+            400: components["responses"]["Malformed"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];

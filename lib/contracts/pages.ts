@@ -13,6 +13,7 @@ export type PageModel =
   | AnsweredPage
   | FinalPage
   | ConfirmPage
+  | MessagesPage
   | ChildPage
   | ErrorPage
   | ReceiptPage
@@ -210,6 +211,20 @@ export interface FinalPage extends PageBase {
     cancel: string | null;
   };
   contact: PageContact | null;
+}
+
+/** GET /demo/messages: messages that a demonstration keeps instead of sending them, newest first. */
+export interface MessagesPage extends PageBase {
+  page: 'messages';
+  messages: {
+    /** RFC 3339 */
+    at: string;
+    from: string | null;
+    to: string;
+    /** Null for a text message. */
+    mail: { subject: string; html: string; attachments: { name: string; bytes: number }[] } | null;
+    text: string;
+  }[];
 }
 
 /** GET …/child: a button that POSTs to it. */

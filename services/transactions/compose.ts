@@ -26,6 +26,7 @@ import { createMessageJob, type Transports } from './jobs/message-deliveries.ts'
 import { createOperations } from './operations/create-operations.ts';
 import { waitingMessages } from './queries/messages.ts';
 import { heldParts } from './queries/peer-parts.ts';
+import type { DemoMailbox } from './transports/demo.ts';
 
 interface Options extends ServiceParts {
   auth: Pick<AuthOperations, 'introspect'>;
@@ -45,6 +46,7 @@ interface Options extends ServiceParts {
     limits: MessageLimits;
   };
   transports: Transports;
+  mailbox?: DemoMailbox | null;
   /** Senders that a context may name, by channel. */
   senders: { mail: readonly string[]; sms: readonly string[] };
   /** First signs, all verify. */
@@ -95,6 +97,7 @@ export async function composeTransactions(
     },
     defaultLanguage: settings.defaultLanguage,
     embedOrigins: settings.embedOrigins,
+    mailbox: options.mailbox ?? null,
     expiryNoticeMs,
     wake,
   };

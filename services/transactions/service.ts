@@ -20,7 +20,8 @@ export const transactionsService = defineService({
     decideSubmission: ['peers'],
   },
   async compose({ shared, db, settings, secrets, connect, demo }) {
-    const mailbox = demo ? createDemoMailbox() : null;
+    const isKept = demo && !(settings.MAIL_URL && settings.SMS_URL);
+    const mailbox = isKept ? createDemoMailbox() : null;
     const { hostname: host } = new URL(shared.instance.baseUrl);
     const transactions = await composeTransactions({
       ...shared,
@@ -43,6 +44,7 @@ export const transactionsService = defineService({
         },
       },
       ...createTransports(settings, { host, mailbox }),
+      mailbox,
       tokenSecrets: secrets.transactionToken,
       signingKey: secrets.instanceSigning[0] as PrivateKey,
       sealingKeys: secrets.instanceSealing,
@@ -59,4 +61,5 @@ const prefixes = [
   '/receipts',
   '/stats',
   '/user/records',
+  '/demo/messages',
 ];

@@ -85,6 +85,15 @@ describe('the README', () => {
     for (let time = 0; time < 2; time += 1) expectConsent(await paste(lines));
   });
 
+  it('confirms answers with a code by e-mail with lines for the same terminal', async () => {
+    const lines = [block('The first consent', 'sh'), block('A code by e-mail', 'sh')].join('');
+    for (let time = 0; time < 2; time += 1) {
+      const printed = await paste(lines);
+      const committed = JSON.parse(printed.slice(printed.lastIndexOf('{"id":')));
+      expect(committed).toMatchObject({ state: 'COMMITTED', subject: expect.stringMatching(/^carol-/) });
+    }
+  });
+
   it('embeds a form in a page of its own with lines for the same terminal', async () => {
     const port = String(await freePort());
     const lines = [block('The first consent', 'sh'), block('Embedding', 'sh').replace('8000', port)].join('');

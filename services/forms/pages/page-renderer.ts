@@ -14,6 +14,7 @@ import { formLabels } from './form-labels.ts';
 import { formView } from './form-view.ts';
 import { mailView } from './mail-view.ts';
 import { createMessageRenderer, type MessageStyle, type RenderMessage } from './message-renderer.ts';
+import { messagesView } from './messages-view.ts';
 import { problemView } from './problem-view.ts';
 import { createReader, isLanguageTag, type Reader } from './reader.ts';
 import { receiptView } from './receipt-view.ts';
@@ -44,6 +45,7 @@ const templateOf = {
   cancelled: 'final',
   timeout: 'final',
   rolledback: 'final',
+  messages: 'messages',
   child: 'child',
   error: 'error',
   receipt: 'receipt',
@@ -118,6 +120,8 @@ function viewOf(model: PageModel, { reader, rich, renderMessage }: ViewTools): u
       return answeredView(model, reader);
     case 'confirm':
       return confirmView(model, reader);
+    case 'messages':
+      return messagesView(model, reader);
     case 'child':
       return childView(model, reader);
     case 'error':

@@ -4,6 +4,7 @@ import type { PageInstance } from '#lib/contracts/page-base.ts';
 import type { Database } from '#lib/db/database.ts';
 import type { Handlers } from '#lib/http/operation.ts';
 import type { SubmitDependencies } from '../commands/submit-answers.ts';
+import type { DemoMailbox } from '../transports/demo.ts';
 import { childHandlers } from './children.ts';
 import { confirmationHandlers } from './confirmations.ts';
 import { formHandlers } from './forms.ts';
@@ -25,6 +26,8 @@ export interface Dependencies extends SubmitDependencies {
   defaultLanguage: string;
   /** EMBED_ORIGINS as CSP sources. */
   embedOrigins: string;
+  /** Of a demonstration with a channel that is not configured. */
+  mailbox: DemoMailbox | null;
 }
 
 /** Handlers by operationId (openapi.yaml, tag transactions). */

@@ -1,12 +1,17 @@
+import type { MessagesPage } from '#lib/contracts/pages.ts';
+import { fail } from '#lib/errors/fail.ts';
 import type { Handlers } from '#lib/http/operation.ts';
+import { sendPage } from '#lib/http/send.ts';
 import { inviteSubject } from '../commands/transactions.ts';
 import { noSuchTransaction } from '../domain/access.ts';
 import type { Message } from '../domain/message.ts';
 import { listMessages } from '../queries/messages.ts';
 import { readTransaction } from '../queries/transactions.ts';
+import type { KeptMessage } from '../transports/demo.ts';
 import type { Dependencies } from './handlers.ts';
+import { readerLanguages } from './send.ts';
 
-/** /consents/{txid}/invitation, /consents/{txid}/messages */
+/** /consents/{txid}/invitation, /consents/{txid}/messages, /demo/messages */
 export function messageHandlers(dependencies: Dependencies): Handlers {
   const { db } = dependencies;
   return {
@@ -20,7 +25,46 @@ export function messageHandlers(dependencies: Dependencies): Handlers {
       if (!read) throw noSuchTransaction();
       ctx.body = (await listMessages(db, read.transaction.id)).map(presentMessage);
     },
+
+    async listDemoMessages(ctx, { mode }) {
+      const { mailbox, forms, instance, defaultLanguage } = dependencies;
+      if (!mailbox) throw fail('not-found', 'Resource not found.');
+      const kept = mailbox.messages();
+      if (mode === 'json') {
+        ctx.body = kept.map(presentKept);
+        return;
+      }
+      const language = readerLanguages(ctx, undefined, defaultLanguage)[0] as string;
+      const base = { language, instance, theme: null, embedding: null };
+      const { html } = await forms.renderPage({
+        model: { ...base, page: 'messages', messages: kept.map(shownMessage) },
+      });
+      sendPage(ctx, html, { inlineStyles: true });
+    },
   };
+}
+
+function presentKept({ at, channel, message }: KeptMessage) {
+  const { id, from, to, text } = message;
+  const mail = channel === 'mail' ? message : undefined;
+  return {
+    id,
+    at: at.toISOString(),
+    channel,
+    from: from ?? undefined,
+    to,
+    subject: mail?.subject,
+    text,
+    attachments: mail?.attachments.map(({ filename }) => filename) ?? [],
+  };
+}
+
+function shownMessage({ at, channel, message }: KeptMessage): MessagesPage['messages'][number] {
+  const { from, to, text } = message;
+  if (channel === 'sms') return { at: at.toISOString(), from, to, text, mail: null };
+  const { subject, html, attachments } = message;
+  const files = attachments.map(({ filename, content }) => ({ name: filename, bytes: content.length }));
+  return { at: at.toISOString(), from, to, text, mail: { subject, html, attachments: files } };
 }
 
 /** Members without a value are left out. */

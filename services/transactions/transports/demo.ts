@@ -1,7 +1,10 @@
 import type { MailTransport, OutgoingMail, OutgoingSms, SmsTransport } from './transport.ts';
 
 /** A message of a demonstration, which is shown instead of sent. */
-export type KeptMessage = { at: Date } & ({ mail: OutgoingMail } | { sms: OutgoingSms });
+export type KeptMessage = { at: Date } & (
+  | { channel: 'mail'; message: OutgoingMail }
+  | { channel: 'sms'; message: OutgoingSms }
+);
 
 /** The last messages of a demonstration (docs/messages.md). */
 export interface DemoMailbox {
@@ -23,8 +26,8 @@ export function createDemoMailbox(): DemoMailbox {
   };
   const close = async () => {};
   return {
-    mail: { send: async (mail) => keep({ at: new Date(), mail }), close },
-    sms: { send: async (sms) => keep({ at: new Date(), sms }), close },
+    mail: { send: async (message) => keep({ at: new Date(), channel: 'mail', message }), close },
+    sms: { send: async (message) => keep({ at: new Date(), channel: 'sms', message }), close },
     messages: () => kept,
   };
 }

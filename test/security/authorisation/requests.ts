@@ -228,5 +228,6 @@ export const recipes: Record<string, Recipe> = {
   getLogo: thing(newLogo, { id: nobodysId }),
   getWelcome: plain(),
   getDemoHost: plain(),
+  listDemoMessages: plain(),
   getInstance: plain(),
 };

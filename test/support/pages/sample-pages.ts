@@ -345,6 +345,32 @@ function finalPages(language: SampleLanguage): Record<string, PageModel> {
         change: `${link('/submit')}&existingElementsVisible=true`,
       },
     },
+    messages: {
+      ...base(language, 'CREATED'),
+      page: 'messages',
+      embedding: null,
+      messages: [
+        {
+          at: '2025-05-03T12:04:00Z',
+          from: 'Riverside Clinic <consent@riverside.example>',
+          to: 'ann@example.org',
+          mail: {
+            subject: 'Your answers',
+            html: '<!doctype html><html lang="en"><title>Your answers</title><body><p>Thank you.</p></body></html>',
+            attachments: [{ name: 'receipt.pdf', bytes: 114_606 }],
+          },
+          text: 'Thank you.',
+        },
+        {
+          at: '2025-05-03T12:02:00Z',
+          from: null,
+          to: '+33639981234',
+          mail: null,
+          text: 'Your code: 407213\n@consent.example.org #407213',
+        },
+      ],
+    },
+    'messages-none': { ...base(language, 'CREATED'), page: 'messages', embedding: null, messages: [] },
     child: {
       ...{
         ...base(language, 'COMMITTED'),
