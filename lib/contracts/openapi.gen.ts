@@ -1522,8 +1522,8 @@ export interface paths {
         /**
          * Send a part
          * @description Between instances: answers to elements of this instance that were shown at the caller, encrypted for
-         *     this instance. Idempotent: the same `sid` with the same body gets the same decision. The decision is a
-         *     signed receipt; any other response means that nothing has been decided, and the caller retries.
+         *     this instance. Idempotent: the same `sid` with the same body gets the same verdict. The verdict is a
+         *     signed receipt; any other response means that there is no verdict yet, and the caller retries.
          */
         put: operations["acceptSubmission"];
         post?: never;
@@ -3630,7 +3630,7 @@ export interface components {
                 "application/json": components["schemas"]["Peer"];
             };
         };
-        /** @description The owner's decision, signed */
+        /** @description The owner's verdict or the leader's decision, signed */
         SubmissionReceipt: {
             headers: {
                 "API-Version": components["headers"]["API-Version"];

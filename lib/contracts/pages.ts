@@ -114,7 +114,7 @@ export interface PageAnswer {
   /** Language of `title` and `values`. */
   lang: string;
   owner: string | null;
-  /** For processing and conditions; `shown` for a notice, null for preferences. */
+  /** The subject's answer to a processing or conditions; `shown` for a notice, null for a preference. */
   decision: 'accepted' | 'refused' | 'shown' | null;
   /** For a preference the texts chosen or entered; may be empty. */
   values: string[];

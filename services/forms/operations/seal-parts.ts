@@ -10,10 +10,7 @@ import type { PeerPart } from './read-peer-parts.ts';
 
 type Valid = Extract<Checked, { outcome: 'valid' }>;
 
-/**
- * Separates the peers' parts from checked answers and seals them. Unsealed parts exist in memory only
- * (docs/federation.md). A peer whose elements were not asked gets no part.
- */
+/** Composes and seals the part of each peer whose elements were asked. Unsealed parts are never stored. */
 export function sealParts(
   { language, asked, answers }: Valid,
   peers: readonly PeerPart[],
@@ -22,19 +19,19 @@ export function sealParts(
   return peers.flatMap(({ url, name, info, elements, sealingKey }) => {
     const isOwned = ({ identifier }: { identifier: string }) =>
       elements.has(parseIdentifier(identifier)?.key ?? '');
-    const open: OpenPart = {
+    const part: UnsealedPart = {
       location: url,
       name,
       info: info.version.describe(language, info.name, name) as DescribedInformation,
       asked: asked.filter(isOwned),
       answers: answers.filter(isOwned),
     };
-    return open.asked.length > 0 ? [sealPart(open, { key: sealingKey, leader, language, until })] : [];
+    return part.asked.length > 0 ? [sealPart(part, { key: sealingKey, leader, language, until })] : [];
   });
 }
 
-/** A peer's part of checked answers before it is sealed. */
-interface OpenPart {
+/** A part before its answers are sealed. */
+interface UnsealedPart {
   /** The peer's base URL. */
   location: string;
   /** The peer's name. */
@@ -45,12 +42,13 @@ interface OpenPart {
 }
 
 /**
- * Seals a part with its owner's key, under the owner's own identifiers (docs/federation.md, "Answers").
+ * Seals a part with its owner's key, under the owner's own identifiers (docs/federation.md, "Answers at the
+ * leader").
  * @param leader base URL of this instance.
- * @param until the last time at which the owner may open it.
+ * @param until the last time at which the owner may open the part.
  */
 export function sealPart(
-  { location, name, info, asked, answers }: OpenPart,
+  { location, name, info, asked, answers }: UnsealedPart,
   { key, leader, language, until }: { key: JWK; leader: string; language: string; until: Date },
 ): SealedPart {
   const sid = randomId();

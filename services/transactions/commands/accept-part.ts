@@ -21,8 +21,8 @@ import { rollBack } from '../queries/change-state.ts';
 import {
   changeVerdict,
   commitPeerPart,
+  hasMaxRows,
   insertVerdict,
-  isFull,
   lockVerdict,
   type PeerPartKey,
   readVerdict,
@@ -94,7 +94,7 @@ async function storeAtOnce(
   return store(dependencies, received, checked, { now, maxSkewSeconds: 1 });
 }
 
-/** The first verdict stands if the content is the same. */
+/** Repeats the first verdict on the same request body; another body under the same id is a conflict. */
 function repeatVerdict(
   { log, metrics }: AcceptDependencies,
   { digest, peer, sid }: ReceivedPart,
@@ -104,7 +104,7 @@ function repeatVerdict(
   if (known.digest.equals(Buffer.from(digest, 'base64url'))) return presentVerdict(known);
   const conflict: SubmissionVerdict = { verdict: 'refused', reason: 'conflict' };
   const about = { id: sid, address: peer.url };
-  log.warn('peer sent other answers under an id that it had used before; refused', about);
+  log.warn('peer sent a different part under an id that it had used before; refused', about);
   metrics?.countVerdict(conflict);
   return conflict;
 }
@@ -147,7 +147,7 @@ async function store(
   const digest = Buffer.from(requestDigest, 'base64url');
   if ('refused' in checked) {
     // Refusals must be stored, so that a repeated part gets the same verdict.
-    if (await isFull(db, peer.url, 'refused'))
+    if (await hasMaxRows(db, peer.url, 'refused'))
       throw fail('unavailable', 'Too many parts of this peer were refused. Try again later.', {
         headers: { 'Retry-After': '3600' },
       });
@@ -235,7 +235,7 @@ export async function decidePart(
   const decided = await db.withTransaction(async (tx) => {
     const before = await lockVerdict(tx, key);
     // At the limit the verdict is not stored. If the part arrives later, it is held and its leader is asked.
-    if (!before && (await isFull(tx, key.peer, 'notReceived'))) return { ...notReceived, changed: false };
+    if (!before && (await hasMaxRows(tx, key.peer, 'notReceived'))) return { ...notReceived, changed: false };
     // Waits for a database transaction that stores or decides the same part.
     if (!before && (await insertVerdict(tx, key, notReceived))) return { ...notReceived, changed: true };
     const known = before ?? ((await lockVerdict(tx, key)) as StoredVerdict);
@@ -259,7 +259,7 @@ async function decide(
   const isDone = isCommit
     ? await confirmSubmission(tx, dependencies, transaction)
     : (await rollBack(tx, sql`SELECT ${transaction}::text`, dependencies.instance.baseUrl)).length > 0;
-  if (!isDone) throw new Error('the transaction of a held part does not wait');
+  if (!isDone) throw new Error('the transaction of a held part is not SUBMITTED');
   const verdict = isCommit ? 'committed' : 'rolledback';
   await changeVerdict(tx, key, verdict);
   return verdict;

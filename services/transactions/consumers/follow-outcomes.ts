@@ -13,9 +13,9 @@ import {
   createLateVerdictWriter,
   lockTransactionOf,
   type PartOfTransaction,
-  readHeld,
   readPart,
   releaseCommit,
+  summarizeParts,
   type WriteLateVerdict,
 } from '../queries/parts.ts';
 import { readTransaction } from '../queries/transactions.ts';
@@ -86,7 +86,7 @@ async function apply(dependencies: OutcomeDependencies, tx: Queries, verdict: Ow
   await settle(dependencies, tx, part, { isHeld: move.state === 'HELD', hasFailed });
 }
 
-/** Commits a waiting transaction when all parts are held; rolls it back when one has failed. */
+/** Commits a SUBMITTED transaction when all parts are held; rolls it back if a part failed or it expired. */
 async function settle(
   dependencies: OutcomeDependencies,
   tx: Queries,
@@ -101,7 +101,7 @@ async function settle(
     else if (hasFailed && state === 'COMMITTED') await tellSubject(dependencies, tx, id);
     return;
   }
-  const { allHeld, anyFailed } = await readHeld(tx, id);
+  const { allHeld, anyFailed } = await summarizeParts(tx, id);
   const isOver = anyFailed || stateAt({ state, awaitsCode: false, expiresAt }, now) !== 'SUBMITTED';
   if (!isOver && !allHeld) return;
   if (!isOver && (await confirmSubmission(tx, dependencies, id))) return;

@@ -21,7 +21,7 @@ export interface NewRecord {
   expiresAt: string | null;
 }
 
-/** All that one COMMIT stores. */
+/** What the COMMIT of a submission stores. */
 export interface Commitment {
   id: string;
   /** The version that was read; the write fails if it has changed. */
@@ -53,7 +53,7 @@ export interface CommitmentFacts {
 export interface CommitmentSettings {
   instance: { name: string; baseUrl: string };
   tokens: TransactionTokens;
-  /** EXPIRY_NOTICE */
+  /** The setting EXPIRY_NOTICE. */
   expiryNoticeMs: number;
 }
 

@@ -3,7 +3,7 @@ import type { SealedPart } from '#lib/contracts/submissions.ts';
 import type { ConsentContext } from './context.ts';
 import { shownTexts } from './receipt.ts';
 
-/** An owner's verdict on its part. `expired`: the part or the leader's decision was not delivered. */
+/** An owner's verdict, or `expired`: this instance did not deliver the part or its decision in time. */
 export type OwnerVerdict = EventData['io.accord.submission.answered.v1'];
 
 /** States of a part at the leader (docs/federation.md, "Answers at the leader"). */
@@ -39,7 +39,7 @@ export interface Part {
   name: string;
   state: PartState;
   reason: string | null;
-  /** The transaction at the peer. */
+  /** Id of the transaction at the peer. */
   remoteId: string | null;
   /** `hold`: the owner waits for the leader's decision. */
   mode: 'commit' | 'hold';
@@ -81,7 +81,7 @@ const moves: Readonly<Record<PartState, Partial<Record<OwnerVerdict['verdict'], 
     rolledback: 'REFUSED',
     expired: 'DROPPED',
   },
-  // `expired`: the decision could not be delivered, so the owner has rolled the part back.
+  // `expired`: the decision was not delivered. The owner has rolled the part back, unless it has asked.
   HELD: { committed: 'ACCEPTED', refused: 'REFUSED', rolledback: 'REFUSED', expired: 'DROPPED' },
   ACCEPTED: {},
   REFUSED: {},
@@ -106,7 +106,7 @@ export function applyVerdict(
   return { state: next, reason: next === 'REFUSED' ? (reason ?? 'decided') : null };
 }
 
-/** What a verdict does to a part of a committed transaction, for each state of the part. */
+/** What a verdict does to a part with mode `commit`, for each state of the part. */
 export function movesAfterCommit(
   verdict: Pick<OwnerVerdict, 'verdict' | 'reason'>,
 ): (Move & { from: PartState })[] {
@@ -127,7 +127,7 @@ export function deliveryDeadline({ peerCommit }: Pick<ConsentContext, 'peerCommi
   return new Date(now.getTime() + hours[peerCommit] * hourMs);
 }
 
-/** Until when the owner of a part can open it. */
+/** The last time at which an owner can open its part. */
 export function sealExpiry(context: Pick<ConsentContext, 'peerCommit'>, now: Date): Date {
   return new Date(deliveryDeadline(context, now).getTime() + graceMs);
 }

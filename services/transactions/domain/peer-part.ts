@@ -34,7 +34,7 @@ export function decryptReceivedPart(
   return matches && hasDigest(content, header.digest) ? content : undefined;
 }
 
-/** Ill-formed text has no canonical JSON. */
+/** False for ill-formed text, which has no canonical JSON. */
 function hasDigest({ info, elements }: SealedContent, digest: string): boolean {
   return (
     [info, ...elements].every((text) => text.isWellFormed()) && askedDigest({ info, elements }) === digest
@@ -43,7 +43,7 @@ function hasDigest({ info, elements }: SealedContent, digest: string): boolean {
 
 /**
  * Composes the transaction of a part that a peer sent; its values must follow the rules of a context.
- * @param asked keys of our elements. @returns undefined if a value is not valid.
+ * @param asked keys of our information and elements. @returns undefined if a value is not valid.
  */
 export function peerTransaction(
   { peer, submission }: { peer: SendingPeer; submission: Submission },
@@ -76,7 +76,7 @@ export function peerTransaction(
   };
 }
 
-/** For the child by which the subject changes an answer at this instance. */
+/** The layout of the child by which the subject changes the answers at this instance. */
 const defaultLayout: Omit<PinnedLayout, 'info' | 'elements'> = {
   orientation: 'VERTICAL',
   existingElementsVisible: true,

@@ -80,7 +80,7 @@ export function readPart(db: Queries, sid: string): Promise<PartOfTransaction | 
 }
 
 /** Whether all parts of a transaction are held, and whether one has failed. */
-export function readHeld(db: Queries, transaction: string) {
+export function summarizeParts(db: Queries, transaction: string) {
   return db.one<{ allHeld: boolean; anyFailed: boolean }>(sql`
     SELECT coalesce(bool_and(f.state = 'HELD'), true) AS "allHeld",
            coalesce(bool_or(f.state IN ('REFUSED', 'DROPPED')), false) AS "anyFailed"
@@ -124,7 +124,7 @@ export async function releaseCommit(
   await tx.query(partEvents('decided', { from, source, decision: 'commit' }));
 }
 
-/** An owner's verdict on a part of a transaction that is committed already. */
+/** An owner's verdict on a part with mode `commit`, whose transaction is committed already. */
 export interface LateVerdict {
   /** The event that reported the verdict. */
   eventId: string;
@@ -137,7 +137,7 @@ export interface LateVerdict {
 }
 
 export interface LateVerdictResult {
-  /** False if the transaction is not committed or the part is not this peer's; nothing was done then. */
+  /** False if nothing was done: not a part as above, or the batch has an earlier verdict on the part. */
   applied: boolean;
   changed: boolean;
 }

@@ -44,7 +44,7 @@ export function lockVerdict(tx: Queries, { peer, sid }: PeerPartKey): Promise<St
 }
 
 /**
- * Stores the first verdict on a part; others that store one for the same part wait for the COMMIT.
+ * Stores the first verdict on a part. Concurrent calls for the same part wait for the COMMIT.
  * @returns false if there is a verdict already.
  */
 export async function insertVerdict(db: Queries, key: PeerPartKey, verdict: StoredVerdict): Promise<boolean> {
@@ -118,8 +118,8 @@ export async function changeVerdict(
 /** Limits per peer of rows that have no transaction (docs/federation.md, "Answers at their owner"). */
 const maxRows = { notReceived: 1_000, refused: 10_000 };
 
-/** Whether a peer has reached its limit of such rows. */
-export async function isFull(db: Queries, peer: string, kind: keyof typeof maxRows): Promise<boolean> {
+/** Whether a peer has reached the limit of rows of one kind. */
+export async function hasMaxRows(db: Queries, peer: string, kind: keyof typeof maxRows): Promise<boolean> {
   const { rows } = await db.one<{ rows: number }>(sql`
     SELECT count(*)::int AS rows
       FROM (SELECT FROM submissions AS s
@@ -128,7 +128,7 @@ export async function isFull(db: Queries, peer: string, kind: keyof typeof maxRo
   return rows >= maxRows[kind];
 }
 
-/** A leader attempts delivery for 30 days, and a sealed part cannot be opened after that. */
+/** A leader attempts delivery for 30 days, and the seal of a part expires an hour later. */
 const retentionDays = 31;
 
 /** Deletes old verdicts without a transaction. @returns how many, at most `limit`. */
