@@ -81,7 +81,7 @@ const moves: Readonly<Record<PartState, Partial<Record<OwnerVerdict['verdict'], 
     rolledback: 'REFUSED',
     expired: 'DROPPED',
   },
-  // `expired`: the decision was not delivered. The owner has rolled the part back, unless it has asked.
+  // `expired`: the decision was not delivered. Unless the owner asked, it has rolled the part back.
   HELD: { committed: 'ACCEPTED', refused: 'REFUSED', rolledback: 'REFUSED', expired: 'DROPPED' },
   ACCEPTED: {},
   REFUSED: {},
