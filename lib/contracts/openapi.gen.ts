@@ -5076,7 +5076,7 @@ export interface operations {
                     "application/json": components["schemas"]["Receipt"];
                     "application/jose": components["schemas"]["CompactJws"];
                     "text/html": components["schemas"]["Page"];
-                    "application/pdf": string;
+                    "application/pdf": components["schemas"]["Binary"];
                     "text/plain": string;
                     "application/xml": string;
                 };
