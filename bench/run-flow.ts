@@ -1,8 +1,10 @@
 import type { HttpClient, Reply } from './http-client.ts';
 
 /** The steps of the full flow, in order. */
-export const steps = ['create', 'open', 'form', 'submit', 'code page', 'confirm', 'final page'] as const;
-export type Step = (typeof steps)[number];
+export const steps = ['create', 'open', 'form', 'submit', 'final page'] as const;
+/** The steps that a code adds. */
+export const codeSteps = ['code page', 'confirm'] as const;
+export type Step = (typeof steps)[number] | (typeof codeSteps)[number];
 
 /** What the flow needs of a server. */
 export interface Target {
