@@ -53,7 +53,7 @@ interface Options extends ServiceParts {
 
 /** Peers in metrics, those with the longest backlog first. */
 const maxMeasuredPeers = 50;
-/** The delivery engine limits requests per peer, so a limit per host would only delay other peers there. */
+/** The delivery engine limits requests per peer. A limit per host would delay other peers on that host. */
 const deliveryLimits = { perHost: 64, inAll: 64 };
 const everyMinuteMs = 60_000;
 

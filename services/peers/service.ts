@@ -13,8 +13,8 @@ export const peersService = defineService({
   callers: {},
   async compose({ shared, db, settings, secrets, connect, standalone }) {
     const networks = allowedNetworks(settings, standalone);
-    // An instance that is on plain http itself is on a developer's machine; others there may be so, too, if
-    // loopback is allowed at all.
+    // An instance with an http base URL runs on a developer's machine. Its peers on this machine may use http
+    // if calls to loopback addresses are allowed.
     const isPlain = standalone || shared.instance.baseUrl.startsWith('http:');
     const peers = await composePeers({
       ...shared,

@@ -21,7 +21,7 @@ export function createClockWatch({
 }) {
   const noted = new Map<string, { at: number; wrong: boolean }>();
 
-  async function tell(url: string, { seconds, wrong }: { seconds: number; wrong: boolean }): Promise<void> {
+  async function record(url: string, { seconds, wrong }: { seconds: number; wrong: boolean }): Promise<void> {
     const peer = await findPeerByUrl(db, url);
     if (!peer) return void noted.delete(url);
     metrics?.clock(peer.id, seconds);
@@ -42,7 +42,7 @@ export function createClockWatch({
       const last = noted.get(url);
       if (last && last.wrong === wrong && now < last.at + everyMs) return;
       noted.set(url, { at: now, wrong });
-      tell(url, { seconds, wrong }).catch((error: unknown) => {
+      record(url, { seconds, wrong }).catch((error: unknown) => {
         noted.delete(url);
         log.warn('failed to record the clock of a peer; recorded with its next message', { error });
       });

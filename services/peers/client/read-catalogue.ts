@@ -12,7 +12,7 @@ const maxRestarts = 3;
 /** Result of reading a catalogue. */
 export interface Reading {
   state: string;
-  /** A limit was exceeded, and the rest was not read. */
+  /** Whether a limit was exceeded, so that the rest was not read. */
   cut: boolean;
 }
 
@@ -30,7 +30,7 @@ interface Options {
   /** State of our copy. */
   known: string | null;
   /** Stores the documents of a page. A new state means that reading started over. */
-  take: (documents: readonly string[], state: string) => Promise<void>;
+  store: (documents: readonly string[], state: string) => Promise<void>;
   /** Aborts between two pages. */
   signal: AbortSignal;
 }
@@ -45,7 +45,7 @@ export async function readCatalogue(options: Options): Promise<Reading> {
 }
 
 /** @returns undefined if the catalogue changed between two pages. */
-async function readFromStart({ client, url, known, take, signal }: Options): Promise<Reading | undefined> {
+async function readFromStart({ client, url, known, store, signal }: Options): Promise<Reading | undefined> {
   let state: string | undefined;
   let left = { ...catalogueLimits };
   let query = known === null ? '' : `?since=${encodeURIComponent(known)}`;
@@ -55,7 +55,7 @@ async function readFromStart({ client, url, known, take, signal }: Options): Pro
     if (state !== undefined && page.state !== state) return undefined;
     if (page.unchanged && page.state === known) return { state: known, cut: false };
     state = page.state;
-    await take(page.entries.slice(0, left.entries), state);
+    await store(page.entries.slice(0, left.entries), state);
     left = {
       pages: left.pages - 1,
       entries: left.entries - page.entries.length,

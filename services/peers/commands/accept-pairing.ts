@@ -9,7 +9,7 @@ import { findPeerByUrl } from '../queries/peers.ts';
 import type { Dependencies } from './dependencies.ts';
 import { savePeer } from './pair.ts';
 
-/** The peer rejects our requests until it has pinned our keys; its first request triggers the read. */
+/** Delay of our first read of the peer's catalogue, which fails until the peer has pinned our keys. */
 const pinnedWithinSeconds = 5;
 
 /**
@@ -37,8 +37,8 @@ export async function acceptPairing(
   await refuseTakeover(dependencies, description);
   await dependencies.db.withTransaction(async (tx) => {
     await savePeer(tx, dependencies, description, pinnedWithinSeconds);
-    // Before the COMMIT: if an administrator removes the peer at this moment, the key is already spent and
-    // nothing is stored. After a crash in between, the same peer may present the key again.
+    // Before the COMMIT: if an administrator removes the peer meanwhile, the key is spent and nothing is
+    // stored. If the process ends before the COMMIT, the same peer may present the key again.
     const { used } = await dependencies.auth.usePairingKey(presented);
     if (!used) throw keyRefused('used');
   });
@@ -77,7 +77,7 @@ function claimedPeer(jws: string): PairingPartner {
   }
 }
 
-/** A key must not replace a paired peer, unless its address publishes a description by the same key. */
+/** A one-time key replaces a peer's pinned keys only if the peer's address publishes the new ones. */
 async function refuseTakeover(dependencies: Dependencies, description: PeerDescription): Promise<void> {
   const existing = await findPeerByUrl(dependencies.db, description.instance);
   const isFree = !existing || existing.thumbprints.length === 0;

@@ -24,8 +24,8 @@ type Reply = { receipt: string; content: AcknowledgementContent } | { fault: str
 export type ReadPart = (sid: string) => Promise<ReleasedSubmission | null>;
 
 /**
- * Reads parts that are sent soon after each other with few calls: as many as fit into an answer come together
- * and are kept until they are sent (ADR 13). Calls never overlap.
+ * Reads parts with few calls (ADR 13): a call returns as many parts as fit into its response, and they are
+ * kept until they are sent. Calls never overlap.
  */
 export function readAhead(
   transactions: Pick<TransactionsOperations, 'readSubmissions'>,
@@ -90,18 +90,18 @@ async function sendDecision(dependencies: AttemptDependencies, row: PeerRow): Pr
   return readVerdict(reply, ['committed', 'rolledback', 'refused']);
 }
 
-/** Asks for a decision. Past the deadline an open one is a rollback (docs/federation.md, "Answers"). */
+/** Asks for a decision. After 25 hours `open` means rollback (docs/federation.md, "Answers on their way"). */
 async function askDecision(dependencies: AttemptDependencies, row: PeerRow): Promise<AttemptOutcome> {
   const { sid, peer, overdue } = row;
   const path = `/federation/decisions/${sid}`;
   const reply = await requestAcknowledgement(dependencies, row, { method: 'GET', path });
   if ('fault' in reply) return failed(reply.fault);
   if (!('decision' in reply.content)) return failed('The acknowledgement contains no decision.');
-  const answer = reply.content.decision;
-  if (answer === 'open' && !overdue) return { kind: 'undecided' };
-  const decision = answer === 'commit' ? 'commit' : 'rollback';
+  const received = reply.content.decision;
+  if (received === 'open' && !overdue) return { kind: 'undecided' };
+  const decision = received === 'commit' ? 'commit' : 'rollback';
   await dependencies.transactions.decideSubmission({ peer, sid, decision });
-  return { kind: 'answered', acknowledgement: reply.receipt, says: answer };
+  return { kind: 'answered', acknowledgement: reply.receipt, says: received };
 }
 
 /** Sends a signed request. Only a valid acknowledgement counts as an answer; everything else is retried. */

@@ -11,7 +11,7 @@ import { acceptKeys } from './refresh-keys.ts';
 const maxPrefixLength = 100;
 
 /**
- * Thumbprints that equal the announced ones end the quarantine.
+ * Changes a peer's prefix, or confirms its new keys by their thumbprints, which ends the quarantine.
  * @throws Failure `not-found`, `invalid`.
  */
 export async function editPeer(

@@ -30,7 +30,7 @@ export function subscribePeers({
 }): void {
   const reader = sharedReader({ name: consumer, db });
   bus.subscribe('accord.peer-submissions', reader, async (event) => {
-    const delivery = read(event);
+    const delivery = deliveryOf(event);
     if (!delivery) return;
     await queueDelivery(db, delivery, { consumer, eventId: event.id });
     wake(delivery.url);
@@ -38,7 +38,7 @@ export function subscribePeers({
   bus.subscribe('accord.models', reader, async () => announce());
 }
 
-function read({ type, time, data }: AccordEvent): NewDelivery | undefined {
+function deliveryOf({ type, time, data }: AccordEvent): NewDelivery | undefined {
   const known = kinds[type];
   if (!known) return undefined;
   const { hours, ...kind } = known;

@@ -25,7 +25,7 @@ export interface PeerRow extends DeliveryName, DueRow {
 
 /** Result of an attempt. */
 export type AttemptOutcome =
-  /** The peer sent an acknowledgement. @param verdict told to transactions; absent for `ask`. */
+  /** @param says verdict or decision of the acknowledgement. @param verdict for the event; not for `ask`. */
   | { kind: 'answered'; acknowledgement: string; says: string; verdict?: SubmissionVerdict }
   /** Nothing is left to send. */
   | { kind: 'obsolete' }

@@ -31,7 +31,7 @@ export interface PeerDescription {
   instance: string;
   name: string;
   keys: PeerKey[];
-  /** `kid` of the key that signed it: one of its own signing keys. */
+  /** `kid` of the key that signed the self-description: one of the signing keys in it. */
   signedBy: string;
 }
 
@@ -42,7 +42,7 @@ export const descriptionFaults = {
   keys: 'The self-description at this address has missing or invalid keys.',
   'own-keys': 'The self-description at this address lists a key of this instance.',
   signature: 'The self-description at this address has an invalid signature.',
-  instance: 'The instance at this address states another address. Use that one.',
+  instance: 'The instance at this address states another address. Use the stated address.',
   lifetime: 'The self-description at this address has expired. Compare the clocks of both machines.',
   name: 'The instance at this address has no valid name.',
   version: 'The instance at this address speaks no common version of the protocol.',
@@ -99,8 +99,8 @@ export function signingKids(keys: readonly PeerKey[]): string[] {
 }
 
 /**
- * Reads a self-description. Its signature proves possession of one of its keys, not that this key is trusted.
- * @param url its origin. @param ownKids of this instance's keys, which no peer may list.
+ * Reads a self-description. The signature proves possession of one of the listed keys, but no trust in it.
+ * @param url the base URL that it must state. @param ownKids of our keys, which no peer may list.
  */
 export function readDescription(
   jws: string,

@@ -26,7 +26,7 @@ interface Dependencies extends AttemptDependencies {
 
 /** Back-off of a delivery, and of a failing peer (docs/federation.md, "Answers on their way"). */
 const failureBackoff = exponentialBackoff({ minMs: 500, maxMs: 60_000 });
-/** Back-off until an open decision is asked for again. */
+/** Back-off of requests for a decision while the leader has not decided. */
 const decisionBackoff = exponentialBackoff({ minMs: 60_000, maxMs: 15 * 60_000 });
 
 const signingKeys = sql`
@@ -43,10 +43,10 @@ const peerTables = {
   rowKey: sql`(d.kind || ' ' || d.sid)`,
   rowKeyType: sql`text`,
   rowTarget: sql`d.peer_url`,
-  // Only to a peer with one of the keys that were pinned when the delivery was queued. The sweeper
-  // (end-overdue.ts) ends overdue deliveries except questions. A CASE, because PostgreSQL estimates that such
-  // conditions are rarely true, and would sort a long queue instead of using its index (ADR 14). Processes of
-  // the previous release lease each delivery.
+  // A delivery goes only to a peer that has one of the keys that were pinned when it was queued. end-overdue.ts
+  // ends overdue deliveries except `ask`. A CASE hides these conditions from PostgreSQL, which would
+  // take them for rarely true and sort a long queue instead of using its index (ADR 14). Processes of the
+  // previous release lease each delivery.
   due: sql`
     d.not_before <= accord_now() AND
     CASE WHEN d.lease_until >= now() THEN false WHEN d.kind <> 'ask' AND d.deadline <= accord_now() THEN false

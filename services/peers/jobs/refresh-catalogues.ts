@@ -111,7 +111,7 @@ async function refreshCatalogue(
 ): Promise<string> {
   const { client, forms, log } = dependencies;
   const store = await createStore(dependencies, url);
-  const reading = await readCatalogue({ client, url, known, take: store, signal });
+  const reading = await readCatalogue({ client, url, known, store, signal });
   if (reading.cut) log.error('the catalogue of a peer exceeds the limits and was cut', { id: url });
   const { state } = reading;
   const { held } = await forms.finishPeerCatalogue({ url, state, asOf: asOf.toISOString() });

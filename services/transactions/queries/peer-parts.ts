@@ -128,7 +128,7 @@ export async function hasMaxRows(db: Queries, peer: string, kind: keyof typeof m
   return rows >= maxRows[kind];
 }
 
-/** A leader attempts delivery for 30 days, and the seal of a part expires an hour later. */
+/** A day longer than a leader attempts delivery (docs/federation.md, "Answers at their owner"). */
 const retentionDays = 31;
 
 /** Deletes old verdicts without a transaction. @returns how many, at most `limit`. */
