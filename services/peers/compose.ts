@@ -134,7 +134,7 @@ export async function composePeers(options: Options) {
     updateForms: knownPeers.runOnce,
     log,
   };
-  const countRefused = (reason: string) => metrics?.peers.refused(reason);
+  const recordRejection = (reason: string) => metrics?.peers.refused(reason);
   const peerLimiter = createPeerLimiter({
     sinceOthersMs: () => options.guard?.load().sinceOthersMs ?? Number.POSITIVE_INFINITY,
   });
@@ -146,7 +146,7 @@ export async function composePeers(options: Options) {
       ...peerHandlers(dependencies),
       ...pairingHandlers(dependencies, { description, limiter }),
       ...catalogueHandlers({ db, forms, baseUrl, signingKey, wake: catalogues.wake }),
-      ...partHandlers({ db, transactions, sign, log, countRefused }),
+      ...partHandlers({ db, transactions, sign, log, recordRejection }),
     },
     authenticate: (authenticator) =>
       createPeerAuthentication({
@@ -158,7 +158,7 @@ export async function composePeers(options: Options) {
         refreshKeysOnDemand,
         clocks,
         peerLimiter,
-        countRefused,
+        recordRejection,
       }),
     middleware: [peerLimiter.middleware],
   });

@@ -23,13 +23,13 @@ interface Options {
   db: Database;
   baseUrl: string;
   log: Logger;
-  /** Counts rejected requests of an address. @throws Failure `too-many-requests`. */
+  /** Counts rejected requests of a network address. @throws Failure `too-many-requests`. */
   countRefusal: (ctx: Context) => Promise<void>;
   refreshKeysOnDemand: RefreshKeys;
   clocks: ClockWatch;
   peerLimiter: PeerLimiter;
-  /** Counts rejected messages by reason. */
-  countRefused: (reason: string) => void;
+  /** Counts rejected messages by reason, for metrics. */
+  recordRejection: (reason: string) => void;
 }
 
 /**
@@ -53,7 +53,7 @@ export function createPeerAuthentication(options: Options) {
       (await admit(options, await prove(options, ctx, presented), keys));
     if (!sender) throw unauthorized('The pairing has ended.');
     if (!sender.isFirst) {
-      options.countRefused('replay');
+      options.recordRejection('replay');
       throw unauthorized('The token was used before. Sign each request with a new one.');
     }
     if (sender.state !== 'PAIRED') throw fail('forbidden', 'The keys of this peer wait for confirmation.');
@@ -93,14 +93,14 @@ async function admit({ db }: Options, { peer: url, kid, claims }: ProvedToken, k
   return sender;
 }
 
-/** @throws Failure `unauthorized` if the token does not prove the sender of the request. */
+/** Proves who sent the request. @throws Failure `unauthorized` if the token is rejected. */
 async function prove(
   options: Options,
   ctx: Context,
   { operation, token, keys }: Presented,
 ): Promise<ProvedToken> {
   const { clocks, log } = options;
-  // The token's header names the key, so a caller without that key gets a limit of its own by its address.
+  // A Retry-After applies to one address and one key (in the token's header), not to other callers.
   const caller = `${ctx.state.address ?? ctx.ip} ${token.split('.', 1)[0]}`;
   options.peerLimiter.check(caller);
   const verdict = await verify(options, ctx, { operation, token, keys, caller });
@@ -110,7 +110,7 @@ async function prove(
   }
   const { fault, issuer, issuedAt } = verdict;
   if (fault === 'clock') clocks.note(issuer as string, new Date((issuedAt as number) * 1000));
-  options.countRefused(fault);
+  options.recordRejection(fault);
   await options.countRefusal(ctx);
   log.warn('rejected a request in the name of a peer', { code: fault });
   throw unauthorized(`The request's signature was rejected (${fault}).`);

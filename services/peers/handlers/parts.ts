@@ -8,7 +8,7 @@ import type { Handlers, OperationInput } from '#lib/http/operation.ts';
 import type { Logger } from '#lib/observability/logger.ts';
 import type { AcknowledgementContent, SignAcknowledgement } from '../domain/acknowledgement.ts';
 import { bodyDigest } from '../domain/signatures.ts';
-import { deleteQuestion } from '../queries/deliveries.ts';
+import { stopAsking } from '../queries/deliveries.ts';
 import { peerOf } from './authenticate.ts';
 
 /** /federation/submissions and /federation/decisions. Every answer is a signed acknowledgement. */
@@ -17,13 +17,13 @@ export function partHandlers({
   transactions,
   sign,
   log,
-  countRefused,
+  recordRejection,
 }: {
   db: Database;
   transactions: Pick<TransactionsOperations, 'acceptSubmission' | 'decideSubmission' | 'readDecision'>;
   sign: SignAcknowledgement;
   log: Logger;
-  countRefused: (reason: string) => void;
+  recordRejection: (reason: string) => void;
 }) {
   function acknowledge(ctx: Context, sid: string, content: AcknowledgementContent): void {
     const digest = bodyDigest(ctx.state.rawBody ?? new Uint8Array());
@@ -31,13 +31,13 @@ export function partHandlers({
   }
 
   return {
-    /** The owner takes its part. */
+    /** The owner receives a part. */
     async acceptSubmission(ctx: Context, { params, body: submission }: OperationInput<Submission>) {
       const peer = peerOf(ctx);
       const sid = params.sid as string;
       // The signature identifies the leader; the body must agree.
       if (submission.leader.location !== peer.url) {
-        countRefused('leader');
+        recordRejection('leader');
         log.warn('part rejected: a peer sent it in the name of another instance', { id: peer.id });
         throw fail(
           'forbidden',
@@ -49,7 +49,7 @@ export function partHandlers({
       acknowledge(ctx, sid, verdict);
     },
 
-    /** The owner learns the leader's decision over a part that it holds. */
+    /** The owner receives the leader's decision about a part. */
     async decideSubmission(
       ctx: Context,
       { params, body: { decision } }: OperationInput<components['schemas']['SubmissionDecision']>,
@@ -57,11 +57,11 @@ export function partHandlers({
       const peer = peerOf(ctx);
       const sid = params.sid as string;
       const verdict = await transactions.decideSubmission({ peer, sid, decision });
-      await deleteQuestion(db, { url: peer.url, sid });
+      await stopAsking(db, { url: peer.url, sid });
       acknowledge(ctx, sid, verdict);
     },
 
-    /** The leader tells its decision to an owner that holds a part. */
+    /** The leader answers an owner's request for the decision about a held part. */
     async readDecision(ctx, { params }) {
       const sid = params.sid as string;
       const { decision } = await transactions.readDecision({ sid, peer: peerOf(ctx).url });

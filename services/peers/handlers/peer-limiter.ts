@@ -6,9 +6,9 @@ export type PeerLimiter = ReturnType<typeof createPeerLimiter>;
 
 /** Four parts, four retries after time-outs, and other requests. */
 const slotsPerPeer = 12;
-/** Requests run one at a time until no others were served for this long. */
+/** A peer's requests run one at a time until no other client was served for this long. */
 const quietMs = 250;
-/** Minimum interval between two turns of a peer while others wait. */
+/** Minimum interval between two turns of a peer while requests of other clients are in progress. */
 const paceMs = 20;
 const retryAfterSeconds = 1;
 
@@ -24,10 +24,10 @@ interface PeerQueue {
 }
 
 /**
- * Limits what one peer uses of this process, so that it cannot starve others: a maximum of admitted requests,
- * and while people and API keys are served, one running request at a time, at a limited rate while any of
- * them wait.
- * @param sinceOthersMs time since this process served anyone but peers; 0 while it does.
+ * Limits what one peer uses of this process, so that it cannot starve other clients: a maximum of admitted
+ * requests; one at a time while people and API keys are served; at a limited rate while requests of theirs
+ * are in progress.
+ * @param sinceOthersMs time since the end of the last request not from a peer; 0 while one is in progress.
  */
 export function createPeerLimiter({ sinceOthersMs }: { sinceOthersMs: () => number }) {
   /** By peer; unauthenticated callers are not added. */
@@ -54,7 +54,7 @@ export function createPeerLimiter({ sinceOthersMs }: { sinceOthersMs: () => numb
   }
 
   return {
-    /** Cheap pre-check. @param caller address and unproved key. @throws Failure `too-many-requests`. */
+    /** Rejects a caller until its Retry-After ends. @throws Failure `too-many-requests`. */
     check(caller: string): void {
       if (performance.now() < (rejectedUntil.get(caller) ?? 0)) throw tooManyRequests();
     },

@@ -17,8 +17,8 @@ const everyMs = 1_000;
 const ping = { method: 'POST', path: '/federation/ping' };
 
 /**
- * Pings the peers whose catalogue differs from the state that they received last: each at most once a second,
- * independently of each other. Lost pings are not repeated: peers read the catalogue every minute anyway.
+ * Pings each peer whose catalogue has changed since the peer received it, at most once a second. Pings of
+ * different peers are independent. Lost pings are not repeated: peers read the catalogue every minute anyway.
  */
 export function createChangeAnnouncer(
   dependencies: Dependencies & { forms: Pick<FormsOperations, 'sharedEntries'> },

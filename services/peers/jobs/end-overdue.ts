@@ -4,7 +4,7 @@ import type { Database } from '#lib/db/database.ts';
 import { addToOutbox } from '#lib/events/outbox.ts';
 import type { Logger } from '#lib/observability/logger.ts';
 import type { DeliveryMetrics } from '#lib/observability/metrics/event-metrics.ts';
-import { deleteOverdue, deleteQuestion, listUndecided } from '../queries/deliveries.ts';
+import { deleteOverdue, listUndecided, stopAsking } from '../queries/deliveries.ts';
 
 interface Dependencies {
   db: Database;
@@ -18,10 +18,10 @@ interface Dependencies {
 const everyMs = 15_000;
 /** Rows per transaction, so that none runs long. */
 const limit = 200;
-/** After the deadline a reachable leader is asked once more. Without an answer the part is rolled back. */
+/** Time after the deadline to ask the leader once more; without an answer the part is rolled back. */
 const lastAnswerMinutes = 5;
 
-/** Ends overdue deliveries, also those to peers that are not paired or not reachable. */
+/** Ends overdue deliveries, also to peers that are not paired, and rolls undecided parts back. */
 export function createOverdueSweeper(dependencies: Dependencies): RepeatedWork {
   return createRepeatedWork({
     everyMs,
@@ -58,7 +58,7 @@ async function rollBackUndecided({ db, transactions, log }: Dependencies): Promi
   const undecided = await listUndecided(db, { minutes: lastAnswerMinutes, limit });
   for (const { sid, peer } of undecided) {
     await transactions.decideSubmission({ peer, sid, decision: 'rollback' });
-    await deleteQuestion(db, { url: peer.url, sid });
+    await stopAsking(db, { url: peer.url, sid });
     log.error('held part rolled back: its leader sent no decision in time', { address: peer.url, id: sid });
   }
   return undecided.length;

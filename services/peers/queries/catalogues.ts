@@ -37,7 +37,7 @@ export async function scheduleSoon(db: Queries, peer: string): Promise<void> {
       FROM peers AS p WHERE p.id = ${peer} AND c.url = p.url`);
 }
 
-/** Makes a catalogue due that was never read. @returns whether there is one. */
+/** Schedules the first read of a catalogue for now. @returns false if it was read or tried, or is due. */
 export async function scheduleFirstRead(db: Queries, peer: string): Promise<boolean> {
   const rows = await db.query(sql`
     UPDATE catalogues AS c SET due_at = accord_now()

@@ -40,7 +40,7 @@ export async function queueDelivery(
 
 /**
  * Redirects waiting deliveries to new keys. Rows are locked in the same order as by endDeliveries.
- * @param keys.from none: deliveries that were queued while no key of the peer was pinned.
+ * @param keys.from empty: deliveries that were queued while no key of the peer was pinned.
  */
 export async function redirectDeliveries(
   tx: Queries,
@@ -56,7 +56,7 @@ export async function redirectDeliveries(
      WHERE d.kind = w.kind AND d.peer_url = w.peer_url AND d.sid = w.sid`);
 }
 
-/** A delivery that has ended. It has no acknowledgement if nothing was left to send. */
+/** A delivery that has ended, without an answer if nothing was left to send. */
 export interface EndedDelivery {
   delivery: DeliveryName;
   /** The peer's signed acknowledgement, and its verdict or decision. */
@@ -153,8 +153,8 @@ export function listUndecided(
      ORDER BY d.deadline LIMIT ${limit}`);
 }
 
-/** Stops asking for a decision. */
-export async function deleteQuestion(db: Queries, { url, sid }: { url: string; sid: string }): Promise<void> {
+/** Deletes the delivery that asks for the decision about a part. */
+export async function stopAsking(db: Queries, { url, sid }: { url: string; sid: string }): Promise<void> {
   await db.query(sql`
     DELETE FROM deliveries AS d WHERE d.kind = 'ask' AND d.peer_url = ${url} AND d.sid = ${sid}`);
 }

@@ -101,13 +101,13 @@ export async function touchPeer(db: Queries, url: string): Promise<void> {
     UPDATE peers AS p SET last_contact_at = accord_now() WHERE p.url = ${url}`);
 }
 
-/** Not every message of a peer writes its row. */
+/** Limits how often messages of a peer update its row. */
 const isTouchDue = sql`
   (p.last_contact_at IS NULL OR p.last_contact_at < accord_now() - interval '10 seconds')`;
 
 /**
- * A failing peer that is in contact again is retried after 0.5 seconds instead of its full back-off. Contact
- * does not prove that it accepts parts, so the next attempt is still a single one.
+ * A failing peer that is in contact again is retried after 0.5 seconds instead of its full back-off. The next
+ * attempt is still a single one, because contact does not prove that the peer accepts parts.
  */
 const retrySoon = (isPeer: Statement) => sql`retried AS (
       UPDATE queues AS q SET next_at = now() + interval '0.5 seconds' FROM peers AS p
