@@ -7,7 +7,7 @@ import type {
 import type { MessageContent, RenderedMessage } from '#lib/contracts/messages.ts';
 import type { PageTheme } from '#lib/contracts/page-base.ts';
 import type { FormPage, PageModel, ReceiptPage } from '#lib/contracts/pages.ts';
-import type { RefusalReason, SealedPart } from '#lib/contracts/submissions.ts';
+import type { RefusalReason, SealedPart, SubjectContact } from '#lib/contracts/submissions.ts';
 import type { Fault } from '#lib/errors/fail.ts';
 
 /** Types of elements that can be answered. */
@@ -202,6 +202,7 @@ export interface FormsOperations {
    * @param input.hidden keys of elements that are not asked because they have a valid answer.
    * @param input.sealUntil RFC 3339: until when peers may open their parts.
    * @param input.child whether it is a child, in which elements of peers are optional.
+   * @param input.subjectInfos contact data for the owners; only sealed parts contain them.
    * @throws Failure `withdrawn`, `unavailable` if a peer's copy is too old or has no information.
    */
   checkAnswers(input: {
@@ -213,6 +214,7 @@ export interface FormsOperations {
     hidden: string[];
     sealUntil: string;
     child?: boolean;
+    subjectInfos?: SubjectContact;
   }): Promise<AnswerCheck>;
   /**
    * Checks answers to own elements that a peer collected (docs/federation.md, "Answers at their owner").

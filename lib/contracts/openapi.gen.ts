@@ -1852,7 +1852,10 @@ export interface components {
             confirmation?: string;
             /** @description Sender of the confirmation code, `senderEmail` and `senderPhone`; the instance must allow it */
             confirmationConfig?: components["schemas"]["Texts"];
-            /** @description Contact data of the subject, `emailAddress`, `phoneNumber` and others; stored on the receipt */
+            /**
+             * @description Contact data of the subject, `emailAddress`, `phoneNumber` and others; stored on the receipt. Peers
+             *     whose elements the form asks get the two that are named here, sealed with the answers.
+             */
             subjectInfos?: components["schemas"]["Texts"];
             /** @description Former name of `subjectInfos` */
             userinfos?: components["schemas"]["Texts"];
@@ -3107,6 +3110,8 @@ export interface components {
             announcedThumbprints?: string[];
             /** @description Prefix of the names of subjects who answer there */
             subjectPrefix: string;
+            /** @description Key or id of the email that is sent with the receipt to subjects who answer there; absent if none is sent */
+            notification?: string;
             /** @description Number of parts and decisions that wait to be sent to it (counted up to 100,000) */
             backlog: number;
             creationDate: components["schemas"]["EpochMilliseconds"];
@@ -3123,6 +3128,12 @@ export interface components {
         };
         PeerChanges: {
             subjectPrefix?: string;
+            /**
+             * @description Key or id of an email. This instance sends it with its own receipt to subjects who answer at the
+             *     peer. Empty (default): none is sent. The built-in text is sent if there is no such ACTIVE email.
+             *     Nothing is sent if mail is not configured, or if the peer sends no address.
+             */
+            notification?: string;
             /** @description All thumbprints that wait for confirmation */
             thumbprints?: string[];
         };

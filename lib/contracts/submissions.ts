@@ -18,6 +18,9 @@ export interface SealedPart {
   elements: Pick<DescribedElement, 'identifier' | 'content'>[];
 }
 
+/** Contact data in a sealed part, by which the owner can write to the subject. */
+export type SubjectContact = { emailAddress?: string; phoneNumber?: string };
+
 /** The body of PUT /federation/submissions/{sid}. It never changes for a `sid`. */
 export interface Submission {
   /** The leader: base URL, and id of its transaction. */
@@ -69,4 +72,6 @@ export interface SendingPeer {
   name: string;
   /** Prefix of the names of its subjects. */
   subjectPrefix: string;
+  /** Key or id of the email for its subjects; null or absent (earlier releases): none is sent. */
+  notification?: string | null;
 }

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import canonicalize from 'canonicalize';
 import type { JWK } from 'jose';
+import type { SubjectContact } from '#lib/contracts/submissions.ts';
 import { type CompactJwe, decryptCompact, encryptCompact, readCompact } from '#lib/jose/jwe.ts';
 import { privateKeyOf, publicKeyOf } from '#lib/jose/keys.ts';
 import { parseForeignJson } from '#lib/json/check-json.ts';
@@ -32,6 +33,8 @@ export interface SealedContent {
   elements: string[];
   /** By identifier. */
   answers: Record<string, string[]>;
+  /** Not checked yet. Absent if the subject has none, and from leaders of earlier releases. */
+  subjectInfos?: SubjectContact;
 }
 
 export type Opened =
@@ -102,13 +105,26 @@ function readHeader({ header }: CompactJwe): (SealHeader & { kid: string }) | un
 
 function readContent(plaintext: Uint8Array): SealedContent | undefined {
   try {
-    const { language, info, elements, answers } = parseForeignJson(plaintext) as SealedContent;
+    const given = parseForeignJson(plaintext) as SealedContent;
+    const { language, info, elements, answers } = given;
     if (typeof language !== 'string' || typeof info !== 'string' || !isTexts(elements)) return undefined;
     if (typeof answers !== 'object' || answers === null || Array.isArray(answers)) return undefined;
-    return Object.values(answers).every(isTexts) ? { language, info, elements, answers } : undefined;
+    if (!Object.values(answers).every(isTexts)) return undefined;
+    return { language, info, elements, answers, ...readContact(given.subjectInfos) };
   } catch {
     return undefined;
   }
+}
+
+/** Other members are ignored, so that later releases can add some. */
+function readContact(given: unknown): Pick<SealedContent, 'subjectInfos'> {
+  if (typeof given !== 'object' || given === null) return {};
+  const { emailAddress, phoneNumber } = given as Record<string, unknown>;
+  const subjectInfos = {
+    ...(typeof emailAddress === 'string' && { emailAddress }),
+    ...(typeof phoneNumber === 'string' && { phoneNumber }),
+  };
+  return Object.keys(subjectInfos).length > 0 ? { subjectInfos } : {};
 }
 
 function isTexts(value: unknown): value is string[] {

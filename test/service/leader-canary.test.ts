@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { openAnswers } from '#lib/federation/sealed-answers.ts';
 import { type LeadingInstance, startLeading } from '../support/instances/leader-instance.ts';
 import { rowsOf } from '../support/instances/live-database.ts';
 import { letter, subjectOf, transactionIn } from '../support/instances/live-subject.ts';
@@ -31,6 +32,27 @@ async function tablesWith(text: string): Promise<string[]> {
   }
   return found;
 }
+
+it('contact data of the subject are in no plain text of a part, only where they are without peers', async () => {
+  const { lab, operator } = here;
+  const emailAddress = `${randomUUID()}@example.org`;
+  const phoneNumber = '+33639980001';
+  const before = await tablesWith(phoneNumber);
+  const made = await createTransaction(operator, {
+    layoutData: { elements: ['processing.001', lab.named('study')] },
+    subjectInfos: { emailAddress, phoneNumber, born: '1970-01-01' },
+  });
+  await subjectOf(here, made).submit({ [letter]: ['accepted'], [lab.asked('study')]: ['accepted'] });
+  const { sealed } = await here.partOf(made, lab);
+  const opened = openAnswers(sealed ?? '', { keys: [lab.sealing], now: new Date() });
+  expect(opened).toMatchObject({ content: { subjectInfos: { emailAddress, phoneNumber } } });
+  expect(JSON.stringify(opened)).not.toContain('born');
+  expect(before).toEqual([]);
+  const own = ['transactions.receipts', 'transactions.transactions'];
+  expect((await tablesWith(emailAddress)).sort()).toEqual([own[0], 'transactions.subjects', own[1]]);
+  expect((await tablesWith(phoneNumber)).sort()).toEqual(own);
+  expect(here.logs()).not.toContain(emailAddress);
+});
 
 it("answers to a peer's elements are in no table, log, event or response of the leader", async () => {
   const { lab, operator } = here;

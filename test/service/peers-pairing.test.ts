@@ -105,6 +105,23 @@ describe('a peer’s subjects', () => {
   });
 });
 
+describe('the notification of a peer', () => {
+  it('is none until an administrator names an email, and none again for an empty key', async () => {
+    const [peer] = (await peersOf(clinicAdmin)) as [Peer];
+    expect(peer).not.toHaveProperty('notification');
+    const put = (changes: object) => clinicAdmin.send('PUT', `/peers/${peer.id}`, changes);
+    const named = await (await put({ notification: 'email.001' })).json();
+    expect(named).toMatchObject({ notification: 'email.001', subjectPrefix: peer.subjectPrefix });
+    expect(await (await put({ subjectPrefix: 'lab:' })).json()).toMatchObject({ notification: 'email.001' });
+    for (const notification of ['e', 'e mail', 'email.001@lab.example', 'x'.repeat(256)]) {
+      const refused = await put({ notification });
+      expect(refused.status).toBe(422);
+      expect(await errorsOf(refused)).toEqual([expect.objectContaining({ pointer: '/notification' })]);
+    }
+    expect(await (await put({ notification: '' })).json()).not.toHaveProperty('notification');
+  });
+});
+
 describe('an address that cannot be paired with', () => {
   it.each([
     ['no URL', 'lab'],

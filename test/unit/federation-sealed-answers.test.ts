@@ -34,6 +34,29 @@ describe('answers sealed to their owner', () => {
     }
   });
 
+  it('may have contact data beside them; unknown members and other types are ignored', () => {
+    const openWith = (more: object) => {
+      const opened = openAnswers(sealAnswers({ ...content, ...more }, { key: publicKey(), header }), {
+        keys: [owner],
+        now,
+      });
+      return opened.opened && opened.content;
+    };
+    const subjectInfos = { emailAddress: 'ann@example.org', phoneNumber: '+33639980001' };
+    expect(openWith({ subjectInfos })).toEqual({ ...content, subjectInfos });
+    expect(openWith({ subjectInfos: { ...subjectInfos, born: '1970' }, later: [1] })).toEqual({
+      ...content,
+      subjectInfos,
+    });
+    const { emailAddress } = subjectInfos;
+    expect(openWith({ subjectInfos: { emailAddress, phoneNumber: 7 } })).toEqual({
+      ...content,
+      subjectInfos: { emailAddress },
+    });
+    for (const other of [null, 'ann@example.org', ['ann@example.org'], {}, { emailAddress: ['a'] }])
+      expect(openWith({ subjectInfos: other })).toEqual(content);
+  });
+
   it('come out as they went in, whatever they are', () => {
     const answers = fc.dictionary(
       fc.string({ unit: 'grapheme' }),

@@ -64,3 +64,20 @@ it('seals the asked elements and answers under the owner’s own identifiers', (
     { numRuns: 50 },
   );
 });
+
+it('seals contact data with the answers, and stores none beside them', () => {
+  const subjectInfos = { emailAddress: 'ann@example.org' };
+  const described = { identifier: 'element/processing/letter@lab.example/1.0', content: { lang: 'en' } };
+  const part = sealPart(
+    {
+      location: 'https://lab.example',
+      name: 'Lab',
+      info: { identifier: 'element/information/info@lab.example/1.0' } as DescribedInformation,
+      asked: [described as DescribedElement],
+      answers: [],
+    },
+    { key: { kty, crv, x, y } as never, leader, language: 'fr', until, subjectInfos },
+  );
+  expect(openAnswers(part.sealed, { keys: [owner], now })).toMatchObject({ content: { subjectInfos } });
+  expect(JSON.stringify(part)).not.toContain('ann');
+});

@@ -8,6 +8,7 @@ import {
   parseEmailAddress,
   parsePhoneNumber,
   phonePrefix,
+  readContact,
 } from '../../services/transactions/domain/contact.ts';
 import { isFault } from '../../services/transactions/domain/values.ts';
 
@@ -170,5 +171,25 @@ describe('a telephone number', () => {
 
   it('shows its last four digits when it is masked', () => {
     expect(maskPhoneNumber('+33639980001')).toBe('…0001');
+  });
+});
+
+describe('contact data for the owner of a part', () => {
+  it('are a valid address and a valid number, and nothing else', () => {
+    const given = { emailAddress: ' ann@example.org ', phoneNumber: '+33 6 39 98 00 01', born: '1970-01-01' };
+    expect(readContact(given)).toEqual({ emailAddress: 'ann@example.org', phoneNumber: '+33639980001' });
+    expect(readContact({ ...given, emailAddress: 'ann' })).toEqual({ phoneNumber: '+33639980001' });
+  });
+
+  it('are none if no text is valid, of any length', () => {
+    expect(readContact(undefined)).toBeUndefined();
+    expect(readContact({ emailAddress: '', phoneNumber: '110' })).toBeUndefined();
+    for (const hostile of [
+      '\0',
+      '\ud800',
+      `a${'\u0301\u0316'.repeat(400_000)}`,
+      `${'a'.repeat(2e6)}@example.org`,
+    ])
+      expect(readContact({ emailAddress: hostile, phoneNumber: hostile })).toBeUndefined();
   });
 });

@@ -39,7 +39,8 @@ export function createCheckAnswers(context: FormsContext): FormsOperations['chec
     // An entry that had no answers was deleted meanwhile: check again.
     if (!(await markRows(rowsOf(answers, current)))) return check(input);
     const until = new Date(input.sealUntil);
-    const parts = sealParts(result, current.peers, { leader: instance.baseUrl, until });
+    const { subjectInfos } = input;
+    const parts = sealParts(result, current.peers, { leader: instance.baseUrl, until, subjectInfos });
     return { outcome: 'valid', language, info, answers, unanswered, parts };
   };
 

@@ -1,6 +1,6 @@
 import type { JWK } from 'jose';
 import type { CheckedAnswer, DescribedElement, DescribedInformation } from '#lib/contracts/forms.ts';
-import type { SealedPart } from '#lib/contracts/submissions.ts';
+import type { SealedPart, SubjectContact } from '#lib/contracts/submissions.ts';
 import { askedDigest, sealAnswers } from '#lib/federation/sealed-answers.ts';
 import { randomId } from '#lib/ids/random-ids.ts';
 import { keyThumbprint } from '#lib/jose/keys.ts';
@@ -10,11 +10,21 @@ import type { PeerPart } from './read-peer-parts.ts';
 
 type Valid = Extract<Checked, { outcome: 'valid' }>;
 
+/** What all parts of a submission have in common. */
+interface Sealing {
+  /** Base URL of this instance. */
+  leader: string;
+  /** The last time at which the owner may open the part. */
+  until: Date;
+  /** Contact data for the owner, sealed with the answers. */
+  subjectInfos?: SubjectContact | undefined;
+}
+
 /** Composes and seals the part of each peer whose elements were asked. Unsealed parts are never stored. */
 export function sealParts(
   { language, asked, answers }: Valid,
   peers: readonly PeerPart[],
-  { leader, until }: { leader: string; until: Date },
+  sealing: Sealing,
 ): SealedPart[] {
   return peers.flatMap(({ url, name, info, elements, sealingKey }) => {
     const isOwned = ({ identifier }: { identifier: string }) =>
@@ -26,7 +36,7 @@ export function sealParts(
       asked: asked.filter(isOwned),
       answers: answers.filter(isOwned),
     };
-    return part.asked.length > 0 ? [sealPart(part, { key: sealingKey, leader, language, until })] : [];
+    return part.asked.length > 0 ? [sealPart(part, { ...sealing, key: sealingKey, language })] : [];
   });
 }
 
@@ -44,12 +54,10 @@ interface UnsealedPart {
 /**
  * Seals a part with its owner's key, under the owner's own identifiers (docs/federation.md, "Answers at the
  * leader").
- * @param leader base URL of this instance.
- * @param until the last time at which the owner may open the part.
  */
 export function sealPart(
   { location, name, info, asked, answers }: UnsealedPart,
-  { key, leader, language, until }: { key: JWK; leader: string; language: string; until: Date },
+  { key, leader, language, until, subjectInfos }: Sealing & { key: JWK; language: string },
 ): SealedPart {
   const sid = randomId();
   const questions = {
@@ -61,6 +69,7 @@ export function sealPart(
       language,
       ...questions,
       answers: Object.fromEntries(answers.map(({ identifier, value }) => [ownIdentifier(identifier), value])),
+      ...(subjectInfos && { subjectInfos }),
     },
     {
       key: { ...key, kid: keyThumbprint(key) },

@@ -4,7 +4,7 @@ import { boundedNfc } from '#lib/text/nfc.ts';
 import { signingKids } from '../domain/description.ts';
 import type { ListedPeer } from '../domain/peer.ts';
 import { describePeer } from '../queries/peer-keys.ts';
-import { findPeer, lockPeer, setSubjectPrefix } from '../queries/peers.ts';
+import { findPeer, lockPeer, setNotification, setSubjectPrefix } from '../queries/peers.ts';
 import type { Dependencies } from './dependencies.ts';
 import { acceptKeys } from './refresh-keys.ts';
 
@@ -17,12 +17,13 @@ const maxPrefixLength = 100;
 export async function editPeer(
   { db }: Pick<Dependencies, 'db'>,
   id: string,
-  { subjectPrefix, thumbprints }: components['schemas']['PeerChanges'],
+  { subjectPrefix, notification, thumbprints }: components['schemas']['PeerChanges'],
 ): Promise<ListedPeer> {
   return db.withTransaction(async (tx) => {
     const peer = await lockPeer(tx, id);
     if (!peer) throw fail('not-found', 'Peer not found.');
     if (subjectPrefix !== undefined) await setSubjectPrefix(tx, id, readPrefix(subjectPrefix));
+    if (notification !== undefined) await setNotification(tx, id, readNotification(notification));
     if (thumbprints !== undefined && !sameSet(thumbprints, peer.thumbprints)) {
       const keys = peer.announced;
       if (!keys || !sameSet(thumbprints, signingKids(keys)))
@@ -54,6 +55,14 @@ function readPrefix(prefix: string): string {
         detail: `Use at most ${maxPrefixLength} printable characters.`,
       },
     ],
+  });
+}
+
+/** The service forms has the models: an unknown key is not an error, and the built-in text is sent. */
+function readNotification(key: string): string | null {
+  if (/^([0-9A-Za-z_.-]{2,255})?$/.test(key)) return key || null;
+  throw fail('invalid', 'The notification is not valid.', {
+    errors: [{ pointer: '/notification', code: 'invalid', detail: 'Use the key or id of an email.' }],
   });
 }
 

@@ -11,6 +11,8 @@ export interface Peer {
   state: 'PAIRED' | 'QUARANTINED' | 'ENDED';
   /** Put before the names of subjects who answer at the peer (docs/federation.md). */
   subjectPrefix: string;
+  /** Key or id of the email for subjects who answer at the peer; null if none is sent. */
+  notification: string | null;
   version: number;
   /** Thumbprints of its pinned signing keys. */
   thumbprints: string[];

@@ -57,8 +57,8 @@ export function createPeerAuthentication(options: Options) {
       throw unauthorized('The token was used before. Sign each request with a new one.');
     }
     if (sender.state !== 'PAIRED') throw fail('forbidden', 'The keys of this peer wait for confirmation.');
-    const { id, url, name, subjectPrefix } = sender;
-    ctx.state.peer = { id, url, name, subjectPrefix } satisfies SendingPeer;
+    const { id, url, name, subjectPrefix, notification } = sender;
+    ctx.state.peer = { id, url, name, subjectPrefix, notification } satisfies SendingPeer;
     return { roles: ['peer'], name: url, account: `peer:${id}` };
   };
 }

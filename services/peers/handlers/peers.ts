@@ -58,7 +58,7 @@ function peerNotFound() {
 }
 
 function presentPeer(peer: ListedPeer): Schemas['Peer'] {
-  const { id, url, name, state, thumbprints, announced, subjectPrefix, backlog } = peer;
+  const { id, url, name, state, thumbprints, announced, subjectPrefix, notification, backlog } = peer;
   return {
     id,
     url,
@@ -66,6 +66,7 @@ function presentPeer(peer: ListedPeer): Schemas['Peer'] {
     state,
     thumbprints,
     subjectPrefix,
+    ...(notification === null ? {} : { notification }),
     backlog,
     ...(announced ? { announcedThumbprints: signingKids(announced) } : {}),
     creationDate: peer.createdAt.getTime(),

@@ -3,7 +3,8 @@ import { type Statement, sql } from '#lib/db/sql.ts';
 import type { PageRequest } from '#lib/http/lists.ts';
 import type { ListedPeer, Peer } from '../domain/peer.ts';
 
-const columns = sql`p.id, p.url, p.name, p.state, p.subject_prefix AS "subjectPrefix", p.version,
+const columns = sql`p.id, p.url, p.name, p.state, p.subject_prefix AS "subjectPrefix", p.notification,
+  p.version,
   ARRAY(SELECT k.kid FROM peer_keys AS k WHERE k.peer = p.id AND k.use = 'sig' ORDER BY k.position)
     AS thumbprints, p.announced, p.created_at AS "createdAt", p.modified_at AS "modifiedAt", p.last_contact_at AS "lastContactAt"`;
 
@@ -94,6 +95,12 @@ export async function setSubjectPrefix(tx: Queries, id: string, prefix: string):
      WHERE p.id = ${id}`);
 }
 
+export async function setNotification(tx: Queries, id: string, key: string | null): Promise<void> {
+  await tx.query(sql`
+    UPDATE peers AS p SET notification = ${key}, version = p.version + 1, modified_at = accord_now()
+     WHERE p.id = ${id}`);
+}
+
 /** Records that a peer has answered. */
 export async function touchPeer(db: Queries, url: string): Promise<void> {
   await db.query(sql`
@@ -115,7 +122,7 @@ const retrySoon = (isPeer: Statement) => sql`retried AS (
          AND q.next_at > now() + interval '0.5 seconds')`;
 
 /** The peer that sent a request. */
-export type Sender = Pick<Peer, 'id' | 'url' | 'name' | 'state' | 'subjectPrefix'>;
+export type Sender = Pick<Peer, 'id' | 'url' | 'name' | 'state' | 'subjectPrefix' | 'notification'>;
 
 /**
  * Uses up a token's id, confirms that its key is pinned, and records the contact. A single statement, because
@@ -129,7 +136,7 @@ export function admitToken(
 ): Promise<(Sender & { isFirst: boolean }) | undefined> {
   return db.maybeOne(sql`
     WITH known AS (
-           SELECT p.id, p.url, p.name, p.state, p.subject_prefix AS "subjectPrefix"
+           SELECT p.id, p.url, p.name, p.state, p.subject_prefix AS "subjectPrefix", p.notification
              FROM peers AS p JOIN peer_keys AS k ON k.peer = p.id
             WHERE p.url = ${url} AND k.kid = ${kid} AND k.use = 'sig'),
          used AS (

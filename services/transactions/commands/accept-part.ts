@@ -120,12 +120,13 @@ async function checkPart(
 ): Promise<ValidPart | { refused: RefusalReason }> {
   const content = decryptReceivedPart(received, { keys: sealingKeys, now });
   if (!content) return { refused: 'seal' };
-  const { language, info, elements, answers } = content;
+  const { language, info, elements, answers, subjectInfos } = content;
   const check = await forms.checkSubmission({ peer: received.peer.id, language, info, elements, answers });
   if (check.outcome === 'refused') return { refused: check.reason };
   // `element/<type>/<key>/<serial>`, as checked by forms.
   const keys = elements.map((identifier) => identifier.split('/')[2] as string);
-  const transaction = peerTransaction(received, { info: check.info.entry.key, elements: keys });
+  const asked = { info: check.info.entry.key, elements: keys };
+  const transaction = peerTransaction(received, asked, subjectInfos);
   return transaction ? { transaction, check: { ...check, parts: [] } } : { refused: 'invalid' };
 }
 

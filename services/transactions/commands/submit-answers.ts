@@ -13,6 +13,7 @@ import {
   type ValidCheck,
   waitsForPeers,
 } from '../domain/commitment.ts';
+import { readContact } from '../domain/contact.ts';
 import type { ConsentContext } from '../domain/context.ts';
 import { codeDestination } from '../domain/message.ts';
 import { deliveryDeadline, sealExpiry } from '../domain/part.ts';
@@ -141,6 +142,8 @@ export async function checkSubmission(
   { answers, form, languages }: Pick<Submission, 'answers' | 'form' | 'languages'>,
 ): Promise<AnswerCheck> {
   const { context, layout, createdAt } = transaction;
+  const asksPeers = layout.elements.some((key) => key.includes('@'));
+  const subjectInfos = asksPeers ? readContact(context.subjectInfos) : undefined;
   return forms.checkAnswers({
     layout,
     openedAt: createdAt.toISOString(),
@@ -150,6 +153,7 @@ export async function checkSubmission(
     hidden: await hiddenKeys(db, forms, transaction, now),
     sealUntil: sealExpiry(context, answersDeadline(context, { createdAt, now })).toISOString(),
     child: transaction.parent !== null,
+    ...(subjectInfos && { subjectInfos }),
   });
 }
 

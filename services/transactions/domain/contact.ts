@@ -1,8 +1,10 @@
 import { domainToASCII } from 'node:url';
 import { parsePhoneNumberWithError } from 'libphonenumber-js/min';
+import type { SubjectContact } from '#lib/contracts/submissions.ts';
 import type { Fault } from '#lib/errors/fail.ts';
+import { isStorable } from '#lib/json/check-json.ts';
 import type { Given } from './context.ts';
-import { invalid, normaliseText } from './values.ts';
+import { invalid, isFault, normaliseText } from './values.ts';
 
 /** Longest address of RFC 5321, with the limit of a path less its brackets. */
 const maxAddressLength = 254;
@@ -45,6 +47,25 @@ export function parsePhoneNumber({ value, pointer }: Given): string | Fault {
     // No country has such a number.
   }
   return invalid(pointer, 'must be a telephone number with its country code, such as +33 6 39 98 00 01');
+}
+
+/** Longer texts are not normalised. */
+const maxLength = 1000;
+
+/**
+ * The contact data that the owner of a part may get: a valid e-mail address and a valid telephone number. All
+ * other contact data, and texts that are not valid, are left out.
+ * @returns undefined if nothing is left.
+ */
+export function readContact({ emailAddress, phoneNumber }: SubjectContact = {}): SubjectContact | undefined {
+  const read = (text: string | undefined, parse: typeof parseEmailAddress) => {
+    if (text === undefined || text.length > maxLength || !isStorable(text)) return undefined;
+    const value = parse({ value: text, pointer: '' });
+    return isFault(value) ? undefined : value;
+  };
+  const [address, number] = [read(emailAddress, parseEmailAddress), read(phoneNumber, parsePhoneNumber)];
+  const contact = { ...(address && { emailAddress: address }), ...(number && { phoneNumber: number }) };
+  return Object.keys(contact).length > 0 ? contact : undefined;
 }
 
 /** Such as `a…@example.org`. */

@@ -1,9 +1,10 @@
 import type { PrivateKey } from '#lib/config/secret-values.ts';
 import type { PinnedLayout } from '#lib/contracts/forms.ts';
-import type { SendingPeer, Submission } from '#lib/contracts/submissions.ts';
+import type { SendingPeer, SubjectContact, Submission } from '#lib/contracts/submissions.ts';
 import { askedDigest, openAnswers, type SealedContent } from '#lib/federation/sealed-answers.ts';
 import { randomId } from '#lib/ids/random-ids.ts';
 import { isStorable } from '#lib/json/check-json.ts';
+import { readContact } from './contact.ts';
 import { contextDefaults } from './context.ts';
 import type { NewTransaction } from './transaction.ts';
 import { isFault, longestValidity, parseLanguage, parseText, readDuration } from './values.ts';
@@ -42,12 +43,15 @@ function hasDigest({ info, elements }: SealedContent, digest: string): boolean {
 }
 
 /**
- * Composes the transaction of a part that a peer sent; its values must follow the rules of a context.
- * @param asked keys of our information and elements. @returns undefined if a value is not valid.
+ * Composes the transaction of a part that a peer sent; its values must follow the rules of a context. Contact
+ * data that are not valid are left out: they are no reason to refuse answers.
+ * @param asked keys of our information and elements. @param given contact data in the sealed part.
+ * @returns undefined if a value is not valid.
  */
 export function peerTransaction(
   { peer, submission }: { peer: SendingPeer; submission: Submission },
   asked: { info: string; elements: string[] },
+  given?: SubjectContact,
 ): NewTransaction | undefined {
   const { leader } = submission;
   const subject = readText(submission.subject, 1024, peer.subjectPrefix);
@@ -58,6 +62,7 @@ export function peerTransaction(
     return undefined;
   const validity = readDuration(submission.validity, longestValidity);
   if ('fault' in validity) return undefined;
+  const subjectInfos = readContact(given);
   return {
     id: randomId(),
     context: {
@@ -67,9 +72,10 @@ export function peerTransaction(
       validity: validity.text,
       origin: 'PEER',
       ...(object && { object }),
+      ...(subjectInfos && { subjectInfos }),
       layoutData: { type: 'layout', ...asked },
     },
-    layout: { ...defaultLayout, ...asked },
+    layout: { ...defaultLayout, ...asked, ...(peer.notification && { notification: peer.notification }) },
     author: peer.name,
     parent: null,
     leader: { location: leader.location, id },
