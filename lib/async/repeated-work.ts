@@ -1,7 +1,7 @@
 /** Periodic background work, such as removing old rows. */
 export interface RepeatedWork {
   start(): void;
-  /** Runs the work now, after the current run. */
+  /** Runs the work at once, or when the current run has ended. Resolves when it is done. */
   runOnce(): Promise<void>;
   /** Resolves when the current run has ended. */
   stop(): Promise<void>;

@@ -7,8 +7,8 @@ import { backoffMs } from '#lib/async/timing.ts';
 export type Backoff = (attempts: number, random: number) => number | undefined;
 
 /**
- * Waits from a list, one after each attempt. Jitter adds up to that fraction of a wait, so that deliveries
- * that failed together are not retried together.
+ * Waits from a list, one after each attempt. A random share of up to `jitter` is added to each, so that
+ * deliveries that failed together are not retried together.
  */
 export function listedBackoff({ waitsMs, jitter }: { waitsMs: readonly number[]; jitter: number }): Backoff {
   return (attempts, random) => {

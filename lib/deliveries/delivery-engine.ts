@@ -34,9 +34,9 @@ interface Options<Row extends DueRow, Facts> {
 
 /** Results within this time share a COMMIT. */
 const lingerMs = 20;
-/** An idle target keeps its lease this long, so that its next delivery needs no new one. */
+/** An idle target keeps its lease this long, so that its next delivery needs no new lease. */
 const idleMs = 2_000;
-/** Targets are claimed at most this often, unless a delivery to a target without a lease is announced. */
+/** Minimum interval between claims of targets. A wake-up for a target without a lease ignores it. */
 const claimEveryMs = 250;
 /** Names of endings in metrics; obsolete deliveries are not counted. */
 const outcomes = {

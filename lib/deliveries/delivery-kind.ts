@@ -24,7 +24,7 @@ export type AttemptResult<Facts> =
   | { kind: 'done'; facts: Facts }
   /** Nothing is left to send; the target was not contacted. */
   | { kind: 'obsolete'; facts: Facts }
-  /** The target will never accept this delivery; others may still succeed. */
+  /** The target will never accept this delivery; other deliveries to it may still succeed. */
   | { kind: 'refused'; facts: Facts }
   /** The target itself no longer exists. */
   | { kind: 'gone'; facts: Facts }

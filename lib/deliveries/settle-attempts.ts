@@ -52,8 +52,8 @@ function distinctLeases(batch: readonly Attempted<unknown, unknown>[]): Lease[] 
 }
 
 /**
- * Whether an attempt failed, on our side or at the target: its other rows wait. Asking again later is no
- * failure.
+ * Whether an attempt failed, on our side or at the target, so that the target's other rows wait. A retry with
+ * a given `waitMs` is no failure.
  */
 export function isFailure({ kind, ...result }: AttemptResult<unknown>): boolean {
   return kind === 'gone' || (kind === 'retry' && !('waitMs' in result && result.waitMs !== undefined));

@@ -32,8 +32,8 @@ export const leaseSeconds = 25;
  * Leases of targets in PostgreSQL: at most one process sends to a target at a time, so that limits per target
  * hold over all processes without a lease for each delivery. Leases use the database's real time; deliveries
  * use `accord_now()`, which tests can shift.
- * @param owner unique id of this process, so that a lease that PostgreSQL lost in a crash is not confused
- * with another.
+ * @param owner unique id of this process: if PostgreSQL loses a lease in a crash, another process may get the
+ * same fence.
  */
 export function createTargetLeases<Row extends DueRow>(
   db: Database,

@@ -6,8 +6,8 @@ export interface QueueLimits {
   /** Concurrent attempts to one target. */
   perTarget: number;
   /**
-   * Concurrent attempts. Once half of them are in use, slow targets get one each, so that they cannot use
-   * all.
+   * Concurrent attempts in total. From half of this number on, a slow target gets one at a time, so that slow
+   * targets cannot use up the limit.
    */
   total: number;
   /** Rows read in advance for a healthy target, so that its next attempt waits for no statement. */

@@ -43,7 +43,7 @@ export type Opened =
 
 const type = 'accord-answers';
 const stepBytes = 1_024;
-/** More than a request may carry. */
+/** The maximum length of `sealed` in openapi.yaml. */
 const maxSealLength = 2 * 1024 * 1024;
 
 /**
@@ -91,7 +91,7 @@ export function openAnswers(
   return { opened: true, header: { sid, leader, digest, exp }, content };
 }
 
-/** JSON parsers ignore white space after the value. */
+/** Appends spaces, which JSON parsers ignore. */
 function pad(json: string): Uint8Array {
   const bytes = Buffer.from(json);
   return Buffer.concat([bytes, Buffer.alloc(stepBytes - (bytes.length % stepBytes), ' ')]);

@@ -42,10 +42,10 @@ export function encryptCompact(
   plaintext: Uint8Array,
   { key, more }: { key: KeyObject; more: JweHeader },
 ): string {
-  const once = generateKeyPairSync('ec', { namedCurve: 'P-256' });
-  const { kty, crv, x, y } = once.publicKey.export({ format: 'jwk' });
+  const ephemeral = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const { kty, crv, x, y } = ephemeral.publicKey.export({ format: 'jwk' });
   const protectedHeader = encode(JSON.stringify({ ...more, ...sealing, epk: { kty, crv, x, y } }));
-  const secret = diffieHellman({ privateKey: once.privateKey, publicKey: key });
+  const secret = diffieHellman({ privateKey: ephemeral.privateKey, publicKey: key });
   const iv = randomBytes(ivBytes);
   const cipher = createCipheriv(cipherName, deriveKey(secret), iv, { authTagLength: tagBytes });
   cipher.setAAD(Buffer.from(protectedHeader, 'ascii'));
@@ -76,9 +76,9 @@ export function decryptCompact(
   { header, protectedHeader, iv, ciphertext, tag }: CompactJwe,
   key: KeyObject,
 ): Buffer | undefined {
-  const theirs = readPublicKey(header.epk as PublicJwk);
-  if (theirs?.asymmetricKeyType !== key.asymmetricKeyType) return undefined;
-  const secret = diffieHellman({ privateKey: key, publicKey: theirs as KeyObject });
+  const ephemeral = readPublicKey(header.epk as PublicJwk);
+  if (ephemeral?.asymmetricKeyType !== key.asymmetricKeyType) return undefined;
+  const secret = diffieHellman({ privateKey: key, publicKey: ephemeral as KeyObject });
   const decipher = createDecipheriv(cipherName, deriveKey(secret), iv, { authTagLength: tagBytes });
   decipher.setAAD(Buffer.from(protectedHeader, 'ascii')).setAuthTag(tag);
   try {

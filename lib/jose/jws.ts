@@ -42,7 +42,7 @@ export interface CompactJws {
 export type SignatureAlgorithm = 'ES256' | 'EdDSA';
 
 const kinds = { ES256: { type: 'ec', hash: 'sha256' }, EdDSA: { type: 'ed25519', hash: null } } as const;
-/** Of both algorithms. */
+/** Length of a signature, the same for both algorithms. */
 const signatureBytes = 64;
 const base64url = /^[\w-]+$/;
 

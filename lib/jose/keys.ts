@@ -35,8 +35,8 @@ export function privateKeyOf(jwk: JWK): SigningKey {
 const pinned = new LRUCache<string, SigningKey>({ max: 500 });
 
 /**
- * Imports a peer's public key once; it is read from the database each time. @throws Error if it is not a
- * valid key.
+ * Imports a peer's public key, once for all equal JWKs: the database returns a new object each time.
+ * @throws Error if the key is not valid.
  */
 export function publicKeyOf(jwk: JWK): SigningKey {
   const name = [jwk.kty, jwk.crv, jwk.x, jwk.y].join(' ');

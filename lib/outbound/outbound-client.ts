@@ -43,10 +43,10 @@ interface Options {
   resolve?: Resolve;
   /** Certificates of the authorities to trust instead of Node's own. */
   ca?: string;
-  /** For DNS, TCP and TLS together. */
+  /** Time-out of DNS, TCP and TLS together; 2 s by default. */
   connectMs?: number;
-  /** Of concurrent requests, and of open connections. */
-  limits?: { perHost: number; inAll: number };
+  /** Limits of concurrent requests; `total` also limits open connections. */
+  limits?: { perHost: number; total: number };
 }
 
 /** How long a connection is kept idle; a server may shorten it by its `Keep-Alive` header. */
@@ -54,8 +54,8 @@ const idleMs = 4_000;
 /** Limit of the response headers. */
 const maxHeaderSize = 16 * 1024;
 /**
- * Limit of everything before the body, with the chunks of it that come along: undici does not limit a status
- * line.
+ * Limit of the bytes before the body, and of those of the body that arrive with them: undici does not limit a
+ * status line.
  */
 const maxHeadBytes = 256 * 1024;
 /** Per address of a name. Node's default of 250 ms is too short for distant servers. */
@@ -86,12 +86,12 @@ export function createOutboundClient({
   resolve = resolveBySystem,
   ca,
   connectMs = 2_000,
-  limits = { perHost: 8, inAll: 64 },
+  limits = { perHost: 8, total: 64 },
 }: Options): OutboundClient {
   const isAllowed = createAddressRules(allowedNetworks);
   const connect = createConnector({ lookup: createGuardedLookup(resolve, isAllowed), ca, connectMs });
-  const limiter = createKeyedLimiter({ perKey: limits.perHost, total: limits.inAll });
-  const connections = createConnections(connect, limits.inAll);
+  const limiter = createKeyedLimiter({ perKey: limits.perHost, total: limits.total });
+  const connections = createConnections(connect, limits.total);
   const running = new Map<AbortController, Promise<unknown>>();
   let stopped = false;
 
@@ -138,8 +138,8 @@ export function createOutboundClient({
 }
 
 /**
- * Connects a socket with our `lookup` and names what failed. TLS certificates are verified whatever the
- * environment says.
+ * Connects a socket with our `lookup` and names what failed. TLS certificates are verified even if
+ * NODE_TLS_REJECT_UNAUTHORIZED is 0.
  */
 function createConnector({
   lookup,
@@ -173,7 +173,7 @@ function createConnector({
   };
 }
 
-/** Ends a connection whose response does not get to its body. */
+/** Ends a connection whose response has too many bytes before its body. */
 function watchHead(connection: Connection, socket: Socket): void {
   connection.socket = socket;
   socket.on('readable', () => {

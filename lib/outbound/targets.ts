@@ -17,7 +17,7 @@ const failures = {
   connect: 'No connection could be made',
   tls: 'No secure connection could be made',
   timeout: 'There was no answer in time',
-  closed: 'The connection ended before the answer did',
+  closed: 'The connection ended before the answer was complete',
 };
 
 /**

@@ -54,7 +54,7 @@ interface Options extends ServiceParts {
 /** Peers in metrics, those with the longest backlog first. */
 const maxMeasuredPeers = 50;
 /** The delivery engine limits requests per peer. A limit per host would delay other peers on that host. */
-const deliveryLimits = { perHost: 64, inAll: 64 };
+const deliveryLimits = { perHost: 64, total: 64 };
 const everyMinuteMs = 60_000;
 
 /** Builds and wires the peers service. Tests run its background jobs themselves. */

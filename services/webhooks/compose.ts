@@ -26,7 +26,7 @@ interface Options extends ServiceParts {
  * The delivery engine limits requests per endpoint, so a limit per host would only delay other endpoints
  * there.
  */
-const outboundLimits = { perHost: 64, inAll: 64 };
+const outboundLimits = { perHost: 64, total: 64 };
 
 /** Builds and wires the webhooks service. */
 export async function composeWebhooks(

@@ -10,7 +10,7 @@ afterEach(async () => {
   for (const close of opened.splice(0).reverse()) await close();
 });
 
-function clientOf(limits: { perHost: number; inAll: number }) {
+function clientOf(limits: { perHost: number; total: number }) {
   const client = createOutboundClient({
     allowedNetworks: ['127.0.0.0/8'],
     resolve: async () => ['127.0.0.1'],
@@ -49,7 +49,7 @@ async function serve() {
 describe('requests at the same time', () => {
   it('are limited per host; further ones wait for a connection', async () => {
     const server = await serve();
-    const client = clientOf({ perHost: 2, inAll: 10 });
+    const client = clientOf({ perHost: 2, total: 10 });
     const outcomes = Promise.all(Array.from({ length: 6 }, () => ask(client, server.url('a'))));
     for (const done of [2, 4, 6]) {
       await vi.waitFor(() => expect(server.requests()).toBe(done), { interval: 2 });
@@ -62,7 +62,7 @@ describe('requests at the same time', () => {
 
   it('are limited in total; a slow host does not block others', async () => {
     const server = await serve();
-    const client = clientOf({ perHost: 2, inAll: 3 });
+    const client = clientOf({ perHost: 2, total: 3 });
     const slow = Array.from({ length: 5 }, () => ask(client, server.url('slow')));
     const other = ['b', 'c'].map((host) => ask(client, server.url(host)));
     await vi.waitFor(() => expect(server.requests()).toBe(3), { interval: 2 });
@@ -85,7 +85,7 @@ describe('requests at the same time', () => {
 
   it('that wait too long are abandoned without being sent', async () => {
     const server = await serve();
-    const client = clientOf({ perHost: 1, inAll: 1 });
+    const client = clientOf({ perHost: 1, total: 1 });
     const first = ask(client, server.url('a'));
     await vi.waitFor(() => expect(server.held).toHaveLength(1), { interval: 2 });
     expect(await ask(client, server.url('b'), { timeoutMs: 20 })).toBe('failed: timeout');
@@ -98,7 +98,7 @@ describe('requests at the same time', () => {
 describe('connections', () => {
   it('are reused for the next request to the same host', async () => {
     const server = await serve();
-    const client = clientOf({ perHost: 2, inAll: 4 });
+    const client = clientOf({ perHost: 2, total: 4 });
     for (let count = 1; count <= 5; count += 1) {
       const outcome = ask(client, server.url('a'));
       await vi.waitFor(() => expect(server.held).toHaveLength(1), { interval: 2 });
@@ -111,7 +111,7 @@ describe('connections', () => {
   it('never exceed the limit, however many hosts are called in turn', async () => {
     const server = await startLoopbackServer((_request, response) => response.end());
     opened.push(server.close);
-    const client = clientOf({ perHost: 2, inAll: 3 });
+    const client = clientOf({ perHost: 2, total: 3 });
     for (let count = 0; count < 20; count += 1)
       expect(await ask(client, `http://host-${count}.example:${server.port}/`)).toBe(200);
     await vi.waitFor(async () => expect(await server.open()).toBeLessThanOrEqual(3), { interval: 2 });
@@ -119,7 +119,7 @@ describe('connections', () => {
 
   it('and requests end when the client stops; no new ones start', async () => {
     const server = await serve();
-    const client = clientOf({ perHost: 1, inAll: 4 });
+    const client = clientOf({ perHost: 1, total: 4 });
     const outcomes = [
       ask(client, server.url('a')),
       ask(client, server.url('a')),

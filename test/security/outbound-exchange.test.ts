@@ -22,7 +22,7 @@ function clientOfOneConnection(secure: boolean) {
     resolve: async () => ['127.0.0.1'],
     ca: certificate.cert,
     connectMs,
-    limits: { perHost: 1, inAll: 1 },
+    limits: { perHost: 1, total: 1 },
   });
   opened.push(client.stop);
   const scheme = secure ? 'https' : 'http';
