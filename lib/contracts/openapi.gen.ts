@@ -3131,7 +3131,8 @@ export interface components {
             /**
              * @description Key or id of an email. This instance sends it with its own receipt to subjects who answer at the
              *     peer. Empty (default): none is sent. The built-in text is sent if there is no such ACTIVE email.
-             *     Nothing is sent if mail is not configured, or if the peer sends no address.
+             *     Nothing is sent if mail is not configured, or if the peer sends no address. Set `subjectPrefix`
+             *     first: without a prefix, the peer can name its own address for any subject of this instance.
              */
             notification?: string;
             /** @description All thumbprints that wait for confirmation */
