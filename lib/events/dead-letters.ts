@@ -35,14 +35,14 @@ const dataException = /^22[0-9A-Z]{3}$/;
 
 /**
  * Returns why the failure of a handler is permanent; undefined if it is transient. The contract allows texts
- * that PostgreSQL cannot store, such as NUL or half of a surrogate pair: retrying one would block all later
- * events.
+ * that PostgreSQL cannot store, such as NUL or half of a surrogate pair: to retry such an event would block
+ * all later ones.
  */
 export function poisonReason(error: unknown): string | undefined {
   if (error instanceof PoisonError) return error.message;
   const { code } = error as { code?: unknown };
   return error instanceof Error && typeof code === 'string' && dataException.test(code)
-    ? `The database cannot store a value of it (SQLSTATE ${code}).`
+    ? `The database cannot store a value of the event (SQLSTATE ${code}).`
     : undefined;
 }
 
@@ -55,7 +55,7 @@ export async function parkDeadLetter(db: Queries, letter: DeadLetter): Promise<v
     ON CONFLICT (consumer, topic, place) DO NOTHING`);
 }
 
-/** Exact counts of more rows would be slow, and nobody needs them. */
+/** Rows are counted up to this number, because exact counts of more rows are slow. */
 const countedAtMost = 100_000;
 
 /** Gauges of a service's outbox and dead letters. */

@@ -25,12 +25,12 @@ export interface EventContract {
   refusal(topic: Topic, event: AccordEvent): Refusal | undefined;
 }
 
-/** docs/webhooks.md. */
+/** Maximum size of an event as JSON (docs/webhooks.md). */
 const maxBytes = 16 * 1024;
-/** Longer than a rolling restart takes. */
+/** Age of events that may be of another release; longer than a rolling restart takes. */
 const otherReleaseMs = 86_400_000;
 
-/** Reads asyncapi.yaml. A schema is compiled when its first event comes. */
+/** Reads asyncapi.yaml. A schema is compiled for its first event. */
 export function readEventContract(file: URL): EventContract {
   const document = readAsyncApi(file);
   const typesOf = new Map(
@@ -39,8 +39,8 @@ export function readEventContract(file: URL): EventContract {
       new Map(Object.values(messages).map(({ $ref }) => messageOf(document, $ref))),
     ]),
   );
-  const written = createCompiler(document.components.schemas);
-  const read = createCompiler(withoutClosing(document.components.schemas));
+  const strict = createCompiler(document.components.schemas);
+  const tolerant = createCompiler(openSchemas(document.components.schemas));
   function fault(topic: Topic, event: AccordEvent, compile: Compile): string | undefined {
     const payload = typesOf.get(topic)?.get(event.type);
     if (!payload) return 'asyncapi.yaml has no such event in this topic';
@@ -52,7 +52,7 @@ export function readEventContract(file: URL): EventContract {
   }
   return {
     check(topic, event) {
-      const found = fault(topic, event, read);
+      const found = fault(topic, event, tolerant);
       if (found) throw new PoisonError(found);
     },
     refusal(topic, event) {
@@ -62,7 +62,7 @@ export function readEventContract(file: URL): EventContract {
           error: new PoisonError(`It has ${size} bytes, more than the maximum of ${maxBytes}`),
           permanent: true,
         };
-      const found = fault(topic, event, written);
+      const found = fault(topic, event, strict);
       const isRecent = Date.parse(event.time) > Date.now() - otherReleaseMs;
       return found === undefined ? undefined : { error: new PoisonError(found), permanent: !isRecent };
     },
@@ -80,7 +80,7 @@ type Schemas = AsyncApi['components']['schemas'];
 type Compile = (ref: string) => ValidateFunction;
 
 /** The same schemas, with unknown members allowed. */
-function withoutClosing(schemas: Schemas): Schemas {
+function openSchemas(schemas: Schemas): Schemas {
   return JSON.parse(JSON.stringify(schemas), (name, value) =>
     name === 'additionalProperties' && value === false ? undefined : value,
   );

@@ -13,9 +13,9 @@ interface Options {
 /**
  * How many keys are delivered concurrently, so that a slow reader of one topic does not hold up other topics.
  */
-const lanes = 16;
+const maxConcurrent = 16;
 
-/** Claiming outbox rows one by one costs more than applying their events. */
+/** The relay waits for more rows, because claiming single rows costs more than applying their events. */
 const lingerMs = 25;
 
 /**
@@ -56,7 +56,7 @@ export function createInProcessBus(options: Options): EventBus {
           if (failed) unsent.push(failed);
         }
     };
-    await Promise.all(Array.from({ length: lanes }, deliverQueues));
+    await Promise.all(Array.from({ length: maxConcurrent }, deliverQueues));
     return unsent;
   }
 

@@ -27,7 +27,7 @@ interface Parts {
   metrics?: EventMetrics | undefined;
 }
 
-/** A lost lease or removal only repeats sending; statistics lag behind an outbox that fills in seconds. */
+/** A lost COMMIT only repeats sending. Plans use indexes: statistics lag behind a fast-growing outbox. */
 const relayWork = { asyncCommit: true, indexPlans: true };
 
 interface OutboxRow extends OutboundEvent {
@@ -96,7 +96,7 @@ export function createOutboxRelay(parts: Parts): OutboxRelay {
         // Within the loop, because the loop does not end under constant load.
         await tidy();
         sent += done;
-        // New rows wake this relay, or the next poll finds them. A relay that stops polls once more.
+        // New rows wake this relay, or the next poll finds them. While it stops, it reads until none is left.
         if (done === 0 || (done < batchSize && !stopped)) break;
       }
     } catch (error) {
@@ -150,7 +150,7 @@ async function storeDeadLetter(
       eventId: event.id,
       type: event.type,
       subject: event.subject,
-      reason: error instanceof Error ? error.message : 'The bus refuses it.',
+      reason: error instanceof Error ? error.message : 'The bus refuses the event.',
     });
     await finishRows(tx, [row.id], false);
   });

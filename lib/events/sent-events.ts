@@ -6,7 +6,7 @@ const keptHours = 24;
 /** Rows per statement, so that each is short. */
 const batchSize = 1_000;
 
-/** Removes acknowledged rows from the outbox. @param keep whether the broker may still lose them. */
+/** Removes acknowledged rows from the outbox. @param keep whether to keep copies for a day. */
 export async function finishRows(db: Queries, ids: readonly string[], keep: boolean): Promise<void> {
   const gone = sql`DELETE FROM outbox WHERE id = ANY(${ids}::bigint[])`;
   if (!keep) await db.query(gone);
@@ -22,7 +22,7 @@ export async function finishRows(db: Queries, ids: readonly string[], keep: bool
  * @returns how many.
  */
 export async function refillOutbox(db: Queries, topics: readonly Topic[]): Promise<number> {
-  // A relay that publishes them again adds them again, with higher ids.
+  // Published again, these events return to outbox_sent with higher ids.
   const { last } = await db.one<{ last: string }>(
     sql`SELECT coalesce(max(s.id), 0)::text AS last FROM outbox_sent AS s`,
   );

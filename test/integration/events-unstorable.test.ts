@@ -54,6 +54,6 @@ describe('an event that the contract takes and PostgreSQL does not', () => {
     const [letter] = await db.query<{ reason: string }>(
       sql`SELECT d.reason FROM dead_letters AS d WHERE d.place = ${event.id}`,
     );
-    expect(letter?.reason).toMatch(/^The database cannot store a value of it \(SQLSTATE 22/);
+    expect(letter?.reason).toMatch(/^The database cannot store a value of the event \(SQLSTATE 22/);
   });
 });

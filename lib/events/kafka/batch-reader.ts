@@ -28,7 +28,7 @@ export interface BatchReader {
 const lingerMs = 50;
 /**
  * Time limit for one batch, after its first message: other partitions get their turn, and the broker is asked
- * again soon, which reveals a lost topic (outbox-relay.ts).
+ * again soon, which reveals a lost topic (docs/operations.md).
  */
 const sliceMs = 250;
 const beatMs = 1_000;
@@ -88,8 +88,8 @@ export function createBatchReader({ subscription, applier, metrics, onProgress }
   }
 
   /**
-   * Waits before the batches of a response that follows another one closely, so that the next response has
-   * more.
+   * Waits before the batches of a response are read, if it follows the last response closely: the next
+   * response then contains more events.
    */
   async function linger(): Promise<void> {
     if (hasLingered) return;
@@ -154,8 +154,8 @@ interface OffsetCommits {
 }
 
 /**
- * Uncommitted events are delivered again when a consumer dies, which readers tolerate; single commits are
- * expensive.
+ * Interval of commits, because single commits are expensive. Events that are not committed when a consumer
+ * dies are delivered again.
  */
 const everyMs = 200;
 const endMs = 1_000;
@@ -177,7 +177,7 @@ function createOffsetCommits(): OffsetCommits {
   return {
     soon(payload) {
       latest = payload;
-      // During a rebalance commits fail; the next one, or the next member, makes up for it.
+      // Commits fail in a rebalance. The next one includes these offsets, or their events are read again.
       timer ??= setTimeout(() => void commit().catch(() => {}), everyMs);
     },
     end: () => settleWithin(endMs, commit()),

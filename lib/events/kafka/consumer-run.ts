@@ -6,11 +6,11 @@ import type { ReaderOptions } from '#lib/events/kafka/reader-loop.ts';
 
 /** One consumer of kafkajs, from its start to its end. */
 export interface ConsumerRun {
-  /** Resolves with the reason when it has failed or makes no progress. */
+  /** Resolves with the reason when the consumer has failed or makes no progress. */
   failed: Promise<unknown>;
-  /** Whether it has received a response since it joined its group. */
+  /** Whether the consumer has received a response since it joined its group. */
   hasRead(): boolean;
-  /** Ends it in any state; afterwards no handler runs and no connection is open. */
+  /** Ends the consumer in any state; afterwards no handler runs and no connection is open. */
   end(): Promise<void>;
 }
 
@@ -75,8 +75,8 @@ function createConsumer(kafka: Kafka, groupId: string): Consumer {
     // This is also how long `disconnect` takes.
     maxWaitTimeInMs: 500,
     allowAutoTopicCreation: false,
-    // The reader loop starts the next run: kafkajs restarts only after some crashes, and forgets a stop
-    // meanwhile.
+    // The reader loop starts the next run: kafkajs restarts only after some crashes, and then ignores a stop
+    // during the restart.
     retry: { ...retry, restartOnFailure: async () => false },
   });
 }

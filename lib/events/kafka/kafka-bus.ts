@@ -29,8 +29,8 @@ export function createKafkaBus(options: Options): EventBus {
 
   function addLoop(subscription: Subscription): void {
     const { topic, reader } = subscription;
-    // A replica's own group commits nothing, so the broker forgets it; a new one does not wait for old
-    // members.
+    // A reader of one replica gets a new group for each consumer, which waits for no earlier members. The
+    // broker forgets the group, because nothing is committed.
     const groupId = () => `${topic}.${reader.name}${reader.shared ? '' : `.${randomUUID()}`}`;
     loops.push(createReaderLoop({ ...options, connect, groupId, subscription, applier }));
   }
@@ -60,7 +60,7 @@ export function createKafkaBus(options: Options): EventBus {
         if (refusal) refused.push({ id: each.event.id, ...refusal });
         else byTopic.set(each.topic, [...(byTopic.get(each.topic) ?? []), each]);
       }
-      // A missing topic must not affect the events of the others.
+      // A missing topic must not affect the events of other topics.
       const unsent = await Promise.all([...byTopic].map(([topic, group]) => send(topic, group)));
       return [...refused, ...unsent.flat()];
     },

@@ -41,8 +41,8 @@ export interface KafkaAddress {
 export interface KafkaConnection {
   kafka: Kafka;
   /**
-   * Closes all its connections, and every later one at once. Whatever kafkajs waits for then fails, so it
-   * ends in any state and does not reconnect.
+   * Closes all connections, and every later one at once. Everything that kafkajs waits for then fails, so the
+   * client ends in any state and does not reconnect.
    */
   cut(): void;
 }

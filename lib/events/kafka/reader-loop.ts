@@ -27,8 +27,8 @@ export interface ReaderLoop {
 }
 
 /**
- * Short, because it adds to the delay after an outage; an attempt without a broker takes half a second by
- * itself.
+ * Pauses between consumers. They are short, because they add to the delay after an outage; an attempt without
+ * a broker itself takes half a second.
  */
 const pauses = { minMs: 200, maxMs: 2_000 };
 /** A consumer that ran for this long counts as healthy, and the next pause is short. */
@@ -57,7 +57,7 @@ export function createReaderLoop(options: ReaderOptions): ReaderLoop {
     return startConsumer(options, options.connect(), { groupId: options.groupId(), onReading });
   }
 
-  /** Logs the first failure, and one now and then during an outage. */
+  /** Logs the first failure of an outage, and then one every 30 seconds. */
   function logFailure(error: unknown, isNew: boolean): void {
     if (!isNew && performance.now() - loggedAt < logAgainMs) return;
     loggedAt = performance.now();

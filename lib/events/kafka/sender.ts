@@ -17,9 +17,9 @@ const disconnectMs = 1_000;
 const sendMs = 25_000;
 
 /**
- * Not `idempotent`: after a failed send kafkajs reuses sequence numbers for other records, which the broker
- * drops as duplicates. After a failed send the state of the producer is unknown, so the next send uses a new
- * one. Each topic has its own producer, because a producer fails for all its topics while one is missing.
+ * Producers are not `idempotent`: after a failed send kafkajs reuses sequence numbers for other records,
+ * which the broker drops as duplicates. A producer is in an unknown state after a failed send, so the next
+ * send uses a new one. Each topic has its own: a producer fails for all its topics while one is missing.
  */
 export function createSender(connect: () => KafkaConnection, topic: Topic): Sender {
   let current: ConnectedProducer | undefined;

@@ -61,15 +61,15 @@ export async function createTopics({
     const present = new Set(await admin.listTopics());
     const missing = wanted.filter(({ topic }) => !present.has(topic));
     if (missing.length > 0) await makeTopics(admin, missing, replication);
-    const old = wanted.filter(({ topic }) => present.has(topic));
-    return { created: missing.map(({ topic }) => topic), differences: await findDifferences(admin, old) };
+    const kept = wanted.filter(({ topic }) => present.has(topic));
+    return { created: missing.map(({ topic }) => topic), differences: await findDifferences(admin, kept) };
   } finally {
     await admin.disconnect();
   }
 }
 
 /**
- * Asks again while brokers do not know the topics or their leaders yet; kafkajs gives up in the former case.
+ * Creates topics and waits until brokers know them and their leaders. kafkajs gives up on unknown topics.
  */
 async function makeTopics(admin: Admin, wanted: readonly WantedTopic[], replication: number): Promise<void> {
   const topics = wanted.map((each) => toKafka(each, replication));
