@@ -21,7 +21,7 @@ export interface SealedPart {
 /** Contact data in a sealed part, by which the owner can write to the subject. */
 export type SubjectContact = { emailAddress?: string; phoneNumber?: string };
 
-/** The body of PUT /federation/submissions/{sid}. It never changes for a `sid`. */
+/** The body of PUT /federation/submissions/{sid}. Every request with the same `sid` has the same body. */
 export interface Submission {
   /** The leader: base URL, and id of its transaction. */
   leader: { location: string; id: string };
@@ -39,7 +39,7 @@ export interface Submission {
 
 /** Why an owner refuses a part. */
 export type RefusalReason =
-  /** It cannot be decrypted, is not authentic, has expired, or does not match the submission. */
+  /** The seal cannot be opened, has expired, or does not match the request. */
   | 'seal'
   /** An element does not exist, is not shared with this peer, or has been withdrawn. */
   | 'unknown-element'
@@ -57,7 +57,7 @@ export interface SubmissionVerdict {
   verdict: 'committed' | 'held' | 'rolledback' | 'refused';
   /** With `refused`. */
   reason?: RefusalReason;
-  /** The transaction at the owner; absent if there is none. */
+  /** Id of the transaction at the owner; absent if there is none. */
   id?: string;
 }
 

@@ -20,7 +20,7 @@ export interface TransactionsOperations {
    * least the first; the caller requests the others again.
    * @param input.sids parts that are due at the same time, of all peers: at most 32 for each of 64 peers
    * (`limits` in services/peers/jobs/peer-deliveries.ts).
-   * @returns parts by sid; null if there is nothing to send, because it was answered, decided or dropped.
+   * @returns parts by sid; null instead of a part that was answered, decided or dropped.
    */
   readSubmissions(input: { sids: string[] }): Promise<Record<string, ReleasedSubmission | null>>;
   /**

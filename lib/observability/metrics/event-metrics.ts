@@ -124,7 +124,7 @@ export interface SubmissionMetrics {
 export function createSubmissionMetrics(registers: Registry[]): SubmissionMetrics {
   const verdicts = new Counter({
     name: 'accord_submissions_total',
-    help: 'Parts of submissions from peers, by verdict.',
+    help: 'Parts that peers sent, by verdict of this instance.',
     labelNames: ['verdict', 'reason'],
     registers,
   });
