@@ -1,0 +1,82 @@
+import { describe, expect, it } from 'vitest';
+import { type Caller, createKey } from '../support/instances/callers.ts';
+import { useInstance, useSetup } from '../support/instances/instance.ts';
+import { rowsOf } from '../support/instances/live-database.ts';
+import { eventsOf, keepEvents } from '../support/instances/live-events.ts';
+import { complete, transactionIn } from '../support/instances/live-subject.ts';
+import {
+  createTransaction,
+  type LiveTransaction,
+  recordsOf,
+} from '../support/instances/live-transactions.ts';
+
+const instance = useInstance();
+const shop: Caller = useSetup(async () => {
+  await keepEvents(instance);
+  return createKey(instance);
+});
+
+const confirm = ({ id }: Pick<LiveTransaction, 'id'>, code: string) =>
+  shop.send('POST', `/consents/${id}/confirm`, { code });
+
+/** A transaction that awaits a code, and the code. */
+async function submitted() {
+  const made = await createTransaction(shop, { confirmation: 'FORM_CODE', cancellable: true });
+  await shop.send('POST', `/consents/${made.id}/submit`, complete);
+  const { code } = (await (await shop.get(`/consents/${made.id}/confirm`)).json()) as { code: string };
+  return { ...made, code };
+}
+
+const guesses = (code: string, count: number) =>
+  Array.from({ length: count }, (_one, index) =>
+    String((Number(code) + 1 + index) % 1_000_000).padStart(6, '0'),
+  );
+
+describe('guesses', () => {
+  it('at once use no more than the attempts of their codes, and the right code is refused afterwards', async () => {
+    const made = await Promise.all(Array.from({ length: 10 }, submitted));
+    const sent = made.flatMap((one) => guesses(one.code, 30).map((guess) => confirm(one, guess)));
+    expect(new Set((await Promise.all(sent)).map(({ status }) => status))).toEqual(new Set([422]));
+    const tries = await rowsOf(
+      instance,
+      'SELECT DISTINCT tries FROM transactions.codes WHERE transaction = ANY($1::text[])',
+      [made.map(({ id }) => id)],
+    );
+    expect(tries).toEqual([{ tries: 5 }]);
+    for (const one of made) expect((await confirm(one, one.code)).status).toBe(422);
+  }, 60_000);
+});
+
+describe('a right code', () => {
+  it('among others at once commits the answers once, or not at all', async () => {
+    const made = await Promise.all(Array.from({ length: 10 }, submitted));
+    await Promise.all(
+      made.flatMap((one) =>
+        [...guesses(one.code, 3), one.code, one.code].sort().map((guess) => confirm(one, guess)),
+      ),
+    );
+    for (const one of made) {
+      expect(await transactionIn(await shop.get(`/consents/${one.id}`))).toMatchObject({
+        state: 'COMMITTED',
+      });
+      expect((await recordsOf(shop, one.subject))['processing.001']).toHaveLength(1);
+      const events = (await eventsOf(instance, one)).map(({ event }) => event.type);
+      expect(events.filter((type) => type === 'io.accord.consent.committed.v1')).toHaveLength(1);
+    }
+  }, 60_000);
+
+  it('and a cancellation at once leave one of the two, whole', async () => {
+    const made = await Promise.all(Array.from({ length: 20 }, submitted));
+    await Promise.all(
+      made.flatMap((one) => [confirm(one, one.code), shop.send('POST', `/consents/${one.id}/cancel`)]),
+    );
+    for (const one of made) {
+      const { state } = await transactionIn(await shop.get(`/consents/${one.id}`));
+      const records = (await recordsOf(shop, one.subject))['processing.001'] ?? [];
+      const receipt = (await shop.get(`/receipts/${one.id}`)).status;
+      expect([state, records.map((record) => record.state), receipt]).toEqual(
+        state === 'COMMITTED' ? [state, ['COMMITTED'], 200] : ['CANCELLED', ['ROLLED_BACK'], 404],
+      );
+    }
+  }, 60_000);
+});
