@@ -1,0 +1,67 @@
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { type LeadingInstance, questionsOf, startLeading } from '../support/instances/leader-instance.ts';
+import { letter, type Representation, subjectOf, transactionIn } from '../support/instances/live-subject.ts';
+import { createTransaction } from '../support/instances/live-transactions.ts';
+
+let here: LeadingInstance;
+beforeAll(async () => {
+  here = await startLeading();
+}, 60_000);
+afterAll(() => here?.stop());
+
+type Made = Representation & { url: string; task: string };
+
+/** A transaction with parts for both peers, which awaits the code that its page shows. */
+async function submitted(peerCommit: 'independent' | 'together'): Promise<Made> {
+  const layoutData = { elements: questionsOf(here) };
+  const made = await createTransaction(here.operator, { peerCommit, layoutData, confirmation: 'FORM_CODE' });
+  const answer = await subjectOf(here, made).submit({
+    [letter]: ['accepted'],
+    [here.lab.asked('study')]: ['accepted'],
+    [here.clinic.asked('study')]: ['refused'],
+  });
+  expect(answer.status).toBe(200);
+  return { ...made, ...(await transactionIn(answer)), task: made.task };
+}
+
+const statesOf = async (made: Made) => {
+  const { state, followers } = await here.followersOf(made);
+  return [state, ...followers.map((follower) => follower.state)];
+};
+
+/** Types of the events about the parts of a transaction. */
+async function toldOf(made: Made): Promise<string[]> {
+  const parts = await Promise.all([here.lab, here.clinic].map((peer) => here.partOf(made, peer)));
+  const told = await Promise.all(parts.map(({ sid }) => here.toldOf(sid)));
+  return told.flat().map(({ type }) => type);
+}
+
+async function confirm({ id }: Made, wanted?: string) {
+  const { code } = (await (await here.operator.get(`/consents/${id}/confirm`)).json()) as { code: string };
+  const other = String((Number(code) + 1) % 1_000_000).padStart(6, '0');
+  return here.operator.send('POST', `/consents/${id}/confirm`, { code: wanted === 'wrong' ? other : code });
+}
+
+const released = 'io.accord.submission.released.v1';
+
+describe('parts of peers in a transaction that awaits a code', () => {
+  it.each(['independent', 'together'] as const)('wait for it, and are sent after it (%s)', async (mode) => {
+    const made = await submitted(mode);
+    expect(await statesOf(made)).toEqual(['SUBMITTED', 'WAITING', 'WAITING']);
+    expect((await confirm(made, 'wrong')).status).toBe(422);
+    expect(await toldOf(made)).toEqual([]);
+    expect((await confirm(made)).status).toBe(200);
+    const state = mode === 'together' ? 'SUBMITTED' : 'COMMITTED';
+    expect(await statesOf(made)).toEqual([state, 'SENDING', 'SENDING']);
+    await vi.waitFor(async () => expect(await toldOf(made)).toEqual([released, released]), {
+      timeout: 15_000,
+    });
+  });
+
+  it('are dropped with a cancellation, and their owners hear nothing of them', async () => {
+    const made = await submitted('together');
+    expect((await here.operator.send('POST', `/consents/${made.id}/cancel`)).status).toBe(200);
+    expect(await statesOf(made)).toEqual(['CANCELLED', 'DROPPED', 'DROPPED']);
+    expect(await toldOf(made)).toEqual([]);
+  });
+});
