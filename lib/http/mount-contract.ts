@@ -130,12 +130,14 @@ function rejectMethod(methods: readonly string[]): Middleware {
 
 /**
  * Deny by default: a principal may use an operation if the operation's `x-roles` lists one of its roles.
+ * A transaction token is refused even where nobody needs credentials, unless the operation lists its role.
  * The domain checks whether a resource is the principal's own.
  * @throws Failure `unauthorized` without credentials, `forbidden` with them.
  */
 function checkRights(operation: ContractOperation, principal: Principal): void {
   const allowed = operation['x-roles'];
-  if (allowed.anonymous || principal.roles.some((role: Role) => allowed[role])) return;
+  if (principal.roles.some((role: Role) => allowed[role])) return;
+  if (allowed.anonymous && !principal.roles.includes('transaction')) return;
   if (principal.roles.includes('anonymous'))
     throw fail('unauthorized', 'Credentials are required.', {
       headers: { 'WWW-Authenticate': 'Bearer realm="accord"' },

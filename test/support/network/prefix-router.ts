@@ -29,7 +29,7 @@ const publicPaths: Readonly<Record<string, readonly string[]>> = {
   auth: ['/auth', '/keys', '/user'],
   forms: ['/'],
   transactions: [
-    ...['/consents', '/transactions', '/records', '/subjects', '/receipts', '/stats', '/user/records'],
+    ...['/consents', '/transactions', '/records', '/subjects', '/receipts', '/stats', '/demo/messages', '/user/records'],
   ],
   peers: ['/peers', '/federation', '/.well-known/accord'],
   webhooks: ['/webhooks'],
