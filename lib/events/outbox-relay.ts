@@ -20,7 +20,7 @@ export interface OutboxRelay {
   stop(): Promise<void>;
 }
 
-interface Parts {
+interface Options {
   db: Database;
   bus: Pick<EventBus, 'publish' | 'canLose' | 'lingerMs' | 'pausedTopics'>;
   log: Logger;
@@ -54,8 +54,8 @@ const tidySoonMs = 200;
  * Leases rows, publishes them outside of any transaction, and deletes the acknowledged ones. It does not use
  * a cursor over ids, because sequence order is not commit order. The lease of a dead relay expires.
  */
-export function createOutboxRelay(parts: Parts): OutboxRelay {
-  const { db, bus, log } = parts;
+export function createOutboxRelay(options: Options): OutboxRelay {
+  const { db, bus, log } = options;
   const loop = createPollLoop({
     look: drain,
     lingerMs: () => bus.lingerMs * Math.min(maxLingerFactor, 1 + sent / fullRows),
@@ -77,8 +77,8 @@ export function createOutboxRelay(parts: Parts): OutboxRelay {
     if (acknowledged.length > 0)
       await db.withTransaction((tx) => finishRows(tx, idsOf(acknowledged), bus.canLose), relayWork);
     const permanent = rows.filter((row) => unsent.get(row.event.id)?.permanent);
-    for (const row of permanent) await storeDeadLetter(parts, row, unsent.get(row.event.id) as Unsent);
-    await release(parts, rows, [...unsent.values()]);
+    for (const row of permanent) await storeDeadLetter(options, row, unsent.get(row.event.id) as Unsent);
+    await release(options, rows, [...unsent.values()]);
     return acknowledged.length + permanent.length;
   }
 
@@ -137,7 +137,7 @@ const idsOf = (rows: readonly OutboxRow[]) => rows.map((row) => row.id);
 
 /** Stores an event that cannot be sent as a dead letter, so that it is not retried for ever. */
 async function storeDeadLetter(
-  { db, log, metrics }: Parts,
+  { db, log, metrics }: Options,
   row: OutboxRow,
   { error }: Unsent,
 ): Promise<void> {
@@ -160,7 +160,7 @@ async function storeDeadLetter(
 
 /** Frees the unacknowledged rows, with a back-off. */
 async function release(
-  { db, log }: Parts,
+  { db, log }: Options,
   rows: readonly OutboxRow[],
   unsent: readonly Unsent[],
 ): Promise<void> {

@@ -41,7 +41,7 @@ export function checkAnswer(
   if (item.answers === null) return answerOf(version, item, texts, null);
   return item.entry.type === 'preference'
     ? checkOptions(version, item, texts)
-    : checkDecision(version, item, texts);
+    : checkChoice(version, item, texts);
 }
 
 /** A notice may be left out of the answers, or named without a value. */
@@ -60,11 +60,11 @@ function acceptNotice(version: ContentVersion, item: DescribedElement): AnswerRe
 
 const missing: AnswerResult = { fault: 'required', detail: 'must be answered' };
 
-function checkDecision(version: ContentVersion, item: DescribedElement, texts: string[]): AnswerResult {
-  const [decision] = texts;
-  if (decision !== 'accepted' && decision !== 'refused')
+function checkChoice(version: ContentVersion, item: DescribedElement, texts: string[]): AnswerResult {
+  const [choice] = texts;
+  if (choice !== 'accepted' && choice !== 'refused')
     return { fault: 'not-an-option', detail: 'must be accepted or refused' };
-  const position = item.answers?.indexOf(decision) ?? -1;
+  const position = item.answers?.indexOf(choice) ?? -1;
   if (position < 0) return { fault: 'not-refusable', detail: 'cannot be refused' };
   if (isNotice(item.identifier, item.content)) return acceptNotice(version, item);
   return answerOf(version, item, texts, [position]);

@@ -6,7 +6,7 @@ import { type GivenAnswers, readAnswers } from '../domain/read-answers.ts';
 import { type ActiveRow, markAnswered, readSerials } from '../queries/active-entries.ts';
 import type { FormsContext } from './context.ts';
 import { type CurrentForm, elementsOf, readForm } from './read-form.ts';
-import { readFormerOfPeers } from './read-peer-parts.ts';
+import { readFormerOfPeers } from './read-peer-sections.ts';
 import { sealParts } from './seal-parts.ts';
 
 type Input = Parameters<FormsOperations['checkAnswers']>[0];

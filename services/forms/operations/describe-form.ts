@@ -16,7 +16,7 @@ import type { ActiveItem } from '../domain/check-answers.ts';
 import { pageTheme, presentPeer } from '../domain/content-version.ts';
 import type { FormsContext } from './context.ts';
 import { type CurrentForm, readForm } from './read-form.ts';
-import type { PeerPart } from './read-peer-parts.ts';
+import type { PeerSection } from './read-peer-sections.ts';
 
 /** The internal operation `describeForm`. Described items are frozen and shared between requests. */
 export async function describeForm(
@@ -45,7 +45,7 @@ function describeElements(elements: ReadonlyMap<string, ActiveItem>, language: s
   );
 }
 
-function describePeer({ url, name, info, elements, asOf }: PeerPart, language: string): DescribedPeer {
+function describePeer({ url, name, info, elements, asOf }: PeerSection, language: string): DescribedPeer {
   return {
     name,
     location: url,
@@ -58,7 +58,7 @@ function describePeer({ url, name, info, elements, asOf }: PeerPart, language: s
 /** Peers' elements in layout order. @param described the parts, in the same order. */
 function inLayoutOrder(
   references: readonly string[],
-  parts: readonly PeerPart[],
+  parts: readonly PeerSection[],
   described: readonly DescribedPeer[],
 ): DescribedElement[] {
   const keys = parts.flatMap(({ elements }) => [...elements.keys()]);

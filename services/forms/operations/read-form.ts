@@ -7,7 +7,7 @@ import { isAnswerable, type ModelType } from '../domain/model.ts';
 import type { ActiveRow } from '../queries/active-entries.ts';
 import { type PeerRow, readNamed } from '../queries/read-peers.ts';
 import type { FormsContext } from './context.ts';
-import { type PeerPart, readPeerParts } from './read-peer-parts.ts';
+import { type PeerSection, readPeerSections } from './read-peer-sections.ts';
 
 /** The current content of a pinned layout. */
 export interface CurrentForm {
@@ -16,7 +16,7 @@ export interface CurrentForm {
   /** Own ACTIVE elements by key, in layout order, without withdrawn ones. */
   elements: Map<string, ActiveItem & { row: ActiveRow }>;
   /** The peers' parts. */
-  peers: PeerPart[];
+  peers: PeerSection[];
   theme: ActiveItem | undefined;
   active: ActiveVersions;
 }
@@ -42,7 +42,7 @@ export async function readForm(
     },
     references,
   );
-  const peers = await readPeerParts(context, references, found.peers);
+  const peers = await readPeerSections(context, references, found.peers);
   const rows = new Map(found.rows.map((row) => [row.key, row]));
   const theme = found.rows.find(({ key, id }) => key === layout.theme || id === layout.theme)?.key;
   const versions = await context.contents.get([...rows.values()].flatMap(({ version }) => version ?? []));

@@ -6,7 +6,7 @@ import { randomId } from '#lib/ids/random-ids.ts';
 import { keyThumbprint } from '#lib/jose/keys.ts';
 import type { Checked } from '../domain/check-answers.ts';
 import { formatIdentifier, parseIdentifier, parseReference } from '../domain/identifiers.ts';
-import type { PeerPart } from './read-peer-parts.ts';
+import type { PeerSection } from './read-peer-sections.ts';
 
 type Valid = Extract<Checked, { outcome: 'valid' }>;
 
@@ -23,7 +23,7 @@ interface Sealing {
 /** Composes and seals the part of each peer whose elements were asked. Unsealed parts are never stored. */
 export function sealParts(
   { language, asked, answers }: Valid,
-  peers: readonly PeerPart[],
+  peers: readonly PeerSection[],
   sealing: Sealing,
 ): SealedPart[] {
   return peers.flatMap(({ url, name, info, elements, sealingKey }) => {
@@ -82,7 +82,7 @@ export function sealPart(
 
 /** `element/<type>/<key>@<host>/<serial>` without the host, as the owner writes it. */
 function ownIdentifier(identifier: string): string {
-  const parts = parseIdentifier(identifier);
-  if (!parts) throw new Error('the identifier of an element is not valid');
-  return formatIdentifier(parts.type, parseReference(parts.key)?.key ?? parts.key, parts.serial);
+  const parsed = parseIdentifier(identifier);
+  if (!parsed) throw new Error('the identifier of an element is not valid');
+  return formatIdentifier(parsed.type, parseReference(parsed.key)?.key ?? parsed.key, parsed.serial);
 }

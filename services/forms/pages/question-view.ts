@@ -143,7 +143,7 @@ function processingSpecifics({ identifier, content }: ProcessingElement, reader:
     controller: controllerView(content.dataControllerVisible !== false ? content.dataController : undefined),
     control: notice ? 'notice' : 'pair',
     hint: notice ? noticeText(content, reader) : null,
-    choices: notice ? [] : decisions(true, reader.t('processing.accept'), reader.t('processing.refuse')),
+    choices: notice ? [] : choicesOf(true, reader.t('processing.accept'), reader.t('processing.refuse')),
   };
 }
 
@@ -156,7 +156,7 @@ function noticeText({ legalBases = [] }: ProcessingElement['content'], reader: R
 
 function conditionsSpecifics({ content }: ConditionsElement, reader: Reader, rich: RichText): Specifics {
   const refusable = content.refusable !== false;
-  const choices = decisions(
+  const choices = choicesOf(
     refusable,
     content.acceptLabel || reader.t('conditions.accept'),
     content.rejectLabel || reader.t('conditions.refuse'),
@@ -174,7 +174,7 @@ function conditionsSpecifics({ content }: ConditionsElement, reader: Reader, ric
 }
 
 /** Accept, then refuse if the element is refusable. None is preselected. */
-function decisions(refusable: boolean, accept: string, refuse: string) {
+function choicesOf(refusable: boolean, accept: string, refuse: string) {
   const accepted = { value: 'accepted', label: accept, own: false };
   return refusable ? [accepted, { value: 'refused', label: refuse, own: false }] : [accepted];
 }

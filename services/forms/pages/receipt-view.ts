@@ -136,10 +136,10 @@ function consentView(
   const { identifier, sha256, type, texts } = consent;
   const attributes = reader.in(consent.lang);
   const isPreference = type === 'preference';
-  const decisions = isNotice(identifier, texts) ? [] : consent.options;
+  const offered = isNotice(identifier, texts) ? [] : consent.options;
   const options = isPreference
     ? consent.options
-    : decisions.map((option) => reader.t(option === 'accepted' ? 'processing.accept' : 'processing.refuse'));
+    : offered.map((option) => reader.t(option === 'accepted' ? 'processing.accept' : 'processing.refuse'));
   return {
     title: text(texts.title) ?? text(texts.label) ?? identifier,
     attributes,

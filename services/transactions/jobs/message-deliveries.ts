@@ -45,12 +45,12 @@ interface Dependencies {
 }
 
 /** Sends due messages: at most 4 at a time to the servers of a queue, 1 after a failure, 32 in total. */
-export function createMessageJob({ metrics, ...parts }: Dependencies): DeliveryEngine {
+export function createMessageJob({ metrics, ...dependencies }: Dependencies): DeliveryEngine {
   return createDeliveryEngine({
-    db: parts.db,
-    kind: createMessageDeliveries(parts),
+    db: dependencies.db,
+    kind: createMessageDeliveries(dependencies),
     limits: { perTarget: 4, total: 32, readAhead: 8, maxUnsettled: 8, slowMs: 5_000, maxAgeMs: 5_000 },
-    log: parts.log,
+    log: dependencies.log,
     metrics,
   });
 }

@@ -14,8 +14,8 @@ import { isDated, ownerName, requireFresh, unanswerable } from '../domain/peer-e
 import { type PeerRow, readPeerSerials } from '../queries/read-peers.ts';
 import type { ContentCache, FormsContext } from './context.ts';
 
-/** A peer's part of a form: the elements of the layout that the peer shares now. */
-export interface PeerPart {
+/** The section of a peer in a form: the elements of the layout that the peer shares now. */
+export interface PeerSection {
   /** Base URL. */
   url: string;
   /** The displayed name. */
@@ -30,37 +30,37 @@ export interface PeerPart {
 }
 
 /**
- * Builds the peers' parts of a layout from the rows read for it, in the order in which the layout first names
- * each peer.
+ * Builds the peers' sections of a form from the rows read for it. The layout's first reference to a peer
+ * determines the place of the peer's section.
  * @throws Failure `unavailable` if a copy is too old, or its information is missing.
  */
-export async function readPeerParts(
+export async function readPeerSections(
   { peerContents, staleDays, instance }: FormsContext,
   references: readonly ElementReference[],
   found: readonly PeerRow[],
-): Promise<PeerPart[]> {
+): Promise<PeerSection[]> {
   if (found.length === 0) return [];
   const rows = found.map((row) => ({ ...row, owner: ownerName(row, instance.name) }));
   const versions = await peerContents.get(rows.map(({ version }) => version));
-  const parts = new Map<string, PeerPart>();
+  const sections = new Map<string, PeerSection>();
   for (const reference of references) {
     const row = rows.find(({ host, key }) => host === reference.host && key === reference.key);
     const version = row && row.type !== 'information' ? versions.get(row.version) : undefined;
     if (!row || !version) continue;
-    const part = parts.get(row.url) ?? partOf(row, rows, versions);
-    parts.set(row.url, part);
-    part.elements.set(formatReference(reference), { row, version, name: row.name, owner: row.owner });
+    const section = sections.get(row.url) ?? sectionOf(row, rows, versions);
+    sections.set(row.url, section);
+    section.elements.set(formatReference(reference), { row, version, name: row.name, owner: row.owner });
   }
-  const needed = rows.filter(({ url }) => parts.has(url));
+  const needed = rows.filter(({ url }) => sections.has(url));
   requireFresh(needed, staleDays);
-  return [...parts.values()];
+  return [...sections.values()];
 }
 
-function partOf(
+function sectionOf(
   peer: PeerRow,
   rows: readonly PeerRow[],
   versions: Awaited<ReturnType<ContentCache['get']>>,
-): PeerPart {
+): PeerSection {
   const info = rows.find(({ url, type }) => url === peer.url && type === 'information');
   const version = info && versions.get(info.version);
   // A form must name the organisation that asks. Without its name, the form is not shown.
