@@ -1,4 +1,11 @@
-import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
+import {
+  createCipheriv,
+  createDecipheriv,
+  createSecretKey,
+  hkdfSync,
+  type KeyObject,
+  randomBytes,
+} from 'node:crypto';
 
 const cipher = 'aes-256-gcm';
 const nonceBytes = 12;
@@ -14,7 +21,7 @@ export interface SecretBox {
 
 /** @param keys the first seals, all open. @param purpose separates keys that are derived from one secret. */
 export function createSecretBox(keys: readonly Uint8Array[], purpose: string): SecretBox {
-  const derived = keys.map((key) => Buffer.from(hkdfSync('sha256', key, '', purpose, 32)));
+  const derived = keys.map((key) => createSecretKey(Buffer.from(hkdfSync('sha256', key, '', purpose, 32))));
   const [own] = derived;
   if (!own) throw new Error('a secret box needs a key');
   return {
@@ -34,7 +41,7 @@ export function createSecretBox(keys: readonly Uint8Array[], purpose: string): S
   };
 }
 
-function openWith(key: Buffer, row: string, sealed: Buffer): string | undefined {
+function openWith(key: KeyObject, row: string, sealed: Buffer): string | undefined {
   try {
     const opening = createDecipheriv(cipher, key, sealed.subarray(0, nonceBytes), { authTagLength: tagBytes })
       .setAAD(Buffer.from(row))

@@ -1,7 +1,7 @@
 import type { Principal } from '#lib/contracts/principal.ts';
 import type { Database, Queries } from '#lib/db/database.ts';
 import { fail } from '#lib/errors/fail.ts';
-import { requireAccess, requireAwaitingCode } from '../domain/access.ts';
+import { requireAccess, requireAwaitingCode, taskScope } from '../domain/access.ts';
 import { type Code, type CodeBinding, type Codes, codeStatus, maxCodes, maxTries } from '../domain/code.ts';
 import { deliveryDeadline } from '../domain/part.ts';
 import { isAwaitingCode, type ReadTransaction, stateAt, type Transaction } from '../domain/transaction.ts';
@@ -47,11 +47,13 @@ export async function confirmCode(
   { id, principal, code: entered }: { id: string; principal: Principal; code: string },
 ): Promise<ReadTransaction> {
   const { db, codes, instance, wake } = dependencies;
-  const read = requireAccess(principal, await readTransactionWithCode(db, id));
+  const scope = taskScope(principal, id);
+  const attempt = scope && (await takeTry(db, id, scope));
+  const read = requireAccess(principal, attempt?.read ?? (await readTransactionWithCode(db, id)));
   if (hasConfirmed(codes, read, entered)) return read;
   requireAwaitingCode(read, instance.baseUrl, 'expired');
   const { code } = withCode(read);
-  const tries = await takeTry(db, { transaction: id, number: code.number });
+  const tries = attempt?.tries;
   const isRight = tries !== undefined && codes.matches(code.mac, bindingOf(read.transaction, code), entered);
   const confirmed = isRight && (await confirmWith(dependencies, withCode(read)));
   if (confirmed) {

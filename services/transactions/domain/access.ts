@@ -44,6 +44,23 @@ export function requireAccess<Read extends ReadTransaction>(
   return read;
 }
 
+/** The transactions in which a caller may act: those of a subject, or with tokens up to an epoch. */
+export interface TaskScope {
+  subject?: string;
+  epoch?: number;
+}
+
+/**
+ * The condition of {@link requireAccess} for a task, for a statement that acts on the transaction before it is
+ * read. @returns undefined if the caller has no access, whatever the transaction is.
+ */
+export function taskScope(principal: Principal, id: string): TaskScope | undefined {
+  const { transaction: token, subject } = principal;
+  if (token) return token.id === id && token.use === 'tx' ? { epoch: token.epoch } : undefined;
+  if (isPrivileged(principal)) return {};
+  return subject === undefined ? undefined : { subject };
+}
+
 /** The time until which links open the receipt of a transaction; undefined unless it is committed. */
 export function receiptExpiry(transaction: Transaction): Date | undefined {
   return transaction.state === 'COMMITTED' ? recordsExpiry(transaction, transaction.changedAt) : undefined;

@@ -1,5 +1,6 @@
 import type { Queries } from '#lib/db/database.ts';
 import { type Statement, sql } from '#lib/db/sql.ts';
+import type { TaskScope } from '../domain/access.ts';
 import { type Code, maxTries, type NewCode } from '../domain/code.ts';
 import type { ReadTransaction, Transaction } from '../domain/transaction.ts';
 import { toReadTransaction, transactionColumns } from './transactions.ts';
@@ -13,7 +14,9 @@ export interface TransactionWithCode extends ReadTransaction {
   draft: string | null;
 }
 
-interface CodeRow extends Omit<Code, 'number' | 'createdAt' | 'expiresAt'> {
+interface TransactionCodeRow extends Transaction, Omit<Code, 'number' | 'createdAt' | 'expiresAt'> {
+  now: Date;
+  draft: string | null;
   number: number | null;
   codeCreatedAt: Date;
   codeExpiresAt: Date;
@@ -23,14 +26,22 @@ export async function readTransactionWithCode(
   db: Queries,
   id: string,
 ): Promise<TransactionWithCode | undefined> {
-  const row = await db.maybeOne<Transaction & { now: Date; draft: string | null } & CodeRow>(sql`
-    SELECT ${transactionColumns}, accord_now() AS now, d.body AS draft, c.number, c.mac, c.sealed, c.tries,
-           c.created_at AS "codeCreatedAt", c.expires_at AS "codeExpiresAt", c.used_at AS "usedAt"
-      FROM transactions AS t
+  const row = await db.maybeOne<TransactionCodeRow>(sql`
+    SELECT ${transactionCodeColumns} FROM ${transactionWithCode(id)}`);
+  return row && toTransactionWithCode(row);
+}
+
+const transactionCodeColumns = sql`${transactionColumns}, accord_now() AS now, d.body AS draft, c.number, c.mac,
+  c.sealed, c.tries, c.created_at AS "codeCreatedAt", c.expires_at AS "codeExpiresAt", c.used_at AS "usedAt"`;
+
+function transactionWithCode(id: string): Statement {
+  return sql`transactions AS t
       LEFT JOIN codes AS c ON c.transaction = t.id
       LEFT JOIN receipt_drafts AS d ON d.transaction = t.id
-     WHERE t.id = ${id}`);
-  if (!row) return undefined;
+     WHERE t.id = ${id}`;
+}
+
+function toTransactionWithCode(row: TransactionCodeRow): TransactionWithCode {
   const { draft, number, mac, sealed, tries, codeCreatedAt, codeExpiresAt, usedAt, ...rest } = row;
   const times = { createdAt: codeCreatedAt, expiresAt: codeExpiresAt, usedAt };
   const code = number === null ? null : { number, mac, sealed, tries, ...times };
@@ -45,20 +56,33 @@ export function storeCode({ mac, sealed, ttl }: NewCode): Statement {
     )`;
 }
 
+/** A transaction as it was before an attempt with its code. */
+export interface CodeAttempt {
+  read: TransactionWithCode;
+  /** Attempts with this code so far; undefined if it takes none: replaced, used, expired or exhausted. */
+  tries: number | undefined;
+}
+
 /**
  * Counts an attempt with a code before it is evaluated, so that parallel guesses cannot exceed the limit.
- * @returns the attempts so far; undefined if the code takes none: replaced, used, expired or exhausted.
+ * @param scope the caller's access; outside of it nothing is counted.
  */
-export async function takeTry(
-  db: Queries,
-  { transaction, number }: { transaction: string; number: number },
-): Promise<number | undefined> {
-  const row = await db.maybeOne<{ tries: number }>(sql`
-    UPDATE codes SET tries = tries + 1
-     WHERE transaction = ${transaction} AND number = ${number} AND used_at IS NULL AND tries < ${maxTries}
-       AND expires_at > accord_now()
-    RETURNING tries`);
-  return row?.tries;
+export async function takeTry(db: Queries, id: string, scope: TaskScope): Promise<CodeAttempt | undefined> {
+  const { subject, epoch } = { subject: null, epoch: null, ...scope };
+  const row = await db.maybeOne<TransactionCodeRow & { counted: number | null }>(sql`
+    WITH counted AS (
+      UPDATE codes AS c SET tries = c.tries + 1 FROM transactions AS t
+       WHERE t.id = ${id} AND c.transaction = t.id AND c.used_at IS NULL AND c.tries < ${maxTries}
+         AND c.expires_at > accord_now()
+         AND (${subject}::text IS NULL OR t.subject = ${subject})
+         AND (${epoch}::integer IS NULL OR t.token_epoch <= ${epoch})
+      RETURNING c.number, c.tries
+    )
+    SELECT (SELECT a.tries FROM counted AS a WHERE a.number = c.number) AS counted, ${transactionCodeColumns}
+      FROM ${transactionWithCode(id)}`);
+  if (!row) return undefined;
+  const { counted, ...read } = row;
+  return { read: toTransactionWithCode(read), tries: counted ?? undefined };
 }
 
 /** Marks a code as used; no row if it was used or replaced before. */
