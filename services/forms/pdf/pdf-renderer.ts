@@ -115,7 +115,9 @@ function startThread(program: URL, workerData: TypesetterProgram): Thread {
     workerData,
     env: {},
     execArgv: [],
-    resourceLimits: { maxOldGenerationSizeMb: 256 },
+    // A full heap ends the thread only if one collection promotes less than the 16 MB that Node.js then adds
+    // (`Worker::NearHeapLimit`); with the default young generation it ends the process.
+    resourceLimits: { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 8 },
   });
   worker.unref();
   const died = new Promise<Error>((resolve) => {

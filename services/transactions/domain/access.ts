@@ -51,8 +51,8 @@ export interface TaskScope {
 }
 
 /**
- * The condition of {@link requireAccess} for a task, for a statement that acts on the transaction before it is
- * read. @returns undefined if the caller has no access, whatever the transaction is.
+ * The condition of {@link requireAccess} for a task, for statements that act before the transaction is read.
+ * @returns undefined if the caller has no access, whatever the transaction is.
  */
 export function taskScope(principal: Principal, id: string): TaskScope | undefined {
   const { transaction: token, subject } = principal;
