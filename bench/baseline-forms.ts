@@ -5,6 +5,7 @@ import { readActive } from '../services/forms/queries/active-entries.ts';
 export interface BaselineSamples {
   form: string;
   final: string;
+  code: string;
 }
 
 interface Layout {
@@ -32,8 +33,8 @@ export function createBaselineForms({ db, samples }: { db: Queries; samples: Bas
       await readKeys(layout);
       return { answers };
     },
-    async renderPage(_input: { model: object }) {
-      return { html: samples.final };
+    async renderPage({ page = 'final' }: { page?: 'final' | 'code'; model: object }) {
+      return { html: samples[page] };
     },
   };
 }

@@ -16,8 +16,10 @@ export function queriesOf(pool: ReturnType<typeof createPool>): Queries {
 
 /** Pages of the sample transaction, from the file that SAMPLES names. */
 export function readSamples(): BaselineSamples {
-  const { form, final } = JSON.parse(readFileSync(process.env.SAMPLES as string, 'utf8')) as BaselineSamples;
+  const { form, ...pages } = JSON.parse(
+    readFileSync(process.env.SAMPLES as string, 'utf8'),
+  ) as BaselineSamples;
   // The form is posted to the address that it was had from, not to that of the sample, which is answered
   // already.
-  return { form: form.replace('method="post" action=', 'method="post" not-to='), final };
+  return { form: form.replace('method="post" action=', 'method="post" not-to='), ...pages };
 }

@@ -2,7 +2,12 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import type { Queries } from '#lib/db/database.ts';
 import { sql } from '#lib/db/sql.ts';
 import { randomId } from '#lib/ids/random-ids.ts';
-import { commitTransaction } from '../services/transactions/queries/commit-transaction.ts';
+import { readTransactionWithCode, takeTry } from '../services/transactions/queries/codes.ts';
+import {
+  commitTransaction,
+  confirmTransaction,
+  submitTransaction,
+} from '../services/transactions/queries/commit-transaction.ts';
 import { readReceipt } from '../services/transactions/queries/records.ts';
 import {
   insertWithClaim,
@@ -38,10 +43,12 @@ export async function createBaselineSteps({ db, forms }: { db: Queries; forms: B
       return { ...made?.transaction };
     },
 
-    async open(id: string) {
+    /** @returns the final page, or the task to which the subject is redirected. */
+    async open(id: string): Promise<{ page: string } | { task: string }> {
       const read = await readTransactionWithReceipt(db, id);
-      if (read?.transaction.state !== 'COMMITTED') return undefined;
-      return (await forms.renderPage({ model: JSON.parse(read.receipt ?? '') })).html;
+      const state = read?.transaction.state;
+      if (state !== 'COMMITTED') return { task: state === 'SUBMITTED' ? 'confirm' : 'submit' };
+      return { page: (await forms.renderPage({ model: JSON.parse(read?.receipt ?? '') })).html };
     },
 
     async form(id: string) {
@@ -71,8 +78,31 @@ export async function createBaselineSteps({ db, forms }: { db: Queries; forms: B
         infoSerial: '1.0',
         noticeAt: new Date(Date.now() + 150 * 86_400_000).toISOString(),
       };
+      const { confirmation } = read?.transaction.context ?? {};
+      if (confirmation === 'FORM_CODE') {
+        const code = { number: 1, mac: randomBytes(32), sealed: randomBytes(34), ttl: 600 };
+        const deadline = new Date(expiresAt);
+        const draft = { draft: receipt.body, deadline, code };
+        if (!(await submitTransaction(db, { ...facts, records, parts: [], ...draft }, source)))
+          throw new Error('The answers were not stored.');
+        return;
+      }
       if (!(await commitTransaction(db, { ...facts, records, receipt, parts: [] }, source)))
         throw new Error('The answers were not stored.');
+    },
+
+    async codePage(id: string) {
+      const read = await readTransactionWithCode(db, id);
+      return (await forms.renderPage({ page: 'code', model: JSON.parse(read?.draft ?? '') })).html;
+    },
+
+    /** Accepts every code. */
+    async confirm(id: string) {
+      const attempt = await takeTry(db, id, {});
+      const committedAt = attempt?.read.now ?? new Date();
+      const times = { committedAt, expiresAt: new Date(expiresAt), deadline: committedAt };
+      if (!(await confirmTransaction(db, { id, ...times, receipt, code: 1 }, source)))
+        throw new Error('The answers were not committed.');
     },
   };
 }

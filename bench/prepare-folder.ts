@@ -2,7 +2,7 @@ import pg from 'pg';
 import { startEmbeddedPostgres } from '#lib/db/embedded/start-embedded-postgres.ts';
 import { createLogger } from '#lib/observability/logger.ts';
 import { createHttpClient } from './http-client.ts';
-import { runFlow } from './run-flow.ts';
+import { demonstration, runFlow } from './run-flow.ts';
 import { startServer } from './start-server.ts';
 
 /**
@@ -22,6 +22,8 @@ export interface PreparedFolder {
   /** Pages of the sample transaction. */
   form: string;
   final: string;
+  /** The page of a code, of another transaction. */
+  code: string;
 }
 
 export const returningSubject = (number: number) => `returning-${number}`;
@@ -36,10 +38,13 @@ export async function prepareFolder(dataDir: string, subjects: number): Promise<
   const client = createHttpClient({ port: server.port, connections: 1 });
   try {
     const key = await createKey(server.port);
-    const pages = await runFlow({ client, key }, { subject: 'sample', order: 0 }, () => {});
+    const { form, final } = await runFlow({ client, key }, { subject: 'sample', order: 0 }, () => {});
+    const questions = { ...demonstration, confirmation: 'FORM_CODE' as const };
+    const subject = { subject: 'sample-code', order: 0 };
+    const { code } = await runFlow({ client, key, questions }, subject, () => {});
     await server.stop();
     await writeHistory(dataDir, subjects);
-    return { dataDir, key, firstStartMs: server.readyMs, ...pages };
+    return { dataDir, key, firstStartMs: server.readyMs, form, final, code };
   } finally {
     client.close();
     await server.stop();

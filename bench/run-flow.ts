@@ -72,14 +72,14 @@ export function fillIn(answers: Readonly<Record<string, string>>): string {
  * @param order makes the context differ from the subject's earlier ones; an equal one would find its
  * transaction again.
  * @param took told how long each step took, in milliseconds.
- * @returns the pages seen.
+ * @returns the pages seen; `code` is empty without a code.
  * @throws FlowEnded if a step is not answered as it should be.
  */
 export async function runFlow(
   { client, key, questions = demonstration }: Target,
   { subject, order }: { subject: string; order: number },
   took: (step: Step, ms: number) => void,
-): Promise<{ form: string; final: string }> {
+): Promise<{ form: string; final: string; code: string }> {
   const { confirmation } = questions;
   async function step(name: Step, status: number, send: () => Promise<Reply>): Promise<Reply> {
     const started = performance.now();
@@ -89,18 +89,19 @@ export async function runFlow(
     return reply;
   }
   /** Follows the redirect to the page of the code and sends the code. @param url of the transaction. */
-  async function confirm(url: string): Promise<Reply> {
+  async function confirm(url: string): Promise<{ result: Reply; code: string }> {
     const redirect = await step('open', 303, () => client.get(url, browser));
     const page = await step('code page', 200, () => client.get(pathOf(redirect.location), browser));
     const code = /class="code-shown"[^>]*>(?:<[^>]*>)*([\d\s]+)</.exec(page.body)?.[1];
     if (!code) throw new Error('code page: no code on it');
-    return step('confirm', 303, () =>
+    const result = await step('confirm', 303, () =>
       client.post(
         pathOf(redirect.location),
         { ...browser, 'Content-Type': 'application/x-www-form-urlencoded' },
         `code=${encodeURIComponent(code)}`,
       ),
     );
+    return { result, code: page.body };
   }
 
   const context = JSON.stringify({
@@ -123,10 +124,12 @@ export async function runFlow(
       questions.filledIn,
     ),
   );
-  const result = confirmation ? await confirm(pathOf(submitted.location)) : submitted;
+  const { result, code } = confirmation
+    ? await confirm(pathOf(submitted.location))
+    : { result: submitted, code: '' };
   const final = await step('final page', 200, () => client.get(pathOf(result.location), browser));
   if (!final.body.includes('data-state="COMMITTED"')) throw new Error('final page: not that of a commitment');
-  return { form: form.body, final: final.body };
+  return { form: form.body, final: final.body, code };
 }
 
 /** Servers write their own address, which may name the loopback in another way. */

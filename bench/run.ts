@@ -57,7 +57,7 @@ async function measure(): Promise<Results> {
   const own = await prepareFolder(path.join(folder, 'accord'), returningSubjects);
   const bare = await prepareFolder(path.join(folder, 'bare'), returningSubjects);
   const samples = path.join(folder, 'samples.json');
-  await writeFile(samples, JSON.stringify({ form: bare.form, final: bare.final }));
+  await writeFile(samples, JSON.stringify(bare));
   const startAccord = () => startServer('services/standalone.ts', accordSettings(own.dataDir));
   const contestants: Record<System, Contestant> = {
     Accord: enter(await startAccord(), own.key),
