@@ -1,0 +1,89 @@
+{{/*
+The table of services. An entry adds a service with all its resources.
+- calls: services whose internal operations it calls
+- secrets: entries of the Secret that it reads, beside its password and the internal secrets
+- paths: public path prefixes
+- egress: other targets than PostgreSQL, Kafka, Redis and the services that it calls (services-networkpolicy.yaml)
+*/}}
+{{- define "accord.services" -}}
+auth:
+  calls: []
+  secrets: [key-pepper, issuer-cookies, issuer-signing]
+  paths: [/auth, /keys, /user]
+  egress: [issuer]
+forms:
+  calls: [auth]
+  secrets: []
+  paths: [/]
+  egress: []
+transactions:
+  calls: [auth, forms]
+  secrets: [transaction-token, instance-signing, instance-sealing]
+  paths: [/consents, /transactions, /records, /subjects, /receipts, /stats, /demo/messages, /user/records]
+  egress: [mail, sms]
+peers:
+  calls: [auth, forms, transactions]
+  secrets: [instance-signing, instance-sealing]
+  paths: [/peers, /federation, /.well-known/accord]
+  egress: [outbound]
+webhooks:
+  calls: [auth]
+  secrets: [webhook-sealing]
+  paths: [/webhooks]
+  egress: [outbound]
+{{- end }}
+
+{{/* Services that call a service, as JSON list. Takes the service's name. */}}
+{{- define "accord.callers" -}}
+{{- $callers := list }}
+{{- range $name, $service := include "accord.services" . | fromYaml }}
+{{- if has $ $service.calls }}{{ $callers = append $callers $name }}{{ end }}
+{{- end }}
+{{- toJson $callers }}
+{{- end }}
+
+{{/* The values of a service: those of `defaults`, overwritten by its own. Takes root and name. */}}
+{{- define "accord.serviceValues" -}}
+{{- $own := get .root.Values.services .name | default dict }}
+{{- mustMergeOverwrite (deepCopy .root.Values.defaults) (deepCopy $own) | toYaml }}
+{{- end }}
+
+{{/* The prefix of all names: the release's name if it contains "accord". */}}
+{{- define "accord.fullname" -}}
+{{- if contains "accord" .Release.Name }}
+{{- .Release.Name | trunc 40 | trimSuffix "-" }}
+{{- else }}
+{{- printf "%s-accord" .Release.Name | trunc 40 | trimSuffix "-" }}
+{{- end }}
+{{- end }}
+
+{{/* Labels that select the pods of a component. Takes root and component. */}}
+{{- define "accord.selectorLabels" -}}
+app.kubernetes.io/name: accord
+app.kubernetes.io/instance: {{ .root.Release.Name }}
+app.kubernetes.io/component: {{ .component }}
+{{- end }}
+
+{{/* The labels of a resource. Takes root and component. */}}
+{{- define "accord.labels" -}}
+{{ include "accord.selectorLabels" . }}
+app.kubernetes.io/version: {{ .root.Chart.AppVersion | quote }}
+app.kubernetes.io/part-of: accord
+app.kubernetes.io/managed-by: {{ .root.Release.Service }}
+helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version | replace "+" "_" }}
+{{- end }}
+
+{{- define "accord.image" -}}
+{{- with .Values.image }}
+{{- if .digest }}
+{{- printf "%s@%s" .repository .digest }}
+{{- else }}
+{{- printf "%s:%s" .repository (.tag | default $.Chart.AppVersion) }}
+{{- end }}
+{{- end }}
+{{- end }}
+
+{{/* The host name of baseUrl, without a port. */}}
+{{- define "accord.host" -}}
+{{- (urlParse (required "Set baseUrl to the public address of this instance, such as https://consent.example.org." .Values.baseUrl)).hostname }}
+{{- end }}

@@ -1,0 +1,66 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { readServiceSettings } from '#lib/config/settings.ts';
+import { definitions, secretShares } from '../../services/definitions.ts';
+import { examples, type Manifest, openChart, readManifests } from '../support/helm/chart.ts';
+import { environmentOf, podsIn, secretFilesOf } from '../support/helm/settings-of.ts';
+
+const project = path.join(import.meta.dirname, '..', '..');
+const read = (file: string) => readFileSync(path.join(project, file), 'utf8');
+const chart = await openChart();
+const minimal: Manifest[] = chart ? readManifests(await chart.render('minimal.yaml')) : [];
+
+describe.skipIf(!chart)('the chart', () => {
+  it.each(examples)('has no fault that helm lint finds with %s', async (example) => {
+    expect(await chart?.lint(example)).toContain('0 chart(s) failed');
+  });
+
+  it.each(examples)('renders the same bytes from %s twice', async (example) => {
+    const [first, second] = await Promise.all([chart?.render(example), chart?.render(example)]);
+    expect(first).toBe(second);
+  });
+
+  it.each(definitions.map((definition) => [definition.name, definition] as const))(
+    'gives %s valid settings, and addresses of the services that it calls',
+    (name, definition) => {
+      const { settings, addressesOf } = readServiceSettings(definition, environmentOf(minimal, name));
+      expect(settings).toMatchObject({ HOST: '0.0.0.0', PORT: 8080, INTERNAL_PORT: 8081, REPLICAS: 2 });
+      for (const other of definition.calls)
+        expect(addressesOf(other), other).toEqual([`http://accord-${other}:8081`]);
+    },
+  );
+
+  it.each(definitions.map(({ name }) => name))('mounts the secrets that %s reads and no others', (name) => {
+    const files = secretFilesOf(minimal, name);
+    expect(Object.keys(files).sort()).toEqual([...(secretShares[name] ?? [])].sort());
+    for (const [file, source] of Object.entries(files))
+      expect(source).toEqual({ name: 'accord-secrets', key: file });
+  });
+
+  it('gives the password of the owner of the database to the migration alone', () => {
+    const holders = [...podsIn(minimal).keys()].filter(
+      (each) => 'database-owner' in secretFilesOf(minimal, each),
+    );
+    expect(holders).toEqual(['migrate']);
+    expect(Object.keys(secretFilesOf(minimal, 'migrate')).sort()).toEqual(
+      [...(secretShares.migrate ?? [])].sort(),
+    );
+  });
+
+  it('routes paths as the router of compose does', () => {
+    // That router lists /models only because it does not compress them.
+    const expected = [
+      ...read('deploy/nginx.conf').matchAll(/^\s*location (\S+) \{ proxy_pass http:\/\/(\w+);/gm),
+    ]
+      .map(([, prefix, service]) => `${prefix} ${service}`)
+      .filter((route) => route !== '/models forms');
+    const ingress = minimal.find(({ kind }) => kind === 'Ingress')?.spec as {
+      rules: { http: { paths: { path: string; backend: { service: { name: string } } }[] } }[];
+    };
+    const paths = ingress.rules[0]?.http.paths.map(
+      (each) => `${each.path} ${each.backend.service.name.replace('accord-', '')}`,
+    );
+    expect(paths?.sort()).toEqual(expected.sort());
+  });
+});

@@ -1,0 +1,70 @@
+import { readdirSync } from 'node:fs';
+import path from 'node:path';
+import { parseAllDocuments } from 'yaml';
+import { findHelm } from '../../../deploy/local/helm.ts';
+import { execute, MissingInfrastructure } from '../../../deploy/local/programs.ts';
+
+const chart = path.join(import.meta.dirname, '..', '..', '..', 'helm');
+
+/** A source of a projected volume. */
+export interface SecretSource {
+  secret: { name: string; items: { key: string; path: string }[] };
+}
+
+export interface Container {
+  name: string;
+  image: string;
+  args?: string[];
+  env?: { name: string; value?: string; valueFrom?: unknown }[];
+  resources: { requests?: Record<string, string>; limits?: Record<string, string> };
+  securityContext: Record<string, unknown>;
+}
+
+export interface PodSpec {
+  automountServiceAccountToken?: boolean;
+  securityContext: Record<string, unknown>;
+  containers: Container[];
+  volumes?: { name: string; projected?: { sources: SecretSource[] } }[];
+}
+
+/** A resource of Kubernetes, as far as tests read it; helm-schemas.test.ts checks the rest. */
+export interface Manifest {
+  apiVersion: string;
+  kind: string;
+  metadata: { name: string; labels?: Record<string, string>; annotations?: Record<string, string> };
+  data?: Record<string, string>;
+  spec: Record<string, unknown> & { template?: { spec: PodSpec } };
+}
+
+/** The files with values that the chart comes with. */
+export const examples = readdirSync(path.join(chart, 'examples')).filter((file) => file.endsWith('.yaml'));
+
+/** Helm with this chart; null where it cannot be had, so that tests are skipped. */
+export async function openChart() {
+  const helm = await findHelm().catch((error: unknown) => {
+    if (!(error instanceof MissingInfrastructure) || process.env.CI === 'true') throw error;
+    console.warn(error.message);
+    return null;
+  });
+  if (!helm) return null;
+  const run = async (words: readonly string[]) => (await execute(helm, words, { maxBuffer: 1 << 26 })).stdout;
+  const valuesOf = (example: string) => ['--values', path.join(chart, 'examples', example)];
+  return {
+    /** Rejects with the faults. */
+    lint: (example: string) => run(['lint', '--strict', chart, ...valuesOf(example)]),
+    /** The text of all manifests. @param more arguments of `helm template`. */
+    render: (example: string, ...more: string[]) =>
+      run(['template', 'accord', chart, '--namespace', 'consent', ...valuesOf(example), ...more]),
+    run,
+  };
+}
+
+/** Reads rendered manifests as Kubernetes does (YAML 1.1). */
+export function readManifests(text: string): Manifest[] {
+  return parseAllDocuments(text, { version: '1.1' }).flatMap((document) => {
+    const [fault] = 'errors' in document ? document.errors : [];
+    if (fault) throw fault;
+    const manifest = 'toJS' in document ? (document.toJS() as Manifest | null) : null;
+    return manifest ? [manifest] : [];
+  });
+}

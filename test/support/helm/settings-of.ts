@@ -1,0 +1,32 @@
+import type { Manifest, PodSpec } from './chart.ts';
+
+/** The pods of Deployments and Jobs, by component. */
+export function podsIn(manifests: readonly Manifest[]): Map<string, PodSpec> {
+  const pods = manifests.flatMap((manifest): [string, PodSpec][] => {
+    const pod =
+      manifest.kind === 'Pod' ? (manifest.spec as unknown as PodSpec) : manifest.spec?.template?.spec;
+    return pod ? [[manifest.metadata.labels?.['app.kubernetes.io/component'] ?? '', pod]] : [];
+  });
+  return new Map(pods);
+}
+
+/** The environment of the container of a component: the ConfigMap of settings and its own variables. */
+export function environmentOf(manifests: readonly Manifest[], component: string): Record<string, string> {
+  const settings = manifests.find(({ kind }) => kind === 'ConfigMap')?.data ?? {};
+  const own = podsIn(manifests).get(component)?.containers[0]?.env ?? [];
+  return { ...settings, ...Object.fromEntries(own.map(({ name, value = '' }) => [name, value])) };
+}
+
+/** The files in the folder of secrets of a component, with the Secret and key of each. */
+export function secretFilesOf(
+  manifests: readonly Manifest[],
+  component: string,
+): Record<string, { name: string; key: string }> {
+  const volume = podsIn(manifests)
+    .get(component)
+    ?.volumes?.find(({ name }) => name === 'secrets');
+  const files = (volume?.projected?.sources ?? []).flatMap(({ secret }) =>
+    secret.items.map(({ key, path }) => [path, { name: secret.name, key }] as const),
+  );
+  return Object.fromEntries(files);
+}
