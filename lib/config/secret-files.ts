@@ -23,10 +23,14 @@ export async function readSecretFile(folder: string, file: string): Promise<stri
   }
 }
 
-/** Whether the group or others have any right to the file of a secret (its mode is wider than 0600). */
+/**
+ * Whether accounts besides the one of this process have any right to the file of a secret (its mode is wider
+ * than 0600). The group may read a file of another owner: this process can read it only as a member of the
+ * group, as Kubernetes mounts Secrets.
+ */
 export async function isOpenToOthers(folder: string, file: string): Promise<boolean> {
-  const { mode } = await stat(path.join(folder, file));
-  return (mode & 0o077) !== 0;
+  const { mode, uid } = await stat(path.join(folder, file));
+  return (mode & (uid === process.getuid?.() ? 0o077 : 0o037)) !== 0;
 }
 
 /**
