@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type Caller, createKey } from '../support/instances/callers.ts';
 import { useInstance, useSetup } from '../support/instances/instance.ts';
-import { rowsOf } from '../support/instances/live-database.ts';
+import { letTimePass, rowsOf } from '../support/instances/live-database.ts';
 import { eventsOf, keepEvents } from '../support/instances/live-events.ts';
 import { complete, transactionIn } from '../support/instances/live-subject.ts';
 import {
@@ -32,20 +32,47 @@ const guesses = (code: string, count: number) =>
     String((Number(code) + 1 + index) % 1_000_000).padStart(6, '0'),
   );
 
+/** Transactions whose codes are guessed, 99 times each; `CODES_GUESSED=100` is a longer run. */
+const guessed = Number(process.env.CODES_GUESSED ?? 10);
+
 describe('guesses', () => {
-  it('at once use no more than the attempts of their codes, and the right code is refused afterwards', async () => {
-    const made = await Promise.all(Array.from({ length: 10 }, submitted));
-    const sent = made.flatMap((one) => guesses(one.code, 30).map((guess) => confirm(one, guess)));
-    expect(new Set((await Promise.all(sent)).map(({ status }) => status))).toEqual(new Set([422]));
-    const tries = await rowsOf(
-      instance,
-      'SELECT DISTINCT tries FROM transactions.codes WHERE transaction = ANY($1::text[])',
-      [made.map(({ id }) => id)],
-    );
-    expect(tries).toEqual([{ tries: 5 }]);
-    for (const one of made) expect((await confirm(one, one.code)).status).toBe(422);
-  }, 60_000);
+  it('at once use no more than 5 attempts of each of 3 codes; the right code is refused after them', async () => {
+    const made = await Promise.all(Array.from({ length: guessed }, submitted));
+    const ids = made.map(({ id }) => id);
+    for (const number of [1, 2, 3]) {
+      const codes = await Promise.all(
+        made.map(async (one) => {
+          if (number > 1)
+            expect((await shop.send('POST', `/consents/${one.id}/confirm/resend`)).status).toBe(202);
+          return (await (await shop.get(`/consents/${one.id}/confirm`)).json()) as { code: string };
+        }),
+      );
+      const refusals = new Set<number>();
+      for (let group = 0; group < guessed; group += 10) {
+        const sent = made
+          .slice(group, group + 10)
+          .flatMap((one, index) =>
+            guesses(codes[group + index]?.code ?? '', 33).map((guess) => confirm(one, guess)),
+          );
+        for (const { status } of await Promise.all(sent)) refusals.add(status);
+      }
+      expect(refusals).toEqual(new Set(number < 3 ? [422] : [422, 409]));
+      expect(await rowsOf(instance, attemptsOf, [ids])).toEqual([{ number, tries: 5 }]);
+      for (const [index, one] of made.entries())
+        expect((await confirm(one, codes[index]?.code ?? '')).status).toBe(number < 3 ? 422 : 409);
+      await letTimePass(instance, `${31 * number} seconds`);
+    }
+    for (const one of made) {
+      expect(await transactionIn(await shop.get(`/consents/${one.id}`))).toMatchObject({ state: 'ROLLBACK' });
+      const records = (await recordsOf(shop, one.subject))['processing.001'] ?? [];
+      expect(records.map((record) => record.state)).toEqual(['ROLLED_BACK']);
+    }
+    await letTimePass(instance, '0 seconds');
+  }, 240_000);
 });
+
+const attemptsOf =
+  'SELECT DISTINCT number, tries FROM transactions.codes WHERE transaction = ANY($1::text[])';
 
 describe('a right code', () => {
   it('among others at once commits the answers once, or not at all', async () => {

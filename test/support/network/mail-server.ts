@@ -24,6 +24,8 @@ export interface MailFaults {
   isSilent?: boolean;
   /** Closes the connection instead of the final reply: before or after the mail was stored. */
   drops?: 'before' | 'after';
+  /** Replies to the end of DATA after this only; the mail is stored before. */
+  after?: Promise<void>;
 }
 
 export interface MailServer {
@@ -66,7 +68,7 @@ export async function startMailServer(
     onData(stream, { envelope }, done) {
       const [to] = envelope.rcptTo.map(({ address }) => address);
       const read = buffer(stream).then(async (content) => {
-        const { data, drops } = faultsOf(to ?? '');
+        const { data, drops, after } = faultsOf(to ?? '');
         const from = envelope.mailFrom ? envelope.mailFrom.address : '';
         const mail = {
           from,
@@ -76,6 +78,7 @@ export async function startMailServer(
         };
         if (data) return done(fail(data));
         if (drops !== 'before') received.push(mail);
+        await after;
         if (!drops) return done(null);
         for (const connection of server.connections) connection._socket?.destroy();
       });

@@ -1,0 +1,149 @@
+import { randomUUID } from 'node:crypto';
+import pg from 'pg';
+import { expect, it, onTestFinished, vi } from 'vitest';
+import { freePort } from '#lib/db/embedded/postmaster.ts';
+import { keepEvents, readStored } from '../chaos/check/stored.ts';
+import { type Caller, callerWith, createKey } from '../support/instances/callers.ts';
+import { complete, transactionIn } from '../support/instances/live-subject.ts';
+import { createTransaction } from '../support/instances/live-transactions.ts';
+import { startStandalone } from '../support/instances/standalone-process.ts';
+import { startMailServer } from '../support/network/mail-server.ts';
+import { temporaryFolder } from '../support/programs/temporary-folder.ts';
+import { createTestDatabase } from '../support/stores/postgres.ts';
+
+/** Confirmations during which the process is killed; `CODES_KILLED=500` is a longer run. */
+const confirmations = Number(process.env.CODES_KILLED ?? 60);
+
+/** An instance in a process of its own, which can be killed and started again at the same address. */
+async function startInstance(settings: Record<string, string> = {}) {
+  const database = await createTestDatabase();
+  onTestFinished(() => database.drop());
+  const port = await freePort();
+  const url = `http://localhost:${port}`;
+  const program = { DATABASE_URL: database.url, DATA_DIR: await temporaryFolder(), PORT: String(port) };
+  const launch = () => startStandalone({ ...program, ...settings });
+  let accord = launch();
+  onTestFinished(async () => void (await accord.kill()));
+  await accord.ready;
+  const instance = { url, fetch: (to: string, init?: RequestInit) => fetch(new URL(to, url), init) };
+  const { headers } = await createKey(instance);
+  return {
+    database: database.url,
+    shop: callerWith(instance, headers),
+    kill: () => accord.kill(),
+    async startAgain() {
+      accord = launch();
+      await accord.ready;
+    },
+  };
+}
+
+async function submitted(shop: Caller, subject: string) {
+  const made = await createTransaction(shop, { subject, confirmation: 'FORM_CODE' });
+  await shop.send('POST', `/consents/${made.id}/submit`, complete);
+  const { code } = (await (await shop.get(`/consents/${made.id}/confirm`)).json()) as { code: string };
+  return { id: made.id, code };
+}
+
+it('kill -9 during confirmations leaves each COMMITTED or awaiting its code, and every acknowledged one COMMITTED', async () => {
+  const { database, shop, kill, startAgain } = await startInstance();
+  await keepEvents(database);
+  const prefix = `killed-${randomUUID()}`;
+  const made: Awaited<ReturnType<typeof submitted>>[] = [];
+  for (let group = 0; group < confirmations; group += 20)
+    made.push(
+      ...(await Promise.all(
+        Array.from({ length: Math.min(20, confirmations - group) }, (_, index) =>
+          submitted(shop, `${prefix}-${group + index}`),
+        ),
+      )),
+    );
+  const confirm = ({ id, code }: (typeof made)[number]) =>
+    shop.send('POST', `/consents/${id}/confirm`, { code });
+
+  const acknowledged = new Set<string>();
+  const queue = [...made];
+  let killed: Promise<unknown> | undefined;
+  await Promise.all(
+    Array.from({ length: 16 }, async () => {
+      for (let next = queue.shift(); next && !killed; next = queue.shift()) {
+        const reply = await confirm(next).catch(() => undefined);
+        if (reply?.status === 200) acknowledged.add(next.id);
+        if (acknowledged.size >= confirmations / 3) killed ??= kill();
+      }
+    }),
+  );
+  await killed;
+  const stored = await readStored(database, prefix);
+  for (const { id, state } of stored.transactions) {
+    const isCommitted = state === 'COMMITTED';
+    if (acknowledged.has(id)) expect(state).toBe('COMMITTED');
+    else expect(['SUBMITTED', 'COMMITTED']).toContain(state);
+    const records = stored.records.filter(({ transaction }) => transaction === id);
+    expect(records).toHaveLength(3);
+    expect(new Set(records.map((record) => record.state))).toEqual(
+      new Set([isCommitted ? 'COMMITTED' : 'PENDING']),
+    );
+    expect(stored.receipts.filter(({ transaction }) => transaction === id)).toHaveLength(isCommitted ? 1 : 0);
+  }
+  expect(stored.transactions.filter(({ state }) => state === 'SUBMITTED')).not.toEqual([]);
+
+  await startAgain();
+  for (const one of made)
+    expect(await transactionIn(await confirm(one))).toMatchObject({ state: 'COMMITTED' });
+  const afterwards = await readStored(database, prefix);
+  expect(afterwards.receipts).toHaveLength(confirmations);
+  expect(afterwards.records).toHaveLength(3 * confirmations);
+  const committed = afterwards.events.filter(({ type }) => type === 'io.accord.consent.committed.v1');
+  expect(new Set(committed.map(({ transaction }) => transaction)).size).toBe(confirmations);
+  expect(committed).toHaveLength(confirmations);
+}, 240_000);
+
+it('kill -9 between the reply of the mail server and the COMMIT sends a mail twice, with the same Message-ID', async () => {
+  const server = await startMailServer();
+  onTestFinished(() => server.close());
+  const { database, shop, kill, startAgain } = await startInstance({ MAIL_URL: server.url });
+  const client = new pg.Client({ connectionString: database });
+  await client.connect();
+  onTestFinished(() => client.end());
+
+  const emailAddress = `${randomUUID()}@example.org`;
+  let reply: () => void = () => {};
+  server.behave(emailAddress, {
+    after: new Promise((resolve) => {
+      reply = resolve;
+    }),
+  });
+  const { id } = await createTransaction(shop, { subjectInfos: { emailAddress }, sendInvitation: true });
+  await server.waitFor(emailAddress);
+  await client.query('BEGIN');
+  await client.query('SELECT FROM transactions.messages WHERE transaction = $1 FOR UPDATE', [id]);
+  reply();
+  await vi.waitFor(
+    async () => {
+      const { rows } = await client.query(
+        `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+      );
+      expect(rows).not.toEqual([]);
+    },
+    { timeout: 20_000, interval: 20 },
+  );
+  await kill();
+  await client.query('ROLLBACK');
+
+  server.behave(emailAddress, {});
+  await startAgain();
+  // As time would.
+  await client.query('UPDATE transactions.message_queues SET lease_until = now()');
+  await server.waitFor(emailAddress, 2);
+  await vi.waitFor(
+    async () => {
+      const messages = await (await shop.get(`/consents/${id}/messages`)).json();
+      expect(messages).toMatchObject([{ kind: 'invitation', state: 'SENT' }]);
+    },
+    { timeout: 20_000, interval: 20 },
+  );
+  const mails = server.to(emailAddress);
+  expect(mails).toHaveLength(2);
+  expect(new Set(mails.map(({ mail }) => mail.messageId)).size).toBe(1);
+}, 120_000);
