@@ -1,5 +1,11 @@
 import { readSettings, type Settings } from '#lib/config/settings.ts';
-import { isLoopback, outboundSpecs, standaloneSpecs } from '#lib/config/specs.ts';
+import {
+  checkConnections,
+  connectionSettings,
+  isLoopback,
+  outboundSpecs,
+  standaloneSpecs,
+} from '#lib/config/specs.ts';
 import { authSpecs, checkAuthSettings } from './auth/config.ts';
 import { formsSpecs } from './forms/config.ts';
 import { transactionsSpecs } from './transactions/config.ts';
@@ -24,6 +30,7 @@ export function readInstanceSettings(environment: Record<string, string | undefi
     const baseUrl = read.BASE_URL ?? (read.PORT === 0 ? undefined : `http://localhost:${read.PORT}`);
     if (sound('AUTH_URL', 'BASE_URL', 'OIDC_ISSUER', 'PORT'))
       faults.push(...checkAuthSettings(read, baseUrl));
+    if (sound(...connectionSettings)) faults.push(...checkConnections(read));
     if (read.DEMO && !isLoopback(read.HOST))
       faults.push(
         `DEMO: the passwords of demo accounts are public, so DEMO=true requires a loopback HOST (it is "${read.HOST}")`,

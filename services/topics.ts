@@ -2,6 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { str } from 'envalid';
 import { brokerList, databaseUrl } from '#lib/config/address-validators.ts';
+import { checkKafkaSettings, kafkaSpecs, readKafkaSecurity } from '#lib/config/kafka-security.ts';
 import { databaseLogin } from '#lib/config/secret-files.ts';
 import { readSettings } from '#lib/config/settings.ts';
 import { createDatabase } from '#lib/db/database.ts';
@@ -57,13 +58,18 @@ function readOwnerSettings() {
 }
 
 async function create(wanted: ReturnType<typeof readTopics>): Promise<void> {
-  const { KAFKA_BROKERS: brokers } = readSettings(process.env, { KAFKA_BROKERS: brokerList() });
-  const { created, differences } = await createTopics({ brokers, wanted }).catch((error: unknown) => {
-    const reason = (error as Error).message;
-    throw new StartupError(
-      `The topics could not be created: no broker of KAFKA_BROKERS responded correctly (${reason}).`,
-    );
-  });
+  const specs = { KAFKA_BROKERS: brokerList(), ...kafkaSpecs, SECRETS_DIR: str({ default: undefined }) };
+  const settings = readSettings(process.env, specs, checkKafkaSettings);
+  const { KAFKA_BROKERS: brokers, SECRETS_DIR } = settings;
+  const security = await readKafkaSecurity(settings, SECRETS_DIR);
+  const { created, differences } = await createTopics({ brokers, security, wanted }).catch(
+    (error: unknown) => {
+      const reason = (error as Error).message;
+      throw new StartupError(
+        `The topics could not be created: no broker of KAFKA_BROKERS responded correctly (${reason}).`,
+      );
+    },
+  );
   for (const topic of created) process.stdout.write(`Created ${topic}.\n`);
   for (const difference of differences) process.stdout.write(`${difference}.\n`);
   process.stdout.write(`All ${wanted.length} topics of asyncapi.yaml exist.\n`);

@@ -14,9 +14,18 @@ export interface RedisLink {
 const pauseMs = 1_000;
 const maxReconnectMs = 2_000;
 
-/** Connects a process; its services share the connection. @param url REDIS_URL */
-export function createRedisLink({ url, log }: { url: string; log: Logger }): RedisLink {
+/** Connects a process; its services share the connection. @param url REDIS_URL @param ca REDIS_CA */
+export function createRedisLink({
+  url,
+  ca,
+  log,
+}: {
+  url: string;
+  ca?: string | undefined;
+  log: Logger;
+}): RedisLink {
   const client = new Redis(url, {
+    ...(ca && { tls: { ca } }),
     // Commands do not wait for a connection.
     enableOfflineQueue: false,
     maxRetriesPerRequest: 1,

@@ -185,17 +185,25 @@ function splitList(text: string, isItem: (item: string) => boolean, what: string
 }
 
 /** A file with certificates in PEM. @returns its content. */
-export const pemFile = makeValidator<string>((file) => {
+export const pemFile = makeValidator<string>((file) =>
+  readPem(file, /-----BEGIN CERTIFICATE-----/, 'certificates'),
+);
+
+/** A file with a private key in PEM, without a passphrase. @returns its content. */
+export const keyFile = makeValidator<string>((file) =>
+  readPem(file, /-----BEGIN ((RSA|EC) )?PRIVATE KEY-----/, 'a private key'),
+);
+
+function readPem(file: string, label: RegExp, what: string): string {
   let text: string;
   try {
     text = readFileSync(file, 'utf8');
   } catch (error) {
     throw new Error(`must be a readable file (${(error as NodeJS.ErrnoException).code}: "${file}")`);
   }
-  if (!text.includes('-----BEGIN CERTIFICATE-----'))
-    throw new Error(`must be certificates in PEM ("${file}")`);
+  if (!label.test(text)) throw new Error(`must be ${what} in PEM ("${file}")`);
   return text;
-});
+}
 
 /** An address, alone or after a name, without characters that could start another mail header. */
 function isMailbox(text: string): boolean {

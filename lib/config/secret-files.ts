@@ -104,11 +104,21 @@ export async function databaseLogin(
   const target = new URL(url);
   if (target.username === '') target.username = user;
   if (target.password === '' && secretsDir !== undefined)
-    target.password = (await readDatabasePassword(secretsDir, name)) ?? '';
+    target.password = encodeURIComponent((await readDatabasePassword(secretsDir, name)) ?? '');
   return target.href;
 }
 
 /** Reads the password of a database role; undefined if it has no file. */
 export async function readDatabasePassword(secretsDir: string, name: string): Promise<string | undefined> {
   return (await readSecretFile(secretsDir, `database-${name}`))?.[0];
+}
+
+/** Completes REDIS_URL with the password of the secret `redis-password`, if it has none. */
+export async function redisLogin(url: string, secretsDir: string | undefined): Promise<string> {
+  const target = new URL(url);
+  if (target.password !== '' || secretsDir === undefined) return url;
+  const [password] = (await readSecretFile(secretsDir, 'redis-password')) ?? [];
+  if (password === undefined) return url;
+  target.password = encodeURIComponent(password);
+  return target.href;
 }

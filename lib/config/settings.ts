@@ -1,5 +1,12 @@
 import { type CleanedEnv, customCleanEnv, EnvMissingError } from 'envalid';
-import { neighbourSetting, neighbourSpecs, type ProcessSettings, serviceSpecs } from '#lib/config/specs.ts';
+import {
+  checkConnections,
+  connectionSettings,
+  neighbourSetting,
+  neighbourSpecs,
+  type ProcessSettings,
+  serviceSpecs,
+} from '#lib/config/specs.ts';
 import { StartupError } from '#lib/errors/fail.ts';
 
 type Environment = Record<string, string | undefined>;
@@ -69,6 +76,7 @@ export function readServiceSettings<S extends Service>(
     const own = [...Object.keys(service.specs), 'BASE_URL'] as (keyof typeof specs)[];
     // TypeScript does not see through the generic type that `read` contains the service's own settings.
     const faults = sound(...own) ? (service.check?.(read as never, read.BASE_URL) ?? []) : [];
+    if (sound(...connectionSettings)) faults.push(...checkConnections(read));
     if (read.DEMO)
       faults.push('DEMO: allowed in standalone mode only, because the passwords of demo accounts are public');
     return faults;

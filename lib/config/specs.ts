@@ -7,8 +7,10 @@ import {
   networkList,
   originList,
   originUrl,
+  pemFile,
   redisUrl,
 } from '#lib/config/address-validators.ts';
+import { checkKafkaSettings, kafkaSpecs } from '#lib/config/kafka-security.ts';
 import type { Settings } from '#lib/config/settings.ts';
 import {
   flag,
@@ -51,6 +53,9 @@ const commonSpecs = {
   /** Replicas of a service: while Redis is down each replica allows its share of the rate limits. */
   REPLICAS: replicaCount({ default: 2 }),
   ...overloadSpecs,
+  ...kafkaSpecs,
+  /** CA of Redis, with rediss://; the public ones by default. */
+  REDIS_CA: pemFile({ default: undefined }),
   LOG_LEVEL: logLevel({ default: 'warn' }),
 };
 
@@ -82,6 +87,25 @@ export const serviceSpecs = {
 
 /** The settings that both kinds of process have. */
 export type ProcessSettings = Settings<typeof standaloneSpecs>;
+
+const kafkaSettings = [
+  'KAFKA_TLS',
+  'KAFKA_CA',
+  'KAFKA_CERT',
+  'KAFKA_KEY',
+  'KAFKA_SASL',
+  'KAFKA_USER',
+] as const;
+/** The settings that `checkConnections` compares. */
+export const connectionSettings = [...kafkaSettings, 'REDIS_URL', 'REDIS_CA'] as const;
+
+/** Checks that settings of connections fit each other. @returns one sentence per fault. */
+export function checkConnections(read: Pick<ProcessSettings, (typeof connectionSettings)[number]>): string[] {
+  const faults = checkKafkaSettings(read);
+  if (read.REDIS_CA && !read.REDIS_URL?.startsWith('rediss:'))
+    faults.push('REDIS_CA: requires a REDIS_URL that begins with rediss://');
+  return faults;
+}
 
 /** Addresses of the services that a service calls: `AUTH_INTERNAL_URL`, … */
 export function neighbourSpecs(

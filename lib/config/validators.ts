@@ -63,6 +63,15 @@ export const logLevel = makeValidator<(typeof logLevels)[number]>((text) => {
   return level;
 });
 
+const saslMechanisms = ['scram-sha-256', 'scram-sha-512'] as const;
+
+/** A mechanism of SASL that does not send the password (RFC 5802). */
+export const saslMechanism = makeValidator<(typeof saslMechanisms)[number]>((text) => {
+  const mechanism = saslMechanisms.find((each) => each === text.toLowerCase());
+  if (!mechanism) throw new Error(`must be one of ${saslMechanisms.join(', ')} (it is "${text}")`);
+  return mechanism;
+});
+
 /** `true` or `false`. */
 export const flag = makeValidator<boolean>((text) => {
   if (/^(true|1)$/i.test(text)) return true;

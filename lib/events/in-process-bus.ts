@@ -1,3 +1,4 @@
+import type { KafkaSecurity } from '#lib/config/kafka-security.ts';
 import { createEventApplier, type Subscription } from '#lib/events/apply-event.ts';
 import type { EventBus, OutboundEvent, Unsent } from '#lib/events/event-bus.ts';
 import { type EventContract, readEventContract } from '#lib/events/event-contract.ts';
@@ -90,14 +91,16 @@ interface BusOptions {
   /** KAFKA_BROKERS; undefined keeps events within this process, which must be the only one. */
   brokers: readonly string[] | undefined;
   clientId: string;
+  security?: KafkaSecurity;
   log: Logger;
   metrics: EventMetrics;
 }
 
 /** Creates the bus that the settings ask for. kafkajs is loaded only if it is used. */
-export async function createBus({ brokers, clientId, log, metrics }: BusOptions): Promise<EventBus> {
+export async function createBus(options: BusOptions): Promise<EventBus> {
+  const { brokers, log, metrics } = options;
   const contract = readEventContract(new URL('../../asyncapi.yaml', import.meta.url));
   if (!brokers) return createInProcessBus({ contract, log, metrics });
   const { createKafkaBus } = await import('#lib/events/kafka/kafka-bus.ts');
-  return createKafkaBus({ brokers, clientId, contract, log, metrics });
+  return createKafkaBus({ ...options, brokers, contract });
 }

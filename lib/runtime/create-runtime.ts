@@ -1,6 +1,8 @@
 import type { Document } from 'openapi-backend';
 import { createMemoryCounters, createRedisCounters } from '#lib/cache/counters.ts';
 import type { RedisLink } from '#lib/cache/redis-link.ts';
+import { readKafkaSecurity } from '#lib/config/kafka-security.ts';
+import { redisLogin } from '#lib/config/secret-files.ts';
 import type { ProcessSettings } from '#lib/config/specs.ts';
 import type { PageInstance } from '#lib/contracts/page-base.ts';
 import { createDatabase, type Database } from '#lib/db/database.ts';
@@ -62,11 +64,12 @@ export async function createRuntime(options: Options): Promise<OwnedRuntime> {
   metrics.watchLoad(guard.load);
   const bus = await createBus({
     brokers: settings.KAFKA_BROKERS,
+    security: await readKafkaSecurity(settings, settings.SECRETS_DIR),
     clientId: name,
     log,
     metrics: metrics.events,
   });
-  const link = await openRedis(settings.REDIS_URL, log);
+  const link = await openRedis(settings, log);
   const counters = link ? createRedisCounters({ link, replicas: settings.REPLICAS }) : createMemoryCounters();
   const pools: ReturnType<typeof createPool>[] = [];
   const answering: (() => Promise<boolean>)[] = [];
@@ -101,8 +104,11 @@ export async function createRuntime(options: Options): Promise<OwnedRuntime> {
 }
 
 /** Loads the Redis driver only if it is used. */
-async function openRedis(url: string | undefined, log: Logger): Promise<RedisLink | undefined> {
-  if (!url) return undefined;
+async function openRedis(
+  { REDIS_URL, REDIS_CA: ca, SECRETS_DIR }: ProcessSettings,
+  log: Logger,
+): Promise<RedisLink | undefined> {
+  if (!REDIS_URL) return undefined;
   const { createRedisLink } = await import('#lib/cache/redis-link.ts');
-  return createRedisLink({ url, log });
+  return createRedisLink({ url: await redisLogin(REDIS_URL, SECRETS_DIR), ca, log });
 }

@@ -1,6 +1,15 @@
-import { describe, expect, it } from 'vitest';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
 import type { SettingsError } from '#lib/config/settings.ts';
 import { readInstanceSettings } from '../../services/settings.ts';
+import { selfSignedCertificate } from '../support/network/self-signed-certificate.ts';
+
+const folder = mkdtempSync(path.join(tmpdir(), 'accord-test-settings-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+const certificate = path.join(folder, 'ca.crt');
+writeFileSync(certificate, selfSignedCertificate(['localhost']).cert);
 
 const faultsOf = (environment: Record<string, string>) => {
   try {
@@ -94,6 +103,38 @@ describe('settings of an instance', () => {
   it('send no mail in the name of a text that begins a header of its own', () => {
     expect(faultsOf({ MAIL_FROM: 'a@b.org\r\nBcc: all@b.org' })).toHaveLength(1);
     expect(faultsOf({ MAIL_FROM: 'Accord\n <a@b.org>' })).toHaveLength(1);
+  });
+});
+
+describe('settings of connections', () => {
+  it('are refused if they do not fit each other', () => {
+    expect(
+      faultsOf({ KAFKA_SASL: 'SCRAM-SHA-512', REDIS_CA: certificate, KAFKA_CERT: certificate }).sort(),
+    ).toEqual([
+      'KAFKA_CERT: a client certificate requires both KAFKA_CERT and KAFKA_KEY',
+      'KAFKA_SASL: SASL requires both KAFKA_SASL and KAFKA_USER',
+      'KAFKA_TLS: must be true, because certificates are set',
+      'REDIS_CA: requires a REDIS_URL that begins with rediss://',
+    ]);
+  });
+
+  it('are refused if a file has something else in it, or the mechanism sends the password', () => {
+    expect(faultsOf({ KAFKA_TLS: 'true', KAFKA_CERT: certificate, KAFKA_KEY: certificate })).toEqual([
+      `KAFKA_KEY: must be a private key in PEM ("${certificate}")`,
+    ]);
+    expect(faultsOf({ KAFKA_SASL: 'plain', KAFKA_USER: 'accord' })).toEqual([
+      'KAFKA_SASL: must be one of scram-sha-256, scram-sha-512 (it is "plain")',
+    ]);
+  });
+
+  it('may ask for TLS, a CA and a user', () => {
+    const kafka = {
+      KAFKA_TLS: 'true',
+      KAFKA_CA: certificate,
+      KAFKA_SASL: 'SCRAM-SHA-256',
+      KAFKA_USER: 'accord',
+    };
+    expect(faultsOf({ ...kafka, REDIS_URL: 'rediss://accord@redis', REDIS_CA: certificate })).toEqual([]);
   });
 });
 

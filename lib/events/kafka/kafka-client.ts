@@ -1,6 +1,8 @@
 import { createRequire } from 'node:module';
-import { connect, type Socket } from 'node:net';
-import { type ISocketFactory, Kafka, logLevel } from 'kafkajs';
+import { connect, isIP, type Socket } from 'node:net';
+import { connect as connectTls } from 'node:tls';
+import { type ISocketFactory, Kafka, type KafkaConfig, logLevel, type SASLOptions } from 'kafkajs';
+import type { KafkaSecurity } from '#lib/config/kafka-security.ts';
 
 /** The queue of requests of a kafkajs connection, which its types do not declare. */
 interface RequestQueue {
@@ -35,6 +37,8 @@ export interface KafkaAddress {
   brokers: readonly string[];
   /** The name of the process in the broker's logs: a service's name. */
   clientId: string;
+  /** Without it, plain connections without authentication. */
+  security?: KafkaSecurity | undefined;
 }
 
 /** A client whose sockets can be closed. */
@@ -52,6 +56,7 @@ export interface KafkaConnection {
  * users log what matters.
  */
 export function createKafkaClient(address: KafkaAddress, socketFactory?: ISocketFactory): Kafka {
+  const { tls, sasl } = address.security ?? {};
   return new Kafka({
     brokers: [...address.brokers],
     clientId: address.clientId,
@@ -60,6 +65,8 @@ export function createKafkaClient(address: KafkaAddress, socketFactory?: ISocket
     enforceRequestTimeout: true,
     retry,
     logLevel: logLevel.NOTHING,
+    ...(tls && { ssl: tls as NonNullable<KafkaConfig['ssl']> }),
+    ...(sasl && { sasl: sasl as SASLOptions }),
     ...(socketFactory && { socketFactory }),
   });
 }
@@ -72,9 +79,12 @@ export function createKafkaConnection(address: KafkaAddress): KafkaConnection {
   const sockets = new Set<Socket>();
   let isCut = false;
   const end = (socket: Socket) => void socket.destroy(new Error('The connection to Kafka was closed by us.'));
-  const socketFactory: ISocketFactory = ({ host, port, onConnect }) => {
-    const options = { host, port, keepAlive: true, keepAliveInitialDelay: tcpKeepAliveMs };
-    const socket = connect(options, onConnect);
+  const socketFactory: ISocketFactory = ({ host, port, ssl, onConnect }) => {
+    const serverName = isIP(host) ? {} : { servername: host };
+    const socket = ssl
+      ? connectTls({ host, port, ...serverName, ...ssl }, onConnect)
+      : connect({ host, port }, onConnect);
+    socket.setKeepAlive(true, tcpKeepAliveMs);
     sockets.add(socket);
     socket.once('close', () => sockets.delete(socket));
     if (isCut) end(socket);

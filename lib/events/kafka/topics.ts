@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import kafkajs, { type Admin, type ITopicConfig } from 'kafkajs';
+import type { KafkaSecurity } from '#lib/config/kafka-security.ts';
 import { readAsyncApi } from '#lib/events/event-contract.ts';
 import { createKafkaClient } from '#lib/events/kafka/kafka-client.ts';
 
@@ -49,12 +50,14 @@ export function readTopics(file: URL): WantedTopic[] {
  */
 export async function createTopics({
   brokers,
+  security,
   wanted,
 }: {
   brokers: readonly string[];
+  security?: KafkaSecurity;
   wanted: readonly WantedTopic[];
 }): Promise<TopicsReport> {
-  const admin = createKafkaClient({ brokers, clientId: 'accord-topics' }).admin();
+  const admin = createKafkaClient({ brokers, security, clientId: 'accord-topics' }).admin();
   await admin.connect();
   try {
     const replication = Math.min(maxReplication, (await admin.describeCluster()).brokers.length);
