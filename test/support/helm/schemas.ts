@@ -6,6 +6,7 @@ import {
 } from '../../../deploy/local/kubernetes-schemas.ts';
 import { MissingInfrastructure } from '../../../deploy/local/programs.ts';
 import type { Manifest } from './chart.ts';
+import { customResources } from './custom-resources.ts';
 
 /** Checks a manifest as the API server does with strict field validation. @returns faults. */
 export type CheckManifest = (manifest: Manifest) => string[];
@@ -36,12 +37,14 @@ function createChecker(schema: KubernetesSchema): CheckManifest {
   }
   const ajv = new Ajv2020({ strict: false, validateFormats: false, allErrors: true });
   ajv.addSchema(schema, 'kubernetes');
+  for (const [kind, spec] of Object.entries(customResources)) ajv.addSchema(spec, kind);
   return (manifest) => {
-    const name = names.get(`${manifest.apiVersion} ${manifest.kind}`);
-    if (!name) return [`Kubernetes has no ${manifest.apiVersion} ${manifest.kind}`];
-    const validate = ajv.getSchema(`kubernetes#/$defs/${name}`);
-    if (validate?.(manifest)) return [];
-    return (validate?.errors ?? []).map(
+    const kind = `${manifest.apiVersion} ${manifest.kind}`;
+    const isCustom = kind in customResources;
+    const validate = ajv.getSchema(isCustom ? kind : `kubernetes#/$defs/${names.get(kind)}`);
+    if (!validate) return [`Kubernetes has no ${kind}`];
+    if (validate(isCustom ? manifest.spec : manifest)) return [];
+    return (validate.errors ?? []).map(
       ({ instancePath, message, params }) =>
         `${manifest.kind} ${manifest.metadata.name} ${instancePath} ${message} ${JSON.stringify(params)}`,
     );
