@@ -1,0 +1,105 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { definitions } from '../../services/definitions.ts';
+import { examples, type Manifest, openChart, type PodSpec, readManifests } from '../support/helm/chart.ts';
+import { connectionsOf } from '../support/helm/network-policies.ts';
+import { podsIn } from '../support/helm/settings-of.ts';
+
+const trial = path.join(import.meta.dirname, '..', '..', 'helm', 'trial');
+const chart = await openChart();
+const sources: [string, Manifest[]][] = [];
+for (const file of readdirSync(trial))
+  sources.push([`trial/${file}`, readManifests(readFileSync(path.join(trial, file), 'utf8'))]);
+for (const example of chart ? examples : [])
+  sources.push([example, readManifests((await chart?.render(example)) ?? '')]);
+
+describe.each(sources)('the pods of %s', (_, manifests) => {
+  const pods = [...podsIn(manifests)];
+
+  it('are allowed by the restricted Pod Security Standard, and cannot write to their image', () => {
+    expect(pods.length).toBeGreaterThan(0);
+    for (const [name, pod] of pods) {
+      expect(pod.securityContext, name).toMatchObject({
+        runAsNonRoot: true,
+        seccompProfile: { type: 'RuntimeDefault' },
+      });
+      expect(
+        Object.keys(pod).filter((key) => key.startsWith('host')),
+        name,
+      ).toEqual([]);
+      for (const volume of pod.volumes ?? []) expect(allowedVolumes).toContain(kindOf(volume));
+      for (const { securityContext } of pod.containers)
+        expect(securityContext, name).toEqual({
+          allowPrivilegeEscalation: false,
+          readOnlyRootFilesystem: true,
+          capabilities: { drop: ['ALL'] },
+        });
+    }
+  });
+
+  it('have no token of a service account, except the Job that creates the Secret', () => {
+    const holders = pods
+      .filter(([, pod]) => pod.automountServiceAccountToken !== false)
+      .map(([name]) => name);
+    expect(holders).toEqual(pods.some(([name]) => name === 'secrets') ? ['secrets'] : []);
+  });
+
+  it('have requests, a limit of memory, and a pinned image', () => {
+    for (const { image, resources } of pods.flatMap(([, { containers }]) => containers)) {
+      expect(resources).toMatchObject({
+        requests: { cpu: expect.anything(), memory: expect.anything() },
+        limits: { memory: expect.anything() },
+      });
+      expect(image).toMatch(/^[a-z0-9./-]+(:\d+\.\d+[\w.-]*|@sha256:[0-9a-f]{64})$/);
+    }
+  });
+
+  it('have no secret in a value of their environment or in a ConfigMap', () => {
+    const values = [
+      ...pods.flatMap(([, pod]) => pod.containers.flatMap(({ env = [] }) => env)),
+      ...manifests.flatMap(({ kind, data = {} }) =>
+        kind === 'ConfigMap' ? Object.entries(data).map(([name, value]) => ({ name, value })) : [],
+      ),
+    ];
+    for (const { name, value } of values) {
+      if (value === undefined) continue;
+      expect(URL.parse(value)?.password ?? '', name).toBe('');
+      if (/PASSWORD|TOKEN|_KEY$|^(MAIL|SMS)_URL$/.test(name)) expect(value, name).toMatch(/^\//);
+    }
+    expect(manifests.filter(({ kind }) => kind === 'Secret')).toEqual([]);
+  });
+});
+
+const allowedVolumes = ['configMap', 'emptyDir', 'projected', 'secret', 'persistentVolumeClaim'];
+
+function kindOf(volume: NonNullable<PodSpec['volumes']>[number]): string | undefined {
+  return Object.keys(volume).find((key) => key !== 'name');
+}
+
+describe.skipIf(!chart).each(examples)('the NetworkPolicies of %s', (example) => {
+  const manifests = new Map(sources).get(example) ?? [];
+  const { ingress, egress } = connectionsOf(manifests);
+
+  it('apply to every pod, and allow the internal port of a service to its callers and helm test only', () => {
+    expect([...ingress.keys()].sort()).toEqual([...podsIn(manifests).keys()].sort());
+    for (const { name } of definitions) {
+      const callers = definitions
+        .filter(({ calls }) => calls.includes(name as never))
+        .map((each) => each.name);
+      const components = ingress.get(name)?.filter(({ port, component }) => port === 8081 && component);
+      expect(components?.map(({ component }) => component).sort(), name).toEqual([...callers, 'test'].sort());
+    }
+    for (const job of ['migrate', 'topics', 'secrets', 'test']) expect(ingress.get(job) ?? []).toEqual([]);
+  });
+
+  it('allow the internet to peers and webhooks alone, without private ranges that nobody has named', () => {
+    const outside = [...egress].filter(([, rules]) => rules.some(({ network }) => network === '0.0.0.0/0'));
+    expect(outside.map(([component]) => component).sort()).toEqual(['peers', 'webhooks']);
+    for (const [, rules] of outside) {
+      const [internet] = rules.filter(({ network }) => network === '0.0.0.0/0');
+      for (const range of ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '169.254.0.0/16', '127.0.0.0/8'])
+        expect(internet?.except).toContain(range);
+    }
+  });
+});

@@ -1,0 +1,84 @@
+import { describe, expect, it } from 'vitest';
+import { openChart } from '../support/helm/chart.ts';
+
+const chart = await openChart();
+
+/** A wrong value as `helm --set-json` takes it, and the part that the message names. */
+const wrong: [string, string][] = [
+  ['baseUrl="consent.example.org"', '/baseUrl'],
+  ['baseUrl="https://consent.example.org/accord"', '/baseUrl'],
+  ['baseURL="https://consent.example.org"', 'baseURL'],
+  ['instance.language="english language"', '/instance/language'],
+  ['instance.name=""', '/instance/name'],
+  ['instance.timezone="UTC"', 'timezone'],
+  ['image.tag="latest"', '/image/tag'],
+  ['image.tag=1.0', '/image/tag'],
+  ['image.digest="sha256:abc"', '/image/digest'],
+  ['image.pullPolicy="always"', '/image/pullPolicy'],
+  ['imagePullSecrets=["registry"]', '/imagePullSecrets/0'],
+  ['database.port="5432"', '/database/port'],
+  ['database.host="postgresql://db:5432"', '/database/host'],
+  ['database.password="hunter2"', 'password'],
+  ['database.owner.existingSecret="Upper_Case"', '/database/owner/existingSecret'],
+  ['database.tls=false', '/database/tls'],
+  ['database.tls.mode="require"', 'mode'],
+  ['kafka.brokers="kafka:9092"', '/kafka/brokers'],
+  ['kafka.brokers=["kafka"]', '/kafka/brokers/0'],
+  ['kafka.tls.enabled="yes"', '/kafka/tls/enabled'],
+  ['kafka.sasl.mechanism="PLAIN"', '/kafka/sasl/mechanism'],
+  ['kafka.sasl.password="hunter2"', 'password'],
+  ['redis.url="redis://redis"', 'url'],
+  ['redis.port=0', '/redis/port'],
+  ['redis.user="a b"', '/redis/user'],
+  ['oidc.issuer="login.example.org"', '/oidc/issuer'],
+  ['mail.url="smtp://mail"', 'url'],
+  ['mail.port=70000', '/mail/port'],
+  ['corsOrigins=["https://shop.example.org/path"]', '/corsOrigins/0'],
+  ['trustedProxies=["10.0.0.1"]', '/trustedProxies/0'],
+  ['outboundAllowedNetworks="10.0.0.0/8"', '/outboundAllowedNetworks'],
+  ['logLevel="debug"', '/logLevel'],
+  ['secrets.from={"api-key":{"name":"other"}}', 'api-key'],
+  ['secrets.from={"key-pepper":{"key":"pepper"}}', 'name'],
+  ['topics.create="false"', '/topics/create'],
+  ['router.kind="Gateway"', '/router/kind'],
+  ['router.gateways=[{"namespace":"gateways"}]', 'name'],
+  ['networkPolicy.peers.postgres=[]', 'postgres'],
+  ['networkPolicy.peers.router={"ipBlock":{}}', '/networkPolicy/peers/router'],
+  ['metrics.serviceMonitor.interval="30"', '/metrics/serviceMonitor/interval'],
+  ['defaults.replicas="2"', '/defaults/replicas'],
+  ['defaults.env={"rate-limits":"off"}', 'rate-limits'],
+  ['defaults.resources={"memory":"1Gi"}', 'memory'],
+  ['services.form={}', 'form'],
+  ['services.auth.replica=3', 'replica'],
+  ['services.auth.autoscaling.minReplicas=0', '/services/auth/autoscaling/minReplicas'],
+  ['jobs.timeout=1', '/jobs/timeout'],
+];
+
+/** What Helm says when it refuses values. */
+async function messageFor(...more: string[]): Promise<string> {
+  const failed = chart?.render('minimal.yaml', ...more);
+  return (await failed?.then(
+    () => 'no fault',
+    ({ stderr }: { stderr: string }) => stderr,
+  )) as string;
+}
+
+describe.skipIf(!chart)('values', () => {
+  it.concurrent.each(wrong)('%s is refused, and named', async (value, named) => {
+    const message = await messageFor('--set-json', value);
+    expect(message).toContain("values don't meet the specifications of the schema");
+    expect(message).toContain(`'${named}'`);
+  });
+
+  it.concurrent.each([
+    ['baseUrl=', 'Set baseUrl to the public address of this instance'],
+    ['database.host=', 'Set database.host to the host of PostgreSQL'],
+    ['database.owner.existingSecret=', 'Set database.owner.existingSecret to the Secret with the password'],
+    ['kafka.brokers=null', 'Set kafka.brokers to the brokers'],
+    ['kafka.sasl.mechanism=SCRAM-SHA-512', 'Set kafka.sasl.user, because kafka.sasl.mechanism is set.'],
+    ['redis.host=', 'Set redis.host to the host of Redis or Valkey'],
+    ['router.kind=HTTPRoute', 'Set router.gateways to the Gateways of the HTTPRoute'],
+  ])('%s is refused with a sentence that says what to do', async (value, sentence) => {
+    expect(await messageFor('--set', value)).toContain(sentence);
+  });
+});
