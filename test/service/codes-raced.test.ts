@@ -57,7 +57,9 @@ describe('guesses', () => {
         for (const { status } of await Promise.all(sent)) refusals.add(status);
       }
       expect(refusals).toEqual(new Set(number < 3 ? [422] : [422, 409]));
-      expect(await rowsOf(instance, attemptsOf, [ids])).toEqual([{ number, tries: 5 }]);
+      expect(await rowsOf(instance, attemptsOf, [ids])).toEqual([
+        { number, tries: 5, isErased: number === 3 },
+      ]);
       for (const [index, one] of made.entries())
         expect((await confirm(one, codes[index]?.code ?? '')).status).toBe(number < 3 ? 422 : 409);
       await letTimePass(instance, `${31 * number} seconds`);
@@ -72,7 +74,7 @@ describe('guesses', () => {
 });
 
 const attemptsOf =
-  'SELECT DISTINCT number, tries FROM transactions.codes WHERE transaction = ANY($1::text[])';
+  'SELECT DISTINCT number, tries, sealed IS NULL AS "isErased" FROM transactions.codes WHERE transaction = ANY($1::text[])';
 
 describe('a right code', () => {
   it('among others at once commits the answers once, or not at all', async () => {

@@ -91,12 +91,14 @@ function endTransactions(
     SELECT t.id, t.context FROM t`);
 }
 
-/** Common table expressions that undo submissions in `t`: records, receipt drafts and parts. */
+/** Common table expressions that undo submissions in `t`: records, receipt drafts, codes and parts. */
 function undoSubmission(source: string): Statement {
   return sql`undone AS (
       UPDATE records AS r SET state = 'ROLLED_BACK' FROM t WHERE r.transaction = t.id AND r.state = 'PENDING'
     ), undrafted AS (
       DELETE FROM receipt_drafts AS d USING t WHERE d.transaction = t.id
+    ), erased AS (
+      UPDATE codes AS c SET sealed = NULL FROM t WHERE c.transaction = t.id AND c.sealed IS NOT NULL
     ), dropped AS (
       UPDATE followers AS f
          SET state = 'DROPPED', version = f.version + 1, sealed = NULL, changed_at = t.changed_at
