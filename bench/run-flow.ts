@@ -23,6 +23,8 @@ export interface Questions {
   filledIn: string;
   /** FORM_CODE: the page shows a code, which the browser sends back. */
   confirmation?: 'FORM_CODE';
+  /** Every subject has an address in this domain, to which a notification is sent. */
+  notifyAt?: string;
 }
 
 /** A step that was not answered as it should be. */
@@ -80,7 +82,7 @@ export async function runFlow(
   { subject, order }: { subject: string; order: number },
   took: (step: Step, ms: number) => void,
 ): Promise<{ form: string; final: string; code: string }> {
-  const { confirmation } = questions;
+  const { confirmation, notifyAt } = questions;
   async function step(name: Step, status: number, send: () => Promise<Reply>): Promise<Reply> {
     const started = performance.now();
     const reply = await send();
@@ -109,6 +111,10 @@ export async function runFlow(
     ...questions.layout,
     attributes: { order: String(order) },
     confirmation,
+    ...(notifyAt && {
+      notification: 'email.001',
+      subjectInfos: { emailAddress: `subject.${order}@${notifyAt}` },
+    }),
   });
   const created = await step('create', 201, () =>
     client.post('/consents', { CM_KEY: key, 'Content-Type': 'application/json' }, context),

@@ -1,3 +1,6 @@
+import { readlinkSync } from 'node:fs';
+import { setPriority } from 'node:os';
+import path from 'node:path';
 import { parentPort, workerData } from 'node:worker_threads';
 import { createTypesetter, type PdfJob } from './typesetter.ts';
 import type { TypesetterProgram } from './typesetter-program.ts';
@@ -10,6 +13,7 @@ export interface WorkerReply {
   memory: number;
 }
 
+lowerPriority();
 const typesetter = await createTypesetter(workerData as TypesetterProgram);
 
 parentPort?.on('message', (job: PdfJob) => {
@@ -22,3 +26,9 @@ parentPort?.on('message', (job: PdfJob) => {
   reply.memory = typesetter.memory();
   parentPort?.postMessage(reply);
 });
+
+/** Requests come before documents: on Linux each thread has a priority (setpriority(2)). */
+function lowerPriority(): void {
+  if (process.platform !== 'linux') return;
+  setPriority(Number(path.basename(readlinkSync('/proc/thread-self'))), 10);
+}
