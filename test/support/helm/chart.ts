@@ -55,7 +55,16 @@ export async function openChart() {
     /** The text of all manifests. @param more arguments of `helm template`. */
     render: (example: string, ...more: string[]) =>
       run(['template', 'accord', chart, '--namespace', 'consent', ...valuesOf(example), ...more]),
-    run,
+    /** What Helm prints after an installation. */
+    notes: async (example: string) => {
+      const words = ['install', 'accord', chart, '--dry-run=client', ...valuesOf(example)];
+      return (await run(words)).split(/^NOTES:\n/m)[1] ?? '';
+    },
+    /** Makes the archive of the chart in a folder. @returns its path. */
+    pack: async (folder: string) => {
+      await run(['package', chart, '--destination', folder]);
+      return path.join(folder, readdirSync(folder)[0] ?? '');
+    },
   };
 }
 

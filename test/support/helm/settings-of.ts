@@ -12,19 +12,20 @@ export function podsIn(manifests: readonly Manifest[]): Map<string, PodSpec> {
 
 /** The environment of the container of a component: the ConfigMap of settings and its own variables. */
 export function environmentOf(manifests: readonly Manifest[], component: string): Record<string, string> {
-  const settings = manifests.find(({ kind }) => kind === 'ConfigMap')?.data ?? {};
+  const settings = manifests.find(({ metadata }) => metadata.name === 'accord-settings')?.data ?? {};
   const own = podsIn(manifests).get(component)?.containers[0]?.env ?? [];
   return { ...settings, ...Object.fromEntries(own.map(({ name, value = '' }) => [name, value])) };
 }
 
-/** The files in the folder of secrets of a component, with the Secret and key of each. */
+/** The files in a projected volume of a component, with the Secret and key of each. */
 export function secretFilesOf(
   manifests: readonly Manifest[],
   component: string,
+  volumeName = 'secrets',
 ): Record<string, { name: string; key: string }> {
   const volume = podsIn(manifests)
     .get(component)
-    ?.volumes?.find(({ name }) => name === 'secrets');
+    ?.volumes?.find(({ name }) => name === volumeName);
   const files = (volume?.projected?.sources ?? []).flatMap(({ secret }) =>
     secret.items.map(({ key, path }) => [path, { name: secret.name, key }] as const),
   );

@@ -1,0 +1,97 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { parseAllDocuments } from 'yaml';
+import { readServiceSettings } from '#lib/config/settings.ts';
+import { readTopics } from '#lib/events/kafka/topics.ts';
+import { definitions } from '../../services/definitions.ts';
+import { examples, type Manifest, openChart, readManifests } from '../support/helm/chart.ts';
+import { environmentOf, secretFilesOf } from '../support/helm/settings-of.ts';
+import { selfSignedCertificate } from '../support/network/self-signed-certificate.ts';
+import { temporaryFolder } from '../support/programs/temporary-folder.ts';
+
+const project = path.join(import.meta.dirname, '..', '..');
+const read = (file: string) => readFileSync(path.join(project, file), 'utf8');
+const chart = await openChart();
+const rendered = new Map<string, Manifest[]>();
+for (const example of chart ? examples : [])
+  rendered.set(example, readManifests((await chart?.render(example)) ?? ''));
+
+/** The settings of a service as its process reads them, with the certificates that are mounted for it. */
+async function settingsIn(example: string, service: string) {
+  const manifests = rendered.get(example) ?? [];
+  const folder = await temporaryFolder();
+  const { cert, key } = selfSignedCertificate(['localhost']);
+  for (const file of Object.keys(secretFilesOf(manifests, service, 'certificates')))
+    writeFileSync(path.join(folder, file), file.endsWith('.key') ? key : cert);
+  const environment = Object.entries(environmentOf(manifests, service)).map(([name, value]) => [
+    name,
+    value.replaceAll('/certificates/', `${folder}/`),
+  ]);
+  const definition = definitions.find(({ name }) => name === service) as (typeof definitions)[number];
+  return readServiceSettings(definition, Object.fromEntries(environment)).settings;
+}
+
+describe.skipIf(!chart)('an example', () => {
+  it.each(examples)('%s gives every service valid settings', async (example) => {
+    for (const { name } of definitions)
+      expect((await settingsIn(example, name)).BASE_URL, name).toMatch(/^https?:/);
+  });
+
+  it('for production connects with TLS and passwords', async () => {
+    const settings = await settingsIn('production.yaml', 'transactions');
+    expect(settings).toMatchObject({ KAFKA_TLS: true, KAFKA_SASL: 'scram-sha-512', KAFKA_USER: 'accord' });
+    expect(settings.KAFKA_CA).toContain('BEGIN CERTIFICATE');
+    expect(settings.REDIS_URL).toBe('rediss://accord@accord-valkey:6379');
+    expect(settings.DATABASE_URL).toMatch(/\?sslmode=verify-full&sslrootcert=.*\/database-ca\.crt$/);
+    const files = secretFilesOf(rendered.get('production.yaml') ?? [], 'transactions');
+    expect(files['kafka-password']).toEqual({ name: 'accord', key: 'password' });
+    expect(files['redis-password']).toEqual({ name: 'accord-valkey-users', key: 'accord' });
+  });
+
+  it('for production gives passwords of mail to transactions alone', () => {
+    const withMail = (rendered.get('production.yaml') ?? []).filter((manifest) =>
+      JSON.stringify(manifest).includes('MAIL_URL'),
+    );
+    expect(withMail.map(({ metadata }) => metadata.name)).toEqual(['accord-transactions']);
+  });
+
+  it('for GitOps mounts the client certificate for Kafka, and entries of several Secrets', async () => {
+    expect((await settingsIn('gitops.yaml', 'auth')).KAFKA_KEY).toContain('PRIVATE KEY');
+    const files = secretFilesOf(rendered.get('gitops.yaml') ?? [], 'webhooks');
+    expect(files).toMatchObject({
+      'webhook-sealing': { name: 'accord-webhooks', key: 'sealing' },
+      'database-webhooks': { name: 'accord-secrets', key: 'database-webhooks' },
+    });
+  });
+
+  it('for GitOps creates no Secret and no topics, and prints the topics of asyncapi.yaml', async () => {
+    const jobs = (rendered.get('gitops.yaml') ?? []).filter(({ kind }) => kind === 'Job');
+    expect(jobs.map(({ metadata }) => metadata.labels?.['app.kubernetes.io/component'])).toEqual(['migrate']);
+    const notes = (await chart?.notes('gitops.yaml')) ?? '';
+    const printed = readManifests(notes.slice(notes.indexOf('\n---\n'))).map(({ metadata, spec }) => {
+      const { 'min.insync.replicas': replicas, ...settings } = spec.config as Record<string, string>;
+      return { topic: metadata.name, partitions: spec.partitions, settings };
+    });
+    const wanted = readTopics(new URL('../../asyncapi.yaml', import.meta.url));
+    expect(new Set(printed)).toEqual(new Set(wanted));
+  });
+
+  it('for production has every alert, with a link to its runbook', () => {
+    const rule = (rendered.get('production.yaml') ?? []).find(({ kind }) => kind === 'PrometheusRule');
+    const [alerts] = parseAllDocuments(read('deploy/prometheus-rules.yaml')).map((each) => each.toJS());
+    const links = JSON.stringify(alerts).replaceAll(
+      '"runbook":"',
+      '"runbook_url":"https://wiki.example.org/accord/',
+    );
+    expect(rule?.spec).toEqual(JSON.parse(links));
+  });
+});
+
+it('the dashboard shows metrics that exist', () => {
+  const names = [...read('helm/files/dashboard.json').matchAll(/accord_\w+/g)].map(([name]) =>
+    name.replace(/_(bucket|count|sum)$/, ''),
+  );
+  expect(new Set(names).size).toBeGreaterThan(10);
+  for (const name of names) expect(read('docs/operations.md')).toContain(`\`${name}\``);
+});
