@@ -60,7 +60,7 @@ export async function runChaos(options: ChaosOptions): Promise<Outcome> {
   const meter = createMeter();
   const send = createSend({ baseUrl: world.baseUrl, meter });
   const client = createClient({ send, history, random, headers: world.headers, patienceMs });
-  const load = startLoad(client, random, crowd);
+  const load = startLoad(client, random, { ...crowd, mailbox: world.mailbox });
   const struck: Struck[] = [];
   const breaches: string[] = [];
   const answered = (count: number) => {
@@ -87,7 +87,8 @@ export async function runChaos(options: ChaosOptions): Promise<Outcome> {
   }
   await load.end();
   await history.close();
-  const evidence = { history: history.lines, ...(await world.gather()) };
+  const gathered = await world.gather();
+  const evidence = { history: history.lines, mails: world.mailbox.delivered(), ...gathered };
   breaches.push(...findBreaches(evidence), ...brokenPromises(struck, meter));
   return { history: history.lines, meter, struck, lostReplies: world.lostReplies(), breaches };
 }

@@ -35,6 +35,8 @@ function compareLine(line: Line, found: Transaction, answers: string): string[] 
   if (line.kind === 'cancel' && state !== 'CANCELLED') return [`${id} was cancelled and is ${state}`];
   if ('subject' in line && found.subject !== line.subject)
     return [`${id} is of ${found.subject} and was made for ${line.subject}`];
+  if (line.kind === 'submit for a code' && state === 'CREATED')
+    return [`the answers of ${id} were acknowledged and it is CREATED`];
   if (line.kind === 'child' && found.parent !== line.parent) return [`${id} is no child of ${line.parent}`];
   if (!('answers' in line)) return [];
   if (state !== 'COMMITTED') return [`the answers of ${id} were acknowledged and it is ${state}`];

@@ -29,7 +29,7 @@ export const changesHaveEvents: Check = ({ stored }) => {
     ...stored.events
       .filter((event) => !changes.has(writeEvent(event)))
       .map((event) => `an event tells ${writeEvent(event)}, which did not happen`),
-    ...(stored.waiting > 0 ? [`${stored.waiting} events were never sent`] : []),
+    ...(stored.waiting > 0 ? [`${stored.waiting} events and messages were never sent`] : []),
   ];
 };
 

@@ -19,6 +19,14 @@ export interface ReceivedCall {
   accepted: boolean;
 }
 
+/** A mail that the mail server has stored. */
+export interface DeliveredMail {
+  /** Id of the message, from its Message-ID. */
+  message: string;
+  /** False if its reply was lost. */
+  isAcknowledged: boolean;
+}
+
 /** All that the checker reads. */
 export interface Evidence {
   history: History;
@@ -27,6 +35,8 @@ export interface Evidence {
   carried?: readonly CarriedEvent[];
   /** What the receiver of webhooks got; absent where there is none. */
   received?: readonly ReceivedCall[];
+  /** Absent where there is no mail server. */
+  mails?: readonly DeliveredMail[];
   /** Ids of poisonous messages that were put into topics. */
   poison?: readonly string[];
   /** Logged faults, unexpected exits and leaks of processes, one sentence each. */

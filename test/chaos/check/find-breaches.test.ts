@@ -17,19 +17,27 @@ function sound() {
     { request: 5, told: 'acknowledged', kind: 'create', subject: 'bert', id: 'b' },
     { request: 6, told: 'acknowledged', kind: 'cancel', id: 'b' },
     { request: 7, told: 'acknowledged', kind: 'single step', subject: 'carla', answers, id: 'c' },
+    { request: 8, told: 'acknowledged', kind: 'create', subject: 'dora', isNotified: true, id: 'd' },
+    { request: 9, told: 'acknowledged', kind: 'submit for a code', id: 'd' },
+    { request: 10, told: 'refused', kind: 'guess', id: 'd' },
+    { request: 11, told: 'acknowledged', kind: 'confirm', id: 'd', answers },
+    { request: 12, told: 'acknowledged', kind: 'create', subject: 'emil', id: 'e' },
+    { request: 13, told: 'acknowledged', kind: 'submit for a code', id: 'e' },
   ];
   const transactions = [
     { id: 'a', subject: 'anna', state: 'COMMITTED', version: 2, parent: null },
     { id: 'child', subject: 'anna', state: 'CREATED', version: 1, parent: 'a' },
     { id: 'b', subject: 'bert', state: 'CANCELLED', version: 2, parent: null },
     { id: 'c', subject: 'carla', state: 'COMMITTED', version: 2, parent: null },
+    { id: 'd', subject: 'dora', state: 'COMMITTED', version: 3, parent: null },
+    { id: 'e', subject: 'emil', state: 'SUBMITTED', version: 2, parent: null },
   ];
   const versions = transactions.flatMap(({ id, state, version }) =>
-    ['CREATED', state]
+    (version === 3 ? ['CREATED', 'SUBMITTED', state] : ['CREATED', state])
       .slice(0, version)
       .map((each, index) => ({ transaction: id, version: index + 1, state: each })),
   );
-  const answered = ['a', 'c'];
+  const answered = ['a', 'c', 'd'];
   const events = versions.map((each, at) => ({
     ...each,
     at,
@@ -42,21 +50,27 @@ function sound() {
       transactions,
       versions,
       waiting: 0,
-      records: answered.flatMap((transaction) =>
+      records: [...answered, 'e'].flatMap((transaction) =>
         Object.entries(answers).map(([key, value]) => ({
           transaction,
           subject: 'anna',
           key,
           value: [value],
-          state: 'COMMITTED',
+          state: transaction === 'e' ? 'PENDING' : 'COMMITTED',
         })),
       ),
       receipts: answered.map((transaction) => ({ transaction, answers })),
       events: [...events],
+      messages: [
+        { id: 'code', transaction: 'd', kind: 'code', state: 'SENT' },
+        { id: 'note', transaction: 'd', kind: 'notification', state: 'SENT' },
+        { id: 'late', transaction: 'e', kind: 'code', state: 'EXPIRED' },
+      ],
       deadLetters: ['poison'],
     },
     carried: [...events] as CarriedEvent[],
     received: events.map((event) => ({ delivery: `call-${event.id}`, event, accepted: true })),
+    mails: ['code', 'note', 'note'].map((message, index) => ({ message, isAcknowledged: index < 2 })),
     poison: ['poison'],
     misconduct: [] as string[],
   };
@@ -93,7 +107,7 @@ describe('the checker', () => {
   it.each<[string, Plant, string]>([
     [
       'a lost transaction',
-      ({ stored }) => stored.transactions.pop(),
+      ({ stored }) => stored.transactions.splice(3, 1),
       'single step c was acknowledged and is lost',
     ],
     [
@@ -187,7 +201,7 @@ describe('the checker', () => {
     [
       'events that were never sent',
       ({ stored }) => Object.assign(stored, { waiting: 3 }),
-      '3 events were never sent',
+      '3 events and messages were never sent',
     ],
     [
       'two transactions of a context',
@@ -281,14 +295,62 @@ describe('the checker', () => {
       'the poison another is not in dead_letters',
     ],
     [
+      'a guess that confirms',
+      ({ history }) => history.push({ request: 20, told: 'wrong', why: '200', kind: 'guess', id: 'd' }),
+      'a guess of d was answered 200',
+    ],
+    [
+      'a confirmed transaction that is not in force',
+      ({ stored }) => Object.assign(stored.transactions[4] as object, { state: 'SUBMITTED' }),
+      'the answers of d were acknowledged and it is SUBMITTED',
+    ],
+    [
+      'answers in force without their code',
+      ({ stored }) => Object.assign(stored.transactions[5] as object, { state: 'COMMITTED' }),
+      'e is COMMITTED and nobody answered it',
+    ],
+    [
+      'a record in force without its code',
+      ({ stored }) =>
+        Object.assign(stored.records.find(({ transaction }) => transaction === 'e') as object, {
+          state: 'COMMITTED',
+        }),
+      'e has a record of processing.001 and is SUBMITTED',
+    ],
+    [
+      'a lost notification',
+      ({ stored }) => stored.messages.splice(1, 1),
+      'd is COMMITTED and has 0 notifications instead of 1',
+    ],
+    [
+      'a message that was never sent',
+      ({ stored }) => Object.assign(stored.messages[1] as object, { state: 'PENDING' }),
+      'the notification note of d was never sent',
+    ],
+    [
+      'a message that is said to be sent',
+      ({ mails }) => mails.shift(),
+      'the code code of d is SENT and never arrived',
+    ],
+    [
+      'a mail that comes again and again',
+      ({ mails }) => mails.push(...Array(2).fill(mails[0])),
+      'the mail code was accepted more than twice',
+    ],
+    [
+      'a mail of no message',
+      ({ mails }) => mails.push({ message: 'x', isAcknowledged: true }),
+      'the mail x arrived and no message has this id',
+    ],
+    [
       'a process that misbehaves',
       ({ misconduct }) => misconduct.push('it ended by itself'),
       'I9: it ended by itself',
     ],
     [
       'a request that was never asked again',
-      ({ history }) => history.push({ request: 8, told: 'unknown', kind: 'cancel', id: 'a' }),
-      'nobody knows what became of request 8, a cancel',
+      ({ history }) => history.push({ request: 20, told: 'unknown', kind: 'cancel', id: 'a' }),
+      'nobody knows what became of request 20, a cancel',
     ],
   ])('finds %s', (_what, plant, breach) => {
     const facts = sound();

@@ -30,13 +30,20 @@ export const onlyWhatWasSent: Check = ({ history, stored }) => {
     .map(({ id }) => `${id} is COMMITTED and nobody answered it`);
   const states = new Map(stored.transactions.map(({ id, state }) => [id, state]));
   const early = stored.records
-    .filter(({ transaction, state }) => states.get(transaction) !== 'COMMITTED' || state !== 'COMMITTED')
+    .filter(({ transaction, state }) => state !== recordState(states.get(transaction)))
     .map(
       ({ transaction, key }) =>
         `${transaction} has a record of ${key} and is ${states.get(transaction) ?? 'missing'}`,
     );
   return [...withoutAnswers, ...early];
 };
+
+/** The state of all records of a transaction in this state; undefined if it may have none. */
+function recordState(state: string | undefined): string | undefined {
+  if (state === 'COMMITTED') return state;
+  if (state === 'SUBMITTED') return 'PENDING';
+  return state === 'TIMEOUT' || state === 'ROLLBACK' ? 'ROLLED_BACK' : undefined;
+}
 
 /** Every committed transaction has a receipt that tells its records, and no other has one. */
 export const receiptsTell: Check = ({ stored }) => {

@@ -6,12 +6,13 @@ export interface Stored {
   transactions: { id: string; subject: string; state: string; version: number; parent: string | null }[];
   versions: { transaction: string; version: number; state: string }[];
   records: { transaction: string; subject: string; key: string; value: string[]; state: string }[];
+  messages: { id: string; transaction: string; kind: string; state: string }[];
   receipts: { transaction: string; answers: Record<string, string> }[];
   /** Every event that was ever put into the outbox. */
   events: (CarriedEvent & {
     /** When it was written, in ms, by the clock and not by the begin of its transaction. */ at: number;
   })[];
-  /** How many events are still on their way, of all services. */
+  /** How many events and messages are still on their way, of all services. */
   waiting: number;
   /** Ids of what was put aside. */
   deadLetters: string[];
@@ -45,12 +46,13 @@ export async function endWaits(url: string): Promise<void> {
       await client.query(`UPDATE ${outbox} SET lease_until = NULL, not_before = now()`);
     for (const deliveries of await tablesNamed(client, 'deliveries'))
       await client.query(`UPDATE ${deliveries} SET not_before = now() WHERE not_before > now()`);
-    for (const targets of ['webhooks.webhooks', 'peers.queues'])
+    await client.query('UPDATE transactions.messages SET not_before = now() WHERE not_before > now()');
+    for (const targets of ['webhooks.webhooks', 'peers.queues', 'transactions.message_queues'])
       await client.query(`UPDATE ${targets} SET lease_owner = NULL, lease_until = NULL, next_at = now()`);
   });
 }
 
-/** How many events are still on their way. */
+/** How many events and messages are still on their way. */
 export async function countWaiting(url: string): Promise<number> {
   return withClient(url, waitingIn);
 }
@@ -70,6 +72,9 @@ export async function readStored(url: string, prefix: string): Promise<Stored> {
       records: await rows(
         'SELECT transaction, subject, key, value, state FROM transactions.records WHERE subject LIKE $1',
       ),
+      messages: await rows(
+        `SELECT id, transaction, kind, state FROM transactions.messages WHERE transaction ${ours}`,
+      ),
       receipts: (
         await rows(
           `SELECT transaction, body::jsonb AS body FROM transactions.receipts WHERE transaction ${ours}`,
@@ -87,7 +92,10 @@ export async function readStored(url: string, prefix: string): Promise<Stored> {
 }
 
 async function waitingIn(client: pg.Client): Promise<number> {
-  let waiting = 0;
+  const { rows } = await client.query(
+    `SELECT count(*)::int AS waiting FROM transactions.messages WHERE state = 'PENDING'`,
+  );
+  let { waiting } = rows[0];
   for (const outbox of await tablesNamed(client, 'outbox'))
     waiting += (await client.query(`SELECT count(*)::int AS waiting FROM ${outbox}`)).rows[0].waiting;
   return waiting;

@@ -10,13 +10,26 @@ export interface Known {
   token: string;
 }
 
+export interface CreateOptions {
+  /** Sends the same again at the same time. */
+  isTwin?: boolean;
+  confirmation?: 'FORM_CODE' | 'EMAIL_CODE';
+  /** Where the code by mail and the notification go. */
+  emailAddress?: string;
+  isNotified?: boolean;
+}
+
 /** A caller that sends each request until it knows what became of it, and writes down what it was told. */
 export interface Client {
-  /** @param twin sends the same again at the same time. */
-  create(subject: string, twin?: boolean): Promise<Known>;
+  create(subject: string, options?: CreateOptions): Promise<Known>;
   /** Reads the form. */
   form(known: Known, as: 'json' | 'html'): Promise<void>;
   submit(known: Known, answers: Answers, as: 'json' | 'form'): Promise<Told>;
+  submitForCode(known: Known, answers: Answers): Promise<Told>;
+  /** @returns the code that the page shows; undefined if the transaction does not await it any more. */
+  shownCode(known: Known): Promise<string | undefined>;
+  guess(known: Known, code: string): Promise<Told>;
+  confirm(known: Known, code: string, answers: Answers): Promise<Told>;
   cancel(known: Known): Promise<Told>;
   child(known: Known): Promise<Known>;
   singleStep(subject: string, answers: Answers): Promise<void>;
@@ -115,11 +128,16 @@ export function createClient({ send, history, random, headers, patienceMs = 60_0
   });
 
   return {
-    async create(subject, twin = false) {
-      const deed: Deed = { kind: 'create', subject };
-      const ask = () =>
-        act(deed, '/consents', json(context(subject)), [200, 201], ({ body }) => ({ ...deed, id: body.id }));
-      const [first] = await Promise.all(twin ? [ask(), ask(), ask()] : [ask()]);
+    async create(subject, { isTwin = false, confirmation, emailAddress, isNotified } = {}) {
+      const deed: Deed = { kind: 'create', subject, ...(isNotified && { isNotified }) };
+      const body = json({
+        ...context(subject),
+        confirmation,
+        ...(emailAddress && { subjectInfos: { emailAddress } }),
+        ...(isNotified && { notification: 'email.001' }),
+      });
+      const ask = () => act(deed, '/consents', body, [200, 201], (told) => ({ ...deed, id: told.body.id }));
+      const [first] = await Promise.all(isTwin ? [ask(), ask(), ask()] : [ask()]);
       return knownFrom(subject, first as Answered);
     },
     async form({ id, token }, as) {
@@ -140,6 +158,26 @@ export function createClient({ send, history, random, headers, patienceMs = 60_0
           : { ...json(toJson(answers)), headers: { 'Content-Type': 'application/json' } };
       const path = `/consents/${id}/submit?t=${token}`;
       return toldBy(await act({ kind: 'submit', id, answers }, path, request, [200, 303, 409]));
+    },
+    async submitForCode({ id, token }, answers) {
+      const request = { ...json(toJson(answers)), headers: { 'Content-Type': 'application/json' } };
+      const path = `/consents/${id}/submit?t=${token}`;
+      return toldBy(await act({ kind: 'submit for a code', id }, path, request, [200, 409]));
+    },
+    async shownCode({ id, token }) {
+      const path = `/consents/${id}/confirm?t=${token}`;
+      const init = { headers: { Accept: 'application/json' } };
+      return (await sendUntilAnswered({ what: 'code', path, init })).body.code;
+    },
+    async guess({ id, token }, code) {
+      const request = { ...json({ code }), headers: { 'Content-Type': 'application/json' } };
+      const path = `/consents/${id}/confirm?t=${token}`;
+      return toldBy(await act({ kind: 'guess', id }, path, request, [409, 410, 422]));
+    },
+    async confirm({ id, token }, code, answers) {
+      const request = { ...json({ code }), headers: { 'Content-Type': 'application/json' } };
+      const path = `/consents/${id}/confirm?t=${token}`;
+      return toldBy(await act({ kind: 'confirm', id, answers }, path, request, [200, 409, 410]));
     },
     async cancel({ id, token }) {
       return toldBy(await act({ kind: 'cancel', id }, `/consents/${id}/cancel?t=${token}`, {}, [200, 409]));

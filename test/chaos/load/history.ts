@@ -14,10 +14,15 @@ export type Line = { request: number; told: Told /** What was wrong. */; why?: s
 
 /** What a request is to do. `id` is known when it is done, or before. */
 export type Deed =
-  | { kind: 'create'; subject: string; id?: string }
+  | { kind: 'create'; subject: string; isNotified?: boolean; id?: string }
   /** A look at the form: it is only there if it was wrong. */
   | { kind: 'form'; id: string }
   | { kind: 'submit'; id: string; answers: Answers }
+  /** Answers that are in force only with a code, which `confirm` sends. */
+  | { kind: 'submit for a code'; id: string }
+  /** A wrong code. */
+  | { kind: 'guess'; id: string }
+  | { kind: 'confirm'; id: string; answers: Answers }
   | { kind: 'cancel'; id: string }
   | { kind: 'child'; parent: string; subject: string; id?: string }
   | { kind: 'single step'; subject: string; answers: Answers; id?: string };

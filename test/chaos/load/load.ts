@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Random } from '../random.ts';
+import type { Mailbox } from '../world/mailbox.ts';
 import { type Client, GaveUpError } from './client.ts';
 import type { Answers } from './history.ts';
 
@@ -17,11 +18,15 @@ export interface Crowd {
 }
 
 /** Starts people who go through transactions, one after the other, in all ways that there are. */
-export function startLoad(client: Client, random: Random, { people, restMs }: Crowd): Load {
+export function startLoad(
+  client: Client,
+  random: Random,
+  { mailbox, people, restMs }: Crowd & { mailbox: Mailbox },
+): Load {
   let ending = false;
   const work = async () => {
     while (!ending) {
-      await random.pick(ways)(client, random).catch(onlyIfGivenUp);
+      await random.pick(ways)(client, random, mailbox).catch(onlyIfGivenUp);
       if (restMs > 0) await wait(random.between(0, restMs));
     }
   };
@@ -54,7 +59,7 @@ function drawAnswers({ pick }: Random): Answers {
 }
 
 /** A way through a transaction. */
-type Way = (client: Client, random: Random) => Promise<unknown>;
+type Way = (client: Client, random: Random, mailbox: Mailbox) => Promise<unknown>;
 
 const answer: Way = async (client, random) => {
   const known = await client.create(newSubject());
@@ -63,7 +68,7 @@ const answer: Way = async (client, random) => {
 };
 
 const answerTwice: Way = async (client, random) => {
-  const known = await client.create(newSubject(), true);
+  const known = await client.create(newSubject(), { isTwin: true });
   const answers = drawAnswers(random);
   await Promise.all([client.submit(known, answers, 'json'), client.submit(known, answers, 'form')]);
 };
@@ -99,14 +104,39 @@ const changeOfMind: Way = async (client, random) => {
 };
 
 const leaveOpen: Way = async (client, random) => {
-  await client.create(newSubject(), random.pick([true, false]));
+  await client.create(newSubject(), { isTwin: random.pick([true, false]) });
 };
 
 const onPaper: Way = async (client, random) => {
   await client.singleStep(newSubject(), drawAnswers(random));
 };
 
+/** How long a person waits for a mail; its server may be away. */
+const mailPatienceMs = 5_000;
+
+/** Answers with a code: it is entered, first wrongly or not at all. */
+const answerWithCode: Way = async (client, random, mailbox) => {
+  const subject = newSubject();
+  const confirmation = random.pick(['FORM_CODE', 'EMAIL_CODE'] as const);
+  const emailAddress = `${subject}@example.org`;
+  const isNotified = random.pick([true, false, false, false, false]);
+  const known = await client.create(subject, { confirmation, emailAddress, isNotified });
+  const answers = drawAnswers(random);
+  if ((await client.submitForCode(known, answers)) !== 'acknowledged') return;
+  const code =
+    confirmation === 'FORM_CODE'
+      ? await client.shownCode(known)
+      : await mailbox.waitForCode(emailAddress, mailPatienceMs);
+  const next = random.pick(['confirm', 'confirm', 'guess', 'leave'] as const);
+  if (code === undefined || next === 'leave') return;
+  if (next === 'guess') await client.guess(known, String((Number(code) + 1) % 1_000_000).padStart(6, '0'));
+  await client.confirm(known, code, answers);
+};
+
 const ways: readonly Way[] = [
+  answerWithCode,
+  answerWithCode,
+  answerWithCode,
   answer,
   answer,
   answer,

@@ -53,7 +53,7 @@ export function createMeter(): Meter {
 /** An answer, as far as clients look at it. */
 export interface Answered {
   status: number;
-  body: { id?: string; token?: string; type?: string };
+  body: { id?: string; token?: string; type?: string; code?: string };
 }
 
 /** What somebody asks for. */

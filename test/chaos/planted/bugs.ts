@@ -38,7 +38,7 @@ export const bugs: Readonly<Record<string, Bug>> = {
     what: 'the relay remembers its position instead of what it has sent',
     // Rows that could not be marked as sent are never looked at again.
     faults: [lost, lost],
-    caught: /^I5: \d+ events were never sent/m,
+    caught: /^I5: \d+ events and messages were never sent/m,
     statements: [
       {
         find: /\(c\.lease_until IS NULL OR c\.lease_until < now\(\)\)/,
@@ -55,6 +55,49 @@ export const bugs: Readonly<Record<string, Bug>> = {
     between: [20, 60],
     caught: /^I1: (the answers of \S+ were acknowledged and it is CREATED|a child of \S+ was answered 409)/m,
     changePg: () => answerBeforeResult(/SET state = 'COMMITTED', version = version \+ 1, answers_digest/),
+  },
+  'any-code-accepted': {
+    what: 'a wrong code confirms answers',
+    faults: [],
+    caught: /^I1: a guess of \S+ was answered 200/m,
+    exports: [
+      {
+        file: 'services/transactions/domain/code.ts',
+        name: 'createCodes',
+        exchange: (createCodes: (secrets: unknown) => object) => (secrets: unknown) => ({
+          ...createCodes(secrets),
+          matches: () => true,
+        }),
+      },
+    ],
+  },
+  'notification-left-out': {
+    what: 'a confirmation commits without its notification',
+    faults: [],
+    caught: /^I7: \S+ is COMMITTED and has 0 notifications instead of 1/m,
+    exports: [
+      {
+        file: 'services/transactions/commands/queue-messages.ts',
+        name: 'queueNotification',
+        exchange: () => async () => {},
+      },
+    ],
+  },
+  'mail-lost': {
+    what: 'a mail counts as sent although its server is away',
+    faults: ['mail server away'],
+    caught: /^I7: the (?:code|notification) \S+ of \S+ is SENT and never arrived/m,
+    exports: [
+      {
+        file: 'services/transactions/transports/mail.ts',
+        name: 'createMailTransport',
+        exchange: (createMailTransport: (server: object) => object) => (server: object) =>
+          withMember(createMailTransport(server), 'send', (send) => async (...given: unknown[]) => {
+            await send(...given);
+            return { result: 'sent' };
+          }),
+      },
+    ],
   },
   'claim-missing': {
     what: 'equal contexts do not find the same transaction',

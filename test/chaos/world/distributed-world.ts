@@ -19,6 +19,7 @@ import { createTopicLog } from '../kafka/topic-log.ts';
 import { waitUntil } from '../wait-until.ts';
 import { type Database, startDatabase } from './database.ts';
 import { findLeaks, gatherEvents, gatherStored } from './gather.ts';
+import { startMailbox } from './mailbox.ts';
 import { createReplicas, createServiceProcess } from './service-process.ts';
 import { startWebhookReceiver } from './webhook-receiver.ts';
 import { choosePorts, openFolder, runTool, type World, type WorldOptions } from './world.ts';
@@ -61,6 +62,7 @@ async function buildWorld(
   for (const part of [database, kafka, redis]) keep(part);
   const router = keep(await startPrefixRouter());
   const baseUrl = router.url;
+  const mailbox = keep(await startMailbox());
   const environment = {
     BASE_URL: baseUrl,
     DATABASE_URL: database.url.replace('accord@', ''),
@@ -73,6 +75,7 @@ async function buildWorld(
     MAX_EVENT_LOOP_DELAY: '0',
     MAX_IN_FLIGHT: '0',
     STOP_DELAY: '1',
+    ...mailbox.settings,
   };
   const headers = await prepare({ bug, database, environment, folder });
   const replicas = await createReplicas({ bug, environment, counts, logFolder });
@@ -90,6 +93,7 @@ async function buildWorld(
   return {
     baseUrl,
     headers,
+    mailbox,
     lostReplies: database.proxy.lost,
     faults: [
       ...processFaults(services),
@@ -97,6 +101,7 @@ async function buildWorld(
       ...serverFaults('Kafka', kafka),
       ...redisFaults(redis),
       ...webhookFaults(receiver),
+      ...mailbox.faults,
       ...eventFaults({ log, refill, deeds, random }),
     ],
     async gather() {
@@ -166,7 +171,7 @@ async function subscribe(
   headers: Record<string, string>,
   targetUrl: string,
 ): Promise<string> {
-  const subscribedActions = ['created', 'committed', 'cancelled', 'timedout'].map(
+  const subscribedActions = ['created', 'submitted', 'committed', 'cancelled', 'timedout', 'rolledback'].map(
     (name) => `consent.${name}`,
   );
   const response = await fetch(`${baseUrl}/webhooks`, {

@@ -8,6 +8,7 @@ import { keepEvents } from '../check/stored.ts';
 import { atOnce, type Fault } from '../faults/fault.ts';
 import { waitUntil } from '../wait-until.ts';
 import { gatherStored } from './gather.ts';
+import { startMailbox } from './mailbox.ts';
 import { createServiceProcess, type ServiceProcess } from './service-process.ts';
 import { choosePorts, openFolder, type World } from './world.ts';
 
@@ -18,16 +19,24 @@ export async function startEmbeddedWorld(): Promise<World> {
   // Tokens are of an address: it stays.
   const [port] = await choosePorts(1);
   const baseUrl = `http://localhost:${port}`;
+  const mailbox = await startMailbox();
   const accord = createServiceProcess({
     name: 'accord',
     service: 'accord',
     program: 'services/standalone.ts',
-    environment: { PORT: String(port), DATA_DIR: dataDir, RATE_LIMITS: 'off', MAX_EVENT_LOOP_DELAY: '0' },
+    environment: {
+      PORT: String(port),
+      DATA_DIR: dataDir,
+      RATE_LIMITS: 'off',
+      MAX_EVENT_LOOP_DELAY: '0',
+      ...mailbox.settings,
+    },
     isReady: async () => (await fetch(`${baseUrl}/readyz`)).status === 200,
   });
   const database = () => waitUntil('PostgreSQL runs', () => findRunningPostgres(dataDir));
   async function stop(): Promise<void> {
     await accord.stop();
+    await mailbox.stop();
     await rm(folder, { recursive: true, force: true });
   }
   try {
@@ -37,8 +46,9 @@ export async function startEmbeddedWorld(): Promise<World> {
     return {
       baseUrl,
       headers,
+      mailbox,
       stop,
-      faults: embeddedFaults(accord, dataDir),
+      faults: [...embeddedFaults(accord, dataDir), ...mailbox.faults],
       lostReplies: () => 0,
       gather: async () => ({ stored: await gatherStored(await database()), misconduct: accord.misconduct() }),
     };

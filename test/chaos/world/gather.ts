@@ -96,7 +96,8 @@ export async function gatherEvents({
  * that are kept for the next request.
  */
 const mostOpenFiles = 128;
-const mostMegabytes = 400;
+/** A process that has rendered PDFs keeps their fonts and typesetter, about 150 MB. */
+const mostMegabytes = 512;
 /** Connections and memory are given back in a while. */
 const patienceMs = 15_000;
 

@@ -6,6 +6,7 @@ import { postgresFaults } from '../faults/postgres-faults.ts';
 import { processFaults } from '../faults/process-faults.ts';
 import { startDatabase } from './database.ts';
 import { findLeaks, gatherStored } from './gather.ts';
+import { startMailbox } from './mailbox.ts';
 import { createServiceProcess } from './service-process.ts';
 import { choosePorts, openFolder, type World, type WorldOptions } from './world.ts';
 
@@ -20,6 +21,7 @@ export async function startStandaloneWorld({
   const database = await startDatabase(random);
   const [port] = await choosePorts(1);
   const baseUrl = `http://localhost:${port}`;
+  const mailbox = await startMailbox();
   const accord = createServiceProcess({
     name: 'accord',
     service: 'accord',
@@ -31,12 +33,14 @@ export async function startStandaloneWorld({
       DATA_DIR: folder,
       RATE_LIMITS: 'off',
       MAX_EVENT_LOOP_DELAY: '0',
+      ...mailbox.settings,
     },
     isReady: async () => (await fetch(`${baseUrl}/readyz`)).status === 200,
     logFolder,
   });
   async function stop(): Promise<void> {
     await accord.kill();
+    await mailbox.stop();
     await database.stop();
     await rm(folder, { recursive: true, force: true });
   }
@@ -47,8 +51,9 @@ export async function startStandaloneWorld({
     return {
       baseUrl,
       headers,
+      mailbox,
       stop,
-      faults: [...processFaults([accord]), ...postgresFaults(database)],
+      faults: [...processFaults([accord]), ...postgresFaults(database), ...mailbox.faults],
       lostReplies: database.proxy.lost,
       gather: async () => ({
         stored: await gatherStored(database.directUrl, patienceMs),

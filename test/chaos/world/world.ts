@@ -9,18 +9,20 @@ import type { Evidence } from '../check/evidence.ts';
 import type { Fault } from '../faults/fault.ts';
 import { bugSettings } from '../planted/bug-settings.ts';
 import type { Random } from '../random.ts';
+import type { Mailbox } from './mailbox.ts';
 
 /** An instance of Accord and all that it stands on, each part of which can be broken. */
 export interface World {
   baseUrl: string;
   /** Of an API key. */
   headers: Record<string, string>;
+  mailbox: Mailbox;
   /** Everything that can happen to it. */
   faults: readonly Fault[];
   /** How many replies of PostgreSQL were swallowed until now. */
   lostReplies(): number;
   /** Waits until all that was written has been sent, and reads what the checker needs. */
-  gather(): Promise<Omit<Evidence, 'history'>>;
+  gather(): Promise<Omit<Evidence, 'history' | 'mails'>>;
   stop(): Promise<void>;
 }
 

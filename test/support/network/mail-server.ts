@@ -12,6 +12,8 @@ export interface ReceivedMail {
   /** As it was sent. */
   raw: string;
   mail: Email;
+  /** False if the connection was closed instead of the final reply. */
+  isAcknowledged: boolean;
 }
 
 /** Behaviour of the server towards one recipient; absent members behave well. */
@@ -75,6 +77,7 @@ export async function startMailServer(
           to: to ?? '',
           raw: content.toString('utf8'),
           mail: await PostalMime.parse(content),
+          isAcknowledged: !drops,
         };
         if (data) return done(fail(data));
         if (drops !== 'before') received.push(mail);
