@@ -250,7 +250,8 @@ export interface FormsOperations {
    * Renders a receipt as a PDF document (docs/interface.md, "Receipts"). The same input gives the same bytes.
    * @param input.jws the signed receipt, which is attached to the document.
    * @returns pdf: the document in base64.
-   * @throws Failure `unavailable` with Retry-After if too many documents are being rendered.
+   * @throws Failure `unavailable` with Retry-After if too many documents are being rendered; `not-acceptable`
+   * for a receipt that is too long.
    */
   renderReceiptPdf(input: { model: ReceiptPage; jws: string }): Promise<{ pdf: string }>;
   /** @returns the texts of a form page, for a client that renders the form itself. */

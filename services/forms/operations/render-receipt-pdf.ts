@@ -1,18 +1,28 @@
 import type { FormsOperations } from '#lib/contracts/forms.ts';
 import type { PageTheme } from '#lib/contracts/page-base.ts';
+import { fail } from '#lib/errors/fail.ts';
 import { isEntryId } from '../domain/identifiers.ts';
 import type { PdfJob } from '../pdf/typesetter.ts';
 import { readLogo } from '../queries/theme-files.ts';
 import type { FormsContext } from './context.ts';
+
+/**
+ * Characters of a page that becomes a PDF: about 250 sheets of paper, which take 2 s and 150 MB on one core.
+ * Time and memory grow faster than the text.
+ */
+export const maxPdfHtml = 750_000;
 
 /** The internal operation `renderReceiptPdf`. */
 export function createRenderReceiptPdf(context: FormsContext): FormsOperations['renderReceiptPdf'] {
   const { renderer, pdf } = context;
   return async ({ model, jws }) => {
     const { receipt } = model;
+    const html = renderer.render(model);
+    if (html.length > maxPdfHtml)
+      throw fail('not-acceptable', 'This receipt is too long for a PDF. Use text/html or text/plain.');
     const words = renderer.paperWords(model);
     const job: PdfJob = {
-      html: renderer.render(model),
+      html,
       jws,
       date: receipt.timestamp,
       footer: `${receipt.collector.name} · ${receipt.receiptId}`,

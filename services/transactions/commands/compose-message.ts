@@ -3,6 +3,7 @@ import type { MessageContent, MessageKind, RenderedMessage } from '#lib/contract
 import type { PageInstance } from '#lib/contracts/page-base.ts';
 import type { ReceiptBody } from '#lib/contracts/receipt-body.ts';
 import type { Queries } from '#lib/db/database.ts';
+import { Failure } from '#lib/errors/fail.ts';
 import { receiptExpiry } from '../domain/access.ts';
 import type { Message } from '../domain/message.ts';
 import type { Part } from '../domain/part.ts';
@@ -68,15 +69,18 @@ export async function composeMessage(
   return { ...(await forms.renderMessage(content)), attachments };
 }
 
-/** The receipt as a file. */
+/** The receipt as a file; without a file if it is too long for a PDF. */
 async function attachReceipt(
   dependencies: Dependencies,
   read: ReadTransaction,
 ): Promise<OutgoingMail['attachments']> {
   const receipt = await readReceipt(dependencies.db, read.transaction.id);
   if (!receipt) return [];
-  const content = await receiptPdf(dependencies, read, receipt);
-  return [{ filename: 'receipt.pdf', contentType: 'application/pdf', content }];
+  const content = await receiptPdf(dependencies, read, receipt).catch((error: unknown) => {
+    if (error instanceof Failure && error.code === 'not-acceptable') return undefined;
+    throw error;
+  });
+  return content ? [{ filename: 'receipt.pdf', contentType: 'application/pdf', content }] : [];
 }
 
 /** An invitation to a transaction that has ended is of no use. */

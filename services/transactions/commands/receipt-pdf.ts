@@ -8,7 +8,7 @@ import { embeddingOf, findTheme } from '../presenters/page-parts.ts';
 /**
  * Renders a receipt as PDF, with the signed form attached. Its only link with a token is that of the QR code.
  * @param theme key or entry id of a theme; overrides the layout's. @throws Failure `unavailable` if too many
- * are being rendered.
+ * are being rendered, `not-acceptable` if it is too long.
  */
 export async function receiptPdf(
   { forms, instance }: { forms: FormsOperations; instance: PageInstance },
