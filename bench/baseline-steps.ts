@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import type { Queries } from '#lib/db/database.ts';
 import { sql } from '#lib/db/sql.ts';
 import { randomId } from '#lib/ids/random-ids.ts';
-import { readTransactionWithCode, takeTry } from '../services/transactions/queries/codes.ts';
+import { countAttempt, readTransactionWithCode } from '../services/transactions/queries/codes.ts';
 import {
   commitTransaction,
   confirmTransaction,
@@ -98,7 +98,7 @@ export async function createBaselineSteps({ db, forms }: { db: Queries; forms: B
 
     /** Accepts every code. */
     async confirm(id: string) {
-      const attempt = await takeTry(db, id, {});
+      const attempt = await countAttempt(db, id, {});
       const committedAt = attempt?.read.now ?? new Date();
       const times = { committedAt, expiresAt: new Date(expiresAt), deadline: committedAt };
       if (!(await confirmTransaction(db, { id, ...times, receipt, code: 1 }, source)))

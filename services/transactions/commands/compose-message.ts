@@ -26,22 +26,22 @@ interface Dependencies {
   codeTtl: number;
 }
 
-/** A message to be composed; `code` is its text. */
-export type ComposedMessage = Pick<Message, 'kind' | 'channel'> & { transaction: string; code?: string };
+/** A message to be composed. `code`: the six digits. */
+export type MessageToCompose = Pick<Message, 'kind' | 'channel'> & { transaction: string; code?: string };
 
 /**
- * Writes the text of a message in the language of its subject.
- * @returns undefined if what it is about has ended, so that it is not sent.
+ * Renders a message in the language of its subject.
+ * @returns undefined for an invitation to a transaction that has ended, which is not sent any more.
  */
 export async function composeMessage(
   dependencies: Dependencies,
-  { kind, channel, transaction: id, code }: ComposedMessage,
+  { kind, channel, transaction: id, code }: MessageToCompose,
 ): Promise<(RenderedMessage & { attachments: OutgoingMail['attachments'] }) | undefined> {
   const { db, forms, instance, defaultLanguage, codeTtl } = dependencies;
   const read = await readTransactionWithReceipt(db, id);
   if (!read || isObsolete(kind, read)) return undefined;
   const { transaction } = read;
-  // The draft of a receipt knows the language of the form, too.
+  // Before the commit, the draft of the receipt states the language of the form.
   const body = read.receipt ?? (await readReceiptBody(db, id));
   const receipt = body === undefined ? undefined : (JSON.parse(body) as ReceiptBody);
   const language = receipt?.language ?? transaction.context.language;
@@ -69,7 +69,7 @@ export async function composeMessage(
   return { ...(await forms.renderMessage(content)), attachments };
 }
 
-/** The receipt as a file; without a file if it is too long for a PDF. */
+/** The receipt as an attached PDF; no attachment without a receipt, or if it is too long for a PDF. */
 async function attachReceipt(
   dependencies: Dependencies,
   read: ReadTransaction,
@@ -83,7 +83,7 @@ async function attachReceipt(
   return content ? [{ filename: 'receipt.pdf', contentType: 'application/pdf', content }] : [];
 }
 
-/** An invitation to a transaction that has ended is of no use. */
+/** Whether a message need not be sent any more: an invitation to a transaction that has ended. */
 function isObsolete(kind: MessageKind, { transaction, now }: ReadTransaction): boolean {
   return kind === 'invitation' && isFinal(stateAt(transaction, now));
 }
@@ -97,7 +97,10 @@ async function readPurpose(
   return form?.info.content.title ?? null;
 }
 
-/** The transaction for an invitation; otherwise its result, also for whoever finds the mail later. */
+/**
+ * An invitation links to the form. Other mails link to the result, with a token that does not allow answers:
+ * people other than the subject may read them later.
+ */
 function linkOf(dependencies: Dependencies, kind: MessageKind, read: ReadTransaction): string {
   if (kind === 'invitation') return mintLinks(dependencies, read).transaction;
   return mintLinks(dependencies, read, undefined, 'receipt').transaction;

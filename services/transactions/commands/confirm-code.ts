@@ -6,7 +6,12 @@ import { type Code, type CodeBinding, type Codes, codeStatus, maxCodes, maxTries
 import { deliveryDeadline } from '../domain/part.ts';
 import { isAwaitingCode, type ReadTransaction, stateAt, type Transaction } from '../domain/transaction.ts';
 import { rollBackUnconfirmed } from '../queries/change-state.ts';
-import { readTransactionWithCode, replaceCode, type TransactionWithCode, takeTry } from '../queries/codes.ts';
+import {
+  countAttempt,
+  readTransactionWithCode,
+  replaceCode,
+  type TransactionWithCode,
+} from '../queries/codes.ts';
 import { awaitPeers } from '../queries/commit-transaction.ts';
 import { readTransaction } from '../queries/transactions.ts';
 import { isNotified, queueCode } from './queue-messages.ts';
@@ -14,13 +19,13 @@ import { commitSubmitted, drawCode, type SubmitDependencies, transactionBusy } f
 
 type Dependencies = SubmitDependencies & { db: Database };
 
-/** A transaction that awaits a code. */
+/** A transaction that awaits a code, with that code. */
 export interface AwaitedCode {
   read: TransactionWithCode & { draft: string };
   code: Code;
 }
 
-/** @throws Failure `not-found`, `wrong-state` unless a code is awaited. */
+/** Reads a transaction that awaits a code. @throws Failure `not-found`, `wrong-state` if it awaits none. */
 export async function readAwaitedCode(
   { db, instance }: Pick<Dependencies, 'db' | 'instance'>,
   { id, principal }: { id: string; principal: Principal },
@@ -30,16 +35,18 @@ export async function readAwaitedCode(
   return withCode(read);
 }
 
-/** A transaction that awaits a code has one, and its answers have a draft of the receipt. */
+/** Narrows the type: a transaction that awaits a code has a code and a draft of its receipt. */
 export function withCode(read: TransactionWithCode): AwaitedCode {
   const { code, draft } = read;
-  if (code === null || draft === null) throw new Error('a transaction that awaits a code has none');
+  if (code === null || draft === null)
+    throw new Error('a transaction that awaits a code has no code or no draft of its receipt');
   return { read: { ...read, draft }, code };
 }
 
 /**
- * Confirms submitted answers with a code (docs/interface.md, "Confirmation codes"). Idempotent for the code
- * that confirmed them. After the last wrong attempt the answers are rolled back.
+ * Confirms submitted answers with a code (docs/interface.md, "Confirmation codes"). Repeating the code that
+ * confirmed the answers succeeds and changes nothing. The answers are rolled back after the last wrong
+ * attempt with the last code, and by an attempt after the last code has expired.
  * @param input.code six digits. @throws Failure `confirmation-failed`, `not-found`, `expired`, `wrong-state`.
  */
 export async function confirmCode(
@@ -48,7 +55,7 @@ export async function confirmCode(
 ): Promise<ReadTransaction> {
   const { db, codes, instance, wake } = dependencies;
   const scope = taskScope(principal, id);
-  const attempt = scope && (await takeTry(db, id, scope));
+  const attempt = scope && (await countAttempt(db, id, scope));
   const read = requireAccess(principal, attempt?.read ?? (await readTransactionWithCode(db, id)));
   if (hasConfirmed(codes, read, entered)) return read;
   requireAwaitingCode(read, instance.baseUrl, 'expired');
@@ -71,7 +78,7 @@ function bindingOf({ id, answersDigest }: Transaction, { number }: Pick<Code, 'n
   return { transaction: id, answersDigest: answersDigest as Buffer, number };
 }
 
-/** Whether this code has confirmed the answers already. */
+/** Whether the entered code has already confirmed the answers. */
 function hasConfirmed(
   codes: Codes,
   { transaction, now, code }: TransactionWithCode,
@@ -84,7 +91,8 @@ function hasConfirmed(
 }
 
 /**
- * Commits the answers, or releases the parts of peers that must hold them first; uses up the code.
+ * Marks the code as used and commits the answers. With `peerCommit: together` and questions of peers, it
+ * releases the parts to the peers instead; the commit follows when all peers hold their parts.
  * @returns the transaction afterwards; undefined if another request has changed it, or replaced the code.
  */
 async function confirmWith(
@@ -104,14 +112,14 @@ async function confirmWith(
   return isNotified(messaging, transaction) ? db.withTransaction(commit) : commit(db);
 }
 
-/** @returns the failure of a code; after the last attempt the answers are undone. */
+/** Rolls the answers back after the last attempt. @returns the failure that says why a code was rejected. */
 async function rejectCode({ db, instance, wake }: Dependencies, read: ReadTransaction, code: Code) {
   const { id } = read.transaction;
   const isExpired = code.expiresAt <= read.now;
   const isLast = code.number === maxCodes && (isExpired || code.tries >= maxTries);
   if (isLast && (await rollBackUnconfirmed(db, id, instance.baseUrl))) wake();
   const after = await readTransaction(db, id);
-  // Another request may have ended the transaction meanwhile.
+  // The transaction may have ended: by the roll-back above, or by another request.
   if (after && !isAwaitingCode(after)) requireAwaitingCode(after, instance.baseUrl, 'expired');
   const { triesLeft, codesLeft } = codeStatus(code, 0);
   const isExhausted = triesLeft === 0;

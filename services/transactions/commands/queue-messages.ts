@@ -17,14 +17,14 @@ import { countRecentMessages, insertMessage, type RecentMessages } from '../quer
 
 /** Limits of messages (docs/operations.md, "Settings"). */
 export interface MessageLimits {
-  /** CODE_DAILY_LIMIT, MESSAGE_DAILY_LIMIT: a day and address. */
+  /** Per address in 24 hours: CODE_DAILY_LIMIT and MESSAGE_DAILY_LIMIT. */
   codes: number;
   messages: number;
-  /** SMS_PREFIX_LIMIT: an hour and country. */
+  /** Text messages per country calling code in an hour: SMS_PREFIX_LIMIT. */
   prefix: number;
 }
 
-/** What writing messages needs. */
+/** Dependencies of the functions that queue messages. */
 export interface Messaging {
   channels: Channels;
   limits: MessageLimits;
@@ -32,7 +32,7 @@ export interface Messaging {
   addressDigest: (destination: Destination) => Buffer;
 }
 
-interface Wanted {
+interface MessageRequest {
   transaction: string;
   kind: MessageKind;
   destination: Destination;
@@ -43,13 +43,13 @@ interface Wanted {
 /**
  * Writes a message in the database transaction that causes it; it is sent after the COMMIT
  * (docs/messages.md).
- * @param whenLimited `refuse` for messages that the caller asks for; others are recorded as failed.
+ * @param whenLimited above a limit, `refuse` throws, and `record` stores the message as failed.
  * @throws Failure `too-many-requests` with Retry-After.
  */
 async function queueMessage(
   tx: Queries,
   { box, limits, addressDigest }: Messaging,
-  { transaction, kind, destination, from, code }: Wanted,
+  { transaction, kind, destination, from, code }: MessageRequest,
   whenLimited: 'refuse' | 'record' = 'record',
 ): Promise<Message> {
   const id = newUuid();
@@ -92,7 +92,7 @@ function secondsUntilAllowed(recent: RecentMessages, kind: MessageKind, limits: 
   return Math.ceil(Math.max(...waits));
 }
 
-/** Writes the message that carries the code of a transaction; none for FORM_CODE. */
+/** Queues the message that carries the code of a transaction. A FORM_CODE is shown and never sent. */
 export async function queueCode(
   tx: Queries,
   messaging: Messaging,
@@ -107,7 +107,7 @@ export async function queueCode(
 }
 
 /**
- * Writes the invitation to an open transaction.
+ * Queues the invitation to an open transaction.
  * @throws Failure `invalid` without a valid address, `too-many-requests`.
  */
 export async function queueInvitation(
@@ -126,7 +126,7 @@ export function isNotified({ channels }: Messaging, { layout }: Pick<Transaction
   return channels.mail !== null && layout.notification !== undefined;
 }
 
-/** Writes the notification of a committed transaction, if it has a model and an address. */
+/** Queues the notification of a committed transaction, if its layout names a model and it has an address. */
 export async function queueNotification(
   tx: Queries,
   messaging: Messaging,
@@ -137,7 +137,7 @@ export async function queueNotification(
   await queueMessage(tx, messaging, { transaction: transaction.id, kind: 'notification', destination });
 }
 
-/** Writes the news that answers were not taken over, if there is an address. */
+/** Queues the mail about answers that a peer did not store or that were rolled back, to a valid address. */
 export async function queueBadNews(
   tx: Queries,
   messaging: Messaging,

@@ -1,7 +1,7 @@
 import { createHmac, createSecretKey, hkdfSync, randomInt, timingSafeEqual } from 'node:crypto';
 import type { Confirmation } from './context.ts';
 
-/** Attempts with one code, and codes of one transaction (docs/interface.md, "Confirmation codes"). */
+/** Limits of attempts per code and of codes per transaction (docs/interface.md, "Confirmation codes"). */
 export const maxTries = 5;
 export const maxCodes = 3;
 
@@ -25,7 +25,7 @@ export interface NewCode extends Pick<Code, 'number' | 'mac' | 'sealed'> {
   ttl: number;
 }
 
-/** What a code confirms: it is of no use for other answers or another transaction. */
+/** What the digest of a code includes: the code confirms no other answers and no other transaction. */
 export interface CodeBinding {
   transaction: string;
   answersDigest: Buffer;
@@ -48,8 +48,9 @@ export function codeStatus({ number, tries, createdAt, expiresAt }: Code, resend
 export type Codes = ReturnType<typeof createCodes>;
 
 /**
- * Draws codes and recognises them by a keyed digest, which alone is stored.
- * @param secrets of transaction tokens, for deriving keys; the first makes digests, all are tried.
+ * Draws codes, and compares entered codes with the keyed digest that is stored.
+ * @param secrets of transaction tokens; keys are derived from them. The first key makes digests, all keys
+ * check them.
  */
 export function createCodes(secrets: readonly Uint8Array[]) {
   const keys = secrets.map((secret) =>

@@ -6,11 +6,11 @@ import { isStorable } from '#lib/json/check-json.ts';
 import type { Given } from './context.ts';
 import { invalid, isFault, normaliseText } from './values.ts';
 
-/** Longest address of RFC 5321, with the limit of a path less its brackets. */
+/** RFC 5321 §4.5.3.1.3 limits a path to 256 octets, two of which are its angle brackets. */
 const maxAddressLength = 254;
 /** In octets of UTF-8 (RFC 5321 §4.5.3.1.1, RFC 6531). */
 const maxLocalBytes = 64;
-/** `domainToASCII` parses a URL's host: it ends at some of these characters and decodes others. */
+/** Characters at which `domainToASCII` stops or which it decodes, because it parses the host of a URL. */
 const notInDomains = /[\s\p{C}#%/:?@\\]/u;
 
 /**
@@ -49,7 +49,7 @@ export function parsePhoneNumber({ value, pointer }: Given): string | Fault {
   return invalid(pointer, 'must be a telephone number with its country code, such as +33 6 39 98 00 01');
 }
 
-/** Longer texts are not normalised. */
+/** Longer texts are left out without being parsed. */
 const maxLength = 1000;
 
 /**

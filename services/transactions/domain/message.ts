@@ -12,7 +12,7 @@ import {
 import type { ConsentContext } from './context.ts';
 import { isFault } from './values.ts';
 
-/** PENDING until it was sent; EXPIRED: what it was about ended first (docs/messages.md). */
+/** EXPIRED: the transaction or the code ended before the message was sent (docs/messages.md). */
 export type MessageState = 'PENDING' | 'SENT' | 'FAILED' | 'EXPIRED';
 
 /** A message to the subject of a transaction, as callers see it. */
@@ -108,7 +108,7 @@ const otherBackoff = listedBackoff({
   jitter: 0.2,
 });
 
-/** The wait before the next attempt; a code is of no use later. */
+/** The wait before the next attempt. The waits for a code are shorter, because the code expires soon. */
 export function messageBackoff(attempts: number, random: number, { kind }: Pick<Message, 'kind'>) {
   return (kind === 'code' ? codeBackoff : otherBackoff)(attempts, random);
 }

@@ -36,21 +36,22 @@ export function confirmationHandlers(dependencies: Dependencies): Handlers {
       const { principal, mode } = input;
       if (mode === 'json')
         return sendStatus(ctx, dependencies, await readAwaitedCode(dependencies, { id, principal }), input);
-      // A browser is redirected from a closed page to the result, which a token opens for longer.
+      // If no code is awaited any more, a browser is redirected to the result. A token opens the result for
+      // longer than this page.
       const read = requireAccess(principal, await readTransactionWithCode(db, id), 'result');
       if (!isAwaitingCode(read)) return redirectToTransaction(ctx, dependencies, read, { principal });
       const awaited = withCode(requireAccess(principal, read));
       return sendConfirmPage(ctx, dependencies, awaited, input, { fault: null, isResent: false });
     },
 
-    /** The code as JSON or as a form post. */
+    /** Takes the code as JSON (`code`) or as a form post (`ConfirmCodeValue`). */
     async confirmAnswers(ctx, input: Input) {
       const id = input.params.txid ?? '';
       const { principal, form } = input;
       try {
         const code = readCode(input.body?.code ?? input.body?.ConfirmCodeValue);
         if (code === undefined) {
-          // Unknown and closed transactions are reported first.
+          // A transaction that is unknown or awaits no code is reported before a malformed code.
           await readAwaitedCode(dependencies, { id, principal });
           throw fail('invalid', 'The code is not valid.', {
             errors: [{ pointer: '/code', code: 'malformed', detail: 'must be six digits' }],
@@ -83,7 +84,7 @@ function isPage(ctx: Context, { form, mode }: Input): boolean {
   return (form || mode === 'html') && preferredMode(ctx.get('accept')) === 'html';
 }
 
-/** Shows the page of the code again to a browser, with the fault. @throws the error itself to a client. */
+/** Shows a browser the page for the code again, with the fault. @throws the error if a client called. */
 async function sendFault(ctx: Context, dependencies: Dependencies, input: Input, error: unknown) {
   if (!(error instanceof Failure) || !isPage(ctx, input)) throw error;
   const fault = faultOf(error);
@@ -103,7 +104,7 @@ function faultOf({ errors = [] }: Failure): ConfirmPage['fault'] | undefined {
     | undefined;
 }
 
-/** What a client needs to ask for the code; FORM_CODE includes the code. */
+/** Sends what a client needs to ask the subject for the code, with FORM_CODE also the code itself. */
 async function sendStatus(
   ctx: Context,
   dependencies: Dependencies,
@@ -124,7 +125,7 @@ async function sendStatus(
   };
 }
 
-/** The code of FORM_CODE. */
+/** The code that is shown instead of sent (FORM_CODE); undefined for a code that was sent. */
 function shownCode({ messaging }: Pick<Dependencies, 'messaging'>, { read, code }: AwaitedCode) {
   return code.sealed === null ? undefined : messaging.box.open(read.transaction.id, code.sealed);
 }

@@ -23,7 +23,7 @@ type MessageRow = DueRow &
     validCode: number | null;
   };
 
-/** Transports with the sender that is used unless the context names one; null if not configured. */
+/** The transports, null if not configured. `from`: the sender of messages whose context names none. */
 export interface Transports {
   mail: { transport: MailTransport; from: string } | null;
   sms: { transport: SmsTransport; from: string | null } | null;

@@ -8,7 +8,7 @@ import { toReadTransaction, transactionColumns } from './transactions.ts';
 const columns = sql`c.number, c.mac, c.sealed, c.tries, c.created_at AS "createdAt", c.expires_at AS "expiresAt",
   c.used_at AS "usedAt"`;
 
-/** A transaction with its last code and the draft of its receipt; null without them. */
+/** A transaction with its last code and the draft of its receipt, each null if there is none. */
 export interface TransactionWithCode extends ReadTransaction {
   code: Code | null;
   draft: string | null;
@@ -59,15 +59,19 @@ export function storeCode({ mac, sealed, ttl }: NewCode): Statement {
 /** A transaction as it was before an attempt with its code. */
 export interface CodeAttempt {
   read: TransactionWithCode;
-  /** Attempts with this code so far; undefined if it takes none: replaced, used, expired or exhausted. */
+  /** Attempts with the code including this one; undefined if it was not counted. */
   tries: number | undefined;
 }
 
 /**
- * Counts an attempt with a code before it is evaluated, so that parallel guesses cannot exceed the limit.
- * @param scope the caller's access; outside of it nothing is counted.
+ * Counts an attempt with a code before it is evaluated, so that parallel guesses cannot exceed the limit. An
+ * attempt is not counted if the code is used, expired or exhausted, or the transaction is out of scope.
  */
-export async function takeTry(db: Queries, id: string, scope: TaskScope): Promise<CodeAttempt | undefined> {
+export async function countAttempt(
+  db: Queries,
+  id: string,
+  scope: TaskScope,
+): Promise<CodeAttempt | undefined> {
   const { subject, epoch } = { subject: null, epoch: null, ...scope };
   const row = await db.maybeOne<TransactionCodeRow & { counted: number | null }>(sql`
     WITH counted AS (
@@ -85,7 +89,7 @@ export async function takeTry(db: Queries, id: string, scope: TaskScope): Promis
   return { read: toTransactionWithCode(read), tries: counted ?? undefined };
 }
 
-/** Marks a code as used; no row if it was used or replaced before. */
+/** Marks a code as used. The statement returns no row if the code was used or replaced before. */
 export function useCode(transaction: string, number: number): Statement {
   return sql`
       UPDATE codes SET used_at = accord_now(), sealed = NULL
@@ -95,7 +99,7 @@ export function useCode(transaction: string, number: number): Statement {
 
 /**
  * Replaces a code that was made at least `after` seconds ago.
- * @returns undefined if it was not: another request has replaced it.
+ * @returns undefined if the code is newer, used or replaced, or its transaction awaits no code any more.
  */
 export function replaceCode(
   tx: Queries,

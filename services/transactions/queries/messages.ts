@@ -50,9 +50,10 @@ export function insertMessage(tx: Queries, message: NewMessage): Promise<Message
 export interface RecentMessages {
   messages: number;
   codes: number;
-  /** Age in seconds of the oldest message and code that count, and of the oldest text message. */
+  /** Age in seconds of the oldest counted message, and of the oldest counted code. */
   oldestMessage: number;
   oldestCode: number;
+  /** Text messages to the country, and the age in seconds of the oldest. */
   toPrefix: number;
   oldestToPrefix: number;
 }
@@ -109,7 +110,7 @@ const states = {
   expired: 'FAILED',
 } as const;
 
-/** Records attempts; a message that has ended loses its address and text, and gets its event. */
+/** Records attempts. For a message that has ended, erases address, sender and code, and writes its event. */
 export async function recordAttempts(
   tx: Queries,
   settlements: readonly Settlement<{ id: string }, MessageFacts>[],

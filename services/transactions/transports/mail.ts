@@ -4,20 +4,21 @@ import type { MailTransport, SendResult } from './transport.ts';
 export interface MailServer {
   /** MAIL_URL */
   url: string;
-  /** MAIL_CA: certificates of an own authority, PEM. */
+  /** MAIL_CA: certificates (PEM) of a private certificate authority. */
   ca?: string | undefined;
   /** Host of BASE_URL: our name in EHLO and in `Message-ID`. */
   host: string;
 }
 
-/** Time-outs in milliseconds: a step of the conversation, and a whole attempt. */
+/** Time-outs of a step (DNS, connection, greeting), of a silent connection, and of a whole attempt. */
 const stepMs = 10_000;
 const silenceMs = 30_000;
 const attemptMs = 60_000;
 
 /**
  * Sends mails over SMTP (RFC 5321), each over a connection of its own, so that a stale connection fails no
- * mail. STARTTLS is used whenever it is offered; `?tls=required` insists. Certificates are always verified.
+ * mail. STARTTLS is used whenever it is offered; `?tls=required` requires it. Certificates are always
+ * verified.
  */
 export function createMailTransport({ url, ca, host }: MailServer): MailTransport {
   const { protocol, hostname, port, username, password, searchParams } = new URL(url);
@@ -62,13 +63,13 @@ export function createMailTransport({ url, ca, host }: MailServer): MailTranspor
 /** The members of nodemailer's errors that are read; the others may quote addresses. */
 interface SmtpError {
   code?: string;
-  /** Of the system error that `code` has replaced, such as CERT_HAS_EXPIRED. */
+  /** Code of the system error, which nodemailer replaces in `code`; for example CERT_HAS_EXPIRED. */
   originalCode?: string;
   command?: string;
   responseCode?: number;
 }
 
-/** Commands whose 5xx reply refuses this mail; elsewhere the server refuses us. */
+/** A 5xx reply to one of these commands rejects this mail; a 5xx reply to another command rejects us. */
 const mailCommands = ['MAIL FROM', 'RCPT TO', 'DATA'];
 /** Replies to any command that ask for a login or for TLS (RFC 4954 §6, RFC 3207 §4): MAIL_URL is wrong. */
 const loginReplies = [530, 534, 535, 538];
@@ -85,7 +86,7 @@ const classes: Readonly<Record<string, string>> = {
 /** A failure as a class without addresses or text. */
 function readFailure({ code = '', originalCode = '', command = '', responseCode }: SmtpError): SendResult {
   const known = classes[code];
-  // A server without STARTTLS has replied, too.
+  // Checked before the reply: an error about missing STARTTLS carries a reply code, too.
   if (known === 'auth' || known === 'tls') return { result: 'failed', error: known };
   if (responseCode !== undefined) {
     if (loginReplies.includes(responseCode)) return { result: 'failed', error: 'auth' };

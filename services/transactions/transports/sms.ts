@@ -38,7 +38,7 @@ export function createSmsTransport({ url }: { url: string }): SmsTransport {
           dispatcher,
           signal: AbortSignal.any([stopped, timeout]),
         });
-        // The status decides, whatever becomes of the body.
+        // Only the status counts. An error while reading the body is ignored.
         await body.dump({ limit: maxResponseBytes }).catch(() => {});
         return readStatus(statusCode);
       } catch (error) {

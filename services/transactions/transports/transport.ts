@@ -17,7 +17,7 @@ export interface OutgoingMail {
 /** A text message ready to be sent. */
 export interface OutgoingSms {
   id: string;
-  /** Null: the gateway chooses. */
+  /** Null: the gateway chooses the sender. */
   from: string | null;
   /** E.164 */
   to: string;
