@@ -73,6 +73,14 @@ export function fail(code: ProblemCode, detail: string, details?: FailureDetails
 }
 
 /**
+ * Makes the failure for one invalid member of a request's body.
+ * @param at RFC 6901 JSON pointer of the member. @param fault how to fix it.
+ */
+export function invalidMember(detail: string, at: string, fault: string, cause?: unknown): Failure {
+  return fail('invalid', detail, { errors: [{ pointer: at, code: 'invalid', detail: fault }], cause });
+}
+
+/**
  * A reason why the process cannot start, in one plain sentence. The entry point prints it and exits with 1.
  */
 export class StartupError extends Error {

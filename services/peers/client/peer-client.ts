@@ -1,4 +1,4 @@
-import { type Failure, fail } from '#lib/errors/fail.ts';
+import { type Failure, fail, invalidMember } from '#lib/errors/fail.ts';
 import { newUuid } from '#lib/ids/random-ids.ts';
 import { parseForeignJson } from '#lib/json/check-json.ts';
 import type { OutboundClient } from '#lib/outbound/outbound-client.ts';
@@ -114,10 +114,7 @@ export function peerUnavailable(detail: string, cause?: unknown): Failure {
 
 /** A fault of the address that an administrator entered. */
 export function addressFault(detail: string, cause?: unknown): Failure {
-  return fail('invalid', 'This instance cannot be paired with.', {
-    errors: [{ pointer: '/url', code: 'invalid', detail }],
-    cause,
-  });
+  return invalidMember('This instance cannot be paired with.', '/url', detail, cause);
 }
 
 function parse(body: Uint8Array): unknown {

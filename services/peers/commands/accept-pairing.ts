@@ -1,7 +1,7 @@
 import { decodeJwt, decodeProtectedHeader } from 'jose';
 import type { PairingKeyVerdict, PairingPartner } from '#lib/contracts/auth.ts';
 import type { components } from '#lib/contracts/openapi.gen.ts';
-import { type Failure, fail } from '#lib/errors/fail.ts';
+import { type Failure, fail, invalidMember } from '#lib/errors/fail.ts';
 import { type PeerDescription, readDescription } from '../domain/description.ts';
 import { readPeerAddress } from '../domain/peer.ts';
 import { type IncomingPeerRequest, verifyPeerToken } from '../domain/peer-token.ts';
@@ -95,7 +95,5 @@ function keyRefused(verdict: Exclude<PairingKeyVerdict, 'reserved'>): Failure {
 }
 
 function introductionFault(detail: string): Failure {
-  return fail('invalid', 'This instance cannot be paired with.', {
-    errors: [{ pointer: '/description', code: 'invalid', detail }],
-  });
+  return invalidMember('This instance cannot be paired with.', '/description', detail);
 }

@@ -1,5 +1,5 @@
 import type { components } from '#lib/contracts/openapi.gen.ts';
-import { fail } from '#lib/errors/fail.ts';
+import { fail, invalidMember } from '#lib/errors/fail.ts';
 import { boundedNfc } from '#lib/text/nfc.ts';
 import { signingKids } from '../domain/description.ts';
 import type { ListedPeer } from '../domain/peer.ts';
@@ -27,15 +27,11 @@ export async function editPeer(
     if (thumbprints !== undefined && !sameSet(thumbprints, peer.thumbprints)) {
       const keys = peer.announced;
       if (!keys || !sameSet(thumbprints, signingKids(keys)))
-        throw fail('invalid', 'The thumbprints do not match the keys that wait for confirmation.', {
-          errors: [
-            {
-              pointer: '/thumbprints',
-              code: 'invalid',
-              detail: 'Send all thumbprints of announcedThumbprints.',
-            },
-          ],
-        });
+        throw invalidMember(
+          'The thumbprints do not match the keys that wait for confirmation.',
+          '/thumbprints',
+          'Send all thumbprints of announcedThumbprints.',
+        );
       await acceptKeys(tx, peer, keys);
       await describePeer(tx, id, peer.name);
     }
@@ -47,23 +43,14 @@ function readPrefix(prefix: string): string {
   // Subjects are trimmed and must start with their prefix.
   const read = boundedNfc(prefix.trimStart(), maxPrefixLength);
   if (read !== undefined && !/\p{Cc}/u.test(read)) return read;
-  throw fail('invalid', 'The prefix is not valid.', {
-    errors: [
-      {
-        pointer: '/subjectPrefix',
-        code: 'invalid',
-        detail: `Use at most ${maxPrefixLength} printable characters.`,
-      },
-    ],
-  });
+  const fault = `Use at most ${maxPrefixLength} printable characters.`;
+  throw invalidMember('The prefix is not valid.', '/subjectPrefix', fault);
 }
 
 /** The service forms has the models: an unknown key is not an error, and the built-in text is sent. */
 function readNotification(key: string): string | null {
   if (/^([0-9A-Za-z_.-]{2,255})?$/.test(key)) return key || null;
-  throw fail('invalid', 'The notification is not valid.', {
-    errors: [{ pointer: '/notification', code: 'invalid', detail: 'Use the key or id of an email.' }],
-  });
+  throw invalidMember('The notification is not valid.', '/notification', 'Use the key or id of an email.');
 }
 
 function sameSet(one: readonly string[], other: readonly string[]): boolean {

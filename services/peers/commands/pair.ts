@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { components } from '#lib/contracts/openapi.gen.ts';
 import type { Queries } from '#lib/db/database.ts';
-import { type Failure, fail } from '#lib/errors/fail.ts';
+import { type Failure, fail, invalidMember } from '#lib/errors/fail.ts';
 import { addToOutbox } from '#lib/events/outbox.ts';
 import { newUuid } from '#lib/ids/random-ids.ts';
 import { addressFault, type PeerReply, peerUnavailable } from '../client/peer-client.ts';
@@ -51,11 +51,11 @@ export async function pair(
 
 function readInvitation(dependencies: Dependencies, { url, withCounterPart }: Invitation): string {
   if (withCounterPart === false)
-    throw fail('invalid', 'A pairing is always mutual.', {
-      errors: [
-        { pointer: '/withCounterPart', code: 'invalid', detail: 'Omit this member or set it to true.' },
-      ],
-    });
+    throw invalidMember(
+      'A pairing is always mutual.',
+      '/withCounterPart',
+      'Omit this member or set it to true.',
+    );
   const read = readPeerAddress(url, { own: dependencies.baseUrl, plainLoopback: dependencies.plainLoopback });
   if ('fault' in read) throw addressFault(read.fault);
   return read.origin;
