@@ -121,7 +121,7 @@ async function requestAcknowledgement(
   let read = readAcknowledgement(receipt, about, { ...from, signing });
   if ('fault' in read && read.fault === 'unknown-key') {
     await refreshKeysOnDemand(url);
-    // Read even if nothing was fetched: another attempt may have pinned the new key.
+    // The keys are read even if none were fetched: another attempt may have pinned the new key.
     const keys = await readPairedKeys(db, url);
     read = readAcknowledgement(receipt, about, { ...from, signing: keys?.signing ?? [] });
   }

@@ -11,7 +11,8 @@ import { acceptKeys } from './refresh-keys.ts';
 const maxPrefixLength = 100;
 
 /**
- * Changes a peer's prefix, or confirms its new keys by their thumbprints, which ends the quarantine.
+ * Changes a peer's prefix or notification, or confirms its new keys by their thumbprints, which ends the
+ * quarantine.
  * @throws Failure `not-found`, `invalid`.
  */
 export async function editPeer(
@@ -47,7 +48,7 @@ function readPrefix(prefix: string): string {
   throw invalidMember('The prefix is not valid.', '/subjectPrefix', fault);
 }
 
-/** The service forms has the models: an unknown key is not an error, and the built-in text is sent. */
+/** Checks only the syntax: the service forms has the models, and sends the built-in text for an unknown key. */
 function readNotification(key: string): string | null {
   if (/^([0-9A-Za-z_.-]{2,255})?$/.test(key)) return key || null;
   throw invalidMember('The notification is not valid.', '/notification', 'Use the key or id of an email.');

@@ -18,9 +18,9 @@ interface KeyDependencies {
 export type RefreshKeys = (url: string) => Promise<boolean>;
 
 /**
- * Fetches a known peer's keys because a message has an unknown one, or to notice removed ones. Limited over
- * all processes, so that strangers cannot make us send requests (docs/federation.md, "Requests between
- * peers").
+ * Fetches a known peer's keys because a message is signed with an unknown key, or to notice removed keys. The
+ * rate is limited over all processes, so that strangers cannot make us send requests (docs/federation.md,
+ * "Requests between peers").
  */
 export function createKeyRefresher({
   minSeconds,

@@ -25,7 +25,7 @@ export function catalogueHandlers({
   /** Call when a catalogue has become due. */
   wake: () => void;
 }) {
-  /** As many entries as fit on a page, at least one. */
+  /** Signs as many entries as fit on a page, at least one. */
   function signPage(entries: readonly SharedEntry[], now: Date): string[] {
     const page: string[] = [];
     let characters = 0;
@@ -39,7 +39,7 @@ export function catalogueHandlers({
   }
 
   return {
-    /** One page of what the calling peer may show. */
+    /** One page of the entries that are shared with the calling peer. */
     async listSharedModels(ctx, { query }) {
       const now = new Date();
       const { id: peer } = peerOf(ctx);

@@ -36,7 +36,7 @@ export function pairingHandlers(
         url: `${dependencies.baseUrl}${ctx.url}`,
         body: async () => ctx.state.rawBody as Buffer,
       };
-      // Counts as a refusal until the key is accepted, which limits guesses of keys.
+      // The request counts as a refusal until its key is accepted. This limits guesses of keys.
       await limiter.countRefusal(ctx);
       ctx.body = await acceptPairing(dependencies, body, { token, request, now: new Date() });
       await limiter.forgetRefusal(ctx);

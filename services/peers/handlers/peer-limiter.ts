@@ -25,8 +25,8 @@ interface PeerQueue {
 
 /**
  * Limits what one peer uses of this process, so that it cannot starve other clients: a maximum of admitted
- * requests; one at a time while people and API keys are served; at a limited rate while requests of theirs
- * are in progress.
+ * requests; one at a time while people and API keys are served; at a limited rate while their requests are in
+ * progress.
  * @param sinceOthersMs time since the end of the last request not from a peer; 0 while one is in progress.
  */
 export function createPeerLimiter({ sinceOthersMs }: { sinceOthersMs: () => number }) {

@@ -16,7 +16,7 @@ interface Dependencies {
 }
 
 const everyMs = 15_000;
-/** Rows per transaction, so that none runs long. */
+/** Rows per database transaction, so that no transaction runs long. */
 const limit = 200;
 /** Time after the deadline to ask the leader once more; without an answer the part is rolled back. */
 const lastAnswerMinutes = 5;

@@ -32,7 +32,7 @@ const pollMs = 1_000;
 const maxConcurrent = 16;
 /** Much shorter than the lease. */
 const timeoutMs = 45_000;
-/** Maximum length of one call to forms, which validates every character. */
+/** Maximum length of the documents in one call to forms, which validates every character. */
 const maxCharacters = 2 ** 20;
 
 /**
@@ -164,7 +164,7 @@ async function createStore({ db, forms, refreshKeysOnDemand, log }: Dependencies
       batch.push(entry);
       characters += jws.length;
     }
-    // Even if it is empty: forms must know this state before finishPeerCatalogue.
+    // An empty batch is sent, too: forms must know this state before finishPeerCatalogue.
     await send();
   };
 }

@@ -47,7 +47,7 @@ export async function scheduleFirstRead(db: Queries, peer: string): Promise<bool
   return rows.length > 0;
 }
 
-/** Leases due catalogues. SKIP LOCKED: another process is leasing those rows. */
+/** Leases due catalogues. Rows that another process is leasing are skipped (SKIP LOCKED). */
 export function claimCatalogues(db: Queries, limit: number): Promise<ClaimedCatalogue[]> {
   return db.query<ClaimedCatalogue>(sql`
     UPDATE catalogues AS c
@@ -62,7 +62,7 @@ export function claimCatalogues(db: Queries, limit: number): Promise<ClaimedCata
     RETURNING c.url, c.state, c.lease, due.paired, c.began_at AS "beganAt"`);
 }
 
-/** Records the state of our copy and the contact. A read that was requested meanwhile comes next. */
+/** Records the state of our copy. If a read was requested meanwhile, the catalogue is due at once. */
 export async function releaseRead(
   db: Queries,
   { url, lease }: ClaimedCatalogue,

@@ -24,7 +24,7 @@ export async function findPinnedKey(db: Queries, url: string, kid: string): Prom
   return found?.jwk;
 }
 
-/** The keys that a paired peer's documents are checked and sealed with. */
+/** The keys for checking a paired peer's documents and for sealing answers to it. */
 export interface PairedKeys {
   name: string;
   signing: PinnedKey[];
