@@ -165,7 +165,7 @@ export interface ConfirmPage extends PageBase {
   resendIn: number;
   /**
    * Fault of the last attempt. `malformed`: not six digits; `early`: another code was requested too soon;
-   * `limit`: the daily limit of the address.
+   * `limit`: too many messages to the address, or too many SMS to its country.
    */
   fault: 'malformed' | 'wrong' | 'expired' | 'exhausted' | 'early' | 'limit' | null;
   /** Whether another code has just been sent. */
@@ -192,7 +192,7 @@ export interface PagePart {
  */
 export interface FinalPage extends PageBase {
   page: 'submitted' | 'committed' | 'cancelled' | 'timeout' | 'rolledback';
-  /** Why the answers were rolled back. `codes`: the confirmation codes were entered wrongly too often. */
+  /** Why the answers were rolled back. `codes`: no confirmation code is left. */
   reason?: 'codes';
   /** The answers if committed, else empty. */
   answers: PageAnswer[];

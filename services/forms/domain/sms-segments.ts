@@ -42,7 +42,7 @@ function widthOf(character: string, encoding: SmsSize['encoding']): number {
   return encoding === 'UCS-2' ? character.length : extended.has(character) ? 2 : 1;
 }
 
-/** Characters that look alike in GSM-7. */
+/** Replacements in GSM-7 for characters that it does not have. */
 const lookAlikes: Record<string, string> = {
   '’': "'",
   '‘': "'",

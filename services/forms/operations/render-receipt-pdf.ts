@@ -7,7 +7,7 @@ import { readLogo } from '../queries/theme-files.ts';
 import type { FormsContext } from './context.ts';
 
 /**
- * Characters of a page that becomes a PDF: about 250 sheets of paper, which take 2 s and 150 MB on one core.
+ * Maximum length of a page that is rendered as PDF: about 250 sheets, which take 2 s and 150 MB.
  * Time and memory grow faster than the text.
  */
 export const maxPdfHtml = 750_000;

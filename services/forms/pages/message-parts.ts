@@ -104,7 +104,7 @@ export function modelParts(
   const body = fill(rich(mail.body, 2));
   const signature = fill(rich(mail.signature, 2));
   const footer = fill(rich(mail.footer, 2));
-  // Before the subject: a code that only the subject has is not in the mail.
+  // Read before the subject is filled in: a code in the subject alone would be missing in the mail.
   const saysCode = filled.has('code');
   const saysMinutes = filled.has('minutes');
   return {

@@ -18,7 +18,7 @@ import { smsText } from './sms-text.ts';
 
 /** How a message is written. */
 export interface MessageStyle {
-  /** Language of the text: of the model's content, else any. */
+  /** Language of the model's content. The built-in text has the reader's language instead. */
   language: string;
   /** The content of the `email` model in that language; null for the built-in text. */
   mail: MailModel | null;

@@ -9,7 +9,7 @@ const placeholder = /\{(link|code|minutes|organisation)\}/;
 
 /** Replaces the placeholders of `email` models (docs/interface.md, "Models"). Other braces are text. */
 export interface Placeholders {
-  /** Fills in one line. */
+  /** Fills in the placeholders of one line. */
   line(text: string): string;
   /** Fills in rich text, and reduces its links to those that a mail may have. */
   rich(nodes: readonly RichNode[]): RichNode[];
@@ -94,7 +94,7 @@ function pickLanguage({ lang, dir }: Record<string, string>): Record<string, str
 
 const lineEnds = new Set('p br hr pre blockquote ul ol dl li dt dd table tr h1 h2 h3 h4 h5 h6'.split(' '));
 
-/** The text of rich text on lines of its own; an address follows the text of its link. */
+/** Converts rich text to plain text, a line for each block. The address of a link follows its text. */
 export function plainText(nodes: readonly RichNode[]): string {
   return nodes
     .map((node) => {

@@ -35,7 +35,7 @@ export function smsText(
   return withLastLine(simplest(builtIn.at(-1)?.(organisation) ?? ''), lastLine);
 }
 
-/** From the longest to the shortest. */
+/** The built-in texts, from the longest to the shortest. */
 function builtInWordings(content: MessageContent, reader: Reader): Wording[] {
   const { code, minutes } = content;
   const { t } = reader;
@@ -58,14 +58,14 @@ function withCode(model: Wording, code: string | null): Wording {
   };
 }
 
-const leastName = 8;
-const mostName = 60;
+const minNameLength = 8;
+const maxNameLength = 60;
 
 /** The name, then shorter and shorter beginnings of it. */
 function namesOf(organisation: string): string[] {
   const characters = [...organisation];
   const names = [organisation];
-  for (let length = Math.min(mostName, characters.length - 1); length >= leastName; length -= 1)
+  for (let length = Math.min(maxNameLength, characters.length - 1); length >= minNameLength; length -= 1)
     names.push(`${characters.slice(0, length).join('').trim()}...`);
   return names;
 }
@@ -84,7 +84,7 @@ function simplest(text: string): string {
   return toGsm7(plain) ?? plain;
 }
 
-/** Old phones show isolates as boxes. */
+/** Removes control characters, and directional isolates, which old phones show as boxes. */
 function withoutControls(text: string): string {
   return text.replaceAll(/[\u2066-\u2069]|[^\n\P{Cc}]/gu, '');
 }

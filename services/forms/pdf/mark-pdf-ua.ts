@@ -8,12 +8,12 @@ export function markPdfUa(pdf: Uint8Array): Buffer {
   const text = Buffer.from(pdf).toString('latin1');
   const xmp = namespace + identification;
   const edits = [
-    replaceOnce(text, /(?<=<rdf:Description rdf:about="" )/g, namespace),
-    replaceOnce(text, /(?=<xmpTPg:NPages>)/g, identification),
-    replaceOnce(text, /(?<=\/Length )\d+(?=\s+\/Type \/Metadata\s)/g, (length) =>
+    editLastMatch(text, /(?<=<rdf:Description rdf:about="" )/g, namespace),
+    editLastMatch(text, /(?=<xmpTPg:NPages>)/g, identification),
+    editLastMatch(text, /(?<=\/Length )\d+(?=\s+\/Type \/Metadata\s)/g, (length) =>
       String(Number(length) + xmp.length),
     ),
-    replaceOnce(text, /(?<=\/ViewerPreferences <<)/g, '\n    /DisplayDocTitle true'),
+    editLastMatch(text, /(?<=\/ViewerPreferences <<)/g, '\n    /DisplayDocTitle true'),
   ].sort((a, b) => a.at - b.at);
   return Buffer.from(moveReferences(text, edits), 'latin1');
 }
@@ -27,8 +27,8 @@ interface Edit {
   insert: string;
 }
 
-/** An edit of the last match: streams before the metadata are compressed, but may contain the same bytes. */
-function replaceOnce(text: string, pattern: RegExp, insert: string | ((found: string) => string)): Edit {
+/** Describes an edit of the last match. Earlier matches may be chance bytes of compressed streams. */
+function editLastMatch(text: string, pattern: RegExp, insert: string | ((found: string) => string)): Edit {
   const match = [...text.matchAll(pattern)].at(-1);
   if (!match) throw new Error(`The PDF has no ${pattern}`);
   const [found] = match;

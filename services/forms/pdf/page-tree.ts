@@ -19,7 +19,7 @@ export interface TreeElement {
   children: TreeNode[];
 }
 
-/** A page for paper. */
+/** A page to be typeset. */
 export interface PageTree {
   language: string;
   dir: string;
@@ -40,8 +40,8 @@ interface Parsed {
 type ConvertText = (text: string) => string;
 
 /**
- * Converts a rendered page to a tree of the elements that go on paper. So a PDF has the same facts as the
- * page, and all texts stay data for the typesetter.
+ * Converts a rendered page to a tree of the elements that are printed. A PDF therefore has the same facts as
+ * the page, and the typesetter never reads a text as markup.
  */
 export function readPageTree(html: string, convert: ConvertText): PageTree {
   const { children = [] } = parseDocument(html) as unknown as Parsed;
@@ -67,11 +67,11 @@ const skipped = new Set('form button nav script style'.split(' '));
 interface Setting {
   /** Whether line breaks in texts are shown. */
   lines: boolean;
-  /** The letters of the longest word that surely fits in a line. */
+  /** Number of letters that certainly fit in a line. */
   longest: number;
 }
 
-/** By the width of the letters, and of the columns in receipt.typ. */
+/** Estimated from the widths of the letters and of the columns in receipt.typ. */
 const longestWord = { text: 36, answers: 20, code: 60 };
 
 function createTreeReader(convert: ConvertText): (nodes: Parsed[]) => TreeElement[] {

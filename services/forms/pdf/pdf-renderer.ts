@@ -32,6 +32,7 @@ interface Task {
 }
 
 const ownProgram = new URL('worker.ts', import.meta.url);
+/** Used in turn, so that retries are spread. */
 const retryAfterSeconds = [1, 2, 3];
 
 /** The thread starts with the first job. If it dies or is replaced, the next job starts another. */
@@ -115,8 +116,8 @@ function startThread(program: URL, workerData: TypesetterProgram): Thread {
     workerData,
     env: {},
     execArgv: [],
-    // A full heap ends the thread only if one collection promotes less than the 16 MB that Node.js then adds
-    // (`Worker::NearHeapLimit`); with the default young generation it ends the process.
+    // When the heap is full, Node.js adds 16 MB and ends the thread (`Worker::NearHeapLimit`). A collection
+    // that promotes more than that ends the process; with a small young generation none does.
     resourceLimits: { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 8 },
   });
   worker.unref();

@@ -7,11 +7,11 @@ export interface PrintableText {
 }
 
 const replacement = '\ufffd';
-/** Control characters, and those that override the order of characters: paper shows what was signed. */
+/** Control characters, and overrides of the text direction, which would show another text than was signed. */
 const removed = /\p{Cc}|[\ufeff\u202a-\u202e]/gu;
 /**
- * Characters for layout after a letter on which they have no effect. PDF viewers would take both for one
- * character, and would copy it wherever the letter occurs.
+ * Format characters after a letter on which they have no effect. PDF viewers would take the pair for one
+ * character, and would copy the pair wherever the letter occurs.
  */
 const ineffective =
   /(?<=^|[\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}\p{N}\p{P}\p{Z}\p{Sm}\p{Sc}])[\p{Cf}--[\u2066-\u2069]]+/gv;
@@ -51,7 +51,7 @@ const pieceLength = 8;
  */
 export function breakLongWords(text: string, longest: number): (string | string[])[] {
   const parts = text.split(new RegExp(`(\\S{${longest + 1},})`, 'u'));
-  // The words that are too long stand between the other parts.
+  // The odd members are the captured long words.
   return parts.map((part, index) => (index % 2 === 0 ? part : piecesOf(part))).filter((part) => part !== '');
 }
 

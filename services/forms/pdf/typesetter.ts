@@ -14,8 +14,9 @@ export interface PdfJob {
   jws: string;
   /** RFC 3339: the creation time that the document names. */
   date: string;
-  /** The text at the foot of each page, and the description of the attachment. */
+  /** The text at the foot of each page. */
   footer: string;
+  /** The description of the attachment. */
   attachment: string;
   /** Printed at the end if characters had to be replaced. */
   replacedNote: string;
@@ -53,7 +54,7 @@ export async function createTypesetter(module: TypesetterProgram): Promise<Types
     }
   }
 
-  /** An image that cannot be read is replaced by its text alternative. */
+  /** Sets the page with the logo, or with its alternative text if the image cannot be read. */
   function compileWith(logo: NonNullable<PdfJob['logo']>, inputs: Record<string, string>): Uint8Array {
     const path = `/logo.${logo.extension}`;
     compiler.map_shadow(path, logo.body);

@@ -5,7 +5,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { createTypesetter, type PdfJob } from './typesetter.ts';
 import type { TypesetterProgram } from './typesetter-program.ts';
 
-/** A job in the worker thread of pdf-renderer.ts, which has one job at a time. */
+/** The reply of the worker thread to a job of pdf-renderer.ts, which sends one job at a time. */
 export interface WorkerReply {
   pdf?: Uint8Array;
   error?: string;
@@ -27,7 +27,10 @@ parentPort?.on('message', (job: PdfJob) => {
   parentPort?.postMessage(reply);
 });
 
-/** Requests come before documents: on Linux each thread has a priority (setpriority(2)). */
+/**
+ * Lowers the priority of this thread, so that requests are served before PDFs are made. Only Linux has a
+ * priority for each thread (setpriority(2)).
+ */
 function lowerPriority(): void {
   if (process.platform !== 'linux') return;
   setPriority(Number(path.basename(readlinkSync('/proc/thread-self'))), 10);

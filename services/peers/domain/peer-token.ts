@@ -45,7 +45,7 @@ export type PeerTokenFault = SignedFault | 'lifetime' | 'clock' | 'audience' | '
 
 export type PeerTokenVerdict =
   | { valid: true; peer: string; kid: string; claims: PeerClaims }
-  /** @param issuer claimed by the token; proved unless its key is unknown. @param issuedAt seconds; proved. */
+  /** @param issuer as claimed; proved unless the key is unknown. @param issuedAt in seconds; proved. */
   | { valid: false; fault: PeerTokenFault; issuer?: string; issuedAt?: number };
 
 const maxTokenLength = 4_096;
