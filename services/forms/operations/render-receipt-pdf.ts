@@ -10,7 +10,7 @@ import type { FormsContext } from './context.ts';
  * Maximum length of a page that is rendered as PDF: about 250 sheets, which take 2 s and 150 MB.
  * Time and memory grow faster than the text.
  */
-export const maxPdfHtml = 750_000;
+const maxPdfHtml = 750_000;
 
 /** The internal operation `renderReceiptPdf`. */
 export function createRenderReceiptPdf(context: FormsContext): FormsOperations['renderReceiptPdf'] {
