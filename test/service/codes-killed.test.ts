@@ -45,7 +45,7 @@ async function submitted(shop: Caller, subject: string) {
   return { id: made.id, code };
 }
 
-it('kill -9 during confirmations leaves each COMMITTED or awaiting its code, and every acknowledged one COMMITTED', async () => {
+it('kill -9 during confirmations leaves each COMMITTED or awaiting its code, and every acknowledged confirmation COMMITTED', async () => {
   const { database, shop, kill, startAgain } = await startInstance();
   await keepEvents(database);
   const prefix = `killed-${randomUUID()}`;
@@ -133,7 +133,7 @@ it('kill -9 between the reply of the mail server and the COMMIT sends a mail twi
 
   server.behave(emailAddress, {});
   await startAgain();
-  // As time would.
+  // Ends the lease of the killed process, which would otherwise expire later.
   await client.query('UPDATE transactions.message_queues SET lease_until = now()');
   await server.waitFor(emailAddress, 2);
   await vi.waitFor(

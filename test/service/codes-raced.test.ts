@@ -77,7 +77,7 @@ const attemptsOf =
   'SELECT DISTINCT number, tries, sealed IS NULL AS "isErased" FROM transactions.codes WHERE transaction = ANY($1::text[])';
 
 describe('a right code', () => {
-  it('among others at once commits the answers once, or not at all', async () => {
+  it('among wrong codes at the same time commits the answers once', async () => {
     const made = await Promise.all(Array.from({ length: 10 }, submitted));
     await Promise.all(
       made.flatMap((one) =>
@@ -94,7 +94,7 @@ describe('a right code', () => {
     }
   }, 60_000);
 
-  it('and a cancellation at once leave one of the two, whole', async () => {
+  it('and a cancellation at the same time leave a transaction that is wholly committed or wholly cancelled', async () => {
     const made = await Promise.all(Array.from({ length: 20 }, submitted));
     await Promise.all(
       made.flatMap((one) => [confirm(one, one.code), shop.send('POST', `/consents/${one.id}/cancel`)]),

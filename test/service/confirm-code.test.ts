@@ -96,7 +96,7 @@ describe('answers that await a code', () => {
     expect(await stateOf(made)).toBe('COMMITTED');
   });
 
-  it('are confirmed once: the same code again is the same success, another one a conflict', async () => {
+  it('are confirmed once: the same code succeeds again, another code is a conflict', async () => {
     const made = await submitted();
     const { code } = await statusOf(made);
     const answers = await Promise.all(Array.from({ length: 5 }, () => confirm(made, code)));
@@ -127,7 +127,7 @@ describe('answers that await a code', () => {
 });
 
 describe('a code', () => {
-  it('that is wrong leaves what remains, and uses no attempt if it is not six digits', async () => {
+  it('that is wrong uses an attempt; an entry that is not six digits uses none', async () => {
     const made = await submitted();
     const { code } = await statusOf(made);
     expect(await problemOf(await confirm(made, '12345'))).toMatchObject({ said: '422 invalid' });
@@ -182,7 +182,7 @@ describe('a code', () => {
     });
   });
 
-  it('expires, and another one confirms', async () => {
+  it('expires, and another code confirms the answers', async () => {
     const made = await submitted();
     const { code } = await statusOf(made);
     await pass({ seconds: 660 });

@@ -45,18 +45,21 @@ async function confirm({ id }: Made, wanted?: string) {
 const released = 'io.accord.submission.released.v1';
 
 describe('parts of peers in a transaction that awaits a code', () => {
-  it.each(['independent', 'together'] as const)('wait for it, and are sent after it (%s)', async (mode) => {
-    const made = await submitted(mode);
-    expect(await statesOf(made)).toEqual(['SUBMITTED', 'WAITING', 'WAITING']);
-    expect((await confirm(made, 'wrong')).status).toBe(422);
-    expect(await toldOf(made)).toEqual([]);
-    expect((await confirm(made)).status).toBe(200);
-    const state = mode === 'together' ? 'SUBMITTED' : 'COMMITTED';
-    expect(await statesOf(made)).toEqual([state, 'SENDING', 'SENDING']);
-    await vi.waitFor(async () => expect(await toldOf(made)).toEqual([released, released]), {
-      timeout: 15_000,
-    });
-  });
+  it.each(['independent', 'together'] as const)(
+    'wait for the code, and are sent after it (%s)',
+    async (mode) => {
+      const made = await submitted(mode);
+      expect(await statesOf(made)).toEqual(['SUBMITTED', 'WAITING', 'WAITING']);
+      expect((await confirm(made, 'wrong')).status).toBe(422);
+      expect(await toldOf(made)).toEqual([]);
+      expect((await confirm(made)).status).toBe(200);
+      const state = mode === 'together' ? 'SUBMITTED' : 'COMMITTED';
+      expect(await statesOf(made)).toEqual([state, 'SENDING', 'SENDING']);
+      await vi.waitFor(async () => expect(await toldOf(made)).toEqual([released, released]), {
+        timeout: 15_000,
+      });
+    },
+  );
 
   it('are dropped with a cancellation, and their owners hear nothing of them', async () => {
     const made = await submitted('together');

@@ -125,7 +125,7 @@ describe('the reply of a mail server', () => {
     expect(await send(url)).toEqual(failed(`smtp-${greeting.slice(0, 3)}`));
   });
 
-  it('is not needed twice: a mail that is sent again has the same Message-ID', async () => {
+  it('may be lost: a mail that is sent again has the same Message-ID', async () => {
     const server = await start();
     server.behave(ann, { drops: 'after' });
     expect(await send(server.url)).toEqual(failed('connection'));
@@ -217,7 +217,7 @@ describe('encryption', () => {
     expect(server.received).toHaveLength(0);
   });
 
-  it('is not given up if tls=required and the server does not offer it', async () => {
+  it('is required by tls=required: no mail is sent to a server that does not offer it', async () => {
     const server = await start();
     expect(await send(`${server.url}?tls=required`)).toEqual(failed('tls'));
     expect(server.received).toHaveLength(0);

@@ -61,7 +61,7 @@ const messagesOf = async ({ id }: Transaction) =>
   (await (await admin.get(`/consents/${id}/messages`)).json()) as Message[];
 
 describe('the notification of an owner', () => {
-  it('is none by default, although the address is known', async () => {
+  it('is not sent by default, although the address is known', async () => {
     const emailAddress = someone();
     const { made } = await send({ content: { subjectInfos: { emailAddress } } });
     expect(made).toMatchObject({ state: 'COMMITTED' });
@@ -96,7 +96,7 @@ describe('the notification of an owner', () => {
     expect(await messagesOf(made)).toHaveLength(1);
   });
 
-  it('of a held part follows the decision to commit it, and no other', async () => {
+  it('of a held part follows the decision to commit it, and no other decision', async () => {
     await notify({ notification: 'email.001' });
     const hold = async () => {
       const emailAddress = someone();
@@ -120,7 +120,7 @@ describe('the notification of an owner', () => {
     expect(mail.text).toContain(`${lab.url}/consents/${made.id}?t=`);
   });
 
-  it('needs a valid address; without one the part is taken all the same', async () => {
+  it('is not sent without a valid address, but the part is accepted', async () => {
     await notify({ notification: 'email.001' });
     for (const content of [
       {},

@@ -116,7 +116,7 @@ describe('the reply of a gateway', () => {
     expect(await send(url, {}, stop.signal)).toEqual({ result: 'failed', error: 'connection' });
   });
 
-  it('is not asked for if the certificate is not trusted', async () => {
+  it('is a failure if the certificate is not trusted, and nothing is sent', async () => {
     const certificate = selfSignedCertificate(['localhost']);
     const server = await startLoopbackServer((_request, response) => response.end(), { certificate });
     onTestFinished(() => server.close());

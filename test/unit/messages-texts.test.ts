@@ -60,7 +60,7 @@ describe('a mail', () => {
     expect(item?.attribs).toMatchObject({ lang: 'fr', dir: 'ltr' });
   });
 
-  it('says that all answers were lost, or which ones by whom', () => {
+  it('says that all answers were lost, or which answers which peer did not store', () => {
     expect(flat(builtIn('bad-news', 'en', { owners: [] }).text)).toContain('None of them is in force.');
     const owners = [{ name: 'Lab', elements: [] }];
     expect(flat(builtIn('bad-news', 'en', { owners }).text)).toContain(

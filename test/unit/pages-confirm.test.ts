@@ -160,7 +160,7 @@ describe('a code that can no longer be entered', () => {
     expect(page.words).toContain('Request another code to confirm them.');
   });
 
-  it('and is the last one ends in words and a way to cancel', () => {
+  it('and is the last code has an explanation and a way to cancel', () => {
     const page = confirm('confirm-over');
     expect([page.field, page.byId('resend')]).toEqual([undefined, undefined]);
     expect(page.title).toBe('Your answers can no longer be confirmed');

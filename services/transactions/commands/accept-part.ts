@@ -78,8 +78,8 @@ export async function acceptPart(
 }
 
 /**
- * Fast path: a valid part that follows another one within a second is stored without reading first. The read
- * is 11 % of the time and of the CPU of this command.
+ * Fast path: a valid part that follows another part within a second is stored without reading its verdict
+ * first. The read takes 11 % of the time and of the CPU of this command.
  * @returns undefined if the slow path must be taken.
  */
 async function storeAtOnce(
@@ -136,7 +136,7 @@ interface StoringTime {
   maxSkewSeconds?: number;
 }
 
-/** @returns undefined if the part has a verdict already, or `now` is not the database's time. */
+/** @returns undefined if the part has a verdict already, or `now` is too far from the database's time. */
 async function store(
   dependencies: AcceptDependencies,
   { peer, sid, digest: requestDigest, submission: { mode } }: ReceivedPart,

@@ -107,7 +107,7 @@ export async function submitAnswers(
   throw transactionBusy();
 }
 
-/** Whether a message is written with the answers, which takes a database transaction. */
+/** Whether a message is queued with the answers, which requires a database transaction. */
 function causesMessage({ messaging }: SubmitDependencies, transaction: Transaction): boolean {
   return codeDestination(transaction.context) !== undefined || isNotified(messaging, transaction);
 }
@@ -157,7 +157,7 @@ export async function checkSubmission(
   });
 }
 
-/** Until when answers leave for peers: now, or until the code must be entered. */
+/** The latest time at which parts are released to peers: now, or the deadline for the code. */
 function answersDeadline(
   { confirmation, timeout }: ConsentContext,
   at: { createdAt: Date; now: Date },
@@ -257,7 +257,8 @@ type CommitDependencies = Pick<SubmitDependencies, 'instance' | 'signReceipt' | 
 /**
  * Commits submitted answers, signs their receipt and writes the notification.
  * @param db a database transaction if there is a notification. @param code number of the code that confirms
- * the answers; marked as used. @returns the transaction afterwards; undefined if it does not wait any more.
+ * the answers; marked as used. @returns the transaction afterwards; undefined if it is no longer SUBMITTED,
+ * its deadline has passed, or the code was used or replaced.
  */
 export async function commitSubmitted(
   db: Queries,

@@ -220,7 +220,7 @@ export async function cancelTransaction(
   if (!isPrivileged(principal) && !read.transaction.context.cancellable)
     throw fail('forbidden', 'The transaction is not cancellable.');
   const isCancelled = await db.withTransaction(async (tx) => {
-    // Waits for a submission that is being stored: a single statement would not see the parts of it.
+    // The lock waits for a submission that is being stored: a single statement would not see its parts.
     await lockTransaction(tx, id);
     return cancelLocked(tx, id, baseUrl);
   });

@@ -54,7 +54,7 @@ export async function applyOutcome(
 ): Promise<void> {
   const { db, wake, consumer, writeLate } = dependencies;
   const { submission: sid, peer: location, id: remoteId } = verdict;
-  // The fast path neither sends a decision to an owner that holds its part, nor bad news to the subject.
+  // Only `committed` takes the fast path. Other verdicts may cause a decision for the owner, or bad news.
   const late =
     verdict.verdict !== 'committed'
       ? undefined
@@ -109,7 +109,7 @@ async function settle(
     await queueBadNews(tx, dependencies.messaging, ended);
 }
 
-/** Writes the news that a peer has not stored its part of committed answers. */
+/** Queues the mail that a peer has not stored its part of committed answers. */
 async function tellSubject({ messaging }: OutcomeDependencies, tx: Queries, id: string): Promise<void> {
   const read = await readTransaction(tx, id);
   if (read) await queueBadNews(tx, messaging, read.transaction);

@@ -18,7 +18,7 @@ export function noSuchTransaction() {
 /**
  * Admits privileged callers, the signed-in subject, and holders of a transaction token. An expired token
  * opens the result while the receipt is valid, so that a link in a mail still leads to withdrawal.
- * @param need `task` to answer or cancel; `result` for the final page, the receipt and the child.
+ * @param need `task` to answer, confirm or cancel; `result` for the final page, the receipt and the child.
  * @throws Failure `not-found` for everyone else, `unauthorized` for a revoked or expired token, `forbidden`
  * for a `receipt` token at a task.
  */

@@ -67,7 +67,7 @@ export function createTransactionTokens({
       verified.set(token, { id, use, epoch, exp });
       return token;
     },
-    /** @returns undefined for an expired `receipt` token and for all that is no token of this instance. */
+    /** @returns undefined for an expired `receipt` token and for a text that is no token of this instance. */
     async verify(token: string): Promise<TokenClaims | undefined> {
       const remembered = verified.get(token);
       const claims = remembered ?? (await readToken(token, keys, baseUrl).catch(() => undefined));

@@ -21,8 +21,8 @@ export async function cancelLocked(db: Queries, id: string, source: string): Pro
 /**
  * Ends transactions past their deadline, oldest first, in the state that `stateAt` names.
  * SKIP LOCKED: sweepers share the work, and a submission that holds the row is completed first.
- * @param limit of each kind. @returns how many ended, whether there may be more, and those that peers rolled
- * back.
+ * @param limit for each of the three kinds. @returns how many ended, whether there may be more, and those
+ * that ended as ROLLBACK.
  */
 export async function endOverdue(
   db: Queries,
@@ -58,13 +58,13 @@ async function endOverdueOf(db: Queries, which: Statement, source: string) {
   return { timedOut, notConfirmed, rolledBack };
 }
 
-/** Undoes what transactions have submitted. @param ids a query. @returns those that became ROLLBACK. */
+/** Rolls submitted transactions back. @param ids a query for ids. @returns those that became ROLLBACK. */
 export function rollBack(db: Queries, ids: Statement, source: string): Promise<EndedTransaction[]> {
   const where = sql`state = ANY(${statesBefore('roll-back')}::text[]) AND id IN (${ids})`;
   return endTransactions(db, 'ROLLBACK', where, source);
 }
 
-/** Undoes answers whose codes are used up. @returns whether the transaction still awaited a code. */
+/** Rolls answers back that no code can confirm. @returns whether the transaction still awaited a code. */
 export async function rollBackUnconfirmed(db: Queries, id: string, source: string): Promise<boolean> {
   const where = sql`id = ${id} AND state = 'SUBMITTED' AND awaits_code`;
   return (await endTransactions(db, 'ROLLBACK', where, source)).length > 0;
@@ -75,7 +75,7 @@ const eventNames = { CANCELLED: 'cancelled', TIMEOUT: 'timedout', ROLLBACK: 'rol
 /** A transaction that has just ended. */
 export type EndedTransaction = Pick<Transaction, 'id' | 'context'>;
 
-/** Moves the transactions that match to a final state, and undoes their submissions. @returns them. */
+/** Moves matching transactions to a final state and undoes their submissions. @returns the transactions. */
 function endTransactions(
   db: Queries,
   state: keyof typeof eventNames,
@@ -105,7 +105,7 @@ function undoSubmission(source: string): Statement {
         FROM t WHERE f.transaction = t.id AND f.state IN ('SENDING', 'HELD')
       RETURNING f.sid, f.location
     ), withheld AS (
-      -- Their owners know nothing of them.
+      -- These parts were never sent, so their owners get no decision.
       UPDATE followers AS f
          SET state = 'DROPPED', version = f.version + 1, sealed = NULL, changed_at = t.changed_at
         FROM t WHERE f.transaction = t.id AND f.state = 'WAITING'

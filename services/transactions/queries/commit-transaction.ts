@@ -142,7 +142,7 @@ function releaseWaitingParts(deadline: Date, source: string): Statement {
 
 /**
  * Releases parts after the right code, if all peers must hold them before the answers are committed.
- * @param code its number; marked as used. @returns false if the transaction does not await a code any more,
+ * @param code number of the code; marked as used. @returns false if the transaction awaits no code any more,
  * or the code was replaced or used.
  */
 export async function awaitPeers(
@@ -185,8 +185,8 @@ export async function readSubmitted(db: Queries, id: string): Promise<SubmittedT
  * claim on the context of its parent, parts that waited for a code, and the decision for each peer that holds
  * a part.
  * @param confirmed.deadline of the parts that are released. @param confirmed.code number of the code that
- * confirms them; marked as used. @returns false if the transaction does not wait any more, or the code was
- * replaced or used; nothing else is stored then.
+ * confirms the answers; marked as used. @returns false if the transaction is no longer SUBMITTED, its
+ * deadline has passed, or the code was replaced or used. Then at most the code is marked as used.
  */
 export async function confirmTransaction(
   db: Queries,

@@ -132,7 +132,7 @@ export function messageEvents(source: string): Statement {
 }
 
 /**
- * Inserts an event for each record that a new one in `given` supersedes, in the transaction in `t`.
+ * Inserts an event for each record that a new record in `given` supersedes, in the transaction in `t`.
  * @param object SQL of the object of the answers.
  */
 export function supersededEvents(object: Statement, committedAt: Date, source: string): Statement {
