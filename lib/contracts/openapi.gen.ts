@@ -166,9 +166,9 @@ export interface paths {
         };
         /**
          * Get the state of the confirmation code
-         * @description Where the code was sent, and how many attempts are left. With `FORM_CODE` the answer has the code
-         *     itself. Only while a code is awaited: in any other state JSON 409, HTML a redirect to the
-         *     transaction.
+         * @description Tells where the code was sent, and how many attempts are left. With `FORM_CODE` the response contains
+         *     the code itself. If no code is awaited, the response is a 409 in JSON mode, and a redirect to the
+         *     transaction in HTML mode.
          */
         get: operations["getConfirmation"];
         put?: never;
@@ -176,9 +176,9 @@ export interface paths {
          * Confirm the answers with a code
          * @description The right code commits the answers. Confirming again with the same code is idempotent. A wrong or
          *     expired code is a 422 `confirmation-failed` with the attempts that are left: 5 for each code, 3
-         *     codes for a transaction. After the last attempt the transaction is in ROLLBACK and the answer is
-         *     a 409. Something that is not six digits is a 422 and uses no attempt; spaces and hyphens are
-         *     ignored.
+         *     codes for a transaction. After the last attempt the transaction is in ROLLBACK and the
+         *     response is a 409. An entry that is not six digits is a 422 and uses no attempt; spaces and hyphens
+         *     are ignored.
          */
         post: operations["confirmAnswers"];
         delete?: never;
@@ -204,9 +204,9 @@ export interface paths {
         put?: never;
         /**
          * Send another code
-         * @description Replaces the code, which is no longer valid then, and sends the new one. 429 with `Retry-After` within
-         *     30 seconds of the last code, and beyond the daily limit of the address. 409 if no code is left. A body
-         *     is ignored.
+         * @description Sends a new code; the former code is no longer valid. 429 with `Retry-After` within 30 seconds of the
+         *     last code, and beyond the limits of messages to the address or its country. 409 if no code is left. A
+         *     body is ignored.
          */
         post: operations["resendCode"];
         delete?: never;

@@ -51,8 +51,8 @@ export function createTargetLeases<Row extends DueRow>(
 
   return {
     /**
-     * Leases targets with due deliveries, healthy ones first. SKIP LOCKED: another process is leasing those
-     * rows.
+     * Leases targets with due deliveries, healthy ones first. SKIP LOCKED skips targets that another process
+     * is leasing.
      */
     claim(limit: number): Promise<Lease[]> {
       return queryQueue<Lease>(sql`

@@ -18,7 +18,7 @@ import { createSmsTransport } from './transports/sms.ts';
 /** The settings of this service (docs/operations.md, "Settings"). */
 export const transactionsSpecs = {
   EMBED_ORIGINS: embedSources({ default: 'https: http://localhost:* http://127.0.0.1:*' }),
-  /** How many days before answers expire `consent.expiring` is sent, at most. */
+  /** The longest time from `consent.expiring` to the expiry of the answers, in days. */
   EXPIRY_NOTICE: days({ default: 30 }),
   MAIL_URL: mailUrl({ default: undefined }),
   MAIL_CA: pemFile({ default: undefined }),
@@ -75,5 +75,5 @@ function addressOf(sender: string): string {
   return /<([^<>]+)>$/.exec(sender)?.[1] ?? sender;
 }
 
-/** How often deadlines are looked at; at most 10 s (docs/interface.md). */
+/** Interval of the sweeper of deadlines; at most 10 s (docs/interface.md). */
 export const sweepMs = 5_000;

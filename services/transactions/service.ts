@@ -11,7 +11,8 @@ export const transactionsService = defineService({
   specs: transactionsSpecs,
   secrets: ['transactionToken', 'instanceSigning', 'instanceSealing'],
   calls: ['auth', 'forms'],
-  // The first page of a demonstration makes one, and a demonstration is one process.
+  // `createTransaction` has no callers in other processes: only the first page of a demonstration uses it,
+  // and a demonstration is one process.
   callers: {
     createTransaction: [],
     readSubmissions: ['peers'],

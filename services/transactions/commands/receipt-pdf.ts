@@ -6,7 +6,8 @@ import type { ReadTransaction } from '../domain/transaction.ts';
 import { embeddingOf, findTheme } from '../presenters/page-parts.ts';
 
 /**
- * Renders a receipt as PDF, with the signed form attached. Its only link with a token is that of the QR code.
+ * Renders a receipt as PDF, with the signed receipt attached. Of its links, only the link in the QR
+ * code has a token.
  * @param theme key or entry id of a theme; overrides the layout's. @throws Failure `unavailable` if too many
  * are being rendered, `not-acceptable` if it is too long.
  */

@@ -72,7 +72,7 @@ export function composeParts(
 
 /** The next state by state and verdict; a verdict that a state does not list changes nothing. */
 const moves: Readonly<Record<PartState, Partial<Record<OwnerVerdict['verdict'], VerdictState>>>> = {
-  // Its owner does not know it yet.
+  // The part was not sent, so there is no verdict on it.
   WAITING: {},
   SENDING: {
     committed: 'ACCEPTED',
@@ -90,7 +90,8 @@ const moves: Readonly<Record<PartState, Partial<Record<OwnerVerdict['verdict'], 
 
 /**
  * The state of a part after its owner's verdict. With mode `hold`, `committed` makes a SENDING part HELD: it
- * waits for the other parts. It makes a DROPPED part ACCEPTED, because the answers are in force at the owner.
+ * waits for the other parts. `committed` also makes a DROPPED part ACCEPTED, because the answers are in force
+ * at the owner.
  * @returns undefined if nothing changes.
  */
 export function applyVerdict(

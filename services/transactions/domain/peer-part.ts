@@ -35,7 +35,7 @@ export function decryptReceivedPart(
   return matches && hasDigest(content, header.digest) ? content : undefined;
 }
 
-/** False for ill-formed text, which has no canonical JSON. */
+/** Whether the content has the digest. Ill-formed text has none, because it has no canonical JSON. */
 function hasDigest({ info, elements }: SealedContent, digest: string): boolean {
   return (
     [info, ...elements].every((text) => text.isWellFormed()) && askedDigest({ info, elements }) === digest

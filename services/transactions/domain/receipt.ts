@@ -77,7 +77,7 @@ export function composeReceipt(facts: ReceiptFacts): Receipt {
   };
 }
 
-/** How the answers are confirmed; `completeReceipt` adds when. */
+/** How the answers are confirmed; `completeReceipt` adds the time. */
 function confirmationOn(context: ReceiptFacts['transaction']['context']): ReceiptBody['confirmation'] {
   if (context.confirmation === 'NONE') return 'NONE';
   return { type: context.confirmation, destination: codeDestination(context)?.masked };

@@ -65,7 +65,7 @@ function chooseType(ctx: Context, format: string | undefined): string {
   return chosen;
 }
 
-/** Files for people, and how their names end. */
+/** Formats that are sent as files for people, with the extensions of their names. */
 const extensions = { [pdf]: 'pdf', [text]: 'txt', [xml]: 'xml' } as const;
 type FileType = keyof typeof extensions;
 
@@ -73,7 +73,7 @@ function isFileType(type: string): type is FileType {
   return Object.hasOwn(extensions, type);
 }
 
-/** Sends a file for people. Its only link with a token is that of the QR code. */
+/** Sends a file for people. Of its links, only the link in the QR code has a token. */
 async function sendReceiptFile(
   ctx: Context,
   dependencies: Dependencies,

@@ -137,7 +137,7 @@ export interface LateVerdict {
 }
 
 export interface LateVerdictResult {
-  /** False if nothing was done: not a part as above, or the batch has an earlier verdict on the part. */
+  /** False if nothing was done: not such a part, or the batch has an earlier verdict on the part. */
   applied: boolean;
   changed: boolean;
 }
@@ -145,7 +145,7 @@ export interface LateVerdictResult {
 export type WriteLateVerdict = ReturnType<typeof createLateVerdictWriter>;
 
 /**
- * Fast path: most verdicts arrive after the commit and only update their part. Those that arrive during a
+ * Fast path: most verdicts arrive after the commit and only update their part. Verdicts that arrive during a
  * write are written together. Saves a quarter of the leader's CPU per part of a backlog (bench/peers.ts).
  * @param consumer the name under which events are noted as applied.
  */
