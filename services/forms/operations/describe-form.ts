@@ -55,13 +55,13 @@ function describePeer({ url, name, info, elements, asOf }: PeerSection, language
   };
 }
 
-/** Peers' elements in layout order. @param described the parts, in the same order. */
+/** Peers' elements in layout order. @param described the described sections, in the order of `sections`. */
 function inLayoutOrder(
   references: readonly string[],
-  parts: readonly PeerSection[],
+  sections: readonly PeerSection[],
   described: readonly DescribedPeer[],
 ): DescribedElement[] {
-  const keys = parts.flatMap(({ elements }) => [...elements.keys()]);
+  const keys = sections.flatMap(({ elements }) => [...elements.keys()]);
   const elements = described.flatMap((peer) => peer.elements);
   const byReference = new Map(keys.map((key, index) => [key, elements[index]]));
   return references.flatMap((reference) => byReference.get(reference) ?? []);

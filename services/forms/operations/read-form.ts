@@ -15,7 +15,7 @@ export interface CurrentForm {
   info: ActiveItem & { row: ActiveRow };
   /** Own ACTIVE elements by key, in layout order, without withdrawn ones. */
   elements: Map<string, ActiveItem & { row: ActiveRow }>;
-  /** The peers' parts. */
+  /** The peers' sections. */
   peers: PeerSection[];
   theme: ActiveItem | undefined;
   active: ActiveVersions;

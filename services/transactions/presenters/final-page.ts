@@ -63,7 +63,7 @@ function isUndecided({ state }: Part): boolean {
   return state === 'SENDING' || state === 'HELD';
 }
 
-/** A part that waits for a code is not shown: the page of the code is. */
+/** States of parts on pages. WAITING does not occur: meanwhile the subject sees the page for the code. */
 const pageStates: Readonly<Record<PartState, PagePart['state']>> = {
   WAITING: 'sending',
   SENDING: 'sending',

@@ -187,7 +187,7 @@ export function readReceipt(db: Queries, transaction: string): Promise<SignedRec
   );
 }
 
-/** The body of a receipt, or of its draft while the answers wait for peers. */
+/** The body of a receipt, or of its draft while the answers wait for a code or for peers. */
 export async function readReceiptBody(db: Queries, transaction: string): Promise<string | undefined> {
   const row = await db.maybeOne<{ body: string }>(sql`
     SELECT r.body FROM receipts AS r WHERE r.transaction = ${transaction}

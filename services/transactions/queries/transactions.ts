@@ -148,7 +148,7 @@ export async function insertWithClaim(
   return row && toReadTransaction(row);
 }
 
-/** Creates a transaction without a claim: a child, or one to which the caller repoints a claim. */
+/** Creates a transaction without a claim: a child, or a transaction to which the caller repoints a claim. */
 export async function insertTransaction(
   db: Queries,
   created: NewTransaction,

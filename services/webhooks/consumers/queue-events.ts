@@ -13,8 +13,8 @@ const topics: readonly Topic[] = ['accord.consents', 'accord.models', 'accord.ke
 const maxAgeMs = (keptDays - 2) * 86_400_000;
 
 /**
- * Turns events into deliveries, once per event and webhook. @param wake tells the delivery engine that one is
- * due.
+ * Turns events into deliveries, once per event and webhook. @param wake tells the delivery engine that a
+ * delivery is due.
  */
 export function queueEvents({ bus, db, wake }: { bus: EventBus; db: Database; wake: () => void }): void {
   const reader = sharedReader({ name: consumer, db });

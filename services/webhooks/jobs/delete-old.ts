@@ -8,7 +8,7 @@ import { deleteOldDeliveries } from '../queries/deliveries.ts';
 export const keptDays = 30;
 
 const everyMs = 5 * 60_000;
-/** Rows per statement, so that none runs long. */
+/** Rows per statement, so that no statement runs long. */
 const limit = 1_000;
 
 /** Deletes old deliveries and inbox entries every five minutes. */

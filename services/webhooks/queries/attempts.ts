@@ -9,7 +9,8 @@ type Attempt = Pick<
 >;
 
 /**
- * Records successful attempts. Locks rows in the order of their ids, as every statement that changes several.
+ * Records successful attempts. Locks rows in the order of their ids, as all statements that change several
+ * rows do.
  */
 export async function markDelivered(
   tx: Queries,
