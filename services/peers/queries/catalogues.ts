@@ -62,7 +62,7 @@ export function claimCatalogues(db: Queries, limit: number): Promise<ClaimedCata
     RETURNING c.url, c.state, c.lease, due.paired, c.began_at AS "beganAt"`);
 }
 
-/** Records the state of our copy. If a read was requested meanwhile, the catalogue is due at once. */
+/** Records the state of our copy. A read that was requested meanwhile is due at once. */
 export async function releaseRead(
   db: Queries,
   { url, lease }: ClaimedCatalogue,

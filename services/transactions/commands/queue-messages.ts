@@ -41,7 +41,7 @@ interface MessageRequest {
 }
 
 /**
- * Writes a message in the database transaction that causes it; it is sent after the COMMIT
+ * Queues a message in the database transaction that causes the message; it is sent after the COMMIT
  * (docs/messages.md).
  * @param whenLimited above a limit, `refuse` throws, and `record` stores the message as failed.
  * @throws Failure `too-many-requests` with Retry-After.
@@ -137,7 +137,10 @@ export async function queueNotification(
   await queueMessage(tx, messaging, { transaction: transaction.id, kind: 'notification', destination });
 }
 
-/** Queues the mail about answers that a peer did not store or that were rolled back, to a valid address. */
+/**
+ * Queues the mail about answers that a peer did not store or that were rolled back. Without a valid address
+ * there is no mail.
+ */
 export async function queueBadNews(
   tx: Queries,
   messaging: Messaging,

@@ -21,7 +21,7 @@ export interface Code {
 
 /** A code to be stored. */
 export interface NewCode extends Pick<Code, 'number' | 'mac' | 'sealed'> {
-  /** Life in seconds. */
+  /** For how many seconds the code is valid. */
   ttl: number;
 }
 
