@@ -1,3 +1,4 @@
+import { Writable } from 'node:stream';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { Failure } from '#lib/errors/fail.ts';
 import { createLogger } from '#lib/observability/logger.ts';
@@ -74,6 +75,28 @@ describe('the renderer of PDFs', () => {
     const renderer = start();
     expect(await failureOf(renderer.render({ ...job, date: 'never' }))).toMatchObject({ code: 'internal' });
     expect(Buffer.compare(await renderer.render(job), expected)).toBe(0);
+  });
+
+  it.each([
+    ['a word of 100,000 letters', 'W'.repeat(100_000)],
+    ['10,000 list items', `<ul>${'<li>a</li>'.repeat(10_000)}</ul>`],
+  ])('refuses %s for good, and keeps the thread for others', async (_, header) => {
+    const page = sampleReceiptPage('en');
+    const { information } = page.receipt;
+    const texts = { ...information.texts, header };
+    const receipt = { ...page.receipt, information: { ...information, texts } };
+    const lines: string[] = [];
+    const destination = new Writable({
+      write(chunk, _encoding, done) {
+        lines.push(String(chunk));
+        done();
+      },
+    });
+    const renderer = start({ log: createLogger({ destination }) });
+    const refused = failureOf(renderer.render(pdfJob({ ...page, receipt })));
+    expect(Buffer.compare(await renderer.render(job), expected)).toBe(0);
+    expect(await refused).toMatchObject({ code: 'not-acceptable', headers: {} });
+    expect(lines).toEqual([]);
   });
 
   it('refuses documents once it is stopped', async () => {

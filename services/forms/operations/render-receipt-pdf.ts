@@ -1,7 +1,7 @@
 import type { FormsOperations } from '#lib/contracts/forms.ts';
 import type { PageTheme } from '#lib/contracts/page-base.ts';
-import { fail } from '#lib/errors/fail.ts';
 import { isEntryId } from '../domain/identifiers.ts';
+import { tooLong } from '../pdf/pdf-renderer.ts';
 import type { PdfJob } from '../pdf/typesetter.ts';
 import { readLogo } from '../queries/theme-files.ts';
 import type { FormsContext } from './context.ts';
@@ -18,8 +18,7 @@ export function createRenderReceiptPdf(context: FormsContext): FormsOperations['
   return async ({ model, jws }) => {
     const { receipt } = model;
     const html = renderer.render(model);
-    if (html.length > maxPdfHtml)
-      throw fail('not-acceptable', 'This receipt is too long for a PDF. Use text/html or text/plain.');
+    if (html.length > maxPdfHtml) throw tooLong();
     const words = renderer.paperWords(model);
     const job: PdfJob = {
       html,

@@ -7,7 +7,10 @@ import type { WorkerReply } from './worker.ts';
 
 /** Renders PDF documents outside the event loop: in one worker thread, one after the other. */
 export interface PdfRenderer {
-  /** @throws Failure `unavailable` with Retry-After if too many wait, or if this one takes too long. */
+  /**
+   * @throws Failure `unavailable` with Retry-After if too many wait, or if this one takes too long;
+   * `not-acceptable` if the page has too many elements.
+   */
   render(job: PdfJob): Promise<Buffer>;
   /** Ends the thread; jobs that wait fail. */
   stop(): Promise<void>;
@@ -75,7 +78,8 @@ export function createPdfRenderer(options: Options): PdfRenderer {
       throw refuse(error);
     }
     if (reply.memory > maxMemory) await endThread();
-    const { pdf } = reply;
+    const { pdf, isTooLong } = reply;
+    if (isTooLong) throw tooLong();
     if (pdf) return Buffer.from(pdf.buffer, pdf.byteOffset, pdf.byteLength);
     throw fail('internal', 'The PDF cannot be created.', { cause: new Error(reply.error) });
   }
@@ -102,6 +106,11 @@ export function createPdfRenderer(options: Options): PdfRenderer {
       await endThread();
     },
   };
+}
+
+/** @returns the failure for a receipt that no retry can turn into a PDF. */
+export function tooLong(): Failure {
+  return fail('not-acceptable', 'This receipt is too long for a PDF. Use text/html or text/plain.');
 }
 
 interface Thread {

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { initSync, TypstCompilerBuilder } from '@myriaddreamin/typst-ts-web-compiler';
 import { readFonts } from './fonts.ts';
 import { markPdfUa } from './mark-pdf-ua.ts';
+import { checkSize } from './page-size.ts';
 import { readPageTree } from './page-tree.ts';
 import { createPrintableText } from './printable-text.ts';
 import type { TypesetterProgram } from './typesetter-program.ts';
@@ -24,7 +25,10 @@ export interface PdfJob {
 }
 
 export interface Typesetter {
-  /** The same job always gives the same bytes. @throws Error if the page cannot be set. */
+  /**
+   * The same job always gives the same bytes. @throws PageTooLong before typesetting begins, Error if a page
+   * cannot be set.
+   */
   render(job: PdfJob): Uint8Array;
   /** Bytes of memory in use, which never shrinks. */
   memory(): number;
@@ -71,7 +75,9 @@ export async function createTypesetter(module: TypesetterProgram): Promise<Types
     memory: () => memory.buffer.byteLength,
     render({ html, jws, date, footer, attachment, replacedNote, logo }) {
       const page = readPageTree(html, printable.convert);
-      if (printable.takeReplaced()) page.content.push({ tag: 'p', children: [replacedNote] });
+      const hasReplaced = printable.takeReplaced();
+      checkSize(page);
+      if (hasReplaced) page.content.push({ tag: 'p', children: [replacedNote] });
       const inputs = {
         page: JSON.stringify({
           ...page,

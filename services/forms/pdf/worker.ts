@@ -2,6 +2,7 @@ import { readlinkSync } from 'node:fs';
 import { setPriority } from 'node:os';
 import path from 'node:path';
 import { parentPort, workerData } from 'node:worker_threads';
+import { PageTooLong } from './page-size.ts';
 import { createTypesetter, type PdfJob } from './typesetter.ts';
 import type { TypesetterProgram } from './typesetter-program.ts';
 
@@ -9,6 +10,8 @@ import type { TypesetterProgram } from './typesetter-program.ts';
 export interface WorkerReply {
   pdf?: Uint8Array;
   error?: string;
+  /** The error is that the page has too many elements. */
+  isTooLong?: boolean;
   /** Bytes of memory in use, which never shrinks. */
   memory: number;
 }
@@ -21,6 +24,7 @@ parentPort?.on('message', (job: PdfJob) => {
   try {
     reply.pdf = typesetter.render(job);
   } catch (error) {
+    reply.isTooLong = error instanceof PageTooLong;
     reply.error = error instanceof Error ? error.message : String(error);
   }
   reply.memory = typesetter.memory();
