@@ -58,7 +58,7 @@ const options: HtmlToTextOptions = {
  * Texts stay in logical order; terminals and screen readers arrange them.
  */
 export function pageText(html: string): string {
-  return `${toText(html).replaceAll(controls, '')}\n`;
+  return convert(toText, html);
 }
 
 const toText = compile(options);
@@ -77,7 +77,19 @@ const controls = /[^\n\P{Cc}]/gu;
 
 /** Converts the HTML of a mail to plain text of 72 columns. */
 export function mailText(html: string): string {
-  return `${toMailText(html).replaceAll(controls, '')}\n`;
+  return convert(toMailText, html);
+}
+
+/**
+ * Characters of one UTF-16 unit and two columns (Unicode UAX 11): East Asian letters and emoji. Other emoji
+ * have at least as many units as columns.
+ */
+const wide =
+  /[[\p{Script=Hangul}\p{Script=Han}\p{Emoji_Presentation}\u3001-\u30ff\uff01-\uff60]&&[\0-\uffff]]/gv;
+
+/** The library counts units, so each wide character gets a control character, which is then removed. */
+function convert(toPlain: (html: string) => string, html: string): string {
+  return `${toPlain(html.replaceAll(wide, '$&\u0001')).replaceAll(controls, '')}\n`;
 }
 
 function longestLine(text: string): number {
