@@ -88,7 +88,7 @@ async function storeAtOnce(
 ): Promise<SubmissionVerdict | undefined> {
   const now = dependencies.recentTime.now();
   if (!now || received.submission.mode === 'hold') return undefined;
-  // An error of forms must not hide a verdict that the part may have already: the slow path looks for one.
+  // An error of forms must not hide a verdict that the part may have already: the slow path reads it first.
   const checked = await checkPart(dependencies, received, now).catch(() => undefined);
   if (!checked || 'refused' in checked) return undefined;
   return store(dependencies, received, checked, { now, maxSkewSeconds: 1 });

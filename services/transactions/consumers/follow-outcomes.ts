@@ -70,7 +70,7 @@ export async function applyOutcome(
 async function apply(dependencies: OutcomeDependencies, tx: Queries, verdict: OwnerVerdict): Promise<void> {
   const { instance, log } = dependencies;
   const { submission: sid, peer } = verdict;
-  // Verdicts on one transaction are applied one after the other, so that the last one sees all others.
+  // Verdicts on parts of one transaction are applied one after the other: the last must see all others.
   await lockTransactionOf(tx, sid);
   const part = await readPart(tx, sid);
   if (part?.location !== peer) {
@@ -86,7 +86,10 @@ async function apply(dependencies: OutcomeDependencies, tx: Queries, verdict: Ow
   await settle(dependencies, tx, part, { isHeld: move.state === 'HELD', hasFailed });
 }
 
-/** Commits a SUBMITTED transaction when all parts are held; rolls it back if a part failed or it expired. */
+/**
+ * Commits a SUBMITTED transaction when all parts are held; rolls it back if a part has failed or the
+ * transaction has expired.
+ */
 async function settle(
   dependencies: OutcomeDependencies,
   tx: Queries,

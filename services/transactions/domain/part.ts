@@ -46,7 +46,7 @@ export interface Part {
   shown: ShownPart;
 }
 
-/** A part to be stored and released in one COMMIT. */
+/** A part to be stored with its submission. */
 export interface NewPart extends Pick<Part, 'sid' | 'location' | 'name' | 'mode' | 'shown'> {
   /** Position in the form. */
   place: number;
@@ -81,7 +81,7 @@ const moves: Readonly<Record<PartState, Partial<Record<OwnerVerdict['verdict'], 
     rolledback: 'REFUSED',
     expired: 'DROPPED',
   },
-  // `expired`: the decision was not delivered. Unless the owner asked, it has rolled the part back.
+  // `expired`: the decision was not delivered. If the owner has not asked for it, the part is rolled back.
   HELD: { committed: 'ACCEPTED', refused: 'REFUSED', rolledback: 'REFUSED', expired: 'DROPPED' },
   ACCEPTED: {},
   REFUSED: {},
@@ -123,7 +123,7 @@ const hours: Readonly<Record<ConsentContext['peerCommit'], number>> = { independ
 /** Allows for a clock error of the owner, and for a lost response to the last attempt. */
 const graceMs = hourMs;
 
-/** The deadline for delivery of parts; under `together` also the deadline for all owners to hold them. */
+/** The deadline for delivery of parts; under `together` all owners must hold their parts by then. */
 export function deliveryDeadline({ peerCommit }: Pick<ConsentContext, 'peerCommit'>, now: Date): Date {
   return new Date(now.getTime() + hours[peerCommit] * hourMs);
 }

@@ -8,7 +8,8 @@ const consumer = 'webhooks';
 const topics: readonly Topic[] = ['accord.consents', 'accord.models', 'accord.keys', 'accord.peers'];
 
 /**
- * Compacted topics keep events for ever. Older ones are skipped: their inbox entries may have been deleted.
+ * Compacted topics keep events for ever. Events older than this are skipped, because their inbox entries may
+ * have been deleted.
  */
 const maxAgeMs = (keptDays - 2) * 86_400_000;
 
@@ -24,8 +25,8 @@ export function queueEvents({ bus, db, wake }: { bus: EventBus; db: Database; wa
       const action = actionOf(event.type);
       if (action === undefined || Date.parse(event.time) < Date.now() - maxAgeMs) return;
       const names = namesOf(action);
-      // Most events have no subscriber: a read instead of a COMMIT. Without an effect there is no inbox entry
-      // to write.
+      // Most events have no subscriber, and this read costs less than a COMMIT. An event without an effect
+      // needs no inbox entry.
       if (!(await isSubscribed(names, arrivedAt))) return;
       if ((await queueDeliveries(db, { event, action, names, consumer })) > 0) wake();
     });
