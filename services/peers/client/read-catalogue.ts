@@ -4,10 +4,10 @@ import type { PeerClient } from './peer-client.ts';
 /** Longer catalogues are cut. */
 const catalogueLimits = { pages: 100, entries: 2_000, bytes: 32 * 2 ** 20 };
 
-/** Entries up to 1 MiB in total, or a single one of at most 2 MiB; twice that for JSON escapes. */
+/** A page has 1 MiB of entries, or one entry of 2 MiB; twice that, because JSON may escape characters. */
 const maxPageBytes = 4 * 2 ** 20;
-/** How often reading starts over because the catalogue changed between two pages. */
-const maxRestarts = 3;
+/** How often a catalogue is read from the start if it changes between two pages. */
+const maxReads = 3;
 
 /** Result of reading a catalogue. */
 export interface Reading {
@@ -37,7 +37,7 @@ interface Options {
 
 /** Reads a peer's catalogue page by page (docs/federation.md, "Catalogue"). @throws Failure `unavailable`. */
 export async function readCatalogue(options: Options): Promise<Reading> {
-  for (let restarts = 0; restarts < maxRestarts; restarts += 1) {
+  for (let reads = 0; reads < maxReads; reads += 1) {
     const reading = await readFromStart(options);
     if (reading) return reading;
   }

@@ -37,8 +37,8 @@ export async function acceptPairing(
   await refuseTakeover(dependencies, description);
   await dependencies.db.withTransaction(async (tx) => {
     await savePeer(tx, dependencies, description, pinnedWithinSeconds);
-    // Before the COMMIT: if an administrator removes the peer meanwhile, the key is spent and nothing is
-    // stored. If the process ends before the COMMIT, the same peer may present the key again.
+    // The key is used up before the COMMIT: if an administrator removes the peer meanwhile, the key is spent
+    // and nothing is stored. If the process ends before the COMMIT, the same peer may present the key again.
     const { used } = await dependencies.auth.usePairingKey(presented);
     if (!used) throw keyRefused('used');
   });
@@ -65,8 +65,8 @@ function readIntroduction(
 const maxClaimLength = 2_048;
 
 /**
- * The peer that a self-description claims. The key is reserved for it before any signature check;
- * readDescription then proves both values, or the pairing fails.
+ * Address and thumbprint that a self-description claims. The one-time key is reserved for them before any
+ * signature check; readDescription then proves both, or the pairing fails.
  */
 function claimedPeer(jws: string): PairingPartner {
   try {
@@ -77,7 +77,7 @@ function claimedPeer(jws: string): PairingPartner {
   }
 }
 
-/** A one-time key replaces a peer's pinned keys only if the peer's address publishes the new ones. */
+/** A one-time key replaces a peer's pinned keys only if the peer's address publishes the new keys. */
 async function refuseTakeover(dependencies: Dependencies, description: PeerDescription): Promise<void> {
   const existing = await findPeerByUrl(dependencies.db, description.instance);
   const isFree = !existing || existing.thumbprints.length === 0;

@@ -48,7 +48,7 @@ function readPrefix(prefix: string): string {
   throw invalidMember('The prefix is not valid.', '/subjectPrefix', fault);
 }
 
-/** Checks only the syntax: the service forms has the models. It sends a built-in text for an unknown key. */
+/** Checks only the syntax. The models are in forms; for an unknown key subjects get the built-in text. */
 function readNotification(key: string): string | null {
   if (/^([0-9A-Za-z_.-]{2,255})?$/.test(key)) return key || null;
   throw invalidMember('The notification is not valid.', '/notification', 'Use the key or id of an email.');

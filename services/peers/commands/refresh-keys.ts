@@ -63,9 +63,9 @@ async function refreshPeer({ db, client, log }: KeyDependencies, peer: Peer): Pr
 }
 
 /**
- * Pins a peer's new keys. Waiting deliveries go to the new keys, and the catalogue is read again because the
- * service forms gets the sealing key with it.
- * @param peer its state before the change.
+ * Pins a peer's new keys. Waiting deliveries are bound to the new keys, and the catalogue is read again,
+ * because the service forms gets the sealing key with it.
+ * @param peer as it was before the change.
  */
 export async function acceptKeys(tx: Queries, peer: Peer, keys: readonly PeerKey[]): Promise<void> {
   await pinKeys(tx, peer.id, keys);

@@ -34,7 +34,8 @@ export type SignAcknowledgement = (
 ) => string;
 
 /**
- * Signs the response to a part, a decision or a request for one (docs/federation.md, "Answers on their way").
+ * Signs the response to a part, a decision or a request for a decision (docs/federation.md, "Answers on their
+ * way").
  * @param issuer this instance's base URL.
  */
 export function createAcknowledgementSigner(issuer: string, key: OwnKey): SignAcknowledgement {

@@ -16,7 +16,7 @@ export interface DeliveryName {
 /** A due delivery as the engine reads it. */
 export interface PeerRow extends DeliveryName, DueRow {
   decision: Decision | null;
-  /** Its deadline has passed. */
+  /** Whether the deadline has passed. */
   overdue: boolean;
   peer: SendingPeer;
   /** The peer's pinned signing keys. */

@@ -85,7 +85,7 @@ function publicPart({ kty, crv, x, y }: JWK, use: 'sig' | 'enc', alg: string): J
 
 /**
  * Signs a self-description, valid for a day.
- * @param key the oldest one: peers that pinned it accept the newer keys.
+ * @param key the oldest signing key: peers that have pinned it accept the newer keys in the description.
  */
 export function signDescription(description: SelfDescription, key: OwnKey, now = new Date()): string {
   const iat = numericDate(now);
@@ -99,8 +99,10 @@ export function signingKids(keys: readonly PeerKey[]): string[] {
 }
 
 /**
- * Reads a self-description. The signature proves possession of one of the listed keys, but no trust in it.
- * @param url the base URL that it must state. @param ownKids of our keys, which no peer may list.
+ * Reads a self-description. The signature proves possession of one of the listed keys; it does not make
+ * that key trusted.
+ * @param url the base URL that the description must state. @param ownKids thumbprints of our keys, which no
+ * peer may list.
  */
 export function readDescription(
   jws: string,

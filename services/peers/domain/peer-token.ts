@@ -18,7 +18,7 @@ export interface PeerRequest {
   body: Uint8Array;
 }
 
-/** An incoming request. Its body is read last, so that an unauthenticated body is never read. */
+/** An incoming request. Its body is read last: only after the signature has proved who sent it. */
 export type IncomingPeerRequest = Omit<PeerRequest, 'body'> & { body: () => Promise<Uint8Array> };
 
 /** Claims of a token of typ `accord-peer+jwt`. */
@@ -93,7 +93,7 @@ export async function verifyPeerToken(
   if (!jws) return refuse('form');
   const { alg, crit, kid, typ } = jws.header;
   if (typ !== type || crit !== undefined || !isAccepted(alg)) return refuse('algorithm');
-  // Unproved until the signature is checked; used to look up the key only.
+  // Until the signature is checked, these claims are unproved and only used to look up the key.
   const claimed = parseObject(Buffer.from(jws.parts[1], 'base64url'));
   const issuer = claimed?.iss;
   if (typeof issuer !== 'string') return refuse('claims');

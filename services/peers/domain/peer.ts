@@ -33,7 +33,7 @@ const loopback = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 
 /**
  * Reads a peer's base URL: an https origin without a path (docs/federation.md, "Pairing").
- * @param own our base URL. @param plainLoopback whether http is accepted on this machine (standalone).
+ * @param own our base URL. @param plainLoopback whether peers on this machine may use http.
  */
 export function readPeerAddress(
   text: string,

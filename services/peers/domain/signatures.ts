@@ -28,7 +28,7 @@ export function bodyDigest(body: Uint8Array): string {
   return createHash('sha256').update(body).digest('base64url');
 }
 
-/** The only algorithm that a public signing key is used with, so that a token cannot choose one. */
+/** The only algorithm that a public signing key is used with, so that a token cannot choose another. */
 export function algorithmOf(key: JWK): SignatureAlgorithm | undefined {
   if (key.kty === 'EC' && key.crv === 'P-256') return 'ES256';
   if (key.kty === 'OKP' && key.crv === 'Ed25519') return 'EdDSA';
@@ -80,7 +80,7 @@ export type DocumentFault = SignedFault | 'issuer' | 'content';
 const documentType = 'accord-model+jwt';
 const maxDocumentLength = 2 * 1024 * 1024;
 
-/** Signs an entry for peers (docs/federation.md, "Catalogue"). It states what was true at `iat`. */
+/** Signs an entry for peers (docs/federation.md, "Catalogue"). The document states what was true at `iat`. */
 export function signSharedEntry(
   entry: SharedEntry,
   { issuer, key, now }: { issuer: string; key: OwnKey; now: Date },

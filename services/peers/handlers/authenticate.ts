@@ -47,7 +47,7 @@ export function createPeerAuthentication(options: Options) {
     const presented = { operation, token, keys };
     const proved = await prove(options, ctx, presented);
     await withoutSlot(ctx, () => options.peerLimiter.waitForTurn(ctx));
-    // The cached key may have been unpinned meanwhile. Then the request must prove a current one.
+    // The cached key may have been unpinned meanwhile. Then the token is checked again, without that key.
     const sender =
       (await admit(options, proved, keys)) ??
       (await admit(options, await prove(options, ctx, presented), keys));

@@ -25,9 +25,9 @@ interface PeerQueue {
 
 /**
  * Limits what one peer uses of this process, so that it cannot starve other clients: a maximum of admitted
- * requests; one at a time while people and API keys are served; at a limited rate while their requests are in
- * progress.
- * @param sinceOthersMs time since the end of the last request not from a peer; 0 while one is in progress.
+ * requests; one at a time until no other client was served for `quietMs`; at a limited rate while a request
+ * of another client is in progress.
+ * @param sinceOthersMs time since a request of another client was in progress; 0 if one is in progress now.
  */
 export function createPeerLimiter({ sinceOthersMs }: { sinceOthersMs: () => number }) {
   /** By peer; unauthenticated callers are not added. */

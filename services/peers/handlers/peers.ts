@@ -47,7 +47,7 @@ export function peerHandlers(dependencies: Dependencies) {
   } satisfies Handlers;
 }
 
-/** @throws Failure `not-found` if it is not a UUID. */
+/** @throws Failure `not-found` if the id is not a UUID. */
 function readPeerId(id = ''): string {
   if (!uuidPattern.test(id)) throw peerNotFound();
   return id;

@@ -27,7 +27,7 @@ export function createChangeAnnouncer(
   const pings = new Map<string, Throttle>();
 
   async function pingIfChanged(id: string): Promise<void> {
-    // Read again, because the peer may have read the catalogue meanwhile.
+    // The state is read again, because the peer may have read the catalogue meanwhile.
     const peer = (await listPaired(db)).find((each) => each.id === id);
     if (!peer) return;
     const { url, sentState: known } = peer;

@@ -45,8 +45,8 @@ const peerTables = {
   rowTarget: sql`d.peer_url`,
   // A delivery goes only to a peer that has one of the keys that were pinned when it was queued. The job
   // end-overdue.ts ends overdue deliveries except `ask`. A CASE hides these conditions from PostgreSQL, which
-  // would take them for rarely true and sort a long queue instead of using its index (ADR 14). Processes of
-  // the previous release lease each delivery.
+  // would take them for rarely true and sort a long queue instead of using its index (ADR 14).
+  // `d.lease_until` is set by processes of the previous release only, which lease each delivery.
   due: sql`
     d.not_before <= accord_now() AND
     CASE WHEN d.lease_until >= now() THEN false WHEN d.kind <> 'ask' AND d.deadline <= accord_now() THEN false
@@ -75,7 +75,7 @@ export function createDeliveryJob(dependencies: Dependencies): DeliveryEngine {
 /** The kinds `peer-submit`, `peer-decide` and `peer-ask`: a target is a peer. */
 function createPeerDeliveries(dependencies: Dependencies): DeliveryKind<PeerRow, AttemptOutcome> {
   const { transactions, wakeRelay } = dependencies;
-  /** Parts of rows that were read together are read together. */
+  /** Rows that were read together share a reader, so that few calls read their parts. */
   const readers = new WeakMap<PeerRow, ReadPart>();
   return {
     name: 'peer',

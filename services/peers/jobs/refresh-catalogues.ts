@@ -30,7 +30,7 @@ interface Dependencies {
 const pollMs = 1_000;
 /** Catalogues that a process reads at the same time. */
 const maxConcurrent = 16;
-/** Much shorter than the lease. */
+/** The longest time for reading a catalogue; much shorter than the lease. */
 const timeoutMs = 45_000;
 /** Maximum length of the documents in one call to forms, which validates every character. */
 const maxCharacters = 2 ** 20;
@@ -101,7 +101,7 @@ export function createCatalogueRefresher(dependencies: Dependencies) {
 }
 
 /**
- * Updates our copy of a peer's catalogue. Documents with invalid signatures are skipped and logged.
+ * Updates our copy of a peer's catalogue. Documents that are rejected are skipped and logged.
  * @param known state of our copy. @param asOf when the refresh started.
  * @returns the new state of our copy. @throws Failure `unavailable`.
  */
@@ -128,7 +128,7 @@ async function createStore({ db, forms, refreshKeysOnDemand, log }: Dependencies
   let keys = await readKeys(db, url);
   let seen = { state: '', keys: new Set<unknown>() };
 
-  /** @returns undefined if the document is not signed by the peer. */
+  /** @returns undefined if the document is rejected. */
   async function verify(jws: string): Promise<PeerEntry | undefined> {
     let read = readSharedDocument(jws, { url, signing: keys.signing });
     if ('fault' in read && read.fault === 'unknown-key' && (await refreshKeysOnDemand(url))) {

@@ -18,7 +18,7 @@ const leaseSeconds = 90;
 /** About a minute, with jitter so that reads spread out. */
 const nextTime = sql`accord_now() + (45 + 15 * random()) * interval '1 second'`;
 
-/** Schedules a full read, or the deletion of the copy if the peer is gone. @param inSeconds default: now. */
+/** Schedules a full read, or the deletion of the copy if the peer is gone. @param inSeconds delay. */
 export async function scheduleFullRead(tx: Queries, url: string, inSeconds = 0): Promise<void> {
   await tx.query(sql`
     INSERT INTO catalogues AS c (url, due_at)
@@ -37,7 +37,7 @@ export async function scheduleSoon(db: Queries, peer: string): Promise<void> {
       FROM peers AS p WHERE p.id = ${peer} AND c.url = p.url`);
 }
 
-/** Schedules the first read of a catalogue for now. @returns false if it was read or tried, or is due. */
+/** Schedules the first read of a catalogue for now. @returns false if it was attempted before or is due. */
 export async function scheduleFirstRead(db: Queries, peer: string): Promise<boolean> {
   const rows = await db.query(sql`
     UPDATE catalogues AS c SET due_at = accord_now()

@@ -16,8 +16,8 @@ export interface NewDelivery extends DeliveryName {
 }
 
 /**
- * Queues a delivery; idempotent by event and by delivery. The peer's pinned keys are stored with it, so that
- * it never goes to another instance at the same address.
+ * Queues a delivery; idempotent by event and by delivery. The delivery is bound to the keys that are pinned
+ * for the peer now, so that it never goes to another instance at the same address.
  */
 export async function queueDelivery(
   db: Queries,
@@ -39,8 +39,9 @@ export async function queueDelivery(
 }
 
 /**
- * Redirects waiting deliveries to new keys. Rows are locked in the same order as by endDeliveries.
- * @param keys.from empty: deliveries that were queued while no key of the peer was pinned.
+ * Binds waiting deliveries to new keys. Rows are locked in the same order as by endDeliveries.
+ * @param keys.from keys to which the deliveries are bound so far; empty: deliveries that were queued while no
+ * key of the peer was pinned.
  */
 export async function redirectDeliveries(
   tx: Queries,
@@ -68,7 +69,7 @@ export interface EndedDelivery {
 /**
  * Deletes ended deliveries, stores their acknowledgements and writes the events. The list is passed as JSON,
  * so that PostgreSQL keeps one plan for any length (ADR 14). Keys are compared as rows, because only the
- * primary key supports that; the index by peer would read a whole queue.
+ * index of the primary key supports that; with the index by peer PostgreSQL would read a whole queue.
  */
 export async function endDeliveries(tx: Queries, ended: readonly EndedDelivery[]): Promise<void> {
   const given = ended.map(({ delivery: { kind, url, sid }, answer, event }) => ({
@@ -121,7 +122,7 @@ export async function postponeDelivery(
 
 /**
  * No attempt is running: the queue is not leased, or the deadline passed 30 seconds ago, longer than a lease.
- * Processes of the previous release lease each delivery.
+ * `d.lease_until` is set by processes of the previous release only, which lease each delivery.
  */
 const isIdle = sql`
   (d.lease_until IS NULL OR d.lease_until < now()) AND

@@ -42,7 +42,7 @@ export async function readPairedKeys(db: Queries, url: string): Promise<PairedKe
   return { name: sealing.name, sealing: sealing.jwk, signing: rows.filter(({ use }) => use === 'sig') };
 }
 
-/** Stores unvouched keys until an administrator confirms them. */
+/** Quarantines a peer: stores the keys that no pinned key vouches for, until they are confirmed. */
 export async function quarantinePeer(tx: Queries, id: string, announced: readonly PeerKey[]): Promise<void> {
   await tx.query(sql`
     UPDATE peers AS p SET state = 'QUARANTINED', announced = ${JSON.stringify(announced)}::jsonb,

@@ -69,7 +69,7 @@ export function savePairedPeer(
     RETURNING p.id, p.version, p.id = ${id} AS "isNew"`);
 }
 
-/** All peers' ids, ended pairings included, and when they were read. */
+/** The ids of all peers, also of ended pairings, and when the ids were read. */
 export function listPeerIds(db: Queries): Promise<{ ids: string[]; asOf: string }> {
   return db.one(sql`
     SELECT ARRAY(SELECT p.id::text FROM peers AS p) AS ids, to_json(now())#>>'{}' AS "asOf"`);
@@ -113,8 +113,8 @@ const isTouchDue = sql`
   (p.last_contact_at IS NULL OR p.last_contact_at < accord_now() - interval '10 seconds')`;
 
 /**
- * A failing peer that is in contact again is retried after 0.5 seconds instead of its full back-off. The next
- * attempt is still a single one, because contact does not prove that the peer accepts parts.
+ * A failing peer that is in contact again is retried after 0.5 seconds instead of its full back-off. Until
+ * an attempt succeeds, there is one at a time, because contact does not prove that the peer accepts parts.
  */
 const retrySoon = (isPeer: Statement) => sql`retried AS (
       UPDATE queues AS q SET next_at = now() + interval '0.5 seconds' FROM peers AS p
