@@ -16,8 +16,8 @@ export interface DeliveryEngine {
   /** Call when a delivery has become due. @param targetKey its target; absent: any. */
   wake(targetKey?: string): void;
   /**
-   * Waits for running attempts, then aborts them. Another process repeats those whose results were not
-   * committed.
+   * Waits a short time for running attempts, then aborts the rest. Another process repeats attempts whose
+   * results were not committed.
    */
   stop(): Promise<void>;
 }
@@ -36,7 +36,7 @@ interface Options<Row extends DueRow, Facts> {
 const lingerMs = 20;
 /** An idle target keeps its lease this long, so that its next delivery needs no new lease. */
 const idleMs = 2_000;
-/** Minimum interval between claims of targets. A wake-up for a target without a lease ignores it. */
+/** Minimum interval between claims of targets. A wake-up for a target without a lease does not wait. */
 const claimEveryMs = 250;
 /** Names of endings in metrics; obsolete deliveries are not counted. */
 const outcomes = {
@@ -47,7 +47,7 @@ const outcomes = {
   refused: 'given-up',
   expired: 'given-up',
 } as const;
-/** Wait for running attempts, and again for their COMMIT. Both are shorter than the shutdown time-out. */
+/** Longest wait for running attempts, and again for their COMMIT; both end before the shutdown time-out. */
 const graceMs = 2_000;
 
 /**

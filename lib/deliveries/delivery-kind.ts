@@ -8,7 +8,7 @@ import type { Backoff } from './backoff.ts';
 export interface DueRow {
   /** Unique among the deliveries of its kind. */
   id: string;
-  /** Attempts that have failed so far. */
+  /** Number of attempts so far. */
   attempts: number;
   /** Primary key of the target, as text. */
   targetKey: string;
@@ -69,7 +69,7 @@ export interface DeliveryTables {
   rowTarget: Statement;
   /** Whether the delivery may be attempted now. */
   due: Statement;
-  /** Columns of a row, with `id` and `attempts`. */
+  /** Columns of a row: `id`, `attempts`, and those that the attempts of this kind need. */
   columns: Statement;
 }
 
@@ -82,8 +82,8 @@ export interface DeliveryKind<Row extends DueRow, Facts> {
   /** Back-off of one delivery. */
   backoff: (attempts: number, random: number, row: Row) => ReturnType<Backoff>;
   /**
-   * Back-off of a failing target for all its deliveries, by consecutive failures; a failure of our own counts
-   * as one. Absent: the other deliveries are attempted at once, one at a time.
+   * Back-off of a failing target for all its deliveries, by its consecutive failures; after a failure of our
+   * own, as after one failure. Absent: the target's other deliveries are attempted at once, one at a time.
    */
   targetBackoff?: (failures: number, random: number) => number;
   /** Called with the rows of one read, before they are attempted. */

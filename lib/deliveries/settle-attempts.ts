@@ -13,8 +13,8 @@ export interface Attempted<Row, Facts> {
 
 /**
  * Records attempts in one COMMIT. Results under a lost lease are dropped, because another process repeats the
- * attempts. Failures of a target that has changed since (its generation) are dropped too: the delivery stays
- * due.
+ * attempts. Failures of a target whose generation has changed since the row was read are dropped,
+ * too: the delivery stays due.
  * @returns the ending of each delivery in order; undefined if its result was dropped.
  */
 export async function settleAttempts<Row extends DueRow, Facts>(

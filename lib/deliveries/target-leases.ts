@@ -14,7 +14,7 @@ export interface TargetHealth {
   key: string;
   /** Consecutive failures. */
   failures: number;
-  /** Wait before the next attempt to it. */
+  /** Wait before the next attempt to the target. */
   waitMs: number;
 }
 
@@ -84,8 +84,9 @@ export function createTargetLeases<Row extends DueRow>(
     },
 
     /**
-     * Reads due deliveries of leased targets, oldest first; only one of a failing target.
-     * @param wanted `room` rows of each. @param exclude ids that this process already has.
+     * Reads due deliveries of leased targets, oldest first; of a failing target only one delivery.
+     * @param wanted targets, with the maximum number of rows of each (`room`).
+     * @param exclude ids that this process already has.
      */
     readDue(wanted: readonly (Lease & { room: number })[], exclude: readonly string[]): Promise<Row[]> {
       return queryQueue<Row>(sql`

@@ -6,8 +6,8 @@ export interface QueueLimits {
   /** Concurrent attempts to one target. */
   perTarget: number;
   /**
-   * Concurrent attempts in total. From half of this number on, a slow target gets one at a time, so that slow
-   * targets cannot use up the limit.
+   * Concurrent attempts in total. While at least half as many are running, a slow target gets one attempt at
+   * a time, so that slow targets cannot use up the limit.
    */
   total: number;
   /** Rows read in advance for a healthy target, so that its next attempt waits for no statement. */
@@ -28,9 +28,9 @@ interface TargetQueue<Row> {
   running: number;
   isSlow: boolean;
   isFailing: boolean;
-  /** Rows of reads that began before the last failure are dropped. */
+  /** Time of the last failure. Rows of reads that began earlier are dropped. */
   failedAt: number;
-  /** More may be due than was read. */
+  /** Whether more rows may be due than were read. */
   hasMore: boolean;
   lastUsed: number;
 }
@@ -117,7 +117,7 @@ export function createTargetQueues<Row extends DueRow>(limits: QueueLimits) {
       return next;
     },
 
-    /** An attempt has ended; its result is not committed yet. @param failed the target failed. */
+    /** An attempt has ended; its result is not committed yet. @param failed see `isFailure`. */
     ended({ key, fence }: Lease, { ms, failed }: { ms: number; failed: boolean }): void {
       running -= 1;
       const queue = queues.get(key);

@@ -22,8 +22,8 @@ export interface SealHeader {
 }
 
 /**
- * A part: answers to the elements of one owner, and which were asked. Identifiers are the owner's, without a
- * host.
+ * A part: the elements of one owner that were asked, and the answers to them. Identifiers are the owner's,
+ * without a host.
  */
 export interface SealedContent {
   language: string;
@@ -33,7 +33,7 @@ export interface SealedContent {
   elements: string[];
   /** By identifier. */
   answers: Record<string, string[]>;
-  /** Not checked yet. Absent if the subject has none, and from leaders of earlier releases. */
+  /** Contact data, not checked yet. Absent if there are none, or if the leader runs an earlier release. */
   subjectInfos?: SubjectContact;
 }
 
@@ -70,7 +70,7 @@ export function sealAnswers(
 }
 
 /**
- * Opens a sealed part with one of the owner's keys. The caller compares the header with the submission.
+ * Opens a sealed part with one of the owner's keys. The caller compares the header with the request.
  * @param now compared with `exp`.
  */
 export function openAnswers(

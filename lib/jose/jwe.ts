@@ -36,7 +36,7 @@ const base64url = /^[\w-]*$/;
  * Encrypts to a public key as a JWE in compact serialisation (RFC 7516 §7.1) with an ephemeral key pair. Runs
  * on this thread: jose uses WebCrypto's thread pool for each step, which takes five times as long
  * (bench/jose.ts).
- * @param more header parameters besides those of encryption.
+ * @param more header parameters in addition to `alg`, `enc` and `epk`.
  */
 export function encryptCompact(
   plaintext: Uint8Array,
@@ -71,7 +71,7 @@ export function readCompact(jwe: string): CompactJwe | undefined {
   return { header, protectedHeader, iv, ciphertext, tag };
 }
 
-/** @param key private. @returns undefined if the JWE was not encrypted to this key, or was changed. */
+/** @param key the private key. @returns undefined if the JWE was not encrypted to it, or was changed. */
 export function decryptCompact(
   { header, protectedHeader, iv, ciphertext, tag }: CompactJwe,
   key: KeyObject,

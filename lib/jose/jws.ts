@@ -56,10 +56,11 @@ export function readCompactJws(jws: string): CompactJws | undefined {
 }
 
 /**
- * Verifies the signature on this thread: jose uses WebCrypto's thread pool, which takes twice as long
- * (bench/jose.ts).
+ * Verifies the signature of a JWS, on this thread: jose uses WebCrypto's thread pool, which takes twice as
+ * long (bench/jose.ts).
  * @param alg the algorithm of the key; the JWS must name the same.
- * @returns undefined if this key did not sign it, or it has critical extensions (RFC 7515 §4.1.11).
+ * @returns the payload; undefined if this key did not sign the JWS, or the JWS has critical extensions (RFC
+ * 7515 §4.1.11).
  * @throws Error if the key is not valid.
  */
 export function provePayload(

@@ -22,8 +22,7 @@ export type SigningKey = KeyObject & typeof signing;
 const own = new WeakMap<JWK, SigningKey>();
 
 /**
- * Imports an instance's private key once: importing takes as long as a signature. Returns the same object
- * each time.
+ * Imports an instance's private key, once for each JWK object: importing takes as long as a signature.
  */
 export function privateKeyOf(jwk: JWK): SigningKey {
   const key =
@@ -47,8 +46,9 @@ export function publicKeyOf(jwk: JWK): SigningKey {
 }
 
 /**
- * @returns undefined unless it is a point on P-256, or a key for Ed25519. A point off the curve would leak
- * the private key in a key agreement; OpenSSL refuses it.
+ * Imports a public key. A point off the curve, with which a key agreement would leak the private key, is
+ * refused by OpenSSL.
+ * @returns undefined unless the key is a point on P-256, or a key for Ed25519.
  */
 export function readPublicKey(jwk: PublicJwk): SigningKey | undefined {
   const { kty, crv, x, y } = jwk ?? {};

@@ -13,7 +13,7 @@ const tagBytes = 16;
 
 /** Encrypts texts for the database (AES-256-GCM), so that a copy of the database does not reveal them. */
 export interface SecretBox {
-  /** @param row id of the row, authenticated with the text: it cannot be copied to another row. */
+  /** @param row id of the row; authenticated, so that the result cannot be opened in another row. */
   seal(row: string, text: string): Buffer;
   /** @throws Error if no key opens it. */
   open(row: string, sealed: Buffer): string;

@@ -77,8 +77,9 @@ export async function composePeers(options: Options) {
   const outbound = createOutboundClient({ allowedNetworks });
   const clientOptions = { baseUrl, signingKey, ownKids, onDate: clocks.note };
   const client = createPeerClient({ outbound, ...clientOptions });
-  const refreshKeysOnDemand = createKeyRefresher({ db, client, log, minSeconds: 60 });
-  const refreshKeysPeriodically = createKeyRefresher({ db, client, log, minSeconds: 600 });
+  const calling = { db, client, log };
+  const refreshKeysOnDemand = createKeyRefresher({ ...calling, minSeconds: 60 });
+  const refreshKeysPeriodically = createKeyRefresher({ ...calling, minSeconds: 600 });
 
   const relay = createOutboxRelay({ db, bus, log, metrics: metrics?.events });
   const inbox = createInboxSweeper({ db, log });
@@ -92,16 +93,10 @@ export async function composePeers(options: Options) {
     work: async () => forms.setKnownPeers(await listPeerIds(db)),
     onError: (error) => log.warn('failed to send the list of peers to forms; retried in a minute', { error }),
   });
-  const catalogues = createCatalogueRefresher({
-    db,
-    client,
-    forms,
-    refreshKeysOnDemand,
-    refreshKeysPeriodically,
-    log,
-  });
-  const keyAnnouncer = createKeyAnnouncer({ db, client, log }, signingKey.kid);
-  const changeAnnouncer = createChangeAnnouncer({ db, client, forms, log });
+  const refreshers = { refreshKeysOnDemand, refreshKeysPeriodically };
+  const catalogues = createCatalogueRefresher({ ...calling, ...refreshers, forms });
+  const keyAnnouncer = createKeyAnnouncer(calling, signingKey.kid);
+  const changeAnnouncer = createChangeAnnouncer({ ...calling, forms });
   // A client of its own, so that deliveries do not wait for reads of catalogues.
   const deliveryOutbound = createOutboundClient({ allowedNetworks, limits: deliveryLimits });
   const deliveryDependencies = {

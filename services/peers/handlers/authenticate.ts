@@ -52,14 +52,14 @@ export function createPeerAuthentication(options: Options) {
       (await admit(options, proved, keys)) ??
       (await admit(options, await prove(options, ctx, presented), keys));
     if (!sender) throw unauthorized('The pairing has ended.');
-    if (!sender.isFirst) {
+    const { isFirst, state, ...peer } = sender;
+    if (!isFirst) {
       options.recordRejection('replay');
       throw unauthorized('The token was used before. Sign each request with a new one.');
     }
-    if (sender.state !== 'PAIRED') throw fail('forbidden', 'The keys of this peer wait for confirmation.');
-    const { id, url, name, subjectPrefix, notification } = sender;
-    ctx.state.peer = { id, url, name, subjectPrefix, notification } satisfies SendingPeer;
-    return { roles: ['peer'], name: url, account: `peer:${id}` };
+    if (state !== 'PAIRED') throw fail('forbidden', 'The keys of this peer wait for confirmation.');
+    ctx.state.peer = peer satisfies SendingPeer;
+    return { roles: ['peer'], name: peer.url, account: `peer:${peer.id}` };
   };
 }
 

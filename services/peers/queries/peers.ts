@@ -1,3 +1,4 @@
+import type { SendingPeer } from '#lib/contracts/submissions.ts';
 import type { Queries } from '#lib/db/database.ts';
 import { type Statement, sql } from '#lib/db/sql.ts';
 import type { PageRequest } from '#lib/http/lists.ts';
@@ -108,10 +109,6 @@ export async function touchPeer(db: Queries, url: string): Promise<void> {
     UPDATE peers AS p SET last_contact_at = accord_now() WHERE p.url = ${url}`);
 }
 
-/** Limits how often messages of a peer update its row. */
-const isTouchDue = sql`
-  (p.last_contact_at IS NULL OR p.last_contact_at < accord_now() - interval '10 seconds')`;
-
 /**
  * A failing peer that is in contact again is retried after 0.5 seconds instead of its full back-off. Until
  * an attempt succeeds, there is one at a time, because contact does not prove that the peer accepts parts.
@@ -121,19 +118,16 @@ const retrySoon = (isPeer: Statement) => sql`retried AS (
        WHERE ${isPeer} AND q.peer_url = p.url AND q.failures > 0
          AND q.next_at > now() + interval '0.5 seconds')`;
 
-/** The peer that sent a request. */
-export type Sender = Pick<Peer, 'id' | 'url' | 'name' | 'state' | 'subjectPrefix' | 'notification'>;
-
 /**
- * Uses up a token's id, confirms that its key is pinned, and records the contact. A single statement, because
- * every request of a peer runs it.
+ * Uses up a token's id, confirms that its key is pinned, and records the contact at most every 10 s. A single
+ * statement, because every request of a peer runs it.
  * @returns the peer, or undefined if the key is no longer pinned. `isFirst` is true for exactly one use of
  * the id.
  */
 export function admitToken(
   db: Queries,
   { url, kid, jti, expiresAt }: { url: string; kid: string; jti: string; expiresAt: Date },
-): Promise<(Sender & { isFirst: boolean }) | undefined> {
+): Promise<(SendingPeer & Pick<Peer, 'state'> & { isFirst: boolean }) | undefined> {
   return db.maybeOne(sql`
     WITH known AS (
            SELECT p.id, p.url, p.name, p.state, p.subject_prefix AS "subjectPrefix", p.notification
@@ -147,7 +141,8 @@ export function admitToken(
          ${retrySoon(sql`p.id = (SELECT h.id FROM heard AS h)`)},
          touched AS (
            UPDATE peers AS p SET last_contact_at = accord_now() FROM heard AS h
-            WHERE p.id = h.id AND ${isTouchDue})
+            WHERE p.id = h.id
+              AND (p.last_contact_at IS NULL OR p.last_contact_at < accord_now() - interval '10 seconds'))
     SELECT k.*, EXISTS (SELECT FROM used) AS "isFirst" FROM known AS k`);
 }
 
