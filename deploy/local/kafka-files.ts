@@ -28,7 +28,7 @@ export interface KafkaFiles {
 
 export async function findKafkaFiles(java: Java): Promise<KafkaFiles> {
   const libraries = await cached(`kafka-${kafkaVersion}`, (folder) => download(java, folder));
-  const data = await cached(`kafka-${kafkaVersion}-data`, (folder) => format(java, libraries, folder));
+  const data = await cached(`kafka-${kafkaVersion}-data`, (folder) => formatData(java, libraries, folder));
   return { libraries, data };
 }
 
@@ -50,7 +50,13 @@ async function download({ maven, environment }: Java, folder: string): Promise<v
   }
 }
 
-async function format({ java, environment }: Java, libraries: string, folder: string): Promise<void> {
+/** Formats a data folder. @param more arguments of the program, such as users of SCRAM. */
+export async function formatData(
+  { java, environment }: Java,
+  libraries: string,
+  folder: string,
+  more: readonly string[] = [],
+): Promise<void> {
   const work = await mkdtemp(path.join(tmpdir(), 'accord-kafka-'));
   try {
     const properties = path.join(work, 'server.properties');
@@ -65,6 +71,7 @@ async function format({ java, environment }: Java, libraries: string, folder: st
       clusterId,
       '-c',
       properties,
+      ...more,
     ];
     await execute(java, words, { env: { ...process.env, ...environment } });
   } finally {

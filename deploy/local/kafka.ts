@@ -4,7 +4,8 @@ import { freePort } from '#lib/db/embedded/postmaster.ts';
 import { type Daemon, startDaemon } from './daemon.ts';
 import { startInDocker } from './docker.ts';
 import { findJava, type Java } from './java.ts';
-import { findKafkaFiles, kafkaVersion, writeProperties } from './kafka-files.ts';
+import { findKafkaFiles, formatData, kafkaVersion, writeProperties } from './kafka-files.ts';
+import { type KafkaDemands, scramUser, securedProperties } from './kafka-security.ts';
 import { runLocalDaemon } from './local-daemon.ts';
 import type { LocalServer } from './local-server.ts';
 import { MissingInfrastructure, tell } from './programs.ts';
@@ -13,16 +14,20 @@ import { makeWorkFolder, type WorkFolder } from './work-folder.ts';
 const readyMs = 60_000;
 const attempts = 3;
 
-/** Starts an Apache Kafka (KRaft) of one broker, without any topic. @throws MissingInfrastructure */
-export async function startLocalKafka(): Promise<LocalServer> {
+/**
+ * Starts an Apache Kafka (KRaft) of one broker, without any topic. @param demands what it demands of clients;
+ * the container demands nothing. @throws MissingInfrastructure
+ */
+export async function startLocalKafka(demands?: KafkaDemands): Promise<LocalServer> {
   const tried: string[] = [];
   try {
     const java = await findJava();
-    return await startBroker(java);
+    return await startBroker(java, demands);
   } catch (error) {
     tried.push(tell(error));
   }
   try {
+    if (demands) throw new Error('the container demands neither TLS nor passwords');
     return await startContainer();
   } catch (error) {
     tried.push(tell(error));
@@ -32,15 +37,19 @@ export async function startLocalKafka(): Promise<LocalServer> {
   throw new MissingInfrastructure('Apache Kafka', tried, help);
 }
 
-async function startBroker(java: Java): Promise<LocalServer> {
+async function startBroker(java: Java, demands: KafkaDemands | undefined): Promise<LocalServer> {
   const files = await findKafkaFiles(java);
   for (let attempt = 1; ; attempt += 1) {
     const work = await makeWorkFolder('kafka');
     const data = path.join(work.path, 'data');
-    await cp(files.data, data, { recursive: true });
+    if (demands) await formatData(java, files.libraries, data, scramUser(demands));
+    else await cp(files.data, data, { recursive: true });
     const port = await freePort();
-    const properties = writeProperties({ port, controllerPort: await freePort(), data });
-    await writeFile(path.join(work.path, 'server.properties'), properties);
+    const plain = writeProperties({ port, controllerPort: await freePort(), data });
+    const properties = demands
+      ? securedProperties(plain, { port, plainPort: await freePort(), demands })
+      : plain;
+    await writeFile(path.join(work.path, 'server.properties'), properties, { mode: 0o600 });
     const start = () => launch({ java, libraries: files.libraries, work, port });
     try {
       return await runLocalDaemon({ address: `127.0.0.1:${port}`, work, start });

@@ -16,15 +16,19 @@ interface Program {
   libraries?: string;
 }
 
-/** Starts a Redis that keeps nothing on disk. @throws MissingInfrastructure */
-export async function startLocalRedis(): Promise<LocalServer> {
+/**
+ * Starts a Redis that keeps nothing on disk. @param more settings; `{port}` stands for its port. The container
+ * does not take them. @throws MissingInfrastructure
+ */
+export async function startLocalRedis(more: readonly string[] = []): Promise<LocalServer> {
   const tried: string[] = [];
   try {
-    return await startProgram(await findRedis());
+    return await startProgram(await findRedis(), more);
   } catch (error) {
     tried.push(tell(error));
   }
   try {
+    if (more.length > 0) throw new Error('the container does not take these settings');
     return await startInDocker({ image: 'redis:7.4', port: 6379, addressOf: urlOf, settings: [] });
   } catch (error) {
     tried.push(tell(error));
@@ -33,7 +37,7 @@ export async function startLocalRedis(): Promise<LocalServer> {
   throw new MissingInfrastructure('Redis', tried, help);
 }
 
-async function startProgram({ command, libraries }: Program): Promise<LocalServer> {
+async function startProgram({ command, libraries }: Program, more: readonly string[]): Promise<LocalServer> {
   const work = await makeWorkFolder('redis');
   const port = await freePort();
   const settings = [
@@ -47,6 +51,7 @@ async function startProgram({ command, libraries }: Program): Promise<LocalServe
     'no',
     '--dir',
     work.path,
+    ...more.map((word) => word.replace('{port}', String(port))),
   ];
   const start = () =>
     startDaemon({
