@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises';
+import { chown, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import pg from 'pg';
 import { serverSettings } from '#lib/db/embedded/create-cluster.ts';
@@ -15,21 +15,31 @@ export interface TestPostgres {
 
 /**
  * Starts a server with a database `accord`, for what belongs to the whole server: roles and their passwords.
- * @param passwordsFor whether services have to give one.
+ * @param passwordsFor whether services have to give one. @param certificate with it, only connections with
+ * TLS are accepted, except those of the superuser.
  */
 export async function createTestPostgres({
   owner,
   passwordsFor,
+  certificate,
 }: {
   owner: string;
   passwordsFor: 'services' | 'nobody';
+  certificate?: { cert: string; key: string };
 }): Promise<TestPostgres> {
   const prepared = await prepareTestPostgres();
+  const kind = certificate ? 'hostssl' : 'host';
   await writeFile(
     path.join(prepared.files, 'pg_hba.conf'),
-    `host all postgres,${owner} 127.0.0.1/32 trust\nhost all all 127.0.0.1/32 ${passwordsFor === 'services' ? 'scram-sha-256' : 'trust'}\n`,
+    [
+      'host all postgres 127.0.0.1/32 trust',
+      `${kind} all ${owner} 127.0.0.1/32 trust`,
+      `${kind} all all 127.0.0.1/32 ${passwordsFor === 'services' ? 'scram-sha-256' : 'trust'}\n`,
+    ].join('\n'),
   );
-  const postmaster = await prepared.launch({ ...serverSettings, fsync: 'off' });
+  const tls: Record<string, string> = certificate ? { ssl: 'on' } : {};
+  if (certificate) await writeCertificate(prepared.files, certificate);
+  const postmaster = await prepared.launch({ ...serverSettings, ...tls, fsync: 'off' });
   await run(prepared.url, `CREATE ROLE ${owner} LOGIN CREATEROLE`);
   await run(prepared.url, `CREATE DATABASE accord OWNER ${owner}`);
   const url = new URL(prepared.url);
@@ -43,6 +53,18 @@ export async function createTestPostgres({
       await prepared.remove();
     },
   };
+}
+
+/** PostgreSQL reads a key only if nobody but its own account may. */
+async function writeCertificate(folder: string, { cert, key }: { cert: string; key: string }): Promise<void> {
+  const { uid, gid } = await stat(folder);
+  for (const [file, text] of [
+    ['server.crt', cert],
+    ['server.key', key],
+  ] as const) {
+    await writeFile(path.join(folder, file), text, { mode: 0o600 });
+    await chown(path.join(folder, file), uid, gid);
+  }
 }
 
 async function run(url: string, text: string): Promise<void> {
