@@ -17,8 +17,9 @@ interface Program {
 }
 
 /**
- * Starts a Redis that keeps nothing on disk. @param more settings; `{port}` stands for its port. The container
- * does not take them. @throws MissingInfrastructure
+ * Starts a Redis that keeps nothing on disk.
+ * @param more settings of a program, not of a container; `{port}` stands for its port.
+ * @throws MissingInfrastructure
  */
 export async function startLocalRedis(more: readonly string[] = []): Promise<LocalServer> {
   const tried: string[] = [];

@@ -37,5 +37,5 @@ parentPort?.on('message', (job: PdfJob) => {
  */
 function lowerPriority(): void {
   if (process.platform !== 'linux') return;
-  setPriority(Number(path.basename(readlinkSync('/proc/thread-self'))), 10);
+  setPriority(Number(path.basename(readlinkSync('/proc/thread-self'))), 5);
 }
