@@ -61,6 +61,7 @@ export default {
     driver('pg-in-lib-db', 'pg', 'lib/db'),
     driver('kafkajs-in-lib-events', 'kafkajs', 'lib/events'),
     driver('ioredis-in-lib-cache', 'ioredis', 'lib/cache'),
+    driver('opentelemetry-in-lib-observability', '@opentelemetry', 'lib/observability'),
   ],
   options: {
     tsConfig: { fileName: 'tsconfig.json' },

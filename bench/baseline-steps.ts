@@ -4,8 +4,8 @@ import { sql } from '#lib/db/sql.ts';
 import { randomId } from '#lib/ids/random-ids.ts';
 import { countAttempt, readTransactionWithCode } from '../services/transactions/queries/codes.ts';
 import {
+  commitSubmittedTransaction,
   commitTransaction,
-  confirmTransaction,
   submitTransaction,
 } from '../services/transactions/queries/commit-transaction.ts';
 import { readReceipt } from '../services/transactions/queries/records.ts';
@@ -101,7 +101,7 @@ export async function createBaselineSteps({ db, forms }: { db: Queries; forms: B
       const attempt = await countAttempt(db, id, {});
       const committedAt = attempt?.read.now ?? new Date();
       const times = { committedAt, expiresAt: new Date(expiresAt), deadline: committedAt };
-      if (!(await confirmTransaction(db, { id, ...times, receipt, code: 1 }, source)))
+      if (!(await commitSubmittedTransaction(db, { id, ...times, receipt, code: 1 }, source)))
         throw new Error('The answers were not committed.');
     },
   };

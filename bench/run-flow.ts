@@ -34,7 +34,7 @@ export class FlowEnded extends Error {
   readonly ms: number;
 
   constructor(step: Step, { status, body }: Reply, ms: number) {
-    super(`${step}: ${status} ${body.slice(0, 500)}`);
+    super(`${step}: ${status} ${body.slice(0, 5000)}`);
     this.step = step;
     this.status = status;
     this.ms = ms;
@@ -58,10 +58,17 @@ export const demonstration: Questions = {
   }),
 };
 
-/** What a browser sends of a form of the demonstration's information. @param answers by identifier. */
-export function fillIn(answers: Readonly<Record<string, string>>): string {
+/**
+ * What a browser sends of a form.
+ * @param answers by identifier.
+ * @param info identifier of its information; default: that of the demonstration.
+ */
+export function fillIn(
+  answers: Readonly<Record<string, string>>,
+  info = 'element/information/information.001/1.0',
+): string {
   const fields = new URLSearchParams({
-    info: 'element/information/information.001/1.0',
+    info,
     ...answers,
     'accord-action': 'submit',
   });
@@ -141,7 +148,7 @@ export async function runFlow(
 /** Servers write their own address, which may name the loopback in another way. */
 function pathOf(url: string | undefined): string {
   if (!url) throw new Error('A reply has no Location.');
-  return url.slice(url.indexOf('/', 'http://'.length));
+  return url.slice(url.indexOf('/', url.indexOf('//') + 2));
 }
 
 /** Where the form leads: with a fresh token, unless it is the bare server's constant page. */

@@ -3,6 +3,7 @@ import { fileOfSecret } from '#lib/config/secrets.ts';
 import type { SchemaMigrations } from '#lib/db/migrate.ts';
 import type { ServiceDefinition } from '#lib/runtime/service-definition.ts';
 import { authService } from './auth/service.ts';
+import { consoleService } from './console/service.ts';
 import { formsService } from './forms/service.ts';
 import { peersService } from './peers/service.ts';
 import { transactionsService } from './transactions/service.ts';
@@ -15,6 +16,7 @@ export const definitions = [
   transactionsService,
   peersService,
   webhooksService,
+  consoleService,
 ] as ServiceDefinition[];
 
 /** The schemas of all services, in the order of their migration. */

@@ -7,6 +7,7 @@ import {
   standaloneSpecs,
 } from '#lib/config/specs.ts';
 import { authSpecs, checkAuthSettings } from './auth/config.ts';
+import { consoleSpecs } from './console/config.ts';
 import { formsSpecs } from './forms/config.ts';
 import { transactionsSpecs } from './transactions/config.ts';
 
@@ -17,6 +18,7 @@ const specs = {
   ...formsSpecs,
   ...transactionsSpecs,
   ...outboundSpecs,
+  ...consoleSpecs,
 };
 
 const demoInstanceName = 'Riverside Theatre';

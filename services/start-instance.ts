@@ -167,6 +167,7 @@ export function welcomeLines(
 ): string {
   const lines = [
     `${settings.INSTANCE_NAME} at ${baseUrl}`,
+    ...(settings.CONSOLE ? [`  console    ${baseUrl}/console`] : []),
     `  contract   ${baseUrl}/docs`,
     `  tokens     ${authUrl}`,
     `  data       ${dataDir}`,

@@ -24,8 +24,8 @@ import { schemas } from './definitions.ts';
  * before the consumer polls, it would skip events; so this is longer than consumers pause.
  */
 const noticeMs = 20_000;
-/** The service webhooks publishes no events. */
-const publishers = schemas.filter(({ schema }) => schema !== 'webhooks');
+/** Webhooks and console publish no events. */
+const publishers = schemas.filter(({ schema }) => !['webhooks', 'console'].includes(schema));
 
 try {
   const wanted = readTopics(new URL('../asyncapi.yaml', import.meta.url));

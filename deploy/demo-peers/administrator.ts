@@ -20,10 +20,15 @@ export async function signIn({ url }: Pick<DemoInstance, 'url'>): Promise<Admini
   const account = { client_id: 'accord', grant_type: 'password', username: 'admin', password: 'demo' };
   const signedIn = await fetch(`${url}/auth`, { method: 'POST', body: new URLSearchParams(account) });
   const { access_token } = await read<{ access_token: string }>(signedIn);
+  return administratorOf(url, access_token);
+}
+
+/** @param token access token with the role `admin`. */
+export function administratorOf(url: string, token: string): Administrator {
   const call = (method: string, path: string, body: object) =>
     fetch(`${url}${path}`, {
       method,
-      headers: { Authorization: `Bearer ${access_token}`, 'Content-Type': 'application/json' },
+      headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' },
       body: JSON.stringify(body),
     });
   const send = async <Answer>(method: string, path: string, body: object) =>

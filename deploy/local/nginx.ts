@@ -1,14 +1,17 @@
-import { existsSync } from 'node:fs';
-import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { unpackAptPackages } from './apt-packages.ts';
-import { cached } from './cache-folder.ts';
 import { startDaemon } from './daemon.ts';
+import { findDistributionProgram } from './distribution-program.ts';
 import { runLocalDaemon } from './local-daemon.ts';
 import type { LocalServer } from './local-server.ts';
-import { findProgram, MissingInfrastructure, tell } from './programs.ts';
 import { makeWorkFolder } from './work-folder.ts';
 
+const nginx = {
+  name: 'nginx',
+  aptPackage: 'nginx',
+  file: 'usr/sbin/nginx',
+  help: 'apt-get install nginx (or brew install nginx)',
+};
 const configuration = new URL('../nginx.conf', import.meta.url);
 
 /** Public ports of the replicas of each service, on 127.0.0.1. */
@@ -19,7 +22,7 @@ export type Upstreams = Readonly<Record<string, readonly number[]>>;
  * MissingInfrastructure
  */
 export async function startLocalNginx(port: number, upstreams: Upstreams): Promise<LocalServer> {
-  const { command, libraries } = await findNginx();
+  const { command, environment } = await findDistributionProgram(nginx);
   const work = await makeWorkFolder('nginx');
   const file = path.join(work.path, 'nginx.conf');
   const log = path.join(work.path, 'nginx.log');
@@ -31,7 +34,7 @@ export async function startLocalNginx(port: number, upstreams: Upstreams): Promi
     startDaemon({
       // Else it opens the log of the distribution before it reads the file.
       command: [command, '-e', log, '-c', file, '-g', 'daemon off;'],
-      ...(libraries ? { environment: { LD_LIBRARY_PATH: libraries } } : {}),
+      ...(environment ? { environment } : {}),
       log,
       port,
       readyMs: 20_000,
@@ -53,24 +56,4 @@ function localConfiguration(
         (upstreams[service] ?? []).map((each) => `server 127.0.0.1:${each} max_fails=0;`).join(' '),
       )
   );
-}
-
-/** The program on PATH, else the one of the distribution's package, which is unpacked into the cache. */
-async function findNginx(): Promise<{ command: string; libraries?: string }> {
-  const installed = findProgram('nginx');
-  if (installed) return { command: installed };
-  try {
-    const folder = await cached('nginx', async (into) => {
-      await unpackAptPackages(['nginx'], into);
-      if (!existsSync(path.join(into, 'usr/sbin/nginx'))) throw new Error('the package has no nginx');
-    });
-    const names = await readdir(path.join(folder, 'usr/lib')).catch(() => []);
-    const triplet = names.find((name) => name.endsWith('-linux-gnu'));
-    return {
-      command: path.join(folder, 'usr/sbin/nginx'),
-      ...(triplet ? { libraries: path.join(folder, 'usr/lib', triplet) } : {}),
-    };
-  } catch (error) {
-    throw new MissingInfrastructure('nginx', [tell(error)], 'apt-get install nginx (or brew install nginx)');
-  }
 }

@@ -8,8 +8,8 @@ The table of services. An entry adds a service with all its resources.
 {{- define "accord.services" -}}
 auth:
   calls: []
-  secrets: [key-pepper, issuer-cookies, issuer-signing]
-  paths: [/auth, /keys, /user]
+  secrets: [key-pepper, issuer-cookies, issuer-signing, console-client]
+  paths: [/auth, /accounts, /keys, /user]
   egress: [issuer]
 forms:
   calls: [auth]
@@ -31,6 +31,11 @@ webhooks:
   secrets: [webhook-sealing]
   paths: [/webhooks]
   egress: [outbound]
+console:
+  calls: []
+  secrets: [console-session, console-client]
+  paths: [/console]
+  egress: [issuer, public]
 {{- end }}
 
 {{/* Services that call a service, as JSON list. Takes the service's name. */}}

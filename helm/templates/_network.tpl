@@ -32,6 +32,8 @@
 {{- if and (eq .use "mail") $values.mail.existingSecret }}{{ $ports = list $values.mail.port }}{{ end }}
 {{- if and (eq .use "sms") $values.sms.existingSecret }}{{ $ports = list $values.sms.port }}{{ end }}
 {{- if and (eq .use "issuer") $values.oidc.issuer }}{{ $ports = list (include "accord.urlPort" $values.oidc.issuer | int) }}{{ end }}
+{{- if eq .use "public" }}{{ $ports = list (include "accord.urlPort" $values.baseUrl | int) }}{{ end }}
+{{- if and (eq .use "tracing") $values.tracing.endpoint }}{{ $ports = list (include "accord.urlPort" $values.tracing.endpoint | int) }}{{ end }}
 {{- if eq .use "apiServer" }}{{ $ports = list 443 6443 }}{{ end }}
 {{- if $ports }}
 {{ include "accord.networkRule" (dict "direction" "to" "peers" $peers "ports" ($ports | uniq)) }}

@@ -57,6 +57,12 @@ INSTANCE_NAME: {{ .Values.instance.name | quote }}
 INSTANCE_LANGUAGE: {{ .Values.instance.language | quote }}
 INSTANCE_TIME_ZONE: {{ .Values.instance.timeZone | quote }}
 LOG_LEVEL: {{ .Values.logLevel }}
+{{- with .Values.tracing }}
+{{- if .endpoint }}
+OTEL_EXPORTER_OTLP_ENDPOINT: {{ .endpoint | quote }}
+OTEL_TRACES_SAMPLER_ARG: {{ .ratio | quote }}
+{{- end }}
+{{- end }}
 {{- with .Values.oidc }}
 {{- if .issuer }}
 OIDC_ISSUER: {{ .issuer | quote }}
@@ -79,6 +85,17 @@ OUTBOUND_ALLOWED_NETWORKS: {{ join "," . | quote }}
 {{- end }}
 {{- range $name := keys (include "accord.services" . | fromYaml) | sortAlpha }}
 {{ upper $name }}_INTERNAL_URL: http://{{ include "accord.fullname" $ }}-{{ $name }}:8081
+{{- end }}
+{{- end }}
+
+{{/* Headers of exported traces, as environment of every service. They contain credentials. */}}
+{{- define "accord.tracingEnv" -}}
+{{- with .Values.tracing }}
+{{- if and .endpoint .headers.existingSecret }}
+- name: OTEL_EXPORTER_OTLP_HEADERS
+  valueFrom:
+    secretKeyRef: { name: {{ .headers.existingSecret }}, key: {{ .headers.key }} }
+{{- end }}
 {{- end }}
 {{- end }}
 

@@ -13,7 +13,7 @@ export type Caller =
   /** An Authorization header without valid credentials: 401 unless there is a transaction token as well. */
   | { kind: 'bad-authorization' };
 
-/** Asks the auth service who the caller is. Answers are cached for 5 s (docs/interface.md, "Credentials"). */
+/** Asks the auth service who the caller is. Results are cached for 5 s. */
 export interface Authenticator {
   identify(ctx: Context): Promise<Caller>;
   /** Empties the cache, because a key was revoked. */
@@ -23,7 +23,7 @@ export interface Authenticator {
 const maxAgeMs = 5_000;
 
 /**
- * Makes the {@link Authenticator} of one service.
+ * Creates the {@link Authenticator} of a service.
  * @param onRefused counts failed credentials per address; may throw `too-many-requests`.
  */
 export function createAuthenticator({
@@ -42,7 +42,7 @@ export function createAuthenticator({
     const askedAt = performance.now();
     const found = await auth.introspect(credentials);
     const ttl = maxAgeMs - (performance.now() - askedAt);
-    // An answer to a question from before a revocation may be outdated.
+    // The result of an introspection that began before a revocation may be outdated: it is not cached.
     if (found.result === 'principal' && askedAt > forgottenAt && ttl > 0) known.set(digest, found, { ttl });
     return found;
   }
@@ -66,8 +66,8 @@ export function createAuthenticator({
 }
 
 /**
- * Empties a replica's cache when an event tells of a revoked key. Without events the age limit of the cache
- * applies.
+ * Empties a replica's cache when an event reports a revoked key. Without events, cached results expire after
+ * 5 s.
  */
 export function forgetRevokedKeys({
   bus,

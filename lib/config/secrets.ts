@@ -17,6 +17,11 @@ export interface Secrets {
   keyPepper: readonly Uint8Array[];
   /** HMAC keys of the built-in issuer's cookies. */
   issuerCookies: readonly Uint8Array[];
+  /**
+   * Secrets of the client with which people sign in to the console, as texts. None for a public client of an
+   * outside issuer. That issuer decides on their strength, so they are not checked when they are read.
+   */
+  consoleClient: readonly string[];
   /** ES256 keys of the built-in issuer's access tokens. */
   issuerSigning: readonly PrivateKey[];
   /** ES256 keys of receipts and of messages to peers. */
@@ -25,6 +30,8 @@ export interface Secrets {
   instanceSealing: readonly PrivateKey[];
   /** Encryption keys of the webhook secrets in the database. */
   webhookSealing: readonly Uint8Array[];
+  /** Encryption keys of the console's sessions, cookies and kept forms. */
+  consoleSession: readonly Uint8Array[];
 }
 
 const sharedSecrets = {
@@ -32,6 +39,7 @@ const sharedSecrets = {
   keyPepper: 'key-pepper',
   issuerCookies: 'issuer-cookies',
   webhookSealing: 'webhook-sealing',
+  consoleSession: 'console-session',
 } as const satisfies Partial<Record<keyof Secrets, string>>;
 
 const privateKeys = {
@@ -40,12 +48,18 @@ const privateKeys = {
   instanceSealing: 'instance-sealing',
 } as const satisfies Partial<Record<keyof Secrets, string>>;
 
+const clientSecrets = {
+  consoleClient: 'console-client',
+} as const satisfies Partial<Record<keyof Secrets, string>>;
+
+const files = { ...sharedSecrets, ...privateKeys, ...clientSecrets };
+
 /** The file of a secret in SECRETS_DIR. */
 export function fileOfSecret(name: keyof Secrets): string {
-  return { ...sharedSecrets, ...privateKeys }[name];
+  return files[name];
 }
 
-const secretNames = [...Object.keys(sharedSecrets), ...Object.keys(privateKeys)] as (keyof Secrets)[];
+const secretNames = Object.keys(files) as (keyof Secrets)[];
 
 interface Options<Name extends keyof Secrets> {
   folder: string;
@@ -83,6 +97,8 @@ export async function loadSecrets<Name extends keyof Secrets = keyof Secrets>(
     if (wanted.has(name)) secrets[name] = await readSecret(context, { file, ...sharedKind, faults });
   for (const [name, file] of Object.entries(privateKeys))
     if (wanted.has(name)) secrets[name] = await readSecret(context, { file, ...keyKind, faults });
+  for (const [name, file] of Object.entries(clientSecrets))
+    if (wanted.has(name)) secrets[name] = await readSecret(context, { file, ...clientKind, faults });
   const byCaller: Record<string, readonly Uint8Array[]> = {};
   for (const caller of callers)
     byCaller[caller] = await readSecret(context, { file: `internal-${caller}`, ...sharedKind, faults });
@@ -90,34 +106,36 @@ export async function loadSecrets<Name extends keyof Secrets = keyof Secrets>(
   return { ...secrets, callers: byCaller } as unknown as LoadedSecrets<Name>;
 }
 
-/** Whether a secret is missing that the database was used with. */
+/** Whether a secret is missing that the database was used with. Nothing stored depends on client secrets. */
 async function isLost<Name extends keyof Secrets>({
   folder,
   names = secretNames as Name[],
   isDatabaseUsed,
 }: Options<Name>): Promise<boolean> {
   if (!isDatabaseUsed) return false;
-  const files: Record<keyof Secrets, string> = { ...sharedSecrets, ...privateKeys };
-  const read = await Promise.all(names.map((name) => readSecretFile(folder, files[name])));
+  const needed = names.filter((name) => !Object.hasOwn(clientSecrets, name));
+  const read = await Promise.all(needed.map((name) => readSecretFile(folder, files[name])));
   return read.includes(undefined) && (await isDatabaseUsed());
 }
 
 interface Kind<T> {
   parse: (line: string) => T;
   make: () => string;
+  mayBeEmpty?: boolean;
 }
 
 const sharedKind: Kind<Uint8Array> = { parse: readSharedSecret, make: generateSharedSecret };
 const keyKind: Kind<PrivateKey> = { parse: readPrivateKey, make: generatePrivateKey };
+const clientKind: Kind<string> = { parse: (line) => line, make: generateSharedSecret, mayBeEmpty: true };
 
 async function readSecret<T>(
   { folder, generate, onOpenToOthers }: Pick<Options<never>, 'folder' | 'generate' | 'onOpenToOthers'>,
-  { file, parse, make, faults }: Kind<T> & { file: string; faults: string[] },
+  { file, parse, make, mayBeEmpty = false, faults }: Kind<T> & { file: string; faults: string[] },
 ): Promise<T[]> {
   let lines = await readSecretFile(folder, file);
   if (!lines && generate) lines = await createSecretFile(folder, file, make());
   if (lines && onOpenToOthers && (await isOpenToOthers(folder, file))) onOpenToOthers(file);
-  if (!lines || lines.length === 0) {
+  if (!lines || (lines.length === 0 && !mayBeEmpty)) {
     faults.push(`${file}: ${lines ? 'is empty' : 'is missing'}`);
     return [];
   }

@@ -12,6 +12,7 @@ import {
 } from '#lib/config/address-validators.ts';
 import { checkKafkaSettings, kafkaSpecs } from '#lib/config/kafka-security.ts';
 import type { Settings } from '#lib/config/settings.ts';
+import { tracingSpecs } from '#lib/config/tracing-settings.ts';
 import {
   flag,
   instanceName,
@@ -54,6 +55,7 @@ const commonSpecs = {
   REPLICAS: replicaCount({ default: 2 }),
   ...overloadSpecs,
   ...kafkaSpecs,
+  ...tracingSpecs,
   /** CA of Redis, with rediss://; the public ones by default. */
   REDIS_CA: pemFile({ default: undefined }),
   LOG_LEVEL: logLevel({ default: 'warn' }),

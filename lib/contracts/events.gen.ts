@@ -27,6 +27,7 @@ export interface components {
              * @description Base URL of the owner.
              */
             peer: string;
+            /** @description The version of the part, not of the transaction. */
             version: components["schemas"]["Version"];
             /** @description Only with `refused`. */
             reason?: string;
@@ -63,6 +64,8 @@ export interface components {
             time: string;
             /** @description The id of the request that caused the event, as in the log. */
             requestid?: string;
+            /** @description The place in the trace of the request that caused the event (W3C Trace Context); only while traces are exported. Webhooks do not carry it. */
+            traceparent?: string;
         };
         /** @description The attributes of an event as headers of a Kafka message (CloudEvents Kafka binding 1.0.2, §3.2). */
         Headers: {
@@ -74,10 +77,11 @@ export interface components {
             ce_subject: components["schemas"]["Attributes"]["subject"];
             ce_time: components["schemas"]["Attributes"]["time"];
             ce_requestid?: components["schemas"]["Attributes"]["requestid"];
+            ce_traceparent?: components["schemas"]["Attributes"]["traceparent"];
             /** @constant */
             "content-type": "application/json";
         };
-        /** @description The version of the event's subject. It grows with each change. */
+        /** @description The version of the resource. It grows with each change. */
         Version: number;
         TransactionId: string;
         Consent: {

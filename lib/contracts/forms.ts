@@ -84,7 +84,7 @@ export interface DescribedPeer {
 
 /** The current content of a form: the ACTIVE versions of a pinned layout, in the chosen language. */
 export interface FormDescription {
-  /** Digest of the other members. */
+  /** A digest that changes with any other member, for the same layout and languages. */
   revision: string;
   language: string;
   info: DescribedInformation;
@@ -118,7 +118,7 @@ export interface CheckedAnswer {
   content: DescribedElement['content'];
 }
 
-/** The outcome of checking an answers map. */
+/** The result of checking an answers map. */
 export type AnswerCheck =
   | {
       outcome: 'valid';
@@ -131,10 +131,16 @@ export type AnswerCheck =
       /** Encrypted answers to elements of peers, one part for each peer. */
       parts: SealedPart[];
     }
-  /** Faults with pointers into the answers map. */
-  | { outcome: 'invalid'; faults: Fault[] }
-  /** Identifiers of answers to an older MAJOR version, or to elements withdrawn since. */
-  | { outcome: 'stale'; stale: string[] };
+  | {
+      outcome: 'invalid';
+      /** With pointers into the answers map. */
+      faults: Fault[];
+    }
+  | {
+      outcome: 'stale';
+      /** Identifiers in the answers whose version is too old, or whose element was withdrawn. */
+      stale: string[];
+    };
 
 /** An ACTIVE entry as it is sent to peers (docs/federation.md, "Catalogue"). */
 export interface SharedEntry {
@@ -168,6 +174,9 @@ export interface CataloguePeer {
   sealingKey: Record<string, unknown>;
 }
 
+/** A channel for messages to subjects. */
+export type MessageChannel = 'mail' | 'sms';
+
 /** Internal operations of the forms service. Their Failures are meant for the client. */
 export interface FormsOperations {
   /**
@@ -197,13 +206,13 @@ export interface FormsOperations {
    * Checks an answers map against the layout (docs/interface.md, "Answers").
    * @param input.openedAt RFC 3339: creation of the transaction. Serials that were ACTIVE since are accepted
    * while their MAJOR is ACTIVE.
-   * @param input.form whether it is a form post, in which a missing multiple choice means that no option was
-   * chosen.
+   * @param input.form whether the answers are a form post, in which a missing multiple choice means that no
+   * option was chosen.
    * @param input.hidden keys of elements that are not asked because they have a valid answer.
-   * @param input.sealUntil RFC 3339: until when peers may open their parts.
-   * @param input.child whether it is a child, in which elements of peers are optional.
+   * @param input.sealUntil RFC 3339: until when owners can open their parts.
+   * @param input.child whether the transaction is a child, in which elements of peers need no answer.
    * @param input.subjectInfos contact data for the owners; only sealed parts contain them.
-   * @throws Failure `withdrawn`, `unavailable` if a peer's copy is too old or has no information.
+   * @throws Failure `withdrawn`; `unavailable` if a peer's copy is too old or has no information.
    */
   checkAnswers(input: {
     layout: PinnedLayout;
@@ -244,7 +253,7 @@ export interface FormsOperations {
   renderPage(input: { model: PageModel }): Promise<{ html: string }>;
   /** Renders the content of a page as plain text of 72 columns. */
   renderText(input: { model: ReceiptPage }): Promise<{ text: string }>;
-  /** Writes a mail or SMS to a subject. Sends nothing. */
+  /** Composes a mail or SMS to a subject; the caller sends it. */
   renderMessage(input: MessageContent): Promise<RenderedMessage>;
   /**
    * Renders a receipt as a PDF document (docs/interface.md, "Receipts"). The same input gives the same bytes.
@@ -286,9 +295,12 @@ export interface FormsOperations {
   finishPeerCatalogue(input: { url: string; state: string; asOf: string }): Promise<{ held: boolean }>;
   /**
    * Replaces the list of peers that `sharedWith` may name, unless the stored list is newer.
+   * @param input.urls base URLs of these peers, in the same order; absent from replicas of earlier releases.
    * @param input.asOf RFC 3339: when the list was read.
    */
-  setKnownPeers(input: { ids: string[]; asOf: string }): Promise<Record<string, never>>;
+  setKnownPeers(input: { ids: string[]; urls?: string[]; asOf: string }): Promise<Record<string, never>>;
+  /** Replaces the list of configured channels for messages to subjects, which `GET /system/config` shows. */
+  setMessageChannels(input: { channels: MessageChannel[] }): Promise<Record<string, never>>;
   /** Deletes the copies of a peer's entries. */
   forgetPeer(input: { url: string }): Promise<void>;
 }

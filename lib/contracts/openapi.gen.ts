@@ -115,8 +115,8 @@ export interface paths {
         /**
          * Get the form
          * @description The elements to answer, each with the subject's valid earlier answer. JSON clients build the answers
-         *     map from the identifiers. In any other state than CREATED: JSON 409, HTML a redirect to the
-         *     transaction.
+         *     map from the identifiers. In any other state than CREATED, also after the deadline, the response is
+         *     a 409 in JSON mode, and a redirect to the transaction in HTML mode.
          *
          *     If the layout hides elements that have a valid answer and all of them have one, the page says so and
          *     links to the complete form (`?existingElementsVisible=true`), where answers can be changed or
@@ -167,18 +167,20 @@ export interface paths {
         /**
          * Get the state of the confirmation code
          * @description Tells where the code was sent, and how many attempts are left. With `FORM_CODE` the response contains
-         *     the code itself. If no code is awaited, the response is a 409 in JSON mode, and a redirect to the
-         *     transaction in HTML mode.
+         *     the code itself. If no code is awaited, also after the deadline, the response is a 409 in JSON mode,
+         *     and a redirect to the transaction in HTML mode.
          */
         get: operations["getConfirmation"];
         put?: never;
         /**
          * Confirm the answers with a code
-         * @description The right code commits the answers. Confirming again with the same code is idempotent. A wrong or
-         *     expired code is a 422 `confirmation-failed` with the attempts that are left: 5 for each code, 3
-         *     codes for a transaction. After the last attempt the transaction is in ROLLBACK and the
-         *     response is a 409. An entry that is not six digits is a 422 and uses no attempt; spaces and hyphens
-         *     are ignored.
+         * @description The right code commits the answers; with `peerCommit: together` and parts for owners it sends the
+         *     parts, and the commit follows when all owners hold theirs. Confirming again with the same code is
+         *     idempotent. A wrong or expired code is a 422 `confirmation-failed` with the attempts and codes that are
+         *     left. A code takes 5 attempts, and a transaction has 3 codes. A wrong last attempt with the third code,
+         *     and any attempt after that code has expired, is a 409, and the transaction becomes ROLLBACK. After the
+         *     deadline of the transaction the response is a 410. An entry that is not six digits is a 422 and uses no
+         *     attempt; spaces and hyphens are ignored.
          */
         post: operations["confirmAnswers"];
         delete?: never;
@@ -204,9 +206,10 @@ export interface paths {
         put?: never;
         /**
          * Send another code
-         * @description Sends a new code; the former code is no longer valid. 429 with `Retry-After` within 30 seconds of the
-         *     last code, and beyond the limits of messages to the address or its country. 409 if no code is left. A
-         *     body is ignored.
+         * @description Sends a new code, or shows it (`FORM_CODE`); the former code is no longer valid. 429 with `Retry-After`
+         *     within 30 seconds of the last code (`CODE_RESEND_AFTER`), and beyond the limits of messages to the
+         *     address or its country. 409 if no code is left. 410 after the deadline of the transaction. A body is
+         *     ignored.
          */
         post: operations["resendCode"];
         delete?: never;
@@ -233,7 +236,7 @@ export interface paths {
         /**
          * Mail the transaction's URL to its subject
          * @description Queues a mail to `subjectInfos.emailAddress` with the URL of the transaction. 409 unless the
-         *     transaction is CREATED or awaits a code; 422 if it has no valid address, or if mail is not configured
+         *     transaction is CREATED or awaits a code; 410 after its deadline; 422 if it has no valid address, or if mail is not configured
          *     (`not-available`); 429 with `Retry-After` beyond the daily limit of the address. A body is ignored.
          */
         post: operations["sendInvitation"];
@@ -287,8 +290,9 @@ export interface paths {
         put?: never;
         /**
          * Cancel a transaction
-         * @description Ends an open transaction without answers. The subject may cancel it if the context is `cancellable`
-         *     (else 403). 409 in a final state, also if that is CANCELLED. A body is ignored.
+         * @description Ends an open transaction; submitted answers never take effect. The subject may cancel it if the context
+         *     is `cancellable` (else 403). 409 in a final state, also if that is CANCELLED, and for a part that
+         *     waits for the decision of a peer. A body is ignored.
          */
         post: operations["cancelTransaction"];
         delete?: never;
@@ -350,6 +354,33 @@ export interface paths {
          *     filled in.
          */
         get: operations["getContext"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/consents/{txid}/history": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the transaction
+                 * @example 7Zk3pQxWm4tYv9LsRb2NcD
+                 */
+                txid: components["parameters"]["txid"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Get the history of a transaction
+         * @description The states of the transaction since its creation, oldest first. A transaction past its deadline has its
+         *     final state at once.
+         */
+        get: operations["getHistory"];
         put?: never;
         post?: never;
         delete?: never;
@@ -438,9 +469,32 @@ export interface paths {
          * Get statistics
          * @description Transactions created in a period, by their current state, and the answers given in them: by element,
          *     and by day in the instance's time zone. The period is the last 30 days by default, and at most 366
-         *     days.
+         *     days. With `elements`, only the answers to these elements are counted, also by day; transactions are
+         *     counted as without it.
          */
         get: operations["getStats"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/stats/valid": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Count the valid answers
+         * @description Counts pairs of subject and object whose newest answer is VALID (docs/interface.md, "Records"). After the
+         *     activation of a MAJOR, the count of an element is 0. Counting stops after 1,000,000 records or
+         *     two seconds; then `atLeast` is true, and there may be more answers than counted.
+         */
+        get: operations["countValidAnswers"];
         put?: never;
         post?: never;
         delete?: never;
@@ -652,6 +706,116 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/accounts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List accounts
+         * @description People who can sign in with the built-in identity provider, newest first. With an outside issuer
+         *     (`OIDC_ISSUER`) people are managed there (422 `not-available`).
+         */
+        get: operations["listAccounts"];
+        put?: never;
+        /**
+         * Invite a person
+         * @description Creates an account without a password. Only this response contains the link with which the invited
+         *     person chooses one: it is valid for 24 hours and for one use.
+         */
+        post: operations["createAccount"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/accounts/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the account
+                 * @example 0197a1f3-2b40-7c5d-8e61-9a0b1c2d3e4f
+                 */
+                id: components["parameters"]["accountId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Change a role, disable or enable an account
+         * @description Ends the account's sessions: its refresh tokens stop working immediately, its access tokens within 5
+         *     minutes. Disabling an account ends its link too. Members that are absent stay as they are, and a
+         *     request that changes nothing ends nothing. The last active administrator must stay one (409
+         *     `last-admin`), also if the caller is that administrator.
+         */
+        put: operations["updateAccount"];
+        post?: never;
+        /**
+         * Delete an account
+         * @description Ends the account's sessions like a change of its role. Answers and records of the person stay. The last
+         *     active administrator cannot be deleted (409 `last-admin`).
+         */
+        delete: operations["deleteAccount"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/accounts/{id}/link": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the account
+                 * @example 0197a1f3-2b40-7c5d-8e61-9a0b1c2d3e4f
+                 */
+                id: components["parameters"]["accountId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Create a new link
+         * @description Replaces the account's link, for an invitation that has expired or a forgotten password. Until a new
+         *     password is chosen, an earlier one stays valid; choosing one ends the account's sessions. Enable a
+         *     disabled account first (409 `wrong-state`).
+         */
+        post: operations["createAccountLink"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/user/password": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Change one's own password
+         * @description For people with an account of the built-in identity provider, not for accounts of the demonstration.
+         *     Ends all sessions of the account: its refresh tokens and links stop working immediately. Wrong current
+         *     passwords count as failed sign-ins; after ten in 5 minutes the response is a 429.
+         */
+        put: operations["changePassword"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/auth": {
         parameters: {
             query?: never;
@@ -664,8 +828,9 @@ export interface paths {
         /**
          * Get an access token
          * @description Token endpoint of the built-in identity provider (RFC 6749): grants `password`, `authorization_code`
-         *     (PKCE) and `client_credentials`. Prefer the authorization code for people, so that applications never
-         *     see passwords. With an outside issuer (`OIDC_ISSUER`) use that issuer's endpoint.
+         *     (PKCE) and `client_credentials`, and `refresh_token` for the console alone. Prefer the authorization
+         *     code for people, so that applications never see passwords. With an outside issuer (`OIDC_ISSUER`) use
+         *     that issuer's endpoint.
          */
         post: operations["requestToken"];
         delete?: never;
@@ -720,6 +885,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/auth/revoke": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Revoke a refresh token
+         * @description Ends the session of a refresh token (RFC 7009). Only the client that the token was issued to can revoke
+         *     it; for any other token nothing happens. Access tokens cannot be revoked.
+         */
+        post: operations["revokeToken"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/auth/.well-known/openid-configuration": {
         parameters: {
             query?: never;
@@ -749,7 +935,8 @@ export interface paths {
         };
         /**
          * List models
-         * @description Entries by type, key, status, language, or a word in key, name or description. Pages start at 0.
+         * @description Entries by type, key, status, language, reference, or a word in key, name or description. Pages start
+         *     at 0, or follow each other by `cursor`.
          *     DELETED entries are listed only if `statuses` includes DELETED.
          */
         get: operations["listModels"];
@@ -781,6 +968,27 @@ export interface paths {
          *     the ACTIVE version, or else of the newest one, becomes a draft.
          */
         post: operations["importModel"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/models/peers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the elements of peers
+         * @description The elements that peers share with this instance, by peer, from the copies of their catalogues. Layouts
+         *     name an element by its `reference`. The elements of a `stale` copy cannot be shown on forms.
+         */
+        get: operations["listPeerModels"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -928,7 +1136,8 @@ export interface paths {
          *     An entry has at most one draft (409 `exists`). The members of the content depend on the entry's type:
          *     see the schemas `InformationContent`, `ProcessingContent`, `PreferenceContent`, `ConditionsContent`,
          *     `LayoutContent`, `ThemeContent` and `EmailContent`. Every fault has a pointer such as
-         *     `/data/en/title`. Rich text is sanitised.
+         *     `/data/en/title`. Rich text is sanitised. With `incomplete=true`, content is stored although required
+         *     members are missing or languages differ; `faults` lists what it lacks.
          */
         post: operations["createVersion"];
         delete?: never;
@@ -1014,7 +1223,8 @@ export interface paths {
         get: operations["getVersion"];
         /**
          * Replace a draft's content
-         * @description Only for a DRAFT (else 409): activated content never changes.
+         * @description Only for a DRAFT (else 409): activated content never changes. With `incomplete=true`, content is stored
+         *     although required members are missing or languages differ; `faults` lists what it lacks.
          */
         put: operations["updateVersion"];
         post?: never;
@@ -1093,6 +1303,39 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/models/{id}/versions/{vid}/check": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the entry
+                 * @example 0197a1ee-7a34-7b61-93c2-8d1f6a2e4b10
+                 */
+                id: components["parameters"]["modelId"];
+                /**
+                 * @description Id of the version
+                 * @example 0197a1ee-9c55-7f0a-b4f7-1c2d3e4f5a6b
+                 */
+                vid: components["parameters"]["versionId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Check a draft
+         * @description What an activation would be rejected for: members that are missing, invalid or different between
+         *     languages, references of a layout that do not resolve, and, for a MINOR, changes that need a MAJOR. 409
+         *     unless the version is a DRAFT.
+         */
+        get: operations["checkVersion"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/models/{id}/versions/{vid}/preview": {
         parameters: {
             query?: never;
@@ -1134,7 +1377,7 @@ export interface paths {
         };
         /**
          * Get the configuration
-         * @description Languages, roles and version of this instance; no private data.
+         * @description Name, addresses, languages, roles, features and version of this instance; no private data.
          */
         get: operations["getSystemConfig"];
         put?: never;
@@ -1522,8 +1765,9 @@ export interface paths {
         /**
          * Send a part
          * @description Between instances: answers to elements of this instance that were shown at the caller, encrypted for
-         *     this instance. Idempotent: the same `sid` with the same body gets the same verdict. The verdict is a
-         *     signed receipt; any other response means that there is no verdict yet, and the caller retries.
+         *     this instance. Idempotent: the same `sid` with the same body gets the same verdict. The verdict is in
+         *     a signed acknowledgement (`receipt`); any other response means that there is no verdict yet, and the
+         *     caller retries.
          */
         put: operations["acceptSubmission"];
         post?: never;
@@ -1545,7 +1789,7 @@ export interface paths {
         /**
          * Decide about a held part
          * @description Between instances: commits or rolls back a part that was sent with `mode` `hold`. Idempotent. A part
-         *     that never arrived is `rolledback`. The result is a signed receipt.
+         *     that never arrived is `rolledback`. The verdict is in a signed acknowledgement (`receipt`).
          */
         post: operations["decideSubmission"];
         delete?: never;
@@ -1563,8 +1807,9 @@ export interface paths {
         };
         /**
          * Get the decision about a held part
-         * @description Between instances: the leader's decision about a part that the caller holds, as a signed receipt.
-         *     `open`: not decided yet. `rollback` for a part that was not sent to the caller.
+         * @description Between instances: the leader's decision about a part that the caller holds, in a signed
+         *     acknowledgement (`receipt`). `open`: not decided yet. `rollback` for a part that was
+         *     not sent to the caller.
          */
         get: operations["readDecision"];
         put?: never;
@@ -1701,6 +1946,33 @@ export interface paths {
          * @description Pending deliveries are attempted at once. Idempotent for an ACTIVE webhook.
          */
         post: operations["resumeWebhook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/webhooks/{id}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the webhook
+                 * @example 0197a1f2-1b60-7c3e-9d04-2a7c5e8b9f10
+                 */
+                id: components["parameters"]["webhookId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a test message
+         * @description Sends an event of the type `io.accord.webhook.test.v1`, signed as all others, also to a PAUSED webhook.
+         *     It is attempted once. The result is in the list of deliveries and does not change the webhook's state.
+         */
+        post: operations["testWebhook"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1845,7 +2117,7 @@ export interface components {
             /** @description Origin of the page that embeds the form; no other origin may embed it or gets its messages */
             iframeOrigin?: string;
             /**
-             * @description The validation step after the answers. NONE (default); EMAIL_CODE and SMS_CODE: a code is sent to
+             * @description How the subject confirms the answers. NONE (default): not at all; EMAIL_CODE and SMS_CODE: a code is sent to
              *     `subjectInfos.emailAddress` or `.phoneNumber`; FORM_CODE: the page shows the code, which confirms
              *     the choice, not the person. 422 `not-available` if mail or SMS is not configured.
              */
@@ -1854,12 +2126,12 @@ export interface components {
             confirmationConfig?: components["schemas"]["Texts"];
             /**
              * @description Contact data of the subject, `emailAddress`, `phoneNumber` and others; stored on the receipt. Peers
-             *     whose elements the form asks get the two that are named here, sealed with the answers.
+             *     whose elements the form asks get `emailAddress` and `phoneNumber`, sealed with the answers.
              */
             subjectInfos?: components["schemas"]["Texts"];
             /** @description Former name of `subjectInfos` */
             userinfos?: components["schemas"]["Texts"];
-            /** @description Custom attributes, copied to records and receipt */
+            /** @description Custom attributes, copied to the receipt */
             attributes?: components["schemas"]["Texts"];
             /** @description Whether the subject may change the answers later in a child transaction; true by default */
             updatable?: components["schemas"]["Flag"];
@@ -1874,7 +2146,10 @@ export interface components {
              *     the layout's. 422 `not-available` if mail is not configured.
              */
             notification?: string;
-            /** @description Address of the notification if `subjectInfos.emailAddress` is absent */
+            /**
+             * @description Address of the notification, and of the mail about answers that were not stored, if
+             *     `subjectInfos.emailAddress` is absent
+             */
             notificationRecipient?: string;
             /**
              * @description Whether to mail the transaction's URL to `subjectInfos.emailAddress` when the transaction is
@@ -2124,8 +2399,8 @@ export interface components {
             /** @description The masked address: `a…@example.org`, `…4567` */
             to: string;
             /**
-             * @description SENT: accepted by the mail server or gateway. FAILED: refused for good, or all attempts failed.
-             *     EXPIRED: the transaction or the code ended before it was sent.
+             * @description SENT: accepted by the mail server or gateway. FAILED: refused for good, all attempts failed, or
+             *     beyond a limit. EXPIRED: not sent, because the transaction or the code had ended.
              * @enum {string}
              */
             state: "PENDING" | "SENT" | "FAILED" | "EXPIRED";
@@ -2208,6 +2483,20 @@ export interface components {
             state: "WAITING" | "SENDING" | "HELD" | "ACCEPTED" | "REFUSED" | "DROPPED";
             /** @description Reason of REFUSED or DROPPED: seal, unknown-element, stale, invalid, conflict, decided, expired */
             reason?: string;
+            /**
+             * Format: date-time
+             * @description Time of the latest change of state
+             */
+            changed: string;
+        };
+        TransactionHistory: {
+            values: {
+                /** @description 1 for the creation, plus 1 for each change of state */
+                version: number;
+                state: components["schemas"]["State"];
+                /** Format: date-time */
+                at: string;
+            }[];
         };
         TransactionList: {
             values: components["schemas"]["ListedTransaction"][];
@@ -2270,6 +2559,29 @@ export interface components {
                 /** @description Refused answers in them */
                 refused: number;
             }[];
+        };
+        ValidAnswers: {
+            /**
+             * Format: date-time
+             * @description Time of the count
+             */
+            at: string;
+            /** @description By key. Keys without a valid answer are absent. */
+            values: {
+                key: string;
+                /** @enum {string} */
+                type: "processing" | "preference" | "conditions";
+                /** @description Pairs of subject and object */
+                subjects: number;
+                /** @description Accepted answers among them; absent for preferences. Notices are not counted. */
+                accepted?: number;
+                /** @description Refused answers among them; absent for preferences */
+                refused?: number;
+                /** @description Answers among them that expire within the period */
+                expiring: number;
+            }[];
+            /** @description Whether counting stopped at a limit */
+            atLeast: boolean;
         };
         /** @description The elements that the subject is asked to answer */
         Form: {
@@ -2588,8 +2900,8 @@ export interface components {
             /** @description Elements that were shown and, being optional, not answered. Absent if there are none. */
             unanswered?: components["schemas"]["ReceiptUnanswered"][];
             /**
-             * @description Elements of peers that were answered; the answers are on the peers' receipts. Absent if there are
-             *     none.
+             * @description The elements that each peer was sent, answered or not; the answers are on the peers' receipts.
+             *     Absent if there are none.
              */
             peers?: components["schemas"]["ReceiptPeer"][];
             privacyPolicyUrl?: string;
@@ -2683,6 +2995,34 @@ export interface components {
             pageSize: number;
             totalPages: number;
             totalCount: number;
+            /** @description `cursor` of the next page; absent on the last page */
+            next?: string;
+        };
+        PeerModels: {
+            /** @description By host */
+            values: {
+                /** @description Id of the peer */
+                id: string;
+                /** Format: uri */
+                url: string;
+                /** @description Name of the peer as on forms: with its host if another name looks the same */
+                name: string;
+                /** @description When the copy was last equal to the peer's catalogue */
+                readDate: components["schemas"]["EpochMilliseconds"];
+                /** @description Whether the copy is older than PEER_STALE_LIMIT */
+                stale: boolean;
+                /** @description By key */
+                elements: {
+                    /** @description `<key>@<host>` */
+                    reference: string;
+                    /** @description With the serial of the active version */
+                    identifier: string;
+                    /** @enum {string} */
+                    type: "processing" | "preference" | "conditions";
+                    name: string;
+                    availableLanguages: string[];
+                }[];
+            }[];
         };
         NewEntry: {
             /** @description One of `ModelType` */
@@ -2737,10 +3077,30 @@ export interface components {
             availableLanguages: string[];
             /** @description The content by language */
             data: {
-                [key: string]: components["schemas"]["Content"];
+                [key: string]: components["schemas"]["Content"] | components["schemas"]["IncompleteContent"];
             };
             creationDate: components["schemas"]["EpochMilliseconds"];
             modificationDate: components["schemas"]["EpochMilliseconds"];
+            /** @description What a draft lacks that was stored with `incomplete=true`; only in the response to that request */
+            faults?: components["schemas"]["Fault"][];
+        };
+        /**
+         * @description Content of a draft that was stored with `incomplete=true`: as `Content`, with members missing, or empty
+         *     texts in the places of missing ones
+         */
+        IncompleteContent: {
+            [key: string]: unknown;
+        };
+        /** @description What an activation of a draft would be rejected for */
+        VersionCheck: {
+            /** @description For which it cannot be activated at all */
+            faults: components["schemas"]["Fault"][];
+            minor: {
+                /** @description Whether it may become a MINOR; false for the first version of an entry */
+                allowed: boolean;
+                /** @description What only a MAJOR may change */
+                errors: components["schemas"]["Fault"][];
+            };
         };
         /** @description A version without its content */
         VersionSummary: {
@@ -2968,6 +3328,55 @@ export interface components {
             key: string;
             creationDate: components["schemas"]["EpochMilliseconds"];
         };
+        /** @description A person who can sign in with the built-in identity provider */
+        Account: {
+            id: string;
+            /** @description The username, which is also the subject */
+            name: string;
+            /** @enum {string} */
+            role: "admin" | "operator" | "user";
+            /**
+             * @description INVITED: has not chosen a password yet
+             * @enum {string}
+             */
+            state: "INVITED" | "ACTIVE" | "DISABLED";
+            creationDate: components["schemas"]["EpochMilliseconds"];
+            lastSignInDate?: components["schemas"]["EpochMilliseconds"];
+        };
+        NewAccount: {
+            /** @description Without control characters */
+            name: string;
+            /** @description admin, operator or user */
+            role: string;
+        };
+        InvitedAccount: {
+            id: string;
+            name: string;
+            /** @enum {string} */
+            role: "admin" | "operator" | "user";
+            /** @enum {string} */
+            state: "INVITED" | "ACTIVE";
+            creationDate: components["schemas"]["EpochMilliseconds"];
+            lastSignInDate?: components["schemas"]["EpochMilliseconds"];
+            /**
+             * Format: uri
+             * @description The page on which the person chooses a password. Not shown again
+             */
+            link: string;
+            /** Format: date-time */
+            linkExpires: string;
+        };
+        AccountChanges: {
+            /** @description admin, operator or user */
+            role?: string;
+            disabled?: boolean;
+        };
+        NewPassword: {
+            /** @description The current password */
+            current: string;
+            /** @description The new password, which must differ from the username */
+            password: string;
+        };
         User: {
             /** @description Username of a person, name of a key */
             name: string;
@@ -2979,11 +3388,32 @@ export interface components {
         };
         SystemConfig: {
             version: string;
+            /** @description Name of this instance */
+            name: string;
+            /**
+             * Format: uri
+             * @description Every URL of this instance begins with it; it has no path
+             */
+            baseUrl: string;
+            /** @description Time zone of the times on pages, and of days in statistics */
+            timeZone: string;
             /** @description Language of this instance */
             language: string;
             /** @description Languages in which pages are available */
             languages: string[];
             roles: string[];
+            /** @description The OpenID Connect issuer whose tokens are accepted */
+            issuer: {
+                /** Format: uri */
+                url: string;
+                /** @description Whether it is part of this instance */
+                builtIn: boolean;
+            };
+            /**
+             * @description What this instance has: `mail` and `sms` (messages to subjects), `pdf` (receipts as PDF), `accounts`
+             *     (managed by `/accounts`), `audit` (lists of changes)
+             */
+            features: ("mail" | "sms" | "pdf" | "accounts" | "audit")[];
         };
         /** @description A subscription of an endpoint to events */
         Webhook: {
@@ -3114,6 +3544,16 @@ export interface components {
             notification?: string;
             /** @description Number of parts and decisions that wait to be sent to it (counted up to 100,000) */
             backlog: number;
+            /** @description Failed attempts to send to it since its last success */
+            failures: number;
+            /** @description While failures is not 0: no attempt is made earlier */
+            nextAttemptDate?: components["schemas"]["EpochMilliseconds"];
+            /** @description While failures is not 0: why the last attempt failed */
+            lastError?: string;
+            /** @description When its catalogue was last read; absent before */
+            catalogueReadDate?: components["schemas"]["EpochMilliseconds"];
+            /** @description Number of entries in our copy of its catalogue */
+            catalogueSize?: number;
             creationDate: components["schemas"]["EpochMilliseconds"];
             modificationDate: components["schemas"]["EpochMilliseconds"];
             lastContactDate?: components["schemas"]["EpochMilliseconds"];
@@ -3239,12 +3679,21 @@ export interface components {
             code?: string;
             code_verifier?: string;
             redirect_uri?: string;
+            refresh_token?: string;
             scope?: string;
+        };
+        TokenRevocation: {
+            token: string;
+            token_type_hint?: string;
+            client_id?: string;
+            client_secret?: string;
         };
         Token: {
             access_token: string;
             token_type: string;
             expires_in: number;
+            /** @description For the console alone */
+            refresh_token?: string;
             id_token?: string;
             scope?: string;
         };
@@ -3260,6 +3709,8 @@ export interface components {
             /** Format: uri */
             authorization_endpoint?: string;
             /** Format: uri */
+            revocation_endpoint?: string;
+            /** Format: uri */
             jwks_uri: string;
         };
         /** @description A page in the reader's language */
@@ -3270,7 +3721,7 @@ export interface components {
          * @description The last part of a problem's `type`
          * @enum {string}
          */
-        ProblemCode: "malformed" | "unauthorized" | "forbidden" | "not-found" | "method-not-allowed" | "not-acceptable" | "wrong-state" | "stale-serial" | "exists" | "in-use" | "withdrawn" | "expired" | "precondition-failed" | "too-large" | "unsupported-media-type" | "invalid" | "layout-conflict" | "unknown-element" | "invalid-answer" | "confirmation-failed" | "not-available" | "too-many-requests" | "unavailable" | "internal";
+        ProblemCode: "malformed" | "unauthorized" | "forbidden" | "not-found" | "method-not-allowed" | "not-acceptable" | "wrong-state" | "stale-serial" | "exists" | "in-use" | "last-admin" | "withdrawn" | "expired" | "precondition-failed" | "too-large" | "unsupported-media-type" | "invalid" | "layout-conflict" | "unknown-element" | "invalid-answer" | "confirmation-failed" | "not-available" | "too-many-requests" | "unavailable" | "internal";
         /** @description A problem document (RFC 9457) */
         Problem: {
             /**
@@ -3284,7 +3735,7 @@ export interface components {
             /** @description The path of the request */
             instance: string;
             errors?: components["schemas"]["Fault"][];
-            /** @description With `wrong-state` and `expired`, the state of the transaction, version or entry */
+            /** @description With `wrong-state` and `expired`, the state of the transaction, version, entry or account */
             state?: string;
             /**
              * Format: uri
@@ -3339,7 +3790,7 @@ export interface components {
                 "application/json": components["schemas"]["Transaction"];
             };
         };
-        /** @description The answers have been accepted */
+        /** @description The answers are stored, or the code has confirmed them */
         TransactionSubmitted: {
             headers: {
                 "API-Version": components["headers"]["API-Version"];
@@ -3473,7 +3924,7 @@ export interface components {
             content?: never;
         };
         /**
-         * @description HTML mode, a redirect to the transaction. After a submit, the URL of a transaction with a `callback`
+         * @description HTML mode, a redirect to the transaction. After a form post, the URL of a transaction with a `callback`
          *     has the fragment `#sent`, which allows the page's script to open the callback.
          */
         SeeTransaction: {
@@ -3684,6 +4135,61 @@ export interface components {
                 "text/html": components["schemas"]["Page"];
             };
         };
+        /** @description The account is the last active administrator */
+        LastAdmin: {
+            headers: {
+                "API-Version": components["headers"]["API-Version"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+                "text/html": components["schemas"]["Page"];
+            };
+        };
+        /** @description The account is disabled */
+        AccountDisabled: {
+            headers: {
+                "API-Version": components["headers"]["API-Version"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+                "text/html": components["schemas"]["Page"];
+            };
+        };
+        /** @description People are managed at an outside issuer */
+        NoAccounts: {
+            headers: {
+                "API-Version": components["headers"]["API-Version"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+                "text/html": components["schemas"]["Page"];
+            };
+        };
+        /** @description Well-formed, but not valid; or people are managed at an outside issuer */
+        InvalidAccount: {
+            headers: {
+                "API-Version": components["headers"]["API-Version"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+                "text/html": components["schemas"]["Page"];
+            };
+        };
+        /** @description The current password is wrong, the new one is not valid, or the caller has no password here */
+        InvalidPassword: {
+            headers: {
+                "API-Version": components["headers"]["API-Version"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+                "text/html": components["schemas"]["Page"];
+            };
+        };
         /** @description The resource is in use */
         InUse: {
             headers: {
@@ -3851,6 +4357,11 @@ export interface components {
          */
         submissionId: string;
         /**
+         * @description Id of the account
+         * @example 0197a1f3-2b40-7c5d-8e61-9a0b1c2d3e4f
+         */
+        accountId: string;
+        /**
          * @description Id of the webhook
          * @example 0197a1f2-1b60-7c3e-9d04-2a7c5e8b9f10
          */
@@ -3897,6 +4408,11 @@ export interface components {
         limit: number;
         /** @description Cursor from the previous page; 400 if it is not valid */
         cursor: string;
+        /**
+         * @description `true` stores content although required members are missing or members differ between languages.
+         *     Other faults are a 422 as without it. The draft cannot be activated until it is complete.
+         */
+        incomplete: boolean;
         /** @description Only records of elements with these keys */
         elementKeys: string[];
         /** @description Only records whose form showed information with one of these keys */
@@ -4184,7 +4700,6 @@ export interface operations {
             404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
             409: components["responses"]["FormConflict"];
-            410: components["responses"]["Expired"];
             429: components["responses"]["TooManyRequests"];
             503: components["responses"]["Unavailable"];
         };
@@ -4288,7 +4803,6 @@ export interface operations {
             404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
             409: components["responses"]["WrongState"];
-            410: components["responses"]["Expired"];
             429: components["responses"]["TooManyRequests"];
             503: components["responses"]["Unavailable"];
         };
@@ -4374,6 +4888,16 @@ export interface operations {
         };
         requestBody?: components["requestBodies"]["Ignored"];
         responses: {
+            /** @description HTML mode: the page to enter the new code */
+            200: {
+                headers: {
+                    "API-Version": components["headers"]["API-Version"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": components["schemas"]["Page"];
+                };
+            };
             /** @description The new code */
             202: {
                 headers: {
@@ -4384,7 +4908,6 @@ export interface operations {
                     "application/json": components["schemas"]["CodeStatus"];
                 };
             };
-            303: components["responses"]["SeeTransaction"];
             400: components["responses"]["Malformed"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
@@ -4649,6 +5172,40 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    getHistory: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the transaction
+                 * @example 7Zk3pQxWm4tYv9LsRb2NcD
+                 */
+                txid: components["parameters"]["txid"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The history */
+            200: {
+                headers: {
+                    "API-Version": components["headers"]["API-Version"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TransactionHistory"];
+                };
+            };
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     listTransactions: {
         parameters: {
             query?: {
@@ -4830,6 +5387,8 @@ export interface operations {
     getStats: {
         parameters: {
             query?: {
+                /** @description Only records of elements with these keys */
+                elements?: components["parameters"]["elementKeys"];
                 /**
                  * @description Only items created at or after this time (RFC 3339 or epoch milliseconds)
                  * @example 2026-03-01T00:00:00Z
@@ -4855,6 +5414,47 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Stats"];
+                };
+            };
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    countValidAnswers: {
+        parameters: {
+            query: {
+                /**
+                 * @description Keys of elements, at most 200
+                 * @example [
+                 *       "processing.001"
+                 *     ]
+                 */
+                keys: string[];
+                /**
+                 * @description An ISO 8601 duration; answers that expire in this period are counted as `expiring`
+                 * @example P30D
+                 */
+                within?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The counts */
+            200: {
+                headers: {
+                    "API-Version": components["headers"]["API-Version"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidAnswers"];
                 };
             };
             400: components["responses"]["Malformed"];
@@ -5240,6 +5840,207 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    listAccounts: {
+        parameters: {
+            query?: {
+                /** @description Maximum number of items */
+                limit?: components["parameters"]["limit"];
+                /** @description Cursor from the previous page; 400 if it is not valid */
+                cursor?: components["parameters"]["cursor"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of accounts */
+            200: {
+                headers: {
+                    "API-Version": components["headers"]["API-Version"];
+                    Link: components["headers"]["Link"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Account"][];
+                };
+            };
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            422: components["responses"]["NoAccounts"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createAccount: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewAccount"];
+            };
+        };
+        responses: {
+            /** @description Invited */
+            201: {
+                headers: {
+                    "API-Version": components["headers"]["API-Version"];
+                    Location: components["headers"]["Location"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InvitedAccount"];
+                };
+            };
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Exists"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["InvalidAccount"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    updateAccount: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the account
+                 * @example 0197a1f3-2b40-7c5d-8e61-9a0b1c2d3e4f
+                 */
+                id: components["parameters"]["accountId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AccountChanges"];
+            };
+        };
+        responses: {
+            /** @description Changed */
+            200: {
+                headers: {
+                    "API-Version": components["headers"]["API-Version"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Account"];
+                };
+            };
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["LastAdmin"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["InvalidAccount"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deleteAccount: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the account
+                 * @example 0197a1f3-2b40-7c5d-8e61-9a0b1c2d3e4f
+                 */
+                id: components["parameters"]["accountId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            204: components["responses"]["Done"];
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["LastAdmin"];
+            422: components["responses"]["NoAccounts"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createAccountLink: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the account
+                 * @example 0197a1f3-2b40-7c5d-8e61-9a0b1c2d3e4f
+                 */
+                id: components["parameters"]["accountId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    "API-Version": components["headers"]["API-Version"];
+                    Location: components["headers"]["Location"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InvitedAccount"];
+                };
+            };
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["AccountDisabled"];
+            422: components["responses"]["NoAccounts"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    changePassword: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewPassword"];
+            };
+        };
+        responses: {
+            204: components["responses"]["Done"];
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["InvalidPassword"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     requestToken: {
         parameters: {
             query?: never;
@@ -5294,6 +6095,32 @@ export interface operations {
             503: components["responses"]["TokenUnavailable"];
         };
     };
+    revokeToken: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/x-www-form-urlencoded": components["schemas"]["TokenRevocation"];
+            };
+        };
+        responses: {
+            /** @description The token is not valid (any more) */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["TokenRefused"];
+            401: components["responses"]["TokenRefused"];
+            429: components["responses"]["TokenUnavailable"];
+            503: components["responses"]["TokenUnavailable"];
+        };
+    };
     discoverIssuer: {
         parameters: {
             query?: never;
@@ -5333,6 +6160,24 @@ export interface operations {
                 statuses?: string[];
                 /** @description Only entries with content in one of these languages */
                 languages?: string[];
+                /**
+                 * @description Only layouts whose ACTIVE or DRAFT version names one of these references (`<key>`, or
+                 *     `<key>@<host>` for an element of a peer), or any element of a peer (`@<host>`)
+                 * @example [
+                 *       "processing.001"
+                 *     ]
+                 */
+                uses?: string[];
+                /**
+                 * @description Order by `key` (default), `name` or `-modificationDate`, newest first; 422 for another one
+                 * @example -modificationDate
+                 */
+                sort?: string;
+                /**
+                 * @description `next` of the previous page, with the same `sort`. It replaces `page`, and entries that are created
+                 *     or deleted in the meantime shift no page; 400 if it is not valid.
+                 */
+                cursor?: string;
                 /** @description Page number, starting at 0 */
                 page?: number;
                 /** @description Entries per page */
@@ -5411,6 +6256,33 @@ export interface operations {
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["Invalid"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listPeerModels: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The peers */
+            200: {
+                headers: {
+                    "API-Version": components["headers"]["API-Version"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PeerModels"];
+                };
+            };
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
             429: components["responses"]["TooManyRequests"];
             503: components["responses"]["Unavailable"];
         };
@@ -5658,7 +6530,13 @@ export interface operations {
     };
     createVersion: {
         parameters: {
-            query?: never;
+            query?: {
+                /**
+                 * @description `true` stores content although required members are missing or members differ between languages.
+                 *     Other faults are a 422 as without it. The draft cannot be activated until it is complete.
+                 */
+                incomplete?: components["parameters"]["incomplete"];
+            };
             header?: never;
             path: {
                 /**
@@ -5778,7 +6656,13 @@ export interface operations {
     };
     updateVersion: {
         parameters: {
-            query?: never;
+            query?: {
+                /**
+                 * @description `true` stores content although required members are missing or members differ between languages.
+                 *     Other faults are a 422 as without it. The draft cannot be activated until it is complete.
+                 */
+                incomplete?: components["parameters"]["incomplete"];
+            };
             header?: {
                 /**
                  * @description The `ETag` of the resource as it was read; 412 if the resource has changed since
@@ -5941,6 +6825,46 @@ export interface operations {
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["InvalidContent"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    checkVersion: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the entry
+                 * @example 0197a1ee-7a34-7b61-93c2-8d1f6a2e4b10
+                 */
+                id: components["parameters"]["modelId"];
+                /**
+                 * @description Id of the version
+                 * @example 0197a1ee-9c55-7f0a-b4f7-1c2d3e4f5a6b
+                 */
+                vid: components["parameters"]["versionId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The faults */
+            200: {
+                headers: {
+                    "API-Version": components["headers"]["API-Version"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["VersionCheck"];
+                };
+            };
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["ModelConflict"];
             429: components["responses"]["TooManyRequests"];
             503: components["responses"]["Unavailable"];
         };
@@ -6888,9 +7812,62 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    testWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the webhook
+                 * @example 0197a1f2-1b60-7c3e-9d04-2a7c5e8b9f10
+                 */
+                id: components["parameters"]["webhookId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Accepted */
+            202: {
+                headers: {
+                    "API-Version": components["headers"]["API-Version"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Delivery"];
+                };
+            };
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     listDeliveries: {
         parameters: {
             query?: {
+                /**
+                 * @description Only deliveries with one of these statuses (PENDING, DELIVERED, FAILED); 422 for an unknown one
+                 * @example [
+                 *       "FAILED"
+                 *     ]
+                 */
+                status?: string[];
+                /**
+                 * @description Only deliveries of one of these actions, or tests (`webhook.test`); 422 for an unknown one
+                 * @example [
+                 *       "consent.committed"
+                 *     ]
+                 */
+                action?: string[];
+                /**
+                 * @description Only deliveries of events about this resource
+                 * @example 7Zk3pQxWm4tYv9LsRb2NcD
+                 */
+                sourceId?: string;
                 /** @description Maximum number of items */
                 limit?: components["parameters"]["limit"];
                 /** @description Cursor from the previous page; 400 if it is not valid */
@@ -6924,6 +7901,7 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
+            422: components["responses"]["Invalid"];
             429: components["responses"]["TooManyRequests"];
             503: components["responses"]["Unavailable"];
         };

@@ -44,8 +44,9 @@ export interface FormFields {
    */
   action: 'accord-action';
   /**
-   * Hidden field for each shown element: its identifier. It gives the version of answers that browsers do not
-   * send: empty check boxes, and the answers of accept-all and refuse-all. The ACTIVE versions by default.
+   * Hidden field for each shown element: its identifier, which names the version that was shown. Answers
+   * without an entry of their own (empty check boxes, accept-all and refuse-all) are recorded for that
+   * version; without the field, for the ACTIVE version.
    */
   shown: 'accord-shown';
 }
@@ -181,18 +182,22 @@ export interface ConfirmPage extends PageBase {
 export interface PagePart {
   /** The peer's name. */
   owner: string;
-  /** `late`: not delivered before the deadline. */
+  /** `late`: the part, or the decision about it, was not delivered before the deadline. */
   state: 'sending' | 'held' | 'accepted' | 'refused' | 'late' | 'dropped';
   /** The elements of the part. */
   elements: { title: string; lang: string }[];
 }
 
 /**
- * A final state, or answers that wait for peers. If `child` is null, the page shows a contact for changes.
+ * A final state, or answers that wait for peers. A final page without a link to the child shows whom to
+ * contact for changes.
  */
 export interface FinalPage extends PageBase {
   page: 'submitted' | 'committed' | 'cancelled' | 'timeout' | 'rolledback';
-  /** Why the answers were rolled back. `codes`: no confirmation code is left. */
+  /**
+   * Why the answers were rolled back. `codes`: the last code had expired or no attempt was left. Absent: an
+   * owner did not hold its part, or the leader decided so.
+   */
   reason?: 'codes';
   /** The answers if committed, else empty. */
   answers: PageAnswer[];
@@ -200,7 +205,7 @@ export interface FinalPage extends PageBase {
   leader: string | null;
   /** Parts of the answers that peers own. */
   parts: PagePart[];
-  /** RFC 3339: when the state was reached; for submitted and timeout, the deadline. */
+  /** RFC 3339: when the state was reached; for `submitted` and `timeout`, the deadline. */
   at: string;
   /**
    * RFC 3339: until when the answers are valid (committed); null without an end, or without
@@ -214,9 +219,9 @@ export interface FinalPage extends PageBase {
     receipt: string | null;
     /** POST: creates the child and redirects to its form. */
     child: string | null;
-    /** GET: this page again (submitted, or parts being sent). */
+    /** GET: this page again, while a verdict on the answers or on a part can still arrive. */
     again: string | null;
-    /** POST (submitted, if the subject may). */
+    /** POST: cancels the transaction (submitted, if `cancellable`). */
     cancel: string | null;
   };
   contact: PageContact | null;

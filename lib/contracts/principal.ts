@@ -12,6 +12,8 @@ export interface Principal {
   name: string;
   /** The person's own subject (docs/interface.md, "Terms"); absent for a key. */
   subject?: string;
+  /** When the person signed in, in epoch seconds; absent without the claim `auth_time`. */
+  signedInAt?: number;
   /** What requests are counted by: `key:<id>`, `user:<issuer subject>`, `transaction:<txid>`, `peer:<id>`. */
   account: string;
   /** For a transaction token: the transaction, and the token's use. */

@@ -79,6 +79,16 @@ function parseInt8(text: string): number | bigint {
   return Number.isSafeInteger(value) ? value : BigInt(text);
 }
 
+/**
+ * Opens connections in advance, because a new replica gets its share of all requests at once. Failures are
+ * left to the statements that need a connection.
+ */
+export async function openConnections(pool: pg.Pool): Promise<void> {
+  const count = Math.min(4, pool.options.max);
+  const opened = await Promise.allSettled(Array.from({ length: count }, () => pool.connect()));
+  for (const connection of opened) if (connection.status === 'fulfilled') connection.value.release();
+}
+
 /** A recent answer shows that PostgreSQL answers. */
 const freshMs = 1_000;
 

@@ -5,6 +5,7 @@ import type { Database } from '#lib/db/database.ts';
 import { newUuid } from '#lib/ids/random-ids.ts';
 import type { Logger } from '#lib/observability/logger.ts';
 import type { DeliveryMetrics } from '#lib/observability/metrics/event-metrics.ts';
+import { currentTraceparent, runInSpan, type Tracing } from '#lib/observability/tracing.ts';
 import type { AttemptResult, DeliveryKind, DueRow, Ending } from './delivery-kind.ts';
 import { type Attempted, isFailure, settleAttempts } from './settle-attempts.ts';
 import { createTargetLeases, leaseSeconds } from './target-leases.ts';
@@ -28,6 +29,7 @@ interface Options<Row extends DueRow, Facts> {
   limits: QueueLimits;
   log: Logger;
   metrics?: DeliveryMetrics | undefined;
+  tracing?: Tracing | undefined;
   /** Closes connections of attempts that ignore their signal. */
   abortConnections?: () => Promise<void>;
 }
@@ -58,7 +60,7 @@ const graceMs = 2_000;
 export function createDeliveryEngine<Row extends DueRow, Facts>(
   options: Options<Row, Facts>,
 ): DeliveryEngine {
-  const { db, kind, limits, log, metrics } = options;
+  const { db, kind, limits, log, metrics, tracing } = options;
   const leases = createTargetLeases<Row>(db, { tables: kind.tables, owner: newUuid() });
   const queues = createTargetQueues<Row>(limits);
   const running = new Set<Promise<void>>();
@@ -90,17 +92,35 @@ export function createDeliveryEngine<Row extends DueRow, Facts>(
     }
   }
 
+  const labelOf = (row: Row) => kind.labelOf?.(row) ?? kind.name;
+
+  async function attemptInSpan(
+    next: NextRow<Row>,
+  ): Promise<Pick<Attempted<Row, Facts>, 'traceparent'> & { result: AttemptResult<Facts> | undefined }> {
+    if (!tracing) return { result: await attempt(next) };
+    const span = {
+      name: `deliver ${labelOf(next.row)}`,
+      kind: 'internal',
+      ...kind.traceOf?.(next.row),
+    } as const;
+    return runInSpan(tracing, span, async (fields) => {
+      const result = await attempt(next);
+      if (result && isFailure(result)) fields.error = result.kind;
+      return { result, traceparent: currentTraceparent() };
+    });
+  }
+
   async function deliver(next: NextRow<Row>): Promise<void> {
     const { row, lease } = next;
     const began = performance.now();
-    const result = await attempt(next);
+    const { result, traceparent } = await attemptInSpan(next);
     const ms = performance.now() - began;
     queues.ended(lease, { ms, failed: result !== undefined && isFailure(result) });
     attemptNext();
     if (result) {
-      const ending = await settle({ row, lease, result, ms: Math.round(ms) });
+      const ending = await settle({ row, lease, result, ms: Math.round(ms), traceparent });
       const outcome = ending && outcomes[ending];
-      if (outcome) metrics?.attempted({ kind: kind.labelOf?.(row) ?? kind.name, outcome, ms });
+      if (outcome) metrics?.attempted({ kind: labelOf(row), outcome, ms });
     }
     queues.settled(lease, row.id);
     if (queues.isLow(lease.key)) loop.wake();

@@ -1,5 +1,6 @@
 import type { Queries } from '#lib/db/database.ts';
 import type { Statement } from '#lib/db/sql.ts';
+import type { SpanFields } from '#lib/observability/tracing.ts';
 import type { Backoff } from './backoff.ts';
 
 /**
@@ -34,7 +35,7 @@ export type AttemptResult<Facts> =
    */
   | { kind: 'retry'; facts: Facts; own?: boolean; waitMs?: number };
 
-/** State of a delivery after an attempt; `expired`: the back-off has ended. */
+/** State of a delivery after an attempt; `expired`: it failed, and there is no further attempt. */
 export type Ending = 'done' | 'obsolete' | 'refused' | 'gone' | 'expired' | 'retry';
 
 /** An attempt to be recorded. */
@@ -46,6 +47,8 @@ export interface Settlement<Row, Facts> {
   ms: number;
   /** Wait before the next attempt; 0 unless the ending is `retry`. */
   waitMs: number;
+  /** Of the attempt's span, for events that it causes; undefined without tracing. */
+  traceparent?: string | undefined;
 }
 
 /**
@@ -78,12 +81,14 @@ export interface DeliveryKind<Row extends DueRow, Facts> {
   /** Label in logs, and in metrics unless {@link labelOf} names another. */
   name: string;
   labelOf?: (row: Row) => string;
+  /** The trace that a row's attempts continue, and fields of their spans. Absent: each begins a trace. */
+  traceOf?: (row: Row) => { parent: string | undefined; fields: SpanFields };
   tables: DeliveryTables;
   /** Back-off of one delivery. */
   backoff: (attempts: number, random: number, row: Row) => ReturnType<Backoff>;
   /**
-   * Back-off of a failing target for all its deliveries, by its consecutive failures; after a failure of our
-   * own, as after one failure. Absent: the target's other deliveries are attempted at once, one at a time.
+   * Back-off of a failing target for all its deliveries, by its consecutive failures; a failure of our own
+   * counts as one here. Absent: the target's other deliveries are attempted at once, one at a time.
    */
   targetBackoff?: (failures: number, random: number) => number;
   /** Called with the rows of one read, before they are attempted. */

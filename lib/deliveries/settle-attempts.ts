@@ -9,12 +9,13 @@ export interface Attempted<Row, Facts> {
   result: AttemptResult<Facts>;
   /** Duration in milliseconds. */
   ms: number;
+  traceparent?: string | undefined;
 }
 
 /**
  * Records attempts in one COMMIT. Results under a lost lease are dropped, because another process repeats the
- * attempts. Failures of a target whose generation has changed since the row was read are dropped,
- * too: the delivery stays due.
+ * attempts. If the target's generation has changed since the row was read, all results but `done` are
+ * dropped, too: the delivery stays due.
  * @returns the ending of each delivery in order; undefined if its result was dropped.
  */
 export async function settleAttempts<Row extends DueRow, Facts>(
@@ -61,13 +62,14 @@ export function isFailure({ kind, ...result }: AttemptResult<unknown>): boolean 
 
 function judge<Row extends DueRow, Facts>(
   { backoff }: DeliveryKind<Row, Facts>,
-  { row, result, ms }: Attempted<Row, Facts>,
+  { row, result, ms, traceparent }: Attempted<Row, Facts>,
 ): Settlement<Row, Facts> {
   const { facts } = result;
-  if (result.kind !== 'retry') return { row, facts, ms, ending: result.kind, waitMs: 0 };
+  const attempted = { row, facts, ms, traceparent };
+  if (result.kind !== 'retry') return { ...attempted, ending: result.kind, waitMs: 0 };
   const waitMs = result.waitMs ?? backoff(row.attempts + 1, Math.random(), row);
-  if (waitMs === undefined) return { row, facts, ms, ending: 'expired', waitMs: 0 };
-  return { row, facts, ms, ending: 'retry', waitMs };
+  if (waitMs === undefined) return { ...attempted, ending: 'expired', waitMs: 0 };
+  return { ...attempted, ending: 'retry', waitMs };
 }
 
 /**

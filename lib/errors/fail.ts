@@ -10,6 +10,7 @@ export type ProblemCode =
   | 'stale-serial'
   | 'exists'
   | 'in-use'
+  | 'last-admin'
   | 'withdrawn'
   | 'expired'
   | 'precondition-failed'

@@ -3,6 +3,7 @@ import type { AccordEvent, EventHandler, Reader, Topic } from '#lib/events/event
 import type { EventContract } from '#lib/events/event-contract.ts';
 import { acceptRequestId, type Logger, runWithRequestId } from '#lib/observability/logger.ts';
 import type { EventMetrics } from '#lib/observability/metrics/event-metrics.ts';
+import { runInSpan, type Tracing } from '#lib/observability/tracing.ts';
 
 /** A handler with its topic and reader. */
 export interface Subscription {
@@ -36,10 +37,12 @@ export function createEventApplier({
   contract,
   log,
   metrics,
+  tracing,
 }: {
   contract: EventContract;
   log: Logger;
   metrics?: EventMetrics | undefined;
+  tracing?: Tracing | undefined;
 }): EventApplier {
   async function park({ topic, reader }: Subscription, arrival: Arrival, reason: string): Promise<void> {
     const { place } = arrival;
@@ -49,12 +52,20 @@ export function createEventApplier({
     metrics?.deadLettered({ consumer: reader.name, topic });
   }
 
+  function handle({ topic, reader, handler }: Subscription, event: AccordEvent, { arrivedAt }: Arrival) {
+    const work = () => handler(event, arrivedAt);
+    if (!tracing) return work();
+    const fields = { service: reader.name, topic, event: event.type };
+    const parent = event.traceparent;
+    return runInSpan(tracing, { name: `process ${topic}`, kind: 'consumer', parent, fields }, work);
+  }
+
   async function applyOrPark(subscription: Subscription, arrival: Arrival): Promise<void> {
-    const { topic, reader, handler } = subscription;
+    const { topic, reader } = subscription;
     try {
       const event = arrival.read();
       contract.check(topic, event);
-      await runWithRequestId(acceptRequestId(event.requestid), () => handler(event, arrival.arrivedAt));
+      await runWithRequestId(acceptRequestId(event.requestid), () => handle(subscription, event, arrival));
       metrics?.applied({ consumer: reader.name, topic, time: event.time });
     } catch (error) {
       const reason = poisonReason(error);

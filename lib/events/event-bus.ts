@@ -6,7 +6,7 @@ import { type DeadLetter, parkDeadLetter } from '#lib/events/dead-letters.ts';
 export type Topic = keyof TopicEvents;
 
 /**
- * A CloudEvents 1.0 event: ids, states and the aggregate's version; never an answer, a contact datum or
+ * A CloudEvents 1.0 event: ids, states and versions; never an answer, a contact datum or
  * content (docs/webhooks.md).
  */
 export interface AccordEvent {
@@ -15,13 +15,15 @@ export interface AccordEvent {
   type: string;
   /** The instance's base URL. */
   source: string;
-  /** The aggregate's id. */
+  /** The id of the resource that has changed. */
   subject: string;
   /** RFC 3339 */
   time: string;
   data: Record<string, unknown>;
   /** Extension (CloudEvents 1.0 §3.1.2): the id of the request that caused the event, as in the log. */
   requestid?: string;
+  /** Extension: the parent of the spans that the event causes (CloudEvents, Distributed Tracing). */
+  traceparent?: string;
 }
 
 /** An event with its topic and its key, which keeps the events of an aggregate on one partition. */

@@ -4,11 +4,13 @@ import type { EventBus, OutboundEvent, Unsent } from '#lib/events/event-bus.ts';
 import { type EventContract, readEventContract } from '#lib/events/event-contract.ts';
 import type { Logger } from '#lib/observability/logger.ts';
 import type { EventMetrics } from '#lib/observability/metrics/event-metrics.ts';
+import type { Tracing } from '#lib/observability/tracing.ts';
 
 interface Options {
   contract: EventContract;
   log: Logger;
   metrics?: EventMetrics | undefined;
+  tracing?: Tracing | undefined;
 }
 
 /**
@@ -94,13 +96,14 @@ interface BusOptions {
   security?: KafkaSecurity;
   log: Logger;
   metrics: EventMetrics;
+  tracing?: Tracing | undefined;
 }
 
 /** Creates the bus that the settings ask for. kafkajs is loaded only if it is used. */
 export async function createBus(options: BusOptions): Promise<EventBus> {
-  const { brokers, log, metrics } = options;
+  const { brokers, log, metrics, tracing } = options;
   const contract = readEventContract(new URL('../../asyncapi.yaml', import.meta.url));
-  if (!brokers) return createInProcessBus({ contract, log, metrics });
+  if (!brokers) return createInProcessBus({ contract, log, metrics, tracing });
   const { createKafkaBus } = await import('#lib/events/kafka/kafka-bus.ts');
   return createKafkaBus({ ...options, brokers, contract });
 }

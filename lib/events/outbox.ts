@@ -4,6 +4,7 @@ import type { Queries } from '#lib/db/database.ts';
 import { type Statement, sql } from '#lib/db/sql.ts';
 import type { AccordEvent, Topic } from '#lib/events/event-bus.ts';
 import { currentRequestId } from '#lib/observability/logger.ts';
+import { currentTraceparent } from '#lib/observability/tracing.ts';
 
 /** An event without id and time, with the data of its type in asyncapi.yaml. */
 export type NewEvent<T extends Topic> = {
@@ -36,8 +37,11 @@ export function outboxRows(topic: Topic, from: Statement): Statement {
       FROM ${from} AS n`;
 }
 
-/** The `requestid` extension of an event written now; empty in background work. */
-export function requestExtension(): { requestid?: string } {
-  const requestid = currentRequestId();
-  return requestid === undefined ? {} : { requestid };
+/** The extensions `requestid` and `traceparent` of an event written now; empty in background work. */
+export function requestExtension(): { requestid?: string; traceparent?: string } {
+  const [requestid, traceparent] = [currentRequestId(), currentTraceparent()];
+  return {
+    ...(requestid === undefined ? {} : { requestid }),
+    ...(traceparent === undefined ? {} : { traceparent }),
+  };
 }

@@ -7,7 +7,7 @@ import { privateKeyOf, publicKeyOf } from '#lib/jose/keys.ts';
 import { parseForeignJson } from '#lib/json/check-json.ts';
 
 /**
- * Header of a sealed part: readable for everyone, protected by the seal (docs/federation.md, "Answers at the
+ * Header of a sealed part: not encrypted, but authenticated by the seal (docs/federation.md, "Answers at the
  * leader").
  */
 export interface SealHeader {

@@ -4,6 +4,7 @@ import { handleErrors, type RenderErrorPage } from '#lib/http/handle-errors.ts';
 import { drainBody } from '#lib/http/request-body.ts';
 import { acceptRequestId, type Logger, runWithRequestId } from '#lib/observability/logger.ts';
 import type { HttpMetrics } from '#lib/observability/metrics/http-metrics.ts';
+import { openRequestTrace, type Tracing } from '#lib/observability/tracing.ts';
 
 interface AppOptions {
   service: string;
@@ -12,6 +13,7 @@ interface AppOptions {
   apiVersion: string;
   log: Logger;
   metrics?: { http: HttpMetrics };
+  tracing?: Tracing | undefined;
   renderErrorPage?: RenderErrorPage;
 }
 
@@ -19,11 +21,11 @@ interface AppOptions {
  * A service's Koa application with the middleware of every service: request id, log line, headers, errors.
  */
 export function createApp(
-  { service, baseUrl, apiVersion, log, metrics, renderErrorPage }: AppOptions,
+  { service, baseUrl, apiVersion, log, metrics, tracing, renderErrorPage }: AppOptions,
   middleware: Middleware[],
 ): Koa {
   const app = new Koa();
-  app.use(observe({ service, log: log.child({ service }), apiVersion, metrics: metrics?.http }));
+  app.use(observe({ service, log: log.child({ service }), apiVersion, metrics: metrics?.http, tracing }));
   app.use(handleErrors({ baseUrl, log: log.child({ service }), renderErrorPage }));
   app.use(rejectBadTarget);
   for (const each of middleware) app.use(each);
@@ -50,10 +52,11 @@ interface Observation {
   log: Logger;
   apiVersion: string;
   metrics: HttpMetrics | undefined;
+  tracing: Tracing | undefined;
 }
 
-/** Gives each request an id, and logs and measures it when it is finished. */
-function observe({ service, log, apiVersion, metrics }: Observation): Middleware {
+/** Gives each request an id and a span, and logs and measures it when it is finished. */
+function observe({ service, log, apiVersion, metrics, tracing }: Observation): Middleware {
   return async (ctx, next) => {
     const started = performance.now();
     // Neither a path nor `*` (RFC 9112 §3.2): Koa could throw when it parses it.
@@ -65,12 +68,15 @@ function observe({ service, log, apiVersion, metrics }: Observation): Middleware
     ctx.state.requestId = requestId;
     ctx.res.setHeader('X-Request-Id', requestId);
     ctx.res.setHeader('API-Version', apiVersion);
-    await runWithRequestId(requestId, next);
+    const trace = openRequestTrace(tracing, started);
+    ctx.state.trace = trace;
+    await runWithRequestId(requestId, trace ? () => trace.run(next) : next);
     await drainBody(ctx.req, ctx.res);
     const ms = performance.now() - started;
-    const { operationId: operation, isSubmit = false } = ctx.state;
+    const { operationId: operation, route, isSubmit = false } = ctx.state;
     metrics?.answered({ service, operation, status: ctx.status, ms, isSubmit });
     const { method, status } = ctx;
+    trace?.end(route ? `${method} ${route}` : method, { service, operation, method, route, status });
     log.info('request', { requestId, operation, method, status, ms: Math.round(ms * 10) / 10 });
   };
 }

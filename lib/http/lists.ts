@@ -40,7 +40,7 @@ export function readCursor(cursor: unknown, idPattern: RegExp): Position | undef
 }
 
 /** Whether a text is an existing time as PostgreSQL writes it. */
-function isTimestamp(text: unknown): text is string {
+export function isTimestamp(text: unknown): text is string {
   if (typeof text !== 'string' || !/^[1-9]\d{3}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d{1,6})?\+00$/.test(text))
     return false;
   const seconds = `${text.slice(0, 10)}T${text.slice(11, 19)}`;

@@ -73,6 +73,7 @@ function serve(
   const submits = operation['x-submission'] === true;
   return async (ctx) => {
     ctx.state.operationId = operation.operationId;
+    ctx.state.route = operation.path;
     ctx.state.htmlOnly = htmlOnly;
     ctx.state.isSubmit = submits;
     const admitted = options.admit?.(operation, ctx.res);
@@ -82,6 +83,7 @@ function serve(
       const principal = await options.authenticate(ctx, operation);
       await options.limit?.(principal, operation);
       checkRights(operation, principal);
+      checkSignIn(operation, principal);
       // The parameter `format` overrides Accept; the handler reads it.
       const mode = takesFormat && ctx.query.format ? 'json' : acceptedMode(ctx, types);
       const query = readQuery(ctx, operation);
@@ -130,7 +132,7 @@ function rejectMethod(methods: readonly string[]): Middleware {
 
 /**
  * Deny by default: a principal may use an operation if the operation's `x-roles` lists one of its roles.
- * A transaction token is refused even where nobody needs credentials, unless the operation lists its role.
+ * An operation that requires no credentials refuses a transaction token, unless it lists that role.
  * The domain checks whether a resource is the principal's own.
  * @throws Failure `unauthorized` without credentials, `forbidden` with them.
  */
@@ -143,6 +145,22 @@ function checkRights(operation: ContractOperation, principal: Principal): void {
       headers: { 'WWW-Authenticate': 'Bearer realm="accord"' },
     });
   throw fail('forbidden', 'The credentials do not allow this operation.');
+}
+
+/**
+ * Requires a recent sign-in for an operation with `x-fresh`. API keys and tokens without the time of the
+ * sign-in are not affected.
+ * @throws Failure `unauthorized` with a challenge to sign in again (RFC 9470 §3).
+ */
+function checkSignIn({ 'x-fresh': maxAge }: ContractOperation, { signedInAt }: Principal): void {
+  if (maxAge === undefined || signedInAt === undefined) return;
+  if (Date.now() / 1000 - signedInAt <= maxAge) return;
+  const minutes = maxAge / 60;
+  throw fail('unauthorized', `This operation requires a sign-in within the last ${minutes} minutes.`, {
+    headers: {
+      'WWW-Authenticate': `Bearer error="insufficient_user_authentication", max_age="${maxAge}"`,
+    },
+  });
 }
 
 /**

@@ -32,6 +32,10 @@ export interface ContractOperation {
   path: string;
   method: string;
   'x-roles': Partial<Record<Role, Reach>>;
+  /**
+   * Seconds since the sign-in of a person after which the operation requires another sign-in (RFC 9470).
+   */
+  'x-fresh'?: number;
   /** Request body limit in bytes; 64 KiB when absent (docs/interface.md, "Limits"). */
   'x-body-limit'?: number;
   /**

@@ -12,6 +12,7 @@ export const problemStatus: Record<ProblemCode, { status: number; title: string 
   'stale-serial': { status: 409, title: 'The form has changed' },
   exists: { status: 409, title: 'Already exists' },
   'in-use': { status: 409, title: 'In use' },
+  'last-admin': { status: 409, title: 'Last administrator' },
   withdrawn: { status: 409, title: 'The form has been withdrawn' },
   expired: { status: 410, title: 'Expired' },
   'precondition-failed': { status: 412, title: 'Changed since it was read' },

@@ -6,6 +6,7 @@ import { type Failure, fail } from '#lib/errors/fail.ts';
 import { readProblem } from '#lib/http/problem.ts';
 import type { CallerTokens } from '#lib/internal/caller-tokens.ts';
 import { currentRequestId } from '#lib/observability/logger.ts';
+import { currentTraceparent, runInChildSpan } from '#lib/observability/tracing.ts';
 
 /** A service and how it is called. */
 interface CalledService {
@@ -152,11 +153,22 @@ interface Call {
 
 /** @throws NoReplyError, or the error of the connection. */
 async function post(called: CalledService, address: string, call: Call): Promise<Reply> {
-  const reply = await send(called, address, call);
+  const send = () => sendInSpan(called, address, call);
+  const reply = await send();
   if (reply.status !== 401 || readProblem(reply)) return reply;
   // Our clock differs from this replica's, which checks the tokens.
   called.tokens.followClock(address, reply.headers.date?.toString());
-  return send(called, address, call);
+  return send();
+}
+
+function sendInSpan(called: CalledService, address: string, call: Call): Promise<Reply> {
+  const { operation } = call;
+  const name = `POST /internal/${called.service}/${operation}`;
+  return runInChildSpan({ name, kind: 'client', fields: { operation, method: 'POST' } }, async (fields) => {
+    const reply = await send(called, address, call);
+    fields.status = reply.status;
+    return reply;
+  });
 }
 
 async function send(
@@ -165,6 +177,7 @@ async function send(
   { operation, body, agent, timeoutMs }: Call,
 ): Promise<Reply> {
   const requestId = currentRequestId();
+  const traceparent = currentTraceparent();
   const token = await tokens.tokenFor(service, address);
   const timeout = new AbortController();
   const timer = setTimeout(
@@ -180,6 +193,7 @@ async function send(
         Authorization: `Bearer ${token}`,
         'Content-Type': 'application/json',
         ...(requestId ? { 'X-Request-Id': requestId } : {}),
+        ...(traceparent ? { traceparent } : {}),
       },
       body,
       signal: timeout.signal,

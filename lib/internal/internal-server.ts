@@ -4,6 +4,7 @@ import { problemStatus, toFailure, toProblem } from '#lib/http/problem.ts';
 import type { CheckCaller } from '#lib/internal/caller-tokens.ts';
 import { acceptRequestId, type Logger, runWithRequestId } from '#lib/observability/logger.ts';
 import type { Metrics } from '#lib/observability/metrics.ts';
+import { openRequestTrace, type RequestTrace, type Tracing } from '#lib/observability/tracing.ts';
 
 /** The operations of a service, and the services that may call each. */
 export interface Offer<T extends object = object> {
@@ -32,11 +33,13 @@ export function serveOperations({
   offer,
   checkCaller,
   log,
+  tracing,
   clock = Date.now,
 }: {
   offer: Offer;
   checkCaller: CheckCaller;
   log: Logger;
+  tracing?: Tracing | undefined;
   /** The clock that tokens are checked with, in ms. */
   clock?: () => number;
 }): RequestListener {
@@ -44,7 +47,7 @@ export function serveOperations({
   const operations = new Map(Object.entries(offer.operations as Record<string, Operation>));
   const callers = new Map(Object.entries(offer.callers as Record<string, readonly string[]>));
 
-  async function respond(request: IncomingMessage): Promise<Reply> {
+  async function respond(request: IncomingMessage, trace?: RequestTrace): Promise<Reply> {
     const path = request.url ?? '';
     const name = path.startsWith(prefix) ? path.slice(prefix.length) : '';
     const allowed = callers.get(name);
@@ -60,6 +63,7 @@ export function serveOperations({
         // The clock that tokens are checked with, which may differ from that of the machine.
         Date: new Date(clock()).toUTCString(),
       });
+    trace?.continueFrom(request.headers.traceparent?.toString());
     if (!allowed.includes(caller)) return refusal(403, `${caller} may not call this operation.`);
     const text = await readText(request);
     if (text === undefined) return refusal(413, `The body must not exceed ${maxBytes} bytes.`);
@@ -86,18 +90,30 @@ export function serveOperations({
 
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const started = performance.now();
+    const trace = openRequestTrace(tracing, started);
+    const operation = request.url?.slice(prefix.length);
+    const endTrace = (outcome: { status: number } | { error: string }) => {
+      // Of a call of an unknown operation nothing is known to be harmless.
+      if (operation !== undefined && callers.has(operation))
+        trace?.end(`POST ${prefix}${operation}`, {
+          service: offer.service,
+          operation,
+          method: 'POST',
+          ...outcome,
+        });
+    };
     try {
-      const reply = await respond(request);
+      const work = () => respond(request, trace);
+      const reply = await (trace ? trace.run(work) : work());
       send(response, reply);
+      const { status } = reply;
       const ms = Math.round((performance.now() - started) * 10) / 10;
-      log.info('internal operation called', {
-        operation: request.url?.slice(prefix.length),
-        status: reply.status,
-        ms,
-      });
+      log.info('internal operation called', { operation, status, ms });
+      endTrace({ status });
     } catch {
       // The caller has disconnected, or was disconnected for being too slow.
       response.destroy();
+      endTrace({ error: 'disconnected' });
     }
   }
 

@@ -2,6 +2,7 @@ import type { LookupFunction, Socket } from 'node:net';
 import { buildConnector, Client } from 'undici';
 import { createKeyedLimiter } from '#lib/async/keyed-limiter.ts';
 import { createAddressRules } from '#lib/outbound/address-rules.ts';
+import { sendInSpan } from '#lib/outbound/request-span.ts';
 import {
   createGuardedLookup,
   OutboundFailed,
@@ -20,6 +21,7 @@ export interface OutboundRequest {
   timeoutMs?: number;
   /** Of the response body; 2 MiB by default. */
   maxBytes?: number;
+  continuesTrace?: boolean; // The server gets the header `traceparent`.
 }
 
 export interface OutboundResponse {
@@ -112,21 +114,23 @@ export function createOutboundClient({
     }
   }
 
+  async function sendInTime(request: OutboundRequest): Promise<OutboundResponse> {
+    if (stopped) throw new OutboundFailed('closed');
+    const controller = new AbortController();
+    const onTimeout = () => controller.abort(new OutboundFailed('timeout'));
+    const timer = setTimeout(onTimeout, request.timeoutMs ?? 5_000);
+    const sent = send(request, controller.signal);
+    running.set(controller, sent);
+    try {
+      return await sent;
+    } finally {
+      clearTimeout(timer);
+      running.delete(controller);
+    }
+  }
+
   return {
-    async request(request) {
-      if (stopped) throw new OutboundFailed('closed');
-      const controller = new AbortController();
-      const { timeoutMs = 5_000 } = request;
-      const timer = setTimeout(() => controller.abort(new OutboundFailed('timeout')), timeoutMs);
-      const sent = send(request, controller.signal);
-      running.set(controller, sent);
-      try {
-        return await sent;
-      } finally {
-        clearTimeout(timer);
-        running.delete(controller);
-      }
-    },
+    request: (request) => sendInSpan(request, sendInTime),
     async stop() {
       stopped = true;
       const last = [...running.values()];

@@ -13,14 +13,16 @@ const require = createRequire(import.meta.url);
  * Loads pug templates, compiled from files only, never from input (docs/security.md, "Pages"). The compiled
  * code is cached on disk, because compiling takes a second and 30 MB.
  * @param folder holds the templates and the files that they include.
+ * @param included further folders with files that they include.
  */
 export function loadTemplates<Name extends string>(
   folder: URL,
   names: readonly Name[],
+  ...included: readonly URL[]
 ): Record<Name, Template> {
   const code = keepText({
-    name: `templates-${folder.pathname.split('/').at(-3)}`,
-    sources: [names.join(), readVersion(), ...readSources(folder)],
+    name: `templates-${folder.pathname.split('/').slice(-4, -2).join('-')}`,
+    sources: [names.join(), readVersion(), ...[folder, ...included].flatMap(readSources)],
     make: () => compileAll(folder, names),
   });
   return new Function(code)() as Record<Name, Template>;

@@ -6,7 +6,7 @@ import { redisLogin } from '#lib/config/secret-files.ts';
 import type { ProcessSettings } from '#lib/config/specs.ts';
 import type { PageInstance } from '#lib/contracts/page-base.ts';
 import { createDatabase, type Database } from '#lib/db/database.ts';
-import { createPool, watchAnswers } from '#lib/db/pool.ts';
+import { createPool, openConnections, watchAnswers } from '#lib/db/pool.ts';
 import type { EventBus } from '#lib/events/event-bus.ts';
 import { createBus } from '#lib/events/in-process-bus.ts';
 import { createOverloadGuard, type OverloadGuard } from '#lib/http/admission.ts';
@@ -14,6 +14,7 @@ import { readContract } from '#lib/http/contract-document.ts';
 import { createRateLimiter, type RateLimiter } from '#lib/http/rate-limits.ts';
 import type { Logger } from '#lib/observability/logger.ts';
 import { createMetrics, type Metrics, watchEventLoop } from '#lib/observability/metrics.ts';
+import type { Tracing } from '#lib/observability/tracing.ts';
 
 /** The parts that the services of one process share; each hides which adapter is used. */
 export interface Runtime {
@@ -24,6 +25,8 @@ export interface Runtime {
   instance: PageInstance;
   metrics: Metrics;
   guard: OverloadGuard;
+  /** Undefined unless traces are exported. */
+  tracing?: Tracing | undefined;
 }
 
 /** The runtime with its lifecycle, for the process that starts and stops it. */
@@ -33,6 +36,8 @@ export interface OwnedRuntime {
   openDatabase(schema: string, url: string): { db: Database; pool: ReturnType<typeof createPool> };
   /** Whether PostgreSQL answers; readiness depends on nothing else (docs/reliability.md). */
   isReady(): Promise<boolean>;
+  /** Opens connections to PostgreSQL before the first request. */
+  warmUp(): Promise<void>;
   start(): void;
   /** Stops consuming events, so that other replicas get them. */
   stopReading(): Promise<void>;
@@ -62,12 +67,14 @@ export async function createRuntime(options: Options): Promise<OwnedRuntime> {
     metrics: metrics.http,
   });
   metrics.watchLoad(guard.load);
+  const tracing = await openTracing(options);
   const bus = await createBus({
     brokers: settings.KAFKA_BROKERS,
     security: await readKafkaSecurity(settings, settings.SECRETS_DIR),
     clientId: name,
     log,
     metrics: metrics.events,
+    tracing,
   });
   const link = await openRedis(settings, log);
   const counters = link ? createRedisCounters({ link, replicas: settings.REPLICAS }) : createMemoryCounters();
@@ -79,6 +86,7 @@ export async function createRuntime(options: Options): Promise<OwnedRuntime> {
       log,
       metrics,
       guard,
+      tracing,
       document: readContract(new URL('../../openapi.yaml', import.meta.url)),
       limiter: createRateLimiter(settings.RATE_LIMITS, counters),
       instance: { name: settings.INSTANCE_NAME, baseUrl, timeZone: settings.INSTANCE_TIME_ZONE },
@@ -91,6 +99,7 @@ export async function createRuntime(options: Options): Promise<OwnedRuntime> {
       return { db: createDatabase({ pool }), pool };
     },
     isReady: async () => (await Promise.all(answering.map((answers) => answers()))).every(Boolean),
+    warmUp: async () => void (await Promise.all(pools.map((pool) => openConnections(pool)))),
     start: bus.start,
     // Events inside one process have no other reader, and the outbox must still be drained.
     stopReading: settings.KAFKA_BROKERS ? bus.stopReading : async () => {},
@@ -98,7 +107,7 @@ export async function createRuntime(options: Options): Promise<OwnedRuntime> {
       await bus.stop();
       loop.stop();
       link?.stop();
-      await Promise.all(pools.map((pool) => pool.end()));
+      await Promise.all([tracing?.stop(), ...pools.map((pool) => pool.end())]);
     },
   };
 }
@@ -111,4 +120,18 @@ async function openRedis(
   if (!REDIS_URL) return undefined;
   const { createRedisLink } = await import('#lib/cache/redis-link.ts');
   return createRedisLink({ url: await redisLogin(REDIS_URL, SECRETS_DIR), ca, log });
+}
+
+/** Loads the SDK of OpenTelemetry only if traces are exported. */
+async function openTracing({ settings, name, log }: Options): Promise<Tracing | undefined> {
+  const { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, OTEL_EXPORTER_OTLP_HEADERS: headers } = settings;
+  if (!endpoint) return undefined;
+  const { createOtlpTracing } = await import('#lib/observability/otlp-tracing.ts');
+  return createOtlpTracing({
+    endpoint,
+    headers,
+    serviceName: settings.OTEL_SERVICE_NAME ?? (name === 'accord' ? name : `accord-${name}`),
+    ratio: settings.OTEL_TRACES_SAMPLER_ARG,
+    log,
+  });
 }

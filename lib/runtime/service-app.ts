@@ -20,6 +20,7 @@ import type { RateLimiter } from '#lib/http/rate-limits.ts';
 import { cors } from '#lib/http/security-headers.ts';
 import type { Logger } from '#lib/observability/logger.ts';
 import type { Metrics } from '#lib/observability/metrics.ts';
+import type { Tracing } from '#lib/observability/tracing.ts';
 
 /** What every service is composed from. */
 export interface ServiceParts {
@@ -30,6 +31,7 @@ export interface ServiceParts {
   limiter: RateLimiter;
   metrics?: Metrics;
   guard?: OverloadGuard;
+  tracing?: Tracing | undefined;
   instance: { baseUrl: string };
   settings: {
     trustedProxies: readonly string[];
@@ -54,7 +56,7 @@ interface AppOptions {
 
 /** Builds a service's application: its part of the contract, behind authentication, limits and CORS. */
 export async function createServiceApp(
-  { bus, log, document, limiter, metrics, guard, instance: { baseUrl }, settings }: ServiceParts,
+  { bus, log, document, limiter, metrics, guard, tracing, instance: { baseUrl }, settings }: ServiceParts,
   options: AppOptions,
 ): Promise<Koa> {
   const { service, auth, handlers, renderErrorPage, openReads = () => false, middleware = [] } = options;
@@ -71,7 +73,7 @@ export async function createServiceApp(
   });
   const { corsOrigins, trustedProxies } = settings;
   const apiVersion = document.info.version;
-  return createApp({ service, metrics, baseUrl, apiVersion, log, renderErrorPage }, [
+  return createApp({ service, metrics, tracing, baseUrl, apiVersion, log, renderErrorPage }, [
     clientAddress(trustedProxies),
     ...(corsOrigins ? [cors({ origins: corsOrigins, openReads })] : []),
     ...middleware,

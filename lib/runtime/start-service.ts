@@ -11,6 +11,7 @@ import { createCallerCheck, createCallerTokens } from '#lib/internal/caller-toke
 import { createInternalClient, readOperations } from '#lib/internal/internal-client.ts';
 import { createInternalFront, serveOperations } from '#lib/internal/internal-server.ts';
 import { createLogger } from '#lib/observability/logger.ts';
+import type { Tracing } from '#lib/observability/tracing.ts';
 import { createRuntime, type OwnedRuntime } from '#lib/runtime/create-runtime.ts';
 import { type ProcessParts, type Running, runProcess, stopParts } from '#lib/runtime/run-process.ts';
 import type { ComposedService, ServiceDefinition, Specs } from '#lib/runtime/service-definition.ts';
@@ -91,10 +92,11 @@ async function startParts<S extends Specs, Name extends keyof Secrets>(
   parts.service = service;
   runtime.start();
   const notice = (await service.start()) ?? undefined;
-  const { metrics } = runtime.shared;
+  const { metrics, tracing } = runtime.shared;
   metrics.watchProcess();
-  internal.open({ metrics, operations: offerOperations(prepared, service, clock) });
+  internal.open({ metrics, operations: offerOperations(prepared, service, { clock, tracing }) });
   parts.front = await listen(service.app.callback(), { host, port, keepAliveMs });
+  await runtime.warmUp();
   parts.probes.ready(runtime.isReady);
   return {
     name,
@@ -140,13 +142,14 @@ async function composeService<S extends Specs, Name extends keyof Secrets>(
 function offerOperations<S extends Specs, Name extends keyof Secrets>(
   { definition: { name, callers }, callers: secrets, log }: Prepared<S, Name>,
   { operations }: ComposedService,
-  clock: SharedClock,
+  { clock, tracing }: { clock: SharedClock; tracing: Tracing | undefined },
 ) {
   if (!operations) return undefined;
   return serveOperations({
     offer: { service: name, operations, callers },
     checkCaller: createCallerCheck(name, secrets, clock),
     log: log.child({ service: name }),
+    tracing,
     clock,
   });
 }

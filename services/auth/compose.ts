@@ -10,6 +10,7 @@ import type { Logger } from '#lib/observability/logger.ts';
 import { createServiceApp, type ServiceParts } from '#lib/runtime/service-app.ts';
 import type { AuthSettings } from './config.ts';
 import { createKeyedHash } from './domain/api-keys.ts';
+import { createAccountHandlers } from './handlers/accounts.ts';
 import { createHandlers } from './handlers/keys.ts';
 import { composeIssuer } from './issuer/compose-issuer.ts';
 import { createIntrospection, createKeyVerifier } from './operations/introspection.ts';
@@ -21,7 +22,7 @@ import { createOutsideVerifier, createOwnVerifier } from './tokens/verifiers.ts'
 export interface AuthOptions extends ServiceParts {
   instance: { name: string; baseUrl: string };
   settings: AuthSettings & ServiceParts['settings'];
-  secrets: Pick<Secrets, 'keyPepper' | 'issuerCookies' | 'issuerSigning'>;
+  secrets: Pick<Secrets, 'keyPepper' | 'issuerCookies' | 'issuerSigning' | 'consoleClient'>;
 }
 
 /** The auth service. */
@@ -38,6 +39,7 @@ export interface AuthService {
 /** Builds and wires the auth service. */
 export async function composeAuth(options: AuthOptions): Promise<AuthService> {
   const { db, bus, settings, secrets } = options;
+  const { baseUrl } = options.instance;
   const log = options.log.child({ service: 'auth' });
   options.metrics?.watchTables(eventTables('auth', db));
   const relay = createOutboxRelay({ db, bus, log, metrics: options.metrics?.events });
@@ -53,7 +55,10 @@ export async function composeAuth(options: AuthOptions): Promise<AuthService> {
   const app = await createServiceApp(options, {
     service: 'auth',
     auth: operations,
-    handlers: createHandlers({ db, keyedHash, baseUrl: options.instance.baseUrl, wake: relay.wake }),
+    handlers: {
+      ...createHandlers({ db, keyedHash, baseUrl, wake: relay.wake }),
+      ...createAccountHandlers({ db, demo: settings.demo, baseUrl, issuer }),
+    },
     renderErrorPage,
     middleware: [
       ...intake,
@@ -66,7 +71,7 @@ export async function composeAuth(options: AuthOptions): Promise<AuthService> {
   return {
     app,
     operations,
-    prefixes: [...new Set(['/keys', '/user', '/auth', ...(issuer ? [issuer.path] : [])])],
+    prefixes: [...new Set(['/accounts', '/keys', '/user', '/auth', ...(issuer ? [issuer.path] : [])])],
     async start() {
       const setupLink = await issuer?.openSetupLink();
       relay.start();

@@ -26,7 +26,7 @@ export interface AuthSettings {
 
 /** First path segments that AUTH_URL must not use. */
 const taken = new Set(
-  'consents transactions records subjects receipts stats user keys models assets docs system peers federation webhooks console demo internal metrics livez readyz openapi.yaml openapi.json .well-known'.split(
+  'consents transactions records subjects receipts stats user accounts audit keys models assets docs system peers federation webhooks console demo internal metrics livez readyz openapi.yaml openapi.json .well-known'.split(
     ' ',
   ),
 );

@@ -8,7 +8,7 @@ export const authService = defineService({
   migrations: new URL('./migrations', import.meta.url),
   specs: authSpecs,
   check: checkAuthSettings,
-  secrets: ['keyPepper', 'issuerCookies', 'issuerSigning'],
+  secrets: ['keyPepper', 'issuerCookies', 'issuerSigning', 'consoleClient'],
   calls: [],
   callers: {
     introspect: ['forms', 'transactions', 'peers', 'webhooks'],

@@ -22,7 +22,7 @@ interface Options extends ServiceParts {
   auth: Pick<AuthOperations, 'introspect'>;
   instance: PageInstance;
   settings: ServiceParts['settings'] &
-    Pick<Dependencies, 'defaultLanguage' | 'authUrl' | 'publicClient'> &
+    Pick<Dependencies, 'defaultLanguage' | 'authUrl' | 'publicClient' | 'issuer'> &
     Pick<OperationOptions, 'staleDays'>;
   /** Demo mode: creates the models of the demonstration and shows them on the first page. */
   demo: Demo | null;
@@ -42,7 +42,7 @@ export async function composeForms(options: Options): Promise<{
   const assets = createAssets();
   const renderer = createPageRenderer(assets);
   const pdf = createPdfRenderer({ log });
-  const { defaultLanguage, authUrl, publicClient, staleDays } = settings;
+  const { defaultLanguage, authUrl, publicClient, issuer, staleDays } = settings;
   const operations = createOperations({ db, log, renderer, pdf, instance, defaultLanguage, staleDays });
   const dependencies: Dependencies = {
     db,
@@ -56,6 +56,8 @@ export async function composeForms(options: Options): Promise<{
     defaultLanguage,
     authUrl,
     publicClient,
+    issuer,
+    staleDays,
     demo,
   };
   const app = await createServiceApp(options, {

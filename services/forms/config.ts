@@ -9,14 +9,25 @@ import { days } from '#lib/config/validators.ts';
  */
 export const formsSpecs = { ...signInSpecs, PEER_STALE_LIMIT: days({ default: 30 }) };
 
+/** The OpenID Connect issuer whose tokens the instance accepts. */
+export interface Issuer {
+  url: string;
+  /** Whether the service auth is the issuer. */
+  builtIn: boolean;
+}
+
 /**
- * How to sign in, as pages describe it.
+ * How to sign in, as pages and GET /system/config describe it.
  * @param baseUrl the URL of the instance.
  */
 export function resolveFormsSettings(
   read: Settings<typeof formsSpecs>,
   baseUrl: string,
-): { authUrl: string; publicClient: string | null } {
+): { authUrl: string; publicClient: string | null; issuer: Issuer } {
   const { authUrl, hasPasswordGrant } = resolveSignIn(read, baseUrl);
-  return { authUrl, publicClient: hasPasswordGrant ? 'accord' : null };
+  return {
+    authUrl,
+    publicClient: hasPasswordGrant ? 'accord' : null,
+    issuer: { url: read.OIDC_ISSUER ?? authUrl, builtIn: !read.OIDC_ISSUER },
+  };
 }

@@ -36,6 +36,7 @@ export const formsService = defineService({
     finishPeerCatalogue: ['peers'],
     forgetPeer: ['peers'],
     setKnownPeers: ['peers'],
+    setMessageChannels: ['transactions'],
   },
   async compose(given) {
     const { shared, db, settings, connect, demo } = given;

@@ -46,7 +46,7 @@ interface Options extends ServiceParts {
     /** Whether peers on this machine may use http (standalone). */
     plainLoopback: boolean;
   };
-  /** Private keys of the instance: the first one signs, the last one vouches for the others. */
+  /** Private keys, newest first. The first signs requests and documents, the last the self-description. */
   signingKeys: readonly OwnKey[];
   sealingKeys: readonly JWK[];
 }
@@ -59,7 +59,7 @@ const everyMinuteMs = 60_000;
 
 /** Builds and wires the peers service. Tests run its background jobs themselves. */
 export async function composePeers(options: Options) {
-  const { db, bus, auth, forms, transactions, limiter, instance, settings, metrics } = options;
+  const { db, bus, auth, forms, transactions, limiter, instance, settings, metrics, tracing } = options;
   const { baseUrl } = instance;
   const log = options.log.child({ service: 'peers' });
   const [signingKey] = options.signingKeys;
@@ -108,6 +108,7 @@ export async function composePeers(options: Options) {
     refreshKeysOnDemand,
     wakeRelay: relay.wake,
     metrics: metrics?.deliveries,
+    tracing,
     abortConnections: () => deliveryOutbound.stop(),
   };
   const deliveries = createDeliveryJob(deliveryDependencies);

@@ -1,9 +1,10 @@
 import type { JWK } from 'jose';
 import type Koa from 'koa';
 import { LRUCache } from 'lru-cache';
+import { createRepeatedWork } from '#lib/async/repeated-work.ts';
 import type { PrivateKey } from '#lib/config/secret-values.ts';
 import type { AuthOperations } from '#lib/contracts/auth.ts';
-import type { FormsOperations } from '#lib/contracts/forms.ts';
+import type { FormsOperations, MessageChannel } from '#lib/contracts/forms.ts';
 import type { PageInstance } from '#lib/contracts/page-base.ts';
 import type { TransactionsOperations } from '#lib/contracts/transactions.ts';
 import { eventTables } from '#lib/events/dead-letters.ts';
@@ -12,7 +13,7 @@ import { createOutboxRelay } from '#lib/events/outbox-relay.ts';
 import { createSecretBox } from '#lib/jose/secret-box.ts';
 import { createServiceApp, type ServiceParts } from '#lib/runtime/service-app.ts';
 import type { MessageLimits } from './commands/queue-messages.ts';
-import { followOutcomes } from './consumers/follow-outcomes.ts';
+import { followVerdicts } from './consumers/follow-verdicts.ts';
 import { createAnswersDigests } from './domain/answers.ts';
 import { createCodes } from './domain/code.ts';
 import { createAddressDigest } from './domain/message.ts';
@@ -53,7 +54,7 @@ interface Options extends ServiceParts {
   tokenSecrets: readonly Uint8Array[];
   /** The instance's private signing key (ES256) with its thumbprint. */
   signingKey: JWK & { kid: string };
-  /** Private keys that peers seal answers to. */
+  /** Private keys that open parts from peers. */
   sealingKeys: readonly PrivateKey[];
 }
 
@@ -107,13 +108,21 @@ export async function composeTransactions(
     createVerdictSweeper({ db, log }),
     createInboxSweeper({ db, log }),
   ];
-  followOutcomes({ ...dependencies, bus, log });
+  const { mail, sms } = dependencies.messaging.channels;
+  const channels: MessageChannel[] = [...(mail ? ['mail' as const] : []), ...(sms ? ['sms' as const] : [])];
+  const channelReport = createRepeatedWork({
+    everyMs: 60_000,
+    work: () => forms.setMessageChannels({ channels }),
+    onError: (error) => log.warn('failed to report mail and SMS to forms; retried in a minute', { error }),
+  });
+  followVerdicts({ ...dependencies, bus, log });
   const messageJob = createMessageJob({
     ...dependencies,
     box,
     transports,
     log,
     metrics: options.metrics?.deliveries,
+    tracing: options.tracing,
   });
   const app = await createServiceApp(options, {
     service: 'transactions',
@@ -136,8 +145,11 @@ export async function composeTransactions(
       relay.start();
       messageJob.start();
       for (const { start } of jobs) start();
+      channelReport.start();
+      void channelReport.runOnce();
     },
     async stop() {
+      await channelReport.stop();
       for (const { stop } of jobs) await stop();
       await messageJob.stop();
       await Promise.all([transports.mail?.transport.close(), transports.sms?.transport.close()]);

@@ -27,13 +27,13 @@ export const transactionsSpecs = {
   SMS_URL: smsUrl({ default: undefined }),
   SMS_FROM: phoneSender({ default: undefined }),
   SMS_SENDERS: phoneList({ default: undefined }),
-  /** Life of a code, and the wait before another one, in seconds. */
+  /** Life of a code, and the wait before another code can be requested; in seconds. */
   CODE_TTL: secondsOrDuration({ default: 600 }),
   CODE_RESEND_AFTER: secondsOrDuration({ default: 30 }),
-  /** Codes and messages for one address a day. */
+  /** Codes, and messages of all kinds, for one address in 24 hours. */
   CODE_DAILY_LIMIT: wholeNumber({ default: 10 }),
   MESSAGE_DAILY_LIMIT: wholeNumber({ default: 20 }),
-  /** Text messages to one country an hour. */
+  /** Text messages to one country in an hour. */
   SMS_PREFIX_LIMIT: wholeNumber({ default: 60 }),
 };
 
@@ -63,6 +63,7 @@ export function createTransports(
       mail: mail ? { transport: mail, from: MAIL_FROM } : null,
       sms: sms ? { transport: sms, from: SMS_FROM ?? null } : null,
     },
+    // MAIL_SENDERS may list telephone numbers, as in earlier releases.
     senders: {
       mail: (MAIL_SENDERS ?? [MAIL_FROM]).flatMap((sender) => [sender, addressOf(sender)]),
       sms: [...(SMS_SENDERS ?? (SMS_FROM === undefined ? [] : [SMS_FROM])), ...(MAIL_SENDERS ?? [])],
@@ -75,5 +76,5 @@ function addressOf(sender: string): string {
   return /<([^<>]+)>$/.exec(sender)?.[1] ?? sender;
 }
 
-/** Interval of the sweeper of deadlines; at most 10 s (docs/interface.md). */
+/** Interval of the sweeper of deadlines, which stores final states within 10 s (README.md). */
 export const sweepMs = 5_000;

@@ -32,7 +32,7 @@ const outboundLimits = { perHost: 64, total: 64 };
 export async function composeWebhooks(
   options: Options,
 ): Promise<{ app: Koa; start(): Promise<void>; stop(): Promise<void> }> {
-  const { db, bus, settings, metrics } = options;
+  const { db, bus, settings, metrics, tracing } = options;
   const { baseUrl } = options.instance;
   const log = options.log.child({ service: 'webhooks' });
   const { deadLetters } = eventTables('webhooks', db);
@@ -42,12 +42,12 @@ export async function composeWebhooks(
     allowedNetworks: settings.allowedNetworks,
     limits: outboundLimits,
   });
-  const job = createDeliveryJob({ db, outbound, secrets, log, metrics: metrics?.deliveries });
+  const job = createDeliveryJob({ db, outbound, secrets, log, metrics: metrics?.deliveries, tracing });
   const sweeper = createOldDeliverySweeper({ db, log });
   queueEvents({ bus, db, wake: job.wake });
   const checkUrl = createUrlCheck({ allowedNetworks: settings.allowedNetworks });
   const refuseTarget = async (url: string) => (await checkUrl(url))?.message;
-  const commands = createWebhookCommands({ db, secrets, refuseTarget, wake: job.wake });
+  const commands = createWebhookCommands({ db, secrets, baseUrl, refuseTarget, wake: job.wake });
   const app = await createServiceApp(options, {
     service: 'webhooks',
     auth: options.auth,

@@ -70,6 +70,16 @@ describe('every operation of the contract', () => {
     }
   });
 
+  test('requires a recent sign-in of people alone, in whole minutes', () => {
+    const fresh = operations.filter(({ operation }) => operation['x-fresh'] !== undefined);
+    expect(fresh.length).toBeGreaterThan(0);
+    for (const { operation } of fresh) {
+      for (const role of Object.keys(operation['x-roles'] ?? {}))
+        expect(['admin', 'operator', 'user'], operation.operationId).toContain(role);
+      expect(Number(operation['x-fresh']) % 60, operation.operationId).toBe(0);
+    }
+  });
+
   test('has an example of every body except files', () => {
     for (const { operation } of operations)
       for (const { where, mediaType } of mediaTypesOf(operation)) {

@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import * as client from 'openid-client';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { callerWithToken, goodPassword } from '../support/instances/account-callers.ts';
 import { type AuthUnderTest, startAuth } from '../support/instances/auth-service.ts';
 import { launchChromium } from '../support/pages/chromium.ts';
 
@@ -82,11 +83,39 @@ it('a person changes their mind, and is back at the application without being as
   await page.close();
 });
 
+it('an invited person chooses a password, after a mistake, and signs in with it', async () => {
+  const admin = callerWithToken(under, await under.tokenOf('admin'));
+  const { link } = await admin.invite('jane');
+  const { page, finish } = await open();
+  const signInPage = page.url();
+  await page.goto(link);
+  expect(await page.getByLabel('Username').isEditable()).toBe(false);
+  const fill = async (password: string, repeated: string) => {
+    await page.getByLabel('Password, at least').fill(password);
+    await page.getByLabel('Repeat the password').fill(repeated);
+    await page.getByRole('button', { name: 'Save the password' }).click();
+  };
+  await fill(goodPassword, 'another long phrase');
+  await page.getByRole('alert').waitFor();
+  await fill(goodPassword, goodPassword);
+  await page.getByRole('heading', { name: 'Password saved' }).waitFor();
+  await page.goto(signInPage);
+  await page.getByLabel('Username').fill('jane');
+  await page.getByLabel('Password').fill(goodPassword);
+  await page.keyboard.press('Enter');
+  await page.waitForURL(`${redirectUri}**`);
+  expect(await finish()).toMatchObject({ preferred_username: 'jane' });
+  await page.close();
+});
+
 describe.each(['en', 'fr', 'ar'])('the pages in %s', (locale) => {
   it.each(['light', 'dark'] as const)('are read with ease by everyone, %s', async (colorScheme) => {
     const { page, complaints } = await open({ locale, colorScheme, viewport: { width: 320, height: 700 } });
+    const admin = callerWithToken(under, await under.tokenOf('admin'));
+    const { link } = await admin.invite(`jane ${locale} ${colorScheme}`);
     for (const path of [
       page.url(),
+      link,
       `${under.authUrl}/setup?token=none`,
       `${under.authUrl}/authorize?client_id=none`,
     ]) {

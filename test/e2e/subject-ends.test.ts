@@ -169,7 +169,7 @@ describe('a link that leads nowhere', () => {
     const body = { 'element/processing/processing.001/1.0': ['refused'] };
     expect((await session.operator.send('POST', `/consents/${id}/submit?t=${token}`, body)).status).toBe(200);
     expect(await statusAfter('Send my choices')).toBe(409);
-    await heading('This has already been completed');
+    await heading('This is not possible now');
     await session.page.getByRole('link', { name: 'See where it stands' }).click();
     await heading('Your answers are saved');
     expect(await answers()).toEqual([[letter, 'Refused']]);

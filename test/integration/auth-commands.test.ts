@@ -63,7 +63,7 @@ describe('npm run account', () => {
     });
     expect([short.code, short.errors]).toEqual([
       1,
-      'The password must have at least 12 characters; nothing was changed.\n',
+      'The password must have at least 12 characters. Nothing was changed.\n',
     ]);
     await account(env, 'add', 'kim', '--role', 'user');
     const twice = await account(env, 'add', 'kim', '--role', 'admin');

@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { createDatabase, type Database } from '#lib/db/database.ts';
-import { createPool } from '#lib/db/pool.ts';
+import { createPool, openConnections } from '#lib/db/pool.ts';
 import { sql } from '#lib/db/sql.ts';
 import { createLogger } from '#lib/observability/logger.ts';
 import { patience } from '../support/run/patience.ts';
@@ -52,6 +52,18 @@ test('the parsers are this pool’s alone', async () => {
   const other = new pg.Pool({ connectionString: target.url });
   const { rows } = await other.query('SELECT 1::int8 AS id').finally(() => other.end());
   expect(rows).toEqual([{ id: '1' }]);
+});
+
+test('connections can be opened before the first statement needs them', async () => {
+  await openConnections(pool);
+  expect([pool.totalCount, pool.idleCount]).toEqual([2, 2]);
+});
+
+test('connections that cannot be opened in advance fail nothing', async () => {
+  const nowhere = createPool({ url: 'postgresql://nobody@127.0.0.1:1/none', schema: 'kernel', log });
+  await openConnections(nowhere);
+  expect(nowhere.totalCount).toBe(0);
+  await nowhere.end();
 });
 
 test('a service sees its own schema and no other', async () => {

@@ -50,7 +50,8 @@ test.each(names)(
       expect(await says(schema, `SELECT * FROM ${name}`)).toBe('ok');
       if (name !== 'migrations') expect(await says(schema, `DELETE FROM ${name} WHERE false`)).toBe('ok');
     }
-    expect(await says(schema, 'SELECT accord_now()')).toBe('ok');
+    // The console has no time of its own.
+    if (schema !== 'console') expect(await says(schema, 'SELECT accord_now()')).toBe('ok');
   },
 );
 

@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { readServiceSettings } from '#lib/config/settings.ts';
 import { definitions, secretShares } from '../../services/definitions.ts';
 import { examples, type Manifest, openChart, readManifests } from '../support/helm/chart.ts';
+import { connectionsOf } from '../support/helm/network-policies.ts';
 import { environmentOf, podsIn, secretFilesOf } from '../support/helm/settings-of.ts';
 import { temporaryFolder } from '../support/programs/temporary-folder.ts';
 
@@ -53,6 +54,32 @@ describe.skipIf(!chart)('the chart', () => {
     expect(Object.keys(secretFilesOf(minimal, 'migrate')).sort()).toEqual(
       [...(secretShares.migrate ?? [])].sort(),
     );
+  });
+
+  it('has services export traces only to a collector that is set, and lets them reach its port', async () => {
+    const collector = 'https://collector.example.org:4319/otlp';
+    const values = { endpoint: collector, ratio: 0.25, headers: { existingSecret: 'collector' } };
+    const traced = await chart?.render('minimal.yaml', '--set-json', `tracing=${JSON.stringify(values)}`);
+    const manifests = readManifests(traced ?? '');
+    const portsOf = (rendered: Manifest[], name: string) =>
+      connectionsOf(rendered)
+        .egress.get(name)
+        ?.map(({ port }) => port);
+    for (const definition of definitions) {
+      const { name } = definition;
+      const { settings } = readServiceSettings(definition, environmentOf(manifests, name));
+      expect(settings).toMatchObject({
+        OTEL_EXPORTER_OTLP_ENDPOINT: collector,
+        OTEL_TRACES_SAMPLER_ARG: 0.25,
+      });
+      expect(podsIn(manifests).get(name)?.containers[0]?.env, name).toContainEqual({
+        name: 'OTEL_EXPORTER_OTLP_HEADERS',
+        valueFrom: { secretKeyRef: { name: 'collector', key: 'headers' } },
+      });
+      expect(portsOf(manifests, name), name).toContain(4319);
+      expect(portsOf(minimal, name), name).not.toContain(4319);
+      expect(JSON.stringify(environmentOf(minimal, name))).not.toContain('OTEL_');
+    }
   });
 
   it('routes paths as the router of compose does', () => {

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { createLogger } from '#lib/observability/logger.ts';
 import { startTestInstance } from '../support/instances/instance.ts';
 import { startStandalone } from '../support/instances/standalone-process.ts';
+import { startTraceCollector, type TraceCollector } from '../support/network/trace-collector.ts';
 import { createTestDatabase } from '../support/stores/postgres.ts';
 import { openDatabase } from './canaries/broken-database.ts';
 import { createCanaries } from './canaries/canaries.ts';
@@ -22,15 +23,16 @@ interface Target {
   stop(): Promise<unknown>;
 }
 
-async function inThisProcess(): Promise<Target> {
-  const instance = await startTestInstance();
+async function inThisProcess(environment: Record<string, string>): Promise<Target> {
+  const instance = await startTestInstance(environment);
   return { ...instance, said: instance.logs };
 }
 
-async function inAProcessOfItsOwn(): Promise<Target> {
+async function inAProcessOfItsOwn(environment: Record<string, string>): Promise<Target> {
   const database = await createTestDatabase();
   const folder = await mkdtemp(path.join(tmpdir(), 'accord-test-'));
-  const child = startStandalone({ DATABASE_URL: database.url, DATA_DIR: folder, LOG_LEVEL: 'info' });
+  const settings = { DATABASE_URL: database.url, DATA_DIR: folder, LOG_LEVEL: 'info' };
+  const child = startStandalone({ ...settings, ...environment });
   return {
     url: await child.ready,
     databaseUrl: database.url,
@@ -49,12 +51,14 @@ describe.each([
 ])('what callers and subjects tell an instance $where', ({ start }) => {
   const canaries = createCanaries();
   let target: Target;
+  let collector: TraceCollector;
   let events: string;
   let stored: string;
   let seen: Seen[];
 
   beforeAll(async () => {
-    target = await start();
+    collector = await startTraceCollector();
+    target = await start({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.endpoint });
     const database = await openDatabase(target.databaseUrl);
     await database.copyEvents();
     const recorder = createRecorder(target.url, { strict: true });
@@ -78,7 +82,10 @@ describe.each([
     seen = [...recorder.seen, ...failures];
     await database.end();
   }, 90_000);
-  afterAll(() => target?.stop());
+  afterAll(async () => {
+    await target?.stop();
+    await collector?.close();
+  });
 
   const problems = () => seen.filter(({ type }) => type.startsWith('application/problem+json'));
   const pages = () => seen.filter(({ type, status }) => type.startsWith('text/html') && status >= 400);
@@ -97,6 +104,22 @@ describe.each([
   it('is not in the log', () => {
     expect(canaries.findIn(target.said())).toEqual([]);
     expect(target.said()).not.toMatch(/[?&]t=|eyJ[\w-]{10}|acc_[0-9a-f]{32}/);
+  });
+
+  it('is not in exported traces', async () => {
+    await collector.find(
+      'failed request',
+      ({ attributes }) => attributes['http.response.status_code'] === 500,
+    );
+    const spans = collector.spans();
+    expect(spans.length).toBeGreaterThan(100);
+    expect(new Set(spans.map(({ kind }) => kind))).toEqual(
+      new Set(['server', 'consumer', 'internal', 'client']),
+    );
+    expect(canaries.findIn(collector.bytes())).toEqual([]);
+    // Ids are bytes, which may look like anything.
+    const texts = JSON.stringify(spans.map(({ name, attributes }) => [name, attributes]));
+    expect(texts).not.toMatch(/[?&]t=|eyJ[\w-]{10}|acc_[0-9a-f]{32}|https?:|@/);
   });
 
   it('is not in events', () => {

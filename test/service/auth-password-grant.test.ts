@@ -64,7 +64,7 @@ describe('the password grant', () => {
     const settings = { authUrl: `${under.baseUrl}/identity/provider` };
     const other = under.auth;
     await under.restart({ settings });
-    expect(under.auth.prefixes).toEqual(['/keys', '/user', '/auth', '/identity/provider']);
+    expect(under.auth.prefixes).toEqual(['/accounts', '/keys', '/user', '/auth', '/identity/provider']);
     for (const path of [
       '/identity/provider',
       '/identity/provider/token',
@@ -147,7 +147,9 @@ describe('the password grant', () => {
     const metadata = (await (
       await fetch(`${under.authUrl}/.well-known/openid-configuration`)
     ).json()) as object;
-    expect(metadata).toMatchObject({ grant_types_supported: ['authorization_code', 'client_credentials'] });
+    expect(metadata).toMatchObject({
+      grant_types_supported: ['authorization_code', 'refresh_token', 'client_credentials'],
+    });
     await under.restart();
   });
 

@@ -162,7 +162,8 @@ it('the metadata name what is there, and nothing else', async () => {
   const metadata = await (await under.fetch('/auth/.well-known/openid-configuration')).json();
   expect(metadata).toMatchObject({
     issuer: under.authUrl,
-    grant_types_supported: ['authorization_code', 'client_credentials', 'password'],
+    grant_types_supported: ['authorization_code', 'refresh_token', 'client_credentials', 'password'],
+    revocation_endpoint: `${under.authUrl}/revoke`,
     response_types_supported: ['code'],
     response_modes_supported: ['query'],
     code_challenge_methods_supported: ['S256'],

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { type Caller, createKey } from '../support/instances/callers.ts';
 import { useInstance, useSetup } from '../support/instances/instance.ts';
 import { letTimePass, rowsOf } from '../support/instances/live-database.ts';
@@ -47,6 +47,9 @@ const pass = async (more: { hours?: number; seconds?: number }) => {
   seconds += more.seconds ?? 0;
   await letTimePass(instance, `${hours} hours ${seconds} seconds`);
 };
+
+const shownCodesOf = ({ id }: LiveTransaction) =>
+  rowsOf(instance, 'SELECT FROM transactions.codes WHERE transaction = $1 AND sealed IS NOT NULL', [id]);
 
 /** Six digits that are not the code. */
 const other = (code: string) => String((Number(code) + 1) % 1_000_000).padStart(6, '0');
@@ -106,15 +109,17 @@ describe('answers that await a code', () => {
     expect((await recordsOf(shop, made.subject))['processing.001']).toHaveLength(1);
   });
 
-  it('are cancelled like those of an open transaction', async () => {
+  it('are cancelled like those of an open transaction, and the code that the page shows is erased', async () => {
     const made = await submitted();
     const { code } = await statusOf(made);
+    expect(await shownCodesOf(made)).toHaveLength(1);
     expect((await shop.send('POST', `/consents/${made.id}/cancel`)).status).toBe(200);
     expect(await stateOf(made)).toBe('CANCELLED');
+    expect(await shownCodesOf(made)).toEqual([]);
     expect(await problemOf(await confirm(made, code))).toMatchObject({ said: '409 wrong-state' });
   });
 
-  it('time out with their transaction', async () => {
+  it('time out with their transaction, and the code that the page shows is erased', async () => {
     const made = await submitted({ timeout: 'PT1H' });
     const { code } = await statusOf(made);
     await pass({ hours: 2 });
@@ -122,7 +127,11 @@ describe('answers that await a code', () => {
       said: '410 expired',
       state: 'TIMEOUT',
     });
+    expect((await problemOf(await confirm(made, '12345'))).said).toBe('410 expired');
+    expect((await problemOf(await resend(made))).said).toBe('410 expired');
+    expect((await problemOf(await shop.get(`/consents/${made.id}/confirm`))).said).toBe('409 wrong-state');
     expect(await stateOf(made)).toBe('TIMEOUT');
+    await vi.waitFor(async () => expect(await shownCodesOf(made)).toEqual([]), { timeout: 20_000 });
   });
 });
 

@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type FormsService, startForms } from '../support/instances/forms-service.ts';
-import { makeActive, makeModel, sampleContent } from '../support/samples/forms-models.ts';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { modelOrders } from '../../services/forms/domain/model.ts';
+import { type FormsAnswer, type FormsService, startForms } from '../support/instances/forms-service.ts';
+import { makeActive, makeDraft, makeModel, sampleContent } from '../support/samples/forms-models.ts';
 
 let forms: FormsService;
 beforeAll(async () => {
@@ -45,4 +46,68 @@ it.each([
 it('rejects a filter with all its faults together', async () => {
   const answer = await forms.send('/models?types=foo&statuses=bar');
   expect(await answer.json()).toMatchObject({ errors: [{ pointer: '/types' }, { pointer: '/statuses' }] });
+});
+
+describe('layouts can be found by what they name', () => {
+  const layout = (content: object) => ({ en: content as Record<string, unknown> });
+  beforeAll(async () => {
+    const { id: theme } = await makeModel(forms, { type: 'theme', key: 'by_id', name: 'Named by id' });
+    const named = await makeModel(forms, { type: 'layout', key: 'form.a', name: 'Zebra' });
+    await makeDraft(forms, named.id, layout({ elements: ['my_letter', 'study@Lab.Example:443'], theme }));
+    const other = await makeModel(forms, { type: 'layout', key: 'form.b', name: 'Ant' });
+    await makeDraft(forms, other.id, layout({ elements: ['letter_2', 'study@clinic.example'] }));
+  });
+
+  it.each([
+    ['my_letter', ['form.a']],
+    ['letter_2', ['form.b']],
+    ['my_letter,letter_2', ['form.a', 'form.b']],
+    ['by_id', ['form.a']],
+    ['study@lab.example', ['form.a']],
+    ['@LAB.example:443', ['form.a']],
+    ['@clinic.example', ['form.b']],
+    ['@example', []],
+    ['study', []],
+    ['letter', []],
+    ['@', []],
+  ])('%s', async (uses, keys) => {
+    expect(await keysOf(`uses=${uses}`)).toEqual(keys);
+  });
+});
+
+describe('a sorted list', () => {
+  it('is by key, by name, or by the time of the last change', async () => {
+    expect(await keysOf('types=layout')).toEqual(['form.a', 'form.b']);
+    expect(await keysOf('types=layout&sort=name')).toEqual(['form.b', 'form.a']);
+    expect(await keysOf('types=layout&sort=-modificationDate')).toEqual(['form.b', 'form.a']);
+  });
+
+  it.each(modelOrders)('has every entry once in the pages that follow each other, by %s', async (sort) => {
+    const all = await keysOf(`sort=${sort}`);
+    const readPage = async (cursor: string): Promise<FormsAnswer> =>
+      (await forms.send(`/models?size=2&sort=${sort}${cursor}`)).json();
+    const found: string[] = [];
+    let page = await readPage('');
+    for (;;) {
+      found.push(...page.values.map(({ key }) => key));
+      expect(page.totalCount).toBe(all.length);
+      if (!page.next) break;
+      page = await readPage(`&cursor=${page.next}`);
+    }
+    expect(all.length).toBeGreaterThan(3);
+    expect(found).toEqual(all);
+  });
+
+  it('rejects an unknown order, and a cursor that is not one of this order', async () => {
+    expect((await forms.send('/models?sort=-key')).status).toBe(422);
+    const { next } = await (await forms.send('/models?size=1')).json();
+    expect((await forms.send(`/models?size=1&cursor=${next}`)).status).toBe(200);
+    const forged = Buffer.from(JSON.stringify(['-modificationDate', 'soon', crypto.randomUUID()]));
+    for (const query of [
+      `sort=name&cursor=${next}`,
+      'cursor=1',
+      `sort=-modificationDate&cursor=${forged.toString('base64url')}`,
+    ])
+      expect((await forms.send(`/models?${query}`)).status, query).toBe(400);
+  });
 });

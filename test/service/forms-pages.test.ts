@@ -55,9 +55,16 @@ describe('the contract', () => {
   });
 
   it('describes the configuration of the instance', async () => {
-    expect(await (await visit('/system/config')).json()).toMatchObject({
+    expect(await (await visit('/system/config')).json()).toEqual({
+      version: expect.stringMatching(/^\d+\.\d+\.\d+$/),
+      name: 'Accord',
+      baseUrl: formsBaseUrl,
+      timeZone: 'UTC',
       language: 'en',
       languages: expect.arrayContaining(['en', 'fr', 'ar']),
+      roles: expect.arrayContaining(['admin', 'operator', 'key', 'user']),
+      issuer: { url: `${formsBaseUrl}/auth`, builtIn: true },
+      features: ['pdf', 'accounts'],
     });
   });
 });

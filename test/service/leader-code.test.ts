@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type LeadingInstance, questionsOf, startLeading } from '../support/instances/leader-instance.ts';
+import { rowsOf } from '../support/instances/live-database.ts';
 import { letter, type Representation, subjectOf, transactionIn } from '../support/instances/live-subject.ts';
 import { createTransaction } from '../support/instances/live-transactions.ts';
 
@@ -36,7 +37,7 @@ async function toldOf(made: Made): Promise<string[]> {
   return told.flat().map(({ type }) => type);
 }
 
-async function confirm({ id }: Made, wanted?: string) {
+async function confirm({ id }: { id: string }, wanted?: string) {
   const { code } = (await (await here.operator.get(`/consents/${id}/confirm`)).json()) as { code: string };
   const other = String((Number(code) + 1) % 1_000_000).padStart(6, '0');
   return here.operator.send('POST', `/consents/${id}/confirm`, { code: wanted === 'wrong' ? other : code });
@@ -60,6 +61,33 @@ describe('parts of peers in a transaction that awaits a code', () => {
       });
     },
   );
+
+  it('are not waited for if there are none: the right code of a child without them commits its answers', async () => {
+    const layoutData = { elements: questionsOf(here) };
+    const parent = await createTransaction(here.operator, {
+      peerCommit: 'together',
+      layoutData,
+      confirmation: 'FORM_CODE',
+      updatable: true,
+    });
+    expect((await here.operator.send('POST', `/consents/${parent.id}/cancel`)).status).toBe(200);
+    const child = await transactionIn(subjectOf(here, parent).post('/child'));
+    expect((await subjectOf(here, child).submit({ [letter]: ['accepted'] })).status).toBe(200);
+    expect((await confirm(child)).status).toBe(200);
+    expect(await here.followersOf(child)).toMatchObject({ state: 'COMMITTED' });
+  });
+
+  it('are shown as withdrawn as soon as the time for the code is over', async () => {
+    const made = await submitted('independent');
+    await rowsOf(
+      here,
+      `UPDATE transactions.transactions SET expires_at = now() - interval '1 second' WHERE id = $1 RETURNING id`,
+      [made.id],
+    );
+    const page = await (await subjectOf(here, made).get('', 'text/html')).text();
+    expect(page).toContain('The time to answer is over');
+    expect(page).toContain('They were withdrawn and are not in force at Northern Lab.');
+  });
 
   it('are dropped with a cancellation, and their owners hear nothing of them', async () => {
     const made = await submitted('together');

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createLogger } from '#lib/observability/logger.ts';
-import { applyOutcome } from '../../services/transactions/consumers/follow-outcomes.ts';
+import { applyVerdict } from '../../services/transactions/consumers/follow-verdicts.ts';
 import type { OwnerVerdict } from '../../services/transactions/domain/part.ts';
 import { createTransactionTokens } from '../../services/transactions/domain/transaction-token.ts';
 import { createLateVerdictWriter } from '../../services/transactions/queries/parts.ts';
@@ -33,7 +33,7 @@ async function decideAtOnce(made: LiveTransaction, verdicts: OwnerVerdict['verdi
   const writeLate = createLateVerdictWriter(db, { consumer: 'test', source: here.url });
   const tokens = createTransactionTokens({ secrets: [Buffer.alloc(32)], baseUrl: here.url });
   const applied = verdicts.map((verdict, index) =>
-    applyOutcome(
+    applyVerdict(
       {
         db,
         log,

@@ -228,7 +228,7 @@ describe('answers are rolled back', () => {
     await nothingLeft(made);
     expect(await namesOf(made)).toEqual(['created', 'submitted', 'submission.refused', 'rolledback']);
     const page = await pageOf(here, made);
-    expect(page).toContain('Not everybody who asked could take the answers');
+    expect(page).toContain('Not every organisation that asked could store your answers');
     expect(page).toContain('Northern Lab did not accept them');
     // The other part may have arrived meanwhile: its owner says so, and nothing changes.
     await here.say(made, here.clinic, { verdict: 'held' });
@@ -245,7 +245,7 @@ describe('answers are rolled back', () => {
     await here.say(made, here.lab, { verdict: 'committed' });
     expect(await statesOf(made)).toEqual(['ROLLBACK', 'ACCEPTED', 'REFUSED']);
     const page = await pageOf(here, made);
-    expect(page).toContain('Somebody who asked has put them in force all the same');
+    expect(page).toContain('One of the organisations that asked has put them in force all the same');
     expect(page).toContain('Northern Lab has received and saved your answers.');
     for (const untrue of ['stored nowhere', 'Nothing was stored', 'not in force at Northern Lab'])
       expect(page).not.toContain(untrue);

@@ -125,6 +125,15 @@ describe('the reply of a mail server', () => {
     expect(await send(url)).toEqual(failed(`smtp-${greeting.slice(0, 3)}`));
   });
 
+  it('(552) refuses a mail that is larger than SIZE, and no other', async () => {
+    const server = await start({ size: 20_000 });
+    const content = Buffer.alloc(20_000);
+    const attachments = [{ filename: 'receipt.pdf', contentType: 'application/pdf', content }];
+    expect(await send(server.url, { attachments })).toEqual(refused('smtp-552'));
+    expect(await send(server.url)).toEqual({ result: 'sent' });
+    expect(server.received).toHaveLength(1);
+  });
+
   it('may be lost: a mail that is sent again has the same Message-ID', async () => {
     const server = await start();
     server.behave(ann, { drops: 'after' });

@@ -88,6 +88,23 @@ describe('a code by e-mail', () => {
     });
   });
 
+  it('is not sent after its transaction was cancelled', async () => {
+    const emailAddress = someone();
+    server.behave(emailAddress, { recipient: 451 });
+    const context = { confirmation: 'EMAIL_CODE', subjectInfos: { emailAddress } };
+    const made = await createTransaction(shop, context);
+    await submit(made);
+    await vi.waitFor(async () => expect(await messagesOf(made)).toMatchObject([{ attempts: 1 }]), {
+      timeout: 20_000,
+    });
+    await shop.send('POST', `/consents/${made.id}/cancel`);
+    server.behave(emailAddress, {});
+    await letTimePass(instance, '1 minute');
+    await waitForState(made, 'EXPIRED');
+    expect(server.to(emailAddress)).toEqual([]);
+    await letTimePass(instance, '0 seconds');
+  });
+
   it('is not sent after it was replaced', async () => {
     const emailAddress = someone();
     server.behave(emailAddress, { recipient: 451 });

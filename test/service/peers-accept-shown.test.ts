@@ -158,7 +158,7 @@ describe('a transaction from a peer', () => {
 
 describe('the page of a transaction from a peer', () => {
   it.each([
-    ['en', 'They were given at Hospital', 'Not everybody who asked'],
+    ['en', 'They were given at Hospital', 'Not every organisation that asked'],
     ['fr', 'Vous les avez données auprès de Hospital', 'Certains organismes n’ont pas pu'],
     ['ar', 'قُدّمت لدى', 'لم تتمكن جميع الجهات السائلة'],
   ])('says in %s which decision it waits for, and the result', async (language, waits, over) => {

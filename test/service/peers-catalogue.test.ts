@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } 
 import { generatePrivateKey, readPrivateKey } from '#lib/config/secret-values.ts';
 import { sql } from '#lib/db/sql.ts';
 import { removePeer } from '../../services/peers/commands/end-pairing.ts';
+import { findPeer } from '../../services/peers/queries/peers.ts';
 import { type PeersService, startPeers } from '../support/instances/peers-service.ts';
 import { type OwnCatalogue, sendPage, showCatalogue, signEntry } from '../support/peers/own-catalogue.ts';
 import { type OwnPeer, startOwnPeer } from '../support/peers/peer-of-our-own.ts';
@@ -80,6 +81,8 @@ describe('a catalogue', () => {
     await letMinutePass();
     expect(lab.catalogue.asked.slice(3)).toEqual(['?since=first']);
     expect(Object.keys(await copyOf(lab))).toHaveLength(45);
+    const shown = await findPeer(here.db, lab.id);
+    expect(shown).toMatchObject({ catalogueSize: 45, catalogueReadAt: expect.any(Date) });
   });
 
   it('is read about once a minute, at different times by different processes', async () => {

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { sql } from '#lib/db/sql.ts';
 import { randomId } from '#lib/ids/random-ids.ts';
+import { listPeers } from '../../services/peers/queries/peers.ts';
 import { type DeliveringInstance, startDelivering } from '../support/instances/delivering-instance.ts';
 import { type Came, type OwnOwner, sendReceipt, signReceipt, takeParts } from '../support/peers/own-owner.ts';
 import { type OwnPeer, startOwnPeer } from '../support/peers/peer-of-our-own.ts';
@@ -142,6 +143,23 @@ describe('a part of the answers that is released', () => {
     await letWaitsPass();
     expect(await outcomeOf(sid)).toMatchObject({ verdict: 'committed', id: 'theirs-0' });
     expect(new Set(owner.came.map((came) => `${came.sid} ${came.digest}`)).size).toBe(1);
+  });
+
+  it('that fails shows on its peer why, how often and when it is sent next, until one is accepted', async () => {
+    owner.instead = (response) => response.writeHead(503).end();
+    const sid = await clinic.release(lab);
+    const shown = async () => (await listPeers(clinic.db, { after: undefined, limit: 1 }))[0];
+    await until(async () =>
+      expect(await shown()).toMatchObject({
+        failures: expect.toSatisfy((count: number) => count > 0),
+        lastError: expect.any(String),
+        nextAttemptAt: expect.any(Date),
+      }),
+    );
+    owner.instead = () => false;
+    await letWaitsPass();
+    await outcomeOf(sid);
+    expect(await shown()).toMatchObject({ failures: 0, lastError: null, nextAttemptAt: null });
   });
 
   it('is counted in the backlog of its peer until it is accepted', async () => {

@@ -4,7 +4,7 @@ import { useInstance, useSetup } from '../support/instances/instance.ts';
 import { makeLiveModel } from '../support/instances/live-models.ts';
 import { type LiveTransaction, recordAnswers } from '../support/instances/live-transactions.ts';
 import { parsePage } from '../support/pages/parse-page.ts';
-import { type ReadPdf, readPdf } from '../support/pages/read-pdf.ts';
+import { coloursOf, type ReadPdf, readPdf } from '../support/pages/read-pdf.ts';
 import { sampleContent } from '../support/samples/forms-models.ts';
 
 const instance = useInstance();
@@ -20,6 +20,17 @@ const get = (language: string, query: string) => operator.get(`/receipts/${made[
 const bytes = async (language: string, query = '?format=pdf') =>
   new Uint8Array(await (await get(language, query)).arrayBuffer());
 const read = async (language: string): Promise<ReadPdf> => readPdf(await bytes(language));
+
+const channels = (colour: string) =>
+  [1, 3, 5].map((at) => Number.parseInt(colour.slice(at, at + 2), 16) / 255);
+const isColourful = (colour: string) => new Set(channels(colour)).size > 1;
+/** Contrast with white paper (WCAG 2.2, contrast ratio). */
+function contrastWithWhite(colour: string): number {
+  const [red = 0, green = 0, blue = 0] = channels(colour).map((value) =>
+    value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4,
+  );
+  return 1.05 / (0.2126 * red + 0.7152 * green + 0.0722 * blue + 0.05);
+}
 
 describe('a receipt as PDF', () => {
   it('has a file name for people, and its language', async () => {
@@ -66,6 +77,25 @@ describe('a receipt as PDF', () => {
     const [first, second] = [await bytes('ar'), await bytes('ar')];
     expect(Buffer.compare(first, second)).toBe(0);
     expect(await bytes('ar', '?format=pdf&theme=nowhere')).toEqual(first);
+  });
+
+  it.each(['en', 'ar'])('has the accent colour of the theme that is asked for (%s)', async (language) => {
+    const themed = await bytes(language, '?format=application/pdf&theme=theme.001');
+    expect(await coloursOf(themed)).toContain('#8a2f5b');
+    expect(await coloursOf(await bytes(language))).not.toContain('#8a2f5b');
+    expect((await readPdf(themed)).text).toBe((await read(language)).text);
+  });
+
+  it('has the accent of the layout, as dark as the page has it', async () => {
+    const css = '.accord { --accord-accent: #ffcc00 }';
+    const { key } = await makeLiveModel(await signIn(instance, 'admin'), 'theme', {
+      en: { name: 'Yellow', css },
+    });
+    const { id } = await recordAnswers(operator, 'ann in yellow', accepted, { theme: key });
+    const pdf = new Uint8Array(await (await operator.get(`/receipts/${id}?format=pdf`)).arrayBuffer());
+    const [colour = ''] = [...(await coloursOf(pdf))].filter((each) => isColourful(each));
+    expect(colour).not.toBe('#ffcc00');
+    expect(contrastWithWhite(colour)).toBeGreaterThan(4.5);
   });
 
   it('does not exist for a receipt that would fill hundreds of pages', async () => {

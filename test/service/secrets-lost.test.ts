@@ -61,6 +61,21 @@ describe('Accord with a database that was used', { timeout: 60_000 }, () => {
     expect((await changed.stop()).code).toBe(0);
   });
 
+  it('generates the secret of a client that an earlier release did not have, as nothing stored depends on it', async () => {
+    const fresh = await createTestDatabase();
+    onTestFinished(() => fresh.drop());
+    const dataDir = await temporaryFolder();
+    const settings = { DATABASE_URL: fresh.url, DATA_DIR: dataDir };
+    const first = startStandalone(settings);
+    await createKey(reachable(await first.ready) as never);
+    await first.stop();
+    await rm(path.join(dataDir, 'secrets', 'console-client'));
+    const second = startStandalone(settings);
+    await second.ready;
+    expect((await second.stop()).code).toBe(0);
+    expect(await readdir(path.join(dataDir, 'secrets'))).toContain('console-client');
+  });
+
   it('warns of every secret file that others on the machine may read', async () => {
     const fresh = await createTestDatabase();
     onTestFinished(() => fresh.drop());

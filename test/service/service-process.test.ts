@@ -31,7 +31,7 @@ function run(service: string, settings: Record<string, string>): StandaloneProce
 
 async function makeSecrets(): Promise<string> {
   const folder = await temporaryFolder();
-  const callers = ['auth', 'forms', 'transactions', 'peers', 'webhooks'];
+  const callers = ['auth', 'forms', 'transactions', 'peers', 'webhooks', 'console'];
   await loadSecrets({ folder, callers, generate: true });
   return folder;
 }

@@ -78,6 +78,8 @@ describe('the reply of a gateway', () => {
     [202, { result: 'sent' }],
     [302, { result: 'failed', error: 'http-302' }],
     [400, { result: 'refused', error: 'http-400' }],
+    [401, { result: 'refused', error: 'http-401' }],
+    [403, { result: 'refused', error: 'http-403' }],
     [422, { result: 'refused', error: 'http-422' }],
     [408, { result: 'failed', error: 'http-408' }],
     [429, { result: 'failed', error: 'http-429' }],

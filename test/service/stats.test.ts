@@ -36,6 +36,15 @@ it('operators see how many transactions and accepted decisions there are', async
   expect(stats.days.at(-1)).toEqual({ date: today(), created: 4, committed: 3, accepted: 2, refused: 1 });
 });
 
+it('the answers to some elements can be counted alone', async () => {
+  const { states, elements, days } = await readStats('?elements=conditions.001,preference.003');
+  expect([states.COMMITTED, elements]).toEqual([3, []]);
+  expect(days.at(-1)).toEqual({ date: today(), created: 4, committed: 3, accepted: 0, refused: 0 });
+  const decided = await readStats('?elements=processing.001');
+  expect(decided.elements).toEqual([{ key: 'processing.001', type: 'processing', accepted: 2, refused: 1 }]);
+  expect(decided.days.at(-1)).toMatchObject({ created: 4, accepted: 2, refused: 1 });
+});
+
 it('a period without transactions has a row for each day', async () => {
   const { days, states } = await readStats('?after=2026-01-01&before=2026-01-03');
   expect(days.map(({ date }) => date)).toEqual(['2026-01-01', '2026-01-02', '2026-01-03']);

@@ -81,6 +81,20 @@ describe('a committed transaction', () => {
     );
   });
 
+  it('is reported before a comment that is not valid, and so is a missing right', async () => {
+    const { subject, transaction } = await committed();
+    const tooLong = { ...complete, comment: ['x'.repeat(4_001)] };
+    expect((await problemOf(await subject.submit(tooLong))).said).toBe('409 wrong-state');
+    const revoked = subjectOf(instance, { ...transaction, token: 'none' });
+    expect((await revoked.submit(tooLong)).status).toBe(401);
+    const open = await createTransaction(shop);
+    const other = subjectOf(instance, { id: transaction.id, token: open.token });
+    expect((await problemOf(await other.submit(tooLong))).said).toBe('404 not-found');
+    expect((await problemOf(await subjectOf(instance, open).submit(tooLong))).said).toBe(
+      '422 invalid-answer',
+    );
+  });
+
   it('has no form any more', async () => {
     const { subject, transaction } = await committed();
     expect((await problemOf(await subject.get('/submit'))).said).toBe('409 wrong-state');

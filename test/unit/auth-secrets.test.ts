@@ -7,6 +7,8 @@ import { loadSecrets } from '#lib/config/secrets.ts';
 import { StartupError } from '#lib/errors/fail.ts';
 
 const names = [
+  'console-client',
+  'console-session',
   'instance-sealing',
   'instance-signing',
   'issuer-cookies',
@@ -62,6 +64,17 @@ describe('secrets', () => {
     const { issuerSigning, keyPepper } = await loadSecrets({ folder, generate: false });
     expect(issuerSigning.map(({ d }) => d)).toEqual([JSON.parse(signing).d, expect.any(String)]);
     expect(keyPepper.map((entry) => Buffer.from(entry).toString())).toEqual([pepper, expect.any(String)]);
+  });
+
+  it('of the console’s client may be empty or short, because an outside issuer decides on it', async () => {
+    await loadSecrets({ folder, generate: true });
+    for (const [content, entries] of [
+      ['', []],
+      ['short\n', ['short']],
+    ] as const) {
+      await write('console-client', content);
+      expect(await loadSecrets({ folder, generate: false })).toMatchObject({ consoleClient: entries });
+    }
   });
 
   it('that are missing are all named where nothing is made', async () => {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { themeAccent } from '../../services/forms/domain/theme-accent.ts';
 import { checkThemeCss, scopeThemeCss } from '../../services/forms/domain/theme-css.ts';
 
 describe('the style sheet of a theme', () => {
@@ -46,5 +47,23 @@ describe('the style sheet of a theme', () => {
     const started = performance.now();
     expect(checkThemeCss(piece.repeat(65_000 / piece.length))).toSatisfy(Array.isArray);
     expect(performance.now() - started).toBeLessThan(5_000);
+  });
+});
+
+describe('the accent of a theme on paper', () => {
+  it.each([
+    [':root { --accord-accent: #0B6e4f }', '#0b6e4f'],
+    ['.accord { --accord-accent: #abc } h1 { color: red }', '#aabbcc'],
+    ['h1, html { --accord-accent: light-dark(#8a2f5b, #fff) }', '#8a2f5b'],
+    ['.accord { --accord-accent: #8a2f5b80 }', '#8a2f5b'],
+    ['.accord { --accord-accent: red } .accord { --accord-accent: #123456 }', '#123456'],
+    ['.accord { --accord-accent: red }', undefined],
+    ['h1 { --accord-accent: #123456 }', undefined],
+    ['@media print { .accord { --accord-accent: #123456 } }', undefined],
+    ['.accord { --accord-accent: #123456; background: url(x) }', undefined],
+    ['.accord { --accord-accent: #1234567 }', undefined],
+    ['', undefined],
+  ])('is its colour for all pages, if it is hexadecimal: %j', (css, accent) => {
+    expect(themeAccent(css)).toBe(accent);
   });
 });

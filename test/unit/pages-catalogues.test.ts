@@ -2,17 +2,31 @@ import { readdirSync, readFileSync } from 'node:fs';
 import IntlMessageFormat from 'intl-messageformat';
 import { describe, expect, it } from 'vitest';
 import { problemStatus } from '#lib/http/problem.ts';
-import { loadCatalogues } from '../../services/forms/pages/catalogues.ts';
+import { loadCatalogues } from '#lib/pages/catalogues.ts';
 
-const folder = new URL('../../services/forms/locales/', import.meta.url);
-const catalogues = Object.fromEntries(
-  readdirSync(folder).map((file) => [
-    file.replace('.json', ''),
-    JSON.parse(readFileSync(new URL(file, folder), 'utf8')) as Record<string, string>,
-  ]),
+const services = new URL('../../services/', import.meta.url);
+const rooms = new URL('console/rooms/', services);
+/** Folders with words of pages. */
+const folders = [
+  'forms/locales/',
+  'console/pages/locales/',
+  ...readdirSync(rooms, { withFileTypes: true })
+    .filter((each) => each.isDirectory())
+    .map(({ name }) => `console/rooms/${name}/locales/`),
+];
+
+const readFolder = (folder: string) =>
+  Object.fromEntries(
+    readdirSync(new URL(folder, services)).map((file) => [
+      file.replace('.json', ''),
+      JSON.parse(readFileSync(new URL(folder + file, services), 'utf8')) as Record<string, string>,
+    ]),
+  );
+const all = folders.map((folder) => ({ folder, catalogues: readFolder(folder) }));
+/** Each folder with each language but English, and both texts. */
+const others = all.flatMap(({ folder, catalogues: { en = {}, ...rest } }) =>
+  Object.entries(rest).map(([language, catalogue]) => ({ folder, language, catalogue, english: en })),
 );
-const english = catalogues.en as Record<string, string>;
-const others = Object.entries(catalogues).filter(([language]) => language !== 'en');
 
 type Part = { type: number; value?: string; options?: Record<string, { value: Part[] }> };
 
@@ -27,17 +41,22 @@ function placeholders(message: string): string[] {
 }
 
 describe('the words of pages', () => {
-  it.each(others)('in %s cover every message that exists in English, and no other', (_, catalogue) => {
+  it('exist in the same languages everywhere', () => {
+    for (const { folder, catalogues } of all)
+      expect(Object.keys(catalogues).sort(), folder).toEqual(['ar', 'en', 'fr']);
+  });
+
+  it.each(others)('of $folder in $language are those that exist in English', ({ catalogue, english }) => {
     expect(Object.keys(catalogue).sort()).toEqual(Object.keys(english).sort());
   });
 
-  it.each(others)('in %s have the same placeholders as in English', (_, catalogue) => {
+  it.each(others)('of $folder in $language have the placeholders of English', ({ catalogue, english }) => {
     for (const [key, message] of Object.entries(catalogue)) {
       expect(placeholders(message), key).toEqual(placeholders(english[key] ?? ''));
     }
   });
 
-  it.each(others)('in %s have every plural form that the language needs', (language, catalogue) => {
+  it.each(others)('of $folder in $language have every plural form', ({ language, catalogue }) => {
     const needed = new Intl.PluralRules(language).resolvedOptions().pluralCategories;
     for (const [key, message] of Object.entries(catalogue)) {
       for (const part of new IntlMessageFormat(message, language).getAst() as Part[]) {
@@ -53,6 +72,7 @@ describe('the words of pages', () => {
   });
 
   it('have a title and an advice for every problem', () => {
+    const { en: english = {} } = readFolder('forms/locales/');
     for (const code of Object.keys(problemStatus)) {
       expect(english[`error.${code}.title`], code).toBeTruthy();
       expect(english[`error.${code}.text`], code).toBeTruthy();
@@ -60,7 +80,7 @@ describe('the words of pages', () => {
   });
 
   it('are looked up by RFC 4647, and fall back to English', () => {
-    const { pick } = loadCatalogues();
+    const { pick } = loadCatalogues(new URL('../../services/forms/locales/', import.meta.url));
     expect(pick('fr-CA').language).toBe('fr');
     expect(pick('AR-eg').language).toBe('ar');
     expect(pick('de').language).toBe('en');

@@ -122,7 +122,7 @@ describe('a fault', () => {
     ['confirm-expired', 'This code is no longer valid', '#resend'],
     ['confirm-exhausted', 'This code was entered wrongly too often', '#resend'],
     ['confirm-early', 'It is too early for another code', undefined],
-    ['confirm-limit', 'Too many codes have been sent today', undefined],
+    ['confirm-limit', 'No further code can be sent at the moment', undefined],
   ])('%s is an alert, leads to the control that helps, and comes first in the title', (name, text, href) => {
     const { alert, alertLink, title, byId } = confirm(name);
     expect(alert).toContain(text);
@@ -140,11 +140,6 @@ describe('a fault', () => {
     }
     for (const name of ['confirm', 'confirm-early', 'confirm-limit'])
       expect(confirm(name).field).not.toHaveProperty('aria-invalid');
-  });
-
-  it('of the daily limit names the kind of address', () => {
-    expect(confirm('confirm-limit').alert).toContain('to this address today');
-    expect(confirm('confirm-sms', { fault: 'limit' }).alert).toContain('to this number today');
   });
 
   it('is not announced if there is none', () => {
@@ -182,8 +177,8 @@ describe('a code on the page', () => {
   });
 });
 
-it('the page after too many wrong codes says why, and a rollback for another reason does not', () => {
+it('the page after the last code says why, and a rollback for another reason does not', () => {
   const text = (name: string) => parsePage(renderer.render(samplePages('en')[name] as never)).text();
-  expect(text('rolledback-codes')).toContain('The code was entered wrongly too often');
+  expect(text('rolledback-codes')).toContain('The last code had expired or was entered wrongly too often');
   expect(text('rolledback')).not.toContain('too often');
 });

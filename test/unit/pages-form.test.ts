@@ -190,7 +190,7 @@ describe('a form', () => {
   });
 
   it('shows validity only if the layout does', () => {
-    expect(form([newsletter]).text()).toContain('Your answers hold for 6 months.');
+    expect(form([newsletter]).text()).toContain('Your answers are valid for 6 months.');
     expect(form([newsletter], { layout: { ...layout, validityVisible: false } }).text()).not.toContain(
       '6 months',
     );

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import type { FinalPage, ReceiptPage } from '#lib/contracts/pages.ts';
+import type { ErrorPage, FinalPage, ReceiptPage } from '#lib/contracts/pages.ts';
 import { demoModels } from '../../services/forms/demo/models.ts';
 import { renderer } from '../support/pages/page-renderer.ts';
 import { parsePage } from '../support/pages/parse-page.ts';
@@ -111,3 +111,17 @@ describe('a piece in another language than its page', () => {
     expect(new Set(languagesOf(html, pieces))).toEqual(new Set(['en ltr']));
   });
 });
+
+it.each([
+  ['en', 30, 'Try again in 30 seconds.'],
+  ['en', 600, 'Try again in 10 minutes.'],
+  ['en', 80_000, 'Try again in 23 hours.'],
+  ['fr', 3_600, 'Réessayez dans 60 minutes.'],
+  ['ar', 7_200, 'حاول مرة أخرى بعد ساعتين.'],
+] as const)(
+  'an error page says when to try again in a usual unit (%s, %i s)',
+  (language, retryAfter, text) => {
+    const sample = samplePages(language)['error-too-many'] as ErrorPage;
+    expect(parsePage(renderer.render({ ...sample, retryAfter })).text()).toContain(text);
+  },
+);

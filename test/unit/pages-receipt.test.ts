@@ -46,7 +46,7 @@ describe('a receipt of answers that a code confirmed', () => {
     ['en', 'EMAIL_CODE', 'A code sent by email to a…@example.org, entered on 3 May 2025 at 14:05 CEST'],
     ['en', 'FORM_CODE', 'A code shown on the page, entered on 3 May 2025 at 14:05 CEST'],
     ['fr', 'SMS_CODE', 'Code envoyé par SMS au …4567, saisi le 3 mai 2025 à 14:05 UTC+2'],
-    ['ar', 'FORM_CODE', 'رمز ظهر في الصفحة وأُدخل في  3 مايو 2025'],
+    ['ar', 'FORM_CODE', 'رمز معروض في الصفحة، وتاريخ إدخاله  3 مايو 2025'],
   ] as const)('says so in %s for %s, on the page and as text', (language, type, text) => {
     const destination = { EMAIL_CODE: 'a…@example.org', SMS_CODE: '…4567', FORM_CODE: undefined }[type];
     for (const shown of texts(language, code(type, destination))) expect(shown).toContain(text);

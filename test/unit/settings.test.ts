@@ -51,8 +51,31 @@ describe('settings of an instance', () => {
     { SMS_URL: 'https://accord:secret@sms.example.org/send?from=1' },
     { MAIL_FROM: 'Théâtre, Rive Gauche <consent@example.org>', MAIL_SENDERS: 'a@b.org,+33 1 23 45 67 89' },
     { OUTBOUND_ALLOWED_NETWORKS: '10.0.0.0/8 fd00::/8', LOG_LEVEL: 'silent' },
+    {
+      OTEL_EXPORTER_OTLP_ENDPOINT: 'https://collector.example.org/otlp/',
+      OTEL_EXPORTER_OTLP_HEADERS: 'Authorization=Bearer%20abc%3D , X-Tenant = a=b',
+      OTEL_TRACES_SAMPLER_ARG: '0.05',
+    },
   ])('may be %j', (environment) => {
     expect(faultsOf(environment)).toEqual([]);
+  });
+
+  it.each([
+    ['secret', 'no sign'],
+    ['a b=secret', 'a name with a space'],
+    ['X-Key=secret%', 'a broken escape'],
+    ['X-Key=secret%0AX-Other: 1', 'a line break'],
+  ])('of traces are checked: headers %j (%s), which the message does not repeat', (headers) => {
+    const faults = faultsOf({
+      OTEL_EXPORTER_OTLP_ENDPOINT: 'collector:4317',
+      OTEL_EXPORTER_OTLP_HEADERS: headers,
+      OTEL_TRACES_SAMPLER_ARG: '50%',
+    });
+    expect(faults.sort()).toEqual([
+      'OTEL_EXPORTER_OTLP_ENDPOINT: must be an http or https address (it is "collector:4317")',
+      'OTEL_EXPORTER_OTLP_HEADERS: must be headers such as Authorization=Bearer%20abc, separated by commas',
+      'OTEL_TRACES_SAMPLER_ARG: must be a number from 0 to 1, such as 0.1 (it is "50%")',
+    ]);
   });
 
   it('of mail, text messages and codes are all named if they are faulty', () => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { applyVerdict, type OwnerVerdict, type PartState } from '../../services/transactions/domain/part.ts';
+import { moveAfter, type OwnerVerdict, type PartState } from '../../services/transactions/domain/part.ts';
 import { createRecentDatabaseTime } from '../../services/transactions/domain/peer-part.ts';
 
 const states: PartState[] = ['SENDING', 'HELD', 'ACCEPTED', 'REFUSED', 'DROPPED'];
@@ -10,7 +10,7 @@ describe('a part at its owner', () => {
   it('changes its state by the verdict of its owner only', () => {
     const moves = states.flatMap((state) =>
       verdicts.flatMap((verdict) => {
-        const next = applyVerdict({ state, mode: 'commit' }, { verdict });
+        const next = moveAfter({ state, mode: 'commit' }, { verdict });
         return next ? [`${state} ${verdict} ${next.state}`] : [];
       }),
     );
@@ -29,7 +29,7 @@ describe('a part at its owner', () => {
 
   it('with mode hold is HELD when its owner says `committed`', () => {
     const part = { state: 'SENDING', mode: 'hold' } as const;
-    expect(applyVerdict(part, { verdict: 'committed' })).toEqual({ state: 'HELD', reason: null });
+    expect(moveAfter(part, { verdict: 'committed' })).toEqual({ state: 'HELD', reason: null });
   });
 
   it('changes at most three times and has a reason exactly if it is refused or dropped', () => {
@@ -39,7 +39,7 @@ describe('a part at its owner', () => {
         let state: PartState = 'SENDING';
         let moves = 0;
         for (const verdict of sequence) {
-          const next = applyVerdict({ state, mode: mode as 'hold' }, { verdict });
+          const next = moveAfter({ state, mode: mode as 'hold' }, { verdict });
           if (!next) continue;
           expect(next.reason !== null).toBe(next.state === 'REFUSED' || next.state === 'DROPPED');
           state = next.state;

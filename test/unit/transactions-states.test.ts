@@ -1,7 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
+  historyAt,
   isFinal,
+  type ReadTransaction,
   type State,
   stateAt,
   states,
@@ -9,7 +11,7 @@ import {
   transitions,
 } from '../../services/transactions/domain/transaction.ts';
 
-const triggers = ['commit', 'submit', 'confirm', 'cancel', 'time-out', 'roll-back'] as const;
+const triggers = ['commit', 'submit', 'commit-submitted', 'cancel', 'time-out', 'roll-back'] as const;
 
 describe('the state table', () => {
   it('has exactly the moves of the interface and the decisions', () => {
@@ -23,7 +25,7 @@ describe('the state table', () => {
       'CREATED submit SUBMITTED',
       'CREATED cancel CANCELLED',
       'CREATED time-out TIMEOUT',
-      'SUBMITTED confirm COMMITTED',
+      'SUBMITTED commit-submitted COMMITTED',
       'SUBMITTED cancel CANCELLED',
       'SUBMITTED time-out TIMEOUT',
       'SUBMITTED roll-back ROLLBACK',
@@ -49,7 +51,7 @@ describe('the state table', () => {
 
   it('names the states that a trigger leaves', () => {
     expect(statesBefore('cancel')).toEqual(['CREATED', 'SUBMITTED']);
-    expect(statesBefore('confirm')).toEqual(['SUBMITTED']);
+    expect(statesBefore('commit-submitted')).toEqual(['SUBMITTED']);
   });
 
   it('shows TIMEOUT from the deadline of the subject on, ROLLBACK from that of peers, and never for a final state', () => {
@@ -59,6 +61,22 @@ describe('the state table', () => {
         const seen = stateAt({ state, awaitsCode, expiresAt }, now);
         const after = state === 'SUBMITTED' && !awaitsCode ? 'ROLLBACK' : 'TIMEOUT';
         expect(seen).toBe(!isFinal(state) && now >= expiresAt ? after : state);
+      }),
+    );
+  });
+
+  it('ends every history with the state that readers see, and repeats none', () => {
+    const at = fc.date({ noInvalidDate: true });
+    fc.assert(
+      fc.property(fc.constantFrom(...states), fc.boolean(), at, at, (state, awaitsCode, expiresAt, now) => {
+        const version = state === 'CREATED' ? 1 : 2;
+        const transaction = { state, version, awaitsCode, expiresAt } as ReadTransaction['transaction'];
+        const created = { version: 1, state: 'CREATED' as const, at: now };
+        const stored = version === 1 ? [created] : [created, { version, state, at: now }];
+        const history = historyAt(stored, { transaction, now });
+        expect(history.at(-1)?.state).toBe(stateAt(transaction, now));
+        expect(history.map((entry) => entry.version)).toEqual(history.map((_, place) => place + 1));
+        expect(new Set(history.map((entry) => entry.state)).size).toBe(history.length);
       }),
     );
   });

@@ -4,14 +4,17 @@ import type { EventBus, OutboundEvent, Topic, Unsent } from '#lib/events/event-b
 import type { EventContract } from '#lib/events/event-contract.ts';
 import { createKafkaConnection, type KafkaAddress } from '#lib/events/kafka/kafka-client.ts';
 import { createReaderLoop, type ReaderLoop } from '#lib/events/kafka/reader-loop.ts';
+import { startSendSpans } from '#lib/events/kafka/send-spans.ts';
 import { createSender, createTopicBackoff, type Sender } from '#lib/events/kafka/sender.ts';
 import type { Logger } from '#lib/observability/logger.ts';
 import type { EventMetrics } from '#lib/observability/metrics/event-metrics.ts';
+import type { Tracing } from '#lib/observability/tracing.ts';
 
 interface Options extends KafkaAddress {
   contract: EventContract;
   log: Logger;
   metrics?: EventMetrics | undefined;
+  tracing?: Tracing | undefined;
 }
 
 /**
@@ -20,7 +23,7 @@ interface Options extends KafkaAddress {
  * outbox until they are acknowledged, and readers are idempotent.
  */
 export function createKafkaBus(options: Options): EventBus {
-  const { contract, metrics } = options;
+  const { contract, metrics, tracing } = options;
   const connect = () => createKafkaConnection(options);
   const senders = new Map<Topic, Sender>();
   const applier = createEventApplier(options);
@@ -38,7 +41,9 @@ export function createKafkaBus(options: Options): EventBus {
   async function send(topic: Topic, events: readonly OutboundEvent[]): Promise<Unsent[]> {
     const sender = senders.get(topic) ?? createSender(connect, topic);
     senders.set(topic, sender);
+    const endSpans = startSendSpans(tracing, topic, events);
     const unsent = await sender.send(events);
+    endSpans(unsent);
     if (unsent.some(({ permanent }) => !permanent)) backoff.failed(topic);
     else backoff.succeeded(topic);
     metrics?.published(topic, events.length - unsent.length);

@@ -1,10 +1,12 @@
 import { parseArgs } from 'node:util';
 import type { Database } from '#lib/db/database.ts';
 import { StartupError } from '#lib/errors/fail.ts';
-import { digestOfName, type GivenRole, isGivenRole, readAccountName } from '../domain/accounts.ts';
-import { checkNewPassword, hashPassword, type PasswordFault } from '../domain/password.ts';
-import { deleteAccount, insertAccount, listAccounts, updatePassword } from '../queries/accounts.ts';
-import { deleteAttempts } from '../queries/sign-in-attempts.ts';
+import { type GivenRole, isGivenRole, readAccountName } from '../domain/accounts.ts';
+import { checkNewPassword, hashPassword, passwordFaults } from '../domain/password.ts';
+import { findAccountByName, insertAccount, listAccounts } from '../queries/accounts.ts';
+import { deleteItemsOfAccount } from '../queries/issuer-items.ts';
+import { deleteAccount } from '../queries/managed-accounts.ts';
+import { replacePassword } from './change-password.ts';
 
 /** A command of `npm run account`, read from its arguments. @returns the output. */
 export interface AccountCommand {
@@ -50,12 +52,6 @@ function parse(args: string[]) {
   }
 }
 
-const passwordFaults: Record<PasswordFault, string> = {
-  short: 'The password must have at least 12 characters; nothing was changed.',
-  long: 'The password must have at most 256 characters; nothing was changed.',
-  'same-as-name': 'The password must differ from the username; nothing was changed.',
-};
-
 /** Creates an account. @returns output for the operator. @throws StartupError. */
 export async function addAccount(
   db: Database,
@@ -68,21 +64,29 @@ export async function addAccount(
   return `Created the account ${name} with the role ${input.role}.`;
 }
 
-/** Changes an account's password and clears its failed sign-ins. @throws StartupError. */
+/** Changes an account's password and ends its sessions and failed sign-ins. @throws StartupError. */
 export async function changePassword(
   db: Database,
   input: { name: string; password: string },
 ): Promise<string> {
   const name = readName(input.name);
   const passwordHash = await hashNewPassword(input.password, name);
-  if (!(await updatePassword(db, name, passwordHash))) throw accountNotFound(name);
-  await deleteAttempts(db, digestOfName(name));
+  const account = await findAccountByName(db, name);
+  if (!account) throw accountNotFound(name);
+  const { id } = account;
+  if (!(await db.withTransaction((tx) => replacePassword(tx, { id, name, passwordHash }))))
+    throw new StartupError(`The account ${name} is disabled; nothing was changed.`);
   return `Changed the password of ${name}.`;
 }
 
 async function removeAccount(db: Database, givenName: string): Promise<string> {
   const name = readName(givenName);
-  if (!(await deleteAccount(db, name))) throw accountNotFound(name);
+  const account = await findAccountByName(db, name);
+  if (!account) throw accountNotFound(name);
+  await db.withTransaction(async (tx) => {
+    await deleteItemsOfAccount(tx, account.id);
+    await deleteAccount(tx, account.id);
+  });
   return `Removed the account ${name}. Access tokens that it has expire within 5 minutes.`;
 }
 
@@ -101,7 +105,7 @@ function readName(text: string): string {
 
 async function hashNewPassword(password: string, name: string): Promise<string> {
   const fault = checkNewPassword(password, name);
-  if (fault) throw new StartupError(passwordFaults[fault]);
+  if (fault) throw new StartupError(`${passwordFaults[fault]} Nothing was changed.`);
   return hashPassword(password);
 }
 

@@ -4,7 +4,7 @@ import type { Database } from '#lib/db/database.ts';
 import { StartupError } from '#lib/errors/fail.ts';
 import { type GivenRole, isGivenRole } from '../domain/accounts.ts';
 import type { KeyedHash } from '../domain/api-keys.ts';
-import { isClientId, publicClients } from '../issuer/adapter.ts';
+import { builtInClients, isClientId } from '../issuer/adapter.ts';
 import { deleteClient, insertClient, listClients } from '../queries/clients.ts';
 
 /** A command of `npm run client`, read from its arguments. @returns the output. */
@@ -92,7 +92,8 @@ export async function removeClient(db: Database, id: string): Promise<string> {
 /** One client per line: id, role, redirect URIs. */
 export async function describeClients(db: Database): Promise<string> {
   const clients = await listClients(db);
-  if (clients.length === 0) return `There are no clients except ${publicClients.join(' and ')}.`;
+  if (clients.length === 0)
+    return `There are no clients except the built-in ones: ${builtInClients.join(', ')}.`;
   return clients
     .map(({ id, role, redirectUris }) => [id, role ?? '-', ...redirectUris].join('\t'))
     .join('\n');
@@ -100,7 +101,7 @@ export async function describeClients(db: Database): Promise<string> {
 
 function faultOf({ id, role, redirectUris, isPublic }: NewClient): string | undefined {
   if (!isClientId(id)) return 'A client id must have 1 to 64 letters, digits, dots, dashes and underscores.';
-  if (publicClients.includes(id)) return `The client ${id} is built in.`;
+  if (builtInClients.includes(id)) return `The client ${id} is built in.`;
   if (role === null && redirectUris.length === 0) return 'A client needs --role or --redirect-uri, or both.';
   if (role !== null && isPublic) return 'A client with a role needs a secret, so it cannot be --public.';
   const bad = redirectUris.find(

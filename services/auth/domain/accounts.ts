@@ -27,7 +27,12 @@ export interface Account {
   /** The username, which is also the subject. */
   name: string;
   role: GivenRole;
+  /** When its password, role or state last changed, in full precision; absent for demo accounts. */
+  changedAt?: string;
 }
+
+/** INVITED: has not chosen a password yet. */
+export type AccountState = 'INVITED' | 'ACTIVE' | 'DISABLED';
 
 const maxLength = 255;
 

@@ -93,5 +93,7 @@ function unite(one: Principal, other: Principal): Principal {
     name: person.name,
     subject: person.subject,
     account: one.account,
+    // A key beside it must not hide an old sign-in.
+    signedInAt: other.signedInAt ?? one.signedInAt,
   };
 }

@@ -10,6 +10,13 @@ const maxLength = 256;
 /** Why a new password is rejected. */
 export type PasswordFault = 'short' | 'long' | 'same-as-name';
 
+/** How to fix each fault. */
+export const passwordFaults: Record<PasswordFault, string> = {
+  short: 'The password must have at least 12 characters.',
+  long: 'The password must have at most 256 characters.',
+  'same-as-name': 'The password must differ from the username.',
+};
+
 /** Checks a new password: its length, as NIST SP 800-63B advises, and that it differs from the username. */
 export function checkNewPassword(password: string, name: string): PasswordFault | undefined {
   const normalised = boundedNfc(password, maxLength);

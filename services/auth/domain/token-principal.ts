@@ -21,6 +21,7 @@ export function tokenPrincipal(claims: JWTPayload, paths: ClaimPaths): Principal
     name: subject ?? actor,
     subject,
     account: `user:${actor}`,
+    ...(typeof claims.auth_time === 'number' ? { signedInAt: claims.auth_time } : {}),
   };
 }
 

@@ -3,9 +3,13 @@ import type { Database } from '#lib/db/database.ts';
 import { isStorable } from '#lib/json/check-json.ts';
 import { type ClientRow, findClient } from '../queries/clients.ts';
 import * as items from '../queries/issuer-items.ts';
+import { type ConsoleClient, consoleClientId } from './console-client.ts';
 
 /** Built-in public clients, for existing integrations and command line tools. */
-export const publicClients: readonly string[] = ['accord', 'cmclient'];
+const publicClients: readonly string[] = ['accord', 'cmclient'];
+
+/** Ids that cannot be registered. */
+export const builtInClients: readonly string[] = [...publicClients, consoleClientId];
 
 /** Whether a text is a valid client id. */
 export function isClientId(text: string): boolean {
@@ -55,9 +59,15 @@ function storedClient({ id, role, secretHash, redirectUris }: ClientRow): Client
 }
 
 /** Stores oidc-provider's models in this service's schema; clients are read from their own table. */
-export function createAdapter({ db, passwordGrant }: { db: Database; passwordGrant: boolean }) {
+export function createAdapter({ db, ...clients }: { db: Database } & BuiltInClients) {
   return (model: string): Adapter =>
-    model === 'Client' ? clientAdapter(db, passwordGrant) : itemAdapter(db, model);
+    model === 'Client' ? clientAdapter(db, clients) : itemAdapter(db, model);
+}
+
+interface BuiltInClients {
+  /** Whether the public ones may use the password grant. */
+  passwordGrant: boolean;
+  consoleClient: ConsoleClient;
 }
 
 function itemAdapter(db: Database, model: string): Adapter {
@@ -70,17 +80,21 @@ function itemAdapter(db: Database, model: string): Adapter {
     findByUid: async (uid) => present(await items.findItemByUid(db, model, uid)),
     findByUserCode: async () => undefined,
     async consume(id) {
-      if (!(await items.consumeItem(db, model, id))) throw new errors.InvalidGrant('already used');
+      if (await items.consumeItem(db, model, id)) return;
+      // Of concurrent uses of a refresh token one may be a thief's.
+      if (model === 'RefreshToken') await items.deleteGrantOfItem(db, model, id);
+      throw new errors.InvalidGrant('already used');
     },
     destroy: (id) => items.deleteItem(db, model, id),
     revokeByGrantId: (grantId) => items.deleteItemsOfGrant(db, grantId),
   };
 }
 
-function clientAdapter(db: Database, passwordGrant: boolean): Adapter {
+function clientAdapter(db: Database, { passwordGrant, consoleClient }: BuiltInClients): Adapter {
   const refuse = () => Promise.reject(new Error('the issuer cannot change clients'));
   return {
     async find(id) {
+      if (id === consoleClientId) return consoleClient.metadata;
       if (publicClients.includes(id)) return publicClient(id, passwordGrant);
       if (!isClientId(id)) return undefined;
       const row = await findClient(db, id);

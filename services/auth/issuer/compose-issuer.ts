@@ -3,17 +3,20 @@ import type { Middleware } from 'koa';
 import mount from 'koa-mount';
 import { Failure, type ProblemCode } from '#lib/errors/fail.ts';
 import type { RenderErrorPage } from '#lib/http/handle-errors.ts';
+import { type ChangePassword, createChangePassword } from '../commands/change-password.ts';
 import type { AuthOptions } from '../compose.ts';
 import type { KeyedHash } from '../domain/api-keys.ts';
 import { createPasswordVerifier } from '../domain/password.ts';
 import { createGuessGuard } from '../operations/guess-guard.ts';
+import { createPasswordCheck } from '../operations/password-check.ts';
 import { createSetup } from '../operations/setup.ts';
 import { createAccountDirectory, createSignIn } from '../operations/sign-in.ts';
+import { createConsoleClient } from './console-client.ts';
 import { issuerRoutes, renderIssuerError } from './pages.ts';
 import { createProvider } from './provider.ts';
 import { createPages } from './render-pages.ts';
 import { guardAuthorization, issuerPaths } from './request-guards.ts';
-import { tokenEndpoint, tokenPaths } from './token-endpoint.ts';
+import { clientEndpoints, tokenPaths } from './token-endpoint.ts';
 
 /** The built-in issuer. */
 export interface Issuer {
@@ -22,6 +25,9 @@ export interface Issuer {
   renderErrorPage: RenderErrorPage;
   /** Creates a link for the first administrator; undefined in demo mode or if an account exists. */
   openSetupLink(): Promise<string | undefined>;
+  /** The page on which a person chooses a password. @param token of an invitation. */
+  linkOf(token: string): string;
+  changePassword: ChangePassword;
   /** Runs before admission: checks the path, reads the body and limits failed credentials. */
   intake: Middleware[];
   /** Pages, and oidc-provider below AUTH_URL. */
@@ -47,7 +53,9 @@ export async function composeIssuer(options: AuthOptions & { keyedHash: KeyedHas
   const { demo, defaultLanguage, authUrl, passwordGrant } = settings;
   const issuerPath = new URL(authUrl).pathname;
   const accounts = await createAccountDirectory({ db, demo });
-  const signIn = createSignIn({ db, accounts, passwords: await createPasswordVerifier(), keyedHash });
+  const passwords = await createPasswordVerifier();
+  const check = createPasswordCheck({ db, accounts, passwords, keyedHash });
+  const signIn = createSignIn({ db, check });
   const setup = createSetup({ db });
   const guess = createGuessGuard({ limiter });
   const pages = createPages({ issuerPath, instanceName: instance.name, defaultLanguage });
@@ -56,6 +64,7 @@ export async function composeIssuer(options: AuthOptions & { keyedHash: KeyedHas
     accounts,
     signIn,
     keyedHash,
+    consoleClient: createConsoleClient({ baseUrl: instance.baseUrl, secrets: secrets.consoleClient }),
     signingKeys: secrets.issuerSigning,
     cookieKeys: secrets.issuerCookies,
     settings: { baseUrl: instance.baseUrl, authUrl, passwordGrant },
@@ -69,11 +78,14 @@ export async function composeIssuer(options: AuthOptions & { keyedHash: KeyedHas
     if (ctx.type === 'application/json') ctx.body = { error: 'temporarily_unavailable' };
   });
   const isTokenEndpoint = tokenPaths(issuerPath);
+  const linkOf = (token: string) => `${authUrl}/setup?token=${token}`;
   return {
     path: issuerPath,
+    linkOf,
+    changePassword: createChangePassword({ db, accounts, check, guess }),
     intake: [
       issuerPaths({ issuerPath, isTokenEndpoint, stylesheet: pages.stylesheet.path }),
-      tokenEndpoint({ issuerPath, isTokenEndpoint, guess }),
+      clientEndpoints({ issuerPath, isTokenEndpoint, guess }),
     ],
     middleware: [
       issuerRoutes({ provider, pages, signIn, setup, guess, issuerPath }),
@@ -89,8 +101,8 @@ export async function composeIssuer(options: AuthOptions & { keyedHash: KeyedHas
       html: pages.render(ctx, 'error', { text: errorTexts[code] ?? 'error.malformed', code }),
     }),
     async openSetupLink() {
-      const token = demo ? undefined : await setup.openLink();
-      return token && `${authUrl}/setup?token=${token}`;
+      const token = demo ? undefined : await setup.openFirstLink();
+      return token && linkOf(token);
     },
   };
 }

@@ -4,6 +4,7 @@ import type { Database } from '#lib/db/database.ts';
 import type { KeyedHash } from '../domain/api-keys.ts';
 import type { AccountDirectory, SignIn } from '../operations/sign-in.ts';
 import { createAdapter } from './adapter.ts';
+import { type ConsoleClient, consoleClientId, remainingSeconds } from './console-client.ts';
 import type { RenderIssuerError } from './pages.ts';
 import { extraTokenClaims, grantWithoutConsent, passwordGrant, resourceServer } from './tokens.ts';
 
@@ -13,14 +14,17 @@ const tokenSeconds = 300;
 const cookie = { httpOnly: true, sameSite: 'lax', signed: true } as const;
 
 /** Lifetimes in seconds. */
-const ttl = {
+const ttl: Configuration['ttl'] = {
   AccessToken: tokenSeconds,
   AuthorizationCode: 60,
   ClientCredentials: tokenSeconds,
-  Grant: 60 * 60,
+  Grant: (ctx, { clientId }) =>
+    clientId === consoleClientId ? remainingSeconds(ctx.oidc.session?.authTime() ?? 0) : 60 * 60,
   IdToken: tokenSeconds,
   // Anyone can start one, and each is stored: just long enough to sign in.
   Interaction: 10 * 60,
+  // Renewing it does not make a session longer.
+  RefreshToken: (_ctx, token) => remainingSeconds(token.authTime ?? 0),
   Session: 60 * 60,
 };
 
@@ -29,6 +33,7 @@ export interface IssuerParts {
   accounts: AccountDirectory;
   signIn: SignIn;
   keyedHash: KeyedHash;
+  consoleClient: ConsoleClient;
   /** The first signs. */
   signingKeys: readonly PrivateKey[];
   cookieKeys: readonly Uint8Array[];
@@ -48,6 +53,7 @@ export function createProvider(parts: IssuerParts): Provider {
     );
   // The stored secret is a keyed hash, so a copy of the database does not reveal it.
   provider.Client.prototype.compareClientSecret = function compareClientSecret(given: string) {
+    if (this.clientId === consoleClientId) return parts.consoleClient.hasSecret(given);
     const stored = Buffer.from(this.clientSecret ?? '', 'base64url');
     return parts.keyedHash.matches(given, stored);
   };
@@ -57,6 +63,7 @@ export function createProvider(parts: IssuerParts): Provider {
 function configure({
   db,
   accounts,
+  consoleClient,
   signingKeys,
   cookieKeys,
   settings,
@@ -64,7 +71,7 @@ function configure({
 }: IssuerParts): Configuration {
   const path = new URL(settings.authUrl).pathname;
   return {
-    adapter: createAdapter({ db, passwordGrant: settings.passwordGrant }),
+    adapter: createAdapter({ db, passwordGrant: settings.passwordGrant, consoleClient }),
     jwks: { keys: signingKeys.map((key) => ({ ...key, alg: 'ES256', use: 'sig' })) },
     cookies: {
       names: { session: 'accord_session', interaction: 'accord_interaction', resume: 'accord_resume' },
@@ -77,25 +84,36 @@ function configure({
     claims: { openid: ['sub', 'preferred_username', 'roles'] },
     scopes: ['openid'],
     responseTypes: ['code'],
-    routes: { authorization: '/authorize', token: '/token', jwks: '/jwks' },
+    routes: { authorization: '/authorize', token: '/token', jwks: '/jwks', revocation: '/revoke' },
     clientAuthMethods: ['none', 'client_secret_basic', 'client_secret_post'],
     clientDefaults: { id_token_signed_response_alg: 'ES256' },
     extraClientMetadata: { properties: ['role'] },
     enabledJWA: { idTokenSigningAlgValues: ['ES256'] },
     pkce: { required: () => true },
+    ...refreshTokens,
     extraTokenClaims: extraTokenClaims(accounts),
     features: features(settings.baseUrl),
     interactions: {
       policy: signInPolicy(),
       url: (_ctx, interaction) => `${path}/interaction/${interaction.uid}`,
     },
-    loadExistingGrant: (ctx) => grantWithoutConsent(ctx, settings.baseUrl),
+    loadExistingGrant: grantWithoutConsent(accounts, settings.baseUrl),
     // lib/http/security-headers.ts has decided before oidc-provider sees the request.
     clientBasedCORS: () => false,
     ttl,
     renderError,
   };
 }
+
+/**
+ * Only the console gets refresh tokens. They outlive the issuer's own session. Each is valid once; if it is
+ * used again, its grant ends (RFC 9700 §4.14.2).
+ */
+const refreshTokens: Configuration = {
+  issueRefreshToken: (_ctx, client) => client.clientId === consoleClientId,
+  expiresWithSession: (_ctx, source) => source.clientId !== consoleClientId,
+  rotateRefreshToken: true,
+};
 
 /** Access tokens are JWTs for the API (RFC 8707, RFC 9068). Features that no client needs are off. */
 function features(baseUrl: string): Configuration['features'] {
@@ -106,6 +124,7 @@ function features(baseUrl: string): Configuration['features'] {
     rpInitiatedLogout: { enabled: false },
     userinfo: { enabled: false },
     clientCredentials: { enabled: true },
+    revocation: { enabled: true, allowedPolicy: (_ctx, client, token) => token.clientId === client.clientId },
     resourceIndicators: {
       enabled: true,
       defaultResource: () => baseUrl,

@@ -23,6 +23,7 @@ export function issuerPaths({
     [
       '/authorize',
       '/jwks',
+      '/revoke',
       '/setup',
       '/.well-known/openid-configuration',
       '/.well-known/oauth-authorization-server',

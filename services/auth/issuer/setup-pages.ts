@@ -1,58 +1,73 @@
 import type { Context } from 'koa';
 import { sendPage } from '#lib/http/send.ts';
+import type { OpenLink } from '../queries/setup-links.ts';
 import type { PageParts } from './render-pages.ts';
 import { readForm } from './render-pages.ts';
 
-/** GET …/setup?token=…: the form for the first administrator's account. */
+/** GET …/setup?token=…: the form for the first account, or for an invited person's password. */
 export function showSetup(parts: PageParts) {
   return async (ctx: Context) => {
-    const token = await openToken(parts, ctx);
-    if (token) sendSetup(parts, ctx, token, { username: 'admin' });
+    const link = await openLink(parts, ctx);
+    if (link) sendSetup(parts, ctx, link, { username: 'admin' });
     else sendClosed(parts, ctx);
   };
 }
 
-/** POST …/setup?token=…: creates the account and invalidates the link. */
+/** POST …/setup?token=…: creates the account or sets its password, and invalidates the link. */
 export function submitSetup(parts: PageParts) {
   return async (ctx: Context) => {
-    const token = await openToken(parts, ctx);
-    if (!token) return sendClosed(parts, ctx);
+    const link = await openLink(parts, ctx);
+    if (!link) return sendClosed(parts, ctx);
     const form = await readForm(ctx);
     const [username = '', password = '', repeated = ''] = ['username', 'password', 'repeated'].map(
       (name) => form.get(name) ?? '',
     );
-    if (password !== repeated) return sendSetup(parts, ctx, token, { username, fault: 'repeated' });
-    const result = await parts.setup.createFirstAccount(token, { name: username, password });
-    if (result.done) return sendDone(parts, ctx, result.name);
+    if (password !== repeated) return sendSetup(parts, ctx, link, { username, fault: 'repeated' });
+    const result = await parts.setup.complete(link.token, { name: username, password });
+    if (result.done) return sendDone(parts, ctx, link, result.name);
     if (result.fault === 'link') return sendClosed(parts, ctx);
-    sendSetup(parts, ctx, token, { username, fault: result.fault });
+    sendSetup(parts, ctx, link, { username, fault: result.fault });
   };
 }
 
-/** The link's token if it is valid; limits guessing. */
-async function openToken({ setup, guess }: PageParts, ctx: Context): Promise<string | undefined> {
+type Link = OpenLink & { token: string };
+
+/** The link if it is valid; limits guessing. */
+async function openLink({ setup, guess }: PageParts, ctx: Context): Promise<Link | undefined> {
   const token = [ctx.query.token].flat()[0] ?? '';
-  const isOpen = await guess(
+  const link = await guess(
     ctx,
-    () => setup.isOpen(token),
-    (open) => !open,
+    () => setup.find(token),
+    (found) => found === undefined,
   );
-  return isOpen ? token : undefined;
+  return link && { ...link, token };
 }
 
 function sendSetup(
   { pages, issuerPath }: PageParts,
   ctx: Context,
-  token: string,
+  { token, name }: Link,
   { username, fault }: { username: string; fault?: string },
 ): void {
   const action = `${issuerPath}/setup?token=${encodeURIComponent(token)}`;
-  const html = pages.render(ctx, 'setup', { action, username, fault: fault && `setup.fault.${fault}` });
+  const html = pages.render(ctx, 'setup', {
+    action,
+    texts: textsOf(name),
+    isInvited: name !== null,
+    username: name ?? username,
+    fault: fault && `setup.fault.${fault}`,
+  });
   sendPage(ctx, html, { status: fault ? 422 : 200 });
 }
 
-function sendDone({ pages }: PageParts, ctx: Context, username: string): void {
-  sendPage(ctx, pages.render(ctx, 'done', { username, home: '/' }), { status: 201 });
+function sendDone({ pages }: PageParts, ctx: Context, { name }: Link, username: string): void {
+  const view = { title: `${textsOf(name)}.done`, username, home: '/' };
+  sendPage(ctx, pages.render(ctx, 'done', view), { status: name === null ? 201 : 200 });
+}
+
+/** Prefix of the locale keys: those of an invitation, or of the first account. */
+function textsOf(name: string | null): 'setup' | 'invited' {
+  return name === null ? 'setup' : 'invited';
 }
 
 function sendClosed({ pages }: PageParts, ctx: Context): void {

@@ -2,7 +2,9 @@ import type { Context } from 'koa';
 import { errors, type Interaction, type InteractionResults, type Provider } from 'oidc-provider';
 import { Failure } from '#lib/errors/fail.ts';
 import { sendPage } from '#lib/http/send.ts';
+import { consoleClientId } from './console-client.ts';
 import { type PageParts, readForm } from './render-pages.ts';
+import type { SignedIn } from './tokens.ts';
 
 /** GET …/interaction/{uid}: the sign-in form. */
 export function showSignIn(parts: PageParts) {
@@ -31,7 +33,9 @@ export function submitSignIn(parts: PageParts) {
       );
       if (account) {
         await endOtherSession(provider, interaction, account.id);
-        return finish(provider, ctx, { login: { accountId: account.id, remember: false } });
+        const login = { accountId: account.id, remember: false };
+        const result: InteractionResults & SignedIn = { login, changedAt: account.changedAt };
+        return finish(provider, ctx, result);
       }
     } catch (error) {
       if (!(error instanceof Failure) || error.code !== 'too-many-requests') throw error;
@@ -81,7 +85,9 @@ function sendSignIn(
   { username, fault, status = 200 }: { username: string; fault?: string; status?: number },
 ): void {
   const action = `${issuerPath}/interaction/${uid}`;
-  const html = pages.render(ctx, 'sign-in', { action, username, fault, client: String(params.client_id) });
+  const client = String(params.client_id);
+  const purpose = client === consoleClientId ? 'signIn.forConsole' : 'signIn.for';
+  const html = pages.render(ctx, 'sign-in', { action, username, fault, purpose, client });
   sendPage(ctx, html, { status, formTargets: [redirectSource(params.redirect_uri)] });
 }
 

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Context, Middleware } from 'koa';
+import type { KoaContextWithOIDC, OIDCContext } from 'oidc-provider';
 import { Failure, fail, type ProblemCode } from '#lib/errors/fail.ts';
 import { problemStatus } from '#lib/http/problem.ts';
 import { readBodyOf } from '#lib/http/read-input.ts';
@@ -15,12 +16,13 @@ const bodyFaults = new Set<ProblemCode>(['malformed', 'too-large', 'unsupported-
 const maxBytes = 56 * 1024;
 
 /**
- * Routes every path of the token endpoint (openapi.yaml) to the one that oidc-provider serves. Reads the body
- * before admission, because the client decides how long that takes, and limits failed credentials. Errors
- * have OAuth's format (RFC 6749 §5.2).
- * @param isTokenEndpoint whether a path is one of its paths. @param issuerPath path of AUTH_URL.
+ * The endpoints that clients call: those for tokens, and the one that revokes them (RFC 7009). Routes every
+ * path of the token endpoint (openapi.yaml) to the one that oidc-provider serves. Reads the body before
+ * admission, because the client decides how long that takes, and limits failed credentials. Errors have
+ * OAuth's format (RFC 6749 §5.2).
+ * @param isTokenEndpoint whether a path is one of the token endpoint. @param issuerPath path of AUTH_URL.
  */
-export function tokenEndpoint({
+export function clientEndpoints({
   issuerPath,
   isTokenEndpoint,
   guess,
@@ -30,17 +32,18 @@ export function tokenEndpoint({
   guess: GuessGuard;
 }): Middleware {
   return async (ctx, next) => {
-    if (!isTokenEndpoint(ctx.path)) return next();
+    const revokes = ctx.path === `${issuerPath}/revoke`;
+    if (!revokes && !isTokenEndpoint(ctx.path)) return next();
     if (ctx.method !== 'POST')
       throw fail('method-not-allowed', 'Method not allowed; allowed methods: POST.', {
         headers: { Allow: 'POST, OPTIONS' },
       });
-    ctx.state.operationId = 'requestToken';
+    ctx.state.operationId = revokes ? 'revokeToken' : 'requestToken';
     const { req } = ctx;
     try {
       ctx.req = replay(req, await readBodyOf(ctx, maxBytes));
-      ctx.path = `${issuerPath}/token`;
-      await guess(ctx, next, () => guesses.has(errorOf(ctx) ?? ''));
+      if (!revokes) ctx.path = `${issuerPath}/token`;
+      await guess(ctx, next, () => isGuess(ctx));
     } catch (error) {
       if (!(error instanceof Failure)) throw error;
       sendError(ctx, error);
@@ -85,6 +88,13 @@ function sendError(ctx: Context, failure: Failure): void {
   ctx.body = { error, error_description: failure.message };
 }
 
-function errorOf(ctx: Context): string | undefined {
-  return (ctx.body as { error?: string } | undefined)?.error;
+/**
+ * Whether a request failed with credentials that can be guessed. Refresh tokens cannot, and all people's
+ * sessions of the console come from one address.
+ */
+function isGuess(ctx: Context): boolean {
+  const { error } = (ctx.body ?? {}) as { error?: string };
+  const { params } = ((ctx as Partial<KoaContextWithOIDC>).oidc ?? {}) as Partial<OIDCContext>;
+  if (error === 'invalid_grant' && params?.grant_type === 'refresh_token') return false;
+  return error !== undefined && guesses.has(error);
 }

@@ -2,23 +2,36 @@ import {
   type ClientCredentials,
   errors,
   type Grant,
+  type InteractionResults,
   type KoaContextWithOIDC,
   type ResourceServer,
 } from 'oidc-provider';
 import type { AccountDirectory, SignIn } from '../operations/sign-in.ts';
 
-/** Grants what the client asks for, without a consent page: all clients belong to the instance. */
-export async function grantWithoutConsent(
-  ctx: KoaContextWithOIDC,
-  resource: string,
-): Promise<Grant | undefined> {
-  const { client, session, provider, params } = ctx.oidc;
-  if (!client || !session?.accountId) return undefined;
-  const grant = new provider.Grant({ clientId: client.clientId, accountId: session.accountId });
-  grant.addOIDCScope('openid');
-  grant.addResourceScope(resource, String(params?.scope ?? ''));
-  await grant.save();
-  return grant;
+/** What the sign-in page tells the authorization besides the account. */
+export interface SignedIn {
+  /** `changedAt` of the account whose password was verified. */
+  changedAt?: string;
+}
+
+/**
+ * Grants what the client asks for, without a consent page: all clients belong to the instance. Before the
+ * person has signed in there is nothing to grant.
+ */
+export function grantWithoutConsent(accounts: AccountDirectory, resource: string) {
+  return async (ctx: KoaContextWithOIDC): Promise<Grant | undefined> => {
+    const { client, session, provider, params } = ctx.oidc;
+    const { result } = ctx.oidc as { result?: InteractionResults & SignedIn };
+    if (!client || !session?.accountId || !result?.login) return undefined;
+    const grant = new provider.Grant({ clientId: client.clientId, accountId: session.accountId });
+    grant.addOIDCScope('openid');
+    grant.addResourceScope(resource, String(params?.scope ?? ''));
+    await grant.save();
+    // A change of the account that ends its sessions either sees the saved grant or is seen here.
+    if (await accounts.isUnchanged(session.accountId, result.changedAt)) return grant;
+    await grant.destroy();
+    throw new errors.AccessDenied('the account has changed since the sign-in');
+  };
 }
 
 /** The same for every reason, so that it reveals nothing. */
@@ -79,16 +92,23 @@ export function resourceServer(resource: string, baseUrl: string, tokenSeconds: 
 }
 
 /**
- * Claims of access tokens: a person's name and role; a client's role without a name, so that it is not a
- * subject.
+ * Claims of access tokens: a person's name, role and time of sign-in; a client's role without a name, so that
+ * it is not a subject.
  */
 export function extraTokenClaims(accounts: AccountDirectory) {
-  return async (_ctx: KoaContextWithOIDC, token: { accountId?: string } | ClientCredentials) => {
+  return async (ctx: KoaContextWithOIDC, token: { accountId?: string } | ClientCredentials) => {
     if ('accountId' in token && token.accountId) {
       const account = await accounts.findById(token.accountId);
-      return account && { preferred_username: account.name, roles: [account.role] };
+      const auth_time = authTimeOf(ctx);
+      return account && { preferred_username: account.name, roles: [account.role], auth_time };
     }
     const role = (token as ClientCredentials).client?.role;
     return { roles: typeof role === 'string' ? [role] : [] };
   };
+}
+
+/** When the person signed in, in epoch seconds: now with the password grant. */
+function authTimeOf({ oidc }: KoaContextWithOIDC): number {
+  const { RefreshToken: refreshToken, AuthorizationCode: code } = oidc.entities;
+  return (refreshToken ?? code)?.authTime ?? Math.floor(Date.now() / 1000);
 }

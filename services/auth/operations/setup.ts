@@ -1,46 +1,60 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { Database } from '#lib/db/database.ts';
+import { replacePassword } from '../commands/change-password.ts';
 import { readAccountName } from '../domain/accounts.ts';
 import { checkNewPassword, hashPassword, type PasswordFault } from '../domain/password.ts';
-import {
-  hasAccounts,
-  insertAccount,
-  isSetupLinkOpen,
-  replaceSetupLink,
-  takeSetupLink,
-} from '../queries/accounts.ts';
+import { hasAccounts, insertAccount } from '../queries/accounts.ts';
+import { lockAccount } from '../queries/managed-accounts.ts';
+import { findOpenLink, type OpenLink, replaceFirstLink, takeLink } from '../queries/setup-links.ts';
 
-/** Creates the first account through a single-use link that is valid for one hour. */
+/** Single-use links with which people choose their password: the first administrator's, and invitations. */
 export interface Setup {
-  /** Replaces the link. @returns its token; undefined if an account exists. */
-  openLink(): Promise<string | undefined>;
-  isOpen(token: string): Promise<boolean>;
-  createFirstAccount(
+  /** Replaces the link for the first account. @returns its token; undefined if an account exists. */
+  openFirstLink(): Promise<string | undefined>;
+  /** @returns whom a valid link is for. */
+  find(token: string): Promise<OpenLink | undefined>;
+  /** Creates the first account, or sets the password of an invited one, and invalidates the link. */
+  complete(
     token: string,
     wanted: { name: string; password: string },
   ): Promise<{ done: true; name: string } | { done: false; fault: 'name' | 'link' | PasswordFault }>;
 }
 
-/** Only digests of tokens are stored. */
+/** Draws a link's token. Only its digest is stored. */
+export function drawLinkToken(): { token: string; digest: Buffer } {
+  const token = randomBytes(32).toString('base64url');
+  return { token, digest: digestOf(token) };
+}
+
+function digestOf(token: string): Buffer {
+  return createHash('sha256').update(token).digest();
+}
+
 export function createSetup({ db }: { db: Database }): Setup {
-  const digest = (token: string) => createHash('sha256').update(token).digest();
   return {
-    async openLink() {
+    async openFirstLink() {
       if (await hasAccounts(db)) return undefined;
-      const token = randomBytes(32).toString('base64url');
-      await replaceSetupLink(db, digest(token));
+      const { token, digest } = drawLinkToken();
+      await replaceFirstLink(db, digest);
       return token;
     },
-    isOpen: (token) => isSetupLinkOpen(db, digest(token)),
-    async createFirstAccount(token, { name: givenName, password }) {
-      const name = readAccountName(givenName);
+    find: (token) => findOpenLink(db, digestOf(token)),
+    async complete(token, { name: givenName, password }) {
+      const digest = digestOf(token);
+      const link = await findOpenLink(db, digest);
+      if (!link) return { done: false, fault: 'link' };
+      const name = link.name ?? readAccountName(givenName);
       if (!name) return { done: false, fault: 'name' };
       const fault = checkNewPassword(password, name);
       if (fault) return { done: false, fault };
       const passwordHash = await hashPassword(password);
       return db.withTransaction(async (tx) => {
-        if (!(await takeSetupLink(tx, digest(token)))) return { done: false, fault: 'link' } as const;
-        await insertAccount(tx, { name, role: 'admin', passwordHash });
+        const { account } = link;
+        // Every change of an account locks it before its link.
+        if (account !== null) await lockAccount(tx, account);
+        if (!(await takeLink(tx, digest))) return { done: false, fault: 'link' } as const;
+        if (account === null) await insertAccount(tx, { name, role: 'admin', passwordHash });
+        else await replacePassword(tx, { id: account, name, passwordHash });
         return { done: true, name } as const;
       });
     },

@@ -15,16 +15,37 @@ export function insertAccount(
     RETURNING a.id, a.name, a.role`);
 }
 
-export function findAccountByName(
-  db: Queries,
-  name: string,
-): Promise<(Account & { passwordHash: string }) | undefined> {
-  return db.maybeOne(sql`
-    SELECT a.id, a.name, a.role, a.password_hash AS "passwordHash" FROM accounts AS a WHERE a.name = ${name}`);
+/** An account with the hash of its password. */
+export interface AccountWithPassword extends Account {
+  passwordHash: string;
+  /** Neither invited nor disabled. */
+  isActive: boolean;
 }
 
-export function findAccountById(db: Queries, id: string): Promise<Account | undefined> {
-  return db.maybeOne(sql`SELECT a.id, a.name, a.role FROM accounts AS a WHERE a.id = ${id}`);
+/** Whether a person has a password and may use it (`accounts AS a`). */
+const isActive = sql`(NOT a.invited AND a.disabled_at IS NULL)`;
+
+export function findAccountByName(db: Queries, name: string): Promise<AccountWithPassword | undefined> {
+  return db.maybeOne(sql`
+    SELECT a.id, a.name, a.role, a.changed_at::text AS "changedAt",
+           a.password_hash AS "passwordHash", ${isActive} AS "isActive"
+      FROM accounts AS a WHERE a.name = ${name}`);
+}
+
+/** @returns undefined if the account does not exist or is not active. */
+export function findActiveAccount(db: Queries, id: string): Promise<Account | undefined> {
+  return db.maybeOne(sql`SELECT a.id, a.name, a.role FROM accounts AS a WHERE a.id = ${id} AND ${isActive}`);
+}
+
+/**
+ * Whether an active account is as it was. Waits for changes in progress.
+ * @param changedAt when it had last changed.
+ */
+export async function isUnchanged(db: Queries, id: string, changedAt: string): Promise<boolean> {
+  const row = await db.maybeOne(sql`
+    SELECT FROM accounts AS a
+     WHERE a.id = ${id} AND a.changed_at = ${changedAt}::timestamptz AND ${isActive} FOR SHARE`);
+  return row !== undefined;
 }
 
 export async function hasAccounts(db: Queries): Promise<boolean> {
@@ -36,42 +57,33 @@ export function listAccounts(db: Queries): Promise<Account[]> {
   return db.query(sql`SELECT a.id, a.name, a.role FROM accounts AS a ORDER BY a.name`);
 }
 
-/** @returns false if the account does not exist. */
-export async function updatePassword(db: Queries, name: string, passwordHash: string): Promise<boolean> {
+/**
+ * Records a sign-in. @returns false if the account was disabled or its password changed after the given hash
+ * was read.
+ */
+export async function recordSignIn(
+  db: Queries,
+  { id, passwordHash }: Pick<AccountWithPassword, 'id' | 'passwordHash'>,
+): Promise<boolean> {
   const row = await db.maybeOne(sql`
-    UPDATE accounts AS a SET password_hash = ${passwordHash}, changed_at = accord_now() WHERE a.name = ${name}
+    UPDATE accounts AS a SET last_sign_in_at = accord_now()
+     WHERE a.id = ${id} AND a.password_hash = ${passwordHash} AND ${isActive}
     RETURNING a.id`);
   return row !== undefined;
 }
 
-/** @returns false if the account does not exist. */
-export async function deleteAccount(db: Queries, name: string): Promise<boolean> {
-  const row = await db.maybeOne(sql`DELETE FROM accounts AS a WHERE a.name = ${name} RETURNING a.id`);
-  return row !== undefined;
-}
-
-/** Replaces the setup link; the new one is valid for one hour. */
-export async function replaceSetupLink(db: Queries, digest: Buffer): Promise<void> {
-  await db.query(sql`
-    WITH former AS (DELETE FROM setup_links WHERE digest <> ${digest})
-    INSERT INTO setup_links (digest, expires_at) VALUES (${digest}, accord_now() + interval '1 hour')`);
-}
-
-export async function isSetupLinkOpen(db: Queries, digest: Buffer): Promise<boolean> {
-  const { open } = await db.one<{ open: boolean }>(sql`
-    SELECT EXISTS (SELECT FROM setup_links AS l WHERE l.digest = ${digest} AND l.expires_at > accord_now())
-           AND NOT EXISTS (SELECT FROM accounts) AS open`);
-  return open;
-}
-
 /**
- * Invalidates the link. @returns false if it is unknown, expired or used; of two concurrent calls one
- * succeeds.
+ * Sets the password of an account that is not disabled; an invited one becomes active.
+ * @param account.former the hash that it must still have; absent: any.
+ * @returns undefined if there is no such account.
  */
-export async function takeSetupLink(db: Queries, digest: Buffer): Promise<boolean> {
-  const row = await db.maybeOne(sql`
-    DELETE FROM setup_links AS l
-     WHERE l.digest = ${digest} AND l.expires_at > accord_now() AND NOT EXISTS (SELECT FROM accounts)
-    RETURNING l.digest`);
-  return row !== undefined;
+export function setPassword(
+  db: Queries,
+  { id, passwordHash, former }: { id: string; passwordHash: string; former?: string },
+): Promise<Account | undefined> {
+  const isFormer = former === undefined ? sql`` : sql`AND a.password_hash = ${former}`;
+  return db.maybeOne<Account>(sql`
+    UPDATE accounts AS a SET password_hash = ${passwordHash}, invited = false, changed_at = accord_now()
+     WHERE a.id = ${id} AND a.disabled_at IS NULL ${isFormer}
+    RETURNING a.id, a.name, a.role`);
 }

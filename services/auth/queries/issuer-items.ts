@@ -62,6 +62,25 @@ export async function deleteItemsOfGrant(db: Queries, grantId: string): Promise<
   await db.query(sql`DELETE FROM issuer_items WHERE grant_id = ${grantId}`);
 }
 
+/** Ends the grant of an item: deletes it and everything that was issued under it. */
+export async function deleteGrantOfItem(db: Queries, model: string, id: string): Promise<void> {
+  await db.query(sql`
+    WITH grants AS (
+      SELECT i.grant_id FROM issuer_items AS i WHERE i.model = ${model} AND i.id = ${id})
+    DELETE FROM issuer_items AS i USING grants
+     WHERE i.grant_id = grants.grant_id OR (i.model = 'Grant' AND i.id = grants.grant_id)`);
+}
+
+/**
+ * Ends the sessions of an account: deletes its sessions, grants, codes and refresh tokens, and interactions
+ * in which it has signed in.
+ */
+export async function deleteItemsOfAccount(db: Queries, account: string): Promise<void> {
+  await db.query(sql`
+    DELETE FROM issuer_items AS i
+     WHERE coalesce(i.payload ->> 'accountId', i.payload #>> '{result,login,accountId}') = ${account}`);
+}
+
 export async function deleteExpiredItems(db: Queries): Promise<void> {
   await db.query(sql`DELETE FROM issuer_items WHERE expires_at <= now()`);
 }

@@ -1,9 +1,8 @@
 import type { Queries } from '#lib/db/database.ts';
-import { fail } from '#lib/errors/fail.ts';
+import { type Fault, fail } from '#lib/errors/fail.ts';
 import { newUuid } from '#lib/ids/random-ids.ts';
-import { checkContent, checkMinor, type GivenContent } from '../domain/check-content.ts';
-import { type LayoutContent, layoutUses } from '../domain/content/layout.ts';
-import { nextSerial, parseReference } from '../domain/identifiers.ts';
+import { checkMinor, type GivenContent } from '../domain/check-content.ts';
+import { nextSerial } from '../domain/identifiers.ts';
 import {
   checkPrecondition,
   type Entry,
@@ -13,9 +12,7 @@ import {
   type VersionKind,
   type VersionStatus,
 } from '../domain/model.ts';
-import { namedByPeer, resolveLayout } from '../domain/resolve-layout.ts';
-import { lockNamed, touchModel } from '../queries/models.ts';
-import { readPeerRows } from '../queries/read-peers.ts';
+import { touchModel } from '../queries/models.ts';
 import {
   activateDraft,
   archiveActive,
@@ -27,7 +24,7 @@ import {
   updateDraft,
   updateKind,
 } from '../queries/versions.ts';
-import { findMissingLogos } from './logos.ts';
+import { findDraftFaults, findReferenceFaults, readDraft } from './check-draft.ts';
 import {
   announce,
   type Dependencies,
@@ -36,6 +33,19 @@ import {
   type VersionPath,
 } from './model-access.ts';
 
+/** Content as a client sends it. */
+export interface GivenDraft {
+  content: GivenContent;
+  /** Whether it is stored although something is missing, or unequal between languages. */
+  incomplete: boolean;
+}
+
+/** A stored draft, and what it lacks. */
+export interface SavedDraft {
+  version: Version;
+  faults: Fault[];
+}
+
 /**
  * Adds a draft to an entry.
  * @throws Failure `not-found`, `wrong-state`, `exists` if it has a draft, `invalid`.
@@ -43,21 +53,35 @@ import {
 export async function createDraft(
   { db }: Dependencies,
   model: string,
-  given: GivenContent,
-): Promise<Version> {
-  return db.withTransaction(async (tx) =>
-    insertNewDraft(tx, await findModelToChange(tx, model), given, 'MINOR'),
-  );
+  { content: given, incomplete }: GivenDraft,
+): Promise<SavedDraft> {
+  return db.withTransaction(async (tx) => {
+    const entry = await findModelToChange(tx, model);
+    const { content, faults } = await readDraft(tx, entry.type, given, incomplete);
+    return { version: await storeDraft(tx, entry, content, 'MINOR'), faults };
+  });
 }
 
-/** {@link createDraft} within a transaction that has locked the entry. */
+/**
+ * Adds a complete draft to an entry that the transaction has locked.
+ * @throws Failure as {@link createDraft}.
+ */
 export async function insertNewDraft(
   tx: Queries,
-  { id: model, type }: Entry,
+  entry: Entry,
   given: GivenContent,
   kind: VersionKind,
 ): Promise<Version> {
-  const content = await readContent(tx, type, given);
+  const { content } = await readDraft(tx, entry.type, given, false);
+  return storeDraft(tx, entry, content, kind);
+}
+
+async function storeDraft(
+  tx: Queries,
+  { id: model }: Entry,
+  content: DraftContent,
+  kind: VersionKind,
+): Promise<Version> {
   const version = await insertDraft(tx, { id: newUuid(), model, kind, ...content });
   if (!version) throw fail('exists', 'This model already has a draft; change or delete it.');
   await touchModel(tx, model);
@@ -68,12 +92,13 @@ export async function insertNewDraft(
 export function replaceDraft(
   dependencies: Dependencies,
   path: VersionPath,
-  given: GivenContent,
+  { content: given, incomplete }: GivenDraft,
   ifMatch?: string,
-): Promise<Version> {
-  return changeDraft(dependencies, path, ifMatch, async (tx, { id }, type) =>
-    updateDraft(tx, id, await readContent(tx, type, given)),
-  );
+): Promise<SavedDraft> {
+  return changeDraft(dependencies, path, ifMatch, async (tx, { id }, type) => {
+    const { content, faults } = await readDraft(tx, type, given, incomplete);
+    return { version: await updateDraft(tx, id, content), faults };
+  });
 }
 
 /** Sets a draft MAJOR or MINOR. @throws Failure those of {@link changeDraft}. */
@@ -117,13 +142,6 @@ function changeDraft<T>(
   });
 }
 
-async function readContent(tx: Queries, type: ModelType, given: GivenContent): Promise<DraftContent> {
-  const { data, faults } = await checkContent(type, given);
-  if (type === 'theme') faults.push(...(await findMissingLogos(tx, data)));
-  if (faults.length > 0) throw fail('invalid', 'The content is not valid.', { errors: faults });
-  return { defaultLanguage: given.defaultLanguage, data, uses: layoutUses(type, data) };
-}
-
 /**
  * Activates a draft or archives the ACTIVE version.
  * @throws Failure `not-found`, `precondition-failed`, `wrong-state` for every other change, and those of
@@ -153,8 +171,8 @@ export async function setStatus(
 /**
  * Makes a draft the ACTIVE version of its entry and assigns its serial. The transaction must have locked the
  * entry, so that one of several concurrent activations wins and no serial is assigned twice.
- * @throws Failure `invalid` for a MINOR that needs a MAJOR, `unknown-element` or `layout-conflict` for a
- * layout whose references do not resolve.
+ * @throws Failure `invalid` for an incomplete draft or a MINOR that needs a MAJOR, `unknown-element` or
+ * `layout-conflict` for a layout whose references do not resolve.
  */
 export async function activateVersion(
   tx: Queries,
@@ -162,13 +180,15 @@ export async function activateVersion(
   entry: Entry,
   draft: Version,
 ): Promise<Version> {
+  const faults = await findDraftFaults(tx, entry.type, draft);
+  if (faults.length > 0) throw fail('invalid', 'The draft is not complete.', { errors: faults });
   const former = await readLastActivated(tx, entry.id);
   const kind = former ? draft.kind : 'MAJOR';
   if (former && kind === 'MINOR') {
     const errors = checkMinor(entry.type, former.data, draft.data);
     if (errors.length > 0) throw fail('invalid', 'This change needs a MAJOR version.', { errors });
   }
-  if (entry.type === 'layout') await checkReferences(tx, draft);
+  if (entry.type === 'layout') await requireReferences(tx, draft);
   await archiveActive(tx, entry.id);
   const serial = nextSerial({ major: entry.lastMajor, minor: entry.lastMinor }, kind);
   const activated = await activateDraft(tx, draft, serial);
@@ -176,22 +196,8 @@ export async function activateVersion(
   return activated.version;
 }
 
-/** The entries that a layout names must exist; whether they are ACTIVE is checked when the layout is used. */
-async function checkReferences(tx: Queries, { data, defaultLanguage }: Version): Promise<void> {
-  const content = data[defaultLanguage] as unknown as LayoutContent;
-  const at = `/data/${defaultLanguage}`;
-  const pointers = {
-    info: `${at}/info`,
-    elements: content.elements.map((_, index) => `${at}/elements/${index}`),
-  };
-  const named = await lockNamed(tx, [...(content.info ? [content.info] : []), ...content.elements]);
-  const references = content.elements.flatMap((text) => parseReference(text) ?? []);
-  const existing = [
-    ...named.map((each) => (each.status === 'DELETED' ? each : { ...each, status: 'ACTIVE' as const })),
-    ...(await readPeerRows(tx, references)).map(namedByPeer),
-  ];
-  // A missing default information is reported when the layout is used: it is not a fault of the layout.
-  const errors = resolveLayout(content, existing, pointers).faults.filter(({ code }) => code !== 'required');
+async function requireReferences(tx: Queries, draft: Version): Promise<void> {
+  const errors = await findReferenceFaults(tx, draft);
   if (errors.length === 0) return;
   const conflict = errors.every(({ code }) => code === 'layout-conflict');
   throw fail(conflict ? 'layout-conflict' : 'unknown-element', 'The layout cannot be activated.', { errors });

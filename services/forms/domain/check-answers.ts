@@ -21,7 +21,7 @@ export interface ActiveItem {
   owner?: string;
 }
 
-/** The result of checking, before the peers' parts are separated. */
+/** The result of checking, before the answers to peers' elements are separated into parts. */
 export type Checked =
   | Exclude<AnswerCheck, { outcome: 'valid' }>
   | {
@@ -43,11 +43,11 @@ export interface AnswerableForm {
   info: ActiveItem;
   /** ACTIVE elements by key, own and peers'. */
   elements: ReadonlyMap<string, ActiveItem>;
-  /** Versions in the answers that are not ACTIVE, by identifier; null if too old or withdrawn. */
+  /** Versions named in the answers that are not ACTIVE, by identifier; null if too old or withdrawn. */
   former: ReadonlyMap<string, ContentVersion | null>;
-  /** Elements that are not asked, because they have a valid answer. */
+  /** Keys of elements that are not asked, because they have a valid answer. */
   hidden: ReadonlySet<string>;
-  /** Elements that count as asked only if they are answered. */
+  /** Keys of elements that count as asked only if they are answered: those of peers in a child. */
   askedIfAnswered?: ReadonlySet<string>;
   language: string;
   /** Whether the answers come from an HTML form. */
@@ -63,8 +63,8 @@ interface Matched {
 }
 
 /**
- * Checks an answers map against a form (openapi.yaml, submitAnswers). Stale serials are reported before the
- * faults that they cause.
+ * Checks an answers map against a form (openapi.yaml, submitAnswers). If any answer is stale, only the stale
+ * ones are reported: faults in the other answers follow when the subject answers the changed form.
  */
 export function checkAnswers(given: GivenAnswers, form: AnswerableForm): Checked {
   const matched = matchAnswers(given, form);
@@ -91,9 +91,9 @@ interface Question {
   key: string;
   version: ContentVersion;
   item: DescribedElement;
-  /** undefined: not answered. */
+  /** The values that count; undefined if the element was not answered. */
   values: readonly unknown[] | undefined;
-  /** Its name in the answers map. */
+  /** The element's name in the answers map, for pointers. */
   name: string;
 }
 
@@ -110,7 +110,7 @@ function questionsOf(action: FormAction, matched: Matched, form: AnswerableForm)
   });
   const isAnswered = ({ values }: Question) => values?.some((value) => !isBlank(value)) ?? false;
   const answeredHosts = new Set(questions.filter(isAnswered).map(({ key }) => hostOf(key)));
-  // For a peer with earlier answers, notices are sent only together with a new answer.
+  // In a child, a peer's notices are sent only together with a new answer to an element of that peer.
   return questions.filter(
     ({ key, item, values }) =>
       values !== undefined ||
@@ -128,7 +128,7 @@ function hostOf(key: string): string {
   return key.split('@')[1] ?? '';
 }
 
-/** Whether the page showed an element. Answers without `accord-shown` count for all but the hidden ones. */
+/** Whether the page showed an element. Without `accord-shown`, all but the hidden elements count as shown. */
 function wasShown(key: string, { shown, answered }: Matched, { hidden }: AnswerableForm): boolean {
   return shown.has(key) || answered.has(key) || (shown.size === 0 && !hidden.has(key));
 }
@@ -179,7 +179,8 @@ function matchAnswers(given: GivenAnswers, form: AnswerableForm): Matched {
 }
 
 /**
- * Finds notices that were added after the page was rendered: only elements that the subject saw are recorded.
+ * Finds notices that were added after the page was rendered. They make the answers stale, because only
+ * elements that the subject saw are recorded.
  */
 function unseenNotices({ shown, answered }: Matched, form: AnswerableForm): string[] {
   if (shown.size === 0) return [];

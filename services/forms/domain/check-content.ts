@@ -44,11 +44,14 @@ export interface GivenContent {
 /**
  * Checks the content of a version in all its languages: each must be complete and valid, and all must ask the
  * same questions (docs/interface.md, "Models").
- * @returns the sanitised content; to be stored only if there are no faults.
+ * @param incomplete whether languages are also compared if something is missing.
+ * @returns the sanitised content; to be stored only if there are no faults, or only gaps in an incomplete
+ * draft.
  */
 export async function checkContent(
   type: ModelType,
   given: GivenContent,
+  incomplete = false,
 ): Promise<{ data: VersionData; faults: Fault[] }> {
   const faults: Fault[] = [];
   const languages = Object.keys(given.data);
@@ -61,8 +64,14 @@ export async function checkContent(
     // Sanitising is slow: let other requests run in between.
     await nextTurn();
   }
-  if (faults.length === 0) checkSameInAllLanguages(type, given.defaultLanguage, data, faults);
+  if (faults.length === 0 || (incomplete && faults.every(isGap)))
+    checkSameInAllLanguages(type, given.defaultLanguage, data, faults);
   return { data, faults };
+}
+
+/** Whether a fault is only that something is missing, or unequal between languages: drafts may have gaps. */
+export function isGap({ code }: Fault): boolean {
+  return code === 'required' || code === 'differs';
 }
 
 function checkLanguages(languages: string[], defaultLanguage: string, faults: Fault[]): void {

@@ -98,3 +98,13 @@ export function checkPrecondition(ifMatch: string | undefined, revision: number)
       'It has been changed since you read it: read it again, then repeat your change.',
     );
 }
+
+/** Orders of a list of models; `-modificationDate` is newest first. */
+export const modelOrders = ['key', 'name', '-modificationDate'] as const;
+export type ModelOrder = (typeof modelOrders)[number];
+
+/** A place in a list of models: the value that the list is sorted by, and the id among equal values. */
+export interface ModelPosition {
+  value: string;
+  id: string;
+}

@@ -99,14 +99,21 @@ export function isDated({ age }: PeerCopy): boolean {
   return age > daySeconds;
 }
 
+/** Whether the copy is too old to be shown. @param staleDays PEER_STALE_LIMIT. */
+export function isStale({ age }: PeerCopy, staleDays: number): boolean {
+  return age > staleDays * daySeconds;
+}
+
 /**
  * @param staleDays PEER_STALE_LIMIT.
  * @throws Failure `unavailable` naming the first peer whose copy is too old to be shown.
  */
 export function requireFresh(copies: Iterable<PeerCopy>, staleDays: number): void {
-  for (const { owner, url, age } of copies)
-    if (age > staleDays * daySeconds)
-      throw unavailable(url, `The elements of ${owner} (${url}) cannot be shown: the copy is too old`);
+  for (const copy of copies) {
+    if (!isStale(copy, staleDays)) continue;
+    const { owner, url } = copy;
+    throw unavailable(url, `The elements of ${owner} (${url}) cannot be shown: the copy is too old`);
+  }
 }
 
 /**

@@ -6,7 +6,7 @@ const require = createRequire(import.meta.url);
 const cssTree = () => require('css-tree') as typeof import('css-tree');
 
 /** The element under which a theme applies: the root of every page. */
-const themeRoot = '.accord';
+export const themeRoot = '.accord';
 
 /** Properties that a theme may set: appearance only; no position, page size, visibility or generated text. */
 const properties = new Set([

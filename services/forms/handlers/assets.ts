@@ -1,11 +1,11 @@
 import type { Context } from 'koa';
 import { LRUCache } from 'lru-cache';
 import { fail } from '#lib/errors/fail.ts';
+import type { Asset } from '#lib/http/assets.ts';
 import type { Handlers } from '#lib/http/operation.ts';
 import { type EncodedBody, encodeOnce, sendEncoded } from '#lib/http/send.ts';
 import { isEntryId } from '../domain/identifiers.ts';
 import { scopeThemeCss } from '../domain/theme-css.ts';
-import type { Asset } from '../pages/assets.ts';
 import { readLogo, readThemeCss } from '../queries/theme-files.ts';
 import type { Dependencies } from './dependencies.ts';
 

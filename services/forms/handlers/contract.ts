@@ -2,21 +2,30 @@ import type { components } from '#lib/contracts/openapi.gen.ts';
 import type { Role } from '#lib/contracts/principal.ts';
 import type { Handlers } from '#lib/http/operation.ts';
 import { type EncodedBody, encodeOnce, sendEncoded, sendPage } from '#lib/http/send.ts';
+import { readChannels } from '../queries/message-channels.ts';
 import type { Dependencies } from './dependencies.ts';
+
+type SystemConfig = components['schemas']['SystemConfig'];
 
 const roles: Role[] = ['admin', 'operator', 'key', 'user', 'transaction', 'anonymous'];
 
 /** Handlers of the descriptions of this instance: openapi.yaml, its reference page, the configuration. */
 export function contractHandlers(dependencies: Dependencies): Handlers {
-  const { document, instance, renderer, defaultLanguage, authUrl, publicClient } = dependencies;
+  const { db, document, instance, renderer, defaultLanguage, authUrl, publicClient, issuer } = dependencies;
   const ownDocument = { ...document, servers: [{ url: instance.baseUrl, description: instance.name }] };
   const signIn = publicClient === null ? null : { tokenUrl: authUrl, clientId: publicClient };
-  const config: components['schemas']['SystemConfig'] = {
+  const { name, baseUrl, timeZone } = instance;
+  const config = {
     version: document.info.version,
+    name,
+    baseUrl,
+    timeZone,
     language: defaultLanguage,
     languages: renderer.languages,
     roles,
+    issuer,
   };
+  const ownFeatures: SystemConfig['features'] = ['pdf', ...(issuer.builtIn ? ['accounts' as const] : [])];
   let yaml: EncodedBody | undefined;
   let json: EncodedBody | undefined;
   let page: EncodedBody | undefined;
@@ -51,8 +60,9 @@ export function contractHandlers(dependencies: Dependencies): Handlers {
       await sendEncoded(ctx, page);
     },
 
-    getSystemConfig(ctx) {
-      ctx.body = config;
+    async getSystemConfig(ctx) {
+      const features = [...(await readChannels(db)), ...ownFeatures];
+      ctx.body = { ...config, features } satisfies SystemConfig;
     },
   };
 }

@@ -1,8 +1,9 @@
 import type { Document } from 'openapi-backend';
 import type { FormsOperations } from '#lib/contracts/forms.ts';
 import type { PageInstance } from '#lib/contracts/page-base.ts';
+import type { Assets } from '#lib/http/assets.ts';
 import type { Dependencies as CommandDependencies } from '../commands/model-access.ts';
-import type { Assets } from '../pages/assets.ts';
+import type { Issuer } from '../config.ts';
 import type { PageRenderer } from '../pages/page-renderer.ts';
 
 /** The demonstration on the first page (docs/operations.md, "Settings"). */
@@ -30,5 +31,8 @@ export interface Dependencies extends CommandDependencies {
   authUrl: string;
   /** Public client of the built-in issuer, for signing in on /docs; null with an external issuer. */
   publicClient: string | null;
+  issuer: Issuer;
+  /** PEER_STALE_LIMIT */
+  staleDays: number;
   demo: Demo | null;
 }

@@ -13,18 +13,28 @@ import {
   type UpdateModelInput,
   updateModelFields,
 } from '../commands/models.ts';
-import { type Entry, entityTag, entryStatuses, modelTypes } from '../domain/model.ts';
+import { canonicalReference, parseReference } from '../domain/identifiers.ts';
+import {
+  type Entry,
+  entityTag,
+  entryStatuses,
+  type ModelOrder,
+  modelOrders,
+  modelTypes,
+} from '../domain/model.ts';
 import type { GivenEntry } from '../domain/read-entry-fields.ts';
-import { presentEntry, presentExport } from '../presenters/present-model.ts';
+import { presentCatalogue, presentEntry, presentExport } from '../presenters/present-model.ts';
 import { listModels, type ModelFilter, readModelByKey } from '../queries/models.ts';
+import { readCatalogues } from '../queries/peer-catalogues.ts';
 import { readVersionSummaries, readVersions } from '../queries/versions.ts';
 import type { Dependencies } from './dependencies.ts';
+import { readModelCursor, writeModelCursor } from './model-cursor.ts';
 
 const defaultSize = 50;
 
 /** Handlers of `/models`, without the versions. */
 export function modelHandlers(dependencies: Dependencies): Handlers {
-  const { db, instance } = dependencies;
+  const { db, instance, staleDays } = dependencies;
 
   /** Sends an entry with its versions and its entity tag. */
   async function sendModel(ctx: Context, entry: Entry): Promise<void> {
@@ -42,17 +52,27 @@ export function modelHandlers(dependencies: Dependencies): Handlers {
     async listModels(ctx, { query }) {
       const page = Number(query.page ?? 0);
       const size = Number(query.size ?? defaultSize);
-      const { entries, total } = await listModels(db, readFilter(query), { page, size });
+      const { order, ...filter } = readFilter(query);
+      const after = readModelCursor(query.cursor, order);
+      const { entries: found, total } = await listModels(db, filter, { order, after, number: page, size });
+      const entries = found.slice(0, size);
+      const last = found.length > size ? entries.at(-1) : undefined;
       const ids = entries.map(({ id }) => id);
       const versions = Map.groupBy(await readVersionSummaries(db, ids), ({ model }) => model);
-      const found: components['schemas']['EntryPage'] = {
+      const list: components['schemas']['EntryPage'] = {
         values: entries.map((entry) => presentEntry(entry, versions.get(entry.id) ?? [])),
         page,
         pageSize: size,
         totalPages: Math.ceil(total / size),
         totalCount: total,
+        ...(last && { next: writeModelCursor(order, { value: last.position, id: last.id }) }),
       };
-      ctx.body = found;
+      ctx.body = list;
+    },
+
+    async listPeerModels(ctx) {
+      const copies = await readCatalogues(db);
+      ctx.body = { values: copies.map((copy) => presentCatalogue(copy, instance.name, staleDays)) };
     },
 
     async createModel(ctx, { body }: OperationInput<GivenEntry>) {
@@ -95,8 +115,8 @@ export function modelHandlers(dependencies: Dependencies): Handlers {
   };
 }
 
-/** @throws Failure `invalid` for an unknown type or status. */
-function readFilter(query: OperationInput['query']): ModelFilter {
+/** @throws Failure `invalid` for an unknown type, status or order. */
+function readFilter(query: OperationInput['query']): ModelFilter & { order: ModelOrder } {
   const faults: Fault[] = [];
   const list = (name: string) => [query[name] ?? []].flat().filter((value) => value !== '');
   const filter = {
@@ -104,10 +124,19 @@ function readFilter(query: OperationInput['query']): ModelFilter {
     keys: list('keys'),
     statuses: readChoices(query.statuses, 'statuses', entryStatuses, faults) ?? [],
     languages: list('languages'),
+    uses: list('uses').map(canonicalUse),
+    order: readChoices(query.sort, 'sort', modelOrders, faults)?.[0] ?? 'key',
     keyword: list('keyword')[0],
   };
   if (faults.length > 0) throw fail('invalid', 'The filter is not valid.', { errors: faults });
   return filter;
+}
+
+/** A reference as layouts store it; `@<host>` stands for any reference to this peer. */
+function canonicalUse(given: string): string {
+  if (!given.startsWith('@')) return canonicalReference(given);
+  const host = parseReference(`any${given}`)?.host;
+  return host ? `@${host}` : given;
 }
 
 /** The If-Match header; an empty one counts as absent. */

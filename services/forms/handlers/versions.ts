@@ -1,10 +1,19 @@
 import type { Context } from 'koa';
-import { fail } from '#lib/errors/fail.ts';
+import { type Fault, fail } from '#lib/errors/fail.ts';
 import { sendList } from '#lib/http/lists.ts';
 import type { Handlers, OperationInput } from '#lib/http/operation.ts';
 import { sendPage } from '#lib/http/send.ts';
+import { checkDraft } from '../commands/check-draft.ts';
 import { findModel, findVersion, type VersionPath } from '../commands/model-access.ts';
-import { createDraft, deleteVersion, replaceDraft, setKind, setStatus } from '../commands/versions.ts';
+import {
+  createDraft,
+  deleteVersion,
+  type GivenDraft,
+  replaceDraft,
+  type SavedDraft,
+  setKind,
+  setStatus,
+} from '../commands/versions.ts';
 import type { GivenContent } from '../domain/check-content.ts';
 import { entityTag, isVersionStatus, type Version } from '../domain/model.ts';
 import { presentVersion } from '../presenters/present-model.ts';
@@ -33,9 +42,10 @@ export function versionHandlers(dependencies: Dependencies): Handlers {
       });
     },
 
-    async createVersion(ctx, { params, body }: OperationInput<GivenContent>) {
-      const version = await createDraft(dependencies, params.id ?? '', body);
-      sendVersion(ctx, version);
+    async createVersion(ctx, input: OperationInput<GivenContent>) {
+      const saved = await createDraft(dependencies, input.params.id ?? '', readDraft(input));
+      const { version } = saved;
+      sendSaved(ctx, saved);
       ctx.status = 201;
       ctx.set('Location', urlOf(version.model, version.id));
     },
@@ -57,8 +67,13 @@ export function versionHandlers(dependencies: Dependencies): Handlers {
       sendVersion(ctx, await findVersion(db, pathOf(params)));
     },
 
-    async updateVersion(ctx, { params, body }: OperationInput<GivenContent>) {
-      sendVersion(ctx, await replaceDraft(dependencies, pathOf(params), body, ifMatchOf(ctx)));
+    async updateVersion(ctx, input: OperationInput<GivenContent>) {
+      const path = pathOf(input.params);
+      sendSaved(ctx, await replaceDraft(dependencies, path, readDraft(input), ifMatchOf(ctx)));
+    },
+
+    async checkVersion(ctx, { params }) {
+      ctx.body = await checkDraft(dependencies, pathOf(params));
     },
 
     async deleteVersion(ctx, { params }) {
@@ -89,9 +104,18 @@ function pathOf({ id = '', vid = '' }: Record<string, string>): VersionPath {
   return { model: id, version: vid };
 }
 
+function readDraft({ body, query }: OperationInput<GivenContent>): GivenDraft {
+  return { content: body, incomplete: query.incomplete === 'true' };
+}
+
+/** Sends a draft as it was stored, with what it lacks. */
+function sendSaved(ctx: Context, { version, faults }: SavedDraft): void {
+  sendVersion(ctx, version, faults);
+}
+
 /** Sends a version with its content and its entity tag. */
-function sendVersion(ctx: Context, version: Version): void {
-  ctx.body = presentVersion(version);
+function sendVersion(ctx: Context, version: Version, faults: readonly Fault[] = []): void {
+  ctx.body = { ...presentVersion(version), ...(faults.length > 0 && { faults }) };
   ctx.set('ETag', entityTag(version.revision));
 }
 

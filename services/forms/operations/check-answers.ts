@@ -12,8 +12,8 @@ import { sealParts } from './seal-parts.ts';
 type Input = Parameters<FormsOperations['checkAnswers']>[0];
 
 /**
- * The internal operation `checkAnswers`. It runs one query, and a second one only for answers to serials that
- * are not ACTIVE.
+ * The internal operation `checkAnswers`. It usually runs one query. More are needed only for answers to
+ * serials that are not ACTIVE, and to mark entries that get their first answers.
  */
 export function createCheckAnswers(context: FormsContext): FormsOperations['checkAnswers'] {
   const { db, contents, instance } = context;
@@ -36,7 +36,7 @@ export function createCheckAnswers(context: FormsContext): FormsOperations['chec
     const { language, info } = result;
     const answers = result.answers.filter((answer) => !isOfPeer(answer));
     const unanswered = result.unanswered.filter((element) => !isOfPeer(element));
-    // An entry that had no answers was deleted meanwhile: check again.
+    // An entry without earlier answers was deleted meanwhile: check again without it.
     if (!(await markRows(rowsOf(answers, current)))) return check(input);
     const until = new Date(input.sealUntil);
     const { subjectInfos } = input;
@@ -44,13 +44,13 @@ export function createCheckAnswers(context: FormsContext): FormsOperations['chec
     return { outcome: 'valid', language, info, answers, unanswered, parts };
   };
 
-  /** Marks entries as answered, which prevents their deletion. @returns whether all of them still exist. */
+  /** Marks entries as answered, so that they are never removed. @returns whether all of them still exist. */
   async function markRows(rows: readonly ActiveRow[]): Promise<boolean> {
     const unmarked = rows.flatMap(({ id, answered }) => (answered ? [] : [id]));
     return unmarked.length === 0 || (await markAnswered(db, unmarked)) === unmarked.length;
   }
 
-  /** The versions in the answers that are not ACTIVE, by identifier; null if no longer accepted. */
+  /** The versions named in the answers that are not ACTIVE, by identifier; null if too old or withdrawn. */
   async function readFormer(given: GivenAnswers, current: CurrentForm, { layout, openedAt }: Input) {
     const former = new Map<string, ContentVersion | null>();
     const active = elementsOf(current);

@@ -11,7 +11,7 @@ import { readAnswers } from '../domain/read-answers.ts';
 import { type ActiveRow, markAnswered, readSerials, readSharedActive } from '../queries/active-entries.ts';
 import type { FormsContext } from './context.ts';
 
-/** The elements of this instance that a peer's form asked, not yet compared with the ACTIVE versions. */
+/** What a peer's form asked: our information and elements, not yet compared with the ACTIVE versions. */
 interface Asked {
   info: Identifier;
   elements: Identifier[];
@@ -53,12 +53,13 @@ type Refused = Extract<Awaited<ReturnType<Check>>, { outcome: 'refused' }>;
 /** The asked elements, in the versions that the subject saw. */
 type Shown = Map<string, ActiveItem & { row: ActiveRow }>;
 
-/** Accepts every MINOR of the ACTIVE MAJOR, because the peer's copy may have been old. */
+/** Every MINOR of the ACTIVE MAJOR since this time is accepted, because the peer's copy may have been old. */
 const epoch = '1970-01-01T00:00:00Z';
 
 /**
- * The internal operation `checkSubmission`. It runs one query, and a second one only for answers to serials
- * that are not ACTIVE. Elements that are not shared with the peer count as unknown.
+ * The internal operation `checkSubmission`. It usually runs one query. More are needed only for serials that
+ * are not ACTIVE, and to mark entries that get their first answers. Elements that are not shared with the
+ * peer count as unknown.
  */
 export function createCheckSubmission({ db, contents }: FormsContext): Check {
   return async function check(input) {
@@ -83,7 +84,7 @@ export function createCheckSubmission({ db, contents }: FormsContext): Check {
     const named = result.answers.length === 0 ? [] : [key, ...result.answers.map((answer) => answer.key)];
     const unmarked = named.flatMap((each) => shown.get(each)?.row ?? []).filter(({ answered }) => !answered);
     const ids = unmarked.map(({ id }) => id);
-    // An entry that had no answers was deleted meanwhile: check again.
+    // An entry without earlier answers was deleted meanwhile: check again without it.
     if (ids.length > 0 && (await markAnswered(db, ids)) < ids.length) return check(input);
     const { language, answers, unanswered } = result;
     return { outcome: 'valid', language, info: result.info, answers, unanswered };

@@ -3,6 +3,7 @@ import { pageTheme } from '../domain/content-version.ts';
 import { isEntryId } from '../domain/identifiers.ts';
 import { pageText } from '../pages/page-text.ts';
 import { readActive } from '../queries/active-entries.ts';
+import { saveChannels } from '../queries/message-channels.ts';
 import { deletePeer, finishState, saveKnownPeers } from '../queries/store-peers.ts';
 import { createCheckAnswers } from './check-answers.ts';
 import { createCheckSubmission } from './check-submission.ts';
@@ -33,6 +34,10 @@ export function createOperations(options: OperationOptions): FormsOperations {
     forgetPeer: ({ url }) => deletePeer(db, url),
     async setKnownPeers(list) {
       await saveKnownPeers(db, list);
+      return {};
+    },
+    async setMessageChannels({ channels }) {
+      await saveChannels(db, channels);
       return {};
     },
     renderPage: async ({ model }) => ({ html: renderer.render(model) }),

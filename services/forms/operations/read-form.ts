@@ -21,10 +21,14 @@ export interface CurrentForm {
   active: ActiveVersions;
 }
 
+const informationWithdrawn = 'The information of this form has been withdrawn.';
+const elementsWithdrawn = 'All elements of this form have been withdrawn.';
+
 /**
  * Reads the ACTIVE versions of a layout with one query; contents come from the cache.
  * @param wanted languages, best first.
- * @throws Failure `withdrawn`, `unavailable`.
+ * @throws Failure `withdrawn` if the information or all elements were withdrawn; `unavailable` of
+ * `readPeerSections`.
  */
 export async function readForm(
   context: FormsContext,
@@ -59,7 +63,7 @@ export async function readForm(
     }),
   );
   if (!info || (elements.size === 0 && peers.length === 0))
-    throw fail('withdrawn', 'All elements of this form have been withdrawn. Contact the sender of the form.');
+    throw fail('withdrawn', info ? elementsWithdrawn : informationWithdrawn);
   return {
     language: chooseLanguage(context, wanted, [info, ...elements.values()]),
     info,
@@ -87,7 +91,7 @@ function chooseLanguage(
   return lookupLanguage(wanted, [...available]) ?? defaultLanguage;
 }
 
-/** Own and peers' elements by reference. */
+/** Own elements by key, and peers' elements by reference (`<key>@<host>`). */
 export function elementsOf({ elements, peers }: CurrentForm): ReadonlyMap<string, ActiveItem> {
   if (peers.length === 0) return elements;
   return new Map<string, ActiveItem>([...elements, ...peers.flatMap((part) => [...part.elements])]);

@@ -1,9 +1,10 @@
 import type { FormsOperations } from '#lib/contracts/forms.ts';
 import type { PageTheme } from '#lib/contracts/page-base.ts';
 import { isEntryId } from '../domain/identifiers.ts';
+import { themeAccent } from '../domain/theme-accent.ts';
 import { tooLong } from '../pdf/pdf-renderer.ts';
 import type { PdfJob } from '../pdf/typesetter.ts';
-import { readLogo } from '../queries/theme-files.ts';
+import { readLogo, readThemeCss } from '../queries/theme-files.ts';
 import type { FormsContext } from './context.ts';
 
 /**
@@ -27,6 +28,7 @@ export function createRenderReceiptPdf(context: FormsContext): FormsOperations['
       footer: `${receipt.collector.name} · ${receipt.receiptId}`,
       ...words,
       logo: await readImage(context, model.theme),
+      accent: await readAccent(context, model.theme),
     };
     return { pdf: (await pdf.render(job)).toString('base64') };
   };
@@ -37,4 +39,9 @@ async function readImage({ db }: FormsContext, theme: PageTheme | null): Promise
   const id = theme?.logo?.url.split('/').at(-1) ?? '';
   const logo = isEntryId(id) ? await readLogo(db, id) : undefined;
   return logo && { extension: logo.mediaType.slice('image/'.length), body: logo.body };
+}
+
+/** The accent colour of a theme; undefined if it has none. */
+async function readAccent({ db }: FormsContext, theme: PageTheme | null): Promise<PdfJob['accent']> {
+  return theme ? themeAccent((await readThemeCss(db, theme.key, theme.serial)) ?? '') : undefined;
 }

@@ -97,7 +97,7 @@ export function createResolveLayout(context: FormsContext): FormsOperations['res
       faults.push({
         pointer: '/notification',
         code: 'unknown-element',
-        detail: `${notification} is no ACTIVE email of this instance`,
+        detail: `${notification} is not an ACTIVE email of this instance`,
       });
     if (faults.length > 0) throw failOf(faults);
     const used = new Set([layout.info, ...layout.elements]);

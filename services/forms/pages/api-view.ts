@@ -37,6 +37,7 @@ interface Operation {
   responses?: Record<string, { description?: string; content?: Record<string, Media> }>;
   security?: Record<string, unknown>[];
   'x-roles'?: Record<string, string>;
+  'x-fresh'?: number;
 }
 
 type Response = NonNullable<Operation['responses']>[string];
@@ -93,6 +94,7 @@ function operationView(
     roles: Object.entries(operation['x-roles'] ?? {}).map(([role, relation]) =>
       relation === 'own' ? `${role} (own)` : role,
     ),
+    freshMinutes: (operation['x-fresh'] ?? 0) / 60,
     parameters: parameters.map((parameter) => ({
       name: parameter.name,
       in: parameter.in,

@@ -2,34 +2,13 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type EncodedBody, encodeOnce } from '#lib/http/send.ts';
+import { type Asset, type Assets, createAsset, createAssetSet } from '#lib/http/assets.ts';
 
 const ownFolder = new URL('../assets/', import.meta.url);
 const embedFolder = new URL('../embed/', import.meta.url);
 /** Earlier builds of the embedding script: host pages pin them by subresource integrity. */
 const releasedFolder = new URL('released/', embedFolder);
 const resizerFolder = path.dirname(fileURLToPath(import.meta.resolve('iframe-resizer/js/iframeResizer.js')));
-
-/** A file under `/assets/`. */
-export interface Asset {
-  body: EncodedBody;
-  /** Media type, with charset. */
-  type: string;
-  /** Strong validator, with quotes. */
-  etag: string;
-  /** True for URLs with a hash or version, which are cached for a year; others are revalidated. */
-  immutable: boolean;
-}
-
-export interface Assets {
-  /**
-   * The URL of an asset with its hash: `accord.css` → `/assets/accord.1a2b3c4d5e.css`.
-   * @throws Error on an unknown name.
-   */
-  url(name: string): string;
-  /** The asset at a request path, with or without a hash; null if there is none. */
-  get(requestPath: string): Asset | null;
-}
 
 /** Each asset with the texts that it consists of; there is no build step. */
 const sources = (): Record<string, string[]> => ({
@@ -55,41 +34,9 @@ function embedding(): Record<'embed.js' | 'embed.mjs', string[]> {
   };
 }
 
-const mediaTypes: Record<string, string> = {
-  '.css': 'text/css; charset=utf-8',
-  '.js': 'text/javascript; charset=utf-8',
-  '.mjs': 'text/javascript; charset=utf-8',
-  '.json': 'application/json',
-  '.xsd': 'application/xml; charset=utf-8',
-};
-
 /** Reads all assets into memory. */
 export function createAssets(): Assets {
-  const urls = new Map<string, string>();
-  const byPath = new Map<string, Asset>();
-  for (const [name, parts] of Object.entries(sources())) {
-    const asset = createAsset(name, parts.join('\n'));
-    const { ext, name: base } = path.parse(name);
-    const url = `/assets/${base}.${asset.etag.slice(1, -1)}${ext}`;
-    urls.set(name, url);
-    byPath.set(url, { ...asset, immutable: true });
-    byPath.set(`/assets/${name}`, asset);
-  }
-  for (const [url, asset] of versionedScripts(byPath)) byPath.set(url, asset);
-  return {
-    url(name) {
-      const url = urls.get(name);
-      if (!url) throw new Error(`Unknown asset ${name}`);
-      return url;
-    },
-    get: (requestPath) => byPath.get(requestPath) ?? null,
-  };
-}
-
-function createAsset(name: string, text: string): Asset {
-  const etag = `"${createHash('sha256').update(text).digest('hex').slice(0, 12)}"`;
-  const type = mediaTypes[path.extname(name)] ?? 'application/octet-stream';
-  return { body: encodeOnce(text), type, etag, immutable: false };
+  return createAssetSet('/assets', sources(), versionedScripts);
 }
 
 /**

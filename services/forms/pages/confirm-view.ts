@@ -1,5 +1,5 @@
 import type { ConfirmPage } from '#lib/contracts/pages.ts';
-import type { Reader } from './reader.ts';
+import type { Reader } from '#lib/pages/reader.ts';
 
 /** The page on which the subject enters a confirmation code. */
 export function confirmView(page: ConfirmPage, reader: Reader) {
@@ -84,10 +84,7 @@ function faultView(page: ConfirmPage, end: 'expired' | 'exhausted' | null, reade
   const title = reader.t(`confirm.fault.${fault}`);
   if (fault === 'early')
     return { title, text: waitText(resendIn, reader) ?? reader.t('confirm.remedy.now'), href: null };
-  if (fault === 'limit') {
-    const remedy = page.type === 'SMS_CODE' ? 'limitNumber' : 'limit';
-    return { title, text: reader.t(`confirm.remedy.${remedy}`), href: null };
-  }
+  if (fault === 'limit') return { title, text: reader.t('confirm.remedy.limit'), href: null };
   if (end !== null || fault === 'expired' || fault === 'exhausted')
     return actions.resend === null
       ? { title, text: reader.t('confirm.noneLeft'), href: null }

@@ -1,6 +1,6 @@
 import type { DataController, ProcessingContent, Retention } from '#lib/contracts/form-content.ts';
 import type { PageAnswer, PageContact, PageModel } from '#lib/contracts/pages.ts';
-import { type LanguageAttributes, quantity, type Reader } from './reader.ts';
+import { type LanguageAttributes, quantity, type Reader } from '#lib/pages/reader.ts';
 
 /** The data controller: pages show the name, and the rest under "Details". Null if it is unknown. */
 export function controllerView(controller: (DataController & PageContact) | null | undefined) {

@@ -1,9 +1,9 @@
 import type { FormLabels } from '#lib/contracts/form-content.ts';
 import type { FormPage } from '#lib/contracts/pages.ts';
+import type { Reader } from '#lib/pages/reader.ts';
 import { legalBases, purposes } from '../domain/content/types.ts';
 import { type FormView, formView } from './form-view.ts';
 import type { QuestionView } from './question-view.ts';
-import type { Reader } from './reader.ts';
 import type { RichText } from './rich-text-tree.ts';
 
 const headings = {

@@ -2,10 +2,10 @@ import { bulkAnswer } from '#lib/contracts/element-rules.ts';
 import type { FormInformation } from '#lib/contracts/form-content.ts';
 import type { FormPage } from '#lib/contracts/pages.ts';
 import { rememberByIdentity } from '#lib/memo/remember.ts';
+import type { Reader } from '#lib/pages/reader.ts';
 import { safeUrl } from '../domain/rich-text.ts';
 import { controllerView } from './facts.ts';
 import { type QuestionView, questionView } from './question-view.ts';
-import type { Reader } from './reader.ts';
 import type { RichText } from './rich-text-tree.ts';
 
 type Content = FormInformation['content'];

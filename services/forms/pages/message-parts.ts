@@ -1,7 +1,7 @@
 import type { MessageContent } from '#lib/contracts/messages.ts';
 import type { MailPage } from '#lib/contracts/pages.ts';
+import type { LanguageAttributes, Reader } from '#lib/pages/reader.ts';
 import { createPlaceholders, inlineText } from './placeholders.ts';
-import type { LanguageAttributes, Reader } from './reader.ts';
 import type { RichNode, RichText } from './rich-text-tree.ts';
 
 /** The content of an `email` model in one language. */

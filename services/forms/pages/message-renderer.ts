@@ -1,5 +1,6 @@
 import type { MessageContent, RenderedMessage } from '#lib/contracts/messages.ts';
 import type { Template } from '#lib/pages/load-templates.ts';
+import type { Reader } from '#lib/pages/reader.ts';
 import { mailUrl, sanitiseMailText } from '../domain/rich-text.ts';
 import { mailStyles } from './mail-style.ts';
 import {
@@ -12,7 +13,6 @@ import {
 } from './message-parts.ts';
 import { mailText } from './page-text.ts';
 import { plainText } from './placeholders.ts';
-import type { Reader } from './reader.ts';
 import { createRichText } from './rich-text-tree.ts';
 import { smsText } from './sms-text.ts';
 

@@ -1,5 +1,5 @@
 import type { MessagesPage } from '#lib/contracts/pages.ts';
-import type { Reader } from './reader.ts';
+import type { Reader } from '#lib/pages/reader.ts';
 
 /** The messages of a demonstration: mails as they look, text messages as text. */
 export function messagesView({ messages }: MessagesPage, reader: Reader) {

@@ -2,12 +2,13 @@ import { LRUCache } from 'lru-cache';
 import type { FormLabels } from '#lib/contracts/form-content.ts';
 import type { MessageContent, RenderedMessage } from '#lib/contracts/messages.ts';
 import type { FormPage, PageModel, ReceiptPage } from '#lib/contracts/pages.ts';
+import type { Assets } from '#lib/http/assets.ts';
+import { loadCatalogues } from '#lib/pages/catalogues.ts';
 import { usedColorScheme } from '#lib/pages/color-scheme.ts';
 import { loadTemplates } from '#lib/pages/load-templates.ts';
+import { createReader, isLanguageTag, type Reader } from '#lib/pages/reader.ts';
 import { sanitiseRichText } from '../domain/rich-text.ts';
 import { apiView } from './api-view.ts';
-import type { Assets } from './assets.ts';
-import { loadCatalogues } from './catalogues.ts';
 import { confirmView } from './confirm-view.ts';
 import { askerView } from './facts.ts';
 import { formLabels } from './form-labels.ts';
@@ -16,7 +17,6 @@ import { mailView } from './mail-view.ts';
 import { createMessageRenderer, type MessageStyle, type RenderMessage } from './message-renderer.ts';
 import { messagesView } from './messages-view.ts';
 import { problemView } from './problem-view.ts';
-import { createReader, isLanguageTag, type Reader } from './reader.ts';
 import { receiptView } from './receipt-view.ts';
 import { createRichText, type RichText } from './rich-text-tree.ts';
 import { answeredView, childView, errorView, finalView } from './status-views.ts';
@@ -60,7 +60,7 @@ const templateOf = {
 const englishOnly = new Set<PageModel['page']>(['problem', 'api']);
 
 export function createPageRenderer(assets: Assets): PageRenderer {
-  const catalogues = loadCatalogues();
+  const catalogues = loadCatalogues(new URL('../locales/', import.meta.url));
   const templates = loadTemplates(new URL('../views/', import.meta.url), [
     ...new Set(Object.values(templateOf)),
     'message',

@@ -40,6 +40,10 @@ const explanations: Record<ProblemCode, [meaning: string, remedy: string]> = {
     'The resource is in use and cannot be deleted.',
     'The detail names the resources that use it; change these first.',
   ],
+  'last-admin': [
+    'The account is the last active administrator, without whom nobody could administer the instance.',
+    'Give another active account the role admin first.',
+  ],
   withdrawn: [
     'The information or all elements of this form have been withdrawn since the transaction was created.',
     'Create a new transaction with elements that are active.',

@@ -7,8 +7,8 @@ import type {
 } from '#lib/contracts/form-content.ts';
 import type { FormPage } from '#lib/contracts/pages.ts';
 import { rememberByIdentity } from '#lib/memo/remember.ts';
+import type { Reader } from '#lib/pages/reader.ts';
 import { type ControllerView, controllerView, type ProcessingFacts, processingFacts } from './facts.ts';
-import type { Reader } from './reader.ts';
 import type { RichNode, RichText } from './rich-text-tree.ts';
 
 /**
@@ -202,7 +202,7 @@ function preferenceSpecifics({ content }: PreferenceElement, reader: Reader): Sp
     control,
     hint: hints[control] ?? null,
     choices: (content.options ?? []).map((option) => ({ value: option, label: option, own: true })),
-    // Only preferences have defaults (docs/interface.md, "Models").
+    // Only preferences have preset answers (docs/interface.md, "Forms").
     defaults: content.includeDefault ? (content.defaultValues ?? []) : [],
   };
 }

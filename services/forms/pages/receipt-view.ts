@@ -7,9 +7,9 @@ import type {
   ReceiptPeer,
   ReceiptUnanswered,
 } from '#lib/contracts/receipt-body.ts';
+import type { LanguageAttributes, Reader } from '#lib/pages/reader.ts';
 import { safeUrl } from '../domain/rich-text.ts';
 import { askerView, controllerView, processingFacts } from './facts.ts';
-import type { LanguageAttributes, Reader } from './reader.ts';
 import type { RichText } from './rich-text-tree.ts';
 
 interface Row {

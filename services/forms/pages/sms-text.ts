@@ -1,7 +1,7 @@
 import type { MessageContent } from '#lib/contracts/messages.ts';
+import type { Reader } from '#lib/pages/reader.ts';
 import { measureSms, toGsm7 } from '../domain/sms-segments.ts';
 import { builtInParts } from './message-parts.ts';
-import type { Reader } from './reader.ts';
 
 /** More segments cost more, and phones may show them out of order. */
 const maxSegments = 2;

@@ -6,9 +6,9 @@ import type {
   PageContact,
   PagePart,
 } from '#lib/contracts/pages.ts';
+import type { Reader } from '#lib/pages/reader.ts';
 import { safeUrl } from '../domain/rich-text.ts';
 import { answerView, controllerView } from './facts.ts';
-import type { Reader } from './reader.ts';
 
 /** The symbol beside the title; a warning for the other pages. */
 const marks: Partial<Record<FinalPage['page'], 'done' | 'neutral'>> = {
@@ -125,7 +125,14 @@ export function errorView(page: ErrorPage, reader: Reader) {
     title: reader.t(`error.${page.code}.title`),
     text: reader.t(`error.${page.code}.text`),
     kept: page.links.child !== null && page.entered?.length ? reader.t('error.expired.kept') : null,
-    retry: page.retryAfter === undefined ? null : reader.t('error.retryAfter', { seconds: page.retryAfter }),
+    retry: page.retryAfter === undefined ? null : retryText(page.retryAfter, reader),
     ...contactOf(page.contact, !hasLink && (page.contact !== null || needsContact.has(page.code)), reader),
   };
+}
+
+/** When to try again, in the unit that people use for such a time. */
+function retryText(seconds: number, reader: Reader): string {
+  if (seconds < 120) return reader.t('error.retryAfter', { seconds });
+  if (seconds < 7_200) return reader.t('error.retryAfterMinutes', { minutes: Math.ceil(seconds / 60) });
+  return reader.t('error.retryAfterHours', { hours: Math.ceil(seconds / 3_600) });
 }

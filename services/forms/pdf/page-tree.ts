@@ -61,6 +61,8 @@ const groups = new Set('div section article header'.split(' '));
 const headings = new Set('h1 h2 h3 h4 h5 h6'.split(' '));
 const containers = new Set('ul ol li blockquote table thead tbody tr th td'.split(' '));
 const inlineTags = new Set('a strong em u s sub sup code span bdi'.split(' '));
+/** Those whose text does not change the order of its surroundings (receipt.typ). */
+const isolates = new Set(['bdi', 'code']);
 const blocks = new Set([...groups, ...headings, ...containers, ...'p pre dl dt dd hr svg'.split(' ')]);
 const skipped = new Set('form button nav script style'.split(' '));
 
@@ -133,7 +135,8 @@ function createTreeReader(convert: ConvertText): (nodes: Parsed[]) => TreeElemen
       if (node.name === 'img') return [{ tag: 'logo', alt: convert(node.attribs?.alt ?? ''), children: [] }];
       const children = readInline(node.children ?? [], settingOf(node, setting));
       if (!inlineTags.has(node.name ?? '')) return children;
-      return [{ tag: node.name as string, ...marksOf(node.attribs ?? {}), children }];
+      const element = { tag: node.name as string, ...marksOf(node.attribs ?? {}) };
+      return isolates.has(element.tag) ? isolateLines(element, children) : [{ ...element, children }];
     });
   }
 
@@ -157,6 +160,19 @@ function createTreeReader(convert: ConvertText): (nodes: Parsed[]) => TreeElemen
   }
 
   return (nodes) => readBlocks(nodes, { lines: false, longest: longestWord.text });
+}
+
+/** A line break ends an isolate (Unicode UAX 9, class B), so each line of the element gets one of its own. */
+function isolateLines(element: Omit<TreeElement, 'children'>, children: readonly TreeNode[]): TreeNode[] {
+  const lines: TreeNode[][] = [[]];
+  for (const child of children) {
+    if (typeof child === 'object' && child.tag === 'br') lines.push([]);
+    else lines.at(-1)?.push(child);
+  }
+  return lines.flatMap((line, index) => [
+    ...(index > 0 ? [{ tag: 'br', children: [] }] : []),
+    { ...element, children: line },
+  ]);
 }
 
 function settingOf({ name, attribs }: Parsed, given: Setting): Setting {

@@ -22,6 +22,8 @@ export interface PdfJob {
   /** Printed at the end if characters had to be replaced. */
   replacedNote: string;
   logo?: { extension: string; body: Uint8Array };
+  /** Colour of the title and of links, `#rrggbb`; darkened as far as paper needs. */
+  accent?: string;
 }
 
 export interface Typesetter {
@@ -73,7 +75,7 @@ export async function createTypesetter(module: TypesetterProgram): Promise<Types
 
   return {
     memory: () => memory.buffer.byteLength,
-    render({ html, jws, date, footer, attachment, replacedNote, logo }) {
+    render({ html, jws, date, footer, attachment, replacedNote, logo, accent = '' }) {
       const page = readPageTree(html, printable.convert);
       const hasReplaced = printable.takeReplaced();
       checkSize(page);
@@ -86,6 +88,7 @@ export async function createTypesetter(module: TypesetterProgram): Promise<Types
           attachment,
         }),
         jws,
+        accent,
       };
       return markPdfUa(logo ? compileWith(logo, inputs) : compile({ ...inputs, logo: '' }));
     },

@@ -1,6 +1,8 @@
 import type { components } from '#lib/contracts/openapi.gen.ts';
-import { formatSerial } from '../domain/identifiers.ts';
+import { formatIdentifier, formatReference, formatSerial } from '../domain/identifiers.ts';
 import type { Entry, Version, VersionSummary } from '../domain/model.ts';
+import { isStale, ownerName } from '../domain/peer-entry.ts';
+import type { CatalogueCopy } from '../queries/peer-catalogues.ts';
 
 type Schemas = components['schemas'];
 
@@ -58,5 +60,34 @@ export function presentExport(entry: Entry, versions: readonly Version[]): Schem
     ...(description !== null && { description }),
     shared,
     versions: versions.map(presentVersion),
+  };
+}
+
+/**
+ * The copy of a peer's catalogue.
+ * @param ownName INSTANCE_NAME. @param staleDays PEER_STALE_LIMIT.
+ */
+export function presentCatalogue(
+  copy: CatalogueCopy,
+  ownName: string,
+  staleDays: number,
+): Schemas['PeerModels']['values'][number] {
+  const { id, url, host, asOf, elements } = copy;
+  return {
+    id,
+    url,
+    name: ownerName(copy, ownName),
+    readDate: asOf.getTime(),
+    stale: isStale(copy, staleDays),
+    elements: elements.map(({ key, type, name, languages, ...serial }) => {
+      const reference = formatReference({ key, host });
+      return {
+        reference,
+        identifier: formatIdentifier(type, reference, formatSerial(serial)),
+        type: type as 'processing',
+        name,
+        availableLanguages: languages,
+      };
+    }),
   };
 }

@@ -6,6 +6,7 @@ import { type Fault, fail } from '#lib/errors/fail.ts';
 import { canonicalLanguageTag } from '#lib/i18n/language-tag.ts';
 import { demoModels } from '../demo/models.ts';
 import { readContent } from '../domain/check-content.ts';
+import { fillGaps } from '../domain/content/fill-gaps.ts';
 import {
   type ContentVersion,
   createContentVersion,
@@ -72,7 +73,9 @@ function readPreview(entry: Entry, version: Version, request: PreviewRequest): P
   const orientation = request.orientation || 'VERTICAL';
   const stored = Object.hasOwn(version.data, language) ? version.data[language] : undefined;
   const content =
-    request.data === undefined ? stored : readContent(entry.type, request.data, '/data', faults);
+    request.data === undefined
+      ? stored && fillGaps(entry.type, stored)
+      : readContent(entry.type, request.data, '/data', faults);
   if (canonicalLanguageTag(language) === undefined || (!content && faults.length === 0))
     faults.push({ pointer: '/language', code: 'invalid', detail: 'must be a language of the content' });
   if (orientation !== 'VERTICAL' && orientation !== 'HORIZONTAL')
@@ -140,6 +143,8 @@ function formPage(
 
 async function layoutPage(preview: Preview, parts: Parts): Promise<FormPage> {
   const { version, language } = preview;
+  const { elements: named = [] } = version.data[language] as { elements?: string[] };
+  if (named.length === 0) return formPage(preview, parts, { elements: [missingElement(version, language)] });
   const { layout } = await parts.operations.resolveLayout({ layoutData: version.data[language] });
   const { info, elements, peers, theme, texts } = await parts.operations.describeForm({
     layout,
@@ -148,6 +153,13 @@ async function layoutPage(preview: Preview, parts: Parts): Promise<FormPage> {
   const { orientation, acceptAllVisible, cancelVisible, footerOnTop } = layout;
   const shown = { orientation, acceptAllVisible, cancelVisible, footerOnTop, ...texts };
   return formPage(preview, parts, { info, elements, peers, theme, layout: shown });
+}
+
+/** Stands in the preview of a layout that names no element yet. */
+function missingElement({ id, key }: ContentVersion, language: string): DescribedItem {
+  const data = { [language]: fillGaps('processing', {}) };
+  const stored = { id, key, type: 'processing' as const, serial: id, defaultLanguage: language, data };
+  return createContentVersion(stored).describe(language, key);
 }
 
 function mailPage({ version, language }: Preview, { instance }: Parts): MailPage {

@@ -1,6 +1,6 @@
 import type { Queries } from '#lib/db/database.ts';
-import { join, type Statement, sql } from '#lib/db/sql.ts';
-import type { Entry, ModelType } from '../domain/model.ts';
+import { empty, join, type Statement, sql } from '#lib/db/sql.ts';
+import type { Entry, ModelOrder, ModelPosition, ModelType } from '../domain/model.ts';
 import type { NamedEntry } from '../domain/resolve-layout.ts';
 
 export const entryColumns = sql`m.id, m.key, m.type, m.name, m.description, m.shared, m.shared_with AS "sharedWith", m.status,
@@ -125,29 +125,49 @@ export interface ModelFilter {
   keys: readonly string[];
   statuses: readonly string[];
   languages: readonly string[];
+  /** References, and `@<host>` for any reference to this peer. */
+  uses: readonly string[];
   keyword?: string;
 }
 
+/** SQL of an order: the sorted column, as text for cursors, and the type to compare it as. */
+const orders = {
+  key: { column: sql`m.key`, type: sql`text`, isDescending: false },
+  name: { column: sql`m.name`, type: sql`text`, isDescending: false },
+  '-modificationDate': { column: sql`m.modified_at`, type: sql`timestamptz`, isDescending: true },
+} as const satisfies Record<ModelOrder, object>;
+
+/** An entry in a list, with the value that the list is sorted by. */
+export type ListedEntry = Entry & { position: string };
+
 /**
- * A page of entries sorted by key, and the total.
- * @param page starts at 0.
+ * A page of entries, and the total.
+ * @param page.after the end of the previous page, which replaces the number. @param page.number starts at 0.
+ * @returns entries: one more than `size` if there is a next page.
  */
 export async function listModels(
   db: Queries,
   filter: ModelFilter,
-  { page, size }: { page: number; size: number },
-): Promise<{ entries: Entry[]; total: number }> {
+  page: { order: ModelOrder; after: ModelPosition | undefined; number: number; size: number },
+): Promise<{ entries: ListedEntry[]; total: number }> {
   const where = join(conditions(filter), ' AND ');
   const { total } = await db.one<{ total: number }>(
     sql`SELECT count(*)::int AS total FROM models AS m WHERE ${where}`,
   );
-  const entries = await db.query<Entry>(sql`
-    SELECT ${entryColumns} FROM models AS m WHERE ${where}
-     ORDER BY m.key, m.id LIMIT ${size} OFFSET ${page * size}`);
+  const { after, size } = page;
+  const { column, type, isDescending } = orders[page.order];
+  const [direction, compare] = isDescending ? [sql`DESC`, sql`<`] : [sql`ASC`, sql`>`];
+  const rest = after
+    ? sql`AND (${column}, m.id) ${compare} (${after.value}::${type}, ${after.id}::uuid)`
+    : empty;
+  const entries = await db.query<ListedEntry>(sql`
+    SELECT ${entryColumns}, ${column}::text AS position FROM models AS m WHERE ${where} ${rest}
+     ORDER BY ${column} ${direction}, m.id ${direction}
+     LIMIT ${size + 1} OFFSET ${after ? 0 : page.number * size}`);
   return { entries, total };
 }
 
-function conditions({ types, keys, statuses, languages, keyword }: ModelFilter): Statement[] {
+function conditions({ types, keys, statuses, languages, uses, keyword }: ModelFilter): Statement[] {
   // Deleted entries are listed only on request.
   const found = [statuses.length > 0 ? sql`m.status = ANY(${statuses})` : sql`m.status <> 'DELETED'`];
   if (types.length > 0) found.push(sql`m.type = ANY(${types})`);
@@ -159,7 +179,21 @@ function conditions({ types, keys, statuses, languages, keyword }: ModelFilter):
   if (languages.length > 0)
     found.push(sql`EXISTS (
       SELECT 1 FROM model_versions AS v WHERE v.model = m.id AND v.status <> 'ARCHIVED' AND v.data ?| ${languages}::text[])`);
+  if (uses.length > 0) found.push(sql`m.type = 'layout' AND EXISTS (${versionUsing(uses)})`);
   return found;
+}
+
+/** SQL of the ACTIVE and DRAFT versions of `m` that name one of the references. */
+function versionUsing(uses: readonly string[]): Statement {
+  const hosts = uses.filter((each) => each.startsWith('@'));
+  const references = uses.filter((each) => !each.startsWith('@'));
+  // A layout may name a theme and an e-mail by id.
+  return sql`
+    SELECT 1 FROM model_versions AS v CROSS JOIN LATERAL unnest(v.uses) AS u (reference)
+     WHERE v.model = m.id AND v.status <> 'ARCHIVED'
+       AND (u.reference = ANY(${references}::text[])
+            OR u.reference IN (SELECT n.id::text FROM models AS n WHERE n.key = ANY(${references}::text[]))
+            OR '@' || nullif(split_part(u.reference, '@', 2), '') = ANY(${hosts}::text[]))`;
 }
 
 /**

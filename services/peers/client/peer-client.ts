@@ -85,6 +85,7 @@ export function createPeerClient({ outbound, baseUrl, signingKey, ownKids, onDat
           Accept: 'application/json',
           ...(body ? { 'Content-Type': 'application/json' } : {}),
         },
+        continuesTrace: true,
         ...(body ? { body } : {}),
         ...(maxBytes === undefined ? {} : { maxBytes }),
       });

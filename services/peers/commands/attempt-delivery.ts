@@ -4,7 +4,7 @@ import type { Database } from '#lib/db/database.ts';
 import { Failure } from '#lib/errors/fail.ts';
 import type { PeerClient } from '../client/peer-client.ts';
 import { type AcknowledgementContent, readAcknowledgement } from '../domain/acknowledgement.ts';
-import type { AttemptOutcome, PeerRow } from '../domain/delivery.ts';
+import type { AttemptFacts, PeerRow } from '../domain/delivery.ts';
 import { bodyDigest } from '../domain/signatures.ts';
 import { readPairedKeys } from '../queries/peer-keys.ts';
 import type { RefreshKeys } from './refresh-keys.ts';
@@ -62,7 +62,7 @@ export function attemptDelivery(
   dependencies: AttemptDependencies,
   row: PeerRow,
   readPart: ReadPart,
-): Promise<AttemptOutcome> {
+): Promise<AttemptFacts> {
   if (row.kind === 'submit') return sendPart(dependencies, row, readPart);
   return row.kind === 'decide' ? sendDecision(dependencies, row) : askDecision(dependencies, row);
 }
@@ -71,7 +71,7 @@ async function sendPart(
   dependencies: AttemptDependencies,
   row: PeerRow,
   readPart: ReadPart,
-): Promise<AttemptOutcome> {
+): Promise<AttemptFacts> {
   const { url, sid } = row;
   const part = await readPart(sid);
   if (!part) return { kind: 'obsolete' };
@@ -81,7 +81,7 @@ async function sendPart(
   return readVerdict(reply, ['committed', 'held', 'rolledback', 'refused']);
 }
 
-async function sendDecision(dependencies: AttemptDependencies, row: PeerRow): Promise<AttemptOutcome> {
+async function sendDecision(dependencies: AttemptDependencies, row: PeerRow): Promise<AttemptFacts> {
   const reply = await requestAcknowledgement(dependencies, row, {
     method: 'POST',
     path: `${pathOf(row.sid)}/decision`,
@@ -91,7 +91,7 @@ async function sendDecision(dependencies: AttemptDependencies, row: PeerRow): Pr
 }
 
 /** Asks for a decision. After 25 hours `open` means rollback (docs/federation.md, "Answers on their way"). */
-async function askDecision(dependencies: AttemptDependencies, row: PeerRow): Promise<AttemptOutcome> {
+async function askDecision(dependencies: AttemptDependencies, row: PeerRow): Promise<AttemptFacts> {
   const { sid, peer, overdue } = row;
   const path = `/federation/decisions/${sid}`;
   const reply = await requestAcknowledgement(dependencies, row, { method: 'GET', path });
@@ -115,7 +115,7 @@ async function requestAcknowledgement(
   if ('fault' in reply) return reply;
   if (reply.status !== 200) return { fault: `The peer answered ${reply.status}.` };
   const { receipt } = (reply.content ?? {}) as { receipt?: unknown };
-  if (typeof receipt !== 'string') return { fault: 'The answer of the peer has no acknowledgement.' };
+  if (typeof receipt !== 'string') return { fault: 'The response of the peer contains no acknowledgement.' };
   const about = { sid, digest: bodyDigest(body ?? new Uint8Array()) };
   const from = { url, audience: baseUrl, since, now: new Date() };
   let read = readAcknowledgement(receipt, about, { ...from, signing });
@@ -137,7 +137,7 @@ async function send(
     return await client.send(request);
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
-    // Messages of lib/outbound never contain the sent or received data.
+    // Error messages of lib/outbound never contain the sent or received data.
     return { fault: error.cause instanceof Error ? error.cause.message : error.message };
   }
 }
@@ -151,7 +151,7 @@ function bytesOf(content: object): Uint8Array {
   return Buffer.from(canonicalize(content) as string);
 }
 
-function readVerdict(reply: Reply, possible: readonly string[]): AttemptOutcome {
+function readVerdict(reply: Reply, possible: readonly string[]): AttemptFacts {
   if ('fault' in reply) return failed(reply.fault);
   const { receipt, content } = reply;
   if (!('verdict' in content) || !possible.includes(content.verdict))
@@ -159,6 +159,6 @@ function readVerdict(reply: Reply, possible: readonly string[]): AttemptOutcome 
   return { kind: 'answered', acknowledgement: receipt, says: content.verdict, verdict: content };
 }
 
-function failed(error: string): AttemptOutcome {
+function failed(error: string): AttemptFacts {
   return { kind: 'failed', own: false, error };
 }

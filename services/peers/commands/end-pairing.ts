@@ -8,7 +8,7 @@ import type { Dependencies } from './dependencies.ts';
 /** Ends a pairing from this side and tells the peer, without retries. @throws Failure `not-found`. */
 export async function removePeer(dependencies: Dependencies, id: string): Promise<void> {
   const known = await findPeer(dependencies.db, id);
-  // Pairing keys are spent before the peer is removed: with an unused key, it could pair again by itself.
+  // Pairing keys are spent before the removal: with an unused key, the peer could pair again by itself.
   if (known) await dependencies.auth.spendPairingKeys({ url: known.url });
   const peer = await dependencies.db.withTransaction(async (tx) => {
     const found = await lockPeer(tx, id);

@@ -8,7 +8,7 @@ import { addressFault, type PeerReply, peerUnavailable } from '../client/peer-cl
 import { type PeerDescription, readDescription, signingKids } from '../domain/description.ts';
 import { type ListedPeer, readPeerAddress } from '../domain/peer.ts';
 import { scheduleFullRead } from '../queries/catalogues.ts';
-import { redirectDeliveries } from '../queries/deliveries.ts';
+import { bindDeliveries } from '../queries/deliveries.ts';
 import { pinKeys } from '../queries/peer-keys.ts';
 import { findOrBeginPairing, findPeer, savePairedPeer } from '../queries/peers.ts';
 import type { Dependencies } from './dependencies.ts';
@@ -91,8 +91,8 @@ function refusalOf(status: number, content: unknown): Failure {
 }
 
 /**
- * Creates or renews the peer of a description, pins its keys, redirects deliveries that were queued while the
- * pairing had ended, and schedules a read of its catalogue.
+ * Creates or renews the peer of a description, pins its keys, binds deliveries to them that were queued while
+ * the pairing had ended, and schedules a read of the peer's catalogue.
  * @param readInSeconds delay of that read: the peer may not have pinned our keys yet.
  */
 export async function savePeer(
@@ -103,7 +103,7 @@ export async function savePeer(
 ): Promise<{ id: string; isNew: boolean }> {
   const { id, version, isNew } = await savePairedPeer(tx, { id: newUuid(), url: instance, name });
   await pinKeys(tx, id, keys);
-  await redirectDeliveries(tx, instance, { from: [], to: signingKids(keys) });
+  await bindDeliveries(tx, instance, { from: [], to: signingKids(keys) });
   await scheduleFullRead(tx, instance, readInSeconds);
   await addToOutbox(tx, 'accord.peers', {
     type: 'io.accord.peer.added.v1',

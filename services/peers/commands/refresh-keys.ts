@@ -4,7 +4,7 @@ import type { PeerClient } from '../client/peer-client.ts';
 import { type PeerKey, signingKids } from '../domain/description.ts';
 import type { Peer } from '../domain/peer.ts';
 import { scheduleFullRead } from '../queries/catalogues.ts';
-import { redirectDeliveries } from '../queries/deliveries.ts';
+import { bindDeliveries } from '../queries/deliveries.ts';
 import { claimDescription, describePeer, pinKeys, quarantinePeer } from '../queries/peer-keys.ts';
 import { findPeerByUrl, lockPeer, touchPeer } from '../queries/peers.ts';
 
@@ -71,6 +71,6 @@ export async function acceptKeys(tx: Queries, peer: Peer, keys: readonly PeerKey
   await pinKeys(tx, peer.id, keys);
   const kids = signingKids(keys);
   if (kids.every((kid) => peer.thumbprints.includes(kid))) return;
-  await redirectDeliveries(tx, peer.url, { from: peer.thumbprints, to: kids });
+  await bindDeliveries(tx, peer.url, { from: peer.thumbprints, to: kids });
   await scheduleFullRead(tx, peer.url);
 }

@@ -21,10 +21,12 @@ export interface PeerRow extends DeliveryName, DueRow {
   peer: SendingPeer;
   /** The peer's pinned signing keys. */
   signing: PinnedKey[];
+  /** Of the work that queued it; null without tracing. */
+  traceparent: string | null;
 }
 
-/** Result of an attempt. */
-export type AttemptOutcome =
+/** The facts of an attempt, by which the engine ends or repeats the delivery. */
+export type AttemptFacts =
   /** @param says verdict or decision of the acknowledgement. @param verdict for the event; not for `ask`. */
   | { kind: 'answered'; acknowledgement: string; says: string; verdict?: SubmissionVerdict }
   /** Nothing is left to send. */

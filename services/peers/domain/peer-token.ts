@@ -43,7 +43,7 @@ export type FindPinnedKey = (issuer: string, kid: string) => Promise<JWK | undef
 /** Why a token is rejected, in the order of the checks. */
 export type PeerTokenFault = SignedFault | 'lifetime' | 'clock' | 'audience' | 'method' | 'address' | 'body';
 
-export type PeerTokenVerdict =
+export type PeerTokenCheck =
   | { valid: true; peer: string; kid: string; claims: PeerClaims }
   /** @param issuer as claimed; proved unless the key is unknown. @param issuedAt in seconds; proved. */
   | { valid: false; fault: PeerTokenFault; issuer?: string; issuedAt?: number };
@@ -87,7 +87,7 @@ export async function verifyPeerToken(
   token: string,
   request: IncomingPeerRequest,
   options: { audience: string; pinned: FindPinnedKey; now: Date },
-): Promise<PeerTokenVerdict> {
+): Promise<PeerTokenCheck> {
   if (token.length > maxTokenLength) return refuse('size');
   const jws = readCompactJws(token);
   if (!jws) return refuse('form');
@@ -109,7 +109,7 @@ export async function verifyPeerToken(
   return { valid: true, peer: issuer, kid: kid as string, claims };
 }
 
-function refuse(fault: PeerTokenFault): PeerTokenVerdict & { valid: false } {
+function refuse(fault: PeerTokenFault): PeerTokenCheck & { valid: false } {
   return { valid: false, fault };
 }
 

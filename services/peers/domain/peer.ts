@@ -27,6 +27,14 @@ export interface Peer {
 export interface ListedPeer extends Peer {
   /** Number of parts and decisions that wait to be sent to it. */
   backlog: number;
+  /** Failed attempts to send to it since its last success. */
+  failures: number;
+  /** Of a failing peer; null otherwise. */
+  nextAttemptAt: Date | null;
+  lastError: string | null;
+  /** When its catalogue was last read, and how many entries it had; null before. */
+  catalogueReadAt: Date | null;
+  catalogueSize: number | null;
 }
 
 const loopback = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;

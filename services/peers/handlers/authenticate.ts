@@ -10,9 +10,10 @@ import { withoutSlot } from '#lib/http/admission.ts';
 import type { ContractOperation } from '#lib/http/operation.ts';
 import { readRawBody } from '#lib/http/read-input.ts';
 import type { Logger } from '#lib/observability/logger.ts';
+import type { RequestTrace } from '#lib/observability/tracing.ts';
 import type { ClockWatch } from '../client/clock-watch.ts';
 import type { RefreshKeys } from '../commands/refresh-keys.ts';
-import { type IncomingPeerRequest, type PeerTokenVerdict, verifyPeerToken } from '../domain/peer-token.ts';
+import { type IncomingPeerRequest, type PeerTokenCheck, verifyPeerToken } from '../domain/peer-token.ts';
 import { maxSkewSeconds } from '../domain/signatures.ts';
 import { findPinnedKey } from '../queries/peer-keys.ts';
 import { admitToken } from '../queries/peers.ts';
@@ -59,6 +60,7 @@ export function createPeerAuthentication(options: Options) {
     }
     if (state !== 'PAIRED') throw fail('forbidden', 'The keys of this peer wait for confirmation.');
     ctx.state.peer = peer satisfies SendingPeer;
+    (ctx.state.trace as RequestTrace | undefined)?.continueFrom(ctx.get('traceparent'));
     return { roles: ['peer'], name: peer.url, account: `peer:${peer.id}` };
   };
 }
@@ -83,7 +85,7 @@ interface Presented {
   keys: PinnedKeys;
 }
 
-type ProvedToken = PeerTokenVerdict & { valid: true };
+type ProvedToken = PeerTokenCheck & { valid: true };
 
 /** @returns undefined if the key that proved the token is no longer pinned. */
 async function admit({ db }: Options, { peer: url, kid, claims }: ProvedToken, keys: PinnedKeys) {
@@ -121,7 +123,7 @@ async function verify(
   { baseUrl, peerLimiter, refreshKeysOnDemand }: Options,
   ctx: Context,
   { operation, token, keys, caller }: Presented & { caller: string },
-): Promise<PeerTokenVerdict> {
+): Promise<PeerTokenCheck> {
   let peer = '';
   const request: IncomingPeerRequest = {
     method: ctx.method,

@@ -11,7 +11,7 @@ import { bodyDigest } from '../domain/signatures.ts';
 import { stopAsking } from '../queries/deliveries.ts';
 import { peerOf } from './authenticate.ts';
 
-/** /federation/submissions and /federation/decisions. Every answer is a signed acknowledgement. */
+/** /federation/submissions and /federation/decisions. Every 200 is a signed acknowledgement. */
 export function partHandlers({
   db,
   transactions,

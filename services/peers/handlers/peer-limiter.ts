@@ -4,9 +4,9 @@ import { fail } from '#lib/errors/fail.ts';
 
 export type PeerLimiter = ReturnType<typeof createPeerLimiter>;
 
-/** Four parts, four retries after time-outs, and other requests. */
+/** Enough for four parts, four retries after time-outs, and other requests. */
 const slotsPerPeer = 12;
-/** A peer's requests run one at a time until no other client was served for this long. */
+/** A peer's requests run one at a time while other clients are served, and for this long afterwards. */
 const quietMs = 250;
 /** Minimum interval between two turns of a peer while requests of other clients are in progress. */
 const paceMs = 20;
@@ -25,8 +25,8 @@ interface PeerQueue {
 
 /**
  * Limits what one peer uses of this process, so that it cannot starve other clients: a maximum of admitted
- * requests; one at a time until no other client was served for `quietMs`; at a limited rate while a request
- * of another client is in progress.
+ * requests; one at a time while other clients are served and for `quietMs` afterwards; at a limited rate
+ * while a request of another client is in progress.
  * @param sinceOthersMs time since a request of another client was in progress; 0 if one is in progress now.
  */
 export function createPeerLimiter({ sinceOthersMs }: { sinceOthersMs: () => number }) {

@@ -18,7 +18,7 @@ interface Dependencies {
 const everyMs = 15_000;
 /** Rows per database transaction, so that no transaction runs long. */
 const limit = 200;
-/** Time after the deadline to ask the leader once more; without an answer the part is rolled back. */
+/** How long after the deadline the leader is still asked; then the part is rolled back. */
 const lastAnswerMinutes = 5;
 
 /** Ends overdue deliveries, also to peers that are not paired, and rolls undecided parts back. */

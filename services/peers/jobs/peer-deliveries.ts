@@ -5,19 +5,21 @@ import { createDeliveryEngine, type DeliveryEngine } from '#lib/deliveries/deliv
 import type { AttemptResult, DeliveryKind, Settlement } from '#lib/deliveries/delivery-kind.ts';
 import type { Logger } from '#lib/observability/logger.ts';
 import type { DeliveryMetrics } from '#lib/observability/metrics/event-metrics.ts';
+import type { Tracing } from '#lib/observability/tracing.ts';
 import {
   type AttemptDependencies,
   attemptDelivery,
   type ReadPart,
   readAhead,
 } from '../commands/attempt-delivery.ts';
-import type { AttemptOutcome, PeerRow } from '../domain/delivery.ts';
+import type { AttemptFacts, PeerRow } from '../domain/delivery.ts';
 import { type EndedDelivery, endDeliveries, postponeDelivery } from '../queries/deliveries.ts';
 
 interface Dependencies extends AttemptDependencies {
   db: Database;
   log: Logger;
   metrics?: DeliveryMetrics | undefined;
+  tracing?: Tracing | undefined;
   /** Wakes the outbox relay. */
   wakeRelay: () => void;
   /** Closes connections of attempts that are running when the process stops. */
@@ -53,33 +55,38 @@ const peerTables = {
          ELSE d.pinned && ARRAY(SELECT k.kid FROM ${signingKeys}) END`,
   columns: sql`
     d.kind || ' ' || d.sid AS id, d.kind, d.peer_url AS url, d.sid, d.decision, d.attempts,
-    d.deadline <= accord_now() AS overdue,
+    d.deadline <= accord_now() AS overdue, d.traceparent,
     (SELECT jsonb_build_object('id', p.id, 'url', p.url, 'name', p.name, 'subjectPrefix', p.subject_prefix)
        FROM peers AS p WHERE p.url = t.peer_url) AS peer,
     (SELECT jsonb_agg(jsonb_build_object('kid', k.kid, 'jwk', k.jwk)) FROM ${signingKeys}) AS signing`,
 };
 
-/** Sends due deliveries: at most 4 at a time to a peer, 1 to a failing one, 64 in total. */
+/** Sends due deliveries: at most 4 at a time to a peer, 1 to a failing peer, 64 in total. */
 export function createDeliveryJob(dependencies: Dependencies): DeliveryEngine {
-  const { db, log, metrics, abortConnections } = dependencies;
+  const { db, log, metrics, tracing, abortConnections } = dependencies;
   return createDeliveryEngine({
     db,
     kind: createPeerDeliveries(dependencies),
     limits: { perTarget: 4, total: 64, readAhead: 28, maxUnsettled: 64, slowMs: 2_000, maxAgeMs: 1_000 },
     log,
     metrics,
+    tracing,
     abortConnections,
   });
 }
 
 /** The kinds `peer-submit`, `peer-decide` and `peer-ask`: a target is a peer. */
-function createPeerDeliveries(dependencies: Dependencies): DeliveryKind<PeerRow, AttemptOutcome> {
+function createPeerDeliveries(dependencies: Dependencies): DeliveryKind<PeerRow, AttemptFacts> {
   const { transactions, wakeRelay } = dependencies;
   /** Rows that were read together share a reader, so that few calls read their parts. */
   const readers = new WeakMap<PeerRow, ReadPart>();
   return {
     name: 'peer',
     labelOf: ({ kind }) => `peer-${kind}`,
+    traceOf: ({ traceparent, peer }) => ({
+      parent: traceparent ?? undefined,
+      fields: { service: 'peers', peer: peer.id },
+    }),
     tables: peerTables,
     backoff: failureBackoff,
     targetBackoff: failureBackoff,
@@ -98,7 +105,7 @@ function createPeerDeliveries(dependencies: Dependencies): DeliveryKind<PeerRow,
   };
 }
 
-function resultOf({ attempts }: PeerRow, facts: AttemptOutcome): AttemptResult<AttemptOutcome> {
+function resultOf({ attempts }: PeerRow, facts: AttemptFacts): AttemptResult<AttemptFacts> {
   if (facts.kind === 'failed') return { kind: 'retry', facts, own: facts.own };
   if (facts.kind === 'undecided')
     return { kind: 'retry', facts, waitMs: decisionBackoff(attempts + 1, Math.random()) };
@@ -109,18 +116,19 @@ function resultOf({ attempts }: PeerRow, facts: AttemptOutcome): AttemptResult<A
 async function settle(
   { baseUrl, log }: Dependencies,
   tx: Queries,
-  settlements: readonly Settlement<PeerRow, AttemptOutcome>[],
+  settlements: readonly Settlement<PeerRow, AttemptFacts>[],
 ): Promise<void> {
   const ended = settlements.filter(({ ending }) => ending !== 'retry');
   if (ended.length > 0)
     await endDeliveries(
       tx,
-      ended.map(({ row, facts }) => describeEnd(row, facts, baseUrl)),
+      ended.map(({ row, facts, traceparent }) => ({ ...describeEnd(row, facts, baseUrl), traceparent })),
     );
   for (const { row, ending, facts, waitMs } of settlements) {
     if (ending !== 'retry') continue;
     const failure = facts.kind === 'failed' ? facts : undefined;
-    await postponeDelivery(tx, row, { waitMs, error: failure?.error ?? null });
+    const peerError = failure?.own === false ? failure.error : undefined;
+    await postponeDelivery(tx, row, { waitMs, error: failure?.error ?? null, peerError });
     if (failure)
       log.warn(failure.own ? 'delivery failed on our side; retried' : 'delivery to peer failed; retried', {
         id: row.peer.id,
@@ -131,7 +139,7 @@ async function settle(
   }
 }
 
-function describeEnd(row: PeerRow, facts: AttemptOutcome, source: string): EndedDelivery {
+function describeEnd(row: PeerRow, facts: AttemptFacts, source: string): EndedDelivery {
   if (facts.kind !== 'answered') return { delivery: row };
   const { acknowledgement, says, verdict } = facts;
   const answer = { receipt: acknowledgement, verdict: says };

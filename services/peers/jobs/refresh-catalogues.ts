@@ -103,19 +103,19 @@ export function createCatalogueRefresher(dependencies: Dependencies) {
 /**
  * Updates our copy of a peer's catalogue. Documents that are rejected are skipped and logged.
  * @param known state of our copy. @param asOf when the refresh started.
- * @returns the new state of our copy. @throws Failure `unavailable`.
+ * @returns the new state of our copy, and its size unless it is unchanged. @throws Failure `unavailable`.
  */
 async function refreshCatalogue(
   dependencies: Dependencies,
   { url, known, asOf, signal }: { url: string; known: string | null; asOf: Date; signal: AbortSignal },
-): Promise<string> {
+): Promise<{ state: string; size: number | undefined }> {
   const { client, forms, log } = dependencies;
   const store = await createStore(dependencies, url);
-  const reading = await readCatalogue({ client, url, known, store, signal });
+  const reading = await readCatalogue({ client, url, known, store: store.add, signal });
   if (reading.cut) log.error('the catalogue of a peer exceeds the limits and was cut', { id: url });
   const { state } = reading;
   const { held } = await forms.finishPeerCatalogue({ url, state, asOf: asOf.toISOString() });
-  if (held) return state;
+  if (held) return { state, size: state === known ? undefined : store.size() };
   if (known === null) throw fail('unavailable', 'Another process changed the copy at the same time.');
   return refreshCatalogue(dependencies, { url, known: null, asOf, signal });
 }
@@ -142,7 +142,7 @@ async function createStore({ db, forms, refreshKeysOnDemand, log }: Dependencies
     return undefined;
   }
 
-  return async (documents: readonly string[], state: string): Promise<void> => {
+  async function add(documents: readonly string[], state: string): Promise<void> {
     if (seen.state !== state) seen = { state, keys: new Set() };
     let batch: PeerEntry[] = [];
     let characters = 0;
@@ -166,7 +166,10 @@ async function createStore({ db, forms, refreshKeysOnDemand, log }: Dependencies
     }
     // An empty batch is sent, too: forms must know this state before finishPeerCatalogue.
     await send();
-  };
+  }
+
+  /** Number of entries in the state that was read last. */
+  return { add, size: () => seen.keys.size };
 }
 
 async function readKeys(db: Database, url: string): Promise<PairedKeys> {

@@ -62,15 +62,18 @@ export function claimCatalogues(db: Queries, limit: number): Promise<ClaimedCata
     RETURNING c.url, c.state, c.lease, due.paired, c.began_at AS "beganAt"`);
 }
 
-/** Records the state of our copy. A read that was requested meanwhile is due at once. */
+/**
+ * Records the state of our copy, and its size unless it is unchanged. A read that was requested meanwhile is
+ * due at once.
+ */
 export async function releaseRead(
   db: Queries,
   { url, lease }: ClaimedCatalogue,
-  state: string,
+  { state, size }: { state: string; size: number | undefined },
 ): Promise<void> {
   await db.query(sql`
     UPDATE catalogues AS c
-       SET state = ${state}, read_at = accord_now(), failures = 0, lease = NULL, lease_until = NULL,
+       SET state = ${state}, size = coalesce(${size}::int, c.size), read_at = accord_now(), failures = 0, lease = NULL, lease_until = NULL,
            due_at = CASE WHEN c.asked_again THEN greatest(accord_now(), c.began_at + interval '1 second')
                          ELSE ${nextTime} END
      WHERE c.url = ${url} AND c.lease = ${lease}`);

@@ -3,11 +3,12 @@ import type { Queries } from '#lib/db/database.ts';
 import { sql } from '#lib/db/sql.ts';
 import { noteOnce } from '#lib/events/inbox.ts';
 import { type NewEvent, newEvent, outboxRows } from '#lib/events/outbox.ts';
+import { currentTraceparent } from '#lib/observability/tracing.ts';
 import type { DeliveryName, PeerDeliveryKind } from '../domain/delivery.ts';
 
 export interface NewDelivery extends DeliveryName {
   decision: Decision | null;
-  /** Time of the event that caused it (RFC 3339). */
+  /** Time of the event that caused the delivery (RFC 3339). */
   time: string;
   /** Delay after `time` before the first attempt. */
   waitSeconds: number;
@@ -28,12 +29,12 @@ export async function queueDelivery(
     WITH noted AS (${noteOnce(event)}),
          queue AS (INSERT INTO queues (peer_url) SELECT ${url}::text FROM noted ON CONFLICT DO NOTHING)
     INSERT INTO deliveries
-      (kind, peer_url, sid, decision, pinned, not_before, deadline, deadline_known, created_at)
+      (kind, peer_url, sid, decision, pinned, not_before, deadline, deadline_known, traceparent, created_at)
     SELECT ${kind}, ${url}, ${sid}, ${decision},
            ARRAY(SELECT k.kid FROM peer_keys AS k JOIN peers AS p ON p.id = k.peer
                   WHERE p.url = ${url} AND k.use = 'sig'),
            greatest(accord_now(), ${time}::timestamptz + ${waitSeconds} * interval '1 second'),
-           ${deadline}::timestamptz, true, accord_now()
+           ${deadline}::timestamptz, true, ${currentTraceparent()}::text, accord_now()
       FROM noted
     ON CONFLICT (kind, peer_url, sid) DO NOTHING`);
 }
@@ -43,7 +44,7 @@ export async function queueDelivery(
  * @param keys.from keys to which the deliveries are bound so far; empty: deliveries that were queued while no
  * key of the peer was pinned.
  */
-export async function redirectDeliveries(
+export async function bindDeliveries(
   tx: Queries,
   url: string,
   { from, to }: { from: readonly string[]; to: readonly string[] },
@@ -64,6 +65,8 @@ export interface EndedDelivery {
   answer?: { verdict: string; receipt: string };
   /** Event for transactions. */
   event?: NewEvent<'accord.peer-outcomes'>;
+  /** Of the attempt; undefined without tracing. */
+  traceparent?: string | undefined;
 }
 
 /**
@@ -72,12 +75,12 @@ export interface EndedDelivery {
  * index of the primary key supports that; with the index by peer PostgreSQL would read a whole queue.
  */
 export async function endDeliveries(tx: Queries, ended: readonly EndedDelivery[]): Promise<void> {
-  const given = ended.map(({ delivery: { kind, url, sid }, answer, event }) => ({
+  const given = ended.map(({ delivery: { kind, url, sid }, answer, event, traceparent }) => ({
     kind,
     url,
     sid,
     ...answer,
-    event: event && newEvent(event),
+    event: event && { ...newEvent(event), ...(traceparent ? { traceparent } : {}) },
   }));
   const events = sql`(SELECT o.event FROM ours AS o WHERE o.event IS NOT NULL)`;
   await tx.query(sql`
@@ -106,12 +109,17 @@ export async function endDeliveries(tx: Queries, ended: readonly EndedDelivery[]
     SELECT`);
 }
 
-/** Schedules the next attempt of a delivery. @param facts.error null: the leader has not decided yet. */
+/**
+ * Schedules the next attempt of a delivery. @param error null: the leader has not decided yet. @param
+ * peerError the error, if the peer caused it.
+ */
 export async function postponeDelivery(
   tx: Queries,
   { kind, url, sid }: DeliveryName,
-  { waitMs, error }: { waitMs: number; error: string | null },
+  { waitMs, error, peerError }: { waitMs: number; error: string | null; peerError: string | undefined },
 ): Promise<void> {
+  if (peerError !== undefined)
+    await tx.query(sql`UPDATE queues AS q SET last_error = ${peerError} WHERE q.peer_url = ${url}`);
   await tx.query(sql`
     UPDATE deliveries AS d
        SET attempts = d.attempts + 1, last_error = ${error},
@@ -121,7 +129,8 @@ export async function postponeDelivery(
 }
 
 /**
- * No attempt is running: the queue is not leased, or the deadline passed 30 seconds ago, longer than a lease.
+ * Whether no attempt can be running: the queue is not leased, or the deadline, after which none begins, was
+ * more than 30 seconds ago.
  * `d.lease_until` is set by processes of the previous release only, which lease each delivery.
  */
 const isIdle = sql`
@@ -176,7 +185,7 @@ export function listBacklogs(
      ORDER BY w.rows DESC, p.id LIMIT ${limit}`);
 }
 
-/** Number of deliveries to paired peers by kind, and how long the oldest due one has waited. */
+/** Number of deliveries to paired peers by kind, and how long the oldest due delivery has waited. */
 export function waitingDeliveries(
   db: Queries,
 ): Promise<{ kind: `peer-${PeerDeliveryKind}`; rows: number; oldestSeconds: number }[]> {

@@ -13,7 +13,12 @@ const columns = sql`p.id, p.url, p.name, p.state, p.subject_prefix AS "subjectPr
 const backlog = sql`
   (SELECT count(*)::int
      FROM (SELECT 1 FROM deliveries AS d WHERE d.peer_url = p.url AND d.kind <> 'ask' LIMIT 100000) AS d)
-  AS backlog`;
+  AS backlog,
+  coalesce((SELECT q.failures FROM queues AS q WHERE q.peer_url = p.url), 0) AS failures,
+  (SELECT q.next_at FROM queues AS q WHERE q.peer_url = p.url AND q.failures > 0) AS "nextAttemptAt",
+  (SELECT q.last_error FROM queues AS q WHERE q.peer_url = p.url AND q.failures > 0) AS "lastError",
+  (SELECT c.read_at FROM catalogues AS c WHERE c.url = p.url) AS "catalogueReadAt",
+  (SELECT c.size FROM catalogues AS c WHERE c.url = p.url AND c.read_at IS NOT NULL) AS "catalogueSize"`;
 
 /** Lists peers, newest first, after a position. */
 export function listPeers(
@@ -70,10 +75,11 @@ export function savePairedPeer(
     RETURNING p.id, p.version, p.id = ${id} AS "isNew"`);
 }
 
-/** The ids of all peers, also of ended pairings, and when the ids were read. */
-export function listPeerIds(db: Queries): Promise<{ ids: string[]; asOf: string }> {
+/** The ids and URLs of all peers, also of ended pairings, in the same order, and when they were read. */
+export function listPeerIds(db: Queries): Promise<{ ids: string[]; urls: string[]; asOf: string }> {
   return db.one(sql`
-    SELECT ARRAY(SELECT p.id::text FROM peers AS p) AS ids, to_json(now())#>>'{}' AS "asOf"`);
+    SELECT ARRAY(SELECT p.id::text FROM peers AS p ORDER BY p.id) AS ids,
+           ARRAY(SELECT p.url FROM peers AS p ORDER BY p.id) AS urls, to_json(now())#>>'{}' AS "asOf"`);
 }
 
 /** Ends a pairing and unpins its keys. @returns the new version. */

@@ -30,12 +30,12 @@ import {
 } from '../queries/peer-parts.ts';
 import { insertTransaction } from '../queries/transactions.ts';
 import { isNotified, queueNotification } from './queue-messages.ts';
-import { confirmSubmission, type SubmitDependencies, storeAnswers } from './submit-answers.ts';
+import { commitSubmittedById, type SubmitDependencies, storeAnswers } from './submit-answers.ts';
 
 export interface AcceptDependencies extends SubmitDependencies {
   db: Database;
   forms: FormsOperations;
-  /** Private keys that parts may be sealed to. */
+  /** Private keys that open parts. */
   sealingKeys: readonly PrivateKey[];
   recentTime: RecentDatabaseTime;
   log: Logger;
@@ -158,7 +158,8 @@ async function store(
   const { transaction, check } = checked;
   const given = mode === 'hold' ? 'held' : 'committed';
   const verdict = { digest, verdict: given, reason: null, transaction: transaction.id } as const;
-  // The peer is the author. The digest of its request never equals a digest of answers submitted here.
+  // The peer is the author. `answersDigest` is the digest of the peer's request; it never equals a digest of
+  // answers that a subject submits here.
   const principal: Principal = { roles: ['peer'], name: peer.name, account: `peer:${peer.id}` };
   const facts = { check, answersDigest: digest, principal, comment: null };
   const accepted = { key, verdict, transaction, facts };
@@ -258,7 +259,7 @@ async function decide(
 ): Promise<'committed' | 'rolledback'> {
   const isCommit = decision === 'commit';
   const isDone = isCommit
-    ? await confirmSubmission(tx, dependencies, transaction)
+    ? await commitSubmittedById(tx, dependencies, transaction)
     : (await rollBack(tx, sql`SELECT ${transaction}::text`, dependencies.instance.baseUrl)).length > 0;
   if (!isDone) throw new Error('the transaction of a held part is not SUBMITTED');
   const verdict = isCommit ? 'committed' : 'rolledback';

@@ -13,6 +13,7 @@ import {
   type TransactionWithCode,
 } from '../queries/codes.ts';
 import { awaitPeers } from '../queries/commit-transaction.ts';
+import { hasWaitingParts } from '../queries/parts.ts';
 import { readTransaction } from '../queries/transactions.ts';
 import { isNotified, queueCode } from './queue-messages.ts';
 import { commitSubmitted, drawCode, type SubmitDependencies, transactionBusy } from './submit-answers.ts';
@@ -25,13 +26,18 @@ export interface AwaitedCode {
   code: Code;
 }
 
-/** Reads a transaction that awaits a code. @throws Failure `not-found`, `wrong-state` if it awaits none. */
+/**
+ * Reads a transaction that awaits a code.
+ * @throws Failure of `requireAccess`; `pastDeadline` in the state TIMEOUT, `wrong-state` if no code is
+ * awaited.
+ */
 export async function readAwaitedCode(
   { db, instance }: Pick<Dependencies, 'db' | 'instance'>,
   { id, principal }: { id: string; principal: Principal },
+  pastDeadline: 'expired' | 'wrong-state',
 ): Promise<AwaitedCode> {
   const read = requireAccess(principal, await readTransactionWithCode(db, id));
-  requireAwaitingCode(read, instance.baseUrl);
+  requireAwaitingCode(read, instance.baseUrl, pastDeadline);
   return withCode(read);
 }
 
@@ -45,9 +51,10 @@ export function withCode(read: TransactionWithCode): AwaitedCode {
 
 /**
  * Confirms submitted answers with a code (docs/interface.md, "Confirmation codes"). Repeating the code that
- * confirmed the answers succeeds and changes nothing. The answers are rolled back after the last wrong
- * attempt with the last code, and by an attempt after the last code has expired.
- * @param input.code six digits. @throws Failure `confirmation-failed`, `not-found`, `expired`, `wrong-state`.
+ * confirmed the answers succeeds and changes nothing. With the last code, the last wrong attempt rolls the
+ * answers back, and so does any attempt after its expiry.
+ * @param input.code six digits.
+ * @throws Failure of `requireAccess`; `confirmation-failed`, `expired`, `wrong-state`, `unavailable`.
  */
 export async function confirmCode(
   dependencies: Dependencies,
@@ -91,8 +98,8 @@ function hasConfirmed(
 }
 
 /**
- * Marks the code as used and commits the answers. With `peerCommit: together` and questions of peers, it
- * releases the parts to the peers instead; the commit follows when all peers hold their parts.
+ * Marks the code as used and commits the answers. With `peerCommit: together` and parts for owners, it
+ * releases the parts instead; the commit follows when all owners hold theirs.
  * @returns the transaction afterwards; undefined if another request has changed it, or replaced the code.
  */
 async function confirmWith(
@@ -101,8 +108,9 @@ async function confirmWith(
 ): Promise<Transaction | undefined> {
   const { db, instance, messaging } = dependencies;
   const { transaction, now, draft } = read;
-  const { id, context, layout } = transaction;
-  if (context.peerCommit === 'together' && layout.elements.some((key) => key.includes('@'))) {
+  const { id, context } = transaction;
+  // The answers of a child may have no parts, although its layout has elements of peers.
+  if (context.peerCommit === 'together' && (await hasWaitingParts(db, id))) {
     const deadline = deliveryDeadline(context, now);
     const isReleased = await awaitPeers(db, { id, deadline, code }, instance.baseUrl);
     return isReleased ? { ...transaction, awaitsCode: false, expiresAt: deadline } : undefined;
@@ -112,7 +120,11 @@ async function confirmWith(
   return isNotified(messaging, transaction) ? db.withTransaction(commit) : commit(db);
 }
 
-/** Rolls the answers back after the last attempt. @returns the failure that says why a code was rejected. */
+/**
+ * Rolls the answers back if no code is left that could confirm them.
+ * @returns the failure that says why the code was rejected.
+ * @throws Failure `wrong-state` or `expired` if the transaction no longer awaits a code.
+ */
 async function rejectCode({ db, instance, wake }: Dependencies, read: ReadTransaction, code: Code) {
   const { id } = read.transaction;
   const isExpired = code.expiresAt <= read.now;
@@ -142,15 +154,16 @@ const faults = {
 };
 
 /**
- * Replaces the code and sends the new one.
- * @throws Failure `too-many-requests` with Retry-After, `wrong-state` if no code is left, `not-found`.
+ * Replaces the code, and queues the message with the new one (a FORM_CODE is shown instead).
+ * @throws Failure of `readAwaitedCode`; `wrong-state` if no code is left; `too-many-requests` with
+ * Retry-After.
  */
 export async function resendCode(
   dependencies: Dependencies,
   input: { id: string; principal: Principal },
 ): Promise<AwaitedCode> {
   const { db, messaging, resendAfter } = dependencies;
-  const { read, code: former } = await readAwaitedCode(dependencies, input);
+  const { read, code: former } = await readAwaitedCode(dependencies, input, 'expired');
   const { transaction, now } = read;
   if (former.number >= maxCodes)
     throw fail('wrong-state', 'No further code can be sent for this transaction.', {

@@ -10,7 +10,7 @@ import {
   type Message,
   type MessageSecrets,
   mailDestination,
-  noticeAddress,
+  notificationAddress,
 } from '../domain/message.ts';
 import type { Transaction } from '../domain/transaction.ts';
 import { countRecentMessages, insertMessage, type RecentMessages } from '../queries/messages.ts';
@@ -55,11 +55,11 @@ async function queueMessage(
   const id = newUuid();
   const address = addressDigest(destination);
   const recent = await countRecentMessages(tx, { address, prefix: destination.prefix });
-  const waitSeconds = secondsUntilAllowed(recent, kind, limits);
-  if (waitSeconds > 0 && whenLimited === 'refuse')
-    throw fail('too-many-requests', limited, {
-      headers: { 'Retry-After': String(waitSeconds) },
-      errors: [{ pointer: '', code: 'limit', detail: limited }],
+  const limit = reachedLimit(recent, kind, limits);
+  if (limit && whenLimited === 'refuse')
+    throw fail('too-many-requests', limit.detail, {
+      headers: { 'Retry-After': String(limit.waitSeconds) },
+      errors: [{ pointer: '', code: 'limit', detail: limit.detail }],
     });
   const secrets: MessageSecrets = {
     to: destination.to,
@@ -73,26 +73,40 @@ async function queueMessage(
     destination,
     address,
     code: code?.number ?? null,
-    sealed: waitSeconds > 0 ? null : box.seal(id, JSON.stringify(secrets)),
-    error: waitSeconds > 0 ? 'limit' : null,
+    sealed: limit ? null : box.seal(id, JSON.stringify(secrets)),
+    error: limit ? 'limit' : null,
   });
 }
 
-const limited = 'Too many messages were sent to this address. Try again later.';
+const toAddress = 'Too many messages were sent to this address. Try again later.';
+const toCountry = 'Too many text messages were sent to this country. Try again later.';
 const daySeconds = 86_400;
 const hourSeconds = 3_600;
 
-/** @returns 0 if a message may be sent now. */
-function secondsUntilAllowed(recent: RecentMessages, kind: MessageKind, limits: MessageLimits): number {
+/** The limit that forbids a message for the longest time, with the wait; undefined if it may be sent now. */
+function reachedLimit(
+  recent: RecentMessages,
+  kind: MessageKind,
+  limits: MessageLimits,
+): { detail: string; waitSeconds: number } | undefined {
   const waits = [
-    recent.messages >= limits.messages ? daySeconds - recent.oldestMessage : 0,
-    kind === 'code' && recent.codes >= limits.codes ? daySeconds - recent.oldestCode : 0,
-    recent.toPrefix >= limits.prefix ? hourSeconds - recent.oldestToPrefix : 0,
+    { detail: toAddress, wait: recent.messages >= limits.messages ? daySeconds - recent.oldestMessage : 0 },
+    {
+      detail: toAddress,
+      wait: kind === 'code' && recent.codes >= limits.codes ? daySeconds - recent.oldestCode : 0,
+    },
+    { detail: toCountry, wait: recent.toPrefix >= limits.prefix ? hourSeconds - recent.oldestToPrefix : 0 },
   ];
-  return Math.ceil(Math.max(...waits));
+  const [longest] = waits.sort((a, b) => b.wait - a.wait);
+  return longest && longest.wait > 0
+    ? { detail: longest.detail, waitSeconds: Math.ceil(longest.wait) }
+    : undefined;
 }
 
-/** Queues the message that carries the code of a transaction. A FORM_CODE is shown and never sent. */
+/**
+ * Queues the message that carries the code of a transaction. A FORM_CODE is shown and never sent.
+ * @throws Failure `too-many-requests` with Retry-After.
+ */
 export async function queueCode(
   tx: Queries,
   messaging: Messaging,
@@ -121,18 +135,21 @@ export async function queueInvitation(
   return queueMessage(tx, messaging, { transaction: id, kind: 'invitation', destination }, 'refuse');
 }
 
-/** Whether a notification follows the commit of a transaction. */
+/**
+ * Whether the commit of a transaction may queue a notification: mail is configured, and the layout names a
+ * model for it.
+ */
 export function isNotified({ channels }: Messaging, { layout }: Pick<Transaction, 'layout'>) {
   return channels.mail !== null && layout.notification !== undefined;
 }
 
-/** Queues the notification of a committed transaction, if its layout names a model and it has an address. */
+/** Queues the notification of a committed transaction; without one, or without a valid address, nothing. */
 export async function queueNotification(
   tx: Queries,
   messaging: Messaging,
   transaction: Pick<Transaction, 'id' | 'context' | 'layout'>,
 ): Promise<void> {
-  const destination = noticeAddress(transaction.context);
+  const destination = notificationAddress(transaction.context);
   if (!destination || !isNotified(messaging, transaction)) return;
   await queueMessage(tx, messaging, { transaction: transaction.id, kind: 'notification', destination });
 }
@@ -146,7 +163,7 @@ export async function queueBadNews(
   messaging: Messaging,
   { id, context }: Pick<Transaction, 'id' | 'context'>,
 ): Promise<void> {
-  const destination = noticeAddress(context);
+  const destination = notificationAddress(context);
   if (!destination || !messaging.channels.mail) return;
   await queueMessage(tx, messaging, { transaction: id, kind: 'bad-news', destination });
 }

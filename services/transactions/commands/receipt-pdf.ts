@@ -6,10 +6,11 @@ import type { ReadTransaction } from '../domain/transaction.ts';
 import { embeddingOf, findTheme } from '../presenters/page-parts.ts';
 
 /**
- * Renders a receipt as PDF, with the signed receipt attached. Of its links, only the link in the QR
- * code has a token.
- * @param theme key or entry id of a theme; overrides the layout's. @throws Failure `unavailable` if too many
- * are being rendered, `not-acceptable` if it is too long.
+ * Renders a receipt as PDF, with the signed receipt attached. Its only link with a token is the one in the QR
+ * code.
+ * @param theme key or entry id of a theme; overrides the layout's.
+ * @throws Failure `unavailable` if too many PDFs are being rendered; `not-acceptable` if the receipt is too
+ * long.
  */
 export async function receiptPdf(
   { forms, instance }: { forms: FormsOperations; instance: PageInstance },

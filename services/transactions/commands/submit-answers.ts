@@ -4,7 +4,13 @@ import type { Principal } from '#lib/contracts/principal.ts';
 import type { Database, Queries } from '#lib/db/database.ts';
 import { fail } from '#lib/errors/fail.ts';
 import { requireAccess, requireOpen } from '../domain/access.ts';
-import { type AnswersDigests, withComment } from '../domain/answers.ts';
+import {
+  type AnswersDigests,
+  invalidComment,
+  type SentAnswers,
+  splitComment,
+  withComment,
+} from '../domain/answers.ts';
 import type { Codes, NewCode } from '../domain/code.ts';
 import {
   type CommitmentFacts,
@@ -29,8 +35,8 @@ import {
 import { changeLink } from '../domain/transaction-token.ts';
 import { addDuration } from '../domain/values.ts';
 import {
+  commitSubmittedTransaction,
   commitTransaction,
-  confirmTransaction,
   readSubmitted,
   type SubmittedTransaction,
   submitTransaction,
@@ -55,20 +61,26 @@ export interface SubmitDependencies extends CommitmentSettings {
 
 /** A submission as it was sent. */
 export interface Submission {
+  /** Id of the transaction. */
   id: string;
   principal: Principal;
-  answers: Record<string, string[]>;
-  comment: string | null;
+  /** The answers map (openapi.yaml, `Answers`). */
+  body: Record<string, unknown>;
   /** A form post (docs/interface.md, "Answers"). */
   form: boolean;
   /** Languages of the reader, best first. */
   languages: string[];
 }
 
-export type SubmitOutcome =
+export type SubmitResult =
   /** Committed, or waiting for a code or for peers. */
   | { outcome: 'stored'; read: ReadTransaction }
-  | { outcome: 'rejected'; read: ReadTransaction; check: Exclude<AnswerCheck, ValidCheck> };
+  | {
+      outcome: 'rejected';
+      read: ReadTransaction;
+      check: Exclude<AnswerCheck, ValidCheck>;
+      answers: Record<string, string[]>;
+    };
 
 const maxAttempts = 3;
 
@@ -78,26 +90,31 @@ export function transactionBusy() {
 }
 
 /**
- * Submits answers: access → state → check → commit. Idempotent for the same answers. If another request
- * changes the transaction in between, all steps are repeated.
- * @throws Failure `not-found`, `wrong-state`, `expired`, `withdrawn`, `unavailable`.
+ * Submits answers: checks access, then the state, then the answers, and stores them. Idempotent: submitting
+ * the stored answers again succeeds. If another request changes the transaction in between, all steps are
+ * repeated.
+ * @throws Failure of `requireAccess`; `wrong-state`, `expired`, `withdrawn`, `unavailable`; `invalid-answer`
+ * for the comment; `too-many-requests` of `storeAnswers`.
  */
 export async function submitAnswers(
   dependencies: SubmitDependencies & { db: Database },
   submission: Submission,
-): Promise<SubmitOutcome> {
+): Promise<SubmitResult> {
   const { db, digests, instance } = dependencies;
-  const { principal, comment } = submission;
-  const answers = withComment(submission.answers, comment);
+  const { id, principal, body, form, languages } = submission;
+  const sent = splitComment(body);
   for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
-    const read = requireAccess(principal, await readTransaction(db, submission.id));
-    if (await isRepeated(dependencies, read, answers)) return { outcome: 'stored', read };
+    const read = requireAccess(principal, await readTransaction(db, id));
+    if (sent && (await isRepeated(dependencies, read, withComment(sent)))) return { outcome: 'stored', read };
     requireOpen(read, instance.baseUrl);
-    const check = await checkSubmission(dependencies, read.transaction, read.now, submission);
-    if (check.outcome !== 'valid') return { outcome: 'rejected', read, check };
-    const answersDigest = digests.of(answers, check.parts.length > 0, noticesIn(check));
+    if (!sent) throw invalidComment();
+    const { answers, comment } = sent;
+    const given = { answers, form, languages };
+    const check = await checkAnswers(dependencies, read.transaction, read.now, given);
+    if (check.outcome !== 'valid') return { outcome: 'rejected', read, check, answers };
+    const answersDigest = digests.of(withComment(sent), check.parts.length > 0, noticesIn(check));
     const facts = { read, check, answersDigest, principal, comment };
-    const stored = causesMessage(dependencies, read.transaction)
+    const stored = mayCauseMessage(dependencies, read.transaction)
       ? await db.withTransaction((tx) => storeAnswers({ ...dependencies, db: tx }, facts))
       : await storeAnswers(dependencies, facts);
     if (!stored) continue;
@@ -107,12 +124,15 @@ export async function submitAnswers(
   throw transactionBusy();
 }
 
-/** Whether a message is queued with the answers, which requires a database transaction. */
-function causesMessage({ messaging }: SubmitDependencies, transaction: Transaction): boolean {
+/**
+ * Whether storing the answers may queue a message. The answers and the message are two statements, which then
+ * need a database transaction.
+ */
+function mayCauseMessage({ messaging }: SubmitDependencies, transaction: Transaction): boolean {
   return codeDestination(transaction.context) !== undefined || isNotified(messaging, transaction);
 }
 
-/** Whether the transaction has these answers already; the answers may omit notices. */
+/** Whether these answers are already stored. They may name the notices of the form or leave them out. */
 async function isRepeated(
   { db, digests }: Pick<SubmitDependencies, 'db' | 'digests'>,
   { transaction, now }: ReadTransaction,
@@ -135,11 +155,11 @@ export function noticesIn({ answers, parts }: ValidCheck): string[] {
 }
 
 /** Checks answers to a transaction that exists, or that is created together with them. */
-export async function checkSubmission(
+export async function checkAnswers(
   { db, forms }: SubmitDependencies,
   transaction: Pick<Transaction, 'layout' | 'context' | 'parent' | 'createdAt'>,
   now: Date,
-  { answers, form, languages }: Pick<Submission, 'answers' | 'form' | 'languages'>,
+  { answers, form, languages }: Pick<SentAnswers, 'answers'> & Pick<Submission, 'form' | 'languages'>,
 ): Promise<AnswerCheck> {
   const { context, layout, createdAt } = transaction;
   const asksPeers = layout.elements.some((key) => key.includes('@'));
@@ -188,11 +208,13 @@ async function hiddenKeys(
 }
 
 /**
- * Stores checked answers: records, receipt, parts, state, history and events in one statement, and the
- * message that follows. With `holdUntil`, if the subject must enter a code, or if all owners must hold their
- * parts first, records are PENDING and there is no receipt yet.
- * @param dependencies.db a database transaction if a message follows. @returns undefined if the transaction
- * has changed since it was read. @throws Failure `too-many-requests` if no code may be sent to the address.
+ * Stores checked answers: records, receipt, parts, state, history and events in one statement; a second
+ * statement queues the code or the notification, if there is one. If a code is needed, if all owners must
+ * hold their parts first, or with `holdUntil`, the records are PENDING and a draft replaces the receipt.
+ * @param dependencies.db a database transaction if a message may be queued.
+ * @param holdUntil only for a part that this instance holds: the time by which its leader decides.
+ * @returns undefined if the transaction has changed since it was read.
+ * @throws Failure `too-many-requests` if a limit of messages permits no code.
  */
 export async function storeAnswers(
   dependencies: SubmitDependencies,
@@ -226,7 +248,7 @@ export async function storeAnswers(
   return { ...after, state: 'COMMITTED' };
 }
 
-/** A new code for the answers, and its text. */
+/** @returns a new code as it is stored, and its six digits in `text`. */
 export function drawCode(
   { codes, codeTtl, messaging }: Pick<SubmitDependencies, 'codes' | 'codeTtl' | 'messaging'>,
   { id, context }: Transaction,
@@ -239,11 +261,12 @@ export function drawCode(
 }
 
 /**
- * Commits submitted answers that all owners hold.
- * @param db a database transaction. @returns undefined if the transaction is no longer SUBMITTED or its
- * deadline has passed.
+ * Commits submitted answers: at the leader when all owners hold their parts, at an owner when the leader has
+ * decided `commit`.
+ * @param db a database transaction. @returns undefined if the transaction is no longer SUBMITTED or, at the
+ * leader, its deadline has passed.
  */
-export async function confirmSubmission(
+export async function commitSubmittedById(
   db: Queries,
   dependencies: CommitDependencies,
   id: string,
@@ -255,10 +278,10 @@ export async function confirmSubmission(
 type CommitDependencies = Pick<SubmitDependencies, 'instance' | 'signReceipt' | 'tokens' | 'messaging'>;
 
 /**
- * Commits submitted answers, signs their receipt and writes the notification.
- * @param db a database transaction if there is a notification. @param code number of the code that confirms
- * the answers; marked as used. @returns the transaction afterwards; undefined if it is no longer SUBMITTED,
- * its deadline has passed, or the code was used or replaced.
+ * Completes and signs the receipt of submitted answers, commits them and queues the notification.
+ * @param db a database transaction if there may be a notification ({@link isNotified}).
+ * @param code number of the code that confirms the answers; marked as used.
+ * @returns the transaction afterwards; undefined if {@link commitSubmittedTransaction} returns false.
  */
 export async function commitSubmitted(
   db: Queries,
@@ -274,8 +297,8 @@ export async function commitSubmitted(
   );
   const receipt = { body, jws: signReceipt(body) };
   const deadline = deliveryDeadline(transaction.context, now);
-  const confirmed = { id, committedAt: now, expiresAt, deadline, receipt, code };
-  if (!(await confirmTransaction(db, confirmed, instance.baseUrl))) return undefined;
+  const submitted = { id, committedAt: now, expiresAt, deadline, receipt, code };
+  if (!(await commitSubmittedTransaction(db, submitted, instance.baseUrl))) return undefined;
   await queueNotification(db, messaging, transaction);
   return { ...transaction, state: 'COMMITTED', version: version + 1, awaitsCode: false, changedAt: now };
 }

@@ -2,13 +2,13 @@ import type { AnswerCheck } from '#lib/contracts/forms.ts';
 import type { Principal } from '#lib/contracts/principal.ts';
 import type { Database } from '#lib/db/database.ts';
 import { Failure, fail } from '#lib/errors/fail.ts';
-import { splitComment, staleSerial, withComment } from '../domain/answers.ts';
+import { invalidComment, splitComment, staleSerial, withComment } from '../domain/answers.ts';
 import type { ValidCheck } from '../domain/commitment.ts';
 import { contextDigest, layoutReference } from '../domain/context.ts';
 import { newTransaction, type ReadTransaction, stateAt } from '../domain/transaction.ts';
 import { insertWithClaim, readNow } from '../queries/transactions.ts';
 import {
-  checkSubmission,
+  checkAnswers,
   noticesIn,
   type SubmitDependencies,
   storeAnswers,
@@ -36,19 +36,23 @@ export async function submitSingleStep(
   const context = await prefixPointers('/context', async () =>
     readContext(body.context, principal, messaging),
   );
-  const { answers, comment } = await prefixPointers('/values', async () => splitComment(body.values));
+  const sent = await prefixPointers('/values', async () => {
+    const split = splitComment(body.values);
+    if (!split) throw invalidComment();
+    return split;
+  });
   const { layout, active } = await prefixPointers('/context', () =>
     forms.resolveLayout(layoutReference(context)),
   );
   const openedAt = await readNow(db);
   const check = requireValid(
-    await checkSubmission(dependencies, { layout, context, parent: null, createdAt: openedAt }, openedAt, {
-      answers,
+    await checkAnswers(dependencies, { layout, context, parent: null, createdAt: openedAt }, openedAt, {
+      answers: sent.answers,
       form: false,
       languages,
     }),
   );
-  const given = withComment(answers, comment);
+  const given = withComment(sent);
   const notices = noticesIn(check);
   const answersDigest = digests.of(given, check.parts.length > 0, notices);
   const isSame = (digest: Buffer) => [[], notices].some((each) => digests.matches(digest, given, each));
@@ -67,7 +71,7 @@ export async function submitSingleStep(
     if (read.transaction.state !== 'CREATED') return { ...read, created: false };
     const committed = await storeAnswers(
       { ...dependencies, db: tx },
-      { read, check, answersDigest, principal, comment },
+      { read, check, answersDigest, principal, comment: sent.comment },
     );
     if (!committed) throw transactionBusy();
     return { transaction: committed, now: read.now, created: true };

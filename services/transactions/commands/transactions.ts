@@ -92,7 +92,8 @@ interface CreateDependencies {
 
 /**
  * Creates a transaction, or returns the one of an equal context (docs/interface.md, "Duplicate creation").
- * @throws Failure of `resolveLayout`.
+ * @returns created: false for an existing transaction.
+ * @throws Failure of `resolveLayout`; of `queueInvitation`, with `sendInvitation`.
  */
 export async function createTransaction(
   { db, forms, instance, messaging, wake }: CreateDependencies,

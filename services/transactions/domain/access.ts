@@ -10,7 +10,7 @@ import {
   type Transaction,
 } from './transaction.ts';
 
-/** The failure for an unknown transaction and for one of another subject, so that they look the same. */
+/** The failure for an unknown transaction and for one of another subject: callers cannot tell them apart. */
 export function noSuchTransaction() {
   return fail('not-found', 'Transaction not found.');
 }
@@ -44,15 +44,20 @@ export function requireAccess<Read extends ReadTransaction>(
   return read;
 }
 
-/** The transactions in which a caller may act: those of a subject, or with tokens up to an epoch. */
+/**
+ * A condition for statements: the transactions in which a caller may act. A privileged caller has no
+ * condition, and the object is empty.
+ */
 export interface TaskScope {
+  /** Only transactions of this subject. */
   subject?: string;
+  /** Epoch of the caller's token: only transactions that have not revoked tokens of this epoch. */
   epoch?: number;
 }
 
 /**
  * The condition of {@link requireAccess} for a task, for statements that act before the transaction is read.
- * @returns undefined if the caller has no access, whatever the transaction is.
+ * @returns undefined if the caller cannot have access to this transaction.
  */
 export function taskScope(principal: Principal, id: string): TaskScope | undefined {
   const { transaction: token, subject } = principal;
@@ -75,7 +80,7 @@ export function authorOf(principal: Principal, transaction: Transaction): string
 }
 
 /**
- * Requires the state CREATED (docs/interface.md, "Errors").
+ * Requires the state CREATED (docs/interface.md, "States").
  * @throws Failure `pastDeadline` in the state TIMEOUT, `wrong-state` in the others.
  */
 export function requireOpen(
@@ -87,7 +92,7 @@ export function requireOpen(
   if (state === 'CREATED') return;
   const breed = `${baseUrl}/consents/${transaction.id}/child`;
   if (state === 'TIMEOUT')
-    throw fail(pastDeadline, 'The deadline for answers has passed.', { members: { state, breed } });
+    throw fail(pastDeadline, 'The deadline of the transaction has passed.', { members: { state, breed } });
   const task = isAwaitingCode({ transaction, now })
     ? `${baseUrl}/consents/${transaction.id}/confirm`
     : undefined;
@@ -95,8 +100,8 @@ export function requireOpen(
 }
 
 /**
- * @throws Failure `wrong-state` unless a code is awaited; `expired` (or `pastDeadline`) past the deadline
- * (docs/interface.md, "Errors").
+ * Requires that a code is awaited (docs/interface.md, "Confirmation codes").
+ * @throws Failure `pastDeadline` in the state TIMEOUT, `wrong-state` in the others.
  */
 export function requireAwaitingCode(
   read: ReadTransaction,

@@ -8,24 +8,22 @@ import { normaliseText } from './values.ts';
 /** Code points; the limit of a free text. */
 const maxCommentLength = 4_000;
 
-/**
- * Reads an answers map (openapi.yaml, `Answers`): separates `comment`, and turns single texts into lists.
- * @throws Failure `invalid-answer` if the comment is too long or not one text.
- */
-export function splitComment(body: Record<string, unknown>): {
+/** An answers map without its comment, and the comment; null if there is none. */
+export interface SentAnswers {
   answers: Record<string, string[]>;
   comment: string | null;
-} {
+}
+
+/**
+ * Reads an answers map (openapi.yaml, `Answers`): separates `comment`, and turns single texts into lists.
+ * @returns undefined if the comment is too long or not one text ({@link invalidComment}).
+ */
+export function splitComment(body: Record<string, unknown>): SentAnswers | undefined {
   const { comment, ...answers } = body;
   const given = [comment].flat();
   const text =
     typeof given[0] === 'string' ? readBoundedText(given[0].replaceAll('\r\n', '\n'), maxCommentLength) : '';
-  if (given.length > 1 || text === undefined)
-    throw fail('invalid-answer', 'The comment is not valid.', {
-      errors: [
-        { pointer: '/comment', code: 'too-long', detail: 'must be one text of at most 4,000 characters' },
-      ],
-    });
+  if (given.length > 1 || text === undefined) return undefined;
   // Without a prototype, because a key may have any name.
   const listed: Record<string, string[]> = Object.create(null);
   for (const [name, value] of Object.entries(answers))
@@ -33,18 +31,29 @@ export function splitComment(body: Record<string, unknown>): {
   return { answers: listed, comment: text === '' ? null : text };
 }
 
+export function invalidComment() {
+  return fail('invalid-answer', 'The comment is not valid.', {
+    errors: [
+      { pointer: '/comment', code: 'too-long', detail: 'must be one text of at most 4,000 characters' },
+    ],
+  });
+}
+
 /** The answers map with its comment, as it was sent. */
-export function withComment(answers: Record<string, string[]>, comment: string | null) {
+export function withComment({ answers, comment }: SentAnswers): Record<string, string[]> {
   return comment === null ? answers : { ...answers, comment: [comment] };
 }
 
-/** The failure of answers to outdated versions. @param prefix of pointers into the body. */
+/**
+ * The failure of a submission with answers to elements that have a new MAJOR version or were withdrawn.
+ * @param identifiers of these answers. @param prefix pointer to the answers map in the body.
+ */
 export function staleSerial(identifiers: readonly string[], prefix = '', members?: Record<string, unknown>) {
   return fail('stale-serial', 'The form has changed since it was shown. Read it again and answer.', {
     errors: identifiers.map((identifier) => ({
       pointer: `${prefix}/${escapePointer(identifier)}`,
       code: 'stale-serial',
-      detail: 'has a newer version',
+      detail: 'has a new major version or was withdrawn',
     })),
     members,
   });

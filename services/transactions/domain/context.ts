@@ -19,7 +19,7 @@ export const origins = ['WEBFORM', 'OPERATOR', 'USER', 'EMAIL', 'RECEIPT'] as co
 /** PEER: a peer showed the form; callers cannot set it. */
 export type Origin = (typeof origins)[number] | 'PEER';
 
-/** The validation step. */
+/** How the subject confirms the answers (docs/interface.md, "Confirmation codes"). */
 const confirmations = ['NONE', 'FORM_CODE', 'EMAIL_CODE', 'SMS_CODE'] as const;
 export type Confirmation = (typeof confirmations)[number];
 
@@ -45,7 +45,7 @@ export interface ConsentContext {
   silent: boolean;
   theme?: string;
   notification?: string;
-  /** Address of the notification if `subjectInfos` has none. */
+  /** Address of the notification and of bad news if `subjectInfos` has none. */
   notificationRecipient?: string;
   sendInvitation: boolean;
   peerCommit: 'independent' | 'together';

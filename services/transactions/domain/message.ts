@@ -12,10 +12,10 @@ import {
 import type { ConsentContext } from './context.ts';
 import { isFault } from './values.ts';
 
-/** EXPIRED: the transaction or the code ended before the message was sent (docs/messages.md). */
+/** EXPIRED: not sent, because the transaction or its code had ended (docs/messages.md). */
 export type MessageState = 'PENDING' | 'SENT' | 'FAILED' | 'EXPIRED';
 
-/** A message to the subject of a transaction, as callers see it. */
+/** A message to the subject of a transaction, as callers of the API see it. */
 export interface Message {
   id: string;
   kind: MessageKind;
@@ -81,8 +81,8 @@ export function codeDestination({
   return confirmation === 'SMS_CODE' ? smsDestination(subjectInfos.phoneNumber ?? '') : undefined;
 }
 
-/** The address for the notification and for bad news; undefined without a valid one. */
-export function noticeAddress({
+/** Where the notification and bad news are sent; undefined without a valid address. */
+export function notificationAddress({
   subjectInfos,
   notificationRecipient,
 }: ConsentContext): Destination | undefined {

@@ -44,6 +44,7 @@ export interface Part {
   /** `hold`: the owner waits for the leader's decision. */
   mode: 'commit' | 'hold';
   shown: ShownPart;
+  changedAt: Date;
 }
 
 /** A part to be stored with its submission. */
@@ -81,7 +82,8 @@ const moves: Readonly<Record<PartState, Partial<Record<OwnerVerdict['verdict'], 
     rolledback: 'REFUSED',
     expired: 'DROPPED',
   },
-  // `expired`: the decision was not delivered. If the owner has not asked for it, the part is rolled back.
+  // `expired`: the decision was not delivered. The owner rolls its part back, unless it has asked this
+  // instance for the decision.
   HELD: { committed: 'ACCEPTED', refused: 'REFUSED', rolledback: 'REFUSED', expired: 'DROPPED' },
   ACCEPTED: {},
   REFUSED: {},
@@ -89,12 +91,12 @@ const moves: Readonly<Record<PartState, Partial<Record<OwnerVerdict['verdict'], 
 };
 
 /**
- * The state of a part after its owner's verdict. With mode `hold`, `committed` makes a SENDING part HELD: it
- * waits for the other parts. `committed` also makes a DROPPED part ACCEPTED, because the answers are in force
- * at the owner.
+ * The state of a part after its owner's verdict. With mode `hold`, `committed` makes a SENDING part HELD,
+ * because it waits for the other parts all the same, and a DROPPED part ACCEPTED, because the answers are in
+ * force at the owner.
  * @returns undefined if nothing changes.
  */
-export function applyVerdict(
+export function moveAfter(
   { state, mode }: Pick<Part, 'state' | 'mode'>,
   { verdict, reason }: Pick<OwnerVerdict, 'verdict' | 'reason'>,
 ): Move | undefined {
@@ -112,7 +114,7 @@ export function movesAfterCommit(
   verdict: Pick<OwnerVerdict, 'verdict' | 'reason'>,
 ): (Move & { from: PartState })[] {
   return (Object.keys(moves) as PartState[]).flatMap((from) => {
-    const move = applyVerdict({ state: from, mode: 'commit' }, verdict);
+    const move = moveAfter({ state: from, mode: 'commit' }, verdict);
     return move ? [{ from, ...move }] : [];
   });
 }
@@ -124,11 +126,11 @@ const hours: Readonly<Record<ConsentContext['peerCommit'], number>> = { independ
 const graceMs = hourMs;
 
 /** The deadline for delivery of parts; under `together` all owners must hold their parts by then. */
-export function deliveryDeadline({ peerCommit }: Pick<ConsentContext, 'peerCommit'>, now: Date): Date {
-  return new Date(now.getTime() + hours[peerCommit] * hourMs);
+export function deliveryDeadline({ peerCommit }: Pick<ConsentContext, 'peerCommit'>, released: Date): Date {
+  return new Date(released.getTime() + hours[peerCommit] * hourMs);
 }
 
-/** The last time at which an owner can open its part. */
-export function sealExpiry(context: Pick<ConsentContext, 'peerCommit'>, now: Date): Date {
-  return new Date(deliveryDeadline(context, now).getTime() + graceMs);
+/** The last time at which an owner can open its part. @param released the latest time of its release. */
+export function sealExpiry(context: Pick<ConsentContext, 'peerCommit'>, released: Date): Date {
+  return new Date(deliveryDeadline(context, released).getTime() + graceMs);
 }

@@ -19,8 +19,8 @@ export interface ReceivedPart {
 }
 
 /**
- * Opens a part and compares its header with the request: submission, leader, what was asked, language
- * (docs/federation.md, "Answers at their owner").
+ * Opens a part and compares it with the request: id, leader and language. The digest in its header must be
+ * that of its elements (docs/federation.md, "Answers at their owner").
  * @returns undefined if it cannot be opened or does not match.
  */
 export function decryptReceivedPart(

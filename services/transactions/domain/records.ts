@@ -12,7 +12,7 @@ export interface StatusFacts {
   infoKey: string;
   infoSerial: string;
   expiresAt: Date | null;
-  /** True if no committed record of the same subject, object and key is newer. */
+  /** Whether the record is the newest committed one of its subject, object and key. */
   newest: boolean;
 }
 

@@ -8,13 +8,22 @@ import { addDuration } from './values.ts';
 export const states = ['CREATED', 'SUBMITTED', 'COMMITTED', 'CANCELLED', 'TIMEOUT', 'ROLLBACK'] as const;
 export type State = (typeof states)[number];
 
-/** What moves a transaction from one state to another. */
-export type Trigger = 'commit' | 'submit' | 'confirm' | 'cancel' | 'time-out' | 'roll-back';
+/**
+ * What moves a transaction from one state to another. `commit` commits answers when they are submitted,
+ * `commit-submitted` later: with the right code, when all owners hold their parts, or when the leader of a
+ * held part has decided `commit`.
+ */
+export type Trigger = 'commit' | 'submit' | 'commit-submitted' | 'cancel' | 'time-out' | 'roll-back';
 
 /** The state table. A state ignores the triggers that it does not list. */
 export const transitions: Readonly<Record<State, Partial<Record<Trigger, State>>>> = {
   CREATED: { commit: 'COMMITTED', submit: 'SUBMITTED', cancel: 'CANCELLED', 'time-out': 'TIMEOUT' },
-  SUBMITTED: { confirm: 'COMMITTED', cancel: 'CANCELLED', 'time-out': 'TIMEOUT', 'roll-back': 'ROLLBACK' },
+  SUBMITTED: {
+    'commit-submitted': 'COMMITTED',
+    cancel: 'CANCELLED',
+    'time-out': 'TIMEOUT',
+    'roll-back': 'ROLLBACK',
+  },
   COMMITTED: {},
   CANCELLED: {},
   TIMEOUT: {},
@@ -121,6 +130,24 @@ export function stateAt(
 ): State {
   if (leader || expiresAt > now || isFinal(state)) return state;
   return state === 'SUBMITTED' && !awaitsCode ? 'ROLLBACK' : 'TIMEOUT';
+}
+
+/** A state that a transaction has had, since `at`. */
+export interface HistoryEntry {
+  version: number;
+  state: State;
+  at: Date;
+}
+
+/** The history that readers see: it ends with the state of `stateAt`, also before the sweeper writes it. */
+export function historyAt(
+  stored: readonly HistoryEntry[],
+  { transaction, now }: ReadTransaction,
+): HistoryEntry[] {
+  const latest = stored.at(-1);
+  const state = stateAt(transaction, now);
+  if (!latest || latest.version > transaction.version || latest.state === state) return [...stored];
+  return [...stored, { version: latest.version + 1, state, at: transaction.expiresAt }];
 }
 
 /** Whether the next step is to enter a code. */

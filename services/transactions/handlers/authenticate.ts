@@ -4,9 +4,9 @@ import { anonymous, type Principal } from '#lib/contracts/principal.ts';
 import type { TransactionTokens } from '../domain/transaction-token.ts';
 
 /**
- * Authenticates callers of operations that accept transaction tokens. A valid credential beside `t` wins; an
- * invalid Authorization beside a valid `t` is ignored (docs/interface.md, "Credentials").
- * @param onRefused that of the authenticator, which has counted a bad Authorization already.
+ * Authenticates callers of operations that accept transaction tokens. A valid credential takes precedence
+ * over `t`; an invalid Authorization beside a valid `t` is ignored (docs/interface.md, "Credentials").
+ * @param onRefused counts a token that is not valid. The authenticator has counted a bad Authorization.
  */
 export function createSubjectAuthentication(
   authenticator: Authenticator,

@@ -24,8 +24,8 @@ import { readerLanguages, redirectToTransaction, sendTransaction, sendTransactio
 
 type Body = Record<string, unknown>;
 type Input = OperationInput<Body | undefined>;
-/** What the page says of the last request. */
-type Notice = Pick<ConfirmPage, 'fault' | 'isResent'>;
+/** The effect of the last request, as the page reports it. */
+type LastRequest = Pick<ConfirmPage, 'fault' | 'isResent'>;
 
 /** /consents/{txid}/confirm */
 export function confirmationHandlers(dependencies: Dependencies): Handlers {
@@ -34,8 +34,10 @@ export function confirmationHandlers(dependencies: Dependencies): Handlers {
     async getConfirmation(ctx, input) {
       const id = input.params.txid ?? '';
       const { principal, mode } = input;
-      if (mode === 'json')
-        return sendStatus(ctx, dependencies, await readAwaitedCode(dependencies, { id, principal }), input);
+      if (mode === 'json') {
+        const awaited = await readAwaitedCode(dependencies, { id, principal }, 'wrong-state');
+        return sendStatus(ctx, dependencies, awaited, input);
+      }
       // If no code is awaited any more, a browser is redirected to the result. A token opens the result for
       // longer than this page.
       const read = requireAccess(principal, await readTransactionWithCode(db, id), 'result');
@@ -44,7 +46,7 @@ export function confirmationHandlers(dependencies: Dependencies): Handlers {
       return sendConfirmPage(ctx, dependencies, awaited, input, { fault: null, isResent: false });
     },
 
-    /** Takes the code as JSON (`code`) or as a form post (`ConfirmCodeValue`). */
+    /** JSON or a form post with the member `code`, or `ConfirmCodeValue`, which existing clients send. */
     async confirmAnswers(ctx, input: Input) {
       const id = input.params.txid ?? '';
       const { principal, form } = input;
@@ -52,7 +54,7 @@ export function confirmationHandlers(dependencies: Dependencies): Handlers {
         const code = readCode(input.body?.code ?? input.body?.ConfirmCodeValue);
         if (code === undefined) {
           // A transaction that is unknown or awaits no code is reported before a malformed code.
-          await readAwaitedCode(dependencies, { id, principal });
+          await readAwaitedCode(dependencies, { id, principal }, 'expired');
           throw fail('invalid', 'The code is not valid.', {
             errors: [{ pointer: '/code', code: 'malformed', detail: 'must be six digits' }],
           });
@@ -84,14 +86,14 @@ function isPage(ctx: Context, { form, mode }: Input): boolean {
   return (form || mode === 'html') && preferredMode(ctx.get('accept')) === 'html';
 }
 
-/** Shows a browser the page for the code again, with the fault. @throws the error if a client called. */
+/** Shows a browser the page for the code again, with the fault. @throws the error in all other cases. */
 async function sendFault(ctx: Context, dependencies: Dependencies, input: Input, error: unknown) {
   if (!(error instanceof Failure) || !isPage(ctx, input)) throw error;
   const fault = faultOf(error);
   if (!fault) throw error;
   ctx.set(error.headers);
   const id = input.params.txid ?? '';
-  const awaited = await readAwaitedCode(dependencies, { id, principal: input.principal });
+  const awaited = await readAwaitedCode(dependencies, { id, principal: input.principal }, 'expired');
   const status = fault === 'early' || fault === 'limit' ? 429 : 422;
   await sendConfirmPage(ctx, dependencies, awaited, input, { fault, isResent: false }, status);
 }
@@ -104,7 +106,7 @@ function faultOf({ errors = [] }: Failure): ConfirmPage['fault'] | undefined {
     | undefined;
 }
 
-/** Sends what a client needs to ask the subject for the code, with FORM_CODE also the code itself. */
+/** Sends the state of the code as JSON; with FORM_CODE it contains the code itself. */
 async function sendStatus(
   ctx: Context,
   dependencies: Dependencies,
@@ -135,7 +137,7 @@ async function sendConfirmPage(
   dependencies: Dependencies,
   awaited: AwaitedCode,
   { principal }: Input,
-  notice: Notice,
+  last: LastRequest,
   status = 200,
 ): Promise<void> {
   const { forms, instance, defaultLanguage, resendAfter } = dependencies;
@@ -148,6 +150,6 @@ async function sendConfirmPage(
   const { asker } = askerOf(information.texts, information.lang ?? language);
   const links = mintLinks(dependencies, read, principal);
   const code = shownCode(dependencies, awaited) ?? null;
-  const shown = { code, links, language, instance, theme, asker, resendAfter, ...notice };
+  const shown = { code, links, language, instance, theme, asker, resendAfter, ...last };
   await sendTransactionPage(ctx, dependencies, read, confirmPage(awaited, shown), status);
 }

@@ -37,3 +37,9 @@ export function readText(value: unknown): string | undefined {
   const text = value === undefined ? '' : normaliseText(String(value));
   return text === '' ? undefined : text;
 }
+
+/** A list parameter; an empty one counts as absent. */
+export function listOf(value: string | string[] | undefined): string[] | undefined {
+  const items = [value ?? []].flat().filter((item) => item !== '');
+  return items.length > 0 ? items : undefined;
+}

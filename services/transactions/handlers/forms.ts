@@ -4,10 +4,10 @@ import { fail } from '#lib/errors/fail.ts';
 import type { Handlers, OperationInput } from '#lib/http/operation.ts';
 import { preferredMode, sendPage } from '#lib/http/send.ts';
 import { withColorScheme } from '#lib/pages/color-scheme.ts';
-import { type SubmitOutcome, submitAnswers } from '../commands/submit-answers.ts';
+import { type SubmitResult, submitAnswers } from '../commands/submit-answers.ts';
 import { readContext } from '../commands/transactions.ts';
 import { noSuchTransaction, requireAccess, requireOpen } from '../domain/access.ts';
-import { splitComment, staleSerial } from '../domain/answers.ts';
+import { staleSerial } from '../domain/answers.ts';
 import { layoutReference } from '../domain/context.ts';
 import { validRecords } from '../domain/records.ts';
 import { hidesAnswered, type ReadTransaction, stateAt } from '../domain/transaction.ts';
@@ -21,7 +21,7 @@ import {
   previewPage,
   questionsPage,
 } from '../presenters/form-page.ts';
-import { retryAfter, shownIn } from '../presenters/form-retry.ts';
+import { keepAnswers, shownIn } from '../presenters/form-retry.ts';
 import { frameAncestors } from '../presenters/page-parts.ts';
 import { readEarlier } from '../queries/records.ts';
 import { readNow, readTransactionWithEarlier } from '../queries/transactions.ts';
@@ -60,20 +60,18 @@ export function formHandlers(dependencies: Dependencies): Handlers {
 
     /** Answers as JSON or as a form post. */
     async submitAnswers(ctx, input: Input) {
-      const { answers, comment } = splitComment(input.body);
       // The error page of a form post past the deadline keeps the entered answers.
       if (input.form) ctx.state.enteredForm = input.body;
-      const outcome = await submitAnswers(dependencies, {
+      const result = await submitAnswers(dependencies, {
         id: input.params.txid ?? '',
         principal: input.principal,
-        answers,
-        comment,
+        body: input.body,
         form: input.form,
         languages: readerLanguages(ctx, undefined, defaultLanguage),
       });
-      if (outcome.outcome === 'rejected') return reject(ctx, dependencies, input, outcome, answers);
-      if (input.form) return redirectToTransaction(ctx, dependencies, outcome.read, input, true);
-      return sendTransaction(ctx, dependencies, outcome.read, input);
+      if (result.outcome === 'rejected') return reject(ctx, dependencies, input, result);
+      if (input.form) return redirectToTransaction(ctx, dependencies, result.read, input, true);
+      return sendTransaction(ctx, dependencies, result.read, input);
     },
 
     /** The form of a context as its subject would see it. Without a subject there are no earlier answers. */
@@ -106,8 +104,7 @@ async function reject(
   ctx: Context,
   dependencies: Dependencies,
   input: Input,
-  { check, read }: Extract<SubmitOutcome, { outcome: 'rejected' }>,
-  answers: Record<string, string[]>,
+  { check, read, answers }: Extract<SubmitResult, { outcome: 'rejected' }>,
 ): Promise<void> {
   const links = mintLinks(dependencies, read, input.principal);
   if (!input.form || preferredMode(ctx.get('accept')) !== 'html') {
@@ -116,14 +113,14 @@ async function reject(
   }
   const opened = await openForm(ctx, dependencies, input, shownIn(answers));
   const form = await opened.describe();
-  const retry = retryAfter(check, answers, form);
+  const retry = keepAnswers(check, answers, form);
   const page = formPage(opened.read, { form, links, instance: dependencies.instance, retry });
   await sendTransactionPage(ctx, dependencies, read, page, check.outcome === 'stale' ? 409 : 422);
 }
 
 /**
  * Fast path: a form that was described before is rendered in one call to forms, if its description is still
- * the same (ADR 12). Children with elements of peers and forms without elements are described first.
+ * the same (ADR 12). Children with elements of peers and forms with only hidden elements are described first.
  */
 async function sendForm(
   ctx: Context,

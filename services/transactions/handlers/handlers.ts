@@ -26,7 +26,7 @@ export interface Dependencies extends SubmitDependencies {
   defaultLanguage: string;
   /** EMBED_ORIGINS as CSP sources. */
   embedOrigins: string;
-  /** Of a demonstration with a channel that is not configured. */
+  /** Messages that a demonstration keeps instead of sending them; null if it keeps none. */
   mailbox: DemoMailbox | null;
 }
 

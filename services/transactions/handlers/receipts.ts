@@ -40,10 +40,10 @@ export function receiptHandlers(dependencies: Dependencies): Handlers {
   return {
     /** The receipt as it was signed, or another presentation of it. */
     async getReceipt(ctx, { params, query, principal }) {
-      const type = chooseType(ctx, query.format as string | undefined);
       const read = requireAccess(principal, await readTransaction(db, params.txid ?? ''), 'result');
+      const type = chooseType(ctx, query.format as string | undefined);
       const receipt = await readReceipt(db, read.transaction.id);
-      if (!receipt) throw fail('not-found', 'The transaction has no receipt before it is committed.');
+      if (!receipt) throw fail('not-found', 'Only a committed transaction has a receipt.');
       ctx.vary('Accept');
       const theme = query.theme as string | undefined;
       if (type === html) return sendReceiptPage(ctx, dependencies, read, receipt.body, { principal, theme });
@@ -73,7 +73,7 @@ function isFileType(type: string): type is FileType {
   return Object.hasOwn(extensions, type);
 }
 
-/** Sends a file for people. Of its links, only the link in the QR code has a token. */
+/** Sends a file for people. Its only link with a token is the one in the QR code. */
 async function sendReceiptFile(
   ctx: Context,
   dependencies: Dependencies,

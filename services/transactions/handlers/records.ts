@@ -8,7 +8,7 @@ import { recordStates, recordStatuses } from '../domain/records.ts';
 import { normaliseText } from '../domain/values.ts';
 import { type Extracted, presentCsv } from '../presenters/records.ts';
 import type { Condition, RecordFilter } from '../queries/records.ts';
-import { readText, readTime } from './filters.ts';
+import { listOf, readText, readTime } from './filters.ts';
 import type { Dependencies } from './handlers.ts';
 
 const maxConditions = 20;
@@ -91,12 +91,6 @@ function readRecordFilter(
   };
   if (faults.length > 0) throw fail('invalid', 'The filter is not valid.', { errors: faults });
   return filter;
-}
-
-/** A list parameter; an empty one counts as absent. */
-function listOf(value: string | string[] | undefined): string[] | undefined {
-  const items = [value ?? []].flat().filter((item) => item !== '');
-  return items.length > 0 ? items : undefined;
 }
 
 type GivenCondition = Condition & { regexpValue?: boolean };

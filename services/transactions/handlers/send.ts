@@ -41,7 +41,10 @@ export function sendRendered(
   });
 }
 
-/** Sends the JSON of a transaction with its Location. @param input.warnings unknown fields of the context. */
+/**
+ * Sends the JSON of a transaction with its Location.
+ * @param input.warnings faults for the unknown fields of the context.
+ */
 export async function sendTransaction(
   ctx: Context,
   dependencies: Dependencies,
@@ -58,9 +61,10 @@ export async function sendTransaction(
 }
 
 /**
- * Redirects a browser to the URL of a transaction, which redirects to its form or shows its result.
- * @param isSent true after a form post: for a transaction with a callback the URL has a fragment, by which
- * services/forms/assets/page.js knows that this load follows a submission.
+ * Redirects a browser to the URL of a transaction, which leads to the form, the page for the code or the
+ * final page.
+ * @param isSent true after a form post. If the transaction has a callback, the fragment `#sent` tells
+ * services/forms/assets/page.js that the subject has just sent something.
  */
 export function redirectToTransaction(
   ctx: Context,

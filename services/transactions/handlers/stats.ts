@@ -1,5 +1,6 @@
 import { type Fault, fail } from '#lib/errors/fail.ts';
 import type { Handlers, OperationInput } from '#lib/http/operation.ts';
+import { countValidAnswers } from '../commands/count-valid-answers.ts';
 import {
   type AnswerCount,
   composeStats,
@@ -7,22 +8,25 @@ import {
   type StateCount,
   splitPeriod,
 } from '../domain/stats.ts';
-import { invalid } from '../domain/values.ts';
+import { invalid, longestValidity, readDuration } from '../domain/values.ts';
 import { countAnswers, countStates } from '../queries/stats.ts';
 import { readNow } from '../queries/transactions.ts';
-import { readTime } from './filters.ts';
+import { listOf, readText, readTime } from './filters.ts';
 import type { Dependencies } from './handlers.ts';
 
 const dayMs = 24 * 60 * 60 * 1000;
 const defaultDays = 30;
 const maxDays = 366;
 const partDays = 7;
+const maxKeys = 200;
+const defaultWithin = 'P30D';
 
-/** /stats */
-export function statsHandlers({ db, instance: { timeZone } }: Dependencies): Handlers {
+/** /stats, /stats/valid */
+export function statsHandlers({ db, forms, instance: { timeZone } }: Dependencies): Handlers {
   return {
     async getStats(ctx, { query }) {
       const period = readPeriod(query, await readNow(db));
+      const keys = listOf(query.elements);
       const counted: StateCount[] = [];
       const answered: AnswerCount[] = [];
       // Part by part, because a year of a large instance takes longer than the time-out of a statement.
@@ -30,7 +34,7 @@ export function statsHandlers({ db, instance: { timeZone } }: Dependencies): Han
         if (ctx.res.destroyed) break;
         const [states, answers] = await Promise.all([
           countStates(db, part, timeZone),
-          countAnswers(db, part, timeZone),
+          countAnswers(db, part, timeZone, keys),
         ]);
         counted.push(...states);
         answered.push(...answers);
@@ -38,6 +42,12 @@ export function statsHandlers({ db, instance: { timeZone } }: Dependencies): Han
       const { after, before } = period;
       const stats = composeStats(counted, answered);
       ctx.body = { after: after.toISOString(), before: before.toISOString(), timeZone, ...stats };
+    },
+
+    async countValidAnswers(ctx, { query }) {
+      const isGone = () => ctx.res.destroyed;
+      const counted = await countValidAnswers({ db, forms }, { ...readValidQuery(query), isGone });
+      ctx.body = { ...counted, at: counted.at.toISOString() };
     },
   };
 }
@@ -52,4 +62,20 @@ function readPeriod(query: OperationInput['query'], now: Date): Period {
     faults.push(invalid('/after', `must be before the end of the period, by at most ${maxDays} days`));
   if (faults.length > 0) throw fail('invalid', 'The period is not valid.', { errors: faults });
   return { after, before };
+}
+
+/** @throws Failure `malformed` without keys, `invalid` for too many keys or a wrong period. */
+function readValidQuery(query: OperationInput['query']): { keys: string[]; within: string } {
+  const keys = listOf(query.keys) ?? [];
+  if (keys.length === 0)
+    throw fail('malformed', 'The query parameter keys is required.', {
+      errors: [{ pointer: '/keys', code: 'required', detail: 'is required' }],
+    });
+  const faults: Fault[] = [];
+  if (keys.length > maxKeys) faults.push(invalid('/keys', `must be at most ${maxKeys} keys`));
+  const within = readDuration(readText(query.within) ?? defaultWithin, longestValidity);
+  if ('fault' in within) faults.push(invalid('/within', within.fault));
+  if ('fault' in within || faults.length > 0)
+    throw fail('invalid', 'The query is not valid.', { errors: faults });
+  return { keys, within: within.text };
 }

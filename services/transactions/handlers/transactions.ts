@@ -9,7 +9,7 @@ import { submitSingleStep } from '../commands/submit-single-step.ts';
 import { cancelTransaction, createTransaction, readContext } from '../commands/transactions.ts';
 import { noSuchTransaction, requireAccess } from '../domain/access.ts';
 import { unknownFields } from '../domain/context.ts';
-import { isAwaitingCode, type ReadTransaction, stateAt } from '../domain/transaction.ts';
+import { historyAt, isAwaitingCode, type ReadTransaction, stateAt } from '../domain/transaction.ts';
 import { mintLinks } from '../domain/transaction-token.ts';
 import { finalPage } from '../presenters/final-page.ts';
 import { askerOf, findTheme, readAsker } from '../presenters/page-parts.ts';
@@ -18,6 +18,7 @@ import { readParts } from '../queries/parts.ts';
 import {
   countTransactions,
   listTransactions,
+  readHistory,
   readTransaction,
   readTransactionWithReceipt,
 } from '../queries/transactions.ts';
@@ -54,7 +55,7 @@ export function transactionHandlers(dependencies: Dependencies): Handlers {
       await sendTransaction(ctx, dependencies, read, { principal, warnings }, read.created ? 201 : 200);
     },
 
-    /** JSON, or for a browser: a redirect to the form, or the page of the result. */
+    /** Browsers are redirected to the form or to the page for the code, or get the final page. */
     async getTransaction(ctx, { params, principal, mode }) {
       const read = requireAccess(
         principal,
@@ -73,6 +74,15 @@ export function transactionHandlers(dependencies: Dependencies): Handlers {
       const read = await readTransaction(db, params.txid ?? '');
       if (!read) throw noSuchTransaction();
       ctx.body = read.transaction.context;
+    },
+
+    async getHistory(ctx, { params }) {
+      const read = await readTransaction(db, params.txid ?? '');
+      if (!read) throw noSuchTransaction();
+      const history = historyAt(await readHistory(db, read.transaction.id), read);
+      ctx.body = {
+        values: history.map(({ version, state, at }) => ({ version, state, at: at.toISOString() })),
+      };
     },
 
     async cancelTransaction(ctx, { params, principal, form, mode }) {
@@ -118,7 +128,7 @@ async function presentAll(
   return reads.map((read) => presentTransaction(read, principal, instance.baseUrl, parts));
 }
 
-/** Sends the page of a transaction that is not CREATED: in the language of its receipt, else the reader's. */
+/** Sends the final page in the language of the receipt; without a receipt, in the reader's language. */
 async function sendFinalPage(
   ctx: Context,
   dependencies: Dependencies,

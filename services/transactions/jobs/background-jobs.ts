@@ -85,8 +85,7 @@ export function createExpiryNotifier({
       while ((await planNotices(db, leadMs, noticeBatch)) === noticeBatch && !isStopped());
       while ((await writeBatch()) === noticeBatch && !isStopped());
     },
-    onError: (error) =>
-      log.warn('failed to write notices of expiry; retried at the next interval', { error }),
+    onError: (error) => log.warn('failed to write expiry notices; retried at the next interval', { error }),
   });
 }
 

@@ -6,6 +6,7 @@ import type { AttemptResult, DeliveryKind, DueRow } from '#lib/deliveries/delive
 import type { SecretBox } from '#lib/jose/secret-box.ts';
 import type { Logger } from '#lib/observability/logger.ts';
 import type { DeliveryMetrics } from '#lib/observability/metrics/event-metrics.ts';
+import type { Tracing } from '#lib/observability/tracing.ts';
 import { composeMessage } from '../commands/compose-message.ts';
 import { type Message, type MessageSecrets, messageBackoff } from '../domain/message.ts';
 import type { TransactionTokens } from '../domain/transaction-token.ts';
@@ -40,23 +41,25 @@ interface Dependencies {
   transports: Transports;
   log: Logger;
   metrics?: DeliveryMetrics | undefined;
+  tracing?: Tracing | undefined;
   /** Wakes the outbox relay. */
   wake: () => void;
 }
 
-/** Sends due messages: at most 4 at a time to the servers of a queue, 1 after a failure, 32 in total. */
-export function createMessageJob({ metrics, ...dependencies }: Dependencies): DeliveryEngine {
+/** Sends due messages: at most 4 at a time from a queue, 1 after a failure, 32 in total. */
+export function createMessageJob({ metrics, tracing, ...dependencies }: Dependencies): DeliveryEngine {
   return createDeliveryEngine({
     db: dependencies.db,
     kind: createMessageDeliveries(dependencies),
     limits: { perTarget: 4, total: 32, readAhead: 8, maxUnsettled: 8, slowMs: 5_000, maxAgeMs: 5_000 },
     log: dependencies.log,
     metrics,
+    tracing,
   });
 }
 
 function createMessageDeliveries(
-  dependencies: Omit<Dependencies, 'metrics'>,
+  dependencies: Omit<Dependencies, 'metrics' | 'tracing'>,
 ): DeliveryKind<MessageRow, MessageFacts> {
   const { log, instance } = dependencies;
   return {
@@ -83,7 +86,7 @@ function createMessageDeliveries(
 }
 
 async function attempt(
-  dependencies: Omit<Dependencies, 'metrics'>,
+  dependencies: Omit<Dependencies, 'metrics' | 'tracing'>,
   row: MessageRow,
   signal: AbortSignal,
 ): Promise<AttemptResult<MessageFacts>> {

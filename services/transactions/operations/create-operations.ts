@@ -38,7 +38,7 @@ export function createOperations(dependencies: OperationDependencies): Transacti
       const part = await readPart(db, sid);
       if (part?.location !== peer) return { decision: 'rollback' };
       const { transactionState, expiresAt, now } = part;
-      // Parts are sent only after the code.
+      // A part is sent only after the code, so its transaction awaits none.
       const state = stateAt({ state: transactionState, awaitsCode: false, expiresAt }, now);
       if (!isFinal(state)) return { decision: 'open' };
       return { decision: state === 'COMMITTED' ? 'commit' : 'rollback' };

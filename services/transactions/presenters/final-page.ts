@@ -17,7 +17,7 @@ const pages = {
 } as const;
 
 interface Shown extends Pick<FinalPage, 'contact' | 'asker'> {
-  /** Of a committed transaction. */
+  /** Undefined unless the transaction is committed. */
   receipt: ReceiptBody | undefined;
   parts: readonly Part[];
   links: Links;
@@ -26,7 +26,7 @@ interface Shown extends Pick<FinalPage, 'contact' | 'asker'> {
   theme: PageTheme | null;
 }
 
-/** The page of a transaction that is not CREATED. */
+/** The page of a transaction in a final state, or whose answers wait for peers. */
 export function finalPage(read: ReadTransaction, shown: Shown): FinalPage {
   const { receipt, parts, links, language, instance, theme, asker, contact } = shown;
   const { transaction, now } = read;
@@ -51,7 +51,7 @@ export function finalPage(read: ReadTransaction, shown: Shown): FinalPage {
     links: {
       receipt: state === 'COMMITTED' ? links.receipt : null,
       child: transaction.context.updatable && !waits ? links.child : null,
-      again: waits || parts.some(isUndecided) ? links.transaction : null,
+      again: waits || parts.some(isPending) ? links.transaction : null,
       cancel: waits && transaction.context.cancellable ? links.cancel : null,
     },
     contact,
@@ -59,13 +59,16 @@ export function finalPage(read: ReadTransaction, shown: Shown): FinalPage {
 }
 
 /** Whether the state of the part can still change. */
-function isUndecided({ state }: Part): boolean {
+function isPending({ state }: Part): boolean {
   return state === 'SENDING' || state === 'HELD';
 }
 
-/** States of parts on pages. WAITING does not occur: meanwhile the subject sees the page for the code. */
+/**
+ * States of parts on pages. While a part is WAITING, the subject sees the page for the code. After the
+ * timeout, the final page may be shown before the sweeper has dropped the part.
+ */
 const pageStates: Readonly<Record<PartState, PagePart['state']>> = {
-  WAITING: 'sending',
+  WAITING: 'dropped',
   SENDING: 'sending',
   HELD: 'held',
   ACCEPTED: 'accepted',

@@ -29,7 +29,7 @@ export function fillForm(
   { hides, child }: { hides: (element: DescribedElement) => boolean; child: boolean },
 ): FilledForm {
   const peerElement = (element: DescribedElement) =>
-    ({ ...(child ? withoutDefault(element) : element), previous: null }) as FormElement;
+    ({ ...(child ? asOptional(element) : element), previous: null }) as FormElement;
   // Only the peer knows earlier answers to its elements; our records with the same key are of other elements.
   const elements = description.elements.map((element) =>
     element.owner === null
@@ -53,7 +53,8 @@ export function fillForm(
   };
 }
 
-function withoutDefault(element: DescribedElement): DescribedElement {
+/** The element without a preset answer and without the need to answer it. */
+function asOptional(element: DescribedElement): DescribedElement {
   const { content } = element;
   const unset = 'includeDefault' in content ? { ...content, includeDefault: false } : content;
   return { ...element, required: false, content: unset } as DescribedElement;

@@ -12,7 +12,7 @@ const shownField: FormFields['shown'] = 'accord-shown';
  * changed are marked and have no answer.
  * @param answers as the browser sent them, with the pressed button and the shown elements.
  */
-export function retryAfter(
+export function keepAnswers(
   check: Exclude<AnswerCheck, { outcome: 'valid' }>,
   answers: Record<string, string[]>,
   form: FilledForm,
@@ -104,7 +104,7 @@ export function enteredAgain(body: Readonly<Record<string, unknown>>, form: Fill
   );
   if (names.length === 0) return undefined;
   const stale = names.filter((name) => majors.get(keyOf(name)) !== majorOf(name));
-  return { ...retryAfter({ outcome: 'stale', stale }, answers, form), kept: stale.length === 0 };
+  return { ...keepAnswers({ outcome: 'stale', stale }, answers, form), kept: stale.length === 0 };
 }
 
 function textsOf(given: unknown): string[] {

@@ -22,7 +22,7 @@ export async function receiptXml(receipt: ReceiptBody, schemaUrl: string): Promi
     date: receipt.timestamp,
     expirationDate: receipt.expirationTimestamp,
     processor: { name: receipt.collector.name, url: receipt.collector.instance },
-    leader: receipt.leader,
+    leader: receipt.leader && { location: receipt.leader.location, id: receipt.leader.id },
     author: receipt.author,
     subject: receipt.subject,
     object: receipt.object,

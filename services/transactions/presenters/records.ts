@@ -1,4 +1,5 @@
 import type { ActiveVersions } from '#lib/contracts/forms.ts';
+import { type Cell, csvLine } from '#lib/text/csv.ts';
 import { recordStatus } from '../domain/records.ts';
 import type { StoredRecord } from '../queries/records.ts';
 
@@ -41,8 +42,6 @@ export interface Extracted {
   records: PresentedRecord[];
 }
 
-type Cell = string | number | undefined;
-
 const columns: [header: string, cell: (found: Extracted, record: PresentedRecord) => Cell][] = [
   ['subjectName', ({ subjectName }) => subjectName],
   ['emailAddress', ({ emailAddress }) => emailAddress],
@@ -65,13 +64,5 @@ export function presentCsv(values: readonly Extracted[]): string {
     found.records.map((record) => columns.map(([, cell]) => cell(found, record))),
   );
   const header = columns.map(([name]) => name);
-  return [header, ...rows].map((row) => `${row.map(writeCell).join(',')}\r\n`).join('');
-}
-
-/** A text that a spreadsheet would read as a formula gets a leading quote (OWASP, "CSV Injection"). */
-function writeCell(cell: Cell): string {
-  if (cell === undefined) return '';
-  if (typeof cell === 'number') return String(cell);
-  const text = /^[=+\-@＝＋－＠\t\r\n]/.test(cell) ? `'${cell}` : cell;
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  return [header, ...rows].map(csvLine).join('');
 }

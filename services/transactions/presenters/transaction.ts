@@ -48,6 +48,13 @@ export function presentTransaction(
   };
 }
 
-function presentPart({ location, remoteId, name, state, reason }: Part) {
-  return { location, id: remoteId ?? undefined, name, state, reason: reason ?? undefined };
+function presentPart({ location, remoteId, name, state, reason, changedAt }: Part) {
+  return {
+    location,
+    id: remoteId ?? undefined,
+    name,
+    state,
+    reason: reason ?? undefined,
+    changed: changedAt.toISOString(),
+  };
 }

@@ -21,8 +21,8 @@ export async function cancelLocked(db: Queries, id: string, source: string): Pro
 /**
  * Ends transactions past their deadline, oldest first, in the state that `stateAt` names.
  * SKIP LOCKED: sweepers share the work, and a submission that holds the row is completed first.
- * @param limit for each of the three kinds. @returns how many ended, whether there may be more, and those
- * that ended as ROLLBACK.
+ * @param limit for each of three kinds: not answered, not confirmed, not held by all owners.
+ * @returns how many ended, whether there may be more, and those that ended as ROLLBACK.
  */
 export async function endOverdue(
   db: Queries,

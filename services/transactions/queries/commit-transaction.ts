@@ -43,19 +43,19 @@ export function storeCommittedAnswers(commitment: Commitment, source: string): S
     )`;
 }
 
-/** Answers that wait for a code or for peers; they have no receipt yet. */
+/** Answers that wait for a code, for other owners or for the leader's decision; they have no receipt yet. */
 export type PendingCommitment = Omit<Commitment, 'receipt'> & {
-  /** Until when the code must be entered, or all peers must hold their parts. */
+  /** Until when the code must be entered, all owners must hold their parts, or the leader must decide. */
   deadline: Date;
-  /** The code that the subject must enter before anything else happens; undefined without one. */
+  /** The code that the subject must enter first; undefined without a confirmation. */
   code: NewCode | undefined;
   /** The receipt's body without the facts of the commit. */
   draft: string;
 };
 
 /**
- * Stores answers that wait for a code or for peers in one statement: state, PENDING records, receipt draft,
- * parts, history and outbox rows. While a code is awaited parts are not released.
+ * Stores answers that are not committed yet in one statement: state, PENDING records, receipt draft, parts,
+ * history and outbox rows. Parts are released at once, unless a code is awaited.
  * @returns false as {@link commitTransaction}.
  */
 export async function submitTransaction(
@@ -141,9 +141,11 @@ function releaseWaitingParts(deadline: Date, source: string): Statement {
 }
 
 /**
- * Releases parts after the right code, if all peers must hold them before the answers are committed.
- * @param code number of the code; marked as used. @returns false if the transaction awaits no code any more,
- * or the code was replaced or used.
+ * Releases parts after the right code, if all owners must hold theirs before the answers are committed.
+ * @param deadline until when all owners must hold their parts.
+ * @param code number of the code; marked as used.
+ * @returns false if the transaction no longer awaits a code, its deadline has passed, or the code was
+ * replaced or used.
  */
 export async function awaitPeers(
   tx: Queries,
@@ -181,16 +183,18 @@ export async function readSubmitted(db: Queries, id: string): Promise<SubmittedT
 }
 
 /**
- * Commits submitted answers in one statement: state, records, receipt, history and outbox rows, a child's
- * claim on the context of its parent, parts that waited for a code, and the decision for each peer that holds
- * a part.
- * @param confirmed.deadline of the parts that are released. @param confirmed.code number of the code that
- * confirms the answers; marked as used. @returns false if the transaction is no longer SUBMITTED, its
- * deadline has passed, or the code was replaced or used. Then at most the code is marked as used.
+ * Commits submitted answers in one statement: state, records, receipt, history and outbox rows. A child takes
+ * over its parent's claim on the context. Parts that waited for a code are released; for each part that its
+ * owner holds, the decision `commit` is released.
+ * @param submitted.deadline of the parts that are released.
+ * @param submitted.code number of the code that confirms the answers; marked as used.
+ * @returns false if the transaction is no longer SUBMITTED, its deadline has passed (a transaction with a
+ * leader has none), or the code was replaced or used. Then nothing is changed, except that the code may have
+ * been marked as used.
  */
-export async function confirmTransaction(
+export async function commitSubmittedTransaction(
   db: Queries,
-  confirmed: {
+  submitted: {
     id: string;
     committedAt: Date;
     expiresAt: Date;
@@ -200,13 +204,13 @@ export async function confirmTransaction(
   },
   source: string,
 ): Promise<boolean> {
-  const { id, committedAt, expiresAt, deadline, receipt, code } = confirmed;
+  const { id, committedAt, expiresAt, deadline, receipt, code } = submitted;
   const isUsed = code === undefined ? empty : sql`AND EXISTS (SELECT FROM used)`;
   const row = await db.maybeOne(sql`
     WITH ${code === undefined ? empty : sql`used AS (${useCode(id, code)}), `}t AS (
       UPDATE transactions
          SET state = 'COMMITTED', version = version + 1, changed_at = ${committedAt}, awaits_code = false
-       WHERE id = ${id} AND state = ANY(${statesBefore('confirm')}::text[])
+       WHERE id = ${id} AND state = ANY(${statesBefore('commit-submitted')}::text[])
          AND (expires_at > accord_now() OR leader IS NOT NULL) ${isUsed}
       RETURNING *
     ), given AS (

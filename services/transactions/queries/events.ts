@@ -13,7 +13,7 @@ interface EventRows {
   time: Statement;
   /** Members that are null are left out. */
   data: Statement;
-  /** Default: the `requestid` of the current request. */
+  /** Default: the extensions of the current request. */
   extension?: Statement;
 }
 

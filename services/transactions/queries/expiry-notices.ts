@@ -5,9 +5,10 @@ import { consentEvents } from './events.ts';
 import { statusColumns } from './records.ts';
 
 /**
- * Plans the first notice of transactions that were committed without a plan. Expired answers get no notice.
+ * Sets when the first expiry notice is due, for committed transactions that have no such time yet, such as
+ * those that waited for a code. If all answers have expired, no notice is due.
  * SKIP LOCKED: replicas share the work.
- * @returns how many were planned.
+ * @returns the number of these transactions.
  */
 export async function planNotices(db: Queries, leadMs: number, limit: number): Promise<number> {
   const rows = await db.query(sql`
@@ -22,7 +23,7 @@ export async function planNotices(db: Queries, leadMs: number, limit: number): P
   return rows.length;
 }
 
-/** Transactions with a due notice, the longest overdue first, and the database's time. */
+/** Transactions with a due expiry notice, the longest overdue first, and the database's time. */
 export async function readDueTransactions(
   db: Queries,
   limit: number,
@@ -46,7 +47,7 @@ export async function readDueTransactions(
 }
 
 /**
- * Writes notices and the times of the next ones in one statement. Each notice is written once: a transaction
+ * Writes expiry notices and the times of the next ones in one statement. Each is written once: a transaction
  * that another replica has handled has a new due time. Rows are locked by id to avoid deadlocks.
  */
 export async function writeNotices(

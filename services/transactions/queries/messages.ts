@@ -93,8 +93,9 @@ export const messageTables = {
   due: sql`d.state = 'PENDING' AND d.not_before <= accord_now()`,
   columns: sql`
     d.id, d.transaction, d.kind, d.channel, d.sealed, d.attempts, d.destination, d.code,
-    (SELECT c.number FROM codes AS c
-      WHERE c.transaction = d.transaction AND c.used_at IS NULL AND c.expires_at > accord_now()) AS "validCode"`,
+    (SELECT c.number FROM codes AS c JOIN transactions AS t ON t.id = c.transaction
+      WHERE c.transaction = d.transaction AND c.used_at IS NULL AND c.expires_at > accord_now()
+        AND t.state = 'SUBMITTED' AND t.awaits_code AND t.expires_at > accord_now()) AS "validCode"`,
 };
 
 /** What is recorded of an attempt. */

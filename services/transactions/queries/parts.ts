@@ -18,7 +18,7 @@ export async function readParts(
   if (answered.length === 0) return new Map();
   const rows = await db.query<Part & { transaction: string }>(sql`
     SELECT f.transaction, f.sid, f.location, f.name, f.state, f.reason, f.remote_id AS "remoteId", f.mode,
-           f.shown
+           f.shown, f.changed_at AS "changedAt"
       FROM followers AS f WHERE f.transaction = ANY(${answered.map(({ id }) => id)}::text[])
      ORDER BY f.transaction, f.place`);
   return Map.groupBy(rows, ({ transaction }) => transaction);
@@ -87,6 +87,13 @@ export function summarizeParts(db: Queries, transaction: string) {
       FROM followers AS f WHERE f.transaction = ${transaction}`);
 }
 
+/** Whether parts of a transaction wait for its confirmation code. */
+export async function hasWaitingParts(db: Queries, transaction: string): Promise<boolean> {
+  const row = await db.maybeOne(sql`
+    SELECT FROM followers AS f WHERE f.transaction = ${transaction} AND f.state = 'WAITING' LIMIT 1`);
+  return row !== undefined;
+}
+
 /** The event for each state that a verdict leads to. */
 const eventOf = {
   HELD: 'io.accord.peer.submission.delivered.v1',
@@ -146,7 +153,8 @@ export type WriteLateVerdict = ReturnType<typeof createLateVerdictWriter>;
 
 /**
  * Fast path: most verdicts arrive after the commit and only update their part. Verdicts that arrive during a
- * write are written together. Saves a quarter of the leader's CPU per part of a backlog (bench/peers.ts).
+ * write are written together, which saves a quarter of the leader's CPU per part of a backlog
+ * (bench/peers.ts).
  * @param consumer the name under which events are noted as applied.
  */
 export function createLateVerdictWriter(db: Database, names: { consumer: string; source: string }) {

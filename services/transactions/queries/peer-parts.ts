@@ -37,7 +37,7 @@ export async function readVerdict(
   return { now, known: verdict === null ? undefined : { verdict, ...rest } };
 }
 
-/** The verdict, locked until the end of the database transaction. */
+/** The verdict on a part, locked until the end of the database transaction; undefined if there is none. */
 export function lockVerdict(tx: Queries, { peer, sid }: PeerPartKey): Promise<StoredVerdict | undefined> {
   return tx.maybeOne<StoredVerdict>(sql`
     SELECT ${columns} FROM submissions AS s WHERE s.peer = ${peer} AND s.sid = ${sid} FOR UPDATE`);

@@ -97,8 +97,8 @@ export interface ExtractedRecord extends StoredRecord {
 /** A matching record's position in the list. */
 export type Candidate = Pick<ExtractedRecord, 'id' | 'subject' | 'position'>;
 
-/** The position before the first record. */
-const start: Position = { createdAt: 'infinity', id: 'ffffffff-ffff-ffff-ffff-ffffffffffff' };
+/** The position before the first record of a list that starts with the newest. */
+export const newestPosition: Position = { createdAt: 'infinity', id: 'ffffffff-ffff-ffff-ffff-ffffffffffff' };
 
 const extracted = sql`
     SELECT ${recordColumns}, true AS newest, s.email_address AS "emailAddress", r.created_at::text AS position
@@ -108,7 +108,7 @@ const extracted = sql`
 export async function readCandidates(
   db: Queries,
   conditions: readonly Condition[],
-  { after = start, limit }: { after?: Position; limit: number },
+  { after = newestPosition, limit }: { after?: Position; limit: number },
 ): Promise<Candidate[]> {
   // Each condition is read in index order and only as far as the page needs.
   return db.query<Candidate>(sql`
@@ -147,7 +147,7 @@ export async function readAnswersTo(
 export async function readMatching(
   db: Queries,
   { key, value, type = null, serial = null }: { [Name in keyof Condition]: Condition[Name] | null },
-  { after = start, limit }: { after?: Position; limit: number },
+  { after = newestPosition, limit }: { after?: Position; limit: number },
 ): Promise<ExtractedRecord[]> {
   return db.query<ExtractedRecord>(sql`${extracted}
      WHERE r.key = ${key} AND ${value} = ANY(r.value)
@@ -187,7 +187,7 @@ export function readReceipt(db: Queries, transaction: string): Promise<SignedRec
   );
 }
 
-/** The body of a receipt, or of its draft while the answers wait for a code or for peers. */
+/** The body of a receipt, or of its draft while the answers are submitted and not committed. */
 export async function readReceiptBody(db: Queries, transaction: string): Promise<string | undefined> {
   const row = await db.maybeOne<{ body: string }>(sql`
     SELECT r.body FROM receipts AS r WHERE r.transaction = ${transaction}

@@ -1,5 +1,5 @@
 import type { Queries } from '#lib/db/database.ts';
-import { sql } from '#lib/db/sql.ts';
+import { empty, sql } from '#lib/db/sql.ts';
 import type { AnswerCount, Period, StateCount } from '../domain/stats.ts';
 import { stateNow } from './transactions.ts';
 
@@ -18,11 +18,15 @@ export function countStates(db: Queries, { after, before }: Period, timeZone: st
      GROUP BY d.day, c.state ORDER BY d.day`);
 }
 
-/** Notices do not count: they have no options, so `positions` is null. */
+/**
+ * Notices do not count: they have no options, so `positions` is null.
+ * @param keys the elements to count; undefined for all.
+ */
 export function countAnswers(
   db: Queries,
   { after, before }: Period,
   timeZone: string,
+  keys: string[] | undefined,
 ): Promise<AnswerCount[]> {
   return db.query<AnswerCount>(sql`
     SELECT to_char(t.created_at AT TIME ZONE ${timeZone}, 'YYYY-MM-DD') AS date, r.key, r.type,
@@ -30,5 +34,6 @@ export function countAnswers(
       FROM transactions AS t JOIN records AS r ON r.transaction = t.id
      WHERE t.created_at >= ${after} AND t.created_at < ${before} AND r.state = 'COMMITTED'
        AND r.type IN ('processing', 'conditions') AND r.positions IS NOT NULL
+       ${keys ? sql`AND r.key = ANY(${keys}::text[])` : empty}
      GROUP BY 1, r.key, r.type, r.value[1]`);
 }

@@ -3,7 +3,13 @@ import { empty, join, type Statement, sql } from '#lib/db/sql.ts';
 import type { Position } from '#lib/http/lists.ts';
 import { newUuid } from '#lib/ids/random-ids.ts';
 import type { EarlierRecord } from '../domain/records.ts';
-import type { NewTransaction, ReadTransaction, State, Transaction } from '../domain/transaction.ts';
+import type {
+  HistoryEntry,
+  NewTransaction,
+  ReadTransaction,
+  State,
+  Transaction,
+} from '../domain/transaction.ts';
 import { recordStateChange } from './events.ts';
 import { newestRecord } from './records.ts';
 
@@ -25,6 +31,13 @@ export async function readTransaction(db: Queries, id: string): Promise<ReadTran
   const row = await db.maybeOne<Row>(sql`
     SELECT ${transactionColumns}, accord_now() AS now FROM transactions AS t WHERE t.id = ${id}`);
   return row && toReadTransaction(row);
+}
+
+/** The states that a transaction has had, oldest first. */
+export function readHistory(db: Queries, id: string): Promise<HistoryEntry[]> {
+  return db.query<HistoryEntry>(sql`
+    SELECT h.version, h.state, h.at FROM transaction_history AS h
+     WHERE h.transaction = ${id} ORDER BY h.version`);
 }
 
 /** A transaction with the body of its receipt, which is null before the commit. */

@@ -1,6 +1,6 @@
 /** A mail ready to be sent. */
 export interface OutgoingMail {
-  /** Id of the message; `Message-ID` is made from it, so that a repetition can be recognised. */
+  /** Id of the message. `Message-ID` contains it, so that mail servers can recognise a repetition. */
   id: string;
   /** An address, or `Name <address>`. */
   from: string;
@@ -25,7 +25,7 @@ export interface OutgoingSms {
 }
 
 /**
- * Outcome of one attempt. `refused`: the server will never accept this message. `error` is a class without
+ * Result of one attempt. `refused`: the server will never accept this message. `error` is a class without
  * content or addresses, such as `smtp-550`, `timeout`, `tls`, `http-503`.
  */
 export type SendResult = { result: 'sent' } | { result: 'refused' | 'failed'; error: string };

@@ -2,12 +2,13 @@ import type { Database } from '#lib/db/database.ts';
 import { fail } from '#lib/errors/fail.ts';
 import { newUuid } from '#lib/ids/random-ids.ts';
 import type { SecretBox } from '#lib/jose/secret-box.ts';
-import { drawSecret } from '../domain/message.ts';
+import { drawSecret, testEvent } from '../domain/message.ts';
 import { type Delivery, readWebhook, type Webhook, type WebhookInput } from '../domain/webhook.ts';
 import {
   copyDelivery,
   deleteDeliveries,
   expediteDelivery,
+  queueTest,
   restartDeliveries,
 } from '../queries/deliveries.ts';
 import {
@@ -23,6 +24,7 @@ import {
 interface Dependencies {
   db: Database;
   secrets: SecretBox;
+  baseUrl: string;
   /**
    * Why a URL must not be called; undefined if it may be, or if its name cannot be resolved at the moment.
    */
@@ -35,7 +37,7 @@ interface Dependencies {
 const overlapHours = 24;
 
 /** Changes to webhooks and their deliveries, each for one operation of openapi.yaml. */
-export function createWebhookCommands({ db, secrets, refuseTarget, wake }: Dependencies) {
+export function createWebhookCommands({ db, secrets, baseUrl, refuseTarget, wake }: Dependencies) {
   return {
     /**
      * Creates a webhook; its name defaults to the URL's host.
@@ -108,6 +110,20 @@ export function createWebhookCommands({ db, secrets, refuseTarget, wake }: Depen
       });
       wake();
       return webhook;
+    },
+
+    /**
+     * Sends a test message, also to a paused webhook. It has one attempt, which does not change the webhook's
+     * state. @returns its delivery. @throws Failure `not-found`.
+     */
+    async test(id: string): Promise<Delivery> {
+      const delivery = await queueTest(db, {
+        webhook: id,
+        event: testEvent({ webhook: id, source: baseUrl }),
+      });
+      if (!delivery) throw webhookNotFound();
+      wake();
+      return delivery;
     },
 
     /**

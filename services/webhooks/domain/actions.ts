@@ -1,35 +1,18 @@
-/** Actions that a webhook can subscribe to: events of asyncapi.yaml. */
-const names = [
-  'consent.created',
-  'consent.submitted',
-  'consent.committed',
-  'consent.cancelled',
-  'consent.timedout',
-  'consent.rolledback',
-  'consent.expiring',
-  'consent.expired',
-  'record.superseded',
-  'message.sent',
-  'message.failed',
-  'model.activated',
-  'model.archived',
-  'model.deleted',
-  'peer.added',
-  'peer.removed',
-  'peer.submission.delivered',
-  'peer.submission.accepted',
-  'peer.submission.refused',
-  'key.created',
-  'key.revoked',
-];
+import { subscribableActions as names } from '#lib/contracts/webhook-actions.ts';
 
 /** Names that existing integrations use, and the actions that they mean. */
 const aliases: Readonly<Record<string, string>> = { CONSENT_COMMIT: 'consent.committed' };
 
-const known = new Set([...names, ...Object.keys(aliases)]);
+/** The action of a test message, which no webhook can subscribe to. */
+export const testAction = 'webhook.test';
+
+const known: ReadonlySet<string> = new Set([...names, ...Object.keys(aliases)]);
 
 /** Every name that `subscribedActions` accepts. */
 export const actionNames: readonly string[] = [...known];
+
+/** Actions that deliveries have. */
+export const deliveredActions: readonly string[] = [...names, testAction];
 
 export function isAction(name: string): boolean {
   return known.has(name);
@@ -39,6 +22,11 @@ export function isAction(name: string): boolean {
 export function actionOf(type: string): string | undefined {
   const name = /^io\.accord\.([a-z.]+)\.v1$/.exec(type)?.[1];
   return name !== undefined && known.has(name) ? name : undefined;
+}
+
+/** The action that a name means; the name itself if it is no alias. */
+export function meaningOf(name: string): string {
+  return aliases[name] ?? name;
 }
 
 /** An action and its aliases. */

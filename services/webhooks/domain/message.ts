@@ -1,5 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
+import { newUuid } from '#lib/ids/random-ids.ts';
+import { testAction } from './actions.ts';
 
 /** Attributes and data of an event, as topics carry them. */
 export interface CarriedEvent {
@@ -10,6 +12,7 @@ export interface CarriedEvent {
   time: string;
   data: Record<string, unknown>;
   requestid?: string;
+  traceparent?: string;
 }
 
 /** Headers and body of the request to an endpoint. */
@@ -21,6 +24,18 @@ export interface Message {
 /** Creates a webhook's secret in the format of Standard Webhooks: 256 random bits. */
 export function drawSecret(): string {
   return `whsec_${randomBytes(32).toString('base64')}`;
+}
+
+/** A test message: it reports no change. @param source base URL of the instance. */
+export function testEvent({ webhook, source }: { webhook: string; source: string }): CarriedEvent {
+  return {
+    id: newUuid(),
+    type: `io.accord.${testAction}.v1`,
+    source,
+    subject: webhook,
+    time: new Date().toISOString(),
+    data: { webhook },
+  };
 }
 
 /**
@@ -47,7 +62,9 @@ export function writeMessage(
   };
 }
 
-function writeBody({ id, type, source, subject, time, data, ...extensions }: CarriedEvent): string {
+/** Traces stay within the instance and its peers. */
+function writeBody({ traceparent: _, ...event }: CarriedEvent): string {
+  const { id, type, source, subject, time, data, ...extensions } = event;
   const attributes = { specversion: '1.0', id, type, source, subject, time, ...extensions };
   return JSON.stringify({ ...attributes, datacontenttype: 'application/json', data });
 }

@@ -41,6 +41,15 @@ export interface Delivery {
   deliveredAt: Date | null;
 }
 
+/** Deliveries that a list contains; absent members and undefined ones exclude nothing. */
+export interface DeliveryFilter {
+  statuses?: readonly Delivery['status'][] | undefined;
+  actions?: readonly string[] | undefined;
+  sourceId?: string | undefined;
+}
+
+export const deliveryStatuses: readonly Delivery['status'][] = ['PENDING', 'DELIVERED', 'FAILED'];
+
 /** What a client can set; absent members stay unchanged. */
 export interface WebhookInput {
   name?: string;

@@ -1,8 +1,11 @@
 import type { components } from '#lib/contracts/openapi.gen.ts';
 import type { Database } from '#lib/db/database.ts';
-import { type PageRequest, sendList, uuidPattern } from '#lib/http/lists.ts';
+import { type Fault, fail } from '#lib/errors/fail.ts';
+import { type PageRequest, readChoices, sendList, uuidPattern } from '#lib/http/lists.ts';
 import type { Handlers, OperationInput } from '#lib/http/operation.ts';
 import { type WebhookCommands, webhookNotFound } from '../commands/webhooks.ts';
+import { deliveredActions, meaningOf } from '../domain/actions.ts';
+import { type DeliveryFilter, deliveryStatuses } from '../domain/webhook.ts';
 import { presentDelivery, presentWebhook } from '../presenters/webhooks.ts';
 import { listDeliveries } from '../queries/deliveries.ts';
 import { findWebhook, listWebhooks } from '../queries/webhooks.ts';
@@ -54,9 +57,16 @@ export function createHandlers({ db, baseUrl, commands }: Dependencies) {
 
     async listDeliveries(ctx, { params, query }) {
       const { id: webhook } = await getWebhook(db, readId(params.id));
-      const find = (page: PageRequest) => listDeliveries(db, { ...page, webhook });
+      const filter = readDeliveryFilter(query);
+      const find = (page: PageRequest) => listDeliveries(db, { ...page, webhook, filter });
       const url = `${baseUrl}/webhooks/${webhook}/deliveries`;
-      await sendList(ctx, query, { url, find, present: presentDelivery });
+      const parameters = repeatFilter(query);
+      await sendList(ctx, query, { url, parameters, find, present: presentDelivery });
+    },
+
+    async testWebhook(ctx, { params }) {
+      ctx.body = presentDelivery(await commands.test(readId(params.id)));
+      ctx.status = 202;
     },
 
     async repeatDelivery(ctx, { params }) {
@@ -65,6 +75,21 @@ export function createHandlers({ db, baseUrl, commands }: Dependencies) {
       ctx.status = 202;
     },
   } satisfies Handlers;
+}
+
+/** Reads the filters of a list of deliveries. @throws Failure `invalid` that names each faulty one. */
+function readDeliveryFilter({ status, action, sourceId }: OperationInput['query']): DeliveryFilter {
+  const faults: Fault[] = [];
+  const statuses = readChoices(status, 'status', deliveryStatuses, faults);
+  const actions = readChoices([action ?? []].flat().map(meaningOf), 'action', deliveredActions, faults);
+  if (faults.length > 0) throw fail('invalid', 'The filter is not valid.', { errors: faults });
+  return { statuses, actions, sourceId: sourceId === '' ? undefined : sourceId?.toString() };
+}
+
+/** The filters of a list of deliveries, for the URL of its next page. */
+function repeatFilter(query: OperationInput['query']): Record<string, string> {
+  const given = ['status', 'action', 'sourceId'].map((name) => [name, String(query[name] ?? '')]);
+  return Object.fromEntries(given.filter(([, value]) => value !== ''));
 }
 
 async function getWebhook(db: Database, id: string) {

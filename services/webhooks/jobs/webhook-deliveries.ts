@@ -6,6 +6,7 @@ import type { AttemptResult, DeliveryKind, DueRow, Settlement } from '#lib/deliv
 import type { SecretBox } from '#lib/jose/secret-box.ts';
 import type { Logger } from '#lib/observability/logger.ts';
 import type { DeliveryMetrics } from '#lib/observability/metrics/event-metrics.ts';
+import type { Tracing } from '#lib/observability/tracing.ts';
 import type { OutboundClient } from '#lib/outbound/outbound-client.ts';
 import { OutboundFailed, OutboundRefused } from '#lib/outbound/targets.ts';
 import { type CarriedEvent, writeMessage } from '../domain/message.ts';
@@ -30,6 +31,8 @@ const maxResponseBytes = 64 * 1024;
 /** A due delivery with its webhook's URL and secrets. */
 export interface WebhookRow extends DueRow {
   webhook: string;
+  /** It has one attempt, which does not change the webhook's state. */
+  isTest: boolean;
   messageId: string;
   event: CarriedEvent;
   targetUrl: string;
@@ -57,16 +60,18 @@ export const webhookTables = {
   targets: sql`webhooks`,
   targetKey: sql`t.id`,
   targetKeyType: sql`uuid`,
-  ready: sql`t.state = 'ACTIVE'`,
+  ready: sql`(t.state = 'ACTIVE' OR EXISTS (
+    SELECT FROM deliveries AS x WHERE x.webhook = t.id AND x.action = 'webhook.test' AND x.status = 'PENDING'))`,
   generation: sql`t.target_url`,
   rows: sql`deliveries`,
   rowKey: sql`d.id`,
   rowKeyType: sql`uuid`,
   rowTarget: sql`d.webhook`,
   // Replicas of the previous release lease single deliveries.
-  due: sql`d.status = 'PENDING' AND d.not_before <= accord_now() AND (d.lease_until IS NULL OR d.lease_until < now())`,
+  due: sql`d.status = 'PENDING' AND d.not_before <= accord_now() AND (d.lease_until IS NULL OR d.lease_until < now())
+    AND (t.state = 'ACTIVE' OR d.action = 'webhook.test')`,
   columns: sql`
-    d.id, d.webhook, d.attempts, d.message_id AS "messageId", d.event, t.target_url AS "targetUrl", t.secret,
+    d.id, d.webhook, d.action = 'webhook.test' AS "isTest", d.attempts, d.message_id AS "messageId", d.event, t.target_url AS "targetUrl", t.secret,
     CASE WHEN t.former_until > accord_now() THEN t.former_secret END AS "formerSecret",
     extract(epoch FROM now())::float8 AS "readAtTime"`,
 };
@@ -77,16 +82,18 @@ interface Dependencies {
   secrets: SecretBox;
   log: Logger;
   metrics?: DeliveryMetrics | undefined;
+  tracing?: Tracing | undefined;
 }
 
 /** Sends due deliveries: at most 4 at a time to an endpoint, 1 to a failing one, 64 in total. */
-export function createDeliveryJob({ metrics, ...parts }: Dependencies): DeliveryEngine {
+export function createDeliveryJob({ metrics, tracing, ...parts }: Dependencies): DeliveryEngine {
   return createDeliveryEngine({
     db: parts.db,
     kind: createWebhookDeliveries(parts),
     limits: { perTarget: 4, total: 64, readAhead: 16, maxUnsettled: 32, slowMs: 2_000, maxAgeMs: 2_000 },
     log: parts.log,
     metrics,
+    tracing,
     abortConnections: () => parts.outbound.stop(),
   });
 }
@@ -101,8 +108,12 @@ function createWebhookDeliveries({
 }: Omit<Dependencies, 'db'>): DeliveryKind<WebhookRow, WebhookFacts> {
   return {
     name: 'webhook',
+    traceOf: ({ event, webhook }) => ({
+      parent: event.traceparent,
+      fields: { service: 'webhooks', webhook },
+    }),
     tables: webhookTables,
-    backoff: webhookBackoff,
+    backoff: (attempts, random, { isTest }) => (isTest ? undefined : webhookBackoff(attempts, random)),
     async attempt(row, { ageMs }) {
       const { headers, body } = writeMessage(row.event, {
         id: row.messageId,
@@ -118,7 +129,8 @@ function createWebhookDeliveries({
           timeoutMs: attemptMs,
           maxBytes: maxResponseBytes,
         });
-        return readStatus(response.status);
+        const result = readStatus(response.status);
+        return row.isTest && result.kind === 'gone' ? { kind: 'retry', facts: result.facts } : result;
       } catch (error) {
         // The messages of these two classes hold no content; those of other errors may.
         if (error instanceof OutboundRefused)
@@ -135,7 +147,7 @@ function createWebhookDeliveries({
         if (settlement.ending === 'done') continue;
         await markFailed(tx, settlement);
         logFailure(log, settlement);
-        if (await recordFailure(tx, settlement, { pauseAfterHours }))
+        if (!settlement.row.isTest && (await recordFailure(tx, settlement, { pauseAfterHours })))
           log.warn('webhook paused; it stays paused until it is resumed', { id: settlement.row.webhook });
       }
     },

@@ -4,7 +4,10 @@ import type { Settlement } from '#lib/deliveries/delivery-kind.ts';
 
 /** A finished attempt. The delivery engine holds the lease of its webhook and has locked the row. */
 type Attempt = Pick<
-  Settlement<{ id: string; webhook: string }, { statusCode: number | null; error?: string }>,
+  Settlement<
+    { id: string; webhook: string; isTest?: boolean },
+    { statusCode: number | null; error?: string }
+  >,
   'row' | 'ending' | 'facts' | 'ms' | 'waitMs'
 >;
 
@@ -17,11 +20,12 @@ export async function markDelivered(
   attempts: readonly Pick<Attempt, 'row' | 'facts' | 'ms'>[],
 ): Promise<void> {
   const ids = attempts.map(({ row }) => row.id);
+  const webhooks = attempts.filter(({ row }) => !row.isTest).map(({ row }) => row.webhook);
   const [codes, times] = [attempts.map(({ facts }) => facts.statusCode), attempts.map(({ ms }) => ms)];
   await tx.query(sql`
     WITH working AS (
       UPDATE webhooks AS w SET failing_since = NULL
-       WHERE w.id = ANY(${attempts.map(({ row }) => row.webhook)}::uuid[]) AND w.failing_since IS NOT NULL
+       WHERE w.id = ANY(${webhooks}::uuid[]) AND w.failing_since IS NOT NULL
     ), open AS MATERIALIZED (
       SELECT d.id FROM deliveries AS d WHERE d.id = ANY(${ids}::uuid[]) AND d.status <> 'DELIVERED' ORDER BY d.id FOR NO KEY UPDATE
     )

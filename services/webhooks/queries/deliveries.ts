@@ -1,14 +1,15 @@
 import type { Queries } from '#lib/db/database.ts';
-import { sql } from '#lib/db/sql.ts';
+import { join, sql } from '#lib/db/sql.ts';
 import { noteOnce } from '#lib/events/inbox.ts';
 import type { PageRequest } from '#lib/http/lists.ts';
 import { newUuid } from '#lib/ids/random-ids.ts';
+import { testAction } from '../domain/actions.ts';
 import type { CarriedEvent } from '../domain/message.ts';
-import type { Delivery } from '../domain/webhook.ts';
+import type { Delivery, DeliveryFilter } from '../domain/webhook.ts';
 
 const columns = sql`
   d.id, d.webhook, d.action, d.source_id AS "sourceId", d.redelivery, d.status, d.attempts,
-  CASE WHEN d.status = 'PENDING' THEN d.not_before END AS "nextAttemptAt",
+  CASE WHEN d.status = 'PENDING' THEN greatest(d.not_before, d.created_at) END AS "nextAttemptAt",
   d.status_code AS "statusCode", d.duration_ms AS "durationMs", d.error, d.created_at AS "createdAt", d.delivered_at AS "deliveredAt"`;
 
 /** Transactions overlap: an event may carry a time slightly before the webhook's that was committed first. */
@@ -53,17 +54,39 @@ export async function queueDeliveries(
   return created.length;
 }
 
+/**
+ * Creates the delivery of a test message, due before all others of the webhook. @returns undefined if there
+ * is no such webhook.
+ */
+export function queueTest(
+  db: Queries,
+  { webhook, event }: { webhook: string; event: CarriedEvent },
+): Promise<Delivery | undefined> {
+  const id = newUuid();
+  return db.maybeOne<Delivery>(sql`
+    INSERT INTO deliveries AS d (id, webhook, message_id, event_id, action, source_id, event, redelivery, status, not_before, created_at)
+    SELECT ${id}, w.id, ${id}, ${event.id}, ${testAction}, ${event.subject}, ${event}::jsonb, false, 'PENDING',
+           (SELECT least(min(d.not_before), accord_now()) - interval '1 millisecond'
+              FROM deliveries AS d WHERE d.webhook = w.id AND d.status = 'PENDING'), accord_now()
+      FROM webhooks AS w WHERE w.id = ${webhook} FOR KEY SHARE
+    RETURNING ${columns}`);
+}
+
 /** A page of deliveries, newest first. @param after end of the previous page. */
 export function listDeliveries(
   db: Queries,
-  { webhook, after, limit }: PageRequest & { webhook: string },
+  { webhook, filter, after, limit }: PageRequest & { webhook: string; filter: DeliveryFilter },
 ): Promise<(Delivery & { position: string })[]> {
-  const from = after
-    ? sql`AND (d.created_at, d.id) < (${after.createdAt}::timestamptz, ${after.id}::uuid)`
-    : sql``;
+  const { statuses, actions, sourceId } = filter;
+  const matching = [
+    statuses && sql`d.status = ANY(${statuses})`,
+    actions && sql`d.action = ANY(${actions})`,
+    sourceId === undefined ? undefined : sql`d.source_id = ${sourceId}`,
+  ].filter((condition) => condition !== undefined);
+  if (after) matching.push(sql`(d.created_at, d.id) < (${after.createdAt}::timestamptz, ${after.id}::uuid)`);
   return db.query(sql`
     SELECT ${columns}, d.created_at::text AS position FROM deliveries AS d
-     WHERE d.webhook = ${webhook} ${from}
+     WHERE ${join([sql`d.webhook = ${webhook}`, ...matching], ' AND ')}
      ORDER BY d.created_at DESC, d.id DESC LIMIT ${limit}`);
 }
 

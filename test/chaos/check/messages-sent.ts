@@ -1,4 +1,15 @@
-import { type Check, findDoubles } from './evidence.ts';
+import { type DeliveredMail, findDoubles } from './evidence.ts';
+import type { Stored } from './stored.ts';
+
+/** What these checks read. */
+export interface MessageEvidence {
+  history: readonly { kind: string; id?: string; isNotified?: boolean }[];
+  stored: Pick<Stored, 'messages'> & { transactions: readonly { id: string; state: string }[] };
+  /** Absent where there is no mail server. */
+  mails?: readonly DeliveredMail[];
+}
+
+type Check = (evidence: MessageEvidence) => string[];
 
 /** I7: what was committed with a notification has written it once, and it was sent. */
 export const notificationsAreSent: Check = ({ history, stored }) => {

@@ -63,7 +63,8 @@ async function read(url: string) {
   return {
     transactions: await run<{ id: string; state: string }>(
       url,
-      'SELECT id, state FROM transactions.transactions',
+      `SELECT id, CASE WHEN awaits_code AND state = 'SUBMITTED' THEN 'AWAITS_CODE' ELSE state END AS state
+         FROM transactions.transactions`,
     ),
     parts: await sids('followers'),
     submissions: await sids('submissions'),

@@ -22,8 +22,11 @@ export interface Given {
 /** One line of the history of those who use the leader. A request that is sent again keeps its number. */
 export type PeerLine = { request: number; told: Told; why?: string } & PeerDeed;
 export type PeerDeed =
-  | { kind: 'create'; subject: string; mode: Mode; id?: string }
+  | { kind: 'create'; subject: string; mode: Mode; isNotified?: boolean; id?: string }
   | { kind: 'submit'; id: string; given: Given }
+  /** Answers that are in force only with a code, which `confirm` sends. */
+  | { kind: 'submit for a code'; id: string }
+  | { kind: 'confirm'; id: string; given: Given }
   | { kind: 'cancel'; id: string };
 
 export interface Known {
@@ -31,9 +34,20 @@ export interface Known {
   token: string;
 }
 
+export interface CreateOptions {
+  confirmation?: 'FORM_CODE' | 'EMAIL_CODE';
+  /** Where the code by mail and the notification go. */
+  emailAddress?: string;
+  isNotified?: boolean;
+}
+
 export interface FederatedClient {
-  create(subject: string, mode: Mode): Promise<Known>;
+  create(subject: string, mode: Mode, options?: CreateOptions): Promise<Known>;
   submit(known: Known, given: Given): Promise<Told>;
+  submitForCode(known: Known, given: Given): Promise<Told>;
+  /** @returns the code that the page shows; undefined if the transaction does not await it any more. */
+  shownCode(known: Known): Promise<string | undefined>;
+  confirm(known: Known, code: string, given: Given): Promise<Told>;
   cancel(known: Known): Promise<Told>;
 }
 
@@ -77,8 +91,14 @@ export function createFederatedClient(options: Options): FederatedClient {
     }
   }
 
+  const toAnswers = ({ own, theirs }: Given) => ({
+    info: ['element/information/information.001/1.0'],
+    [`element/processing/${asked.own}/1.0`]: [own],
+    [`element/preference/${asked.theirs}/1.0`]: [theirs],
+  });
+
   return {
-    async create(subject, mode) {
+    async create(subject, mode, { confirmation, emailAddress, isNotified = false } = {}) {
       const context = {
         subject,
         language: 'en',
@@ -86,19 +106,30 @@ export function createFederatedClient(options: Options): FederatedClient {
         timeout: 'PT1H',
         peerCommit: mode,
         layoutData: { elements: [asked.own, asked.theirs] },
+        ...(confirmation && { confirmation }),
+        ...(emailAddress && { subjectInfos: { emailAddress } }),
+        ...(isNotified && { notification: 'email.001' }),
       };
-      const { body } = await act({ kind: 'create', subject, mode }, '/consents', context, [200, 201]);
+      const deed: PeerDeed = { kind: 'create', subject, mode, isNotified };
+      const { body } = await act(deed, '/consents', context, [200, 201]);
       return { id: body.id as string, token: body.token as string };
     },
     async submit({ id, token }, given) {
-      const answers = {
-        info: ['element/information/information.001/1.0'],
-        [`element/processing/${asked.own}/1.0`]: [given.own],
-        [`element/preference/${asked.theirs}/1.0`]: [given.theirs],
-      };
-      return toldBy(
-        await act({ kind: 'submit', id, given }, `/consents/${id}/submit?t=${token}`, answers, [200, 409]),
-      );
+      const path = `/consents/${id}/submit?t=${token}`;
+      return toldBy(await act({ kind: 'submit', id, given }, path, toAnswers(given), [200, 409]));
+    },
+    async submitForCode({ id, token }, given) {
+      const path = `/consents/${id}/submit?t=${token}`;
+      return toldBy(await act({ kind: 'submit for a code', id }, path, toAnswers(given), [200, 409]));
+    },
+    async shownCode({ id, token }) {
+      const init = { headers: { Accept: 'application/json' } };
+      const answered = await send({ what: 'code', path: `/consents/${id}/confirm?t=${token}`, init });
+      return answered?.body.code;
+    },
+    async confirm({ id, token }, code, given) {
+      const path = `/consents/${id}/confirm?t=${token}`;
+      return toldBy(await act({ kind: 'confirm', id, given }, path, { code }, [200, 409, 410]));
     },
     async cancel({ id, token }) {
       return toldBy(

@@ -3,6 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { GaveUpError } from '../load/client.ts';
 import type { Crowd, Load } from '../load/load.ts';
 import type { Random } from '../random.ts';
+import type { Mailbox } from '../world/mailbox.ts';
 import type { FederatedClient, Given } from './federated-client.ts';
 
 /** What the names of all subjects begin with. */
@@ -17,7 +18,7 @@ const draw = ({ pick }: Random): Given => ({
 });
 
 /** A way through a transaction. */
-type Way = (client: FederatedClient, random: Random) => Promise<unknown>;
+type Way = (client: FederatedClient, random: Random, mailbox: Mailbox) => Promise<unknown>;
 
 const independently: Way = async (client, random) => {
   await client.submit(await client.create(newSubject(), 'independent'), draw(random));
@@ -47,7 +48,31 @@ const compete: Way = async (client, random) => {
   await Promise.all([client.submit(known, draw(random)), client.cancel(known)]);
 };
 
+/** How long a person waits for a mail; its server may be away. */
+const mailPatienceMs = 5_000;
+
+/** Answers with a code. A person who gets none, or loses interest, leaves: the time for the code runs out. */
+const withCode: Way = async (client, random, mailbox) => {
+  const subject = newSubject();
+  const confirmation = random.pick(['FORM_CODE', 'EMAIL_CODE'] as const);
+  const emailAddress = `${subject}@example.org`;
+  const isNotified = random.pick([true, false]);
+  const mode = random.pick(['independent', 'together'] as const);
+  const known = await client.create(subject, mode, { confirmation, emailAddress, isNotified });
+  const given = draw(random);
+  if ((await client.submitForCode(known, given)) !== 'acknowledged') return;
+  const code =
+    confirmation === 'FORM_CODE'
+      ? await client.shownCode(known)
+      : await mailbox.waitForCode(emailAddress, mailPatienceMs);
+  if (code === undefined || random.pick([true, false, false, false])) return;
+  await client.confirm(known, code, given);
+};
+
 const ways: readonly Way[] = [
+  withCode,
+  withCode,
+  withCode,
   independently,
   independently,
   together,
@@ -59,12 +84,16 @@ const ways: readonly Way[] = [
 ];
 
 /** Starts people who go through transactions, one after the other, in all ways that there are. */
-export function startFederatedLoad(client: FederatedClient, random: Random, { people, restMs }: Crowd): Load {
+export function startFederatedLoad(
+  client: FederatedClient,
+  random: Random,
+  { mailbox, people, restMs }: Crowd & { mailbox: Mailbox },
+): Load {
   let ending = false;
   const work = async () => {
     while (!ending) {
       await random
-        .pick(ways)(client, random)
+        .pick(ways)(client, random, mailbox)
         .catch((error: unknown) => {
           // The history tells why; the next transaction is another one.
           if (!(error instanceof GaveUpError)) throw error;

@@ -10,6 +10,7 @@ import type { Fault } from '../faults/fault.ts';
 import { startPostgresProxy } from '../proxy/postgres-proxy.ts';
 import type { Random } from '../random.ts';
 import { waitUntil } from '../wait-until.ts';
+import { type Mailbox, startMailbox } from '../world/mailbox.ts';
 import { createServiceProcess } from '../world/service-process.ts';
 import { choosePorts, openFolder, runTool } from '../world/world.ts';
 import type { Asked } from './federated-client.ts';
@@ -35,6 +36,8 @@ export interface FederatedWorld {
   /** What forms ask. */
   asked: Asked;
   faults: readonly Fault[];
+  /** Of the leader. */
+  mailbox: Mailbox;
   /** Where what processes say is kept. */
   logFolder: string;
   stop(): Promise<void>;
@@ -62,20 +65,29 @@ export async function startFederatedWorld(options: FederatedOptions): Promise<Fe
     const [leaderPort, ownerPort] = (await choosePorts(2)) as [number, number];
     const way = await startOwnerProxy({ target: ownerPort, random });
     ends.push(way.close);
-    const start = async (name: string, port: number, baseUrl: string, databaseUrl: string) => {
-      const side = await createSide({ ...options, logFolder, name, port, baseUrl, databaseUrl, folder });
+    const mailbox = await startMailbox();
+    ends.push(mailbox.stop);
+    const start = async (
+      name: string,
+      port: number,
+      baseUrl: string,
+      databaseUrl: string,
+      settings: Record<string, string> = {},
+    ) => {
+      const given = { name, port, baseUrl, databaseUrl, settings };
+      const side = await createSide({ ...options, ...given, logFolder, folder });
       ends.push(side.stop);
       await side.process.start();
       return side;
     };
     const leaderUrl = `http://localhost:${leaderPort}`;
     const [leader, owner] = await Promise.all([
-      start('leader', leaderPort, leaderUrl, databaseUrls[0]),
+      start('leader', leaderPort, leaderUrl, databaseUrls[0], mailbox.settings),
       start('owner', ownerPort, way.url, databaseUrls[1]),
     ]);
     const { headers, asked } = await makeThemPeers(leader, owner);
-    const faults = peerFaults({ way, leader, owner });
-    return { leader, owner, way, headers, asked, faults, logFolder, stop };
+    const faults = [...peerFaults({ way, leader, owner }), ...mailbox.faults];
+    return { leader, owner, way, headers, asked, faults, mailbox, logFolder, stop };
   } catch (error) {
     await stop();
     throw error;
@@ -88,11 +100,13 @@ interface SideOptions extends Required<Omit<FederatedOptions, 'databaseUrls' | '
   baseUrl: string;
   databaseUrl: string;
   folder: string;
+  /** More than both sides have. */
+  settings: Record<string, string>;
   bug?: string | undefined;
 }
 
 async function createSide(options: SideOptions): Promise<Side & { stop(): Promise<void> }> {
-  const { name, port, baseUrl, databaseUrl, folder, logFolder, bug, random } = options;
+  const { name, port, baseUrl, databaseUrl, folder, logFolder, settings, bug, random } = options;
   const direct = new URL(databaseUrl);
   const proxy = await startPostgresProxy({ target: () => Number(direct.port), random });
   const through = new URL(databaseUrl);
@@ -112,6 +126,7 @@ async function createSide(options: SideOptions): Promise<Side & { stop(): Promis
       LOG_LEVEL: 'info',
       RATE_LIMITS: 'off',
       MAX_EVENT_LOOP_DELAY: '0',
+      ...settings,
     },
     isReady: async () => (await fetch(`http://localhost:${port}/readyz`)).status === 200,
   });

@@ -39,8 +39,10 @@ function sound() {
         { ...part, sid: 'one', transaction: 'a', state: 'ACCEPTED', remoteId: 'A' as string | null },
         { ...part, sid: 'two', transaction: 'b', state: 'DROPPED' },
       ],
+      messages: [] as { id: string; transaction: string; kind: string; state: string }[],
       marked: [] as string[],
     },
+    mails: [] as { message: string; isAcknowledged: boolean }[],
     owner: {
       submissions: [
         { sid: 'one', verdict: 'committed', transaction: 'A' as string | null },
@@ -122,6 +124,32 @@ describe('the checker of two instances', () => {
       'I1: a cancel of b was answered 500',
     ],
     [
+      'a notification that was never written',
+      ({ history }) => first(history, { isNotified: true }),
+      'I7: a is COMMITTED and has 0 notifications instead of 1',
+    ],
+    [
+      'a code that was never sent',
+      ({ leader }) => leader.messages.push({ id: 'm', transaction: 'a', kind: 'code', state: 'PENDING' }),
+      'I7: the code m of a was never sent',
+    ],
+    [
+      'a mail that arrived again and again',
+      ({ leader, mails }) => {
+        leader.messages.push({ id: 'm', transaction: 'a', kind: 'code', state: 'SENT' });
+        mails.push(...Array.from({ length: 3 }, () => ({ message: 'm', isAcknowledged: true })));
+      },
+      'I7: the mail m was accepted more than twice',
+    ],
+    [
+      'a part that nobody confirmed at its owner',
+      ({ history }) => {
+        first(history, { isNotified: false });
+        history.splice(1, 2, { request: 2, told: 'acknowledged', kind: 'submit for a code', id: 'a' });
+      },
+      'I8: the part one of a reached its owner without a code',
+    ],
+    [
       'two transactions for a part',
       ({ owner }) => owner.transactions.push({ id: 'C', subject: 'carl', state: 'COMMITTED', leader: 'a' }),
       'I2: the part of a is there twice at the owner',
@@ -186,6 +214,31 @@ describe('the checker of two instances', () => {
     expect(findPeerBreaches({ ...facts, forgotten: restored })).toEqual([]);
     const other = { leader: [], owner: [{ ...forgotten, submissions: ['two'] }] };
     expect(findPeerBreaches({ ...facts, forgotten: other }).join('\n')).toContain('I1: the part one');
+  });
+
+  it('knows answers that a code has put in force, and parts that are withdrawn because nobody entered it', () => {
+    const facts = sound();
+    const [made, submitted, again] = facts.history;
+    const given = { own: 'accepted', theirs: 'x' };
+    facts.history.splice(
+      0,
+      3,
+      { ...(made as PeerLine), isNotified: true } as PeerLine,
+      { ...(submitted as PeerLine), kind: 'submit for a code', id: 'a' } as PeerLine,
+      { ...(again as PeerLine), kind: 'submit for a code', id: 'a' } as PeerLine,
+      { request: 8, told: 'acknowledged', kind: 'confirm', id: 'a', given },
+      { request: 9, told: 'acknowledged', kind: 'create', subject: 'cora', mode: 'independent', id: 'c' },
+      { request: 10, told: 'acknowledged', kind: 'submit for a code', id: 'c' },
+    );
+    facts.leader.messages.push({ id: 'm', transaction: 'a', kind: 'notification', state: 'SENT' });
+    facts.mails.push({ message: 'm', isAcknowledged: true });
+    facts.leader.transactions.push({ id: 'c', subject: 'cora', state: 'TIMEOUT' });
+    const part = { reason: null, remoteId: null, sealed: false };
+    facts.leader.parts.push({ ...part, sid: 'three', transaction: 'c', state: 'DROPPED' });
+    expect(findPeerBreaches(facts)).toEqual([]);
+    expect(findPeerBreaches({ ...facts, mails: [] })).toEqual([
+      'I7: the notification m of a is SENT and never arrived',
+    ]);
   });
 
   it('excuses what a leader has forgotten, but not what waited for its owner in the backup', () => {

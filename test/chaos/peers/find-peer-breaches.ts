@@ -1,4 +1,5 @@
-import { findDoubles } from '../check/evidence.ts';
+import { type DeliveredMail, findDoubles } from '../check/evidence.ts';
+import { mailsArriveOnce, messagesArrive, notificationsAreSent } from '../check/messages-sent.ts';
 import type { Forgotten } from './back-up.ts';
 import type { Given, Mode, PeerLine } from './federated-client.ts';
 import type { StoredAtLeader, StoredAtOwner, StoredPart } from './stored-parts.ts';
@@ -8,6 +9,8 @@ export interface PeerEvidence {
   history: readonly PeerLine[];
   leader: StoredAtLeader;
   owner: StoredAtOwner;
+  /** Of the leader's mail server. */
+  mails: readonly DeliveredMail[];
   /** Key of the question at its owner, and of the leader's own. */
   keys: { own: string; theirs: string };
   misconduct: readonly string[];
@@ -16,7 +19,7 @@ export interface PeerEvidence {
 }
 
 /**
- * Compares what people were told with what two instances hold (reliability.md, I1, I2, I3 and I8).
+ * Compares what people were told with what two instances hold (reliability.md, I1, I2, I3, I7 and I8).
  * @returns one sentence for every breach, with its invariant; none if all is well.
  */
 export function findPeerBreaches(evidence: PeerEvidence): string[] {
@@ -32,6 +35,8 @@ export function findPeerBreaches(evidence: PeerEvidence): string[] {
     ...leader.parts
       .filter(({ state, sealed }) => sealed && isFinal(state))
       .map(({ sid, state }) => `I3: the part ${sid} is ${state} and its sealed answers are kept`),
+    ...messagesAreSent(evidence).map((breach) => `I7: ${breach}`),
+    ...facts.flatMap(codeComesFirst).map((breach) => `I8: ${breach}`),
     ...facts.flatMap(allOrNone).map((breach) => `I8: ${breach}`),
     ...heldForEver(evidence).map((breach) => `I8: ${breach}`),
     ...misconduct.map((breach) => `I9: ${breach}`),
@@ -50,6 +55,8 @@ interface Facts {
   given: Given | undefined;
   acknowledged: boolean;
   cancelled: boolean;
+  /** Answers were given, and nobody has sent the code that puts them in force. */
+  unconfirmed: boolean;
   ownRecords: Stored['records'];
   hasReceipt: boolean;
   parts: StoredPart[];
@@ -92,7 +99,8 @@ function relate(evidence: PeerEvidence): Facts[] {
   };
   return leader.transactions.map(({ id, subject, state }) => {
     const told = lines.get(id) ?? [];
-    const submits = told.filter((line) => line.kind === 'submit');
+    const submits = told.filter((line) => line.kind === 'submit' || line.kind === 'confirm');
+    const awaited = told.some((line) => line.kind === 'submit for a code');
     const ours = parts.get(id) ?? [];
     return {
       id,
@@ -106,6 +114,7 @@ function relate(evidence: PeerEvidence): Facts[] {
       given: submits[0]?.given,
       acknowledged: submits.some((line) => line.told === 'acknowledged'),
       cancelled: wasCancelled(told, state),
+      unconfirmed: awaited && submits.every((line) => line.told === 'refused'),
       ownRecords: recordsHere.get(id) ?? [],
       hasReceipt: receiptsHere.has(id),
     };
@@ -163,11 +172,11 @@ function acknowledgedIsKept(facts: Facts): string[] {
 const describe = ({ key, value, state }: StoredAtOwner['records'][number]) =>
   `${key} ${value.join('+')} ${state}`;
 
-/** Nobody refuses here and nothing expires: every part comes into force, or was taken back. */
-function partsAreFinal({ id, cancelled, parts, lost }: Facts): string[] {
+/** Nobody refuses here: every part comes into force, is taken back, or waits for a code in vain. */
+function partsAreFinal({ id, cancelled, unconfirmed, parts, lost }: Facts): string[] {
   return parts.flatMap(({ sid, transaction, state, reason }) => {
     if (!isFinal(state)) return [`the part ${sid} of ${transaction} stays ${state}`];
-    if (state === 'ACCEPTED' || (cancelled && state === 'DROPPED')) return [];
+    if (state === 'ACCEPTED' || ((cancelled || unconfirmed) && state === 'DROPPED')) return [];
     if (lost.transactions.has(id) || lost.taken.has(sid)) return [];
     return [`the part ${sid} of ${transaction} is ${state} (${reason ?? 'no reason'}) and nobody refused it`];
   });
@@ -195,6 +204,27 @@ function ownerHoldsWhatItAccepted({ id, subject, given, parts, atOwner, keys, lo
       ];
       return faults.flat().map((fault) => `the part ${sid} ${fault}`);
     });
+}
+
+/** I7 at the leader. Of what a restored leader has forgotten it has sent messages that it does not know. */
+function messagesAreSent({ history, leader, mails, forgotten }: PeerEvidence): string[] {
+  const { transactions: lost } = lostIn(forgotten);
+  const stored = {
+    messages: leader.messages.filter(({ transaction }) => !lost.has(transaction)),
+    transactions: leader.transactions.filter(({ id }) => !lost.has(id)),
+  };
+  const evidence = { history, stored, mails };
+  return [
+    ...notificationsAreSent(evidence),
+    ...messagesArrive(evidence),
+    ...(forgotten?.leader.length ? [] : mailsArriveOnce(evidence)),
+  ];
+}
+
+/** No part reaches its owner before the subject has confirmed the answers. */
+function codeComesFirst({ id, unconfirmed, atOwner, lost }: Facts): string[] {
+  if (!unconfirmed || lost.transactions.has(id)) return [];
+  return atOwner.map(({ sid }) => `the part ${sid} of ${id} reached its owner without a code`);
 }
 
 /** I2: one part, one transaction at its owner, and one record; and nothing there that nobody has sent. */

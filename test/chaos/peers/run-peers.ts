@@ -12,6 +12,7 @@ import {
   countFinal,
   countHeld,
   countOpen,
+  endCodes,
   hurry,
   hurryQuestions,
   readLeader,
@@ -55,7 +56,7 @@ export async function runPeers(options: PeersOptions): Promise<PeersOutcome> {
   const meter = createMeter();
   const send = createSend({ baseUrl: world.leader.baseUrl, meter });
   const client = createFederatedClient({ send, history, random, patienceMs, ...world });
-  const load = startFederatedLoad(client, random, options.crowd);
+  const load = startFederatedLoad(client, random, { mailbox: world.mailbox, ...options.crowd });
   const struck: Struck[] = [];
   const breaches: string[] = [];
   /** Waits for parts, as a longer time would. */
@@ -87,7 +88,9 @@ export async function runPeers(options: PeersOptions): Promise<PeersOutcome> {
   const keys = { own: world.asked.own, theirs: world.asked.key };
   const misconduct = [world.leader, world.owner].flatMap((side) => side.process.misconduct());
   const forgotten = { leader: world.leader.forgotten, owner: world.owner.forgotten };
-  breaches.push(...findPeerBreaches({ history: history.lines, leader, owner, keys, misconduct, forgotten }));
+  const mails = world.mailbox.delivered();
+  const lines = history.lines;
+  breaches.push(...findPeerBreaches({ history: lines, leader, owner, mails, keys, misconduct, forgotten }));
   return { history: history.lines, meter, struck, parts: leader.parts, breaches };
 }
 
@@ -95,6 +98,7 @@ export async function runPeers(options: PeersOptions): Promise<PeersOutcome> {
  * Waits until nothing is on its way any more. What still is when nothing has moved for so long is a breach.
  */
 async function settle(world: FederatedWorld, patienceMs: number): Promise<void> {
+  await endCodes(world);
   await hurry(world, true);
   // A leader that has forgotten a part decides nothing over it: its owner has to ask, after a minute.
   const wasRestored = [world.leader, world.owner].some(({ forgotten }) => forgotten.length > 0);

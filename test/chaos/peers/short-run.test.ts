@@ -14,6 +14,7 @@ const blows = [
   ['owner restored from an older backup', 'owner answering garbage'],
   ['answers mixed up', 'connections of owner to PostgreSQL cut'],
   ['leader restored from an older backup', 'requests arriving twice'],
+  ['mail server away', 'kill -9 of leader'],
   ['keys of owner rotated', 'owner refusing everything'],
 ];
 
@@ -38,5 +39,7 @@ it('two peers lose and duplicate nothing, and answers take effect on both sides 
   });
   expect(breaches).toEqual([]);
   expect(history.filter(({ told }) => told === 'acknowledged').length).toBeGreaterThan(50);
+  const confirmed = history.filter(({ kind, told }) => kind === 'confirm' && told === 'acknowledged');
+  expect(confirmed.length).toBeGreaterThan(3);
   expect(parts.filter(({ state }) => state === 'ACCEPTED').length).toBeGreaterThan(10);
 }, 400_000);

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import pg from 'pg';
+import type { Stored } from '../check/stored.ts';
 import { mark, subjectPrefix } from './federated-load.ts';
 import type { FederatedWorld } from './federated-world.ts';
 
@@ -11,6 +12,7 @@ export interface StoredAtLeader {
   /** Ids of transactions. */
   receipts: string[];
   parts: StoredPart[];
+  messages: Stored['messages'];
   /** Where an answer can be read that is not the leader's: tables and logs. */
   marked: string[];
 }
@@ -50,6 +52,9 @@ export async function readLeader({ leader, logFolder }: FederatedWorld): Promise
       parts: await rows(`
         SELECT f.sid, f.transaction, f.state, f.reason, f.remote_id AS "remoteId", f.sealed IS NOT NULL AS sealed
           FROM transactions.followers AS f JOIN ${ours} ON o.id = f.transaction`),
+      messages: await rows(
+        `SELECT m.id, m.transaction, m.kind, m.state FROM transactions.messages AS m JOIN ${ours} ON o.id = m.transaction`,
+      ),
       marked: [...(await markedTables(client)), ...(await markedLogs(logFolder, leader.process.name))],
     };
   });
@@ -114,8 +119,9 @@ export async function countOpen({ leader, owner }: FederatedWorld): Promise<numb
   const waiting = "(SELECT count(*) FROM peers.deliveries WHERE kind <> 'ask')";
   const events = '(SELECT count(*) FROM transactions.outbox) + (SELECT count(*) FROM peers.outbox)';
   const open = "(SELECT count(*) FROM transactions.followers WHERE state IN ('WAITING', 'SENDING', 'HELD'))";
+  const messages = "(SELECT count(*) FROM transactions.messages WHERE state = 'PENDING')";
   const counts = await Promise.all([
-    countIn(leader.databaseUrl, `${waiting} + ${events} + ${open}`),
+    countIn(leader.databaseUrl, `${waiting} + ${events} + ${open} + ${messages}`),
     countIn(owner.databaseUrl, events),
   ]);
   return counts[0] + counts[1];
@@ -153,11 +159,23 @@ export async function hurry({ leader, owner }: FederatedWorld, leases: boolean):
       await client.query(
         "UPDATE peers.deliveries SET not_before = now() WHERE not_before > now() AND kind <> 'ask'",
       );
+      await client.query('UPDATE transactions.message_queues SET failures = 0, next_at = now()');
+      await client.query('UPDATE transactions.messages SET not_before = now() WHERE not_before > now()');
       if (!leases) return;
+      await client.query('UPDATE transactions.message_queues SET lease_owner = NULL, lease_until = NULL');
       await client.query('UPDATE peers.queues SET lease_owner = NULL, lease_until = NULL');
       for (const schema of ['transactions', 'peers'])
         await client.query(`UPDATE ${schema}.outbox SET lease_until = NULL, not_before = now()`);
     });
+}
+
+/** Ends the time for codes that nobody has entered. */
+export function endCodes({ leader }: FederatedWorld): Promise<unknown> {
+  return withClient(leader.databaseUrl, (client) =>
+    client.query(
+      "UPDATE transactions.transactions SET expires_at = now() WHERE state = 'SUBMITTED' AND awaits_code",
+    ),
+  );
 }
 
 /** Has the owner ask at once for decisions that do not come by themselves, as it does after a minute. */

@@ -248,6 +248,19 @@ export const bugs: Readonly<Record<string, Bug>> = {
       },
     ],
   },
+  'notification-of-parts-left-out': {
+    what: 'a leader commits answers to its peers without its notification',
+    world: 'peers',
+    faults: [],
+    caught: /^I7: \S+ is COMMITTED and has 0 notifications instead of 1/m,
+    exports: [
+      {
+        file: 'services/transactions/commands/queue-messages.ts',
+        name: 'queueNotification',
+        exchange: () => async () => {},
+      },
+    ],
+  },
   'receipt-of-another-part': {
     what: 'an acknowledgement of another part counts',
     world: 'peers',

@@ -23,6 +23,8 @@ export interface Credential {
   use?: 'tx' | 'receipt' | 'garbled';
   /** Whether it proves to be somebody, whose own things there are. */
   nobody?: true;
+  /** The person signed in longer ago than any `x-fresh`. */
+  stale?: true;
   headers: Record<string, string>;
 }
 
@@ -47,6 +49,8 @@ export async function makeCredentials(instance: TestInstance): Promise<Credentia
   await instance.fetch(`/keys/${revoked.id}`, { method: 'DELETE', headers: admin });
   const key = { CM_KEY: owner.key };
   const bearer = async (claims: object) => ({ Authorization: `Bearer ${await signToken(instance, claims)}` });
+  const asAdmin = { sub: 'demo-admin', preferred_username: 'admin', roles: ['admin'] };
+  const anHourAgo = () => bearer({ ...asAdmin, auth_time: Math.floor(Date.now() / 1000) - 3_600 });
   const malformed = { Authorization: 'whatever' };
   return [
     { name: 'no credential', roles: [], headers: {} },
@@ -83,6 +87,23 @@ export async function makeCredentials(instance: TestInstance): Promise<Credentia
       headers: operator as Record<string, string>,
     },
     { name: 'an admin', roles: ['admin', 'operator', 'user'], headers: admin as Record<string, string> },
+    {
+      name: 'an admin who signed in an hour ago',
+      roles: ['admin', 'operator', 'user'],
+      stale: true,
+      headers: await anHourAgo(),
+    },
+    {
+      name: 'an admin who signed in an hour ago, beside a key',
+      roles: ['key', 'admin', 'operator', 'user'],
+      stale: true,
+      headers: { ...key, ...(await anHourAgo()) },
+    },
+    {
+      name: 'an admin whose token does not tell when',
+      roles: ['admin', 'operator', 'user'],
+      headers: await bearer({ ...asAdmin, auth_time: undefined }),
+    },
     { name: 'a key', roles: ['key'], headers: key },
     { name: 'a key beside a malformed header', roles: ['key'], headers: { ...key, ...malformed } },
     { name: 'a transaction token', roles: ['transaction'], use: 'tx', headers: {} },

@@ -10,7 +10,7 @@ export type Relation = 'own' | 'other' | 'none';
 export type Outcome = 'allowed' | 401 | 403 | 404;
 
 /** An operation, as far as the contract tells rights. */
-export interface Asked extends Pick<OperationObject, 'x-roles' | 'tags'> {
+export interface Asked extends Pick<OperationObject, 'x-roles' | 'x-fresh' | 'tags'> {
   path: string;
   /** Others could have such a thing, too: else it is a list, which has what is one's own. */
   ofSomebody: boolean;
@@ -37,6 +37,7 @@ export function expectedOutcome(asked: Asked, credential: Credential, relation: 
   if (allowed.anonymous) return found(asked, relation);
   if (credential.name === 'no credential') return 401;
   const reaches = roles.flatMap((role) => allowed[role] ?? []);
+  if (reaches.length > 0 && credential.stale && asked['x-fresh']) return 401;
   if (reaches.includes('any')) return found(asked, relation);
   if (!reaches.includes('own')) return 403;
   const foreign = relation !== 'own' || (credential.nobody && asked.ofSomebody);

@@ -24,6 +24,8 @@ export interface Aim extends Omit<Resources, 'transaction'> {
 export interface Recipe {
   relations: readonly Relation[];
   emptyIfUnknown?: boolean;
+  /** The status of a request that was let in and can do nothing; 409 if it is not given. */
+  letIn?: 409 | 422;
   make(aim: Aim): Parts | Promise<Parts>;
 }
 
@@ -81,6 +83,13 @@ async function newKey({ admin }: Aim): Promise<{ id: string }> {
     admin.send('POST', '/keys', { name: 'short-lived', scope: 'OWNER' }),
   );
   return { id };
+}
+
+const newName = () => `person ${crypto.randomUUID()}`;
+
+async function newAccount({ admin }: Aim): Promise<{ id: string }> {
+  const account = { name: newName(), role: 'operator' };
+  return { id: (await answer<{ id: string }>(admin.send('POST', '/accounts', account))).id };
 }
 
 const invitation = ({ partner }: Aim) => ({ url: partner.url, apiKey: 'whatever it is' });
@@ -161,6 +170,7 @@ export const recipes: Record<string, Recipe> = {
   getChild: about('parent'),
   createChild: about('final'),
   getContext: about('open'),
+  getHistory: about('open'),
   listTransactions: plain(),
   searchTransactions: plain({ json: {} }),
   listRecords: ofSubject((subject) => ({ query: { subject } })),
@@ -176,10 +186,21 @@ export const recipes: Record<string, Recipe> = {
   getReceipt: about('final'),
   getUserRecords: plain(),
   getStats: plain(),
+  countValidAnswers: plain({ query: { keys: 'processing.001' } }),
   getUser: plain(),
   listKeys: plain(),
   createKey: plain({ json: { name: 'another', scope: 'OWNER' } }),
   revokeKey: thing(newKey, { id: nobodysId }),
+  listAccounts: plain(),
+  createAccount: { relations: ['own'], make: () => ({ json: { name: newName(), role: 'operator' } }) },
+  updateAccount: thing(newAccount, { id: nobodysId }, { json: { disabled: true } }),
+  deleteAccount: thing(newAccount, { id: nobodysId }),
+  createAccountLink: thing(newAccount, { id: nobodysId }),
+  changePassword: {
+    ...plain({ json: { current: 'demo', password: 'a long enough phrase' } }),
+    // The callers are accounts of the demonstration.
+    letIn: 422,
+  },
   listPeers: plain(),
   createPeer: { relations: ['own'], make: (aim) => ({ json: invitation(aim) }) },
   getPeer: thing(newPeer, { id: nobodysId }),
@@ -192,9 +213,11 @@ export const recipes: Record<string, Recipe> = {
   deleteWebhook: thing(newWebhook, { id: nobodysId }),
   renewWebhookSecret: thing(newWebhook, { id: nobodysId }),
   resumeWebhook: thing(newWebhook, { id: nobodysId }),
+  testWebhook: thing(newWebhook, { id: nobodysId }),
   listDeliveries: thing(newWebhook, { id: nobodysId }),
   repeatDelivery: thing(newDelivery, { id: nobodysId, did: nobodysId }),
   listModels: plain(),
+  listPeerModels: plain(),
   createModel: plain({ json: { type: 'theme', name: 'A model' } }),
   importModel: {
     relations: ['own'],
@@ -215,6 +238,7 @@ export const recipes: Record<string, Recipe> = {
   getVersion: version(),
   updateVersion: draft({ json: content }),
   deleteVersion: draft(),
+  checkVersion: draft(),
   setVersionStatus: draft({ json: { status: 'ACTIVE' } }),
   setVersionType: draft({ json: { type: 'MAJOR' } }),
   previewVersion: version({ json: {} }),

@@ -16,6 +16,7 @@ export interface OperationObject {
   summary?: string;
   description?: string;
   'x-roles'?: Record<string, string>;
+  'x-fresh'?: number;
   'x-served-by'?: string;
   requestBody?: unknown;
   responses: Record<string, unknown>;

@@ -65,6 +65,7 @@ function drawSecrets(): AuthOptions['secrets'] {
     keyPepper: [readSharedSecret(generateSharedSecret())],
     issuerCookies: [readSharedSecret(generateSharedSecret())],
     issuerSigning: [readPrivateKey(generatePrivateKey())],
+    consoleClient: [generateSharedSecret()],
   };
 }
 

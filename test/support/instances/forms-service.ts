@@ -37,7 +37,10 @@ export interface FormsAnswer {
   data: Record<string, Record<string, unknown>>;
   values: FormsAnswer[];
   totalCount: number;
+  next?: string;
   errors: { pointer: string; code: string }[];
+  faults?: { pointer: string; code: string }[];
+  minor: { allowed: boolean; errors: { pointer: string; code: string }[] };
   layouts: string[];
   logoPath: string;
   servers: { url: string }[];
@@ -93,6 +96,7 @@ export async function startForms({ demo = false } = {}): Promise<FormsService> {
       trustedProxies: [],
       authUrl: `${formsBaseUrl}/auth`,
       publicClient: 'accord',
+      issuer: { url: `${formsBaseUrl}/auth`, builtIn: true },
       staleDays: 30,
     },
     demo: demo

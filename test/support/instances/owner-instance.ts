@@ -93,7 +93,13 @@ export async function startOwner(): Promise<OwnerInstance> {
     const forms = await composeForms({
       ...shared,
       db: open('forms'),
-      settings: { ...settings, authUrl: '', publicClient: null, staleDays: 30 },
+      settings: {
+        ...settings,
+        authUrl: '',
+        publicClient: null,
+        issuer: { url: instance.url, builtIn: true },
+        staleDays: 30,
+      },
       demo: null,
     });
     const checkSubmission: typeof forms.operations.checkSubmission = async (input) => {

@@ -52,7 +52,9 @@ export async function startMailServer(
   const received: ReceivedMail[] = [];
   const faults = new Map<string, MailFaults>();
   const faultsOf = (address: string) => faults.get(address) ?? faults.get('*') ?? {};
-  const fail = (code: number) => Object.assign(new Error('refused by the test'), { responseCode: code });
+  // Servers quote what they refuse.
+  const fail = (code: number, quoted = '') =>
+    Object.assign(new Error(`refused by the test: ${quoted}`), { responseCode: code });
   const server = new SMTPServer({
     authOptional: login === undefined,
     disabledCommands: [...(login ? [] : ['AUTH']), ...(options.key ? [] : ['STARTTLS'])],
@@ -65,7 +67,7 @@ export async function startMailServer(
     },
     onRcptTo({ address }, _session, done) {
       const { recipient, isSilent } = faultsOf(address);
-      if (!isSilent) done(recipient ? fail(recipient) : null);
+      if (!isSilent) done(recipient ? fail(recipient, address) : null);
     },
     onData(stream, { envelope }, done) {
       const [to] = envelope.rcptTo.map(({ address }) => address);
@@ -79,7 +81,8 @@ export async function startMailServer(
           mail: await PostalMime.parse(content),
           isAcknowledged: !drops,
         };
-        if (data) return done(fail(data));
+        if (data) return done(fail(data, `${to} ${mail.mail.text?.replaceAll(/\s+/g, ' ')}`));
+        if (stream.sizeExceeded) return done(fail(552));
         if (drops !== 'before') received.push(mail);
         await after;
         if (!drops) return done(null);

@@ -11,6 +11,7 @@ const services = {
   '/consents': 'transactions',
   '/peers': 'peers',
   '/webhooks': 'webhooks',
+  '/console': 'console',
 };
 
 /** A real nginx with the repository's own configuration, in place of the prefix router of tests. */

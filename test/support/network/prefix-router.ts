@@ -26,7 +26,7 @@ export interface PrefixRouter {
 
 /** Public paths of each service, as any Ingress is given them (docs/architecture.md). */
 const publicPaths: Readonly<Record<string, readonly string[]>> = {
-  auth: ['/auth', '/keys', '/user'],
+  auth: ['/auth', '/accounts', '/keys', '/user'],
   forms: ['/'],
   transactions: [
     '/consents',
@@ -40,6 +40,7 @@ const publicPaths: Readonly<Record<string, readonly string[]>> = {
   ],
   peers: ['/peers', '/federation', '/.well-known/accord'],
   webhooks: ['/webhooks'],
+  console: ['/console'],
 };
 
 /** Routes to Accord's services. @param replicasOf those of one; there may be none. */

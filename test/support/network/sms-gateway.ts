@@ -34,7 +34,8 @@ export async function startSmsGateway(): Promise<SmsGateway> {
       const received = { path: request.url ?? '', headers: request.headers, fields };
       requests.push(received);
       if (status < 300) accepted.push(received);
-      response.writeHead(status).end('{}');
+      // Gateways quote what they refuse.
+      response.writeHead(status).end(status < 300 ? '{}' : body);
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

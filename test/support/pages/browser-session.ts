@@ -45,6 +45,6 @@ export function createBrowserSession(): BrowserSession {
 function keep(jar: Map<string, Cookie>, raw: string): void {
   const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(raw) ?? [];
   const path = /;\s*path=([^;]*)/i.exec(raw)?.[1] ?? '/';
-  if (/expires=Thu, 01 Jan 1970/i.test(raw)) jar.delete(`${name} ${path}`);
+  if (/expires=Thu, 01 Jan 1970|max-age=0(;|$)/i.test(raw)) jar.delete(`${name} ${path}`);
   else jar.set(`${name} ${path}`, { name, value, path, raw });
 }

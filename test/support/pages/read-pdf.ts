@@ -1,4 +1,4 @@
-import { getDocumentProxy } from 'unpdf';
+import { getDocumentProxy, getResolvedPDFJS } from 'unpdf';
 
 /** A structure element of a tagged PDF: its role, its text alternative, its children. */
 export interface StructureElement {
@@ -59,6 +59,19 @@ export async function readPdf(pdf: Uint8Array): Promise<ReadPdf> {
 function placeOf({ str, width, transform }: { str: string; width: number; transform: number[] }) {
   const [, , , , left = 0, line = 0] = transform;
   return { text: str, left, right: left + width, line };
+}
+
+/** The colours that a PDF fills with, as `#rrggbb`. */
+export async function coloursOf(pdf: Uint8Array): Promise<Set<string>> {
+  const [document, { OPS }] = [await getDocumentProxy(Uint8Array.from(pdf)), await getResolvedPDFJS()];
+  const colours = new Set<string>();
+  for (let number = 1; number <= document.numPages; number += 1) {
+    const { fnArray, argsArray } = await (await document.getPage(number)).getOperatorList();
+    for (const [index, name] of fnArray.entries())
+      if (name === OPS.setFillRGBColor) colours.add(String(argsArray[index]));
+  }
+  await document.loadingTask.destroy();
+  return colours;
 }
 
 /** Lines from right to left, as a reader of Arabic sees them. */

@@ -73,11 +73,12 @@ async function traces(page: Page): Promise<string[]> {
 }
 
 /**
- * Every response that the browser gets is held to the contract; only the issuer's own pages are not in it.
+ * Every response that the browser gets is held to the contract; the pages of the issuer and of the console
+ * are not in it.
  */
 async function checkResponse(response: Response): Promise<void> {
   const { pathname } = new URL(response.url());
-  if (pathname.startsWith('/auth/')) return;
+  if (/^\/(auth|console)\//.test(`${pathname}/`)) return;
   const headers = new Headers(response.headers());
   const contentType = headers.get('content-type');
   checker.check({

@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
-import { chmod, cp, mkdir, readdir, readFile } from 'node:fs/promises';
+import { chmod, cp, mkdir, mkdtemp, readdir, readFile, rm, symlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 
@@ -31,21 +32,55 @@ export function copiedPaths(instructions: readonly Instruction[]): string[] {
 }
 
 /**
- * Makes in a folder what the image has in /app: the files that the Dockerfile copies, no other, and the
- * packages as its first stage installs them. Nobody may write there afterwards.
+ * Makes in a folder what the image has in /app, as the instructions of the Dockerfile with relative paths
+ * say. Nobody may write there afterwards.
  */
 export async function makeImageTree(folder: string): Promise<void> {
-  const instructions = await readDockerfile(path.join(project, 'deploy', 'Dockerfile'));
-  await mkdir(folder, { recursive: true });
-  for (const each of new Set(copiedPaths(instructions)))
-    await cp(path.join(project, each), path.join(folder, each), { recursive: true });
-  const install = instructions.find(({ name, rest }) => name === 'RUN' && rest.includes('npm ci'));
-  if (!install) throw new Error('The Dockerfile installs no packages.');
-  await execute('sh', ['-c', install.rest], {
-    cwd: folder,
-    env: { ...process.env, npm_config_prefer_offline: 'true', npm_config_loglevel: 'error' },
-  });
+  const packages = await mkdtemp(path.join(tmpdir(), 'accord-test-packages-'));
+  const stages = stagesOf(await readDockerfile(path.join(project, 'deploy', 'Dockerfile')));
+  try {
+    await mkdir(path.join(packages, 'bin'));
+    await symlink(path.join(project, 'deploy', 'entrypoint.sh'), path.join(packages, 'bin', 'accord'));
+    for (const [stage, into] of [packages, folder].entries())
+      for (const instruction of stages[stage] ?? []) await follow(instruction, into, packages);
+  } finally {
+    await rm(packages, { recursive: true, force: true });
+  }
   await makeReadOnly(folder);
+}
+
+function stagesOf(instructions: readonly Instruction[]): Instruction[][] {
+  const stages: Instruction[][] = [];
+  for (const instruction of instructions)
+    if (instruction.name === 'FROM') stages.push([]);
+    else stages.at(-1)?.push(instruction);
+  return stages;
+}
+
+async function follow({ name, rest }: Instruction, into: string, packages: string): Promise<void> {
+  const words = rest.split(/\s+/);
+  const to = words.at(-1) ?? '';
+  if (name === 'COPY' && !path.isAbsolute(to)) {
+    const fromStage = words[0] === '--from=packages';
+    const files = words.slice(fromStage ? 1 : 0, -1);
+    for (const file of files) {
+      const source = fromStage ? file.replace('/accord', packages) : path.join(project, file);
+      const target = to === './' ? path.basename(file) : to;
+      await cp(source, path.join(into, target), { recursive: true });
+    }
+  }
+  // Folders outside /app are not part of the tree.
+  if (name !== 'RUN' || rest.startsWith('install ')) return;
+  await execute('sh', ['-c', rest.replace(/^--mount=\S+ /, '')], {
+    cwd: into,
+    env: {
+      ...process.env,
+      PATH: `${path.join(packages, 'bin')}:${process.env.PATH}`,
+      npm_config_prefer_offline: 'true',
+      npm_config_loglevel: 'error',
+    },
+    maxBuffer: 1 << 24,
+  });
 }
 
 async function makeReadOnly(folder: string): Promise<void> {

@@ -102,7 +102,8 @@ export const listOf =
     if (isAbsent(value)) return undefined;
     if (!Array.isArray(value)) return addFault(faults, at, 'invalid', 'must be a list');
     if (value.length > most) return addFault(faults, at, 'too-many', `must have at most ${most} items`);
-    const items = value.map((each, index) => required(item)(each, `${at}/${index}`, faults));
+    // A missing item is a fault; in an incomplete draft it keeps its place as an empty text.
+    const items = value.map((each, index) => required(item)(each, `${at}/${index}`, faults) ?? '');
     return items.length === 0 ? undefined : (items as T[]);
   };
 

@@ -16,13 +16,14 @@ export interface LayoutContent extends Omit<PinnedLayout, 'id' | 'texts' | 'info
 /** Members that may differ between the languages of a layout; all others must be equal. */
 export const layoutTexts = ['acceptAllText', 'submitText', 'cancelText'] as const;
 
-/** The references of a layout, equal in all languages; empty for other types. */
+/** The references of a layout in all its languages; empty for other types. */
 export function layoutUses(type: ModelType, data: VersionData): string[] {
   if (type !== 'layout') return [];
-  const [content] = Object.values(data) as unknown as LayoutContent[];
-  if (!content) return [];
-  const { info, elements, theme, notification } = content;
-  return [...new Set([info, ...elements, theme, notification].filter((each) => each !== undefined))];
+  const contents = Object.values(data) as unknown as Partial<LayoutContent>[];
+  const named = contents.flatMap(({ info, elements = [], theme, notification }) =>
+    [info, ...elements, theme, notification].flatMap((each) => each || []),
+  );
+  return [...new Set(named)];
 }
 
 const maxElements = 100;

@@ -1,0 +1,59 @@
+import { spawn } from 'node:child_process';
+import { chmod, mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+
+// `node deploy/image/compile.ts <folder>` in the folder of the image's files: starts every service up to the
+// point where it waits for its database, so that Node.js stores the compiled code in the folder.
+
+const limitMs = 120_000;
+const services = ['auth', 'forms', 'transactions', 'peers', 'webhooks', 'console'];
+/** Addresses where nothing listens. */
+const settings = {
+  HOST: '127.0.0.1',
+  PORT: '0',
+  INTERNAL_PORT: '0',
+  STOP_DELAY: '0',
+  BASE_URL: 'http://localhost:8080',
+  DATABASE_URL: 'postgresql://127.0.0.1:1/accord',
+  KAFKA_BROKERS: '127.0.0.1:1',
+  REDIS_URL: 'redis://127.0.0.1:1',
+  // Without it services do not load the export of traces.
+  OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1',
+  ...Object.fromEntries(services.map((name) => [`${name.toUpperCase()}_INTERNAL_URL`, 'http://127.0.0.1:1'])),
+};
+
+const folder = path.resolve(process.argv[2] ?? 'compiled');
+const secrets = await mkdtemp(path.join(tmpdir(), 'accord-secrets-'));
+try {
+  await run(['secrets', secrets], /All secrets are in/);
+  for (const name of services) await run([name], /waiting for npm run migrate/, folder);
+} finally {
+  await rm(secrets, { recursive: true, force: true });
+}
+await openToAll(folder);
+
+/** Runs a program and ends it after it has written the text. @throws Error if it ends before that */
+async function run(words: readonly string[], text: RegExp, compiled?: string): Promise<void> {
+  const { PATH } = process.env;
+  const given = { PATH, NODE_ENV: 'production', SECRETS_DIR: secrets, ...settings };
+  // Services load pug after they have connected to the database.
+  const ofService = { NODE_COMPILE_CACHE: compiled, NODE_OPTIONS: '--require=pug' };
+  const env = compiled ? { ...given, ...ofService } : given;
+  const child = spawn('accord', words, { env, timeout: limitMs });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding('utf8').on('data', (chunk) => {
+      output += chunk;
+      if (text.test(output)) child.kill('SIGTERM');
+    });
+  await new Promise((resolve, reject) => child.once('error', reject).once('close', resolve));
+  if (!text.test(output)) throw new Error(`accord ${words.join(' ')}: ${output}`);
+}
+
+/** Node.js stores compiled code for its own user only. */
+async function openToAll(place: string): Promise<void> {
+  await chmod(place, 0o755);
+  for (const entry of await readdir(place, { recursive: true, withFileTypes: true }))
+    await chmod(path.join(entry.parentPath, entry.name), entry.isDirectory() ? 0o755 : 0o444);
+}

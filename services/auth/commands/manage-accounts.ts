@@ -1,0 +1,138 @@
+import { randomBytes } from 'node:crypto';
+import type { Database, Queries } from '#lib/db/database.ts';
+import { type Fault, fail } from '#lib/errors/fail.ts';
+import { uuidPattern } from '#lib/http/lists.ts';
+import { demoAccounts, type GivenRole, isGivenRole, readAccountName } from '../domain/accounts.ts';
+import { hashPassword } from '../domain/password.ts';
+import { drawLinkToken } from '../operations/setup.ts';
+import { deleteItemsOfAccount } from '../queries/issuer-items.ts';
+import {
+  deleteAccount as deleteRow,
+  insertInvitedAccount,
+  lockAccount,
+  lockActiveAdmins,
+  type ManagedAccount,
+  setRights,
+} from '../queries/managed-accounts.ts';
+import { deleteAccountLink, replaceAccountLink } from '../queries/setup-links.ts';
+
+interface Dependencies {
+  db: Database;
+  /** Whether demo accounts exist: then their administrator is always there, and their names are taken. */
+  demo: boolean;
+}
+
+/** An account and the token of its new link, which is not stored. */
+export interface Invitation {
+  account: ManagedAccount;
+  token: string;
+  expiresAt: Date;
+}
+
+/** Creates an account without a password, and its link. @throws Failure `invalid`, `exists`. */
+export async function inviteAccount(
+  { db, demo }: Dependencies,
+  input: { name: string; role: string },
+): Promise<Invitation> {
+  const { name, role } = readNewAccount(input);
+  const passwordHash = await hashPassword(randomBytes(32).toString('base64url'));
+  const isDemoName = demo && demoAccounts.some((account) => account.name === name);
+  return db.withTransaction(async (tx) => {
+    const account = isDemoName ? undefined : await insertInvitedAccount(tx, { name, role, passwordHash });
+    if (!account) throw fail('exists', 'There is already an account with this name.');
+    return invite(tx, account);
+  });
+}
+
+/** Replaces the link of an account. @throws Failure `not-found`, `wrong-state` if it is disabled. */
+export async function createLink({ db }: Dependencies, id: string): Promise<Invitation> {
+  return db.withTransaction(async (tx) => {
+    const account = await findLocked(tx, id);
+    if (account.state === 'DISABLED')
+      throw fail('wrong-state', 'The account is disabled; enable it first.', {
+        members: { state: account.state },
+      });
+    return invite(tx, account);
+  });
+}
+
+/**
+ * Sets an account's role, and whether it is disabled. A change ends the account's sessions.
+ * @throws Failure `invalid`, `not-found`, `last-admin`.
+ */
+export async function updateAccount(
+  { db, demo }: Dependencies,
+  id: string,
+  changes: { role?: string; disabled?: boolean },
+): Promise<ManagedAccount> {
+  const wanted = readRole(changes.role);
+  return db.withTransaction(async (tx) => {
+    const admins = await lockActiveAdmins(tx);
+    const account = await findLocked(tx, id);
+    const role = wanted ?? account.role;
+    const isDisabled = changes.disabled ?? account.state === 'DISABLED';
+    if (role === account.role && isDisabled === (account.state === 'DISABLED')) return account;
+    if (role !== 'admin' || isDisabled) keepAdmin(admins, id, demo);
+    const changed = await setRights(tx, { id, role, isDisabled });
+    await deleteItemsOfAccount(tx, id);
+    if (isDisabled) await deleteAccountLink(tx, id);
+    return changed;
+  });
+}
+
+/** Deletes an account and ends its sessions. @throws Failure `not-found`, `last-admin`. */
+export async function deleteAccount({ db, demo }: Dependencies, id: string): Promise<void> {
+  await db.withTransaction(async (tx) => {
+    const admins = await lockActiveAdmins(tx);
+    await findLocked(tx, id);
+    keepAdmin(admins, id, demo);
+    await deleteItemsOfAccount(tx, id);
+    await deleteRow(tx, id);
+  });
+}
+
+async function invite(tx: Queries, account: ManagedAccount): Promise<Invitation> {
+  const { token, digest } = drawLinkToken();
+  return { account, token, expiresAt: await replaceAccountLink(tx, account.id, digest) };
+}
+
+async function findLocked(tx: Queries, id: string): Promise<ManagedAccount> {
+  const account = uuidPattern.test(id) ? await lockAccount(tx, id) : undefined;
+  if (!account) throw fail('not-found', 'Account not found.');
+  return account;
+}
+
+/** @throws Failure `last-admin` if the account is the only active administrator. */
+function keepAdmin(admins: readonly string[], id: string, demo: boolean): void {
+  if (demo || admins.length > 1 || !admins.includes(id)) return;
+  throw fail(
+    'last-admin',
+    'This is the last active administrator. Give another active account the role admin first.',
+  );
+}
+
+const roleFault: Fault = {
+  pointer: '/role',
+  code: 'invalid',
+  detail: 'Must be admin, operator or user.',
+};
+
+function readNewAccount(input: { name: string; role: string }): { name: string; role: GivenRole } {
+  const name = readAccountName(input.name);
+  const { role } = input;
+  const faults: Fault[] = [];
+  if (!name)
+    faults.push({
+      pointer: '/name',
+      code: 'invalid',
+      detail: 'Must have 1 to 255 characters and no control characters.',
+    });
+  if (!isGivenRole(role)) faults.push(roleFault);
+  if (!name || !isGivenRole(role)) throw fail('invalid', 'The account is not valid.', { errors: faults });
+  return { name, role };
+}
+
+function readRole(role: string | undefined): GivenRole | undefined {
+  if (role === undefined || isGivenRole(role)) return role;
+  throw fail('invalid', 'The account is not valid.', { errors: [roleFault] });
+}

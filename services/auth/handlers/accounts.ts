@@ -1,0 +1,83 @@
+import type { components } from '#lib/contracts/openapi.gen.ts';
+import type { Database } from '#lib/db/database.ts';
+import { fail } from '#lib/errors/fail.ts';
+import { type PageRequest, sendList } from '#lib/http/lists.ts';
+import type { Handlers, OperationInput } from '#lib/http/operation.ts';
+import {
+  createLink,
+  deleteAccount,
+  type Invitation,
+  inviteAccount,
+  updateAccount,
+} from '../commands/manage-accounts.ts';
+import type { Issuer } from '../issuer/compose-issuer.ts';
+import { listManagedAccounts, type ManagedAccount } from '../queries/managed-accounts.ts';
+
+type Schemas = components['schemas'];
+
+interface Dependencies {
+  db: Database;
+  demo: boolean;
+  baseUrl: string;
+  /** Absent: people are managed at an outside issuer. */
+  issuer: Pick<Issuer, 'linkOf' | 'changePassword'> | undefined;
+}
+
+/** Handlers of accounts by operationId (openapi.yaml, tag auth). */
+export function createAccountHandlers({ db, demo, baseUrl, issuer: builtIn }: Dependencies) {
+  const dependencies = { db, demo };
+  const issuer = (): NonNullable<typeof builtIn> => {
+    if (builtIn) return builtIn;
+    throw fail('not-available', 'People sign in with an outside issuer (OIDC_ISSUER) and are managed there.');
+  };
+  const presentInvitation = ({ account, token, expiresAt }: Invitation) => ({
+    ...presentAccount(account),
+    link: issuer().linkOf(token),
+    linkExpires: expiresAt.toISOString(),
+  });
+  return {
+    async listAccounts(ctx, { query }) {
+      issuer();
+      const find = (page: PageRequest) => listManagedAccounts(db, page);
+      await sendList(ctx, query, { url: `${baseUrl}/accounts`, find, present: presentAccount });
+    },
+
+    async createAccount(ctx, { body }: OperationInput<Schemas['NewAccount']>) {
+      issuer();
+      const invitation = await inviteAccount(dependencies, body);
+      ctx.status = 201;
+      ctx.set('Location', `${baseUrl}/accounts/${invitation.account.id}`);
+      ctx.body = presentInvitation(invitation);
+    },
+
+    async updateAccount(ctx, { params, body }: OperationInput<Schemas['AccountChanges']>) {
+      issuer();
+      ctx.body = presentAccount(await updateAccount(dependencies, params.id ?? '', body));
+    },
+
+    async deleteAccount(ctx, { params }) {
+      issuer();
+      await deleteAccount(dependencies, params.id ?? '');
+      ctx.status = 204;
+    },
+
+    async createAccountLink(ctx, { params }) {
+      issuer();
+      const invitation = await createLink(dependencies, params.id ?? '');
+      ctx.status = 201;
+      ctx.set('Location', `${baseUrl}/accounts/${invitation.account.id}`);
+      ctx.body = presentInvitation(invitation);
+    },
+
+    async changePassword(ctx, { principal, body }: OperationInput<Schemas['NewPassword']>) {
+      await issuer().changePassword(ctx, principal.subject, body);
+      ctx.status = 204;
+    },
+  } satisfies Handlers;
+}
+
+function presentAccount(account: ManagedAccount): Schemas['Account'] {
+  const { id, name, role, state, createdAt, lastSignInAt } = account;
+  const lastSignInDate = lastSignInAt ? { lastSignInDate: lastSignInAt.getTime() } : {};
+  return { id, name, role, state, creationDate: createdAt.getTime(), ...lastSignInDate };
+}

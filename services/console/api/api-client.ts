@@ -1,0 +1,158 @@
+import type { Document } from 'openapi-backend';
+import { FreshSignInNeeded } from '../sessions/fresh-sign-in.ts';
+import { ApiFailure, readFreshChallenge } from './api-failure.ts';
+import type { ApiReply, CallInput, OperationId, ResultOf } from './api-types.ts';
+import { type ApiCall, curlLine } from './curl-line.ts';
+
+const timeoutMs = 10_000;
+
+/** Calls the public API with the token of one person, for one request to the console. */
+export interface ApiClient {
+  /**
+   * Calls an operation of openapi.yaml.
+   * @throws ApiFailure for every other response, and with status 503 without a response;
+   * FreshSignInNeeded if the operation requires a more recent sign-in.
+   */
+  call<Id extends OperationId>(operation: Id, input?: CallInput<Id>): Promise<ApiReply<ResultOf<Id>>>;
+  /**
+   * Calls an operation whose response is a page, such as a preview.
+   * @returns the page. @throws as `call`.
+   */
+  page(operation: OperationId, input?: CallInput<OperationId>): Promise<string>;
+  /** The calls made so far, as commands for a shell. */
+  curlLines(): string[];
+}
+
+/** Makes the client of one request. */
+export type CreateApiClient = (session: { accessToken: string }) => ApiClient;
+
+interface Target {
+  method: string;
+  path: string;
+}
+
+/**
+ * @param apiUrl where the API is called; @param baseUrl its public address, for "The same by API". Both
+ * without a trailing slash.
+ */
+export function createApiClients({
+  document,
+  apiUrl,
+  baseUrl,
+}: {
+  document: Document;
+  apiUrl: string;
+  baseUrl: string;
+}): CreateApiClient {
+  const targets = readTargets(document);
+  return (session) => {
+    const calls: ApiCall[] = [];
+    async function request(operation: OperationId, input: CallInput<OperationId>, accept: string) {
+      const target = targets.get(operation) as Target;
+      const call = { ...input, method: target.method, target: fillTarget(target.path, input) };
+      calls.push(call);
+      const response = await send(`${apiUrl}${call.target}`, { ...call, accept }, session.accessToken);
+      const maxAge = readFreshChallenge(response.headers.get('www-authenticate'));
+      if (response.status === 401 && maxAge !== undefined) throw new FreshSignInNeeded(maxAge);
+      if (!response.ok) throw failureOf(response, await readJson(response));
+      return response;
+    }
+    return {
+      curlLines: () => calls.map((call) => curlLine(call, baseUrl)),
+      async call(operation, input = {}) {
+        const response = await request(operation, input, 'application/json');
+        const body = await readJson(response);
+        return {
+          status: response.status,
+          body: body as never,
+          etag: response.headers.get('etag') ?? undefined,
+          location: response.headers.get('location') ?? undefined,
+          next: nextCursor(response.headers.get('link')),
+        };
+      },
+      async page(operation, input = {}) {
+        // A client that prefers HTML gets a page for a failure, too.
+        const accept = 'application/problem+json, text/html;q=0.9';
+        const response = await request(operation, input, accept);
+        return readText(response);
+      },
+    };
+  };
+}
+
+/** Method and path of every operation, by operationId. */
+function readTargets(document: Document): ReadonlyMap<string, Target> {
+  const targets = new Map<string, Target>();
+  for (const [path, item] of Object.entries(document.paths ?? {})) {
+    for (const [method, operation] of Object.entries(item as Record<string, { operationId?: string }>)) {
+      if (operation.operationId) targets.set(operation.operationId, { method: method.toUpperCase(), path });
+    }
+  }
+  return targets;
+}
+
+function fillTarget(path: string, { params = {}, query = {} }: CallInput<OperationId>): string {
+  const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(params[name] ?? ''));
+  const search = new URLSearchParams();
+  for (const [name, value] of Object.entries(query as Record<string, unknown>)) {
+    const text = Array.isArray(value) ? value.join(',') : String(value ?? '');
+    if (text !== '') search.set(name, text);
+  }
+  // Lists and times stay readable: a query may have colons and commas (RFC 3986 §3.4).
+  const text = search.toString().replaceAll('%2C', ',').replaceAll('%3A', ':');
+  return text === '' ? filled : `${filled}?${text}`;
+}
+
+async function send(
+  url: string,
+  { method, body, ifMatch, accept }: ApiCall & { accept: string },
+  token: string,
+): Promise<Response> {
+  try {
+    return await fetch(url, {
+      method,
+      headers: {
+        Accept: accept,
+        Authorization: `Bearer ${token}`,
+        ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
+        ...(ifMatch === undefined ? {} : { 'If-Match': ifMatch }),
+      },
+      body: body === undefined ? null : JSON.stringify(body),
+      redirect: 'manual',
+      signal: AbortSignal.timeout(timeoutMs),
+    });
+  } catch (cause) {
+    throw new ApiFailure(503, {}, { cause });
+  }
+}
+
+async function readText(response: Response): Promise<string> {
+  try {
+    return await response.text();
+  } catch (cause) {
+    throw new ApiFailure(503, {}, { cause });
+  }
+}
+
+async function readJson(response: Response): Promise<unknown> {
+  try {
+    const text = await response.text();
+    return text === '' ? undefined : JSON.parse(text);
+  } catch (cause) {
+    throw new ApiFailure(response.ok ? 503 : response.status, {}, { cause });
+  }
+}
+
+function failureOf(response: Response, body: unknown): ApiFailure {
+  const problem = typeof body === 'object' && body !== null ? (body as Record<string, unknown>) : {};
+  const seconds = Number(response.headers.get('retry-after') ?? Number.NaN);
+  return new ApiFailure(response.status, problem, {
+    ...(Number.isFinite(seconds) && { retryAfter: seconds }),
+  });
+}
+
+/** The parameter `cursor` of the URL with `rel="next"` (RFC 8288). */
+function nextCursor(link: string | null): string | undefined {
+  const url = /<([^>]*)>\s*;\s*rel="?next"?/.exec(link ?? '')?.[1];
+  return url ? (new URL(url, 'http://localhost').searchParams.get('cursor') ?? undefined) : undefined;
+}

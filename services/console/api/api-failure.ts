@@ -1,0 +1,38 @@
+import type { Fault } from '#lib/errors/fail.ts';
+
+/** What the API answered instead of a result; status 503 if it did not answer. */
+export class ApiFailure extends Error {
+  readonly status: number;
+  /** The last part of the problem's type, such as `wrong-state`; empty without a problem document. */
+  readonly code: string;
+  readonly title: string;
+  readonly detail: string;
+  readonly errors: readonly Fault[];
+  /** Seconds. */
+  readonly retryAfter: number | undefined;
+  /** Other members of the problem document. */
+  readonly members: Readonly<Record<string, unknown>>;
+
+  constructor(
+    status: number,
+    problem: Readonly<Record<string, unknown>>,
+    { retryAfter, cause }: { retryAfter?: number; cause?: unknown } = {},
+  ) {
+    const { type, title, detail, errors, ...members } = problem;
+    super(`The API answered ${status}`, { cause });
+    this.name = 'ApiFailure';
+    this.status = status;
+    this.code = /\/docs\/problems\/([a-z-]+)$/.exec(String(type ?? ''))?.[1] ?? '';
+    this.title = String(title ?? '');
+    this.detail = String(detail ?? '');
+    this.errors = Array.isArray(errors) ? (errors as Fault[]) : [];
+    this.retryAfter = retryAfter;
+    this.members = members;
+  }
+}
+
+/** The maximum age in a challenge of RFC 9470; undefined for any other challenge. */
+export function readFreshChallenge(challenge: string | null): number | undefined {
+  if (!challenge?.includes('insufficient_user_authentication')) return undefined;
+  return Number(/max_age="?(\d+)/.exec(challenge)?.[1] ?? 0);
+}

@@ -1,0 +1,42 @@
+import type { operations } from '#lib/contracts/openapi.gen.ts';
+
+/** The operationId of an operation of openapi.yaml. */
+export type OperationId = keyof operations;
+
+type JsonOf<Response> = Response extends { content: { 'application/json': infer Body } } ? Body : undefined;
+type Responses<Id extends OperationId> = operations[Id]['responses'];
+type Success<Id extends OperationId> = Extract<keyof Responses<Id>, 200 | 201 | 202 | 204>;
+
+/** The JSON body of an operation's successful response; undefined if it has none. */
+export type ResultOf<Id extends OperationId> = {
+  [Status in Success<Id>]: JsonOf<Responses<Id>[Status]>;
+}[Success<Id>];
+
+type QueryOf<Id extends OperationId> = NonNullable<operations[Id]['parameters']['query']>;
+type BodyOf<Id extends OperationId> = operations[Id] extends {
+  requestBody?: { content: { 'application/json': infer Body } };
+}
+  ? Body
+  : never;
+
+/** Parameters and body of a call. */
+export interface CallInput<Id extends OperationId> {
+  /** Path parameters. */
+  params?: Readonly<Record<string, string>>;
+  query?: Partial<QueryOf<Id>>;
+  body?: BodyOf<Id>;
+  /** ETag that the resource must still have. */
+  ifMatch?: string;
+  /** Members of the body that "The same by API" shows as a variable: passwords and keys. */
+  secret?: readonly string[];
+}
+
+/** A successful response. */
+export interface ApiReply<T> {
+  status: number;
+  body: T;
+  etag?: string;
+  location?: string;
+  /** Cursor of the next page of a list; absent on the last page. */
+  next?: string;
+}

@@ -1,0 +1,123 @@
+/*
+ * Everything works without this script. It adds: Copy, a line while a page is fetched, polling, and warnings
+ * before something is lost.
+ */
+const { body } = document;
+const main = document.getElementById('main');
+const status = document.getElementById('status');
+
+/** Tells a text to all readers, seeing or not. */
+function say(text) {
+  const line = document.createElement('p');
+  line.className = 'done';
+  line.textContent = text;
+  status.replaceChildren(line);
+}
+
+for (const button of document.querySelectorAll('[data-copy]')) button.hidden = !navigator.clipboard;
+
+document.addEventListener('click', async (event) => {
+  const button = event.target.closest?.('[data-copy]');
+  if (!button) return;
+  const field = document.getElementById(button.dataset.copy);
+  field.select();
+  await navigator.clipboard.writeText(field.value);
+  say(body.dataset.copied);
+});
+
+/* A request that takes longer than 400 ms is told. */
+let waiting;
+document.addEventListener('htmx:before:request', () => {
+  clearTimeout(waiting);
+  waiting = setTimeout(() => {
+    main.setAttribute('aria-busy', 'true');
+    say(body.dataset.wait);
+  }, 400);
+});
+document.addEventListener('htmx:finally:request', () => {
+  clearTimeout(waiting);
+  if (main.getAttribute('aria-busy') !== 'true') return;
+  main.removeAttribute('aria-busy');
+  status.replaceChildren();
+});
+
+/** Opens a page that htmx could not take its part from: an error, or the sign-in. */
+function openInstead({ request }) {
+  if (request.method === 'GET') location.assign(request.action);
+  else say(body.dataset.failed);
+}
+
+document.addEventListener('htmx:after:request', (event) => {
+  const { ctx } = event.detail;
+  if (!ctx.select) return;
+  const page = new DOMParser().parseFromString(ctx.text, 'text/html');
+  if (page.querySelector(ctx.select)) return;
+  event.preventDefault();
+  openInstead(ctx);
+});
+document.addEventListener('htmx:error', (event) => {
+  if (event.detail.ctx) openInstead(event.detail.ctx);
+});
+
+/* What came is told, and the summary of faults gets the focus, as on a whole page. */
+document.addEventListener('htmx:after:swap', () => {
+  const result = document.querySelector('[data-result]')?.dataset.result;
+  if (result) say(result);
+  document.getElementById('faults')?.focus();
+});
+
+/* Polling: an element with data-poll (seconds) and hx-trigger="poll" is asked for again while it is seen. */
+for (const { id, dataset } of document.querySelectorAll('[data-poll]')) {
+  setInterval(
+    () => {
+      const current = document.getElementById(id);
+      if (!document.hidden && current) window.htmx?.trigger(current, 'poll');
+    },
+    Math.max(5, Number(dataset.poll)) * 1000,
+  );
+}
+
+/* Editors: leaving a changed form is asked first. */
+let isChanged = document.querySelector('form[data-guard="changed"]') !== null;
+document.addEventListener('input', (event) => {
+  if (event.target.closest?.('form[data-guard]')) isChanged = true;
+});
+document.addEventListener('submit', () => {
+  isChanged = false;
+});
+addEventListener('beforeunload', (event) => {
+  if (isChanged) event.preventDefault();
+});
+
+/*
+ * Two minutes before the session would end for want of use, a dialog offers to stay. Any page of the console
+ * that is used, in whichever tab, puts it off.
+ */
+const idle = document.getElementById('idle');
+if (idle) watchIdle();
+
+function watchIdle() {
+  const seconds = Number(body.dataset.idle);
+  const used = new BroadcastChannel('accord-console');
+  let asking;
+  const wait = () => {
+    clearTimeout(asking);
+    if (idle.open) idle.close('elsewhere');
+    asking = setTimeout(() => idle.showModal(), Math.max(seconds - 120, seconds / 2) * 1000);
+  };
+  const use = () => {
+    used.postMessage('used');
+    wait();
+  };
+  used.addEventListener('message', wait);
+  document.addEventListener('htmx:after:request', use);
+  idle.addEventListener('close', async () => {
+    const { returnValue } = idle;
+    idle.returnValue = '';
+    if (returnValue === 'elsewhere') return;
+    const { ok } = await fetch(body.dataset.stay, { redirect: 'manual' }).catch(() => ({ ok: false }));
+    if (ok) use();
+    else say(body.dataset.failed);
+  });
+  use();
+}

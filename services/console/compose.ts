@@ -1,0 +1,152 @@
+import Router from '@koa/router';
+import type Koa from 'koa';
+import { createKeyedLimiter } from '#lib/async/keyed-limiter.ts';
+import { createRepeatedWork } from '#lib/async/repeated-work.ts';
+import type { Secrets } from '#lib/config/secrets.ts';
+import { fail } from '#lib/errors/fail.ts';
+import { clientAddress } from '#lib/http/client-address.ts';
+import { createApp } from '#lib/http/create-app.ts';
+import { createSecretBox } from '#lib/jose/secret-box.ts';
+import type { ServiceParts } from '#lib/runtime/service-app.ts';
+import { createApiClients } from './api/api-client.ts';
+import { rememberFeatures } from './api/instance-features.ts';
+import { createConsoleAssets, sendAssets } from './pages/console-assets.ts';
+import { createOutsidePages } from './pages/outside-pages.ts';
+import { createSentForms } from './pages/sent-forms.ts';
+import { rooms } from './rooms/rooms.ts';
+import { kitReader, serveRooms } from './rooms/serve-rooms.ts';
+import { createKeptPosts } from './sessions/kept-posts.ts';
+import { readForm } from './sessions/read-form.ts';
+import { requireSession } from './sessions/require-session.ts';
+import { createSessionStore } from './sessions/store.ts';
+import { createCookies } from './sign-in/cookies.ts';
+import { createIssuer } from './sign-in/issuer.ts';
+import { mountSignIn } from './sign-in/routes.ts';
+import { readUser } from './sign-in/user.ts';
+
+export interface ConsoleSettings {
+  /** Where the API is called. */
+  apiUrl: string;
+  /** The issuer's URL in its tokens. */
+  issuerUrl: string;
+  isOutsideIssuer: boolean;
+  clientId: string;
+  scopes: string;
+  idleSeconds: number;
+  maxSeconds: number;
+  trustedProxies: readonly string[];
+  /** INSTANCE_LANGUAGE. */
+  defaultLanguage: string;
+}
+
+interface Options extends Omit<ServiceParts, 'settings'> {
+  instance: { name: string; baseUrl: string; timeZone: string };
+  settings: ConsoleSettings;
+  secrets: Pick<Secrets, 'consoleSession' | 'consoleClient'>;
+}
+
+const sweepMs = 5 * 60_000;
+/** Rows per statement, so that no statement runs long. */
+const sweepLimit = 1_000;
+/** Requests at a time, so that people in the console never slow down subjects. */
+const maxConcurrent = 16;
+const maxWaitMs = 2_000;
+
+/** Builds and wires the console. */
+export async function composeConsole(
+  options: Options,
+): Promise<{ app: Koa; start(): Promise<void>; stop(): Promise<void> }> {
+  const { db, settings, secrets, metrics, document } = options;
+  const { baseUrl } = options.instance;
+  const log = options.log.child({ service: 'console' });
+  const keys = secrets.consoleSession;
+  const store = createSessionStore({ db, keys, ...settings });
+  const kept = createKeptPosts({ db, keys });
+  const sent = createSentForms(db);
+  const assets = createConsoleAssets();
+  const cookies = createCookies(baseUrl);
+  const [secret] = secrets.consoleClient;
+  const issuer = createIssuer({
+    issuerUrl: settings.issuerUrl,
+    ...(settings.isOutsideIssuer ? {} : { calledAt: settings.apiUrl }),
+    client: { id: settings.clientId, ...(secret && { secret }) },
+    scopes: settings.scopes,
+    redirectUri: `${baseUrl}/console/callback`,
+    readUser: (accessToken) => readUser(settings.apiUrl, accessToken),
+  });
+  const router = new Router({ prefix: '/console' });
+  const box = createSecretBox(keys, 'accord console sign-in');
+  const { instance } = options;
+  const reader = kitReader({ instance, defaultLanguage: settings.defaultLanguage });
+  const outside = createOutsidePages({ instance, assets, reader });
+  mountSignIn(router, { baseUrl, issuer, cookies, store, box, log, showSignedOut: outside.sendSignedOut });
+  const sweeper = createRepeatedWork({
+    everyMs: sweepMs,
+    async work(isStopped) {
+      for (const { removeOld } of [store, kept, sent])
+        while (!isStopped() && (await removeOld(sweepLimit)) === sweepLimit);
+    },
+    onError: (error) => log.warn('failed to delete old sessions; retried in 5 minutes', { error }),
+  });
+  const apiVersion = document.info.version;
+  const { renderFailure: renderErrorPage } = outside;
+  const app = createApp({ service: 'console', metrics, baseUrl, apiVersion, log, renderErrorPage }, [
+    clientAddress(settings.trustedProxies),
+    refuseOtherPaths,
+    limitRequests(),
+    setHeaders,
+    readForm(baseUrl),
+    sendAssets(assets),
+    router.routes() as Koa.Middleware,
+    requireSession({ baseUrl, cookies, store, kept, issuer }),
+    serveRooms({
+      rooms,
+      document,
+      instance: options.instance,
+      defaultLanguage: settings.defaultLanguage,
+      assets,
+      api: createApiClients({ document, apiUrl: settings.apiUrl, baseUrl }),
+      once: sent,
+      features: rememberFeatures(settings.apiUrl),
+      idleSeconds: settings.idleSeconds,
+      formTargets: settings.isOutsideIssuer ? [new URL(settings.issuerUrl).origin] : [],
+    }),
+    () => {
+      throw fail('not-found', 'This page does not exist.');
+    },
+  ]);
+  return {
+    app,
+    start: async () => sweeper.start(),
+    stop: () => sweeper.stop(),
+  };
+}
+
+/** Lets requests wait for others, and refuses them after two seconds. */
+function limitRequests(): Koa.Middleware {
+  const limiter = createKeyedLimiter({ perKey: maxConcurrent, total: maxConcurrent });
+  return async (_ctx, next) => {
+    const leave = await limiter.enter('console', AbortSignal.timeout(maxWaitMs)).catch(() => {
+      throw fail('unavailable', 'Too many people use the console at the moment. Please try again.', {
+        headers: { 'Retry-After': '2' },
+        overload: true,
+      });
+    });
+    try {
+      await next();
+    } finally {
+      leave();
+    }
+  };
+}
+
+const refuseOtherPaths: Koa.Middleware = (ctx, next) => {
+  if (!/^\/console(\/|$)/.test(ctx.path)) throw fail('not-found', 'This page does not exist.');
+  return next();
+};
+
+const setHeaders: Koa.Middleware = (ctx, next) => {
+  ctx.set('Referrer-Policy', 'same-origin');
+  ctx.set('Cross-Origin-Opener-Policy', 'same-origin');
+  return next();
+};

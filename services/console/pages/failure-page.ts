@@ -1,0 +1,43 @@
+import type { ApiFailure } from '../api/api-failure.ts';
+import type { ConsoleReader } from './console-reader.ts';
+import type { PageLocals } from './kit.ts';
+
+/** Statuses of the API that a page passes on; every other failure is a 503 of the console. */
+const passedOn = new Set([401, 403, 404, 409, 410, 412, 413, 422, 429]);
+
+const titles: Record<number, string> = {
+  401: 'failure.unauthorized',
+  403: 'failure.forbidden',
+  404: 'failure.notFound',
+};
+
+/** The page of a request whose only call, or all of whose calls, failed. */
+export function failurePage(
+  reader: ConsoleReader,
+  { status, detail, retryAfter }: ApiFailure,
+): { status: number; locals: PageLocals } {
+  const shown = passedOn.has(status) ? status : 503;
+  const key = reader.has(`failure.${shown}`) ? `failure.${shown}` : 'failure.status';
+  return {
+    status: shown,
+    locals: {
+      title: reader.t(titles[shown] ?? 'failure.title'),
+      text: reader.t(key, { status, seconds: retryAfter ?? 10 }),
+      detail,
+      canSignIn: shown === 401,
+      canRetry: shown === 429 || shown === 503,
+    },
+  };
+}
+
+/** The page for a person without a role of the room. */
+export function forbiddenPage(reader: ConsoleReader, roles: readonly string[]): PageLocals {
+  const words = roles.map((role) => reader.word('role', role));
+  return {
+    title: reader.t('failure.forbidden'),
+    text: reader.t('failure.role', { role: reader.list(words) }),
+    detail: '',
+    canSignIn: false,
+    canRetry: false,
+  };
+}

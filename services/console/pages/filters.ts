@@ -1,0 +1,67 @@
+import type { ConsoleReader } from './console-reader.ts';
+
+/** A filter of a list: a parameter of the page's URL. */
+export type FilterSpec =
+  | { name: string; kind: 'text' | 'date'; label: string }
+  | {
+      name: string;
+      kind: 'choice';
+      label: string;
+      options: readonly (readonly [value: string, label: string])[];
+    };
+
+/** A filter as the mixin `+filters` prints it. */
+export interface FilterView {
+  name: string;
+  id: string;
+  kind: FilterSpec['kind'];
+  label: string;
+  value: string;
+  options: { value: string; label: string; selected: boolean }[];
+}
+
+/** The filters of a list, as they stand in the URL of the page. */
+export interface Filters {
+  /** Values by name; only filters that are set. */
+  values: Readonly<Record<string, string>>;
+  isSet: boolean;
+  fields: FilterView[];
+  /** The page without filters. */
+  clearUrl: string;
+}
+
+/** Reads the filters of a page from its query. Unknown values of a choice are ignored. */
+export function readFilters(
+  path: string,
+  query: Readonly<Record<string, string | string[] | undefined>>,
+  specs: readonly FilterSpec[],
+): Filters {
+  const values: Record<string, string> = {};
+  const fields = specs.map((spec): FilterView => {
+    const given = String([query[spec.name] ?? ''].flat()[0]).trim();
+    const known = spec.kind !== 'choice' || spec.options.some(([value]) => value === given);
+    const value = known ? given : '';
+    if (value !== '') values[spec.name] = value;
+    const options =
+      spec.kind === 'choice'
+        ? spec.options.map(([each, label]) => ({ value: each, label, selected: each === value }))
+        : [];
+    return { name: spec.name, id: `filter-${spec.name}`, kind: spec.kind, label: spec.label, value, options };
+  });
+  return { values, isSet: Object.keys(values).length > 0, fields, clearUrl: path };
+}
+
+/** Options of a choice for a group of words, such as the states of a transaction, after "All". */
+export function choicesOf(reader: ConsoleReader, group: string, codes: readonly string[]) {
+  return [
+    ['', reader.t('filter.all')] as const,
+    ...codes.map((code) => [code, reader.word(group, code)] as const),
+  ];
+}
+
+/** A path, which may have a query, with further parameters; empty ones are left out. */
+export function withQuery(path: string, query: Readonly<Record<string, string | undefined>>): string {
+  const given = Object.entries(query).filter((each): each is [string, string] => Boolean(each[1]));
+  const search = new URLSearchParams(given);
+  return search.size > 0 ? `${path}${path.includes('?') ? '&' : '?'}${search}` : path;
+}

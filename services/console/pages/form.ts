@@ -1,0 +1,148 @@
+import type { Fault } from '#lib/errors/fail.ts';
+import type { ApiFailure } from '../api/api-failure.ts';
+import type { ConsoleReader } from './console-reader.ts';
+
+/** A field of a form. Its name is also the JSON pointer of its faults, without the slash, unless given. */
+export interface FieldSpec {
+  name: string;
+  label: string;
+  kind?:
+    | 'text'
+    | 'email'
+    | 'url'
+    | 'password'
+    | 'number'
+    | 'textarea'
+    | 'select'
+    | 'radios'
+    | 'checks'
+    | 'check';
+  hint?: string;
+  isRequired?: boolean;
+  /** Of select, radios and checks. */
+  options?: readonly (readonly [value: string, label: string])[];
+  /** JSON pointer of the member of the API's body that the field fills. */
+  pointer?: string;
+  maxLength?: number;
+  autocomplete?: string;
+  /** A key, URL or code, written from left to right in every language. */
+  isCode?: boolean;
+}
+
+/** A field as the mixin `+field` prints it. */
+export interface FieldView extends Omit<FieldSpec, 'options'> {
+  id: string;
+  kind: NonNullable<FieldSpec['kind']>;
+  value: string;
+  options: { id: string; value: string; label: string; checked: boolean }[];
+  /** Marked as optional; a choice always has a value. */
+  isOptional: boolean;
+  fault?: string;
+  /** Language of the fault, if it is another than the page's. */
+  faultLang?: string;
+  /** Value of `aria-describedby`. */
+  describedBy?: string;
+}
+
+/** A form as the mixin `+form` prints it. */
+export interface FormView {
+  action: string;
+  submit: string;
+  /** A primary button, or the outlined one of an end that cannot be undone. */
+  tone: 'primary' | 'ending';
+  cancelUrl?: string;
+  fields: FieldView[];
+  byName: Readonly<Record<string, FieldView>>;
+  /** Faults with the field that each concerns; `id` is absent if it is none of them. */
+  faults: { id?: string; label?: string; text: string; lang?: string }[];
+  once?: string;
+  /** Says that the form is shown again after a sign-in, and was not carried out. */
+  keptNote?: string;
+  hidden: Readonly<Record<string, string>>;
+}
+
+export interface FormInput {
+  action: string;
+  submit: string;
+  tone?: FormView['tone'];
+  cancelUrl?: string;
+  fields: readonly FieldSpec[];
+  /** The values to show: stored ones, or those that were typed. */
+  values?: PostedForm | Readonly<Record<string, string | readonly string[] | undefined>>;
+  failure?: ApiFailure;
+  /** From `kit.once.make()`, in forms that create something. */
+  once?: string;
+  hidden?: Readonly<Record<string, string>>;
+  /** Whether the values were kept during a sign-in. */
+  isKept?: boolean;
+}
+
+/** The fields of a posted form; a field may have several values. */
+export type PostedForm = Readonly<Record<string, readonly string[]>>;
+
+/** Makes the view of a form. All values stay; each fault is at its field and in the summary. */
+export function formView(reader: ConsoleReader, input: FormInput): FormView {
+  const faults = (input.failure?.errors ?? []).map((fault) => placeFault(reader, input.fields, fault));
+  if (input.failure && faults.length === 0) faults.push(wholeFault(reader, input.failure));
+  const fields = input.fields.map((spec): FieldView => {
+    const { name, kind = 'text', hint } = spec;
+    const given = [input.values?.[name] ?? []].flat();
+    const id = `field-${name}`;
+    const fault = faults.find((each) => each.id === id);
+    const describedBy = [hint && `${id}-hint`, fault && `${id}-fault`].filter(Boolean).join(' ');
+    const options = (spec.options ?? []).map(([value, label], index) => ({
+      id: index === 0 ? id : `${id}-${index}`,
+      value,
+      label,
+      checked: given.includes(value),
+    }));
+    return {
+      ...spec,
+      id,
+      kind,
+      value: given[0] ?? '',
+      options,
+      isOptional: !spec.isRequired && kind !== 'select',
+      ...(fault && { fault: fault.text }),
+      ...(fault?.lang && { faultLang: fault.lang }),
+      ...(describedBy && { describedBy }),
+    };
+  });
+  return {
+    action: input.action,
+    submit: input.submit,
+    tone: input.tone ?? 'primary',
+    ...(input.cancelUrl && { cancelUrl: input.cancelUrl }),
+    fields,
+    byName: Object.fromEntries(fields.map((field) => [field.name, field])),
+    faults,
+    ...(input.once && { once: input.once }),
+    ...(input.isKept && { keptNote: reader.t('form.kept') }),
+    hidden: input.hidden ?? {},
+  };
+}
+
+/** The words of a fault: the message `fault.<code>`, else the API's own, which is English. */
+function faultWords(reader: ConsoleReader, { code, detail }: Fault): { text: string; lang?: string } {
+  const key = `fault.${code}`;
+  return reader.has(key) ? { text: reader.t(key) } : { text: detail, lang: 'en' };
+}
+
+function placeFault(
+  reader: ConsoleReader,
+  fields: readonly FieldSpec[],
+  fault: Fault,
+): FormView['faults'][number] {
+  const field = fields.find(({ name, pointer = `/${name}` }) => {
+    return fault.pointer === pointer || fault.pointer.startsWith(`${pointer}/`);
+  });
+  const words = faultWords(reader, fault);
+  return field ? { id: `field-${field.name}`, label: field.label, ...words } : words;
+}
+
+/** A failure without `errors[]`: the message of its code, else the API's own words. */
+function wholeFault(reader: ConsoleReader, { code, status, detail }: ApiFailure): FormView['faults'][number] {
+  const key = `failure.${code}`;
+  if (code && reader.has(key)) return { text: reader.t(key) };
+  return detail ? { text: detail, lang: 'en' } : { text: reader.t('failure.status', { status }) };
+}

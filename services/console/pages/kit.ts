@@ -1,0 +1,131 @@
+import type { Context } from 'koa';
+import type { Template } from '#lib/pages/load-templates.ts';
+import type { ApiClient, CreateApiClient } from '../api/api-client.ts';
+import type { OperationId } from '../api/api-types.ts';
+import type { Room } from '../rooms/room.ts';
+import { formOf, keptOf, sessionOf } from '../sessions/session.ts';
+import type { ConsoleReader } from './console-reader.ts';
+import { type FilterSpec, type Filters, readFilters, withQuery } from './filters.ts';
+import { type FormInput, type FormView, formView, type PostedForm } from './form.ts';
+import { consolePath } from './navigation.ts';
+import type { Once } from './once.ts';
+
+/** A page that asks before an act with consequences. */
+export interface Confirmation {
+  title: string;
+  /** Sentences that name the effect, with numbers where these are known. */
+  effects: readonly string[];
+  form: FormView;
+}
+
+/** A secret that is shown in the answer to the post that made it, and never again. */
+export interface ShownSecret {
+  title: string;
+  /** Why it has to be copied now. */
+  text: string;
+  label: string;
+  value: string;
+  /** Further values to copy, such as a curl line. */
+  more?: readonly { label: string; value: string }[];
+  /** Where to go on. */
+  next: { href: string; word: string };
+}
+
+/** What the handlers of a room use. */
+export interface RoomKit {
+  /** Path of the room, such as `/console/webhooks`. */
+  path: string;
+  /** INSTANCE_TIME_ZONE. */
+  timeZone: string;
+  /** Public address of the instance. */
+  baseUrl: string;
+  once: Once;
+  /** Words, dates and numbers in the person's language. */
+  reader(ctx: Context): ConsoleReader;
+  /** The public API with the person's token; the page shows the calls as "The same by API". */
+  api(ctx: Context): ApiClient;
+  /** Whether the contract lets the person call an operation. Pages offer no other act. */
+  may(ctx: Context, operation: OperationId): boolean;
+  /** Sends a page. @param locals values to print: `title` is the heading of the page. */
+  page(ctx: Context, view: string, locals: PageLocals, status?: number): Promise<void>;
+  filters(ctx: Context, path: string, specs: readonly FilterSpec[]): Filters;
+  /** The cursor in the page's URL. */
+  cursor(ctx: Context): string | undefined;
+  /** The view of a form. A form that was kept during a sign-in is shown as it was typed. */
+  form(ctx: Context, input: FormInput): FormView;
+  /** The fields of the form that was sent. */
+  posted(ctx: Context): PostedForm;
+  /** The fields of a form of this page that was kept during a sign-in. */
+  kept(ctx: Context): PostedForm | undefined;
+  confirm(ctx: Context, confirmation: Confirmation, status?: number): Promise<void>;
+  secret(ctx: Context, shown: ShownSecret): Promise<void>;
+  /** After a change: opens a page, which says the message `done.<done>`. */
+  open(ctx: Context, path: string, done?: string): void;
+}
+
+export interface PageLocals {
+  title: string;
+  [name: string]: unknown;
+}
+
+/** What the kit of one room is made from. */
+export interface RoomParts {
+  room: Room;
+  templates: Readonly<Record<string, Template>>;
+  timeZone: string;
+  baseUrl: string;
+  once: Once;
+  api: CreateApiClient;
+  reader(ctx: Context): ConsoleReader;
+  mayCall(roles: readonly string[], operation: OperationId): boolean;
+  send(ctx: Context, template: Template, locals: PageLocals, status: number): Promise<void>;
+}
+
+export function createRoomKit(parts: RoomParts): RoomKit {
+  const { room, templates, send } = parts;
+  return {
+    path: `${consolePath}${room.path}`,
+    timeZone: parts.timeZone,
+    baseUrl: parts.baseUrl,
+    once: parts.once,
+    reader: parts.reader,
+    api(ctx) {
+      ctx.state.api ??= parts.api(sessionOf(ctx));
+      return ctx.state.api as ApiClient;
+    },
+    may: (ctx, operation) => parts.mayCall(sessionOf(ctx).roles, operation),
+    page: (ctx, view, locals, status = 200) => send(ctx, templateOf(templates, view), locals, status),
+    filters: (ctx, path, specs) => readFilters(path, ctx.query, specs),
+    cursor: (ctx) => [ctx.query.cursor].flat()[0] || undefined,
+    form(ctx, input) {
+      const kept = keptOf(ctx);
+      const shown = kept ? { ...input, values: fieldsOf(kept), isKept: true } : input;
+      return formView(parts.reader(ctx), shown);
+    },
+    posted: (ctx) => fieldsOf(formOf(ctx)),
+    kept(ctx) {
+      const kept = keptOf(ctx);
+      return kept && fieldsOf(kept);
+    },
+    confirm: (ctx, confirmation, status = 200) =>
+      send(ctx, templateOf(templates, 'confirm'), { ...confirmation }, status),
+    secret: (ctx, shown) => send(ctx, templateOf(templates, 'secret'), { ...shown }, 200),
+    open(ctx, path, done) {
+      ctx.status = 303;
+      ctx.set('Location', withQuery(path, { done }));
+    },
+  };
+}
+
+function templateOf(templates: Readonly<Record<string, Template>>, name: string): Template {
+  const template = templates[name];
+  if (!template) throw new Error(`No template ${name}`);
+  return template;
+}
+
+/** Fields by name. Browsers send line ends as CRLF; the API keeps texts with LF. */
+function fieldsOf(form: URLSearchParams): PostedForm {
+  const values: Record<string, string[]> = Object.create(null);
+  for (const [name, value] of form) values[name] = [...(values[name] ?? []), value.replaceAll('\r\n', '\n')];
+  return values;
+}

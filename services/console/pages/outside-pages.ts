@@ -1,0 +1,67 @@
+import type { Context } from 'koa';
+import type { Failure } from '#lib/errors/fail.ts';
+import type { Assets } from '#lib/http/assets.ts';
+import { problemStatus } from '#lib/http/problem.ts';
+import { sendPage } from '#lib/http/send.ts';
+import { loadTemplates } from '#lib/pages/load-templates.ts';
+import type { ConsoleReader } from './console-reader.ts';
+import { consolePath } from './navigation.ts';
+import { colorsOf } from './preferences.ts';
+
+/** Pages that need no session. */
+export interface OutsidePages {
+  /** Says that the person has signed out. */
+  sendSignedOut(ctx: Context): Promise<void>;
+  /** The page of a failed request, such as a sign-in that the issuer refused. */
+  renderFailure(ctx: Context, failure: Failure): Promise<{ html: string }>;
+}
+
+interface Parts {
+  instance: { name: string };
+  assets: Assets;
+  reader: (ctx: Context) => ConsoleReader;
+}
+
+export function createOutsidePages({ instance, assets, reader: readerOf }: Parts): OutsidePages {
+  const { outside } = loadTemplates(new URL('views/', import.meta.url), ['outside']);
+  function render(
+    ctx: Context,
+    words: (reader: ConsoleReader) => { title: string; text: string; detail: string },
+  ) {
+    const reader = readerOf(ctx);
+    const paths = { home: consolePath };
+    const shared = {
+      reader,
+      t: reader.t,
+      asset: assets.url,
+      colors: colorsOf(ctx),
+      instance,
+      paths,
+      links: [],
+      calls: [],
+      done: '',
+    };
+    return outside({ ...shared, ...words(reader) });
+  }
+  return {
+    async sendSignedOut(ctx) {
+      const html = render(ctx, ({ t }) => ({
+        title: t('outside.signedOut'),
+        text: t('outside.bye'),
+        detail: '',
+      }));
+      sendPage(ctx, html, { status: 200 });
+    },
+    async renderFailure(ctx, failure) {
+      const { status } = problemStatus[failure.code];
+      const group =
+        status >= 500 ? 'unavailable' : status === 403 || status === 404 ? failure.code : 'refused';
+      const html = render(ctx, ({ t }) => ({
+        title: t(`outside.${group}`),
+        text: t(`outside.${group}Text`),
+        detail: failure.message,
+      }));
+      return { html };
+    },
+  };
+}

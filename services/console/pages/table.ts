@@ -1,0 +1,90 @@
+import type { Cell as CsvCell } from '#lib/text/csv.ts';
+import type { ConsoleReader, PrintedTime } from './console-reader.ts';
+import { type Filters, withQuery } from './filters.ts';
+import type { StateMark } from './states.ts';
+
+/** What a cell shows: one of these members. */
+export interface CellView {
+  text?: string;
+  /** A link on the text. */
+  href?: string;
+  /** A key, URL or code, always written from left to right. */
+  code?: string;
+  time?: PrintedTime;
+  state?: StateMark;
+  number?: string;
+  /** A share in per cent as a bar of two parts. */
+  bar?: { share: number; text: string };
+  /** A second, quieter text below. */
+  note?: string;
+}
+
+/** A column of a list of `Row`. */
+export interface Column<Row> {
+  label: string;
+  cell: (row: Row) => CellView;
+  /** The value in CSV; a column without it is not exported. */
+  csv?: (row: Row) => CsvCell;
+  isNumber?: boolean;
+}
+
+/** A table as the mixin `+table` prints it. */
+export interface TableView {
+  caption: string;
+  columns: { label: string; isNumber: boolean }[];
+  rows: { cells: CellView[] }[];
+  /** URL of the next page; absent on the last. */
+  nextUrl?: string;
+  /** URL of the first page, on any other page. */
+  firstUrl?: string;
+  csvUrl?: string;
+  /** Said when a filter has changed the list. */
+  result: string;
+  /** Nothing to show: either there is nothing at all, or nothing matches the filters. */
+  empty: 'none' | 'no-match' | null;
+  clearUrl: string;
+}
+
+/**
+ * Makes the view of one page of a list. The filters, the order and the page are in the URL: `cursor` names
+ * the page, and a changed filter starts at the first page.
+ * @param next cursor of the next page; absent on the last.
+ */
+export function tableView<Row>(
+  reader: ConsoleReader,
+  {
+    caption,
+    columns,
+    rows,
+    path,
+    filters,
+    cursor,
+    next,
+    csvName,
+  }: {
+    caption: string;
+    columns: readonly Column<Row>[];
+    rows: readonly Row[];
+    path: string;
+    filters?: Filters;
+    cursor?: string;
+    next?: string;
+    /** Of a table among several on a page: the parameter `table` of its export. */
+    csvName?: string;
+  },
+): TableView {
+  const values = filters?.values ?? {};
+  const exported = columns.some(({ csv }) => csv);
+  return {
+    caption,
+    columns: columns.map(({ label, isNumber = false }) => ({ label, isNumber })),
+    rows: rows.map((row) => ({ cells: columns.map(({ cell }) => cell(row)) })),
+    ...(next && { nextUrl: withQuery(path, { ...values, cursor: next }) }),
+    ...(cursor && { firstUrl: withQuery(path, values) }),
+    ...(exported &&
+      rows.length > 0 && { csvUrl: withQuery(path, { ...values, format: 'csv', table: csvName }) }),
+    empty: rows.length > 0 || cursor ? null : filters?.isSet ? 'no-match' : 'none',
+    clearUrl: path,
+    result: reader.t('list.rows', { count: rows.length }),
+  };
+}

@@ -1,0 +1,105 @@
+/** A member of an element's content, as the editor shows it. */
+export interface ContentField {
+  /** Names of the members that lead to it, such as `retention.fullText`. */
+  path: string;
+  kind: 'text' | 'textarea' | 'lines' | 'check' | 'select' | 'checks' | 'number' | 'url' | 'email';
+  /** Whether every language has its own value; other members mean the same in all. */
+  isText?: boolean;
+  isRequired?: boolean;
+  /** Of select and checks. */
+  options?: readonly string[];
+}
+
+/** Types of models that the room shows; layouts have a room of their own. */
+export const elementTypes = [
+  'processing',
+  'preference',
+  'conditions',
+  'information',
+  'theme',
+  'email',
+] as const;
+
+export type ElementType = (typeof elementTypes)[number];
+
+const text = (path: string, more: Partial<ContentField> = {}): ContentField => ({
+  path,
+  kind: 'text',
+  isText: true,
+  ...more,
+});
+const required = { isRequired: true };
+const long = (path: string, more: Partial<ContentField> = {}) => text(path, { kind: 'textarea', ...more });
+const flag = (path: string): ContentField => ({ path, kind: 'check' });
+
+const purposes = [
+  'CONSENT_CORE_SERVICE',
+  'CONSENT_IMPROVED_SERVICE',
+  'CONSENT_MARKETING',
+  'CONSENT_THIRD_PART_SHARING',
+  'CONSENT_RESEARCH',
+];
+const legalBases = [
+  'LEGAL_BASIS_CONSENT',
+  'LEGAL_BASIS_CONTRACT',
+  'LEGAL_BASIS_LEGITIMATE_INTEREST',
+  'LEGAL_BASIS_LEGAL_OBLIGATION',
+  'LEGAL_BASIS_PUBLIC_INTEREST',
+  'LEGAL_BASIS_VITAL_INTEREST',
+];
+const valueTypes = ['RADIO_BUTTONS', 'CHECKBOXES', 'LIST_SINGLE', 'LIST_MULTI', 'TOGGLE', 'FREE_TEXT'];
+
+/** The members that the editor knows (openapi.yaml, ProcessingContent and others); it keeps all others. */
+export const contentFields: Readonly<Record<ElementType, readonly ContentField[]>> = {
+  processing: [
+    text('title', required),
+    long('data', required),
+    long('usage', required),
+    long('retention.fullText'),
+    { path: 'retention.value', kind: 'number' },
+    { path: 'retention.unit', kind: 'select', options: ['DAY', 'WEEK', 'MONTH', 'YEAR'] },
+    { path: 'purposes', kind: 'checks', options: purposes },
+    { path: 'legalBases', kind: 'checks', options: legalBases },
+    flag('containsSensitiveData'),
+    flag('containsMedicalData'),
+  ],
+  preference: [
+    text('label', required),
+    long('description'),
+    text('options', { kind: 'lines' }),
+    { path: 'valueType', kind: 'select', options: valueTypes, isRequired: true },
+    flag('optional'),
+  ],
+  conditions: [text('title', required), long('body', required), text('acceptLabel'), text('rejectLabel')],
+  information: [
+    text('title', required),
+    long('header'),
+    long('footer'),
+    long('scope'),
+    text('customPrivacyPolicyText'),
+    text('jurisdiction'),
+    { path: 'dataController.company', kind: 'text' },
+    { path: 'dataController.address', kind: 'textarea' },
+    { path: 'dataController.email', kind: 'email' },
+    { path: 'privacyPolicyUrl', kind: 'url' },
+    flag('dataControllerVisible'),
+    flag('scopeVisible'),
+    flag('jurisdictionVisible'),
+  ],
+  theme: [
+    text('name', required),
+    text('logoAltText'),
+    { path: 'css', kind: 'textarea' },
+    { path: 'logoPosition', kind: 'select', options: ['LEFT', 'CENTER', 'RIGHT'] },
+    { path: 'colorScheme', kind: 'select', options: ['auto', 'light', 'dark'] },
+  ],
+  email: [
+    text('subject', required),
+    text('title'),
+    long('body', required),
+    text('buttonLabel'),
+    long('footer'),
+    long('signature'),
+    { path: 'sender', kind: 'email' },
+  ],
+};

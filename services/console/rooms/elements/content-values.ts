@@ -1,0 +1,74 @@
+import type { PostedForm } from '../../pages/form.ts';
+import type { ContentField } from './content-fields.ts';
+
+/** Content by language, as the API has it; also members that the editor does not know. */
+export interface Content {
+  defaultLanguage: string;
+  data: Record<string, Members>;
+}
+
+type Members = Record<string, unknown>;
+
+/** Name of the input of a member. @param language `*` for members that mean the same in all languages. */
+export function inputName(language: string, path: string): string {
+  return `${language}:${path}`;
+}
+
+/** The values of a member as an input shows them. */
+export function shownValues(members: Members | undefined, { path, kind }: ContentField): string[] {
+  const value = path.split('.').reduce<unknown>((at, name) => (at as Members | undefined)?.[name], members);
+  if (Array.isArray(value)) return kind === 'lines' ? [value.join('\n')] : value.map(String);
+  if (kind === 'check') return value === true ? ['yes'] : [];
+  return value === undefined || value === null ? [] : [String(value)];
+}
+
+/** Puts what was typed into the content; other members stay as they were. */
+export function mergeContent(
+  before: Content,
+  fields: readonly ContentField[],
+  languages: readonly string[],
+  posted: PostedForm,
+): Content {
+  const data: Record<string, Members> = {};
+  for (const language of languages) {
+    const members = structuredClone(before.data[language] ?? {});
+    for (const field of fields) {
+      const given = posted[inputName(field.isText ? language : '*', field.path)] ?? [];
+      setMember(members, field.path.split('.'), typedValue(field, given));
+    }
+    data[language] = members;
+  }
+  return { defaultLanguage: before.defaultLanguage, data };
+}
+
+function typedValue({ kind }: ContentField, given: readonly string[]): unknown {
+  const text = given[0]?.trim() ?? '';
+  switch (kind) {
+    case 'check':
+      return text === 'yes';
+    case 'checks':
+      return given.length > 0 ? [...given] : undefined;
+    case 'lines': {
+      const lines = text.split('\n').map((line) => line.trim());
+      return text === '' ? undefined : lines.filter(Boolean);
+    }
+    case 'number':
+      // The API says what is wrong with a text that is no number.
+      return text === '' ? undefined : Number.isNaN(Number(text)) ? text : Number(text);
+    default:
+      return text === '' ? undefined : text;
+  }
+}
+
+/** Sets or removes a member; an object that becomes empty is removed too. */
+function setMember(members: Members, [name = '', ...rest]: string[], value: unknown): void {
+  if (rest.length === 0) {
+    if (value === undefined) delete members[name];
+    else members[name] = value;
+    return;
+  }
+  const inner = { ...((members[name] as Members | undefined) ?? {}) };
+  setMember(inner, rest, value);
+  if (Object.keys(inner).length === 0) delete members[name];
+  else members[name] = inner;
+}

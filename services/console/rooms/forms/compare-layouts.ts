@@ -1,0 +1,40 @@
+import type { ConsoleReader } from '../../pages/console-reader.ts';
+import { type LayoutValues, referenceNames, switchNames, textNames } from './layout-values.ts';
+
+/** A member of a layout that has two values, in words; an empty text: none. */
+export interface Difference {
+  label: string;
+  before: string;
+  after: string;
+}
+
+const referenceLabels = { info: 'designer.info', theme: 'designer.theme', notification: 'designer.mail' };
+
+/** What differs between two layouts. @param before undefined: everything is new. */
+export function compareLayouts(
+  reader: ConsoleReader,
+  before: LayoutValues | undefined,
+  after: LayoutValues,
+): Difference[] {
+  const { t } = reader;
+  const differences: Difference[] = [];
+  const compare = (label: string, textOf: (layout: LayoutValues) => string) => {
+    const [one, other] = [before ? textOf(before) : '', textOf(after)];
+    if (one !== other) differences.push({ label, before: one, after: other });
+  };
+  compare(t('designer.elements'), ({ elements }) => elements.join(', '));
+  for (const name of referenceNames) compare(t(referenceLabels[name]), (layout) => layout[name]);
+  compare(t('designer.orientation'), ({ orientation }) => reader.word('orientation', orientation));
+  for (const name of switchNames)
+    compare(t(`switch.${name}`), (layout) => t(layout.switches.includes(name) ? 'switch.on' : 'switch.off'));
+  compare(t('designer.defaultLanguage'), ({ defaultLanguage }) => reader.languageName(defaultLanguage));
+  const languages = new Set([...Object.keys(before?.texts ?? {}), ...Object.keys(after.texts)]);
+  compare(t('designer.languages'), ({ texts }) => Object.keys(texts).map(reader.languageName).join(', '));
+  for (const language of languages)
+    for (const name of textNames)
+      compare(
+        `${t(`text.${name}`)} (${reader.languageName(language)})`,
+        ({ texts }) => texts[language]?.[name] ?? '',
+      );
+  return differences;
+}

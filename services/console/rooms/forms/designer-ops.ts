@@ -1,0 +1,73 @@
+import { canonicalLanguageTag } from '#lib/i18n/language-tag.ts';
+import type { LayoutValues } from './layout-values.ts';
+
+/** What a button of the designer has done; it saves nothing. */
+export interface Changed {
+  layout: LayoutValues;
+  /** The row of elements or the field that gets the focus. */
+  focus?: { row: number; button: 'up' | 'down' | 'remove' } | { field: string };
+}
+
+/**
+ * Carries out a button of the designer.
+ * @param op such as `up:2`, `add:processing.001`, `removeLanguage:fr`. Unknown ones change nothing.
+ * @param typed what the buttons beside a field use: a language tag, the places of rows.
+ */
+export function applyOp(layout: LayoutValues, op: string, typed: { newLanguage: string }): Changed {
+  const [act = '', ...rest] = op.split(':');
+  const given = rest.join(':');
+  switch (act) {
+    case 'up':
+      return move(layout, Number(given), -1);
+    case 'down':
+      return move(layout, Number(given), 1);
+    case 'remove':
+      return remove(layout, Number(given));
+    case 'add':
+      return add(layout, given);
+    case 'addLanguage':
+      return addLanguage(layout, typed.newLanguage);
+    case 'removeLanguage':
+      return removeLanguage(layout, given);
+    case 'search':
+      return { layout, focus: { field: 'word' } };
+    default:
+      return { layout };
+  }
+}
+
+function move(layout: LayoutValues, index: number, by: 1 | -1): Changed {
+  const elements = [...layout.elements];
+  const to = index + by;
+  const [moved] = elements[to] === undefined ? [] : elements.splice(index, 1);
+  if (moved === undefined) return { layout };
+  elements.splice(to, 0, moved);
+  const button = by < 0 ? 'up' : 'down';
+  return { layout: { ...layout, elements }, focus: { row: to, button } };
+}
+
+function remove(layout: LayoutValues, index: number): Changed {
+  const elements = layout.elements.filter((_, each) => each !== index);
+  const row = Math.min(index, elements.length - 1);
+  return { layout: { ...layout, elements }, focus: row < 0 ? { field: 'word' } : { row, button: 'remove' } };
+}
+
+function add(layout: LayoutValues, reference: string): Changed {
+  if (reference === '' || layout.elements.includes(reference)) return { layout };
+  const elements = [...layout.elements, reference];
+  return { layout: { ...layout, elements }, focus: { row: elements.length - 1, button: 'up' } };
+}
+
+function addLanguage(layout: LayoutValues, typed: string): Changed {
+  const language = canonicalLanguageTag(typed);
+  if (!language || layout.texts[language]) return { layout, focus: { field: 'newLanguage' } };
+  const texts = { ...layout.texts, [language]: {} };
+  return { layout: { ...layout, texts }, focus: { field: `submitText-${language}` } };
+}
+
+/** The default language stays. */
+function removeLanguage(layout: LayoutValues, language: string): Changed {
+  if (language === layout.defaultLanguage) return { layout };
+  const texts = Object.fromEntries(Object.entries(layout.texts).filter(([each]) => each !== language));
+  return { layout: { ...layout, texts }, focus: { field: 'newLanguage' } };
+}

@@ -1,0 +1,181 @@
+import type { Context } from 'koa';
+import type { ApiFailure } from '../../api/api-failure.ts';
+import type { ConsoleReader } from '../../pages/console-reader.ts';
+import type { FieldSpec } from '../../pages/form.ts';
+import type { RoomKit } from '../../pages/kit.ts';
+import type { Changed } from './designer-ops.ts';
+import { type ElementView, readChoices, readNamed, searchElements } from './elements.ts';
+import { findFaults } from './layout-faults.ts';
+import { type LayoutValues, switchNames, textNames } from './layout-values.ts';
+import type { FoundForm } from './read-form.ts';
+
+/** What the designer shows. */
+export interface Designed extends Changed {
+  /** The draft that the page was opened with, and its value for `If-Match`. */
+  draft: string;
+  etag: string;
+  /** The word that elements are searched by. */
+  word: string;
+  failure?: ApiFailure;
+  /** Whether the layout is another than the saved one. */
+  isChanged?: boolean;
+  /** What another person has changed meanwhile. */
+  theirs?: { label: string; yours: string; theirs: string }[];
+}
+
+/** Reads what the designer needs, and makes its values to print. */
+export async function designerView(ctx: Context, kit: RoomKit, { entry, href }: FoundForm, shown: Designed) {
+  const reader = kit.reader(ctx);
+  const { t } = reader;
+  const { layout, word, failure, focus, draft, etag } = shown;
+  const [named, found, information, themes, mails, faults] = await Promise.all([
+    readNamed(ctx, kit, layout.elements),
+    searchElements(ctx, kit, { word, without: layout.elements }),
+    readChoices(ctx, kit, 'information'),
+    readChoices(ctx, kit, 'theme'),
+    readChoices(ctx, kit, 'email'),
+    findFaults(ctx, kit, layout),
+  ]);
+  const languages = Object.keys(layout.texts);
+  const form = kit.form(ctx, {
+    action: `${href}/edit`,
+    submit: t('designer.save'),
+    cancelUrl: href,
+    fields: [
+      { name: 'elements', label: t('designer.elements') },
+      choice('info', t('designer.info'), t('designer.infoDefault'), withNamed(information, layout.info)),
+      choice('theme', t('designer.theme'), t('designer.themeNone'), withNamed(themes, layout.theme)),
+      choice(
+        'notification',
+        t('designer.mail'),
+        t('designer.mailNone'),
+        withNamed(mails, layout.notification),
+      ),
+      ...optionFields(reader),
+      {
+        name: 'defaultLanguage',
+        label: t('designer.defaultLanguage'),
+        kind: 'select',
+        options: languages.map((each) => [each, reader.languageName(each)] as const),
+      },
+      ...languages.flatMap((language) => textFields(reader, language)),
+      {
+        name: 'newLanguage',
+        label: t('designer.newLanguage'),
+        hint: t('designer.newLanguageHint'),
+        isCode: true,
+        maxLength: 35,
+      },
+    ],
+    values: valuesOf(layout),
+    failure,
+    hidden: { draft, etag },
+  });
+  const fieldsOf = (names: readonly string[]) => names.map((name) => form.byName[name]);
+  return {
+    title: t('designer.title', { name: entry.name }),
+    form,
+    theirs: shown.theirs ?? [],
+    guard: shown.isChanged ? 'changed' : 'on',
+    warnings: failure ? [] : faultTexts(reader, faults, layout),
+    rows: named.map((element, row) => rowOf(reader, element, { row, count: named.length, focus })),
+    found: found.values.map((each) => ({ ...each, act: t('designer.addNamed', { name: each.name }) })),
+    more: found.more > 0 && t('designer.more', { count: found.more }),
+    word,
+    focused: focus && 'field' in focus ? `field-${focus.field}` : '',
+    looks: fieldsOf(['info', 'theme', 'notification', 'orientation', 'switches']),
+    languages: languages.map((language) => ({
+      language,
+      name: reader.languageName(language),
+      fields: fieldsOf(textNames.map((name) => `${name}-${language}`)),
+      canRemove: language !== layout.defaultLanguage,
+      act: t('designer.removeLanguageNamed', { name: reader.languageName(language) }),
+    })),
+    previewUrl: `${href}/preview`,
+  };
+}
+
+type Options = readonly (readonly [string, string])[];
+
+function choice(name: string, label: string, none: string, options: Options): FieldSpec {
+  return { name, label, kind: 'select', options: [['', none], ...options] };
+}
+
+/** An entry that is named but is not ACTIVE stays chosen. */
+function withNamed(options: Options, named: string): Options {
+  return named === '' || options.some(([key]) => key === named) ? options : [...options, [named, named]];
+}
+
+function optionFields({ t }: ConsoleReader): FieldSpec[] {
+  return [
+    {
+      name: 'orientation',
+      label: t('designer.orientation'),
+      kind: 'radios',
+      isRequired: true,
+      options: ['VERTICAL', 'HORIZONTAL'].map((each) => [each, t(`orientation.${each}`)] as const),
+    },
+    {
+      name: 'switches',
+      label: t('designer.switches'),
+      kind: 'checks',
+      options: switchNames.map((name) => [name, t(`switch.${name}`)] as const),
+    },
+  ];
+}
+
+function textFields({ t }: ConsoleReader, language: string): FieldSpec[] {
+  return textNames.map((name) => ({ name: `${name}-${language}`, label: t(`text.${name}`), maxLength: 120 }));
+}
+
+function valuesOf({ texts, ...layout }: LayoutValues): Record<string, string | string[]> {
+  const typed = Object.entries(texts).flatMap(([language, values]) =>
+    textNames.map((name) => [`${name}-${language}`, values[name] ?? ''] as const),
+  );
+  return { ...layout, ...Object.fromEntries(typed) };
+}
+
+/** The sentences of what forbids the form. A form without elements is only not finished yet. */
+function faultTexts(
+  reader: ConsoleReader,
+  faults: Awaited<ReturnType<typeof findFaults>>,
+  { elements }: LayoutValues,
+) {
+  return faults
+    .filter(({ code }) => code !== 'no-element')
+    .map(({ pointer, code, detail }) => {
+      const named = elements[Number(/^\/elements\/(\d+)$/.exec(pointer)?.[1] ?? Number.NaN)];
+      const key = `fault.${code}`;
+      const isKnown = reader.has(key);
+      const text = isKnown ? reader.t(key) : detail;
+      const prefix = code === 'unknown-element' && named ? `${named}: ` : '';
+      return { text: `${prefix}${text}`, ...(!isKnown && { lang: 'en' }) };
+    });
+}
+
+function rowOf(
+  { t }: ConsoleReader,
+  element: ElementView,
+  { row, count, focus }: { row: number; count: number; focus: Changed['focus'] },
+) {
+  const focused = focus && 'row' in focus && focus.row === row ? focus.button : undefined;
+  // At an end of the list a button has no use; its neighbour gets the focus.
+  const up = row > 0;
+  const down = row < count - 1;
+  const target = focused === 'up' && !up ? 'down' : focused === 'down' && !down ? 'up' : focused;
+  const words = { name: element.name, place: row + 1, count };
+  return {
+    ...element,
+    up: up && { value: `up:${row}`, label: t('designer.upNamed', words), isFocused: target === 'up' },
+    down: down && {
+      value: `down:${row}`,
+      label: t('designer.downNamed', words),
+      isFocused: target === 'down',
+    },
+    remove: {
+      value: `remove:${row}`,
+      label: t('designer.removeNamed', words),
+      isFocused: target === 'remove' || (target !== undefined && !up && !down),
+    },
+  };
+}

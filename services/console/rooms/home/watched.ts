@@ -1,0 +1,78 @@
+import type { components } from '#lib/contracts/openapi.gen.ts';
+import type { ApiClient } from '../../api/api-client.ts';
+import type { ConsoleReader, PrintedTime } from '../../pages/console-reader.ts';
+import { type StateMark, stateMark } from '../../pages/states.ts';
+
+/** A line about something outside that this instance talks to. */
+export interface WatchedLine {
+  href: string;
+  name: string;
+  state: StateMark;
+  /** Sentences beside the state. */
+  notes: { text: string; time?: PrintedTime }[];
+  /** Words of the other side, in English. */
+  reason?: string;
+}
+
+/** What a panel about webhooks or peers shows. */
+export interface Watched {
+  sentence: string;
+  /** What to do if there is none. */
+  next: { href: string; word: string } | null;
+  lines: WatchedLine[];
+}
+
+/** The webhooks that fail or are paused. */
+export async function readWebhooks(
+  api: ApiClient,
+  reader: ConsoleReader,
+  mayCreate: boolean,
+): Promise<Watched> {
+  const { body: all } = await api.call('listWebhooks', { query: { limit: 200 } });
+  const failing = all.filter(({ state, failingSince }) => state === 'PAUSED' || failingSince !== undefined);
+  const key = all.length === 0 ? 'home.noWebhooks' : 'home.webhooksText';
+  return {
+    sentence: reader.t(key, { count: all.length, failing: failing.length }),
+    next:
+      all.length === 0 && mayCreate
+        ? { href: '/console/integration/webhooks/new', word: reader.t('home.newWebhook') }
+        : null,
+    lines: failing.map(({ id, name, state, failingSince, lastError }) => ({
+      href: `/console/integration/webhooks/${id}`,
+      name,
+      state: stateMark(reader, 'webhookState', state === 'PAUSED' ? state : 'FAILING'),
+      notes: failingSince ? [{ text: reader.t('home.since'), time: reader.time(failingSince) }] : [],
+      ...(lastError && { reason: lastError.reason }),
+    })),
+  };
+}
+
+/** The peers, with those first that wait for a person. */
+export async function readPeers(api: ApiClient, reader: ConsoleReader): Promise<Watched> {
+  const { body: all } = await api.call('listPeers', { query: { limit: 200 } });
+  const urgency = ({ state }: { state: string }) => Number(state === 'QUARANTINED');
+  return {
+    sentence: reader.t(all.length === 0 ? 'home.noPeers' : 'home.peersText', { count: all.length }),
+    next:
+      all.length === 0 ? { href: '/console/integration/peers/new', word: reader.t('home.newPeer') } : null,
+    lines: [...all]
+      .sort((a, b) => urgency(b) - urgency(a) || b.backlog - a.backlog)
+      .slice(0, 10)
+      .map((peer) => ({
+        href: `/console/integration/peers/${peer.id}`,
+        name: peer.name,
+        state: stateMark(reader, 'peerState', peer.state),
+        notes: peerNotes(reader, peer),
+      })),
+  };
+}
+
+function peerNotes(
+  reader: ConsoleReader,
+  { backlog, lastContactDate }: components['schemas']['Peer'],
+): WatchedLine['notes'] {
+  return [
+    ...(lastContactDate ? [{ text: reader.t('home.lastContact'), time: reader.time(lastContactDate) }] : []),
+    ...(backlog > 0 ? [{ text: reader.t('home.backlog', { count: backlog }) }] : []),
+  ];
+}

@@ -1,0 +1,44 @@
+import type Router from '@koa/router';
+import { ApiFailure } from '../../api/api-failure.ts';
+import type { RoomKit } from '../../pages/kit.ts';
+import { placesOf } from './places.ts';
+import { writeSnippets } from './snippets.ts';
+
+const placesOfCode = ['curl', 'node', 'php', 'iframe', 'link'] as const;
+
+/** Code that asks a person with a form, with the addresses of this instance. */
+export function codeRoutes(router: Router, kit: RoomKit): void {
+  router.get('/code', async (ctx) => {
+    const reader = kit.reader(ctx);
+    const path = `${kit.path}/code`;
+    const { body } = await kit.api(ctx).call('listModels', {
+      query: { types: 'layout', statuses: 'ACTIVE', size: 200 } as object,
+    });
+    const layouts = body.values;
+    const filters = kit.filters(ctx, path, [
+      {
+        name: 'form',
+        kind: 'choice',
+        label: reader.t('code.form'),
+        options: layouts.map(({ key, name }) => [key, name] as const),
+      },
+      { name: 'language', kind: 'text', label: reader.t('code.language') },
+      {
+        name: 'place',
+        kind: 'choice',
+        label: reader.t('code.place'),
+        options: placesOfCode.map((place) => [place, reader.t(`code.${place}`)] as const),
+      },
+    ]);
+    const { form = layouts[0]?.key, language = '', place = 'curl' } = filters.values;
+    if (language && !/^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$/.test(language)) throw new ApiFailure(404, {});
+    await kit.page(ctx, 'code', {
+      title: reader.t('code.title'),
+      places: placesOf(ctx, kit),
+      filters,
+      path,
+      formsUrl: '/console/forms',
+      snippets: form ? writeSnippets({ baseUrl: kit.baseUrl, layout: form, language, place }) : [],
+    });
+  });
+}

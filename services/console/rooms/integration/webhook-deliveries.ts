@@ -1,0 +1,107 @@
+import type Router from '@koa/router';
+import type { Context } from 'koa';
+import type { components } from '#lib/contracts/openapi.gen.ts';
+import { subscribableActions } from '#lib/contracts/webhook-actions.ts';
+import type { ConsoleReader } from '../../pages/console-reader.ts';
+import { choicesOf } from '../../pages/filters.ts';
+import type { RoomKit } from '../../pages/kit.ts';
+import { stateMark } from '../../pages/states.ts';
+import { type Column, type TableView, tableView } from '../../pages/table.ts';
+
+type Delivery = components['schemas']['Delivery'];
+
+const statuses = ['PENDING', 'DELIVERED', 'FAILED'] as const;
+
+/** The deliveries of a webhook, as its page shows them. @param path of this page. */
+export async function readDeliveries(ctx: Context, kit: RoomKit, path: string) {
+  const reader = kit.reader(ctx);
+  const filters = kit.filters(ctx, path, [
+    {
+      name: 'status',
+      kind: 'choice',
+      label: reader.t('deliveries.status'),
+      options: choicesOf(reader, 'deliveryStatus', statuses),
+    },
+    {
+      name: 'action',
+      kind: 'choice',
+      label: reader.t('deliveries.action'),
+      options: choicesOf(reader, 'webhookAction', [...subscribableActions, 'webhook.test']),
+    },
+    { name: 'sourceId', kind: 'text', label: reader.t('deliveries.source') },
+  ]);
+  const cursor = kit.cursor(ctx);
+  const { body: rows, next } = await kit.api(ctx).call('listDeliveries', {
+    params: { id: String(ctx.params.id) },
+    query: { ...filters.values, cursor } as object,
+  });
+  const caption = reader.t('deliveries.title');
+  const columns = columnsOf(reader, path);
+  const table: TableView = tableView(reader, { caption, columns, rows, path, filters, cursor, next });
+  const failed = rows.filter(({ status }) => status === 'FAILED').map(({ id }) => id);
+  const repeat =
+    failed.length > 0 &&
+    kit.form(ctx, {
+      action: `${path}/redeliver`,
+      submit: reader.t('deliveries.repeatAll', { count: failed.length }),
+      fields: [],
+      hidden: { ids: failed.join(' ') },
+    });
+  return { path, filters, table, repeat };
+}
+
+/** Repeats deliveries: one, or the failed ones that were shown. */
+export function deliveryRoutes(router: Router, kit: RoomKit): void {
+  router.post('/webhooks/:id/redeliver', async (ctx) => {
+    const id = String(ctx.params.id);
+    const ids = (kit.posted(ctx).ids?.[0] ?? '').split(' ').filter(Boolean).slice(0, maxRepeated);
+    for (const did of ids) await kit.api(ctx).call('repeatDelivery', { params: { id, did } });
+    kit.open(ctx, `${kit.path}/webhooks/${id}`, 'redelivered');
+  });
+  router.get('/webhooks/:id/deliveries/:did', async (ctx) => {
+    const { t } = kit.reader(ctx);
+    const { id, did } = ctx.params as { id: string; did: string };
+    const href = `${kit.path}/webhooks/${id}`;
+    await kit.confirm(ctx, {
+      title: t('deliveries.repeatTitle'),
+      effects: [t('deliveries.repeatEffect')],
+      form: kit.form(ctx, {
+        action: `${href}/redeliver`,
+        submit: t('deliveries.repeat'),
+        cancelUrl: href,
+        fields: [],
+        hidden: { ids: did },
+      }),
+    });
+  });
+}
+
+/** As many as a page shows. */
+const maxRepeated = 200;
+
+function columnsOf(reader: ConsoleReader, path: string): Column<Delivery>[] {
+  return [
+    { label: reader.t('deliveries.created'), cell: ({ createdAt }) => ({ time: reader.time(createdAt) }) },
+    { label: reader.t('deliveries.action'), cell: ({ action }) => ({ code: action }) },
+    { label: reader.t('deliveries.source'), cell: ({ sourceId }) => ({ code: sourceId }) },
+    {
+      label: reader.t('deliveries.status'),
+      cell: ({ status, error, statusCode }) => ({
+        state: stateMark(reader, 'deliveryStatus', status),
+        ...(status === 'DELIVERED' ? {} : { note: error ?? (statusCode ? String(statusCode) : undefined) }),
+      }),
+    },
+    {
+      label: reader.t('deliveries.attempts'),
+      isNumber: true,
+      cell: ({ attempts }) => ({ number: reader.number(attempts) }),
+    },
+    {
+      label: reader.t('deliveries.act'),
+      cell: ({ id, status }) =>
+        status === 'PENDING'
+          ? { text: '–' }
+          : { text: reader.t('deliveries.repeat'), href: `${path}/deliveries/${id}` },
+    },
+  ];
+}

@@ -1,0 +1,23 @@
+import type Router from '@koa/router';
+import type { RoomKit } from '../pages/kit.ts';
+
+/** Roles that the console knows; `admin` includes `operator`. */
+export type ConsoleRole = 'admin' | 'operator';
+
+/** A place of the console: its pages below one path. */
+export interface Room {
+  /** Its folder below `rooms/`; its word in the navigation is the message `nav.<name>`. */
+  name: string;
+  /** Default: `rooms/<name>/`. */
+  folder?: URL;
+  /** Below `/console`: empty for the first page, else with a leading slash. */
+  path: string;
+  /** Who may open its pages; for others there is no entry in the navigation, and its URLs answer 403. */
+  roles: readonly ConsoleRole[];
+  /** A member of `features` of GET /system/config that it needs. */
+  feature?: string;
+  /** Names of its templates in `views/`. */
+  views: readonly string[];
+  /** Adds the routes of its pages. Paths are below the room's path. */
+  routes(router: Router, kit: RoomKit): void;
+}

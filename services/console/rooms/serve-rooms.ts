@@ -1,0 +1,156 @@
+import Router, { type RouterMiddleware } from '@koa/router';
+import type { Context, Middleware } from 'koa';
+import { LRUCache } from 'lru-cache';
+import type { Document } from 'openapi-backend';
+import type { PageInstance } from '#lib/contracts/page-base.ts';
+import type { Assets } from '#lib/http/assets.ts';
+import { sendPage } from '#lib/http/send.ts';
+import { acceptedLanguages, lookupLanguage } from '#lib/i18n/match-language.ts';
+import { type Catalogues, loadCatalogues } from '#lib/pages/catalogues.ts';
+import { loadTemplates, type Template } from '#lib/pages/load-templates.ts';
+import { createReader, isLanguageTag } from '#lib/pages/reader.ts';
+import type { ApiClient, CreateApiClient } from '../api/api-client.ts';
+import { ApiFailure } from '../api/api-failure.ts';
+import { operationRights } from '../api/operation-rights.ts';
+import { type ConsoleReader, consoleReader } from '../pages/console-reader.ts';
+import { failurePage, forbiddenPage } from '../pages/failure-page.ts';
+import { createRoomKit, type PageLocals } from '../pages/kit.ts';
+import { consolePath, mayOpen, navigation } from '../pages/navigation.ts';
+import { createOnce, type OnceStore } from '../pages/once.ts';
+import { colorsOf, languageOf } from '../pages/preferences.ts';
+import { sessionOf } from '../sessions/session.ts';
+import type { Room } from './room.ts';
+
+/** What the pages of all rooms are made from. */
+export interface RoomsParts {
+  rooms: readonly Room[];
+  document: Document;
+  instance: PageInstance;
+  defaultLanguage: string;
+  assets: Assets;
+  api: CreateApiClient;
+  once: OnceStore;
+  /** Members of `features` of GET /system/config; undefined if the API does not tell. */
+  features: () => Promise<readonly string[] | undefined>;
+  /** Seconds without a request after which a session ends: pages ask before. */
+  idleSeconds: number;
+  /** Origins that forms may be redirected to: an outside issuer's. */
+  formTargets?: readonly string[];
+}
+
+const kitViews = new URL('../pages/views/', import.meta.url);
+const kitLocales = new URL('../pages/locales/', import.meta.url);
+const kitPages = ['confirm', 'secret', 'failure'] as const;
+
+/** The pages of all rooms, for requests that have a session. Other paths below `/console` are 404. */
+export function serveRooms(parts: RoomsParts): Middleware {
+  const shared = loadTemplates(kitViews, kitPages);
+  const mayCall = operationRights(parts.document);
+  const router = new Router({ sensitive: true });
+  // A page that is open asks for it, so that its session goes on.
+  router.get(`${consolePath}/stay`, (ctx) => {
+    ctx.status = 204;
+  });
+  for (const room of parts.rooms) {
+    const { folder = new URL(`./${room.name}/`, import.meta.url) } = room;
+    const templates = { ...shared, ...loadTemplates(new URL('views/', folder), room.views, kitViews) };
+    const reader = readerOf(loadCatalogues(kitLocales, new URL('locales/', folder)), parts);
+    const send = sender({ ...parts, room, reader });
+    const kit = createRoomKit({
+      ...parts,
+      timeZone: parts.instance.timeZone,
+      baseUrl: parts.instance.baseUrl,
+      once: createOnce(parts.once),
+      room,
+      templates,
+      reader,
+      mayCall,
+      send,
+    });
+    const pages = new Router({ prefix: kit.path, sensitive: true });
+    pages.use(guard(room, reader, (ctx, locals, status) => send(ctx, shared.failure, locals, status)));
+    room.routes(pages, kit);
+    router.use(pages.routes());
+  }
+  return router.routes() as unknown as Middleware;
+}
+
+/** Refuses people without a role of the room, and answers failures of the API with a page. */
+function guard(
+  room: Room,
+  reader: (ctx: Context) => ConsoleReader,
+  send: (ctx: Context, locals: PageLocals, status: number) => Promise<void>,
+): RouterMiddleware {
+  return async (ctx, next) => {
+    if (!mayOpen(room, sessionOf(ctx).roles)) return send(ctx, forbiddenPage(reader(ctx), room.roles), 403);
+    try {
+      await next();
+    } catch (error) {
+      if (!(error instanceof ApiFailure)) throw error;
+      const { status, locals } = failurePage(reader(ctx), error);
+      if (error.retryAfter !== undefined) ctx.set('Retry-After', String(error.retryAfter));
+      await send(ctx, locals, status);
+    }
+  };
+}
+
+/** The reader of requests to pages that belong to no room. */
+export function kitReader(parts: Pick<RoomsParts, 'instance' | 'defaultLanguage'>) {
+  return readerOf(loadCatalogues(kitLocales), parts);
+}
+
+/** The reader of a request: in the best accepted language. */
+function readerOf(
+  catalogues: Catalogues,
+  { instance: { timeZone }, defaultLanguage }: Pick<RoomsParts, 'instance' | 'defaultLanguage'>,
+) {
+  const readers = new LRUCache<string, ConsoleReader>({ max: 50 });
+  return (ctx: Context): ConsoleReader => {
+    const chosen = languageOf(ctx);
+    const accepted = acceptedLanguages(ctx.get('accept-language'));
+    const wanted = chosen ? [chosen, ...accepted] : accepted;
+    const language = lookupLanguage(wanted, catalogues.languages) ?? defaultLanguage;
+    const catalogue = catalogues.pick(language);
+    const isVariant = (tag: string) => tag.toLowerCase().startsWith(`${catalogue.language}-`);
+    const variant = wanted.find((tag) => isVariant(tag) && isLanguageTag(tag));
+    const locale = variant ?? catalogue.language;
+    const known = readers.get(locale);
+    if (known) return known;
+    const made = consoleReader(createReader(catalogue, timeZone, locale), timeZone, locale);
+    readers.set(locale, made);
+    return made;
+  };
+}
+
+/** Sends a page in the layout of the console. */
+function sender(parts: RoomsParts & { room: Room; reader: (ctx: Context) => ConsoleReader }) {
+  return async (ctx: Context, template: Template, locals: PageLocals, status: number): Promise<void> => {
+    const { rooms, room, instance, assets, formTargets = [] } = parts;
+    const { roles, name } = sessionOf(ctx);
+    const reader = parts.reader(ctx);
+    const features = await parts.features();
+    const done = `done.${[ctx.query.done].flat()[0] ?? ''}`;
+    const html = template({
+      ...locals,
+      reader,
+      t: reader.t,
+      asset: assets.url,
+      colors: colorsOf(ctx),
+      instance,
+      person: { name, role: reader.word('role', roles.includes('admin') ? 'admin' : 'operator') },
+      links: navigation({ rooms, current: room, roles, features, reader }),
+      // The use of a session is noted every 30th of the time only (sessions/store.ts).
+      idleSeconds: Math.floor((parts.idleSeconds * 29) / 30),
+      paths: {
+        home: consolePath,
+        signIn: `${consolePath}/sign-in?${new URLSearchParams({ to: ctx.url })}`,
+        stay: `${consolePath}/stay`,
+        signOut: `${consolePath}/sign-out`,
+      },
+      done: reader.has(done) ? reader.t(done) : '',
+      calls: (ctx.state.api as ApiClient | undefined)?.curlLines() ?? [],
+    });
+    ctx.vary('Accept-Language');
+    sendPage(ctx, html, { status, formTargets });
+  };
+}

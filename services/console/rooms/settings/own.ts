@@ -1,0 +1,100 @@
+import type Router from '@koa/router';
+import type { Context } from 'koa';
+import { ApiFailure } from '../../api/api-failure.ts';
+import type { RoomKit } from '../../pages/kit.ts';
+import { colorsOf, languageOf, savePreferences } from '../../pages/preferences.ts';
+import { placesOf } from './places.ts';
+
+/** Language, colours and password of the person. */
+export function ownRoutes(router: Router, kit: RoomKit): void {
+  const path = `${kit.path}/you`;
+
+  const show = async (ctx: Context, failure?: ApiFailure) => {
+    const reader = kit.reader(ctx);
+    const { t } = reader;
+    const { body: config } = await kit.api(ctx).call('getSystemConfig');
+    const languages = ['en', 'fr', 'ar'].map((tag) => [tag, ownName(tag)] as const);
+    await kit.page(
+      ctx,
+      'own',
+      {
+        title: t('own.title'),
+        places: placesOf(ctx, kit),
+        looks: kit.form(ctx, {
+          action: path,
+          submit: t('own.save'),
+          fields: [
+            {
+              name: 'language',
+              label: t('own.language'),
+              kind: 'select',
+              options: [['', t('own.browser')], ...languages],
+              isRequired: true,
+            },
+            {
+              name: 'colors',
+              label: t('own.colors'),
+              kind: 'select',
+              options: ['', 'light', 'dark'].map(
+                (value) => [value, t(`own.colors.${value || 'browser'}`)] as const,
+              ),
+              isRequired: true,
+            },
+          ],
+          values: { language: languageOf(ctx) ?? '', colors: colorsOf(ctx) ?? '' },
+        }),
+        password:
+          config.issuer.builtIn &&
+          kit.form(ctx, {
+            action: `${path}/password`,
+            submit: t('own.change'),
+            fields: [
+              {
+                name: 'current',
+                label: t('own.current'),
+                kind: 'password',
+                autocomplete: 'current-password',
+                isRequired: true,
+              },
+              {
+                name: 'password',
+                label: t('own.password'),
+                kind: 'password',
+                hint: t('own.passwordHint'),
+                autocomplete: 'new-password',
+                isRequired: true,
+              },
+            ],
+            failure,
+          }),
+      },
+      failure?.status,
+    );
+  };
+  router.get('/you', (ctx) => show(ctx));
+
+  router.post('/you', (ctx) => {
+    const { language = [''], colors = [''] } = kit.posted(ctx);
+    savePreferences(ctx, { language: language[0] ?? '', colors: colors[0] ?? '' }, kit.baseUrl);
+    kit.open(ctx, path, 'looksChanged');
+  });
+
+  // A password is not kept during a sign-in; the page is shown again.
+  router.get('/you/password', (ctx) => kit.open(ctx, path));
+  router.post('/you/password', async (ctx) => {
+    const { current = [''], password = [''] } = kit.posted(ctx);
+    try {
+      const body = { current: current[0] ?? '', password: password[0] ?? '' };
+      await kit.api(ctx).call('changePassword', { body, secret: ['current', 'password'] });
+      kit.open(ctx, path, 'passwordChanged');
+    } catch (error) {
+      if (!(error instanceof ApiFailure)) throw error;
+      await show(ctx, error);
+    }
+  });
+}
+
+/** A language in its own words. */
+function ownName(tag: string): string {
+  return new Intl.DisplayNames(tag, { type: 'language' }).of(tag) ?? tag;
+}

@@ -1,0 +1,34 @@
+import { resolveSignIn } from '#lib/config/specs.ts';
+import { defineService } from '#lib/runtime/service-definition.ts';
+import { composeConsole } from './compose.ts';
+import { apiUrlOf, consoleSpecs } from './config.ts';
+
+/** The console (services/console/README.md). It calls the public API with the tokens of people. */
+export const consoleService = defineService({
+  name: 'console',
+  migrations: new URL('./migrations', import.meta.url),
+  specs: consoleSpecs,
+  secrets: ['consoleSession', 'consoleClient'],
+  calls: [],
+  callers: {},
+  async compose({ shared, db, settings, secrets, standalone }) {
+    const { baseUrl } = shared.instance;
+    const console = await composeConsole({
+      ...shared,
+      db,
+      secrets,
+      settings: {
+        apiUrl: apiUrlOf(settings, { baseUrl, standalone }),
+        issuerUrl: resolveSignIn({ ...settings, PASSWORD_GRANT: false }, baseUrl).authUrl,
+        isOutsideIssuer: settings.OIDC_ISSUER !== undefined,
+        clientId: settings.CONSOLE_CLIENT_ID,
+        scopes: settings.CONSOLE_SCOPES,
+        idleSeconds: settings.CONSOLE_IDLE,
+        maxSeconds: settings.CONSOLE_MAX,
+        trustedProxies: settings.TRUSTED_PROXIES,
+        defaultLanguage: settings.INSTANCE_LANGUAGE,
+      },
+    });
+    return { ...console, prefixes: settings.CONSOLE ? ['/console'] : [] };
+  },
+});

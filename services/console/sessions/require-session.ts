@@ -1,0 +1,66 @@
+import type { Context, Middleware } from 'koa';
+import { fail } from '#lib/errors/fail.ts';
+import type { ConsoleCookies } from '../sign-in/cookies.ts';
+import type { Issuer } from '../sign-in/issuer.ts';
+import { signInUrl } from '../sign-in/routes.ts';
+import { FreshSignInNeeded } from './fresh-sign-in.ts';
+import type { KeptPosts } from './kept-posts.ts';
+import { type FoundSession, isNearEnd, type SessionStore, type StoredSession } from './store.ts';
+
+interface Dependencies {
+  baseUrl: string;
+  cookies: ConsoleCookies;
+  store: SessionStore;
+  kept: KeptPosts;
+  issuer: Issuer;
+}
+
+/**
+ * Puts the session of the person on the request. Without one a page leads to the sign-in and back; a form
+ * that was sent is kept and shown again, as it was typed, to the same person.
+ */
+export function requireSession({ baseUrl, cookies, store, kept, issuer }: Dependencies): Middleware {
+  return async (ctx, next) => {
+    const id = cookies.session.read(ctx);
+    let found = id ? await store.find(id) : undefined;
+    if (id && found && !found.ended && isNearEnd(found.tokenExpiresAt)) {
+      if (found.signedIn.refreshToken) found = await store.renew(id, issuer.renew);
+      else return signInAgain(ctx, found, { silent: true });
+    }
+    if (!found || found.ended) return signInAgain(ctx, found, {});
+    const { person, signedInAt, signedIn } = found;
+    const { name, roles, accessToken } = signedIn;
+    ctx.state.session = { name, roles, signedInAt, accessToken };
+    await readKept(ctx, found);
+    try {
+      await next();
+    } catch (error) {
+      if (!(error instanceof FreshSignInNeeded)) throw error;
+      await signInAgain(ctx, { person }, { maxAge: error.maxAge });
+    }
+  };
+
+  /** @param found who has sent a form; unknown without a cookie, and then nothing is kept. */
+  async function signInAgain(
+    ctx: Context,
+    found: Pick<FoundSession, 'person'> | undefined,
+    asked: { silent?: boolean; maxAge?: number },
+  ): Promise<void> {
+    const form = ctx.state.form;
+    const to = new URL(ctx.method === 'GET' ? ctx.url : ctx.path, baseUrl);
+    if (ctx.method === 'GET' && ctx.get('hx-request')) throw fail('unauthorized', 'Please sign in again.');
+    if (form && found) {
+      const id = await kept.keep(found.person, { path: ctx.path, fields: [...form] });
+      to.searchParams.set('kept', id);
+    }
+    ctx.status = 303;
+    ctx.redirect(signInUrl(baseUrl, { to: to.pathname + to.search, ...asked }));
+  }
+
+  async function readKept(ctx: Context, { person }: StoredSession): Promise<void> {
+    const id = ctx.query.kept;
+    if (ctx.method !== 'GET' || typeof id !== 'string') return;
+    const post = await kept.find(id, person);
+    if (post?.path === ctx.path) ctx.state.kept = new URLSearchParams(post.fields);
+  }
+}

@@ -1,0 +1,55 @@
+import type { Context } from 'koa';
+
+/** The tokens of a person and what the API says of them. They never leave the server. */
+export interface SignedIn {
+  accessToken: string;
+  /** Null if the issuer gives none. */
+  refreshToken: string | null;
+  /** For the end of the issuer's own session. */
+  idToken: string;
+  name: string;
+  roles: readonly string[];
+}
+
+/** A person who is signed in to the console, as pages see them. */
+export interface ConsoleSession {
+  /** The name of the person at the issuer. */
+  name: string;
+  roles: readonly string[];
+  signedInAt: Date;
+  /** Valid for a minute at least. */
+  accessToken: string;
+}
+
+/** A form as it was sent: its page, and its fields. */
+export interface KeptPost {
+  path: string;
+  fields: [name: string, value: string][];
+}
+
+/** What the middleware of sessions puts on a request. */
+interface SessionState {
+  session?: ConsoleSession;
+  form?: URLSearchParams;
+  kept?: URLSearchParams;
+}
+
+/** The session of a request to a page. */
+export function sessionOf(ctx: Context): ConsoleSession {
+  const { session } = ctx.state as SessionState;
+  if (!session) throw new Error('this page needs a session');
+  return session;
+}
+
+/** The fields of a form that was sent. */
+export function formOf(ctx: Context): URLSearchParams {
+  return (ctx.state as SessionState).form ?? new URLSearchParams();
+}
+
+/**
+ * The fields of a form of this page that was not carried out, because its person had to sign in again. They
+ * are shown as they were typed.
+ */
+export function keptOf(ctx: Context): URLSearchParams | undefined {
+  return (ctx.state as SessionState).kept;
+}

@@ -1,0 +1,147 @@
+import { createHash, randomBytes } from 'node:crypto';
+import type { Database, Queries } from '#lib/db/database.ts';
+import { empty, type Statement, sql } from '#lib/db/sql.ts';
+import { createSecretBox } from '#lib/jose/secret-box.ts';
+import type { SignedIn } from './session.ts';
+
+/** A session that was found by its cookie. */
+export interface StoredSession extends Tokens {
+  /** Issuer and subject of the person. */
+  person: string;
+  signedInAt: Date;
+}
+
+/** `ended`: too old, unused for too long, or ended by the issuer. */
+export type FoundSession = ({ ended: false } & StoredSession) | { ended: true; person: string };
+
+export interface SessionStore {
+  /** @returns the value of the cookie: 256 random bits. */
+  create(person: string, tokens: Tokens): Promise<string>;
+  /** Also notes that the session is used. */
+  find(id: string): Promise<FoundSession | undefined>;
+  /**
+   * Replaces the tokens of a session unless another request has done so meanwhile. One request at a time,
+   * on any replica, because a refresh token that is used twice ends its grant.
+   * @param renew returns null if the issuer has ended the grant: then the session has ended.
+   */
+  renew(id: string, renew: (signedIn: SignedIn) => Promise<Tokens | null>): Promise<FoundSession | undefined>;
+  remove(id: string): Promise<void>;
+  /** Deletes sessions that ended more than an hour ago. @returns their number. */
+  removeOld(limit: number): Promise<number>;
+}
+
+export interface Tokens {
+  signedIn: SignedIn;
+  /** Of the access token. */
+  tokenExpiresAt: Date;
+}
+
+interface Options {
+  db: Database;
+  /** `console-session`: the first seals, all open. */
+  keys: readonly Uint8Array[];
+  idleSeconds: number;
+  maxSeconds: number;
+}
+
+interface Row {
+  person: string;
+  sealed: Buffer;
+  signedInAt: Date;
+  tokenExpiresAt: Date;
+  ended: boolean;
+}
+
+/** An access token is renewed when it is valid for less than this. */
+const renewBeforeMs = 60_000;
+
+/** A form that is sent within this time after the end of a session is kept for its person. */
+const rememberedSeconds = 3_600;
+
+/**
+ * Keeps sessions in PostgreSQL. Rows are found by the SHA-256 of the cookie, and their tokens are sealed with
+ * a key that is derived from the secret and the cookie: neither of the two opens them alone.
+ */
+export function createSessionStore({ db, keys, idleSeconds, maxSeconds }: Options): SessionStore {
+  const boxOf = (id: string) => createSecretBox(keys, `accord console session ${id}`);
+  const isOlderThan = (column: Statement, seconds: number) =>
+    sql`${column} < clock_timestamp() - make_interval(secs => ${seconds})`;
+  const ended = sql`(ended_at IS NOT NULL OR ${isOlderThan(sql`used_at`, idleSeconds)}
+      OR ${isOlderThan(sql`signed_in_at`, maxSeconds)})`;
+  const read = (queries: Queries, id: string, lock: Statement = empty) =>
+    queries.maybeOne<Row>(sql`
+      SELECT person, sealed, signed_in_at AS "signedInAt", token_expires_at AS "tokenExpiresAt",
+             ${ended} AS ended
+        FROM sessions WHERE id = ${hashOf(id)} ${lock}`);
+
+  function open(id: string, row: Row | undefined): FoundSession | undefined {
+    if (!row) return undefined;
+    const { person, signedInAt, tokenExpiresAt } = row;
+    if (row.ended) return { ended: true, person };
+    try {
+      const signedIn = JSON.parse(boxOf(id).open('tokens', row.sealed)) as SignedIn;
+      return { ended: false, person, signedInAt, tokenExpiresAt, signedIn };
+    } catch {
+      // The secret was replaced.
+      return { ended: true, person };
+    }
+  }
+
+  const seal = (id: string, signedIn: SignedIn) => boxOf(id).seal('tokens', JSON.stringify(signedIn));
+
+  return {
+    async create(person, { signedIn, tokenExpiresAt }) {
+      const id = randomBytes(32).toString('base64url');
+      await db.query(sql`
+        INSERT INTO sessions (id, person, sealed, token_expires_at)
+        VALUES (${hashOf(id)}, ${person}, ${seal(id, signedIn)}, ${tokenExpiresAt})`);
+      return id;
+    },
+    async find(id) {
+      const found = open(id, await read(db, id));
+      if (found && !found.ended)
+        await db.query(sql`
+          UPDATE sessions SET used_at = clock_timestamp()
+           WHERE id = ${hashOf(id)} AND ${isOlderThan(sql`used_at`, idleSeconds / 30)}`);
+      return found;
+    },
+    async renew(id, renew) {
+      return db.withTransaction(async (tx) => {
+        const found = open(id, await read(tx, id, sql`FOR UPDATE`));
+        if (!found || found.ended || !isNearEnd(found.tokenExpiresAt)) return found;
+        const tokens = await renew(found.signedIn);
+        if (!tokens) {
+          await tx.query(sql`UPDATE sessions SET ended_at = clock_timestamp() WHERE id = ${hashOf(id)}`);
+          return { ended: true, person: found.person };
+        }
+        await tx.query(sql`
+          UPDATE sessions
+             SET sealed = ${seal(id, tokens.signedIn)}, token_expires_at = ${tokens.tokenExpiresAt}
+           WHERE id = ${hashOf(id)}`);
+        return { ...found, ...tokens };
+      });
+    },
+    async remove(id) {
+      await db.query(sql`DELETE FROM sessions WHERE id = ${hashOf(id)}`);
+    },
+    async removeOld(limit) {
+      const rows = await db.query(sql`
+        DELETE FROM sessions WHERE id IN (
+          SELECT id FROM sessions
+           WHERE ${isOlderThan(sql`used_at`, idleSeconds + rememberedSeconds)}
+              OR ${isOlderThan(sql`signed_in_at`, maxSeconds + rememberedSeconds)}
+           LIMIT ${limit})
+        RETURNING 1`);
+      return rows.length;
+    },
+  };
+}
+
+/** Whether an access token must be renewed before it is used. */
+export function isNearEnd(tokenExpiresAt: Date): boolean {
+  return tokenExpiresAt.getTime() - Date.now() < renewBeforeMs;
+}
+
+function hashOf(id: string): Buffer {
+  return createHash('sha256').update(id).digest();
+}

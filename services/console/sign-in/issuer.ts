@@ -1,0 +1,172 @@
+import * as oidc from 'openid-client';
+import { fail } from '#lib/errors/fail.ts';
+import type { Tokens } from '../sessions/store.ts';
+
+/** What is asked of a person at the issuer. */
+export interface Asked {
+  /** Only if the issuer knows the person already. */
+  silent: boolean;
+  /** Seconds within which the person must have signed in. */
+  maxAge?: number;
+}
+
+/** A sign-in that is under way. */
+export interface Attempt extends Asked {
+  state: string;
+  nonce: string;
+  verifier: string;
+}
+
+/** The issuer with which people sign in. */
+export interface Issuer {
+  /** @returns where the browser is sent, and what the callback needs. */
+  begin(asked: Asked): Promise<{ url: URL; attempt: Attempt }>;
+  /**
+   * Exchanges the code of the callback.
+   * @throws Failure `malformed` if the issuer or the checks of the answer refuse the sign-in.
+   */
+  finish(callback: URL, attempt: Attempt): Promise<{ person: string; tokens: Tokens }>;
+  /** @returns new tokens; null if the issuer has ended the grant or gave no refresh token. */
+  renew(tokens: Tokens['signedIn']): Promise<Tokens | null>;
+  /** Ends the grant. @returns where the browser ends the issuer's own session, if it has such a page. */
+  end(tokens: Tokens['signedIn']): Promise<URL | undefined>;
+}
+
+interface Options {
+  /** The issuer's URL in its tokens. */
+  issuerUrl: string;
+  /** Where the built-in issuer is called; undefined for an outside one. */
+  calledAt?: string;
+  client: { id: string; secret?: string };
+  scopes: string;
+  redirectUri: string;
+  /** The person's name and roles, as the API knows them. @throws Failure if the API refuses the token. */
+  readUser: (accessToken: string) => Promise<{ name: string; roles: readonly string[] }>;
+}
+
+const timeoutSeconds = 10;
+/** For tokens whose issuer does not say how long they are valid. */
+const defaultSeconds = 300;
+
+/** OpenID Connect Core 1.0, authorization code flow with PKCE (RFC 7636). */
+export function createIssuer(options: Options): Issuer {
+  const { client, scopes, redirectUri, readUser } = options;
+  const find = keepFirst(() => discover(options));
+
+  async function toTokens(answer: Answer, before?: Tokens['signedIn']): Promise<Tokens> {
+    const { access_token: accessToken, refresh_token, id_token } = answer;
+    const { name, roles } = await readUser(accessToken);
+    const refreshToken = refresh_token ?? before?.refreshToken ?? null;
+    const idToken = id_token ?? before?.idToken ?? '';
+    const tokenExpiresAt = new Date(Date.now() + (answer.expiresIn() ?? defaultSeconds) * 1000);
+    return { signedIn: { accessToken, refreshToken, idToken, name, roles }, tokenExpiresAt };
+  }
+
+  return {
+    async begin({ silent, maxAge }) {
+      const config = await find();
+      const attempt = {
+        silent,
+        maxAge,
+        state: oidc.randomState(),
+        nonce: oidc.randomNonce(),
+        verifier: oidc.randomPKCECodeVerifier(),
+      };
+      const url = oidc.buildAuthorizationUrl(config, {
+        redirect_uri: redirectUri,
+        scope: scopes,
+        code_challenge: await oidc.calculatePKCECodeChallenge(attempt.verifier),
+        code_challenge_method: 'S256',
+        state: attempt.state,
+        nonce: attempt.nonce,
+        ...(silent && { prompt: 'none' }),
+        ...(maxAge !== undefined && { max_age: String(maxAge) }),
+      });
+      return { url, attempt };
+    },
+    async finish(callback, { state, nonce, verifier, maxAge }) {
+      const config = await find();
+      const answer = await oidc
+        .authorizationCodeGrant(config, callback, {
+          expectedState: state,
+          expectedNonce: nonce,
+          pkceCodeVerifier: verifier,
+          idTokenExpected: true,
+          ...(maxAge !== undefined && { maxAge }),
+        })
+        .catch(refuse);
+      const claims = answer.claims();
+      if (!claims) throw refuse(new Error('the issuer sent no ID token'));
+      return { person: `${claims.iss} ${claims.sub}`, tokens: await toTokens(answer) };
+    },
+    async renew(before) {
+      if (!before.refreshToken) return null;
+      const config = await find();
+      try {
+        return await toTokens(await oidc.refreshTokenGrant(config, before.refreshToken), before);
+      } catch (error) {
+        if (error instanceof oidc.ResponseBodyError && error.error === 'invalid_grant') return null;
+        throw toFailure(error);
+      }
+    },
+    async end({ refreshToken, idToken }) {
+      const config = await find();
+      const { revocation_endpoint, end_session_endpoint } = config.serverMetadata();
+      if (refreshToken && revocation_endpoint) await oidc.tokenRevocation(config, refreshToken);
+      if (!end_session_endpoint) return undefined;
+      return oidc.buildEndSessionUrl(config, { id_token_hint: idToken, client_id: client.id });
+    },
+  };
+}
+
+type Answer = Awaited<ReturnType<typeof oidc.authorizationCodeGrant>>;
+
+async function discover({ issuerUrl, calledAt, client }: Options): Promise<oidc.Configuration> {
+  const authentication = client.secret ? oidc.ClientSecretBasic(client.secret) : oidc.None();
+  try {
+    return await oidc.discovery(new URL(issuerUrl), client.id, undefined, authentication, {
+      timeout: timeoutSeconds,
+      // A developer's machine, or the services' own network.
+      execute: isInsecure(issuerUrl) || isInsecure(calledAt) ? [oidc.allowInsecureRequests] : [],
+      [oidc.customFetch]: callAt(issuerUrl, calledAt),
+    });
+  } catch (error) {
+    throw toFailure(error);
+  }
+}
+
+function isInsecure(url: string | undefined): boolean {
+  return url?.startsWith('http:') ?? false;
+}
+
+/** The built-in issuer is called without a detour through the routers of its public address. */
+function callAt(issuerUrl: string, calledAt: string | undefined): oidc.CustomFetch {
+  const { origin } = new URL(issuerUrl);
+  return (url, { body, ...options }) => {
+    const target = calledAt && url.startsWith(`${origin}/`) ? calledAt + url.slice(origin.length) : url;
+    return fetch(target, { ...options, body: body as RequestInit['body'] });
+  };
+}
+
+function refuse(cause: unknown): never {
+  if (cause instanceof TypeError || (cause as { code?: string }).code === 'OAUTH_TIMEOUT')
+    throw toFailure(cause);
+  throw fail('malformed', 'The sign-in did not succeed. Please sign in again.', { cause });
+}
+
+function toFailure(cause: unknown) {
+  const headers = { 'Retry-After': '5' };
+  return fail('unavailable', 'The sign-in service does not answer. Please try again.', { cause, headers });
+}
+
+/** Repeats work until it has succeeded once. */
+function keepFirst<T>(work: () => Promise<T>): () => Promise<T> {
+  let kept: Promise<T> | undefined;
+  return () => {
+    kept ??= work().catch((error: unknown) => {
+      kept = undefined;
+      throw error;
+    });
+    return kept;
+  };
+}

@@ -1,0 +1,105 @@
+import type Router from '@koa/router';
+import type { Context } from 'koa';
+import { fail } from '#lib/errors/fail.ts';
+import type { SecretBox } from '#lib/jose/secret-box.ts';
+import type { Logger } from '#lib/observability/logger.ts';
+import type { SessionStore } from '../sessions/store.ts';
+import type { ConsoleCookies } from './cookies.ts';
+import type { Attempt, Issuer } from './issuer.ts';
+import { readPath } from './paths.ts';
+
+interface Dependencies {
+  baseUrl: string;
+  issuer: Issuer;
+  cookies: ConsoleCookies;
+  store: SessionStore;
+  /** Seals what a sign-in needs at its callback. */
+  box: SecretBox;
+  log: Logger;
+  /** Shows that the person has signed out. */
+  showSignedOut: (ctx: Context) => Promise<void>;
+}
+
+/** A person has ten minutes at the issuer. */
+const attemptSeconds = 600;
+
+interface SealedAttempt extends Attempt {
+  to: string;
+  begunAt: number;
+}
+
+/** /console/sign-in, /console/callback, /console/sign-out: they need no session. */
+export function mountSignIn(router: Router, dependencies: Dependencies): void {
+  const { baseUrl, issuer, cookies, store, box, log, showSignedOut } = dependencies;
+
+  router.get('/sign-in', async (ctx) => {
+    const { silent, fresh } = ctx.query;
+    const maxAge = typeof fresh === 'string' && /^\d{1,6}$/.test(fresh) ? Number(fresh) : undefined;
+    const { url, attempt } = await issuer.begin({ silent: silent === '1', maxAge });
+    const sealed = { ...attempt, to: readPath(ctx.query.to, baseUrl), begunAt: Date.now() };
+    const value = box.seal(attempt.state, JSON.stringify(sealed)).toString('base64url');
+    cookies.attempt(attempt.state).write(ctx, value, attemptSeconds);
+    redirect(ctx, url.href);
+  });
+
+  router.get('/callback', async (ctx) => {
+    const attempt = readAttempt(ctx);
+    cookies.attempt(attempt.state).remove(ctx);
+    if (ctx.query.error && attempt.silent) return redirect(ctx, signInUrl(baseUrl, { to: attempt.to }));
+    const callback = new URL(`${baseUrl}/console/callback?${ctx.querystring}`);
+    const { person, tokens } = await issuer.finish(callback, attempt);
+    const earlier = cookies.session.read(ctx);
+    const id = await store.create(person, tokens);
+    if (earlier) await store.remove(earlier);
+    cookies.session.write(ctx, id);
+    redirect(ctx, `${baseUrl}${attempt.to}`);
+  });
+
+  router.post('/sign-out', async (ctx) => {
+    const id = cookies.session.read(ctx);
+    const found = id ? await store.find(id) : undefined;
+    if (id) await store.remove(id);
+    cookies.session.remove(ctx);
+    ctx.set('Clear-Site-Data', '"cache"');
+    const tokens = found && !found.ended ? found.signedIn : undefined;
+    const next = tokens && (await issuer.end(tokens).catch((error: unknown) => logFailure(log, error)));
+    redirect(ctx, next ? next.href : `${baseUrl}/console/signed-out`);
+  });
+
+  router.get('/signed-out', showSignedOut);
+
+  function readAttempt(ctx: Context): SealedAttempt {
+    const state = String(ctx.query.state ?? '');
+    const value = state && cookies.attempt(state).read(ctx);
+    try {
+      const attempt = JSON.parse(box.open(state, Buffer.from(value || '', 'base64url'))) as SealedAttempt;
+      if (Date.now() - attempt.begunAt < attemptSeconds * 1000) return attempt;
+    } catch {
+      // Without its cookie a callback belongs to another browser, or cookies are off.
+    }
+    throw fail(
+      'malformed',
+      'This sign-in took too long, or your browser refuses cookies. Please open the console again.',
+    );
+  }
+}
+
+/** The address that begins a sign-in. @param asked where to return, and what is asked of the person. */
+export function signInUrl(
+  baseUrl: string,
+  { to, silent, maxAge }: { to: string; silent?: boolean; maxAge?: number },
+): string {
+  const query = new URLSearchParams({ to });
+  if (silent) query.set('silent', '1');
+  if (maxAge !== undefined) query.set('fresh', String(maxAge));
+  return `${baseUrl}/console/sign-in?${query}`;
+}
+
+function redirect(ctx: Context, url: string): void {
+  ctx.status = 303;
+  ctx.redirect(url);
+}
+
+function logFailure(log: Logger, error: unknown): undefined {
+  log.warn('failed to end the grant at the issuer; the session of the console has ended', { error });
+}

@@ -1,0 +1,122 @@
+import type { Database, Queries } from '#lib/db/database.ts';
+import { sql } from '#lib/db/sql.ts';
+import { type EventBus, sharedReader } from '#lib/events/event-bus.ts';
+import { applyOnce } from '#lib/events/inbox.ts';
+import type { Logger } from '#lib/observability/logger.ts';
+import { queueBadNews } from '../commands/queue-messages.ts';
+import { commitSubmittedById, type SubmitDependencies } from '../commands/submit-answers.ts';
+import { moveAfter, movesAfterCommit, type OwnerVerdict } from '../domain/part.ts';
+import { stateAt } from '../domain/transaction.ts';
+import { rollBack } from '../queries/change-state.ts';
+import {
+  changePart,
+  createLateVerdictWriter,
+  lockTransactionOf,
+  type PartOfTransaction,
+  readPart,
+  releaseCommit,
+  summarizeParts,
+  type WriteLateVerdict,
+} from '../queries/parts.ts';
+import { readTransaction } from '../queries/transactions.ts';
+
+const consumer = 'transactions';
+
+export type VerdictDependencies = Pick<
+  SubmitDependencies,
+  'instance' | 'signReceipt' | 'tokens' | 'messaging' | 'wake'
+> & {
+  db: Database;
+  log: Logger;
+  /** The name under which events are noted as applied. */
+  consumer: string;
+  writeLate: WriteLateVerdict;
+};
+
+/** Subscribes to the owners' verdicts on the parts that they were sent. */
+export function followVerdicts({
+  bus,
+  ...dependencies
+}: Omit<VerdictDependencies, 'consumer' | 'writeLate'> & { bus: EventBus }): void {
+  const { db, instance } = dependencies;
+  const writeLate = createLateVerdictWriter(db, { consumer, source: instance.baseUrl });
+  bus.subscribe('accord.peer-outcomes', sharedReader({ name: consumer, db }), ({ id, data }) =>
+    applyVerdict({ ...dependencies, consumer, writeLate }, { eventId: id, verdict: data as OwnerVerdict }),
+  );
+}
+
+/**
+ * Applies an owner's verdict to its part and, under `together`, to the transaction. Idempotent by event id.
+ */
+export async function applyVerdict(
+  dependencies: VerdictDependencies,
+  { eventId, verdict }: { eventId: string; verdict: OwnerVerdict },
+): Promise<void> {
+  const { db, wake, consumer, writeLate } = dependencies;
+  const { submission: sid, peer: location, id: remoteId } = verdict;
+  // Only `committed` takes the fast path. Other verdicts may cause a decision for the owner, or bad news.
+  const late =
+    verdict.verdict !== 'committed'
+      ? undefined
+      : await writeLate({ eventId, sid, location, remoteId, moves: movesAfterCommit(verdict) });
+  const changed = late?.applied
+    ? late.changed
+    : await db.withTransaction((tx) =>
+        applyOnce(tx, { consumer, eventId }, () => apply(dependencies, tx, verdict)),
+      );
+  if (changed) wake();
+}
+
+async function apply(dependencies: VerdictDependencies, tx: Queries, verdict: OwnerVerdict): Promise<void> {
+  const { instance, log } = dependencies;
+  const { submission: sid, peer } = verdict;
+  // Verdicts on parts of one transaction are applied one after the other: the last must see all others.
+  await lockTransactionOf(tx, sid);
+  const part = await readPart(tx, sid);
+  if (part?.location !== peer) {
+    log.warn('peer gave a verdict on a part that is unknown or not its own; ignored', {
+      id: sid,
+      address: peer,
+    });
+    return;
+  }
+  const move = moveAfter(part, verdict);
+  if (!move) return;
+  if (part.state === 'DROPPED')
+    log.error('peer committed a dropped part; it is in force at the peer', { id: sid, address: peer });
+  await changePart(tx, { sid, ...move, remoteId: verdict.id }, instance.baseUrl);
+  const hasFailed = move.state === 'REFUSED' || move.state === 'DROPPED';
+  await settle(dependencies, tx, part, { isHeld: move.state === 'HELD', hasFailed });
+}
+
+/**
+ * Commits a SUBMITTED transaction when all parts are held; rolls it back if a part has failed or the
+ * transaction has expired.
+ */
+async function settle(
+  dependencies: VerdictDependencies,
+  tx: Queries,
+  part: PartOfTransaction,
+  { isHeld, hasFailed }: { isHeld: boolean; hasFailed: boolean },
+): Promise<void> {
+  const source = dependencies.instance.baseUrl;
+  const { transaction: id, transactionState: state, expiresAt, now } = part;
+  if (state !== 'SUBMITTED') {
+    // An owner may hold a part with mode `commit`; its transaction is COMMITTED, which is the decision.
+    if (isHeld) await releaseCommit(tx, part, source);
+    else if (hasFailed && state === 'COMMITTED') await tellSubject(dependencies, tx, id);
+    return;
+  }
+  const { allHeld, anyFailed } = await summarizeParts(tx, id);
+  const isOver = anyFailed || stateAt({ state, awaitsCode: false, expiresAt }, now) !== 'SUBMITTED';
+  if (!isOver && !allHeld) return;
+  if (!isOver && (await commitSubmittedById(tx, dependencies, id))) return;
+  for (const ended of await rollBack(tx, sql`SELECT ${id}::text`, source))
+    await queueBadNews(tx, dependencies.messaging, ended);
+}
+
+/** Queues the mail that a peer has not stored its part of committed answers. */
+async function tellSubject({ messaging }: VerdictDependencies, tx: Queries, id: string): Promise<void> {
+  const read = await readTransaction(tx, id);
+  if (read) await queueBadNews(tx, messaging, read.transaction);
+}

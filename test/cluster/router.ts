@@ -1,0 +1,81 @@
+import { readFile } from 'node:fs/promises';
+import { Agent, type Dispatcher, fetch, request, setGlobalDispatcher } from 'undici';
+import type { HttpClient, Reply } from '../../bench/http-client.ts';
+
+/** The router's address in the cluster (deploy/local/cluster/system/traefik.yaml). */
+const address = '10.96.0.80';
+
+/** Calls of hosts under example.test reach the router of the cluster over TLS. */
+export interface Router {
+  fetch(
+    url: string,
+    init?: { method?: string; headers?: Record<string, string>; body?: string },
+  ): Promise<Answer>;
+  /** A client of one host, as benches use it. */
+  clientOf(url: string): HttpClient;
+  close(): Promise<void>;
+}
+
+export interface Answer {
+  status: number;
+  headers: Record<string, string>;
+  body: string;
+}
+
+/** @param authority file with the certificate of the authority that signed the routers' certificates. */
+export async function createRouter(authority: string): Promise<Router> {
+  const ca = await readFile(authority, 'utf8');
+  const dispatcher = new Agent({
+    connections: 64,
+    connect: {
+      ca,
+      lookup: (_host, options, callback) =>
+        options.all ? callback(null, [{ address, family: 4 }]) : callback(null, address, 4),
+    },
+    headersTimeout: 30_000,
+    bodyTimeout: 30_000,
+  });
+  // The programs of the demonstration use fetch.
+  setGlobalDispatcher(dispatcher);
+  globalThis.fetch = fetch as unknown as typeof globalThis.fetch;
+  return {
+    async fetch(url, { method = 'GET', headers = {}, body } = {}) {
+      const answer = await request(url, {
+        dispatcher,
+        method: method as Dispatcher.HttpMethod,
+        headers,
+        body,
+      });
+      return {
+        status: answer.statusCode,
+        headers: Object.fromEntries(
+          Object.entries(answer.headers).map(([name, value]) => [name, String(value)]),
+        ),
+        body: await answer.body.text(),
+      };
+    },
+    clientOf(base) {
+      const send = async (
+        method: 'GET' | 'POST',
+        path: string,
+        headers: Record<string, string>,
+        body?: string,
+      ) => {
+        const answer = await request(`${base}${path}`, { dispatcher, method, headers, body });
+        const location = answer.headers.location;
+        const reply: Reply = {
+          status: answer.statusCode,
+          location: location === undefined ? undefined : String(location),
+          body: await answer.body.text(),
+        };
+        return reply;
+      };
+      return {
+        get: (path, headers) => send('GET', path, headers),
+        post: (path, headers, body) => send('POST', path, headers, body),
+        close() {},
+      };
+    },
+    close: () => dispatcher.destroy(),
+  };
+}

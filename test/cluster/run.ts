@@ -1,0 +1,119 @@
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { createAuthority } from '../../deploy/local/cluster/certificates.ts';
+import { type Cluster, startCluster } from '../../deploy/local/cluster/cluster.ts';
+import { findHelm } from '../../deploy/local/helm.ts';
+import { buildImage } from '../../deploy/local/image.ts';
+import { tell } from '../../deploy/local/programs.ts';
+import { createForm } from './load.ts';
+import { buildNextImage, nextTag } from './next-image.ts';
+import { createOrganisation, readLogs, waitForStores } from './organisation.ts';
+import { writeReport } from './report.ts';
+import { createRouter } from './router.ts';
+import { type Stage, waitUntil } from './scenario.ts';
+import { scenarios } from './scenarios.ts';
+
+// `npm run test:cluster`: installs the chart on a Kubernetes that this machine runs, and tries what the chart
+// promises.
+const { values: options } = parseArgs({
+  options: {
+    /** Names of scenarios, separated by commas; default: all. */
+    only: { type: 'string' },
+    /** Leaves the cluster running until Ctrl-C. */
+    keep: { type: 'boolean', default: false },
+    report: { type: 'string' },
+  },
+});
+const state = '/var/tmp/accord-cluster';
+const started = performance.now();
+const say = (line: string) =>
+  process.stdout.write(`[${((performance.now() - started) / 1000).toFixed(0)} s] ${line}\n`);
+
+const wanted = options.only?.split(',');
+const unknown = wanted?.find((name) => !scenarios.some((scenario) => scenario.name === name));
+if (unknown)
+  throw new Error(`There is no scenario ${unknown}: ${scenarios.map(({ name }) => name).join(', ')}`);
+
+let cluster: Cluster | undefined;
+try {
+  say('building the image');
+  const image = await buildImage();
+  const images = [{ archive: image.archive, names: [image.name] }, await buildNextImage(image)];
+  cluster = await startCluster(state, { images, say });
+  const results = await tryScenarios(cluster);
+  const report = writeReport(results, image);
+  if (options.report) await writeFile(options.report, report);
+  process.stdout.write(`\n${report}`);
+  if (results.some(({ error }) => error)) process.exitCode = 1;
+  if (options.keep) await stay(cluster);
+} catch (error) {
+  say((error as Error).stack ?? String(error));
+  process.exitCode = 1;
+  if (options.keep && cluster) await stay(cluster);
+} finally {
+  await cluster?.stop();
+}
+
+async function stay({ node, program }: Cluster): Promise<void> {
+  say(`the cluster runs until Ctrl-C; KUBECONFIG=${node.kubeconfig}, kubectl is ${program}`);
+  await new Promise((resolve) => process.once('SIGINT', resolve));
+}
+
+async function tryScenarios(running: Cluster) {
+  const certificates = path.join(state, 'router-certificates');
+  await createAuthority(certificates);
+  const environment = {
+    cluster: running,
+    helm: await findHelm(),
+    certificates,
+    chart: fileURLToPath(new URL('../../helm', import.meta.url)),
+  };
+  say('starting the stores of the school');
+  const organisation = await createOrganisation(environment, 'school');
+  await waitForStores(organisation);
+  say('installing the chart');
+  const installed = performance.now();
+  try {
+    await organisation.deploy();
+  } catch (error) {
+    say(await organisation.kubectl('get', 'pods,jobs,events'));
+    say(await readLogs(organisation));
+    throw error;
+  }
+  const seconds = (performance.now() - installed) / 1000;
+  say(`installed in ${seconds.toFixed(0)} s`);
+  const router = await createRouter(path.join(certificates, 'ca.crt'));
+  // A router may learn of new pods a few seconds after they are ready.
+  await waitUntil('the router reaches the services', async () => {
+    const paths = ['/auth/.well-known/openid-configuration', '/.well-known/accord', '/system/config'];
+    const answers = await Promise.all(paths.map((each) => router.fetch(`${organisation.url}${each}`)));
+    return answers.every(({ status }) => status === 200);
+  });
+  const { token, administrator } = await organisation.signIn();
+  const form = await createForm(organisation, router.clientOf(organisation.url), { token, ...administrator });
+  const stage: Stage = { ...environment, router, organisation, form, token, nextTag, say };
+  const results = [
+    {
+      name: 'install',
+      promise: '`helm install --wait` ends, with the images present.',
+      figures: `${seconds.toFixed(0)} s`,
+      seconds,
+      error: undefined as Error | undefined,
+    },
+  ];
+  for (const scenario of scenarios.filter(({ name }) => !wanted || wanted.includes(name))) {
+    const begun = performance.now();
+    const { name, promise } = scenario;
+    const result = await scenario.run(stage).then(
+      (figures) => ({ figures, error: undefined }),
+      (error: Error) => ({ figures: '', error }),
+    );
+    const took = (performance.now() - begun) / 1000;
+    say(`${result.error ? 'FAILED' : 'ok'}: ${name}: ${result.error ? tell(result.error) : result.figures}`);
+    results.push({ name, promise, seconds: took, ...result });
+  }
+  await router.close();
+  return results;
+}

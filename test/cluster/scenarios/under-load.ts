@@ -1,0 +1,146 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { compareWithRecords, type Load, startLoad } from '../load.ts';
+import { release } from '../organisation.ts';
+import { expectThat, type Scenario, type Stage, waitUntil } from '../scenario.ts';
+
+const perSecond = Number(process.env.FLOWS_PER_SECOND ?? 50);
+const services = ['auth', 'forms', 'transactions', 'peers', 'webhooks', 'console'];
+
+/** What must not disturb subjects: nothing fails, nothing is lost. */
+export const quietScenarios: Scenario[] = [
+  {
+    name: 'upgrade',
+    promise: '`helm upgrade` to another image with one more migration fails no request.',
+    run: (stage) =>
+      withoutFailure(stage, async () => {
+        await stage.organisation.deploy({ image: { tag: stage.nextTag } });
+      }),
+  },
+  {
+    name: 'rollback',
+    promise: '`helm rollback` to the version before, over the migration, fails no request.',
+    run: (stage) =>
+      withoutFailure(stage, async () => {
+        await stage.organisation.helm('rollback', release, '--wait', '--timeout=5m');
+      }),
+  },
+  ...services.map(
+    (service): Scenario => ({
+      name: `delete a pod of ${service}`,
+      promise: `A deleted pod of ${service} fails no request.`,
+      run: (stage) =>
+        withoutFailure(stage, async () => {
+          const { kubectl } = stage.organisation;
+          const selector = `--selector=app.kubernetes.io/component=${service}`;
+          const [pod = ''] = (await kubectl('get', 'pods', selector, '--output=name')).trim().split('\n');
+          await kubectl('delete', pod);
+          await kubectl('rollout', 'status', `deploy/${release}-${service}`, '--timeout=120s');
+        }),
+    }),
+  ),
+];
+
+/** What may interrupt subjects: acknowledged answers are stored, once. */
+export const faultScenarios: Scenario[] = [
+  ...services.map(
+    (service): Scenario => ({
+      name: `kill a process of ${service}`,
+      promise: `After kill -9 of a process of ${service} no acknowledged answer is lost or stored twice.`,
+      run: (stage) =>
+        withoutLoss(stage, async () => {
+          await killProcess(stage, `services/${service}/main.ts`);
+          await stage.organisation.kubectl(
+            'rollout',
+            'status',
+            `deploy/${release}-${service}`,
+            '--timeout=120s',
+          );
+        }),
+    }),
+  ),
+  ...(['statefulset/trial-kafka', 'deployment/trial-redis', 'statefulset/trial-postgres'] as const).map(
+    (store): Scenario => ({
+      name: `no ${store.split('-')[1]}`,
+      promise: `While ${store.split('-')[1]} is away for 60 seconds, no acknowledged answer is lost or stored twice; afterwards the services work.`,
+      run: (stage) =>
+        withoutLoss(stage, async () => {
+          const { kubectl } = stage.organisation;
+          await kubectl('scale', store, '--replicas=0');
+          await pause(60_000);
+          await kubectl('scale', store, '--replicas=1');
+          await kubectl('rollout', 'status', store, '--timeout=180s');
+          for (const service of services)
+            await kubectl('rollout', 'status', `deploy/${release}-${service}`, '--timeout=180s');
+        }),
+    }),
+  ),
+];
+
+/**
+ * Runs an event under load.
+ * @returns figures.
+ * @throws if a request fails or an answer is lost or stored twice
+ */
+export async function withoutFailure(stage: Stage, event: () => Promise<void>): Promise<string> {
+  const { load, seconds } = await loadDuring(stage, event);
+  await expectStored(stage, load);
+  expectThat(
+    load.failures.length === 0,
+    `${load.failures.length} of ${load.flows} flows failed:\n${load.failures.slice(0, 10).join('\n')}`,
+  );
+  return `${describe(load)}; the event took ${seconds.toFixed(0)} s`;
+}
+
+/** Runs an event under load. @returns figures. @throws if an acknowledged answer is lost or stored twice */
+export async function withoutLoss(stage: Stage, event: () => Promise<void>): Promise<string> {
+  const { load, seconds } = await loadDuring(stage, event);
+  await expectStored(stage, load);
+  return `${describe(load)}, ${load.failures.length} flows interrupted; the event took ${seconds.toFixed(0)} s`;
+}
+
+async function expectStored({ organisation, form }: Stage, load: Load): Promise<void> {
+  const { lost, doubled } = await compareWithRecords(organisation, form, load);
+  expectThat(lost.length === 0, `${lost.length} answers are lost, such as that of ${lost[0]}`);
+  expectThat(
+    doubled.length === 0,
+    `${doubled.length} answers are stored twice, such as that of ${doubled[0]}`,
+  );
+}
+
+/** A load that runs before, during and after an event. */
+async function loadDuring(
+  stage: Stage,
+  event: () => Promise<void>,
+): Promise<{ load: Load; seconds: number }> {
+  const running = startLoad(stage.form, { perSecond });
+  await pause(3_000);
+  const started = performance.now();
+  try {
+    await event();
+  } catch (error) {
+    await running.stop();
+    throw error;
+  }
+  const seconds = (performance.now() - started) / 1000;
+  await pause(5_000);
+  const load = await running.stop();
+  // A flow succeeds again.
+  await waitUntil('a flow after the event', async () => {
+    const single = startLoad(stage.form, { perSecond: 1 });
+    const { failures } = await single.stop();
+    if (failures.length > 0) throw new Error(failures[0]);
+    return true;
+  });
+  return { load, seconds };
+}
+
+function describe({ flows, seconds, submits }: Load): string {
+  const sorted = submits.toSorted((a, b) => a - b);
+  const p99 = sorted[Math.floor(sorted.length * 0.99)] ?? 0;
+  return `${flows} flows at ${(flows / seconds).toFixed(0)} a second, submit p99 ${p99.toFixed(0)} ms`;
+}
+
+async function killProcess({ cluster }: Stage, program: string): Promise<void> {
+  const pids = (await cluster.node.enter('pgrep', ['--full', program])).trim().split('\n');
+  await cluster.node.enter('kill', ['-9', pids[0] as string]);
+}

@@ -1,0 +1,179 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type ConsolePages, openPages } from '../support/console/open-pages.ts';
+import { useInstance } from '../support/instances/instance.ts';
+
+const instance = useInstance();
+let admin: ConsolePages;
+let operator: ConsolePages;
+beforeAll(async () => {
+  admin = await openPages(instance, 'admin');
+  operator = await openPages(instance, 'operator');
+});
+afterAll(() => Promise.all([admin, operator].map((each) => each?.close())));
+
+const here = '/console/elements';
+const textOf = async (path: string, by = admin) => (await by.get(path)).text();
+const hiddenOf = (html: string, name: string) =>
+  new RegExp(`name="${name}" value="([^"]*)"`).exec(html)?.[1]?.replaceAll('&quot;', '"') ?? '';
+/** Creates an element. @returns its page. */
+async function create(name: string, type = 'processing'): Promise<string> {
+  const once = hiddenOf(await textOf(`${here}/new`), 'once');
+  const answer = await admin.post(`${here}/new`, { once, type, name });
+  return (answer.headers.get('location') ?? '').replace(/\/edit$/, '');
+}
+/** Saves the editor with these texts in English and French. */
+async function write(path: string, fields: Record<string, string>, languages = ['en', 'fr']) {
+  const html = await textOf(`${path}/edit`);
+  const body = new URLSearchParams({
+    op: 'save',
+    draft: hiddenOf(html, 'draft'),
+    etag: hiddenOf(html, 'etag'),
+  });
+  for (const language of languages) body.append('languages', language);
+  for (const [name, value] of Object.entries(fields)) body.append(name, value);
+  return fetch(`${admin.origin}${path}/edit`, {
+    method: 'POST',
+    headers: { Origin: admin.origin },
+    body,
+    redirect: 'manual',
+  });
+}
+const letter = {
+  'en:title': 'A letter',
+  'en:data': 'Your address',
+  'en:usage': 'We write to you.',
+  'fr:title': 'Une lettre',
+  'fr:data': 'Votre adresse',
+  'fr:usage': 'Nous vous écrivons.',
+  '*:retention.value': '1',
+  '*:retention.unit': 'YEAR',
+  '*:legalBases': 'LEGAL_BASIS_CONSENT',
+};
+async function activate(path: string, fields: Record<string, string> = {}) {
+  const html = await textOf(`${path}/activate`);
+  const given = { draft: hiddenOf(html, 'draft'), etag: hiddenOf(html, 'etag'), ...fields };
+  return admin.post(`${path}/activate`, given);
+}
+
+describe('elements in the console', () => {
+  it('are listed by type, without layouts, and exported', async () => {
+    const html = await textOf(`${here}?type=processing`);
+    expect(html).toContain('processing.001');
+    expect(html).not.toContain('layout.001');
+    expect(await textOf(`${here}?format=csv`)).toContain('processing.001');
+  });
+
+  it('are written in two languages, activated, and shown as people see them', async () => {
+    const path = await create('Letter');
+    expect((await write(path, letter)).headers.get('location')).toBe(`${path}?done=elementSaved`);
+    expect(await textOf(`${path}/activate`)).toContain('People can be asked with it from now on.');
+    expect((await activate(path)).headers.get('location')).toBe(`${path}?done=elementActivated`);
+    const html = await textOf(`${path}?language=fr`);
+    expect(html).toContain('1.0');
+    const frame = /<iframe[^>]*src="([^"]+)"/.exec(html)?.[1]?.replaceAll('&amp;', '&') ?? '';
+    const preview = await admin.get(frame);
+    expect(preview.headers.get('content-security-policy')).toContain('sandbox');
+    expect(await preview.text()).toContain('Une lettre');
+  });
+
+  it('keep drafts that lack something, and say at activation what it is', async () => {
+    const path = await create('Half');
+    expect((await write(path, { 'en:title': 'Half a letter' }, ['en'])).status).toBe(303);
+    expect(await textOf(`${path}/edit`)).toContain('Half a letter');
+    const html = await textOf(`${path}/activate`);
+    expect(html).toContain('role="alert"');
+    const edit = await textOf(`${path}/edit`);
+    const given = { draft: hiddenOf(edit, 'draft'), etag: hiddenOf(edit, 'etag') };
+    expect((await admin.post(`${path}/activate`, given)).status).toBe(422);
+  });
+
+  it('add and remove a language without saving, and lose no text', async () => {
+    const path = await create('Languages');
+    const added = await write(path, { ...letter, op: 'x' }, ['en']);
+    expect(added.status).toBe(303);
+    const body = new URLSearchParams({ op: 'add-language', language: 'fr', 'en:title': 'Kept text' });
+    body.append('languages', 'en');
+    const answer = await fetch(`${admin.origin}${path}/edit`, {
+      method: 'POST',
+      headers: { Origin: admin.origin },
+      body,
+    });
+    const html = await answer.text();
+    expect(html).toContain('Kept text');
+    expect(html).toContain('name="fr:title"');
+    expect(await textOf(`${path}/edit`)).not.toContain('Kept text');
+  });
+
+  it('keep members that the editor does not know', async () => {
+    const path = await create('Unknown members');
+    await write(path, letter);
+    const key = decodeURIComponent(path.slice(here.length + 1));
+    await activate(path);
+    const list = await textOf(path);
+    expect(list).toContain(key);
+    await write(path, { ...letter, 'en:title': 'A longer letter' });
+    expect(await textOf(`${path}/edit`)).toContain('A longer letter');
+  });
+
+  it('say how many people a major version asks again', async () => {
+    const path = await create('Major');
+    await write(path, letter);
+    await activate(path);
+    await write(path, { ...letter, 'en:usage': 'We call you.', 'fr:usage': 'Nous vous appelons.' });
+    const html = await textOf(`${path}/activate`);
+    expect(html).toContain('0 people are asked again');
+    expect((await activate(path, { type: 'MAJOR' })).status).toBe(303);
+    expect(await textOf(path)).toContain('2.0');
+  });
+
+  it('refuse to save over the draft of somebody else', async () => {
+    const path = await create('Two editors');
+    await write(path, letter);
+    const html = await textOf(`${path}/edit`);
+    await write(path, { ...letter, 'en:title': 'Theirs' });
+    const body = new URLSearchParams({
+      op: 'save',
+      draft: hiddenOf(html, 'draft'),
+      etag: hiddenOf(html, 'etag'),
+      'en:title': 'Mine',
+    });
+    body.append('languages', 'en');
+    const answer = await fetch(`${admin.origin}${path}/edit`, {
+      method: 'POST',
+      headers: { Origin: admin.origin },
+      body,
+    });
+    expect(answer.status).toBe(412);
+    expect(await answer.text()).toContain('value="Mine"');
+    expect(await textOf(`${path}/edit`)).toContain('value="Theirs"');
+  });
+
+  it('are archived and deleted after a page that says what it means', async () => {
+    const path = await create('Ending');
+    await write(path, letter);
+    await activate(path);
+    expect(await textOf(`${path}/archive`)).toContain('stop counting');
+    const etag = hiddenOf(await textOf(`${path}/archive`), 'etag');
+    expect((await admin.post(`${path}/archive`, { etag })).status).toBe(303);
+    const last = hiddenOf(await textOf(`${path}/delete`), 'etag');
+    expect((await admin.post(`${path}/delete`, { etag: last })).headers.get('location')).toContain(here);
+    expect((await admin.get(path)).status).toBe(404);
+  });
+
+  it('are read by operators, who are offered no change', async () => {
+    const html = await textOf(here, operator);
+    expect(html).not.toContain(`${here}/new`);
+    expect((await operator.get(`${here}/processing.001/edit`)).status).toBe(403);
+    expect(await textOf(`${here}/processing.001`, operator)).not.toContain('/edit"');
+  });
+
+  it.each(['en', 'fr', 'ar'])('have all their words in %s', async (language) => {
+    for (const type of ['processing', 'preference', 'conditions', 'information', 'theme', 'email']) {
+      const path = await create(`Words ${type} ${language}`, type);
+      for (const page of ['', '/edit', '/name']) {
+        const html = await (await admin.get(path + page, { 'Accept-Language': language })).text();
+        expect(html, path + page).not.toMatch(/>(elements|content|option|elementType)\.[a-zA-Z._]+</);
+      }
+    }
+  });
+});

@@ -1,0 +1,254 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type ConsolePages, openPages } from '../support/console/open-pages.ts';
+import { useInstance } from '../support/instances/instance.ts';
+
+const instance = useInstance();
+let admin: ConsolePages;
+let operator: ConsolePages;
+beforeAll(async () => {
+  admin = await openPages(instance, 'admin');
+  operator = await openPages(instance, 'operator');
+});
+afterAll(() => Promise.all([admin, operator].map((each) => each?.close())));
+
+const here = '/console/forms';
+type Fields = [name: string, value: string][];
+
+const textOf = async (path: string, by = admin) => (await by.get(path)).text();
+const onceOf = (html: string) => /name="once" value="([^"]+)"/.exec(html)?.[1] ?? '';
+const elementsOf = (html: string) =>
+  [...html.matchAll(/name="elements" value="([^"]+)"/g)].map(([, reference]) => reference);
+
+/** What a browser would send of the form of a page: hidden fields, texts and choices as they stand. */
+function fieldsOf(html: string): Fields {
+  const [form = ''] =
+    /<form[^>]*data-guard[\s\S]*?<\/form>/.exec(html) ??
+    /<form class="form"[\s\S]*?<\/form>/.exec(html) ??
+    [];
+  const inputs = [...form.matchAll(/<input [^>]*>/g)].flatMap(([tag]): Fields => {
+    const [, name = ''] = / name="([^"]*)"/.exec(tag) ?? [];
+    const [, value = ''] = / value="([^"]*)"/.exec(tag) ?? [];
+    const isChoice = /type="(radio|checkbox)"/.test(tag);
+    return name && (!isChoice || tag.includes(' checked')) ? [[name, value.replaceAll('&quot;', '"')]] : [];
+  });
+  const selects = [...form.matchAll(/<select [^>]*name="([^"]*)"[\s\S]*?<\/select>/g)].map(
+    ([text, name = '']) => {
+      const [, value = ''] = /<option value="([^"]*)" selected/.exec(text) ?? [];
+      return [name, value] as [string, string];
+    },
+  );
+  return [...inputs, ...selects];
+}
+
+/** Sends the form of a page with further fields. */
+async function send(path: string, html: string, more: Fields): Promise<Response> {
+  const changed = new Set(more.map(([name]) => name));
+  const fields = [...fieldsOf(html).filter(([name]) => !changed.has(name)), ...more];
+  return fetch(`${admin.origin}${path}`, {
+    method: 'POST',
+    headers: { Origin: admin.origin },
+    body: new URLSearchParams(fields),
+    redirect: 'manual',
+  });
+}
+
+/** Presses buttons of the designer, one after the other. @returns the last page. */
+async function press(path: string, html: string, ops: string[]): Promise<string> {
+  let page = html;
+  for (const op of ops) {
+    const response = await send(path, page, [['op', op]]);
+    expect(response.status, op).toBe(200);
+    page = await response.text();
+  }
+  return page;
+}
+
+/** Creates a form. @returns its path. */
+async function makeForm(name: string, key: string): Promise<string> {
+  const once = onceOf(await textOf(`${here}/new`));
+  const response = await admin.post(`${here}/new`, { once, name, key, description: '' });
+  expect(response.headers.get('location')).toBe(`${here}/${key}/edit?done=formMade`);
+  return `${here}/${key}`;
+}
+
+describe('the list of forms', () => {
+  it('shows layouts alone, filtered by a word, and exports them', async () => {
+    const html = await textOf(here);
+    expect(html).toContain(`href="${here}/layout.001"`);
+    expect(html).not.toContain('processing.001');
+    expect(await textOf(`${here}?keyword=no-such-form`)).toContain('Nothing matches these filters.');
+    expect(await textOf(`${here}?format=csv`)).toContain('layout.001');
+  });
+
+  it('offers new forms to administrators alone', async () => {
+    expect(await textOf(here, operator)).not.toContain(`${here}/new`);
+    expect((await operator.get(`${here}/new`)).status).toBe(403);
+    expect((await operator.get(`${here}/layout.001/edit`)).status).toBe(403);
+    expect((await operator.get(`${here}/layout.001`)).status).toBe(200);
+  });
+});
+
+describe('a new form', () => {
+  it('is made once, and an existing key is refused with what was typed', async () => {
+    await makeForm('Once', 'layout.once');
+    const once = onceOf(await textOf(`${here}/new`));
+    const response = await admin.post(`${here}/new`, {
+      once,
+      name: 'Twice',
+      key: 'layout.once',
+      description: '',
+    });
+    expect(response.status).toBe(409);
+    const html = await response.text();
+    expect(html).toContain('value="Twice"');
+    expect(html).toContain('id="field-key-fault"');
+  });
+});
+
+describe('the designer', () => {
+  it('adds, moves and removes elements without saving, then saves and activates the form', async () => {
+    const path = await makeForm('Welcome', 'layout.welcome');
+    const added = await press(`${path}/edit`, await textOf(`${path}/edit`), [
+      'add:processing.001',
+      'add:preference.001',
+      'add:processing.002',
+    ]);
+    expect(elementsOf(added)).toEqual(['processing.001', 'preference.001', 'processing.002']);
+    const moved = await press(`${path}/edit`, added, ['up:2', 'down:0']);
+    expect(elementsOf(moved)).toEqual(['processing.002', 'processing.001', 'preference.001']);
+    expect(/<button[^>]*value="down:1"[^>]*>/.exec(moved)?.[0]).toContain('autofocus');
+    expect(moved).toContain('data-guard="changed"');
+    expect(elementsOf(await textOf(`${path}/edit`))).toEqual([]);
+    const removed = await press(`${path}/edit`, moved, ['remove:1']);
+    const saved = await send(`${path}/edit`, removed, [
+      ['op', 'save'],
+      ['submitText-en', 'Send it'],
+    ]);
+    expect(saved.headers.get('location')).toBe(`${path}/edit?done=formSaved`);
+    const again = await textOf(`${path}/edit`);
+    expect(elementsOf(again)).toEqual(['processing.002', 'preference.001']);
+    expect(again).toContain('value="Send it"');
+    const asked = await textOf(`${path}/activate`);
+    expect(asked).toContain('processing.002, preference.001');
+    const activated = await send(`${path}/activate`, asked, []);
+    expect(activated.headers.get('location')).toBe(`${path}?done=formActivated`);
+    const detail = await textOf(`${path}?done=formActivated`);
+    expect(detail).toContain('/console/integration/code?form=layout.welcome');
+    expect(detail).toContain('The form is active.');
+  });
+
+  it('tells at once that conditions stand alone', async () => {
+    const path = await makeForm('Mixed', 'layout.mixed');
+    const ops = ['add:processing.001', 'add:conditions.001'];
+    const html = await press(`${path}/edit`, await textOf(`${path}/edit`), ops);
+    expect(html).toContain('Conditions stand alone');
+    const alone = await press(`${path}/edit`, html, ['remove:0']);
+    expect(alone).not.toContain('Conditions stand alone');
+  });
+
+  it('keeps an element that no peer shares any more, and says so', async () => {
+    const path = await makeForm('Peers', 'layout.peers');
+    const reference = 'processing.001@peer.example.org';
+    const html = await press(`${path}/edit`, await textOf(`${path}/edit`), [`add:${reference}`]);
+    expect(elementsOf(html)).toEqual([reference]);
+    expect(html).toContain('No peer shares this element any more.');
+    expect(html).toContain(`${reference}: This is not active, or no longer shared`);
+  });
+
+  it('adds languages, each with texts of its own', async () => {
+    const path = await makeForm('Languages', 'layout.languages');
+    const start = await press(`${path}/edit`, await textOf(`${path}/edit`), ['add:processing.001']);
+    const added = await send(`${path}/edit`, start, [
+      ['op', 'addLanguage'],
+      ['newLanguage', 'FR'],
+    ]);
+    const html = await added.text();
+    await send(`${path}/edit`, html, [
+      ['op', 'save'],
+      ['submitText-fr', 'Envoyer'],
+    ]);
+    const saved = await textOf(`${path}/edit`);
+    expect(saved).toContain('value="Envoyer"');
+    const without = await press(`${path}/edit`, saved, ['removeLanguage:fr']);
+    expect(without).not.toContain('Envoyer');
+  });
+
+  it('does not replace what another person has saved, and says what differs', async () => {
+    const path = await makeForm('Two', 'layout.two');
+    const opened = await press(`${path}/edit`, await textOf(`${path}/edit`), ['add:processing.001']);
+    await send(`${path}/edit`, opened, [
+      ['op', 'save'],
+      ['submitText-en', 'First'],
+    ]);
+    const response = await send(`${path}/edit`, opened, [
+      ['op', 'save'],
+      ['submitText-en', 'Second'],
+    ]);
+    expect(response.status).toBe(412);
+    const html = await response.text();
+    expect(html).toContain('value="Second"');
+    expect(html).toContain('>First</ins>');
+    const replaced = await send(`${path}/edit`, html, [['op', 'save']]);
+    expect(replaced.headers.get('location')).toBe(`${path}/edit?done=formSaved`);
+    expect(await textOf(`${path}/edit`)).toContain('value="Second"');
+  });
+
+  it('keeps a form without elements as a draft, which cannot be activated', async () => {
+    const path = await makeForm('Empty', 'layout.empty');
+    await send(`${path}/edit`, await textOf(`${path}/edit`), [['op', 'save']]);
+    const html = await textOf(`${path}/activate`);
+    expect(html).toContain('Add at least one element.');
+    expect(html).not.toContain(`action="${path}/activate"`);
+  });
+});
+
+describe('a form', () => {
+  it('is previewed in a frame that runs nothing', async () => {
+    const html = await textOf(`${here}/layout.001/preview?language=fr&width=narrow`);
+    const url = /<iframe[^>]*src="([^"]+)"/.exec(html)?.[1]?.replaceAll('&amp;', '&') ?? '';
+    const page = await admin.get(url);
+    expect(page.status).toBe(200);
+    expect(page.headers.get('content-security-policy')).toContain('sandbox');
+    expect(await page.text()).toContain('lang="fr"');
+  });
+
+  it('is tried with answers that are told to count', async () => {
+    expect(await textOf(`${here}/layout.001/try`)).toContain('trial/admin');
+    const response = await admin.post(`${here}/layout.001/try`, {});
+    expect(response.status).toBe(303);
+    expect(response.headers.get('location')).toContain(`${instance.url}/consents/`);
+  });
+
+  it('is renamed, exported, archived and deleted', async () => {
+    const path = await makeForm('Short', 'layout.short');
+    const html = await press(`${path}/edit`, await textOf(`${path}/edit`), ['add:processing.001']);
+    await send(`${path}/edit`, html, [['op', 'save']]);
+    await send(`${path}/activate`, await textOf(`${path}/activate`), []);
+    await send(`${path}/name`, await textOf(`${path}/name`), [['name', 'Shorter']]);
+    expect(await textOf(path)).toContain('Shorter');
+    expect(JSON.parse(await textOf(`${path}/export`))).toMatchObject({ key: 'layout.short' });
+    const archived = await send(`${path}/archive`, await textOf(`${path}/archive`), []);
+    expect(archived.headers.get('location')).toBe(`${path}?done=form.archive`);
+    const deleted = await send(`${path}/delete`, await textOf(`${path}/delete`), []);
+    expect(deleted.headers.get('location')).toBe(`${here}?done=form.delete`);
+    expect((await admin.get(path)).status).toBe(404);
+  });
+
+  it.each(['en', 'fr', 'ar'])('has pages with all their words in %s', async (language) => {
+    for (const page of [
+      '',
+      '/new',
+      ...['', '/edit', '/preview', '/try', '/name', '/archive', '/delete'].map(
+        (each) => `/layout.001${each}`,
+      ),
+    ]) {
+      const response = await admin.get(`${here}${page}`, { 'Accept-Language': language });
+      expect(response.status, page).toBe(200);
+      const html = await response.text();
+      expect(html, page).not.toMatch(
+        />(forms|designer|element|switch|text|activate|preview|try)\.[a-zA-Z]+</,
+      );
+      expect(html).not.toMatch(/ style=|<style|<script>| on\w+=/);
+    }
+  });
+});

@@ -1,0 +1,63 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type ConsolePages, openPages } from '../support/console/open-pages.ts';
+import { useInstance } from '../support/instances/instance.ts';
+
+const instance = useInstance();
+let admin: ConsolePages;
+let operator: ConsolePages;
+let user: ConsolePages;
+beforeAll(async () => {
+  admin = await openPages(instance, 'admin');
+  operator = await openPages(instance, 'operator');
+  user = await openPages(instance, 'user');
+});
+afterAll(() => Promise.all([admin, operator, user].map((each) => each?.close())));
+
+describe('the first page of the console', () => {
+  it('is a page with one heading, a skip link, and nothing inline', async () => {
+    const response = await admin.get('/console');
+    const html = await response.text();
+    expect(response.status).toBe(200);
+    expect(html.match(/<h1/g)).toHaveLength(1);
+    expect(html).toContain('<title>Home – Riverside</title>');
+    expect(html).toContain('href="#main"');
+    expect(html).not.toMatch(/ style=|<style|<script>| on\w+=/);
+  });
+
+  it('shows the steps to the first consent, the API key to administrators alone', async () => {
+    expect(await (await admin.get('/console')).text()).toContain('Make an API key');
+    const shown = await (await operator.get('/console')).text();
+    expect(shown).toContain('Collect the first consent');
+    expect(shown).not.toContain('Make an API key');
+  });
+
+  it('is in the language of the browser, Arabic from right to left', async () => {
+    const html = await (await admin.get('/console', { 'Accept-Language': 'ar' })).text();
+    expect(html).toContain('<html lang="ar" dir="rtl">');
+  });
+
+  it('is shown whatever languages a browser claims to read', async () => {
+    const response = await admin.get('/console', { 'Accept-Language': 'en-toolongsubtag, fr;q=0.5' });
+    expect(response.status).toBe(200);
+  });
+
+  it('shows its calls as commands without a token', async () => {
+    const html = await (await admin.get('/console')).text();
+    expect(html).toContain('Bearer $TOKEN');
+    expect(html).not.toContain('Bearer ey');
+  });
+
+  it('tells a person without a role which role it needs', async () => {
+    const response = await user.get('/console');
+    expect(response.status).toBe(403);
+    expect(await response.text()).toContain('Operator');
+  });
+
+  it('is a 503 that says when to try again if the API does not answer', async () => {
+    const pages = await openPages(instance, 'admin', { apiUrl: 'http://127.0.0.1:9' });
+    const response = await pages.get('/console');
+    expect(response.status).toBe(503);
+    expect(await response.text()).toContain('Try again');
+    await pages.close();
+  });
+});

@@ -1,0 +1,137 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type ConsolePages, openPages } from '../support/console/open-pages.ts';
+import { useInstance } from '../support/instances/instance.ts';
+
+const instance = useInstance();
+let admin: ConsolePages;
+let operator: ConsolePages;
+beforeAll(async () => {
+  admin = await openPages(instance, 'admin');
+  operator = await openPages(instance, 'operator');
+});
+afterAll(() => Promise.all([admin, operator].map((each) => each?.close())));
+
+const here = '/console/integration';
+const onceOf = (html: string) => /name="once" value="([^"]+)"/.exec(html)?.[1] ?? '';
+const textOf = async (path: string, by = admin) => (await by.get(path)).text();
+/** Sends the form of a page. @returns the answer. */
+async function send(path: string, fields: Record<string, string>) {
+  return admin.post(path, { once: onceOf(await textOf(path)), ...fields });
+}
+/** A value that is shown to be copied. */
+const copied = (html: string) => /<textarea class="code" id="secret"[^>]*>\s*([^<]+)</.exec(html)?.[1] ?? '';
+
+describe('API keys in the console', () => {
+  it('are made once, shown once, and work', async () => {
+    const once = onceOf(await textOf(`${here}/security/new`));
+    const fields = { once, name: 'Ticket shop', scope: 'OWNER' };
+    const first = await admin.post(`${here}/security/new`, fields);
+    const key = copied(await first.text());
+    expect((await instance.fetch('/user', { headers: { CM_KEY: key } })).status).toBe(200);
+    const again = await admin.post(`${here}/security/new`, fields);
+    expect(again.headers.get('location')).toBe(`${here}/security?done=repeated`);
+    const list = await textOf(`${here}/security`);
+    expect(list.match(/Ticket shop/g)).toHaveLength(1);
+    expect(list).not.toContain(key);
+  });
+
+  it('are revoked after a page that says when they were last used', async () => {
+    const key = copied(await (await send(`${here}/security/new`, { name: 'Old', scope: 'OWNER' })).text());
+    const list = await textOf(`${here}/security`);
+    const path = /Old<[\s\S]*?href="([^"]+\/revoke)"/.exec(list)?.[1] ?? '';
+    expect(await textOf(path)).toContain('It was never used.');
+    expect((await admin.post(path, {})).headers.get('location')).toBe(`${here}/security?done=keyRevoked`);
+    expect((await instance.fetch('/user', { headers: { CM_KEY: key } })).status).toBe(401);
+  });
+
+  it('keep what was typed if the API refuses them', async () => {
+    const response = await send(`${here}/security/new`, { name: 'x'.repeat(256), scope: 'OWNER' });
+    expect(response.status).toBe(422);
+    const html = await response.text();
+    expect(html).toContain('x'.repeat(256));
+    expect(html).toContain('href="#field-name"');
+  });
+
+  it('are for administrators', async () => {
+    expect((await operator.get(`${here}/security`)).status).toBe(403);
+    expect((await operator.get(here)).headers.get('location')).toBeNull();
+    expect(await textOf(`${here}/webhooks`, operator)).not.toContain('/integration/security');
+  });
+});
+
+describe('webhooks in the console', () => {
+  it('are created with a secret that is shown once, tested, changed and deleted', async () => {
+    const answer = await send(`${here}/webhooks/new`, {
+      name: 'Ledger',
+      targetUrl: 'http://127.0.0.1:9/hook',
+      actions: 'consent.committed',
+    });
+    const html = await answer.text();
+    expect(copied(html)).toMatch(/^whsec_/);
+    const path = /href="(\/console\/integration\/webhooks\/[^"]+)"/.exec(html)?.[1] ?? '';
+    expect((await admin.post(`${path}/test`, {})).headers.get('location')).toBe(`${path}?done=webhookTested`);
+    expect(await textOf(path)).toContain('webhook.test');
+    const changed = await admin.post(`${path}/edit`, {
+      name: 'Ledger 2',
+      targetUrl: 'http://127.0.0.1:9/hook',
+      actions: 'consent.cancelled',
+    });
+    expect(changed.headers.get('location')).toBe(`${path}?done=webhookChanged`);
+    expect(await textOf(path)).toContain('Ledger 2');
+    expect(copied(await (await admin.post(`${path}/secret`, {})).text())).toMatch(/^whsec_/);
+    expect((await admin.post(`${path}/delete`, {})).headers.get('location')).toBe(
+      `${here}/webhooks?done=webhookDeleted`,
+    );
+    expect((await admin.get(path)).status).toBe(404);
+  });
+
+  it('name the faulty field and keep what was typed', async () => {
+    const response = await send(`${here}/webhooks/new`, { targetUrl: 'ftp://nowhere', name: 'Keep me' });
+    expect(response.status).toBe(422);
+    const html = await response.text();
+    expect(html).toContain('value="Keep me"');
+    expect(html).toContain('href="#field-targetUrl"');
+  });
+});
+
+describe('peers in the console', () => {
+  it('cannot be paired with a wrong key, which is not shown again', async () => {
+    const response = await send(`${here}/peers/new`, { url: 'http://127.0.0.1:9', apiKey: 'a-wrong-key' });
+    expect(response.status).toBeGreaterThanOrEqual(400);
+    const html = await response.text();
+    expect(html).toContain('http://127.0.0.1:9');
+    expect(html).not.toContain('a-wrong-key');
+  });
+});
+
+describe('code in the console', () => {
+  it('has the addresses of this instance, and creates a transaction as copied', async () => {
+    const html = await textOf(`${here}/code`);
+    const text = /id="code-0"[^>]*>\s*([^<]+)</.exec(html)?.[1] ?? '';
+    expect(text).toContain(`curl -s -i ${instance.url}/consents`);
+    expect(text).toContain('$ACCORD_KEY');
+    for (const place of ['node', 'php', 'iframe', 'link'])
+      expect((await admin.get(`${here}/code?place=${place}`)).status).toBe(200);
+    expect(await textOf(`${here}/code?place=iframe`)).toContain(`${instance.url}/assets/embed.js`);
+  });
+});
+
+describe('the pages of Integration', () => {
+  it.each(['en', 'fr', 'ar'])('have all their words in %s', async (language) => {
+    for (const path of [
+      'security',
+      'security/new',
+      'webhooks',
+      'webhooks/new',
+      'peers',
+      'peers/new',
+      'code',
+    ]) {
+      const response = await admin.get(`${here}/${path}`, { 'Accept-Language': language });
+      expect(response.status, path).toBe(200);
+      const html = await response.text();
+      expect(html, path).not.toMatch(/>(keys|webhooks|peers|code|integration)\.[a-zA-Z]+</);
+      expect(html).not.toMatch(/ style=|<style|<script>| on\w+=/);
+    }
+  });
+});

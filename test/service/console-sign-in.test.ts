@@ -1,0 +1,185 @@
+import { describe, expect, it } from 'vitest';
+import {
+  type ConsolePerson,
+  createConsolePerson,
+  signInToConsole,
+  submitSignIn,
+} from '../support/console/console-person.ts';
+import { useInstance } from '../support/instances/instance.ts';
+import { rowsOf } from '../support/instances/live-database.ts';
+
+const instance = useInstance();
+const demo = (username: string) => ({ username, password: 'demo' });
+const sessionOf = (person: ConsolePerson) =>
+  person.browser.cookies().find((raw) => raw.startsWith('accord_console=')) ?? '';
+const isIssuer = (path: string) => path.startsWith('/auth/interaction/');
+/** Runs a statement in the console's schema. */
+const run = <Row extends object>(statement: string) => rowsOf<Row>(instance, statement);
+const refreshTokens = `model = 'RefreshToken'`;
+const count = async (table: string, where = 'true') =>
+  (await run<{ n: number }>(`SELECT count(*)::int AS n FROM ${table} WHERE ${where}`))[0]?.n ?? 0;
+
+describe('signing in to the console', () => {
+  it('leads to the page that was opened', async () => {
+    const person = createConsolePerson(instance.url);
+    const asked = await person.open('/console/?days=7');
+    expect(isIssuer(asked.path)).toBe(true);
+    expect((await submitSignIn(person, asked, demo('admin'))).path).toBe('/console/?days=7');
+  });
+
+  it.each([
+    'https://evil.example/console',
+    '//evil.example/console',
+    '/\\evil.example',
+    '/keys',
+    '/consoles',
+  ])('never leads to %s', async (to) => {
+    const person = createConsolePerson(instance.url);
+    const asked = await person.open(`/console/sign-in?to=${encodeURIComponent(to)}`);
+    expect((await submitSignIn(person, asked, demo('admin'))).path).toBe('/console');
+  });
+
+  it('makes a new session each time, and ends the one before', async () => {
+    const person = await signInToConsole(instance.url, 'admin');
+    const before = sessionOf(person);
+    await submitSignIn(person, await person.open('/console/sign-in'), demo('admin'));
+    expect(sessionOf(person)).not.toBe(before);
+    const stranger = createConsolePerson(instance.url);
+    const response = await stranger.browser.fetch(`${instance.url}/console`, {
+      headers: { Cookie: before.split(';', 1)[0] ?? '' },
+    });
+    expect(response.status).toBe(303);
+  });
+
+  it('ignores a session id that somebody else has chosen', async () => {
+    const chosen = 'A'.repeat(43);
+    const stranger = createConsolePerson(instance.url);
+    const response = await stranger.browser.fetch(`${instance.url}/console`, {
+      headers: { Cookie: `accord_console=${chosen}` },
+    });
+    expect(response.headers.get('location')).toContain('/console/sign-in');
+  });
+
+  it('refuses the callback of another browser', async () => {
+    const person = createConsolePerson(instance.url);
+    const begun = await person.browser.fetch(`${instance.url}/console/sign-in`);
+    const state = new URL(begun.headers.get('location') ?? '').searchParams.get('state');
+    const other = createConsolePerson(instance.url);
+    const page = await other.open(`/console/callback?code=stolen&state=${state}`);
+    expect(page.status).toBe(400);
+  });
+
+  it('keeps no token in cookies, and cookies out of reach of scripts', async () => {
+    const person = await signInToConsole(instance.url, 'admin');
+    expect(sessionOf(person)).toMatch(/^accord_console=[\w-]{43}; Path=\/; HttpOnly; SameSite=Lax$/);
+    expect(person.browser.cookies().join()).not.toMatch(/eyJ/);
+  });
+
+  it('stores tokens so that the database alone does not reveal them', async () => {
+    await signInToConsole(instance.url, 'admin');
+    const rows = await run<{ sealed: Buffer }>('SELECT sealed FROM console.sessions');
+    expect(rows.length).toBeGreaterThan(0);
+    for (const { sealed } of rows) expect(sealed.toString('latin1')).not.toMatch(/eyJ|admin/);
+  });
+});
+
+describe('a session of the console', () => {
+  it('ends with the sign-out, and is deleted', async () => {
+    const person = await signInToConsole(instance.url, 'admin');
+    const cookie = sessionOf(person).split(';', 1)[0] ?? '';
+    const page = await person.post('/console/sign-out', {});
+    expect(page.path).toBe('/console/signed-out');
+    const response = await createConsolePerson(instance.url).browser.fetch(`${instance.url}/console`, {
+      headers: { Cookie: cookie },
+    });
+    expect(response.status).toBe(303);
+  });
+
+  it('ends when it is unused for too long', async () => {
+    const person = await signInToConsole(instance.url, 'admin');
+    await run(`UPDATE console.sessions SET used_at = used_at - interval '31 minutes'`);
+    const response = await person.browser.fetch(`${instance.url}/console`);
+    expect(response.headers.get('location')).toContain('/console/sign-in');
+  });
+
+  it('ends after its longest time, however much it is used', async () => {
+    const person = await signInToConsole(instance.url, 'admin');
+    await run(`UPDATE console.sessions SET signed_in_at = signed_in_at - interval '12 hours 1 minute'`);
+    const response = await person.browser.fetch(`${instance.url}/console`);
+    expect(response.headers.get('location')).toContain('/console/sign-in');
+  });
+
+  it('renews its token once for twenty tabs', async () => {
+    const person = await signInToConsole(instance.url, 'admin');
+    await run(`UPDATE console.sessions SET token_expires_at = clock_timestamp()`);
+    const before = await count('auth.issuer_items', refreshTokens);
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, () => person.browser.fetch(`${instance.url}/console`)),
+    );
+    expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 20 }, () => 200));
+    expect((await count('auth.issuer_items', refreshTokens)) - before).toBe(1);
+  });
+
+  it('ends when the issuer has ended its grant', async () => {
+    const person = await signInToConsole(instance.url, 'operator');
+    await run(`DELETE FROM auth.issuer_items WHERE model IN ('RefreshToken', 'Grant')`);
+    await run(`UPDATE console.sessions SET token_expires_at = clock_timestamp()`);
+    const response = await person.browser.fetch(`${instance.url}/console`);
+    expect(response.headers.get('location')).toContain('/console/sign-in');
+  });
+
+  it('opens nothing of the API', async () => {
+    const person = await signInToConsole(instance.url, 'admin');
+    const cookie = sessionOf(person).split(';', 1)[0] ?? '';
+    for (const path of ['/keys', '/models', '/transactions', '/webhooks', '/peers', '/user']) {
+      const response = await fetch(instance.url + path, {
+        headers: { Cookie: cookie, Accept: 'application/json' },
+      });
+      expect(response.status, path).toBe(401);
+    }
+  });
+});
+
+describe('a form', () => {
+  it.each([
+    ['another site', { 'Sec-Fetch-Site': 'cross-site' }],
+    ['another host of the same site', { 'Sec-Fetch-Site': 'same-site' }],
+    ['a page of another origin in an older browser', { Origin: 'https://evil.example' }],
+    ['a program without these headers', {}],
+  ])('is refused from %s', async (_from, headers) => {
+    const person = await signInToConsole(instance.url, 'admin');
+    const response = await person.browser.fetch(`${instance.url}/console/sign-out`, {
+      method: 'POST',
+      headers: headers as Record<string, string>,
+      body: new URLSearchParams(),
+    });
+    expect(response.status).toBe(403);
+    expect((await person.browser.fetch(`${instance.url}/console`)).status).toBe(200);
+  });
+
+  it('that was sent after the end of the session is kept, and shown to its person alone', async () => {
+    const person = await signInToConsole(instance.url, 'admin');
+    await run(`UPDATE console.sessions SET used_at = used_at - interval '31 minutes'`);
+    const typed = 'Zoë’s “letter”\r\n< & >';
+    const asked = await person.post('/console', { name: typed });
+    const back = await submitSignIn(person, asked, demo('admin'));
+    expect(back.path).toMatch(/^\/console\?kept=[\w-]{22}$/);
+    const rows = await run<{ person: string; sealed: Buffer }>(
+      'SELECT person, sealed FROM console.kept_posts',
+    );
+    expect(rows).toHaveLength(1);
+    expect(rows[0]?.person).toMatch(/^http\S+ /);
+    expect(rows[0]?.sealed.toString('utf8')).not.toContain('letter');
+  });
+
+  it('without a session nobody knows whose it is, so it is not kept', async () => {
+    const before = await count('console.kept_posts');
+    const response = await createConsolePerson(instance.url).browser.fetch(`${instance.url}/console`, {
+      method: 'POST',
+      headers: { 'Sec-Fetch-Site': 'same-origin' },
+      body: new URLSearchParams({ name: 'x' }),
+    });
+    expect(response.status).toBe(303);
+    expect(await count('console.kept_posts')).toBe(before);
+  });
+});

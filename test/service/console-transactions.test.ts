@@ -1,0 +1,89 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type ConsolePages, openPages } from '../support/console/open-pages.ts';
+import { signIn } from '../support/instances/callers.ts';
+import { useInstance } from '../support/instances/instance.ts';
+
+const instance = useInstance();
+let operator: ConsolePages;
+beforeAll(async () => {
+  operator = await openPages(instance, 'operator');
+});
+afterAll(() => operator?.close());
+
+const here = '/console/transactions';
+const textOf = async (path: string) => (await operator.get(path)).text();
+/** Creates a transaction of the demonstration's form. @returns its id. */
+async function create(subject: string): Promise<string> {
+  const { headers } = await signIn(instance, 'operator');
+  const response = await instance.fetch('/consents', {
+    method: 'POST',
+    headers: { ...headers, 'Content-Type': 'application/json' },
+    body: JSON.stringify({ subject, layout: 'layout.001' }),
+  });
+  return ((await response.json()) as { id: string }).id;
+}
+
+describe('transactions in the console', () => {
+  it('are listed newest first, by state, and exported', async () => {
+    const id = await create('zoe');
+    expect(await textOf(here)).toContain(id);
+    expect(await textOf(`${here}?states=CREATED`)).toContain(id);
+    const none = await textOf(`${here}?states=ROLLBACK`);
+    expect(none).not.toContain(id);
+    expect(none).toContain('Nothing matches these filters.');
+    expect(await textOf(`${here}?format=csv`)).toContain(`${id},zoe,CREATED`);
+  });
+
+  it('are found by the name of a person, which is in no URL', async () => {
+    const id = await create('Ann Example');
+    const response = await operator.post(here, { subject: 'Ann Example' });
+    const html = await response.text();
+    expect(response.status).toBe(200);
+    expect(html).toContain(id);
+    expect(html.match(/(href|action)="[^"]*"/g)?.join()).not.toMatch(/Ann/);
+  });
+
+  it('are found by their id', async () => {
+    const id = await create('ben');
+    expect(await (await operator.post(here, { subject: id })).text()).toContain(id);
+  });
+
+  it('show state, timeline, context and a link for the person', async () => {
+    const id = await create('carla');
+    const html = await textOf(`${here}/${id}`);
+    for (const text of ['Open', 'carla', 'layout.001', 'Timeline', 'No message was sent.'])
+      expect(html).toContain(text);
+    const link = /<textarea class="code" id="link"[^>]*>\s*([^<]+)</.exec(html)?.[1]?.trim() ?? '';
+    const form = await fetch(link.replaceAll('&amp;', '&'), { headers: { Accept: 'text/html' } });
+    expect(form.status).toBe(200);
+  });
+
+  it('are cancelled after a page that says what it means', async () => {
+    const id = await create('dora');
+    expect(await textOf(`${here}/${id}/cancel`)).toContain('cannot answer it any more');
+    const answer = await operator.post(`${here}/${id}/cancel`, {});
+    expect(answer.headers.get('location')).toBe(`${here}/${id}?done=cancelled`);
+    const again = await operator.post(`${here}/${id}/cancel`, {});
+    expect([303, 409]).toContain(again.status);
+    expect(await textOf(`${here}/${id}`)).toContain('Cancelled');
+  });
+
+  it('say why an invitation cannot be sent', async () => {
+    const id = await create('emil');
+    const answer = await operator.post(`${here}/${id}/invite`, {});
+    expect(answer.status).toBe(422);
+    expect(await answer.text()).toContain('role="alert"');
+  });
+
+  it('that do not exist are a page with 404', async () => {
+    expect((await operator.get(`${here}/unknown`)).status).toBe(404);
+  });
+
+  it.each(['en', 'fr', 'ar'])('have all their words in %s', async (language) => {
+    const id = await create('words');
+    for (const path of ['', `/${id}`, `/${id}/cancel`, `/${id}/child`, `/${id}/invite`]) {
+      const html = await (await operator.get(here + path, { 'Accept-Language': language })).text();
+      expect(html, path).not.toMatch(/>(transactions|partState|messageKind|origin)\.[a-zA-Z.-]+</);
+    }
+  });
+});

@@ -1,0 +1,172 @@
+import { ApiFailure } from '../../../../services/console/api/api-failure.ts';
+import type { ConsoleReader } from '../../../../services/console/pages/console-reader.ts';
+import { sendCsv } from '../../../../services/console/pages/csv-export.ts';
+import { choicesOf } from '../../../../services/console/pages/filters.ts';
+import type { FieldSpec, PostedForm } from '../../../../services/console/pages/form.ts';
+import type { RoomKit } from '../../../../services/console/pages/kit.ts';
+import { stateMark } from '../../../../services/console/pages/states.ts';
+import { type Column, tableView } from '../../../../services/console/pages/table.ts';
+import type { Room } from '../../../../services/console/rooms/room.ts';
+
+interface Sample {
+  name: string;
+  state: string;
+  since: string;
+  count: number;
+}
+
+const states = ['CREATED', 'SUBMITTED', 'COMMITTED', 'CANCELLED'];
+const pageSize = 10;
+
+/** 25 rows, with a name that no column is wide enough for and one of a formula. */
+const samples: Sample[] = Array.from({ length: 25 }, (_, index) => ({
+  name: ['Bulletin', '=SUM(A1)', 'W'.repeat(60)][index] ?? `Row ${index + 1}`,
+  state: states[index % states.length] as string,
+  since: '2026-05-03T10:00:00Z',
+  count: index * 1000,
+}));
+
+const columns = (reader: ConsoleReader): Column<Sample>[] => [
+  {
+    label: 'Name',
+    cell: ({ name }) => ({ text: name, href: '/console/gallery/form' }),
+    csv: ({ name }) => name,
+  },
+  {
+    label: 'State',
+    cell: ({ state }) => ({ state: stateMark(reader, 'transactionState', state) }),
+    csv: ({ state }) => state,
+  },
+  { label: 'Since', cell: ({ since }) => ({ time: reader.time(since) }), csv: ({ since }) => since },
+  {
+    label: 'Count',
+    isNumber: true,
+    cell: ({ count }) => ({ number: reader.number(count) }),
+    csv: ({ count }) => count,
+  },
+];
+
+const fields: FieldSpec[] = [
+  { name: 'name', label: 'Name', isRequired: true, hint: 'As people know it.' },
+  { name: 'url', label: 'URL', kind: 'url', pointer: '/targetUrl' },
+  { name: 'text', label: 'Text', kind: 'textarea' },
+  {
+    name: 'color',
+    label: 'Colour',
+    kind: 'select',
+    options: [
+      ['red', 'Red'],
+      ['blue', 'Blue'],
+    ],
+  },
+  {
+    name: 'size',
+    label: 'Size',
+    kind: 'radios',
+    options: [
+      ['s', 'Small'],
+      ['l', 'Large'],
+    ],
+  },
+  {
+    name: 'days',
+    label: 'Days',
+    kind: 'checks',
+    options: [
+      ['mo', 'Monday'],
+      ['tu', 'Tuesday'],
+    ],
+  },
+  { name: 'shared', label: 'Shared', kind: 'check' },
+];
+
+/** A room of the kit alone: every part that rooms are made from, in every state. */
+export const gallery: Room = {
+  name: 'gallery',
+  folder: new URL('./', import.meta.url),
+  path: '/gallery',
+  roles: ['operator'],
+  views: ['list', 'form'],
+  routes(router, kit) {
+    router.get('/', async (ctx) => {
+      const reader = kit.reader(ctx);
+      const filters = kit.filters(ctx, kit.path, [
+        { name: 'word', kind: 'text', label: 'Word' },
+        {
+          name: 'state',
+          kind: 'choice',
+          label: 'State',
+          options: choicesOf(reader, 'transactionState', states),
+        },
+        { name: 'after', kind: 'date', label: 'After' },
+      ]);
+      const cursor = kit.cursor(ctx);
+      const read = async (from = '0') => {
+        const rows = find(filters.values).slice(Number(from), Number(from) + pageSize);
+        const next = rows.length === pageSize ? String(Number(from) + pageSize) : undefined;
+        return { rows: ctx.query.nothing ? [] : rows, next };
+      };
+      if (ctx.query.format === 'csv') return sendCsv(ctx, 'samples', columns(reader), read);
+      const list = { caption: 'Samples', columns: columns(reader), path: kit.path, filters, cursor };
+      const table = tableView(reader, { ...list, ...(await read(cursor)) });
+      await kit.page(ctx, 'list', { title: 'Samples', table, filters, path: kit.path });
+    });
+    router.get('/form', (ctx) => kit.page(ctx, 'form', { title: 'Sample', form: formOf(ctx, kit, {}) }));
+    router.post('/form', (ctx) => save(ctx, kit));
+    router.get('/delete', async (ctx) => {
+      const form = kit.form(ctx, {
+        action: '/console/gallery/delete',
+        submit: 'Delete',
+        tone: 'ending',
+        fields: [],
+      });
+      const effects = ['4,120 answers stop counting.', 'Nothing can bring them back.'];
+      await kit.confirm(ctx, { title: 'Delete the sample?', effects, form });
+    });
+    router.post('/delete', (ctx) => kit.open(ctx, kit.path, 'deleted'));
+    router.get('/failure', (ctx) => {
+      throw new ApiFailure(Number(ctx.query.status), { detail: 'Not today.' }, { retryAfter: 7 });
+    });
+  },
+};
+
+function find({ word = '', state = '' }: Readonly<Record<string, string>>): Sample[] {
+  return samples.filter((each) => each.name.includes(word) && (state === '' || each.state === state));
+}
+
+type Ctx = Parameters<RoomKit['form']>[0];
+
+function formOf(ctx: Ctx, kit: RoomKit, values: PostedForm, failure?: ApiFailure) {
+  const once = kit.once.make();
+  return kit.form(ctx, { action: '/console/gallery/form', submit: 'Save', fields, values, failure, once });
+}
+
+async function save(ctx: Ctx, kit: RoomKit): Promise<void> {
+  const values = kit.posted(ctx);
+  try {
+    const result = await kit.once.run(values.once?.[0], async () => check(values));
+    if (result === 'repeated') return kit.open(ctx, kit.path, 'repeated');
+    await kit.secret(ctx, {
+      title: 'The key',
+      text: 'Copy it now: it is shown this once.',
+      label: 'Key',
+      value: 'k_1234567890',
+      next: { href: kit.path, word: 'Go on' },
+    });
+  } catch (error) {
+    if (!(error instanceof ApiFailure)) throw error;
+    const form = formOf(ctx, kit, values, error);
+    await kit.page(ctx, 'form', { title: 'Sample', form }, error.status);
+  }
+}
+
+function check(values: PostedForm): void {
+  if (values.name?.[0]) return;
+  throw new ApiFailure(422, {
+    errors: [
+      { pointer: '/name', code: 'required', detail: 'is required' },
+      { pointer: '/targetUrl', code: 'invalid', detail: 'must be an http or https URL' },
+      { pointer: '/other', code: 'invalid', detail: 'is not known' },
+    ],
+  });
+}

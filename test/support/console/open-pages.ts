@@ -1,0 +1,94 @@
+import Koa from 'koa';
+import { readContract } from '#lib/http/contract-document.ts';
+import { listen } from '#lib/http/listen.ts';
+import { createApiClients } from '../../../services/console/api/api-client.ts';
+import { createConsoleAssets, sendAssets } from '../../../services/console/pages/console-assets.ts';
+import type { OnceStore } from '../../../services/console/pages/once.ts';
+import type { Room } from '../../../services/console/rooms/room.ts';
+import { rooms } from '../../../services/console/rooms/rooms.ts';
+import { serveRooms } from '../../../services/console/rooms/serve-rooms.ts';
+import { readForm } from '../../../services/console/sessions/read-form.ts';
+import type { ConsoleSession } from '../../../services/console/sessions/session.ts';
+import type { Reachable } from '../instances/callers.ts';
+import { signIn } from '../instances/callers.ts';
+
+/** The pages of the console in front of an instance; a person is signed in from the start. */
+export interface ConsolePages {
+  origin: string;
+  /** Opens a page as a browser does. */
+  get(path: string, headers?: Record<string, string>): Promise<Response>;
+  post(path: string, fields: Record<string, string>): Promise<Response>;
+  close(): Promise<void>;
+}
+
+/** @param apiUrl where the API is called, if not at the instance. */
+export async function openPages(
+  instance: Reachable,
+  username: 'admin' | 'operator' | 'user',
+  {
+    apiUrl = instance.url,
+    shown = rooms,
+    idleSeconds = 1800,
+  }: { apiUrl?: string; shown?: readonly Room[]; idleSeconds?: number } = {},
+): Promise<ConsolePages> {
+  const { headers } = await signIn(instance, username);
+  const token = (headers.Authorization ?? '').replace('Bearer ', '');
+  const session: ConsoleSession = {
+    name: username,
+    roles: rolesOf[username],
+    signedInAt: new Date(),
+    accessToken: token,
+  };
+  const assets = createConsoleAssets();
+  const document = readContract(new URL('../../../openapi.yaml', import.meta.url));
+  const app = new Koa();
+  const server = await listen((...given) => app.callback()(...given), { host: '127.0.0.1', port: 0 });
+  const origin = `http://localhost:${server.port}`;
+  app.use(sendAssets(assets));
+  app.use(readForm(origin));
+  app.use((ctx, next) => {
+    ctx.state.session = session;
+    return next();
+  });
+  app.use(
+    serveRooms({
+      rooms: shown,
+      document,
+      assets,
+      instance: { name: 'Riverside', baseUrl: instance.url, timeZone: 'UTC' },
+      defaultLanguage: 'en',
+      api: createApiClients({ document, apiUrl, baseUrl: instance.url }),
+      once: memoryOnce(),
+      features: async () => undefined,
+      idleSeconds,
+    }),
+  );
+  return {
+    origin,
+    get: (path, more = {}) => fetch(`${origin}${path}`, { headers: { Accept: 'text/html', ...more } }),
+    post: (path, fields) =>
+      fetch(`${origin}${path}`, {
+        method: 'POST',
+        headers: { Origin: origin },
+        body: new URLSearchParams(fields),
+        redirect: 'manual',
+      }),
+    close: () => server.close(1_000),
+  };
+}
+
+const rolesOf = { admin: ['admin', 'operator', 'user'], operator: ['operator', 'user'], user: ['user'] };
+
+function memoryOnce(): OnceStore {
+  const taken = new Set<string>();
+  return {
+    async take(value) {
+      const isNew = !taken.has(value);
+      taken.add(value);
+      return isNew;
+    },
+    async free(value) {
+      taken.delete(value);
+    },
+  };
+}
