@@ -73,13 +73,14 @@ export async function composeConsole(
     scopes: settings.scopes,
     redirectUri: `${baseUrl}/console/callback`,
     readUser: (accessToken) => readUser(settings.apiUrl, accessToken),
+    log,
   });
   const router = new Router({ prefix: '/console' });
   const box = createSecretBox(keys, 'accord console sign-in');
   const { instance } = options;
   const reader = kitReader({ instance, defaultLanguage: settings.defaultLanguage });
   const outside = createOutsidePages({ instance, assets, reader });
-  mountSignIn(router, { baseUrl, issuer, cookies, store, box, log, showSignedOut: outside.sendSignedOut });
+  mountSignIn(router, { baseUrl, issuer, cookies, store, box, showSignedOut: outside.sendSignedOut });
   const sweeper = createRepeatedWork({
     everyMs: sweepMs,
     async work(isStopped) {
@@ -109,7 +110,7 @@ export async function composeConsole(
       once: sent,
       features: rememberFeatures(settings.apiUrl),
       idleSeconds: settings.idleSeconds,
-      formTargets: settings.isOutsideIssuer ? [new URL(settings.issuerUrl).origin] : [],
+      formTargets: settings.isOutsideIssuer ? issuer.origins : async () => [],
     }),
     () => {
       throw fail('not-found', 'This page does not exist.');

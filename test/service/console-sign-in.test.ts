@@ -1,11 +1,14 @@
 import { describe, expect, it } from 'vitest';
+import { freePort } from '#lib/db/embedded/postmaster.ts';
 import {
   type ConsolePerson,
   createConsolePerson,
   signInToConsole,
   submitSignIn,
 } from '../support/console/console-person.ts';
-import { useInstance } from '../support/instances/instance.ts';
+import { choosePassword, goodPassword } from '../support/instances/account-callers.ts';
+import { signIn } from '../support/instances/callers.ts';
+import { startTestInstance, useInstance } from '../support/instances/instance.ts';
 import { rowsOf } from '../support/instances/live-database.ts';
 
 const instance = useInstance();
@@ -37,6 +40,14 @@ describe('signing in to the console', () => {
     const person = createConsolePerson(instance.url);
     const asked = await person.open(`/console/sign-in?to=${encodeURIComponent(to)}`);
     expect((await submitSignIn(person, asked, demo('admin'))).path).toBe('/console');
+  });
+
+  it('begins at the address of the instance, whatever host was opened', async () => {
+    const opened = instance.url.replace('localhost', '127.0.0.1');
+    const person = createConsolePerson(opened);
+    const asked = await person.open('/console/sign-in?to=%2Fconsole%2Faudit');
+    const page = await submitSignIn(createConsolePerson(instance.url, person.browser), asked, demo('admin'));
+    expect(page.path).toBe('/console/audit');
   });
 
   it('makes a new session each time, and ends the one before', async () => {
@@ -111,7 +122,7 @@ describe('a session of the console', () => {
 
   it('renews its token once for twenty tabs', async () => {
     const person = await signInToConsole(instance.url, 'admin');
-    await run(`UPDATE console.sessions SET token_expires_at = clock_timestamp()`);
+    await run(`UPDATE console.sessions SET renew_at = clock_timestamp()`);
     const before = await count('auth.issuer_items', refreshTokens);
     const answers = await Promise.all(
       Array.from({ length: 20 }, () => person.browser.fetch(`${instance.url}/console`)),
@@ -123,9 +134,39 @@ describe('a session of the console', () => {
   it('ends when the issuer has ended its grant', async () => {
     const person = await signInToConsole(instance.url, 'operator');
     await run(`DELETE FROM auth.issuer_items WHERE model IN ('RefreshToken', 'Grant')`);
-    await run(`UPDATE console.sessions SET token_expires_at = clock_timestamp()`);
+    await run(`UPDATE console.sessions SET renew_at = clock_timestamp()`);
     const response = await person.browser.fetch(`${instance.url}/console`);
     expect(response.headers.get('location')).toContain('/console/sign-in');
+  });
+
+  it('ends with the next renewal when its account was disabled', async () => {
+    const { headers } = await signIn(instance, 'admin');
+    const send = (method: string, path: string, body: object) =>
+      instance.fetch(path, {
+        method,
+        headers: { ...headers, 'Content-Type': 'application/json' },
+        body: JSON.stringify(body),
+      });
+    const made = await send('POST', '/accounts', { name: 'ann', role: 'operator' });
+    const { id, link } = (await made.json()) as { id: string; link: string };
+    await choosePassword(link);
+    const person = await signInToConsole(instance.url, 'ann', { password: goodPassword });
+    await send('PUT', `/accounts/${id}`, { disabled: true });
+    await run(`UPDATE console.sessions SET renew_at = clock_timestamp()`);
+    const response = await person.browser.fetch(`${instance.url}/console`);
+    expect(response.headers.get('location')).toContain('/console/sign-in');
+  });
+
+  it('goes on in another process with the same secrets and database', async () => {
+    const person = await signInToConsole(instance.url, 'admin');
+    const PORT = String(await freePort());
+    const other = await startTestInstance(
+      { PORT, BASE_URL: instance.url, DATABASE_URL: instance.databaseUrl },
+      instance.secrets,
+    );
+    const response = await person.browser.fetch(`http://localhost:${PORT}/console`);
+    await other.stop();
+    expect(response.status).toBe(200);
   });
 
   it('opens nothing of the API', async () => {
@@ -170,6 +211,37 @@ describe('a form', () => {
     expect(rows).toHaveLength(1);
     expect(rows[0]?.person).toMatch(/^http\S+ /);
     expect(rows[0]?.sealed.toString('utf8')).not.toContain('letter');
+  });
+
+  it('whose act needs a recent sign-in is kept, shown as it was typed, and not carried out by itself', async () => {
+    const person = await signInToConsole(instance.url, 'admin');
+    const form = await person.open('/console/integration/security/new');
+    const once = /name="once" value="([^"]+)"/.exec(form.html)?.[1] ?? '';
+    // As if the sign-in had been eleven minutes ago.
+    await run(`
+      UPDATE auth.issuer_items SET payload = jsonb_set(payload, '{authTime}', to_jsonb((payload ->> 'authTime')::int - 660))
+       WHERE model = 'RefreshToken'`);
+    await run(`UPDATE console.sessions SET renew_at = clock_timestamp()`);
+    const before = await count('auth.api_keys');
+    const fields = { once, name: 'Zoë’s shop & <co>', scope: 'OWNER' };
+    const asked = await person.post('/console/integration/security/new', fields);
+    expect(isIssuer(asked.path)).toBe(true);
+    const back = await submitSignIn(person, asked, demo('admin'));
+    expect(back.path).toMatch(/^\/console\/integration\/security\/new\?kept=/);
+    expect(back.html).toContain('value="Zoë’s shop &amp; &lt;co&gt;"');
+    expect(await count('auth.api_keys')).toBe(before);
+    expect((await person.post('/console/integration/security/new', fields)).status).toBe(200);
+    expect(await count('auth.api_keys')).toBe(before + 1);
+  });
+
+  it('of another person shows nothing', async () => {
+    const person = await signInToConsole(instance.url, 'admin');
+    await run(`UPDATE console.sessions SET used_at = used_at - interval '31 minutes'`);
+    const asked = await person.post('/console/integration/webhooks/new', { name: 'A secret plan' });
+    const page = await submitSignIn(person, asked, demo('operator'));
+    expect(page.path).toMatch(/\?kept=/);
+    expect(page.status).toBe(200);
+    expect(page.html).not.toContain('A secret plan');
   });
 
   it('without a session nobody knows whose it is, so it is not kept', async () => {

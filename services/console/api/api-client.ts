@@ -1,5 +1,5 @@
 import type { Document } from 'openapi-backend';
-import { FreshSignInNeeded } from '../sessions/fresh-sign-in.ts';
+import { SignInNeeded } from '../sessions/sign-in-needed.ts';
 import { ApiFailure, readFreshChallenge } from './api-failure.ts';
 import type { ApiReply, CallInput, OperationId, ResultOf } from './api-types.ts';
 import { type ApiCall, curlLine } from './curl-line.ts';
@@ -11,7 +11,7 @@ export interface ApiClient {
   /**
    * Calls an operation of openapi.yaml.
    * @throws ApiFailure for every other response, and with status 503 without a response;
-   * FreshSignInNeeded if the operation requires a more recent sign-in.
+   * SignInNeeded if the API does not accept the token, or requires a more recent sign-in.
    */
   call<Id extends OperationId>(operation: Id, input?: CallInput<Id>): Promise<ApiReply<ResultOf<Id>>>;
   /**
@@ -52,8 +52,8 @@ export function createApiClients({
       const call = { ...input, method: target.method, target: fillTarget(target.path, input) };
       calls.push(call);
       const response = await send(`${apiUrl}${call.target}`, { ...call, accept }, session.accessToken);
-      const maxAge = readFreshChallenge(response.headers.get('www-authenticate'));
-      if (response.status === 401 && maxAge !== undefined) throw new FreshSignInNeeded(maxAge);
+      if (response.status === 401)
+        throw new SignInNeeded(readFreshChallenge(response.headers.get('www-authenticate')));
       if (!response.ok) throw failureOf(response, await readJson(response));
       return response;
     }

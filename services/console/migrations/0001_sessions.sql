@@ -7,8 +7,8 @@ CREATE TABLE sessions (
   sealed         bytea NOT NULL,
   signed_in_at   timestamptz NOT NULL DEFAULT clock_timestamp(),
   used_at        timestamptz NOT NULL DEFAULT clock_timestamp(),
-  -- When the access token expires.
-  token_expires_at timestamptz NOT NULL,
+  -- When the access token is to be renewed.
+  renew_at       timestamptz NOT NULL,
   -- The row is kept for a while after the end, because a form that is sent then is kept for its person.
   ended_at       timestamptz
 );

@@ -35,7 +35,7 @@ export interface RoomsParts {
   /** Seconds without a request after which a session ends: pages ask before. */
   idleSeconds: number;
   /** Origins that forms may be redirected to: an outside issuer's. */
-  formTargets?: readonly string[];
+  formTargets?: () => Promise<readonly string[]>;
 }
 
 const kitViews = new URL('../pages/views/', import.meta.url);
@@ -125,7 +125,7 @@ function readerOf(
 /** Sends a page in the layout of the console. */
 function sender(parts: RoomsParts & { room: Room; reader: (ctx: Context) => ConsoleReader }) {
   return async (ctx: Context, template: Template, locals: PageLocals, status: number): Promise<void> => {
-    const { rooms, room, instance, assets, formTargets = [] } = parts;
+    const { rooms, room, instance, assets } = parts;
     const { roles, name } = sessionOf(ctx);
     const reader = parts.reader(ctx);
     const features = await parts.features();
@@ -151,6 +151,6 @@ function sender(parts: RoomsParts & { room: Room; reader: (ctx: Context) => Cons
       calls: (ctx.state.api as ApiClient | undefined)?.curlLines() ?? [],
     });
     ctx.vary('Accept-Language');
-    sendPage(ctx, html, { status, formTargets });
+    sendPage(ctx, html, { status, formTargets: (await parts.formTargets?.()) ?? [] });
   };
 }

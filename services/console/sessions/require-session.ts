@@ -3,9 +3,9 @@ import { fail } from '#lib/errors/fail.ts';
 import type { ConsoleCookies } from '../sign-in/cookies.ts';
 import type { Issuer } from '../sign-in/issuer.ts';
 import { signInUrl } from '../sign-in/routes.ts';
-import { FreshSignInNeeded } from './fresh-sign-in.ts';
 import type { KeptPosts } from './kept-posts.ts';
-import { type FoundSession, isNearEnd, type SessionStore, type StoredSession } from './store.ts';
+import { SignInNeeded } from './sign-in-needed.ts';
+import { type FoundSession, isDue, type SessionStore, type StoredSession } from './store.ts';
 
 interface Dependencies {
   baseUrl: string;
@@ -23,7 +23,7 @@ export function requireSession({ baseUrl, cookies, store, kept, issuer }: Depend
   return async (ctx, next) => {
     const id = cookies.session.read(ctx);
     let found = id ? await store.find(id) : undefined;
-    if (id && found && !found.ended && isNearEnd(found.tokenExpiresAt)) {
+    if (id && found && !found.ended && isDue(found.renewAt)) {
       if (found.signedIn.refreshToken) found = await store.renew(id, issuer.renew);
       else return signInAgain(ctx, found, { silent: true });
     }
@@ -35,7 +35,7 @@ export function requireSession({ baseUrl, cookies, store, kept, issuer }: Depend
     try {
       await next();
     } catch (error) {
-      if (!(error instanceof FreshSignInNeeded)) throw error;
+      if (!(error instanceof SignInNeeded)) throw error;
       await signInAgain(ctx, { person }, { maxAge: error.maxAge });
     }
   };

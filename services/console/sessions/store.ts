@@ -15,14 +15,18 @@ export interface StoredSession extends Tokens {
 export type FoundSession = ({ ended: false } & StoredSession) | { ended: true; person: string };
 
 export interface SessionStore {
-  /** @returns the value of the cookie: 256 random bits. */
-  create(person: string, tokens: Tokens): Promise<string>;
+  /**
+   * @param since when the person signed in, if this session follows another one without a new sign-in.
+   * @returns the value of the cookie: 256 random bits.
+   */
+  create(person: string, tokens: Tokens, since?: Date): Promise<string>;
   /** Also notes that the session is used. */
   find(id: string): Promise<FoundSession | undefined>;
   /**
    * Replaces the tokens of a session unless another request has done so meanwhile. One request at a time,
-   * on any replica, because a refresh token that is used twice ends its grant.
+   * on any replica, because a refresh token that is used twice ends its grant; the others wait for its result.
    * @param renew returns null if the issuer has ended the grant: then the session has ended.
+   * @throws Failure `unavailable` if another replica takes longer than six seconds.
    */
   renew(id: string, renew: (signedIn: SignedIn) => Promise<Tokens | null>): Promise<FoundSession | undefined>;
   remove(id: string): Promise<void>;
@@ -32,8 +36,8 @@ export interface SessionStore {
 
 export interface Tokens {
   signedIn: SignedIn;
-  /** Of the access token. */
-  tokenExpiresAt: Date;
+  /** When the access token is to be renewed, before it expires. */
+  renewAt: Date;
 }
 
 interface Options {
@@ -48,12 +52,9 @@ interface Row {
   person: string;
   sealed: Buffer;
   signedInAt: Date;
-  tokenExpiresAt: Date;
+  renewAt: Date;
   ended: boolean;
 }
-
-/** An access token is renewed when it is valid for less than this. */
-const renewBeforeMs = 60_000;
 
 /** A form that is sent within this time after the end of a session is kept for its person. */
 const rememberedSeconds = 3_600;
@@ -70,31 +71,53 @@ export function createSessionStore({ db, keys, idleSeconds, maxSeconds }: Option
       OR ${isOlderThan(sql`signed_in_at`, maxSeconds)})`;
   const read = (queries: Queries, id: string, lock: Statement = empty) =>
     queries.maybeOne<Row>(sql`
-      SELECT person, sealed, signed_in_at AS "signedInAt", token_expires_at AS "tokenExpiresAt",
+      SELECT person, sealed, signed_in_at AS "signedInAt", renew_at AS "renewAt",
              ${ended} AS ended
         FROM sessions WHERE id = ${hashOf(id)} ${lock}`);
 
   function open(id: string, row: Row | undefined): FoundSession | undefined {
     if (!row) return undefined;
-    const { person, signedInAt, tokenExpiresAt } = row;
+    const { person, signedInAt, renewAt } = row;
     if (row.ended) return { ended: true, person };
     try {
       const signedIn = JSON.parse(boxOf(id).open('tokens', row.sealed)) as SignedIn;
-      return { ended: false, person, signedInAt, tokenExpiresAt, signedIn };
+      return { ended: false, person, signedInAt, renewAt, signedIn };
     } catch {
       // The secret was replaced.
       return { ended: true, person };
     }
   }
 
+  /** Renewals of this process, so that many tabs need one connection. */
+  const renewals = new Map<string, Promise<FoundSession | undefined>>();
+  const renewLocked = (id: string, renew: (signedIn: SignedIn) => Promise<Tokens | null>) =>
+    db.withTransaction(async (tx): Promise<FoundSession | undefined> => {
+      // The issuer may be slower than the lock time-out of other statements.
+      await tx.query(sql`
+        SELECT set_config('lock_timeout', '6s', true), set_config('statement_timeout', '6500ms', true)`);
+      const found = open(id, await read(tx, id, sql`FOR UPDATE`));
+      if (!found || found.ended || !isDue(found.renewAt)) return found;
+      const tokens = await renew(found.signedIn);
+      if (!tokens) {
+        await tx.query(sql`UPDATE sessions SET ended_at = clock_timestamp() WHERE id = ${hashOf(id)}`);
+        return { ended: true, person: found.person };
+      }
+      await tx.query(sql`
+        UPDATE sessions
+           SET sealed = ${seal(id, tokens.signedIn)}, renew_at = ${tokens.renewAt}
+         WHERE id = ${hashOf(id)}`);
+      return { ...found, ...tokens };
+    });
+
   const seal = (id: string, signedIn: SignedIn) => boxOf(id).seal('tokens', JSON.stringify(signedIn));
 
   return {
-    async create(person, { signedIn, tokenExpiresAt }) {
+    async create(person, { signedIn, renewAt }, since) {
       const id = randomBytes(32).toString('base64url');
       await db.query(sql`
-        INSERT INTO sessions (id, person, sealed, token_expires_at)
-        VALUES (${hashOf(id)}, ${person}, ${seal(id, signedIn)}, ${tokenExpiresAt})`);
+        INSERT INTO sessions (id, person, sealed, renew_at, signed_in_at)
+        VALUES (${hashOf(id)}, ${person}, ${seal(id, signedIn)}, ${renewAt},
+                coalesce(${since ?? null}::timestamptz, clock_timestamp()))`);
       return id;
     },
     async find(id) {
@@ -105,21 +128,10 @@ export function createSessionStore({ db, keys, idleSeconds, maxSeconds }: Option
            WHERE id = ${hashOf(id)} AND ${isOlderThan(sql`used_at`, idleSeconds / 30)}`);
       return found;
     },
-    async renew(id, renew) {
-      return db.withTransaction(async (tx) => {
-        const found = open(id, await read(tx, id, sql`FOR UPDATE`));
-        if (!found || found.ended || !isNearEnd(found.tokenExpiresAt)) return found;
-        const tokens = await renew(found.signedIn);
-        if (!tokens) {
-          await tx.query(sql`UPDATE sessions SET ended_at = clock_timestamp() WHERE id = ${hashOf(id)}`);
-          return { ended: true, person: found.person };
-        }
-        await tx.query(sql`
-          UPDATE sessions
-             SET sealed = ${seal(id, tokens.signedIn)}, token_expires_at = ${tokens.tokenExpiresAt}
-           WHERE id = ${hashOf(id)}`);
-        return { ...found, ...tokens };
-      });
+    renew(id, renew) {
+      const underWay = renewals.get(id) ?? renewLocked(id, renew).finally(() => renewals.delete(id));
+      renewals.set(id, underWay);
+      return underWay;
     },
     async remove(id) {
       await db.query(sql`DELETE FROM sessions WHERE id = ${hashOf(id)}`);
@@ -137,9 +149,9 @@ export function createSessionStore({ db, keys, idleSeconds, maxSeconds }: Option
   };
 }
 
-/** Whether an access token must be renewed before it is used. */
-export function isNearEnd(tokenExpiresAt: Date): boolean {
-  return tokenExpiresAt.getTime() - Date.now() < renewBeforeMs;
+/** Whether an access token must be renewed before it is used. @param renewAt of the session. */
+export function isDue(renewAt: Date): boolean {
+  return renewAt.getTime() <= Date.now();
 }
 
 function hashOf(id: string): Buffer {

@@ -1,5 +1,6 @@
 import * as oidc from 'openid-client';
-import { fail } from '#lib/errors/fail.ts';
+import { Failure, fail } from '#lib/errors/fail.ts';
+import type { Logger } from '#lib/observability/logger.ts';
 import type { Tokens } from '../sessions/store.ts';
 
 /** What is asked of a person at the issuer. */
@@ -26,10 +27,18 @@ export interface Issuer {
    * @throws Failure `malformed` if the issuer or the checks of the answer refuse the sign-in.
    */
   finish(callback: URL, attempt: Attempt): Promise<{ person: string; tokens: Tokens }>;
-  /** @returns new tokens; null if the issuer has ended the grant or gave no refresh token. */
+  /**
+   * Uses the refresh token. Name and roles stay as they were if the API does not tell them.
+   * @returns null if the issuer has ended the grant or gave no refresh token, or the API refuses the person.
+   */
   renew(tokens: Tokens['signedIn']): Promise<Tokens | null>;
-  /** Ends the grant. @returns where the browser ends the issuer's own session, if it has such a page. */
+  /**
+   * Ends the grant as far as the issuer answers; a failure is logged.
+   * @returns where the browser ends the issuer's own session, if it has such a page.
+   */
   end(tokens: Tokens['signedIn']): Promise<URL | undefined>;
+  /** Origins of the issuer's pages: forms may be redirected there. */
+  origins(): Promise<readonly string[]>;
 }
 
 interface Options {
@@ -41,25 +50,45 @@ interface Options {
   scopes: string;
   redirectUri: string;
   /** The person's name and roles, as the API knows them. @throws Failure if the API refuses the token. */
-  readUser: (accessToken: string) => Promise<{ name: string; roles: readonly string[] }>;
+  readUser: (accessToken: string) => Promise<User>;
+  log: Logger;
 }
+
+type User = Pick<Tokens['signedIn'], 'name' | 'roles'>;
 
 const timeoutSeconds = 10;
 /** For tokens whose issuer does not say how long they are valid. */
 const defaultSeconds = 300;
+/** A token is renewed when it is valid for less than this, and a shorter one after half of its time. */
+const renewBeforeSeconds = 60;
 
 /** OpenID Connect Core 1.0, authorization code flow with PKCE (RFC 7636). */
 export function createIssuer(options: Options): Issuer {
-  const { client, scopes, redirectUri, readUser } = options;
+  const { issuerUrl, client, scopes, redirectUri, readUser, log } = options;
   const find = keepFirst(() => discover(options));
 
-  async function toTokens(answer: Answer, before?: Tokens['signedIn']): Promise<Tokens> {
+  function toTokens(answer: Answer, user: User, before?: Tokens['signedIn']): Tokens {
     const { access_token: accessToken, refresh_token, id_token } = answer;
-    const { name, roles } = await readUser(accessToken);
     const refreshToken = refresh_token ?? before?.refreshToken ?? null;
     const idToken = id_token ?? before?.idToken ?? '';
-    const tokenExpiresAt = new Date(Date.now() + (answer.expiresIn() ?? defaultSeconds) * 1000);
-    return { signedIn: { accessToken, refreshToken, idToken, name, roles }, tokenExpiresAt };
+    const seconds = answer.expiresIn() ?? defaultSeconds;
+    const renewAt = new Date(Date.now() + (seconds - Math.min(renewBeforeSeconds, seconds / 2)) * 1000);
+    return { signedIn: { accessToken, refreshToken, idToken, ...user }, renewAt };
+  }
+
+  /** The refresh token was used: without the API the new tokens must be stored all the same. */
+  async function readUserAgain(accessToken: string, { name, roles }: User): Promise<User | null> {
+    try {
+      return await readUser(accessToken);
+    } catch (error) {
+      if (error instanceof Failure && error.code === 'forbidden') return null;
+      log.warn('failed to read name and roles of a person; read again with the next token', { error });
+      return { name, roles };
+    }
+  }
+
+  function logFailure(error: unknown): undefined {
+    log.warn('failed to end the grant at the issuer; the session of the console has ended', { error });
   }
 
   return {
@@ -97,24 +126,38 @@ export function createIssuer(options: Options): Issuer {
         .catch(refuse);
       const claims = answer.claims();
       if (!claims) throw refuse(new Error('the issuer sent no ID token'));
-      return { person: `${claims.iss} ${claims.sub}`, tokens: await toTokens(answer) };
+      const user = await readUser(answer.access_token);
+      return { person: `${claims.iss} ${claims.sub}`, tokens: toTokens(answer, user) };
     },
     async renew(before) {
       if (!before.refreshToken) return null;
       const config = await find();
       try {
-        return await toTokens(await oidc.refreshTokenGrant(config, before.refreshToken), before);
+        const answer = await oidc.refreshTokenGrant(config, before.refreshToken);
+        const user = await readUserAgain(answer.access_token, before);
+        return user && toTokens(answer, user, before);
       } catch (error) {
         if (error instanceof oidc.ResponseBodyError && error.error === 'invalid_grant') return null;
         throw toFailure(error);
       }
     },
     async end({ refreshToken, idToken }) {
-      const config = await find();
+      const config = await find().catch(logFailure);
+      if (!config) return undefined;
       const { revocation_endpoint, end_session_endpoint } = config.serverMetadata();
-      if (refreshToken && revocation_endpoint) await oidc.tokenRevocation(config, refreshToken);
+      if (refreshToken && revocation_endpoint)
+        await oidc.tokenRevocation(config, refreshToken).catch(logFailure);
       if (!end_session_endpoint) return undefined;
       return oidc.buildEndSessionUrl(config, { id_token_hint: idToken, client_id: client.id });
+    },
+    async origins() {
+      // The page is shown without the issuer, too.
+      const metadata = await find().then(
+        (config) => config.serverMetadata(),
+        () => undefined,
+      );
+      const pages = [issuerUrl, metadata?.authorization_endpoint, metadata?.end_session_endpoint];
+      return [...new Set(pages.flatMap((page) => (page ? [new URL(page).origin] : [])))];
     },
   };
 }

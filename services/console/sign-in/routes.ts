@@ -2,7 +2,6 @@ import type Router from '@koa/router';
 import type { Context } from 'koa';
 import { fail } from '#lib/errors/fail.ts';
 import type { SecretBox } from '#lib/jose/secret-box.ts';
-import type { Logger } from '#lib/observability/logger.ts';
 import type { SessionStore } from '../sessions/store.ts';
 import type { ConsoleCookies } from './cookies.ts';
 import type { Attempt, Issuer } from './issuer.ts';
@@ -15,7 +14,6 @@ interface Dependencies {
   store: SessionStore;
   /** Seals what a sign-in needs at its callback. */
   box: SecretBox;
-  log: Logger;
   /** Shows that the person has signed out. */
   showSignedOut: (ctx: Context) => Promise<void>;
 }
@@ -30,9 +28,12 @@ interface SealedAttempt extends Attempt {
 
 /** /console/sign-in, /console/callback, /console/sign-out: they need no session. */
 export function mountSignIn(router: Router, dependencies: Dependencies): void {
-  const { baseUrl, issuer, cookies, store, box, log, showSignedOut } = dependencies;
+  const { baseUrl, issuer, cookies, store, box, showSignedOut } = dependencies;
 
   router.get('/sign-in', async (ctx) => {
+    // The callback is at BASE_URL, and needs the cookie. Behind a router that replaces Host this is asked once.
+    if (ctx.host !== new URL(baseUrl).host && ctx.query.here !== '1')
+      return redirect(ctx, `${baseUrl}/console/sign-in?${ctx.querystring}&here=1`);
     const { silent, fresh } = ctx.query;
     const maxAge = typeof fresh === 'string' && /^\d{1,6}$/.test(fresh) ? Number(fresh) : undefined;
     const { url, attempt } = await issuer.begin({ silent: silent === '1', maxAge });
@@ -49,7 +50,10 @@ export function mountSignIn(router: Router, dependencies: Dependencies): void {
     const callback = new URL(`${baseUrl}/console/callback?${ctx.querystring}`);
     const { person, tokens } = await issuer.finish(callback, attempt);
     const earlier = cookies.session.read(ctx);
-    const id = await store.create(person, tokens);
+    const before = earlier && attempt.silent ? await store.find(earlier) : undefined;
+    // The issuer has not asked the person again: the longest time of the session goes on.
+    const since = before?.person === person && !before.ended ? before.signedInAt : undefined;
+    const id = await store.create(person, tokens, since);
     if (earlier) await store.remove(earlier);
     cookies.session.write(ctx, id);
     redirect(ctx, `${baseUrl}${attempt.to}`);
@@ -62,7 +66,7 @@ export function mountSignIn(router: Router, dependencies: Dependencies): void {
     cookies.session.remove(ctx);
     ctx.set('Clear-Site-Data', '"cache"');
     const tokens = found && !found.ended ? found.signedIn : undefined;
-    const next = tokens && (await issuer.end(tokens).catch((error: unknown) => logFailure(log, error)));
+    const next = tokens && (await issuer.end(tokens));
     redirect(ctx, next ? next.href : `${baseUrl}/console/signed-out`);
   });
 
@@ -98,8 +102,4 @@ export function signInUrl(
 function redirect(ctx: Context, url: string): void {
   ctx.status = 303;
   ctx.redirect(url);
-}
-
-function logFailure(log: Logger, error: unknown): undefined {
-  log.warn('failed to end the grant at the issuer; the session of the console has ended', { error });
 }

@@ -19,9 +19,8 @@ export interface ConsolePage {
 
 const maxRedirects = 20;
 
-/** @param baseUrl of the instance. The person is not signed in yet. */
-export function createConsolePerson(baseUrl: string): ConsolePerson {
-  const browser = createBrowserSession();
+/** @param baseUrl of the instance. @param browser which has no session yet if it is not given. */
+export function createConsolePerson(baseUrl: string, browser = createBrowserSession()): ConsolePerson {
   async function follow(url: string, init?: RequestInit): Promise<ConsolePage> {
     let address = new URL(url, baseUrl);
     let response = await browser.fetch(address.href, init);

@@ -43,11 +43,14 @@ export interface TestInstance {
 }
 
 /**
- * Starts an instance in demo mode on a clone of the migrated template. @param environment settings that
- * differ.
+ * Starts an instance in demo mode on a clone of the migrated template.
+ * @param environment settings that differ. @param known secrets; otherwise they are drawn.
  */
-export async function startTestInstance(environment: Record<string, string> = {}): Promise<TestInstance> {
-  const [database, secrets] = await Promise.all([createTestDatabase(), drawSecrets()]);
+export async function startTestInstance(
+  environment: Record<string, string> = {},
+  known?: Secrets,
+): Promise<TestInstance> {
+  const [database, secrets] = await Promise.all([createTestDatabase(), known ?? drawSecrets()]);
   const lines: string[] = [];
   const destination = new Writable({
     write(chunk, _encoding, done) {
@@ -73,7 +76,7 @@ export async function startTestInstance(environment: Record<string, string> = {}
   const services = await composeInstance({
     settings,
     baseUrl: url,
-    databaseUrl: database.url,
+    databaseUrl: environment.DATABASE_URL ?? database.url,
     secrets,
     log: createLogger({ level: 'info', destination }),
   });

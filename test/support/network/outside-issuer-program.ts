@@ -1,10 +1,16 @@
 import { Provider } from 'oidc-provider';
+import type { ConsoleClient } from './outside-issuer.ts';
 
-// An issuer as an organisation has one: another process, with claims of its own. Each client stands for
-// somebody.
-const { port, keys } = JSON.parse(process.env.OUTSIDE_ISSUER ?? '{}') as { port: number; keys: object[] };
+// An issuer as an organisation has one: another process, with claims of its own. Each client but the console's
+// stands for somebody.
+const { port, keys, consoleClient } = JSON.parse(process.env.OUTSIDE_ISSUER ?? '{}') as {
+  port: number;
+  keys: object[];
+  consoleClient?: ConsoleClient;
+};
 const audience = 'https://api.example.org/accord';
 const secret = 'a secret of the outside issuer';
+const issuerUrl = `http://127.0.0.1:${port}`;
 
 const people: Record<string, Record<string, unknown>> = {
   jane: { preferred_username: 'jane', realm_access: { roles: ['operator', 'uma_authorization'] } },
@@ -12,34 +18,75 @@ const people: Record<string, Record<string, unknown>> = {
   guest: { preferred_username: 'guest', realm_access: { roles: ['visitor'] } },
 };
 
-const provider = new Provider(`http://127.0.0.1:${port}`, {
+const ofConsole = consoleClient && {
+  client_id: 'accord-console',
+  client_secret: consoleClient.secret,
+  grant_types: ['authorization_code', ...(consoleClient.hasRefreshTokens ? ['refresh_token'] : [])],
+  response_types: ['code' as const],
+  redirect_uris: [`${consoleClient.baseUrl}/console/callback`],
+};
+
+const provider: Provider = new Provider(issuerUrl, {
   jwks: { keys: keys as never },
-  clients: [...Object.keys(people), 'elsewhere'].map((id) => ({
-    client_id: id,
-    client_secret: secret,
-    grant_types: ['client_credentials'],
-    response_types: [],
-    redirect_uris: [],
-    id_token_signed_response_alg: 'ES256',
-  })),
+  clients: [
+    ...[...Object.keys(people), 'elsewhere'].map((id) => ({
+      client_id: id,
+      client_secret: secret,
+      grant_types: ['client_credentials'],
+      response_types: [],
+      redirect_uris: [],
+    })),
+    ...(ofConsole ? [ofConsole] : []),
+  ],
   clientDefaults: { id_token_signed_response_alg: 'ES256' },
   enabledJWA: { idTokenSigningAlgValues: ['ES256'] },
-  extraTokenClaims: (_ctx, token) => people[token.clientId ?? ''],
+  extraTokenClaims: (_ctx, token) =>
+    people[('accountId' in token ? token.accountId : undefined) ?? token.clientId ?? ''],
+  findAccount: (_ctx, id) => ({ accountId: id, claims: () => ({ sub: id }) }),
+  interactions: { url: (_ctx, { uid }) => `/interaction/${uid}` },
+  issueRefreshToken: () => consoleClient?.hasRefreshTokens ?? false,
+  // Nobody is asked for permission: the console belongs to the same organisation.
+  loadExistingGrant: async (ctx) => {
+    const { client, session } = ctx.oidc;
+    const grant = new provider.Grant({ clientId: client?.clientId, accountId: session?.accountId });
+    grant.addOIDCScope('openid');
+    grant.addResourceScope(audience, '');
+    await grant.save();
+    return grant;
+  },
   features: {
     devInteractions: { enabled: false },
     clientCredentials: { enabled: true },
+    revocation: { enabled: true },
+    rpInitiatedLogout: { enabled: true },
     resourceIndicators: {
       enabled: true,
+      useGrantedResource: () => true,
       defaultResource: (_ctx, client) =>
         client.clientId === 'elsewhere' ? 'https://elsewhere.example.org' : audience,
       getResourceServerInfo: (_ctx, resource) => ({
         scope: '',
         audience: resource,
         accessTokenFormat: 'jwt',
-        accessTokenTTL: 300,
+        accessTokenTTL: consoleClient?.tokenSeconds ?? 300,
         jwt: { sign: { alg: 'ES256' } },
       }),
     },
   },
+});
+
+/** The page that asks for a name: GET shows it, POST signs the person in. */
+provider.use(async (ctx, next) => {
+  if (!ctx.path.startsWith('/interaction/')) return next();
+  if (ctx.method === 'GET') {
+    ctx.type = 'html';
+    ctx.body = `<form method="post" action="${ctx.path}"><input name="username"></form>`;
+    return;
+  }
+  const chunks: Buffer[] = [];
+  for await (const chunk of ctx.req) chunks.push(chunk as Buffer);
+  const accountId = new URLSearchParams(Buffer.concat(chunks).toString()).get('username') ?? '';
+  await provider.interactionFinished(ctx.req, ctx.res, { login: { accountId } });
+  ctx.respond = false;
 });
 provider.listen(port, '127.0.0.1', () => process.send?.('ready'));

@@ -10,10 +10,21 @@ export interface OutsideIssuer {
   audience: string;
   /** A token of somebody it knows: jane, boss, guest; `elsewhere` gets one for another audience. */
   tokenOf(name: string): Promise<string>;
-  start(): Promise<void>;
+  /** @param consoleClient what the issuer knows of the console; absent: nothing. */
+  start(consoleClient?: ConsoleClient): Promise<void>;
   stop(): Promise<void>;
   /** Takes another signing key, and forgets the former one. */
   rotate(): Promise<void>;
+}
+
+/** The client accord-console at the issuer. */
+export interface ConsoleClient {
+  secret: string;
+  /** Of the instance. */
+  baseUrl: string;
+  hasRefreshTokens: boolean;
+  /** How long access tokens are valid. */
+  tokenSeconds: number;
 }
 
 const program = path.join(import.meta.dirname, 'outside-issuer-program.ts');
@@ -35,9 +46,9 @@ export async function createOutsideIssuer(): Promise<OutsideIssuer> {
       });
       return ((await response.json()) as { access_token: string }).access_token;
     },
-    async start() {
+    async start(consoleClient) {
       child = fork(program, {
-        env: { ...process.env, OUTSIDE_ISSUER: JSON.stringify({ port, keys }) },
+        env: { ...process.env, OUTSIDE_ISSUER: JSON.stringify({ port, keys, consoleClient }) },
         stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
       });
       const [message] = await Promise.race([once(child, 'message'), once(child, 'exit')]);
