@@ -24,7 +24,7 @@ export interface SessionStore {
   find(id: string): Promise<FoundSession | undefined>;
   /**
    * Replaces the tokens of a session unless another request has done so meanwhile. One request at a time,
-   * on any replica, because a refresh token that is used twice ends its grant; the others wait for its result.
+   * on any replica, because a refresh token that is used twice ends its grant; the others wait.
    * @param renew returns null if the issuer has ended the grant: then the session has ended.
    * @throws Failure `unavailable` if another replica takes longer than six seconds.
    */

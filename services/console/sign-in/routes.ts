@@ -31,7 +31,7 @@ export function mountSignIn(router: Router, dependencies: Dependencies): void {
   const { baseUrl, issuer, cookies, store, box, showSignedOut } = dependencies;
 
   router.get('/sign-in', async (ctx) => {
-    // The callback is at BASE_URL, and needs the cookie. Behind a router that replaces Host this is asked once.
+    // The callback is at BASE_URL, and needs the cookie. Behind a router that replaces Host: once.
     if (ctx.host !== new URL(baseUrl).host && ctx.query.here !== '1')
       return redirect(ctx, `${baseUrl}/console/sign-in?${ctx.querystring}&here=1`);
     const { silent, fresh } = ctx.query;

@@ -1,8 +1,8 @@
 import { Provider } from 'oidc-provider';
 import type { ConsoleClient } from './outside-issuer.ts';
 
-// An issuer as an organisation has one: another process, with claims of its own. Each client but the console's
-// stands for somebody.
+// An issuer as an organisation has one: another process, with claims of its own. Each client but the
+// console's stands for somebody.
 const { port, keys, consoleClient } = JSON.parse(process.env.OUTSIDE_ISSUER ?? '{}') as {
   port: number;
   keys: object[];
