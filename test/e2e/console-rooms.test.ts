@@ -1,7 +1,7 @@
-import type { Browser, Page } from 'playwright-core';
+import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { rooms } from '../../services/console/rooms/rooms.ts';
-import { signIn } from '../support/instances/callers.ts';
+import { enterConsole, fillInstance, walkConsole } from '../support/console/walk-console.ts';
 import { useInstance } from '../support/instances/instance.ts';
 import { auditPage } from '../support/pages/audit-page.ts';
 import { launchChromium } from '../support/pages/chromium.ts';
@@ -11,48 +11,9 @@ const instance = useInstance();
 let browser: Browser;
 beforeAll(async () => {
   browser = await launchChromium();
-  const admin = await signIn(instance, 'admin');
-  const layoutData = { elements: ['processing.001', 'preference.003'] };
-  for (const [subject, decision] of [
-    ['anna', 'accepted'],
-    ['bert', 'refused'],
-  ]) {
-    const values = { 'element/processing/processing.001/1.0': [decision] };
-    await admin.send('POST', '/consents/singlestep', { context: { subject, layoutData }, values });
-  }
-  await admin.send('POST', '/keys', { name: 'shop', scope: 'OWNER' });
-  const targetUrl = 'https://shop.example.org/hooks';
-  await admin.send('POST', '/webhooks', {
-    name: 'shop',
-    targetUrl,
-    subscribedActions: ['consent.committed'],
-  });
+  await fillInstance(instance);
 });
 afterAll(() => browser?.close());
-
-/** Longest walk through the console, in pages. */
-const maxPages = 80;
-
-/** Signs in on the page of the built-in issuer. */
-async function enter(page: Page, username: string): Promise<void> {
-  await page.goto(`${instance.url}/console`);
-  await page.fill('#username', username);
-  await page.fill('#password', 'demo');
-  await page.click('button.primary');
-  await page.waitForSelector('nav.places', { state: 'attached' });
-}
-
-/** The paths of the console to which the page has links, without files; of several with one pattern, one. */
-async function linksOf(page: Page): Promise<string[]> {
-  const hrefs = await page.evaluate<string[]>(
-    `[...document.querySelectorAll('a[href]')].map((link) => link.getAttribute('href'))`,
-  );
-  return hrefs
-    .filter((href) => href.startsWith('/console') && !/format=csv|\/export$/.test(href))
-    .filter((href) => rooms.some(({ path }) => path !== '' && href.startsWith(`/console${path}`)));
-}
-
-const patternOf = (href: string) => href.replace(/\?.*/, '').replaceAll(/\/[\w-]{20,}/g, '/*');
 
 describe.each([
   ['en', 'admin'],
@@ -62,25 +23,17 @@ describe.each([
   it('has no dead link, is accessible light, dark and narrow, and reports nothing', async () => {
     const watched = await openWatchedPage(browser, [instance.url], { locale });
     const { page } = watched;
-    await enter(page, username);
+    await enterConsole(page, instance.url, username);
     const found: Record<string, unknown> = {};
-    const seen = new Set(['/console']);
-    const waiting = ['/console'];
-    for (let next = waiting.shift(); next !== undefined && seen.size < maxPages; next = waiting.shift()) {
-      const response = await page.goto(instance.url + next);
+    const paths = await walkConsole(page, instance.url, async (path, response) => {
       const faults = [
         ...(response?.status() === 200 ? [] : [`status ${response?.status()}`]),
         ...(await auditPage(page)),
       ];
-      if (faults.length > 0) found[next] = faults;
-      for (const href of await linksOf(page)) {
-        if (seen.has(patternOf(href))) continue;
-        seen.add(patternOf(href));
-        waiting.push(href);
-      }
-    }
+      if (faults.length > 0) found[path] = faults;
+    });
     expect(found).toEqual({});
-    expect(seen.size).toBeGreaterThan(rooms.length);
+    expect(paths.length).toBeGreaterThan(rooms.length);
     await page.goto(`${instance.url}/console`);
     await page.click('.person button');
     await page.waitForURL(/\/console\/signed-out$/);

@@ -8,10 +8,12 @@ import { launchChromium } from '../support/pages/chromium.ts';
 import { startPageServer } from '../support/pages/page-server.ts';
 import { samplePages } from '../support/pages/sample-pages.ts';
 import { type SampleLanguage, sampleLanguages } from '../support/samples/sample-content.ts';
+import { photographConsole } from './screenshots-console.ts';
 
 /*
- * npm run screenshots [-- name…]: takes every sample page in each language, light and dark, narrow and
- * wide, as PNG files in a new folder outside the repository, and prints its path. Progress goes to stderr.
+ * npm run screenshots [-- name…]: takes every sample page, and every page of the console (`console`), in each
+ * language, light and dark, narrow and wide, as PNG files in a new folder outside the repository, and prints
+ * its path. Progress goes to stderr.
  */
 const wanted = process.argv.slice(2);
 const assets = createAssets();
@@ -54,6 +56,8 @@ for (const colorScheme of colorSchemes) {
     await context.close();
   }
 }
+if (wanted.length === 0 || wanted.includes('console'))
+  await photographConsole({ browser, folder, colorSchemes, widths });
 await browser.close();
 await server.close();
 console.log(folder);

@@ -1,0 +1,66 @@
+import type { Page, Response } from 'playwright-core';
+import { rooms } from '../../../services/console/rooms/rooms.ts';
+import { type Reachable, signIn } from '../instances/callers.ts';
+
+/** Longest walk through the console, in pages. */
+const maxPages = 120;
+
+/** Makes something to see on the pages of the console: answers, an API key, a webhook. */
+export async function fillInstance(instance: Reachable): Promise<void> {
+  const admin = await signIn(instance, 'admin');
+  const layoutData = { elements: ['processing.001', 'preference.003'] };
+  for (const [subject, decision] of [
+    ['anna', 'accepted'],
+    ['bert', 'refused'],
+  ]) {
+    const values = { 'element/processing/processing.001/1.0': [decision] };
+    await admin.send('POST', '/consents/singlestep', { context: { subject, layoutData }, values });
+  }
+  await admin.send('POST', '/keys', { name: 'shop', scope: 'OWNER' });
+  const targetUrl = 'https://shop.example.org/hooks';
+  const subscribedActions = ['consent.committed'];
+  await admin.send('POST', '/webhooks', { name: 'shop', targetUrl, subscribedActions });
+}
+
+/** Signs in with a demo account on the page of the built-in issuer, and waits for the first page. */
+export async function enterConsole(page: Page, baseUrl: string, username: string): Promise<void> {
+  await page.goto(`${baseUrl}/console`);
+  await page.fill('#username', username);
+  await page.fill('#password', 'demo');
+  await page.click('button.primary');
+  await page.waitForSelector('nav.places', { state: 'attached' });
+}
+
+/**
+ * Opens every page of the console to which links lead; of several that differ in an id alone, one.
+ * @param visit is called at each page. @returns the opened paths.
+ */
+export async function walkConsole(
+  page: Page,
+  baseUrl: string,
+  visit: (path: string, response: Response | null) => Promise<void>,
+): Promise<string[]> {
+  const paths = ['/console'];
+  const seen = new Set(paths);
+  for (const path of paths) {
+    await visit(path, await page.goto(baseUrl + path));
+    for (const href of await linksOf(page)) {
+      if (seen.has(patternOf(href)) || paths.length === maxPages) continue;
+      seen.add(patternOf(href));
+      paths.push(href);
+    }
+  }
+  return paths;
+}
+
+/** The paths of the console to which the page has links, without files. */
+async function linksOf(page: Page): Promise<string[]> {
+  const hrefs = await page.evaluate<string[]>(
+    `[...document.querySelectorAll('a[href]')].map((link) => link.getAttribute('href'))`,
+  );
+  return hrefs
+    .filter((href) => href.startsWith('/console') && !/format=|\/export$/.test(href))
+    .filter((href) => rooms.some(({ path }) => path !== '' && href.startsWith(`/console${path}`)));
+}
+
+const patternOf = (href: string) => href.replace(/\?.*/, '').replaceAll(/\/[\w-]{20,}/g, '/*');
