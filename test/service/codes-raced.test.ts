@@ -16,8 +16,13 @@ const shop: Caller = useSetup(async () => {
   return createKey(instance);
 });
 
-const confirm = ({ id }: Pick<LiveTransaction, 'id'>, code: string) =>
-  shop.send('POST', `/consents/${id}/confirm`, { code });
+/** Sends a code; again if the instance was too busy to look at it. */
+async function confirm({ id }: Pick<LiveTransaction, 'id'>, code: string): Promise<Response> {
+  let response: Response;
+  do response = await shop.send('POST', `/consents/${id}/confirm`, { code });
+  while (response.status === 503);
+  return response;
+}
 
 /** A transaction that awaits a code, and the code. */
 async function submitted() {
