@@ -1,3 +1,4 @@
+import { Temporal } from 'temporal-polyfill';
 import type { ConsoleReader } from './console-reader.ts';
 
 /** A filter of a list: a parameter of the page's URL. */
@@ -30,7 +31,7 @@ export interface Filters {
   clearUrl: string;
 }
 
-/** Reads the filters of a page from its query. Unknown values of a choice are ignored. */
+/** Reads the filters of a page from its query. Unknown values of a choice, and days that do not exist, are ignored. */
 export function readFilters(
   path: string,
   query: Readonly<Record<string, string | string[] | undefined>>,
@@ -39,7 +40,10 @@ export function readFilters(
   const values: Record<string, string> = {};
   const fields = specs.map((spec): FilterView => {
     const given = String([query[spec.name] ?? ''].flat()[0]).trim();
-    const known = spec.kind !== 'choice' || spec.options.some(([value]) => value === given);
+    const known =
+      spec.kind === 'choice'
+        ? spec.options.some(([value]) => value === given)
+        : spec.kind !== 'date' || isDay(given);
     const value = known ? given : '';
     if (value !== '') values[spec.name] = value;
     const options =
@@ -49,6 +53,29 @@ export function readFilters(
     return { name: spec.name, id: `filter-${spec.name}`, kind: spec.kind, label: spec.label, value, options };
   });
   return { values, isSet: Object.keys(values).length > 0, fields, clearUrl: path };
+}
+
+/**
+ * The filters `after` and `before`, which are days, as times in the zone of the instance.
+ * @returns the beginning of the first day, and that of the day after the last.
+ */
+export function timesOfDays(
+  { after, before }: Readonly<Record<string, string>>,
+  timeZone: string,
+): { after?: string; before?: string } {
+  const startOf = (day: Temporal.PlainDate) => day.toZonedDateTime(timeZone).toInstant().toString();
+  return {
+    ...(after && { after: startOf(Temporal.PlainDate.from(after)) }),
+    ...(before && { before: startOf(Temporal.PlainDate.from(before).add({ days: 1 })) }),
+  };
+}
+
+function isDay(text: string): boolean {
+  try {
+    return Temporal.PlainDate.from(text, { overflow: 'reject' }).toString() === text;
+  } catch {
+    return false;
+  }
 }
 
 /** Options of a choice for a group of words, such as the states of a transaction, after "All". */

@@ -1,10 +1,15 @@
 import type { Context } from 'koa';
 import type { components } from '#lib/contracts/openapi.gen.ts';
+import type { ApiClient } from '../../api/api-client.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
 import type { PageLocals, RoomKit } from '../../pages/kit.ts';
+import { consolePath } from '../../pages/navigation.ts';
 import { readPanels } from '../../pages/panel.ts';
 import { stateMark } from '../../pages/states.ts';
 import { tableView } from '../../pages/table.ts';
+
+/** The room Integration shows webhooks. */
+const webhooksPath = `${consolePath}/integration/webhooks`;
 
 type Transaction = components['schemas']['Transaction'];
 
@@ -17,6 +22,7 @@ export async function readTransaction(ctx: Context, kit: RoomKit, id: string): P
   const panels = await readPanels(reader, {
     history: api.call('getHistory', { params }).then(({ body }) => historyTable(reader, body.values)),
     messages: api.call('listMessages', { params }).then(({ body }) => messageTable(reader, body)),
+    deliveries: readDeliveries(api, id).then((rows) => deliveryTable(reader, rows)),
   });
   const href = `${kit.path}/${id}`;
   return {
@@ -48,6 +54,47 @@ function actsOf({ state, updatable }: Transaction): ('invite' | 'child' | 'cance
     ...(isFinal && updatable ? (['child'] as const) : []),
     ...(isFinal ? [] : (['cancel'] as const)),
   ];
+}
+
+/** Webhooks whose deliveries are looked up: an instance has few. */
+const maxWebhooks = 10;
+
+/** The newest deliveries that told a webhook of the transaction. */
+async function readDeliveries(api: ApiClient, sourceId: string) {
+  const { body: webhooks } = await api.call('listWebhooks');
+  const lists = await Promise.all(
+    webhooks.slice(0, maxWebhooks).map(async (webhook) => {
+      const { body } = await api.call('listDeliveries', {
+        params: { id: webhook.id },
+        query: { sourceId },
+      });
+      return body.map((delivery) => ({ ...delivery, webhook }));
+    }),
+  );
+  return lists.flat().sort((one, other) => (one.createdAt < other.createdAt ? 1 : -1));
+}
+
+function deliveryTable(reader: ConsoleReader, rows: Awaited<ReturnType<typeof readDeliveries>>) {
+  return tableView(reader, {
+    caption: reader.t('transactions.deliveries'),
+    path: '',
+    rows,
+    columns: [
+      { label: reader.t('transactions.at'), cell: ({ createdAt }) => ({ time: reader.time(createdAt) }) },
+      {
+        label: reader.t('transactions.webhook'),
+        cell: ({ webhook: { id, name } }) => ({ text: name, href: `${webhooksPath}/${id}` }),
+      },
+      { label: reader.t('transactions.action'), cell: ({ action }) => ({ code: action }) },
+      {
+        label: reader.t('transactions.state'),
+        cell: ({ status, error }) => ({
+          state: stateMark(reader, 'deliveryStatus', status),
+          ...(error && { note: error }),
+        }),
+      },
+    ],
+  });
 }
 
 function factsOf(reader: ConsoleReader, transaction: Transaction, path: string) {

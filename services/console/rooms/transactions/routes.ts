@@ -1,7 +1,7 @@
 import type { Context } from 'koa';
 import { ApiFailure } from '../../api/api-failure.ts';
 import { sendCsv } from '../../pages/csv-export.ts';
-import { choicesOf } from '../../pages/filters.ts';
+import { choicesOf, timesOfDays } from '../../pages/filters.ts';
 import { tableView } from '../../pages/table.ts';
 import type { Room } from '../room.ts';
 import { actRoutes } from './acts.ts';
@@ -28,7 +28,7 @@ export const transactions: Room = {
         { name: 'before', kind: 'date', label: reader.t('transactions.before') },
       ]);
       const read = async (cursor?: string) => {
-        const query = { ...filters.values, ...readDays(filters.values), cursor } as object;
+        const query = { ...filters.values, ...timesOfDays(filters.values, kit.timeZone), cursor } as object;
         const { body } = await kit.api(ctx).call('listTransactions', { query });
         return { rows: body.values, next: body.next };
       };
@@ -88,11 +88,3 @@ export const transactions: Room = {
 };
 
 const idPattern = /^[1-9A-HJ-NP-Za-km-z]{16,32}$/;
-
-/** Days as times: from the beginning of the first to the end of the last. */
-function readDays({ after, before }: Readonly<Record<string, string>>) {
-  return {
-    ...(after && { after: `${after}T00:00:00Z` }),
-    ...(before && { before: `${before}T23:59:59Z` }),
-  };
-}
