@@ -7,6 +7,7 @@ import type {
 import type { MessageContent, RenderedMessage } from '#lib/contracts/messages.ts';
 import type { PageTheme } from '#lib/contracts/page-base.ts';
 import type { FormPage, PageModel, ReceiptPage } from '#lib/contracts/pages.ts';
+import type { CataloguePeer, PeerEntry, SharedEntry } from '#lib/contracts/peer-entries.ts';
 import type { RefusalReason, SealedPart, SubjectContact } from '#lib/contracts/submissions.ts';
 import type { Fault } from '#lib/errors/fail.ts';
 
@@ -141,38 +142,6 @@ export type AnswerCheck =
       /** Identifiers in the answers whose version is too old, or whose element was withdrawn. */
       stale: string[];
     };
-
-/** An ACTIVE entry as it is sent to peers (docs/federation.md, "Catalogue"). */
-export interface SharedEntry {
-  key: string;
-  type: 'information' | AnswerableType;
-  name: string;
-  serial: string;
-  /** Incremented by every change of the entry. */
-  revision: number;
-  defaultLanguage: string;
-  /** Content by language. */
-  data: Record<string, Record<string, unknown>>;
-}
-
-/** An entry shared by a peer. Its signature has been verified, its content has not been checked. */
-export interface PeerEntry {
-  key: string;
-  type: string;
-  name: string;
-  serial: string;
-  defaultLanguage: string;
-  data: Record<string, unknown>;
-}
-
-/** The peer to which a stored catalogue belongs. */
-export interface CataloguePeer {
-  /** Base URL. */
-  url: string;
-  name: string;
-  /** Public JWK to which answers are encrypted. */
-  sealingKey: Record<string, unknown>;
-}
 
 /** A channel for messages to subjects. */
 export type MessageChannel = 'mail' | 'sms';

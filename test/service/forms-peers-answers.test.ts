@@ -1,7 +1,8 @@
 import { decodeProtectedHeader } from 'jose';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { generatePrivateKey, publicPart, readPrivateKey } from '#lib/config/secret-values.ts';
-import type { AnswerCheck, PeerEntry } from '#lib/contracts/forms.ts';
+import type { AnswerCheck } from '#lib/contracts/forms.ts';
+import type { PeerEntry } from '#lib/contracts/peer-entries.ts';
 import type { SealedPart } from '#lib/contracts/submissions.ts';
 import type { Failure } from '#lib/errors/fail.ts';
 import { askedDigest, openAnswers, type SealedContent } from '#lib/federation/sealed-answers.ts';

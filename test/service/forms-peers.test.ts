@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { CataloguePeer, PeerEntry } from '#lib/contracts/forms.ts';
+import type { CataloguePeer, PeerEntry } from '#lib/contracts/peer-entries.ts';
 import { sql } from '#lib/db/sql.ts';
 import { Failure } from '#lib/errors/fail.ts';
 import { type FormsService, startForms } from '../support/instances/forms-service.ts';

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import canonicalize from 'canonicalize';
-import type { AnswerableType, PeerEntry } from '#lib/contracts/forms.ts';
+import type { AnswerableType } from '#lib/contracts/forms.ts';
+import type { PeerEntry } from '#lib/contracts/peer-entries.ts';
 import { type Failure, fail } from '#lib/errors/fail.ts';
 import { checkContent } from './check-content.ts';
 import { line } from './content/fields.ts';

@@ -1,4 +1,5 @@
-import type { CataloguePeer, FormsOperations, PeerEntry } from '#lib/contracts/forms.ts';
+import type { FormsOperations } from '#lib/contracts/forms.ts';
+import type { CataloguePeer, PeerEntry } from '#lib/contracts/peer-entries.ts';
 import { fail } from '#lib/errors/fail.ts';
 import {
   type PeerVersion,

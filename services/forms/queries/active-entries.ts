@@ -1,4 +1,4 @@
-import type { SharedEntry } from '#lib/contracts/forms.ts';
+import type { SharedEntry } from '#lib/contracts/peer-entries.ts';
 import type { Queries } from '#lib/db/database.ts';
 import { empty, type Statement, sql } from '#lib/db/sql.ts';
 import type { StoredVersion } from '../domain/content-version.ts';

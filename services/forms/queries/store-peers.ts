@@ -1,4 +1,4 @@
-import type { CataloguePeer } from '#lib/contracts/forms.ts';
+import type { CataloguePeer } from '#lib/contracts/peer-entries.ts';
 import type { Queries } from '#lib/db/database.ts';
 import { sql } from '#lib/db/sql.ts';
 import { newUuid } from '#lib/ids/random-ids.ts';

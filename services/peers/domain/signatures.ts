@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { JWK } from 'jose';
-import type { PeerEntry, SharedEntry } from '#lib/contracts/forms.ts';
+import type { PeerEntry, SharedEntry } from '#lib/contracts/peer-entries.ts';
 import {
   createCompactJws,
   createEs256,

@@ -1,4 +1,5 @@
-import type { FormsOperations, SharedEntry } from '#lib/contracts/forms.ts';
+import type { FormsOperations } from '#lib/contracts/forms.ts';
+import type { SharedEntry } from '#lib/contracts/peer-entries.ts';
 import type { Database } from '#lib/db/database.ts';
 import { fail } from '#lib/errors/fail.ts';
 import type { Handlers } from '#lib/http/operation.ts';

@@ -1,6 +1,7 @@
 import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import { createRepeatedWork } from '#lib/async/repeated-work.ts';
-import type { FormsOperations, PeerEntry } from '#lib/contracts/forms.ts';
+import type { FormsOperations } from '#lib/contracts/forms.ts';
+import type { PeerEntry } from '#lib/contracts/peer-entries.ts';
 import type { Database } from '#lib/db/database.ts';
 import { fail } from '#lib/errors/fail.ts';
 import type { Logger } from '#lib/observability/logger.ts';

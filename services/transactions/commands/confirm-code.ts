@@ -2,7 +2,15 @@ import type { Principal } from '#lib/contracts/principal.ts';
 import type { Database, Queries } from '#lib/db/database.ts';
 import { fail } from '#lib/errors/fail.ts';
 import { requireAccess, requireAwaitingCode, taskScope } from '../domain/access.ts';
-import { type Code, type CodeBinding, type Codes, codeStatus, maxCodes, maxTries } from '../domain/code.ts';
+import {
+  type Code,
+  type CodeBinding,
+  type Codes,
+  codeStatus,
+  drawCode,
+  maxCodes,
+  maxTries,
+} from '../domain/code.ts';
 import { deliveryDeadline } from '../domain/part.ts';
 import { isAwaitingCode, type ReadTransaction, stateAt, type Transaction } from '../domain/transaction.ts';
 import { rollBackUnconfirmed } from '../queries/change-state.ts';
@@ -16,7 +24,7 @@ import { awaitPeers } from '../queries/commit-transaction.ts';
 import { hasWaitingParts } from '../queries/parts.ts';
 import { readTransaction } from '../queries/transactions.ts';
 import { isNotified, queueCode } from './queue-messages.ts';
-import { commitSubmitted, drawCode, type SubmitDependencies, transactionBusy } from './submit-answers.ts';
+import { commitSubmitted, type SubmitDependencies, transactionBusy } from './submit-answers.ts';
 
 type Dependencies = SubmitDependencies & { db: Database };
 

@@ -11,7 +11,7 @@ import {
   splitComment,
   withComment,
 } from '../domain/answers.ts';
-import type { Codes, NewCode } from '../domain/code.ts';
+import { type Codes, drawCode } from '../domain/code.ts';
 import {
   type CommitmentFacts,
   type CommitmentSettings,
@@ -246,18 +246,6 @@ export async function storeAnswers(
   if (!(await commitTransaction(db, { ...commitment, receipt }, source))) return undefined;
   await queueNotification(db, messaging, transaction);
   return { ...after, state: 'COMMITTED' };
-}
-
-/** @returns a new code as it is stored, and its six digits in `text`. */
-export function drawCode(
-  { codes, codeTtl, messaging }: Pick<SubmitDependencies, 'codes' | 'codeTtl' | 'messaging'>,
-  { id, context }: Transaction,
-  { number, answersDigest }: { number: number; answersDigest: Buffer },
-): { code: NewCode; text: string } {
-  const text = codes.draw();
-  const mac = codes.mac({ transaction: id, answersDigest, number }, text);
-  const sealed = context.confirmation === 'FORM_CODE' ? messaging.box.seal(id, text) : null;
-  return { code: { number, mac, sealed, ttl: codeTtl }, text };
 }
 
 /**

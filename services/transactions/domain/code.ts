@@ -1,5 +1,7 @@
 import { createHmac, createSecretKey, hkdfSync, randomInt, timingSafeEqual } from 'node:crypto';
+import type { SecretBox } from '#lib/jose/secret-box.ts';
 import type { Confirmation } from './context.ts';
+import type { Transaction } from './transaction.ts';
 
 /** Limits of attempts per code and of codes per transaction (docs/interface.md, "Confirmation codes"). */
 export const maxTries = 5;
@@ -83,4 +85,16 @@ export function readCode(value: unknown): string | undefined {
     .replaceAll(/[\s\p{Pd}\p{Cf}]/gu, '')
     .replaceAll(/[٠-٩۰-۹]/g, (digit) => String((digit.codePointAt(0) as number) & 0xf));
   return /^\d{6}$/.test(digits) ? digits : undefined;
+}
+
+/** @returns a new code as it is stored, and its six digits in `text`. */
+export function drawCode(
+  { codes, codeTtl, messaging }: { codes: Codes; codeTtl: number; messaging: { box: SecretBox } },
+  { id, context }: Pick<Transaction, 'id' | 'context'>,
+  { number, answersDigest }: { number: number; answersDigest: Buffer },
+): { code: NewCode; text: string } {
+  const text = codes.draw();
+  const mac = codes.mac({ transaction: id, answersDigest, number }, text);
+  const sealed = context.confirmation === 'FORM_CODE' ? messaging.box.seal(id, text) : null;
+  return { code: { number, mac, sealed, ttl: codeTtl }, text };
 }

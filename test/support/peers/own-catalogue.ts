@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { CompactSign, importJWK } from 'jose';
 import type { PrivateKey } from '#lib/config/secret-values.ts';
-import type { PeerEntry } from '#lib/contracts/forms.ts';
+import type { PeerEntry } from '#lib/contracts/peer-entries.ts';
 import { sharedEntry } from './peer-entries.ts';
 import type { OwnPeer } from './peer-of-our-own.ts';
 

@@ -1,4 +1,4 @@
-import type { CataloguePeer, PeerEntry } from '#lib/contracts/forms.ts';
+import type { CataloguePeer, PeerEntry } from '#lib/contracts/peer-entries.ts';
 import type { FormsService } from '../instances/forms-service.ts';
 import { sampleContent } from '../samples/forms-models.ts';
 
