@@ -43,5 +43,5 @@ describe.each([
     const complaints = (await watched.complaints()).filter((each) => !each.startsWith('set the cookie'));
     expect(complaints).toEqual([]);
     await watched.close();
-  });
+  }, 300_000);
 });

@@ -63,4 +63,9 @@ async function linksOf(page: Page): Promise<string[]> {
     .filter((href) => rooms.some(({ path }) => path !== '' && href.startsWith(`/console${path}`)));
 }
 
-const patternOf = (href: string) => href.replace(/\?.*/, '').replaceAll(/\/[\w-]{20,}/g, '/*');
+/** Keys differ in their number, other ids in more. */
+const patternOf = (href: string) =>
+  href
+    .replace(/\?.*/, '')
+    .replaceAll(/\/[\w-]{20,}/g, '/*')
+    .replaceAll(/\.\d{3}(?=\/|$)/g, '.*');
