@@ -31,7 +31,10 @@ export interface Filters {
   clearUrl: string;
 }
 
-/** Reads the filters of a page from its query. Unknown values of a choice, and days that do not exist, are ignored. */
+/**
+ * Reads the filters of a page from its query. Unknown values of a choice, and days that do not exist, are
+ * ignored.
+ */
 export function readFilters(
   path: string,
   query: Readonly<Record<string, string | string[] | undefined>>,
