@@ -1,6 +1,7 @@
 import {
   createCipheriv,
   createDecipheriv,
+  createHmac,
   createSecretKey,
   hkdfSync,
   type KeyObject,
@@ -19,14 +20,27 @@ export interface SecretBox {
   open(row: string, sealed: Buffer): string;
 }
 
-/** @param keys the first seals, all open. @param purpose separates keys that are derived from one secret. */
-export function createSecretBox(keys: readonly Uint8Array[], purpose: string): SecretBox {
-  const derived = keys.map((key) => createSecretKey(Buffer.from(hkdfSync('sha256', key, '', purpose, 32))));
+/**
+ * @param keys the first seals, all open. @param purpose separates keys that are derived from one secret.
+ * @param isRepeatable the same text is always sealed to the same bytes: the nonce is a keyed digest of it.
+ */
+export function createSecretBox(
+  keys: readonly Uint8Array[],
+  purpose: string,
+  { isRepeatable = false } = {},
+): SecretBox {
+  const derive = (key: Uint8Array, info: string) =>
+    createSecretKey(Buffer.from(hkdfSync('sha256', key, '', info, 32)));
+  const derived = keys.map((key) => derive(key, purpose));
+  const [first] = keys;
   const [own] = derived;
-  if (!own) throw new Error('a secret box needs a key');
+  if (!first || !own) throw new Error('a secret box needs a key');
+  const digestKey = derive(first, `${purpose}, nonces`);
+  const digestOf = (row: string, text: string) =>
+    createHmac('sha256', digestKey).update(JSON.stringify([row, text])).digest().subarray(0, nonceBytes);
   return {
     seal(row, text) {
-      const nonce = randomBytes(nonceBytes);
+      const nonce = isRepeatable ? digestOf(row, text) : randomBytes(nonceBytes);
       const sealing = createCipheriv(cipher, own, nonce).setAAD(Buffer.from(row));
       const encrypted = Buffer.concat([sealing.update(text, 'utf8'), sealing.final()]);
       return Buffer.concat([nonce, sealing.getAuthTag(), encrypted]);

@@ -12,6 +12,7 @@ import { createApiClients } from './api/api-client.ts';
 import { rememberFeatures } from './api/instance-features.ts';
 import { createConsoleAssets, sendAssets } from './pages/console-assets.ts';
 import { createOutsidePages } from './pages/outside-pages.ts';
+import { createSealedNames } from './pages/sealed-names.ts';
 import { createSentForms } from './pages/sent-forms.ts';
 import { rooms } from './rooms/rooms.ts';
 import { kitReader, serveRooms } from './rooms/serve-rooms.ts';
@@ -108,6 +109,7 @@ export async function composeConsole(
       assets,
       api: createApiClients({ document, apiUrl: settings.apiUrl, baseUrl }),
       once: sent,
+      names: createSealedNames(keys),
       features: rememberFeatures(settings.apiUrl),
       idleSeconds: settings.idleSeconds,
       formTargets: settings.isOutsideIssuer ? issuer.origins : async () => [],

@@ -4,6 +4,8 @@ import type { ConsoleReader } from './console-reader.ts';
 /** A filter of a list: a parameter of the page's URL. */
 export type FilterSpec =
   | { name: string; kind: 'text' | 'date'; label: string }
+  /** Set by another form, and kept when the other filters change. */
+  | { name: string; kind: 'hidden'; label?: undefined }
   | {
       name: string;
       kind: 'choice';
@@ -53,7 +55,14 @@ export function readFilters(
       spec.kind === 'choice'
         ? spec.options.map(([each, label]) => ({ value: each, label, selected: each === value }))
         : [];
-    return { name: spec.name, id: `filter-${spec.name}`, kind: spec.kind, label: spec.label, value, options };
+    return {
+      name: spec.name,
+      id: `filter-${spec.name}`,
+      kind: spec.kind,
+      label: spec.label ?? '',
+      value,
+      options,
+    };
   });
   return { values, isSet: Object.keys(values).length > 0, fields, clearUrl: path };
 }

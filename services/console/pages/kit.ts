@@ -9,6 +9,7 @@ import { type FilterSpec, type Filters, readFilters, withQuery } from './filters
 import { type FormInput, type FormView, formView, type PostedForm } from './form.ts';
 import { consolePath } from './navigation.ts';
 import type { Once } from './once.ts';
+import type { SealedNames } from './sealed-names.ts';
 
 /** A page that asks before an act with consequences. */
 export interface Confirmation {
@@ -40,6 +41,8 @@ export interface RoomKit {
   /** Public address of the instance. */
   baseUrl: string;
   once: Once;
+  /** Names of people in URLs. */
+  names: SealedNames;
   /** Words, dates and numbers in the person's language. */
   reader(ctx: Context): ConsoleReader;
   /** The public API with the person's token; the page shows the calls as "The same by API". */
@@ -75,6 +78,7 @@ export interface RoomParts {
   timeZone: string;
   baseUrl: string;
   once: Once;
+  names: SealedNames;
   api: CreateApiClient;
   reader(ctx: Context): ConsoleReader;
   mayCall(roles: readonly string[], operation: OperationId): boolean;
@@ -88,6 +92,7 @@ export function createRoomKit(parts: RoomParts): RoomKit {
     timeZone: parts.timeZone,
     baseUrl: parts.baseUrl,
     once: parts.once,
+    names: parts.names,
     reader: parts.reader,
     api(ctx) {
       ctx.state.api ??= parts.api(sessionOf(ctx));

@@ -18,6 +18,7 @@ import { createRoomKit, type PageLocals } from '../pages/kit.ts';
 import { consolePath, mayOpen, navigation } from '../pages/navigation.ts';
 import { createOnce, type OnceStore } from '../pages/once.ts';
 import { colorsOf, languageOf } from '../pages/preferences.ts';
+import type { SealedNames } from '../pages/sealed-names.ts';
 import { sessionOf } from '../sessions/session.ts';
 import type { Room } from './room.ts';
 
@@ -30,6 +31,7 @@ export interface RoomsParts {
   assets: Assets;
   api: CreateApiClient;
   once: OnceStore;
+  names: SealedNames;
   /** Members of `features` of GET /system/config; undefined if the API does not tell. */
   features: () => Promise<readonly string[] | undefined>;
   /** Seconds without a request after which a session ends: pages ask before. */

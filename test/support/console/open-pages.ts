@@ -1,9 +1,11 @@
+import { randomBytes } from 'node:crypto';
 import Koa from 'koa';
 import { readContract } from '#lib/http/contract-document.ts';
 import { listen } from '#lib/http/listen.ts';
 import { createApiClients } from '../../../services/console/api/api-client.ts';
 import { createConsoleAssets, sendAssets } from '../../../services/console/pages/console-assets.ts';
 import type { OnceStore } from '../../../services/console/pages/once.ts';
+import { createSealedNames } from '../../../services/console/pages/sealed-names.ts';
 import type { Room } from '../../../services/console/rooms/room.ts';
 import { rooms } from '../../../services/console/rooms/rooms.ts';
 import { serveRooms } from '../../../services/console/rooms/serve-rooms.ts';
@@ -59,6 +61,7 @@ export async function openPages(
       defaultLanguage: 'en',
       api: createApiClients({ document, apiUrl, baseUrl: instance.url }),
       once: memoryOnce(),
+      names: createSealedNames([randomBytes(32)]),
       features: async () => undefined,
       idleSeconds,
     }),

@@ -7,6 +7,7 @@ import { consolePath } from '../../pages/navigation.ts';
 import { readPanels } from '../../pages/panel.ts';
 import { stateMark } from '../../pages/states.ts';
 import { tableView } from '../../pages/table.ts';
+import { subjectPath } from '../subjects/subject-path.ts';
 
 /** The room Integration shows webhooks. */
 const webhooksPath = `${consolePath}/integration/webhooks`;
@@ -27,7 +28,7 @@ export async function readTransaction(ctx: Context, kit: RoomKit, id: string): P
   const href = `${kit.path}/${id}`;
   return {
     title: reader.t('transactions.one', { id }),
-    facts: factsOf(reader, transaction, kit.path),
+    facts: factsOf(reader, transaction, kit),
     link: transaction.links.subject,
     receipt: transaction.links.receipt,
     ...panels,
@@ -97,13 +98,13 @@ function deliveryTable(reader: ConsoleReader, rows: Awaited<ReturnType<typeof re
   });
 }
 
-function factsOf(reader: ConsoleReader, transaction: Transaction, path: string) {
+function factsOf(reader: ConsoleReader, transaction: Transaction, { path, names }: RoomKit) {
   const { t } = reader;
   const { subject, state, created, expires, author, language, parent, leader, context } = transaction;
   const fact = (key: string, cell: object) => ({ label: t(`transactions.${key}`), cell });
   return [
     fact('state', { state: stateMark(reader, 'transactionState', state) }),
-    fact('subject', { text: subject }),
+    fact('subject', { text: subject, href: subjectPath({ names }, subject) }),
     fact('created', { time: reader.time(created) }),
     ...(finalStates.includes(state) ? [] : [fact('expires', { time: reader.time(expires) })]),
     ...(author ? [fact('author', { text: author })] : []),

@@ -5,7 +5,7 @@ import { choicesOf, timesOfDays } from '../../pages/filters.ts';
 import { tableView } from '../../pages/table.ts';
 import type { Room } from '../room.ts';
 import { actRoutes } from './acts.ts';
-import { columnsOf, type Listed, states } from './columns.ts';
+import { columnsOf, states } from './columns.ts';
 import { readTransaction } from './read-transaction.ts';
 
 /** What people were asked: transactions by state, person and time. */
@@ -26,32 +26,41 @@ export const transactions: Room = {
         },
         { name: 'after', kind: 'date', label: reader.t('transactions.after') },
         { name: 'before', kind: 'date', label: reader.t('transactions.before') },
+        { name: 's', kind: 'hidden' },
       ]);
+      const { s: sealed, ...values } = filters.values;
+      const subject = kit.names.open(sealed);
       const read = async (cursor?: string) => {
-        const query = { ...filters.values, ...timesOfDays(filters.values, kit.timeZone), cursor } as object;
+        const times = timesOfDays(values, kit.timeZone);
+        const query = { ...values, ...times, subject, cursor } as object;
         const { body } = await kit.api(ctx).call('listTransactions', { query });
         return { rows: body.values, next: body.next };
       };
-      const columns = columnsOf(reader, kit.path);
+      const columns = columnsOf(reader, kit);
       if (ctx.query.format === 'csv') return sendCsv(ctx, 'transactions', columns, read);
       const cursor = kit.cursor(ctx);
-      const caption = reader.t('transactions.title');
+      const caption = subject ? reader.t('transactions.of', { subject }) : reader.t('transactions.title');
       const { path } = kit;
-      const table = tableView(reader, { caption, columns, path, filters, cursor, ...(await read(cursor)) });
-      await showList(ctx, { title: caption, filters, table });
+      await kit.page(ctx, 'list', {
+        title: caption,
+        path,
+        filters,
+        table: tableView(reader, { caption, columns, path, filters, cursor, ...(await read(cursor)) }),
+        search: kit.form(ctx, {
+          action: path,
+          submit: reader.t('transactions.search'),
+          fields: [{ name: 'subject', label: reader.t('transactions.subjectOrId'), isRequired: true }],
+          values: { subject },
+        }),
+      });
     });
 
     // The name of a person is sent as a form, so that it is in no URL.
     router.post('/', async (ctx) => {
-      const reader = kit.reader(ctx);
-      const subject = kit.posted(ctx).subject?.[0]?.trim() ?? '';
-      if (subject === '') return kit.open(ctx, kit.path);
-      const rows: Listed[] = await findTransactions(ctx, subject);
-      const columns = columnsOf(reader, kit.path).map(({ csv: _, ...column }) => column);
-      const caption = reader.t('transactions.of', { subject });
-      const filters = kit.filters(ctx, kit.path, []);
-      const table = tableView(reader, { caption, columns, path: kit.path, rows });
-      await showList(ctx, { title: caption, filters, table, subject });
+      const text = kit.posted(ctx).subject?.[0]?.trim() ?? '';
+      if (text === '') return kit.open(ctx, kit.path);
+      const isId = idPattern.test(text) && (await exists(ctx, text));
+      kit.open(ctx, isId ? `${kit.path}/${text}` : `${kit.path}?s=${kit.names.seal(text)}`);
     });
 
     router.get('/:id', async (ctx) => {
@@ -60,27 +69,12 @@ export const transactions: Room = {
     });
     actRoutes(router, kit);
 
-    const showList = (ctx: Context, locals: { title: string; subject?: string; [name: string]: unknown }) =>
-      kit.page(ctx, 'list', {
-        ...locals,
-        path: kit.path,
-        search: kit.form(ctx, {
-          action: kit.path,
-          submit: kit.reader(ctx).t('transactions.search'),
-          fields: [{ name: 'subject', label: kit.reader(ctx).t('transactions.subject'), isRequired: true }],
-          values: { subject: locals.subject ?? '' },
-        }),
-      });
-
-    /** Transactions of a person, or the one with this id. */
-    const findTransactions = async (ctx: Context, text: string): Promise<Listed[]> => {
-      const api = kit.api(ctx);
-      const { body } = await api.call('searchTransactions', { body: { subject: text, size: 200 } });
-      if (body.values.length > 0 || !idPattern.test(text)) return body.values;
+    const exists = async (ctx: Context, txid: string): Promise<boolean> => {
       try {
-        return [(await api.call('getTransaction', { params: { txid: text } })).body];
+        await kit.api(ctx).call('getTransaction', { params: { txid } });
+        return true;
       } catch (error) {
-        if (error instanceof ApiFailure && error.status === 404) return [];
+        if (error instanceof ApiFailure && error.status === 404) return false;
         throw error;
       }
     };

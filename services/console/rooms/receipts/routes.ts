@@ -1,0 +1,131 @@
+import type { Context } from 'koa';
+import type { components } from '#lib/contracts/openapi.gen.ts';
+import { ApiFailure } from '../../api/api-failure.ts';
+import { withQuery } from '../../pages/filters.ts';
+import type { RoomKit } from '../../pages/kit.ts';
+import type { Room } from '../room.ts';
+import { subjectPath } from '../subjects/subject-path.ts';
+import { findReceipt } from './find-receipt.ts';
+import { verifyReceipt } from './verify.ts';
+
+type Receipt = components['schemas']['Receipt'];
+
+const formats = ['pdf', 'html', 'json', 'jose', 'xml', 'text'] as const;
+
+/** Receipts: by transaction, and whether one that somebody shows is genuine. */
+export const receipts: Room = {
+  name: 'receipts',
+  path: '/receipts',
+  roles: ['operator'],
+  views: ['receipts', 'verified'],
+  routes(router, kit) {
+    const show = async (ctx: Context, failure?: ApiFailure) => {
+      const reader = kit.reader(ctx);
+      const { t } = reader;
+      const filters = kit.filters(ctx, kit.path, [
+        { name: 'transaction', kind: 'text', label: t('receipts.transaction') },
+      ]);
+      const { transaction } = filters.values;
+      const found = transaction ? await findReceipt(ctx, kit, transaction) : undefined;
+      await kit.page(
+        ctx,
+        'receipts',
+        {
+          title: t('receipts.title'),
+          path: kit.path,
+          filters,
+          isMissing: transaction !== undefined && !found,
+          facts: found && factsOf(ctx, kit, found, found.transaction),
+          files: found ? await linksOf(ctx, kit, found.transaction) : [],
+          verify: kit.form(ctx, {
+            action: kit.path,
+            submit: t('verify.act'),
+            fields: [
+              {
+                name: 'jws',
+                label: t('verify.jws'),
+                hint: t('verify.jwsHint'),
+                kind: 'textarea',
+                isRequired: true,
+                isCode: true,
+              },
+              ...(kit.may(ctx, 'listPeers')
+                ? [
+                    {
+                      name: 'keys',
+                      label: t('verify.keys'),
+                      hint: t('verify.keysHint'),
+                      kind: 'textarea' as const,
+                      isCode: true,
+                    },
+                  ]
+                : []),
+            ],
+            values: failure && kit.posted(ctx),
+            failure,
+          }),
+        },
+        failure?.status,
+      );
+    };
+    router.get('/', (ctx) => show(ctx));
+
+    // What is verified stays out of the URL: a receipt has the name of a person.
+    router.post('/', async (ctx) => {
+      const { t } = kit.reader(ctx);
+      const { jws = [''], keys = [''] } = kit.posted(ctx);
+      if (!jws[0]?.trim()) {
+        const errors = [{ pointer: '/jws', code: 'required', detail: '' }];
+        return show(ctx, new ApiFailure(422, { errors }));
+      }
+      const verdict = await verifyReceipt(ctx, kit, { jws: jws[0], keys: keys[0] ?? '' });
+      await kit.page(ctx, 'verified', {
+        title: t(`verified.${verdict.outcome}`),
+        text: t(`verified.${verdict.outcome}Text`, { signer: verdict.signer }),
+        isGood: verdict.outcome === 'on-record' || verdict.outcome === 'of-peer',
+        facts: verdict.receipt
+          ? factsOf(
+              ctx,
+              kit,
+              verdict.receipt,
+              verdict.outcome === 'on-record' ? verdict.receipt.transaction : undefined,
+            )
+          : [],
+        path: kit.path,
+      });
+    });
+  },
+};
+
+/** A link for each format. They have a fresh token of the transaction, because browsers send no other. */
+async function linksOf(ctx: Context, kit: RoomKit, txid: string) {
+  const { body } = await kit.api(ctx).call('getTransaction', { params: { txid } });
+  const { receipt } = body.links;
+  if (!receipt) return [];
+  return formats.map((format) => ({
+    href: withQuery(receipt, { format }),
+    word: kit.reader(ctx).t(`receipts.format.${format}`),
+  }));
+}
+
+/** @param transaction of this instance, if the receipt is one of its own. */
+function factsOf(ctx: Context, kit: RoomKit, receipt: Receipt, transaction: string | undefined) {
+  const reader = kit.reader(ctx);
+  const fact = (key: string, cell: object) => ({ label: reader.t(`receipts.${key}`), cell });
+  return [
+    fact('subject', {
+      text: receipt.subject,
+      ...(transaction && { href: subjectPath(kit, receipt.subject) }),
+    }),
+    fact('collector', { text: receipt.collector.name, note: receipt.collector.instance }),
+    fact('time', { time: reader.time(receipt.timestamp) }),
+    ...(receipt.expirationTimestamp
+      ? [fact('expires', { time: reader.time(receipt.expirationTimestamp) })]
+      : []),
+    fact('transaction', {
+      code: receipt.transaction,
+      ...(transaction && { href: `/console/transactions/${transaction}` }),
+    }),
+    fact('id', { code: receipt.receiptId }),
+  ];
+}

@@ -1,0 +1,121 @@
+import canonicalize from 'canonicalize';
+import {
+  calculateJwkThumbprint,
+  compactVerify,
+  createLocalJWKSet,
+  decodeProtectedHeader,
+  type JWK,
+} from 'jose';
+import type { Context } from 'koa';
+import type { components } from '#lib/contracts/openapi.gen.ts';
+import type { RoomKit } from '../../pages/kit.ts';
+import { findReceipt } from './find-receipt.ts';
+
+type Receipt = components['schemas']['Receipt'];
+
+/**
+ * `on-record`: signed by this instance, and the one on record. `replaced`: signed by this instance, and not
+ * on record. `of-peer`: signed with a pinned key of a peer. `changed`: the signature does not fit the text.
+ * `keys-needed`: a pinned key of a peer signed it, and its public keys were not given.
+ * `unknown-key`: neither this instance nor a peer has the key. `unreadable`: no signed receipt at all.
+ */
+export type Outcome =
+  | 'on-record'
+  | 'replaced'
+  | 'of-peer'
+  | 'changed'
+  | 'keys-needed'
+  | 'unknown-key'
+  | 'unreadable';
+
+export interface Verdict {
+  outcome: Outcome;
+  /** Name of the instance that signed, as far as it is known. */
+  signer: string;
+  /** Absent unless the signature is valid. */
+  receipt?: Receipt;
+}
+
+const type = 'accord-consent-receipt+jws';
+const algorithms = ['ES256', 'EdDSA'];
+/** Longer than any receipt that was signed here. */
+const maxCharacters = 2_000_000;
+
+/**
+ * Verifies a pasted receipt (compact JWS, RFC 7515) with the published keys of this instance, or with a
+ * peer's. Headers of the JWS name no key but by `kid`.
+ * @param given.keys of a peer, as JSON: a JWK Set, or its self-description. Only pinned ones are used.
+ */
+export async function verifyReceipt(
+  ctx: Context,
+  kit: RoomKit,
+  given: { jws: string; keys: string },
+): Promise<Verdict> {
+  const jws = given.jws.replaceAll(/\s/g, '');
+  const kid = kidOf(jws);
+  if (!kid) return { outcome: 'unreadable', signer: '' };
+  const { body: instance } = await kit.api(ctx).call('getInstance');
+  if (instance.jwks.keys.some((key) => key.kid === kid)) {
+    const receipt = await open(jws, instance.jwks.keys as JWK[]);
+    if (!receipt) return { outcome: 'changed', signer: instance.name };
+    const found = await findReceipt(ctx, kit, receipt.transaction);
+    const isOnRecord = canonicalize(found) === canonicalize(receipt);
+    return { outcome: isOnRecord ? 'on-record' : 'replaced', signer: instance.name, receipt };
+  }
+  const peer = await findPeer(ctx, kit, kid);
+  if (!peer) return { outcome: 'unknown-key', signer: '' };
+  const keys = await pinnedKeys(given.keys, peer.thumbprints);
+  if (keys.length === 0) return { outcome: 'keys-needed', signer: peer.name };
+  const receipt = await open(jws, keys);
+  return receipt
+    ? { outcome: 'of-peer', signer: peer.name, receipt }
+    : { outcome: 'changed', signer: peer.name };
+}
+
+/** The `kid` of a signed receipt; undefined for anything else. */
+function kidOf(jws: string): string | undefined {
+  if (jws.length > maxCharacters) return undefined;
+  try {
+    const { kid, typ, alg = '' } = decodeProtectedHeader(jws);
+    return typ === type && algorithms.includes(alg) ? kid : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+async function open(jws: string, keys: readonly JWK[]): Promise<Receipt | undefined> {
+  try {
+    const signing = { keys: keys.filter(({ use }) => use === 'sig') };
+    const { payload } = await compactVerify(jws, createLocalJWKSet(signing), { algorithms });
+    return JSON.parse(new TextDecoder().decode(payload)) as Receipt;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The peer that has pinned a key; only administrators see peers. */
+async function findPeer(ctx: Context, kit: RoomKit, kid: string) {
+  if (!kit.may(ctx, 'listPeers')) return undefined;
+  let cursor: string | undefined;
+  do {
+    const { body, next } = await kit.api(ctx).call('listPeers', { query: { cursor } as object });
+    const found = body.find(({ thumbprints }) => thumbprints.includes(kid));
+    if (found) return found;
+    cursor = next;
+  } while (cursor);
+  return undefined;
+}
+
+/** The keys in a text that are pinned for the peer. A thumbprint is computed (RFC 7638), never believed. */
+async function pinnedKeys(text: string, thumbprints: readonly string[]): Promise<JWK[]> {
+  try {
+    const { keys, jwks } = JSON.parse(text) as { keys?: JWK[]; jwks?: { keys: JWK[] } };
+    const given = (keys ?? jwks?.keys ?? []).slice(0, 32);
+    const named = await Promise.all(
+      given.map(async (key) => ({ ...key, kid: await calculateJwkThumbprint(key) })),
+    );
+    return named.filter(({ kid }) => thumbprints.includes(kid));
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,96 @@
+import type { Context } from 'koa';
+import type { components } from '#lib/contracts/openapi.gen.ts';
+import type { ConsoleReader } from '../../pages/console-reader.ts';
+import type { RoomKit } from '../../pages/kit.ts';
+
+type Entry = components['schemas']['Entry'];
+
+/** A question of this instance in one language, as it is answered on behalf of a person. */
+export interface Question {
+  /** Name of the answer in the API's answers map. */
+  identifier: string;
+  name: string;
+  /** Words of the question. */
+  text: string;
+  /** Null for free text. */
+  options: readonly string[] | null;
+  isMultiple: boolean;
+}
+
+const types = ['processing', 'preference', 'conditions'];
+
+/** ACTIVE questions, and ACTIVE forms, by name. */
+export async function listAskable(
+  ctx: Context,
+  kit: RoomKit,
+): Promise<{ forms: Entry[]; elements: Entry[] }> {
+  const list = async (wanted: string[]) => {
+    const query = { types: wanted, statuses: 'ACTIVE', sort: 'name', size: 200 } as object;
+    return (await kit.api(ctx).call('listModels', { query })).body.values;
+  };
+  const [forms, elements] = await Promise.all([list(['layout']), list(types)]);
+  return { forms, elements };
+}
+
+/** Keys of the own elements of a form; those of peers are answered by the person alone. */
+export async function elementsOfForm(ctx: Context, kit: RoomKit, key: string): Promise<string[]> {
+  const content = await readActive(ctx, kit, key);
+  const elements = (content?.content.elements ?? []) as string[];
+  return elements.filter((each) => !each.includes('@'));
+}
+
+/** The ACTIVE versions of elements as questions, in the order of the keys; those without one are left out. */
+export async function readQuestions(
+  ctx: Context,
+  kit: RoomKit,
+  keys: readonly string[],
+  language: string,
+): Promise<Question[]> {
+  const found = await Promise.all(keys.map((key) => readActive(ctx, kit, key, language)));
+  return found.flatMap((each) => (each && types.includes(each.entry.type) ? questionOf(each) : []));
+}
+
+/** The word of an answer: decisions have words, other answers are the options themselves. */
+export function answerWord(reader: ConsoleReader, answer: string): string {
+  const key = `answer.${answer}`;
+  return reader.has(key) ? reader.t(key) : answer;
+}
+
+interface Active {
+  entry: Entry;
+  serial: string;
+  content: Record<string, unknown>;
+}
+
+async function readActive(
+  ctx: Context,
+  kit: RoomKit,
+  key: string,
+  language = '',
+): Promise<Active | undefined> {
+  const api = kit.api(ctx);
+  const { body: entry } = await api.call('getModelByKey', { params: { key } });
+  const active = entry.versions.find(({ status }) => status === 'ACTIVE');
+  if (!active) return undefined;
+  const { body } = await api.call('getVersion', { params: { id: entry.id, vid: active.id } });
+  const content = (body.data[language] ?? body.data[body.defaultLanguage] ?? {}) as Active['content'];
+  return { entry, serial: String(body.serial), content };
+}
+
+function questionOf({ entry: { key, type, name }, serial, content }: Active): Question {
+  const { title, label, usage, valueType, options = [], refusable } = content;
+  return {
+    identifier: `element/${type}/${key}/${serial}`,
+    name,
+    text: String(label ?? title ?? usage ?? name),
+    options:
+      type !== 'preference'
+        ? refusable === false
+          ? ['accepted']
+          : ['accepted', 'refused']
+        : valueType === 'FREE_TEXT'
+          ? null
+          : (options as string[]),
+    isMultiple: valueType === 'CHECKBOXES' || valueType === 'LIST_MULTI',
+  };
+}

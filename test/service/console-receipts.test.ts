@@ -1,0 +1,82 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type ConsolePages, openPages } from '../support/console/open-pages.ts';
+import { type Caller, signIn } from '../support/instances/callers.ts';
+import { useInstance } from '../support/instances/instance.ts';
+
+const instance = useInstance();
+let operator: ConsolePages;
+let caller: Caller;
+beforeAll(async () => {
+  operator = await openPages(instance, 'operator');
+  caller = await signIn(instance, 'operator');
+});
+afterAll(() => operator?.close());
+
+const here = '/console/receipts';
+/** @returns the id of a committed transaction, and its signed receipt. */
+async function commit(subject: string): Promise<{ id: string; jws: string }> {
+  const context = { subject, layoutData: { elements: ['processing.001'] } };
+  const values = { 'element/processing/processing.001/1.0': ['accepted'] };
+  const response = await caller.send('POST', '/consents/singlestep', { context, values });
+  const { id } = (await response.json()) as { id: string };
+  return { id, jws: await (await caller.get(`/receipts/${id}?format=jose`)).text() };
+}
+const verify = async (jws: string, keys = '') => (await operator.post(here, { jws, keys })).text();
+
+describe('receipts in the console', () => {
+  it('are found by the id of their transaction, and open in each format', async () => {
+    const { id } = await commit('ann');
+    const html = await (await operator.get(`${here}?transaction=${id}`)).text();
+    expect(html).toContain('ann');
+    const link = /href="([^"]+format=text)"/.exec(html)?.[1]?.replaceAll('&amp;', '&') ?? '';
+    expect(await (await fetch(link)).text()).toContain('Consent receipt');
+    const none = await (await operator.get(`${here}?transaction=nothing`)).text();
+    expect(none).toContain('There is no receipt for this transaction.');
+  });
+
+  it('that somebody shows are genuine if this instance has signed them and has them on record', async () => {
+    const { jws } = await commit('bert');
+    expect(await verify(`\n${jws.slice(0, 70)}\n${jws.slice(70)} `)).toContain('it is the one on record');
+  });
+
+  it('that were changed in one character are told', async () => {
+    const { jws } = await commit('carla');
+    const [header, payload = '', signature] = jws.split('.');
+    const body = Buffer.from(payload, 'base64url').toString().replace('accepted', 'refused');
+    const forged = [header, Buffer.from(body).toString('base64url'), signature].join('.');
+    expect(await verify(forged)).toContain('The receipt was changed');
+  });
+
+  it('are not genuine because they bring a key or ask for another algorithm', async () => {
+    const { jws } = await commit('dora');
+    const [header = '', payload, signature] = jws.split('.');
+    const protectedHeader = JSON.parse(Buffer.from(header, 'base64url').toString());
+    const withHeader = (more: object) =>
+      [
+        Buffer.from(JSON.stringify({ ...protectedHeader, ...more })).toString('base64url'),
+        payload,
+        signature,
+      ].join('.');
+    expect(await verify(withHeader({ alg: 'none' }))).toContain('This is no signed receipt');
+    expect(await verify(withHeader({ jku: 'https://evil.example/keys' }))).toContain(
+      'The receipt was changed',
+    );
+    expect(await verify(withHeader({ kid: 'unknown' }))).toContain('Nobody known here has signed it');
+    for (const text of ['hello', 'a.b.c', '💥'.repeat(3)])
+      expect(await verify(text)).toContain('This is no signed receipt');
+  });
+
+  it('need a text to be verified', async () => {
+    const response = await operator.post(here, { jws: ' ' });
+    expect(response.status).toBe(422);
+    expect(await response.text()).toContain('role="alert"');
+  });
+
+  it.each(['en', 'fr', 'ar'])('have all their words in %s', async (language) => {
+    const { id } = await commit('words');
+    for (const path of [here, `${here}?transaction=${id}`]) {
+      const html = await (await operator.get(path, { 'Accept-Language': language })).text();
+      expect(html).not.toMatch(/>(receipts|verify|verified)\.[a-zA-Z.-]+</);
+    }
+  });
+});

@@ -1,0 +1,174 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type ConsolePages, openPages } from '../support/console/open-pages.ts';
+import { signIn } from '../support/instances/callers.ts';
+import { useInstance } from '../support/instances/instance.ts';
+
+const instance = useInstance();
+let operator: ConsolePages;
+beforeAll(async () => {
+  operator = await openPages(instance, 'operator');
+});
+afterAll(() => operator?.close());
+
+const here = '/console/subjects';
+const question = 'element/processing/processing.001/1.0';
+const textOf = async (path: string) => (await operator.get(path)).text();
+const locationOf = (response: Response) => response.headers.get('location') ?? '';
+/** Searches for a person. @returns the path of the list that the search leads to. */
+const search = async (word: string) => locationOf(await operator.post(here, { word }));
+/** The path of a person's page, as the list links to it. */
+async function pageOf(name: string): Promise<string> {
+  const html = await textOf(await search(name));
+  return new RegExp(`href="([^"]+)"[^>]*><bdi>${name}<`).exec(html)?.[1] ?? '';
+}
+async function answer(subject: string, decision: string): Promise<void> {
+  const caller = await signIn(instance, 'operator');
+  const context = { subject, layoutData: { elements: ['processing.001'] } };
+  await caller.send('POST', '/consents/singlestep', { context, values: { [question]: [decision] } });
+}
+
+describe('subjects in the console', () => {
+  it('are found by a part of their name, which is in no URL, and always at the same one', async () => {
+    await answer('Ann Example', 'accepted');
+    const found = await search('Ann Ex');
+    expect(found).toMatch(/^\/console\/subjects\?s=[\w-]+$/);
+    expect(await search('Ann Ex')).toBe(found);
+    const html = await textOf(found);
+    expect(html).toContain('Ann Example');
+    expect(html.match(/(href|action|src)="[^"]*"/g)?.join()).not.toMatch(/Ann/);
+    expect(await textOf(`${found}&format=csv`)).toContain('Ann Example');
+    expect(instance.logs()).not.toContain('Ann Ex');
+  });
+
+  it('have no page at an address that was not made here', async () => {
+    const path = await pageOf('Ann Example');
+    expect((await operator.get(path)).status).toBe(200);
+    const changed = path.slice(0, -1) + (path.endsWith('A') ? 'B' : 'A');
+    expect((await operator.get(changed)).status).toBe(404);
+    expect((await operator.get(`${here}?s=Ann`)).status).toBe(404);
+  });
+
+  it('show their valid answers, all answers with status in words, and their transactions', async () => {
+    await answer('bert', 'accepted');
+    await answer('bert', 'refused');
+    const html = await textOf(await pageOf('bert'));
+    for (const text of [
+      'processing.001',
+      'Refused',
+      'Accepted',
+      'There is a newer answer',
+      'Form',
+      'Committed',
+    ])
+      expect(html).toContain(text);
+    const json = await (await operator.get(`${await pageOf('bert')}/json`)).json();
+    expect(json).toMatchObject({ subject: { name: 'bert' }, transactions: [{}, {}] });
+  });
+
+  it('are created once, and changed', async () => {
+    const made = await operator.post(`${here}/new`, { name: 'carla', emailAddress: 'carla@example.org' });
+    expect(locationOf(made)).toMatch(/done=subjectMade$/);
+    expect((await operator.post(`${here}/new`, { name: 'carla' })).status).toBe(409);
+    const path = await pageOf('carla');
+    const changed = await operator.post(`${path}/edit`, {
+      emailAddress: 'c@example.org',
+      defaultLanguage: 'fr',
+    });
+    expect(changed.status).toBe(303);
+    expect(await textOf(path)).toMatch(/c@example\.org[\s\S]*French/);
+    const wrong = await operator.post(`${path}/edit`, { emailAddress: 'nowhere', defaultLanguage: '' });
+    expect(wrong.status).toBe(422);
+    expect(await wrong.text()).toContain('value="nowhere"');
+  });
+
+  it('get a link to a form, which is shown once', async () => {
+    await answer('dora', 'accepted');
+    const response = await operator.post(`${await pageOf('dora')}/link`, { layout: 'layout.001' });
+    const link = /<textarea class="code"[^>]*>\s*([^<]+)</.exec(await response.text())?.[1]?.trim() ?? '';
+    const form = await fetch(link.replaceAll('&amp;', '&'), { headers: { Accept: 'text/html' } });
+    expect(form.status).toBe(200);
+  });
+
+  it('are listed by what they answered', async () => {
+    await answer('emil', 'refused');
+    await answer('fay', 'accepted');
+    expect(await textOf(`${here}/answers`)).toContain('Choose an element');
+    const accepted = await textOf(`${here}/answers?element=processing.001&answer=accepted`);
+    expect(accepted).toContain('fay');
+    expect(accepted).not.toContain('emil');
+    expect(await textOf(`${here}/answers?element=processing.001&answer=refused&format=csv`)).toContain(
+      'emil,refused',
+    );
+  });
+
+  it('lead from a transaction to the person, and from the person to all transactions', async () => {
+    await answer('gus', 'accepted');
+    const html = await textOf(await pageOf('gus'));
+    const transaction = /href="(\/console\/transactions\/[^"]+)"/.exec(html)?.[1] ?? '';
+    expect(await textOf(transaction)).toContain(await pageOf('gus'));
+    const all = /href="(\/console\/transactions\?s=[^"]+)"/.exec(html)?.[1] ?? '';
+    expect(await textOf(all)).toContain('Transactions of gus');
+  });
+});
+
+describe('answering on behalf in the console', () => {
+  const given = {
+    way: 'paper',
+    comment: 'Signed at the desk',
+    reference: 'file 12',
+    elements: 'processing.001',
+  };
+
+  it('asks with a form or elements, reviews, and records with origin, comment and reference', async () => {
+    await answer('hana', 'refused');
+    const path = `${await pageOf('hana')}/record`;
+    expect(await textOf(path)).toContain('Programme letter');
+    expect(await textOf(`${path}?form=layout.001`)).toContain(`name="${question}"`);
+    const review = await operator.post(path, { ...given, [question]: 'accepted', op: 'review' });
+    const html = await review.text();
+    expect(html).toContain('Nothing is recorded yet.');
+    expect(html).toContain('On paper');
+    const once = /name="once" value="([^"]+)"/.exec(html)?.[1] ?? '';
+    const sent = { ...given, [question]: 'accepted', op: 'send', once };
+    expect(locationOf(await operator.post(path, sent))).toMatch(/transactions\/\w+\?done=recorded$/);
+    expect(locationOf(await operator.post(path, sent))).toContain('done=repeated');
+    const page = await textOf(path.replace('/record', ''));
+    expect(page).toMatch(/Signed at the desk[\s\S]*On behalf/);
+  });
+
+  it('says what is missing, keeps what was typed, and records nothing', async () => {
+    await answer('ivo', 'refused');
+    const path = `${await pageOf('ivo')}/record`;
+    const response = await operator.post(path, { ...given, comment: ' ', reference: 'file 13', op: 'send' });
+    const html = await response.text();
+    expect(response.status).toBe(422);
+    expect(html).toContain('2 entries need your attention');
+    expect(html).toContain('value="file 13"');
+    expect(await textOf(path.replace('/record', ''))).not.toContain('Accepted');
+  });
+
+  it('adds nothing if just these answers are on record', async () => {
+    await answer('jo', 'refused');
+    const path = `${await pageOf('jo')}/record`;
+    const record = async () => {
+      const review = await operator.post(path, { ...given, [question]: 'accepted', op: 'review' });
+      const once = /name="once" value="([^"]+)"/.exec(await review.text())?.[1] ?? '';
+      return locationOf(await operator.post(path, { ...given, [question]: 'accepted', op: 'send', once }));
+    };
+    const first = await record();
+    expect(await record()).toBe(first.replace('done=recorded', 'done=alreadyRecorded'));
+  });
+});
+
+it.each(['en', 'fr', 'ar'])('pages of subjects have all their words in %s', async (language) => {
+  await answer('words', 'accepted');
+  const path = await pageOf('words');
+  const pages = [here, `${here}/new`, `${here}/answers?element=processing.001`, path];
+  pages.push(...['/edit', '/link', '/record', '/record?form=layout.001'].map((each) => path + each));
+  for (const each of pages) {
+    const html = await (await operator.get(each, { 'Accept-Language': language })).text();
+    expect(html, each).not.toMatch(
+      />(subjects|answers|record|link|answer|origin|statusExplanation)\.[a-zA-Z_.-]+</,
+    );
+  }
+});
