@@ -169,6 +169,22 @@ describe('a session of the console', () => {
     expect(response.status).toBe(200);
   });
 
+  it('is listed for its person, who ends the others', async () => {
+    const person = await signInToConsole(instance.url, 'operator');
+    const other = await signInToConsole(instance.url, 'operator');
+    await signInToConsole(instance.url, 'admin');
+    const list = await person.open('/console/settings/you');
+    const handle = /you\/sessions\/([0-9a-f]{16})"/.exec(list.html)?.[1];
+    expect(list.html).toContain('This one');
+    const ended = await person.post(`/console/settings/you/sessions/${handle}`, {});
+    expect(ended.html).toContain('The session has ended.');
+    await person.post('/console/settings/you/sessions', {});
+    const isOpen = async ({ browser }: ConsolePerson) =>
+      (await browser.fetch(`${instance.url}/console`)).status === 200;
+    expect(await Promise.all([person, other].map(isOpen))).toEqual([true, false]);
+    expect(await count('console.sessions', `person LIKE '%demo-admin'`)).toBeGreaterThan(0);
+  });
+
   it('opens nothing of the API', async () => {
     const person = await signInToConsole(instance.url, 'admin');
     const cookie = sessionOf(person).split(';', 1)[0] ?? '';

@@ -40,6 +40,14 @@ describe('subjects in the console', () => {
     expect(instance.logs()).not.toContain('Ann Ex');
   });
 
+  it('and transactions are found by the search of every page', async () => {
+    await answer('kim', 'accepted');
+    const html = await textOf(await pageOf('kim'));
+    expect(html).toContain('<form class="search" role="search" method="post" action="/console/subjects">');
+    const path = /href="(\/console\/transactions\/([^"]+))"/.exec(html);
+    expect(await search(path?.[2] ?? '')).toBe(path?.[1]);
+  });
+
   it('have no page at an address that was not made here', async () => {
     const path = await pageOf('Ann Example');
     expect((await operator.get(path)).status).toBe(200);

@@ -145,6 +145,7 @@ function sender(parts: RoomsParts & { room: Room; reader: (ctx: Context) => Cons
       idleSeconds: Math.floor((parts.idleSeconds * 29) / 30),
       paths: {
         home: consolePath,
+        search: `${consolePath}/subjects`,
         signIn: `${consolePath}/sign-in?${new URLSearchParams({ to: ctx.url })}`,
         stay: `${consolePath}/stay`,
         signOut: `${consolePath}/sign-out`,

@@ -4,6 +4,7 @@ import type { ConsoleCookies } from '../sign-in/cookies.ts';
 import type { Issuer } from '../sign-in/issuer.ts';
 import { signInUrl } from '../sign-in/routes.ts';
 import type { KeptPosts } from './kept-posts.ts';
+import type { ConsoleSession, OwnSessions } from './session.ts';
 import { SignInNeeded } from './sign-in-needed.ts';
 import { type FoundSession, isDue, type SessionStore, type StoredSession } from './store.ts';
 
@@ -30,7 +31,12 @@ export function requireSession({ baseUrl, cookies, store, kept, issuer }: Depend
     if (!found || found.ended) return signInAgain(ctx, found, {});
     const { person, signedInAt, signedIn } = found;
     const { name, roles, accessToken } = signedIn;
-    ctx.state.session = { name, roles, signedInAt, accessToken };
+    const exceptId = id as string;
+    const own: OwnSessions = {
+      list: () => store.listOf(person, exceptId),
+      end: (handle) => store.endOf(person, handle === undefined ? { exceptId } : { handle }),
+    };
+    ctx.state.session = { name, roles, signedInAt, accessToken, own } satisfies ConsoleSession;
     await readKept(ctx, found);
     try {
       await next();

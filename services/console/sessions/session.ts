@@ -1,4 +1,5 @@
 import type { Context } from 'koa';
+import type { OpenSession } from './store.ts';
 
 /** The tokens of a person and what the API says of them. They never leave the server. */
 export interface SignedIn {
@@ -17,8 +18,15 @@ export interface ConsoleSession {
   name: string;
   roles: readonly string[];
   signedInAt: Date;
-  /** Valid for a minute at least. */
   accessToken: string;
+  /** The person's own sessions; absent where there is no store of sessions. */
+  own?: OwnSessions;
+}
+
+export interface OwnSessions {
+  list(): Promise<OpenSession[]>;
+  /** Ends one session, or all but this one. */
+  end(handle?: string): Promise<void>;
 }
 
 /** A form as it was sent: its page, and its fields. */

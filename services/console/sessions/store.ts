@@ -14,6 +14,16 @@ export interface StoredSession extends Tokens {
 /** `ended`: too old, unused for too long, or ended by the issuer. */
 export type FoundSession = ({ ended: false } & StoredSession) | { ended: true; person: string };
 
+/** A session as its person sees it. */
+export interface OpenSession {
+  /** Names it, and opens nothing. */
+  handle: string;
+  signedInAt: Date;
+  /** To a thirtieth of CONSOLE_IDLE. */
+  usedAt: Date;
+  isCurrent: boolean;
+}
+
 export interface SessionStore {
   /**
    * @param since when the person signed in, if this session follows another one without a new sign-in.
@@ -30,6 +40,13 @@ export interface SessionStore {
    */
   renew(id: string, renew: (signedIn: SignedIn) => Promise<Tokens | null>): Promise<FoundSession | undefined>;
   remove(id: string): Promise<void>;
+  /** The sessions of a person that have not ended, last used first. @param id of the current one. */
+  listOf(person: string, id: string): Promise<OpenSession[]>;
+  /**
+   * Ends sessions of a person: the one with this handle, or all but the current one. Their tokens are lost
+   * with them, because only their cookies open them.
+   */
+  endOf(person: string, which: { handle: string } | { exceptId: string }): Promise<void>;
   /** Deletes sessions that ended more than an hour ago. @returns their number. */
   removeOld(limit: number): Promise<number>;
 }
@@ -69,6 +86,7 @@ export function createSessionStore({ db, keys, idleSeconds, maxSeconds }: Option
     sql`${column} < clock_timestamp() - make_interval(secs => ${seconds})`;
   const ended = sql`(ended_at IS NOT NULL OR ${isOlderThan(sql`used_at`, idleSeconds)}
       OR ${isOlderThan(sql`signed_in_at`, maxSeconds)})`;
+  const handle = sql`left(encode(sha256(id), 'hex'), 16)`;
   const read = (queries: Queries, id: string, lock: Statement = empty) =>
     queries.maybeOne<Row>(sql`
       SELECT person, sealed, signed_in_at AS "signedInAt", renew_at AS "renewAt",
@@ -135,6 +153,17 @@ export function createSessionStore({ db, keys, idleSeconds, maxSeconds }: Option
     },
     async remove(id) {
       await db.query(sql`DELETE FROM sessions WHERE id = ${hashOf(id)}`);
+    },
+    listOf(person, id) {
+      return db.query<OpenSession>(sql`
+        SELECT ${handle} AS handle, signed_in_at AS "signedInAt", used_at AS "usedAt",
+               id = ${hashOf(id)} AS "isCurrent"
+          FROM sessions WHERE person = ${person} AND NOT ${ended} ORDER BY used_at DESC LIMIT 100`);
+    },
+    async endOf(person, which) {
+      const isMeant =
+        'handle' in which ? sql`${handle} = ${which.handle}` : sql`id <> ${hashOf(which.exceptId)}`;
+      await db.query(sql`DELETE FROM sessions WHERE person = ${person} AND ${isMeant}`);
     },
     async removeOld(limit) {
       const rows = await db.query(sql`

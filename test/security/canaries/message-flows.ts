@@ -90,7 +90,7 @@ async function ended({ shop }: MessageWalk, { id }: Made): Promise<void> {
       if (messages.length === 0 || messages.some(({ state }) => state === 'PENDING'))
         throw new Error('messages are on their way');
     },
-    { timeout: 20_000, interval: 20 },
+    { timeout: 50_000, interval: 20 },
   );
 }
 
@@ -177,6 +177,6 @@ export async function meetPoison(walk: MessageWalk, emailAddress: string): Promi
       const letters = await rowsOf(walk, 'SELECT FROM transactions.dead_letters');
       if (letters.length < 2) throw new Error('events are on their way');
     },
-    { timeout: 20_000, interval: 20 },
+    { timeout: 50_000, interval: 20 },
   );
 }

@@ -1,8 +1,12 @@
 import type Router from '@koa/router';
 import type { Context } from 'koa';
 import { ApiFailure } from '../../api/api-failure.ts';
+import type { ConsoleReader } from '../../pages/console-reader.ts';
 import type { RoomKit } from '../../pages/kit.ts';
 import { colorsOf, languageOf, savePreferences } from '../../pages/preferences.ts';
+import { tableView } from '../../pages/table.ts';
+import { sessionOf } from '../../sessions/session.ts';
+import type { OpenSession } from '../../sessions/store.ts';
 import { placesOf } from './places.ts';
 
 /** Language, colours and password of the person. */
@@ -20,6 +24,8 @@ export function ownRoutes(router: Router, kit: RoomKit): void {
       {
         title: t('own.title'),
         places: placesOf(ctx, kit),
+        sessions: sessionTable(reader, (await sessionOf(ctx).own?.list()) ?? [], path),
+        others: kit.form(ctx, { action: `${path}/sessions`, submit: t('own.endOthers'), fields: [] }),
         looks: kit.form(ctx, {
           action: path,
           submit: t('own.save'),
@@ -79,6 +85,27 @@ export function ownRoutes(router: Router, kit: RoomKit): void {
     kit.open(ctx, path, 'looksChanged');
   });
 
+  router.get('/you/sessions', (ctx) => kit.open(ctx, path));
+  router.post('/you/sessions', async (ctx) => {
+    await sessionOf(ctx).own?.end();
+    kit.open(ctx, path, 'sessionsEnded');
+  });
+  router.get('/you/sessions/:handle', async (ctx) => {
+    const { t } = kit.reader(ctx);
+    const form = kit.form(ctx, {
+      action: `${path}/sessions/${encodeURIComponent(String(ctx.params.handle))}`,
+      submit: t('own.end'),
+      tone: 'ending',
+      cancelUrl: path,
+      fields: [],
+    });
+    await kit.confirm(ctx, { title: t('own.endTitle'), effects: [t('own.endEffect')], form });
+  });
+  router.post('/you/sessions/:handle', async (ctx) => {
+    await sessionOf(ctx).own?.end(String(ctx.params.handle));
+    kit.open(ctx, path, 'sessionEnded');
+  });
+
   // A password is not kept during a sign-in; the page is shown again.
   router.get('/you/password', (ctx) => kit.open(ctx, path));
   router.post('/you/password', async (ctx) => {
@@ -91,6 +118,27 @@ export function ownRoutes(router: Router, kit: RoomKit): void {
       if (!(error instanceof ApiFailure)) throw error;
       await show(ctx, error);
     }
+  });
+}
+
+function sessionTable(reader: ConsoleReader, rows: readonly OpenSession[], path: string) {
+  const { t } = reader;
+  return tableView(reader, {
+    caption: t('own.sessions'),
+    path: '',
+    rows,
+    columns: [
+      {
+        label: t('own.signedIn'),
+        cell: ({ signedInAt }) => ({ time: reader.time(signedInAt.toISOString()) }),
+      },
+      { label: t('own.used'), cell: ({ usedAt }) => ({ time: reader.time(usedAt.toISOString()) }) },
+      {
+        label: t('own.session'),
+        cell: ({ handle, isCurrent }) =>
+          isCurrent ? { text: t('own.thisOne') } : { text: t('own.end'), href: `${path}/sessions/${handle}` },
+      },
+    ],
   });
 }
 

@@ -6,6 +6,7 @@ import { sendCsv } from '../../pages/csv-export.ts';
 import type { RoomKit } from '../../pages/kit.ts';
 import { type Column, tableView } from '../../pages/table.ts';
 import type { Room } from '../room.ts';
+import { transactionPath } from '../transactions/transaction-path.ts';
 import { answerRoutes } from './answers.ts';
 import { recordRoutes } from './record.ts';
 import { subjectRoutes } from './subject.ts';
@@ -49,9 +50,11 @@ export const subjects: Room = {
       });
     });
 
-    // A name is sent as a form, so that it is in no URL.
-    router.post('/', (ctx) => {
+    // A name is sent as a form, so that it is in no URL. The search of every page is sent here, too.
+    router.post('/', async (ctx) => {
       const word = kit.posted(ctx).word?.[0]?.trim() ?? '';
+      const transaction = await transactionPath(ctx, kit, word);
+      if (transaction) return kit.open(ctx, transaction);
       kit.open(ctx, word ? `${kit.path}?s=${kit.names.seal(word)}` : kit.path);
     });
 

@@ -1,5 +1,3 @@
-import type { Context } from 'koa';
-import { ApiFailure } from '../../api/api-failure.ts';
 import { sendCsv } from '../../pages/csv-export.ts';
 import { choicesOf, timesOfDays } from '../../pages/filters.ts';
 import { tableView } from '../../pages/table.ts';
@@ -7,6 +5,7 @@ import type { Room } from '../room.ts';
 import { actRoutes } from './acts.ts';
 import { columnsOf, states } from './columns.ts';
 import { readTransaction } from './read-transaction.ts';
+import { transactionPath } from './transaction-path.ts';
 
 /** What people were asked: transactions by state, person and time. */
 export const transactions: Room = {
@@ -59,8 +58,8 @@ export const transactions: Room = {
     router.post('/', async (ctx) => {
       const text = kit.posted(ctx).subject?.[0]?.trim() ?? '';
       if (text === '') return kit.open(ctx, kit.path);
-      const isId = idPattern.test(text) && (await exists(ctx, text));
-      kit.open(ctx, isId ? `${kit.path}/${text}` : `${kit.path}?s=${kit.names.seal(text)}`);
+      const found = await transactionPath(ctx, kit, text);
+      kit.open(ctx, found ?? `${kit.path}?s=${kit.names.seal(text)}`);
     });
 
     router.get('/:id', async (ctx) => {
@@ -68,17 +67,5 @@ export const transactions: Room = {
       await kit.page(ctx, 'transaction', await readTransaction(ctx, kit, id));
     });
     actRoutes(router, kit);
-
-    const exists = async (ctx: Context, txid: string): Promise<boolean> => {
-      try {
-        await kit.api(ctx).call('getTransaction', { params: { txid } });
-        return true;
-      } catch (error) {
-        if (error instanceof ApiFailure && error.status === 404) return false;
-        throw error;
-      }
-    };
   },
 };
-
-const idPattern = /^[1-9A-HJ-NP-Za-km-z]{16,32}$/;
