@@ -37,7 +37,10 @@ export function createSecretBox(
   if (!first || !own) throw new Error('a secret box needs a key');
   const digestKey = derive(first, `${purpose}, nonces`);
   const digestOf = (row: string, text: string) =>
-    createHmac('sha256', digestKey).update(JSON.stringify([row, text])).digest().subarray(0, nonceBytes);
+    createHmac('sha256', digestKey)
+      .update(JSON.stringify([row, text]))
+      .digest()
+      .subarray(0, nonceBytes);
   return {
     seal(row, text) {
       const nonce = isRepeatable ? digestOf(row, text) : randomBytes(nonceBytes);
