@@ -25,7 +25,12 @@ export function ownRoutes(router: Router, kit: RoomKit): void {
         title: t('own.title'),
         places: placesOf(ctx, kit),
         sessions: sessionTable(reader, (await sessionOf(ctx).own?.list()) ?? [], path),
-        others: kit.form(ctx, { action: `${path}/sessions`, submit: t('own.endOthers'), fields: [] }),
+        others: kit.form(ctx, {
+          action: `${path}/sessions`,
+          submit: t('own.endOthers'),
+          tone: 'ending',
+          fields: [],
+        }),
         looks: kit.form(ctx, {
           action: path,
           submit: t('own.save'),
