@@ -126,26 +126,44 @@ describe('elements in the console', () => {
     expect(await textOf(path)).toContain('2.0');
   });
 
-  it('refuse to save over the draft of somebody else', async () => {
+  it('that two people edit keep the changes of both; where both changed the same, each is offered', async () => {
     const path = await create('Two editors');
     await write(path, letter);
     const html = await textOf(`${path}/edit`);
-    await write(path, { ...letter, 'en:title': 'Theirs' });
-    const body = new URLSearchParams({
-      op: 'save',
-      draft: hiddenOf(html, 'draft'),
-      etag: hiddenOf(html, 'etag'),
-      'en:title': 'Mine',
-    });
-    body.append('languages', 'en');
-    const answer = await fetch(`${admin.origin}${path}/edit`, {
-      method: 'POST',
-      headers: { Origin: admin.origin },
-      body,
-    });
-    expect(answer.status).toBe(412);
-    expect(await answer.text()).toContain('value="Mine"');
+    await write(path, { ...letter, 'en:title': 'Theirs', 'fr:usage': 'Leur usage', 'de:title': 'Brief' }, [
+      'en',
+      'fr',
+      'de',
+    ]);
+    const send = async (page: string, op: string, typed: Record<string, string>) => {
+      const body = new URLSearchParams({ op });
+      for (const name of ['draft', 'etag', 'base']) body.append(name, hiddenOf(page, name));
+      for (const [, value = ''] of page.matchAll(/name="languages" value="([^"]+)"/g))
+        body.append('languages', value);
+      for (const [, name = '', value = ''] of page.matchAll(/name="(theirs:[^"]+)" value="([^"]*)"/g))
+        body.append(name, value);
+      for (const [name, value] of Object.entries({ ...letter, ...typed })) body.append(name, value);
+      const headers = { Origin: admin.origin };
+      return fetch(`${admin.origin}${path}/edit`, { method: 'POST', headers, body, redirect: 'manual' });
+    };
+    const mine = { 'en:title': 'Mine', 'en:usage': 'My use' };
+    const merged = await send(html, 'save', mine);
+    const page = await merged.text();
+    expect(merged.status).toBe(412);
+    expect(page).toContain('Somebody else has saved this draft meanwhile');
+    for (const text of ['value="Mine"', '>\nMy use<', '>\nLeur usage<', 'value="Brief"', 'Title (English)'])
+      expect(page).toContain(text);
+    expect(page.match(/value="take:/g)).toHaveLength(1);
+    // Nothing is saved before the person has chosen.
     expect(await textOf(`${path}/edit`)).toContain('value="Theirs"');
+    const both = { ...mine, 'fr:usage': 'Leur usage', 'de:title': 'Brief' };
+    const taken = await (await send(page, 'take:en:title', both)).text();
+    expect(taken).toContain('value="Theirs"');
+    expect(taken).not.toContain('value="take:');
+    expect((await send(taken, 'save', { ...both, 'en:title': 'Theirs' })).status).toBe(303);
+    const saved = await textOf(`${path}/edit`);
+    for (const text of ['value="Theirs"', '>\nMy use<', '>\nLeur usage<', 'value="Brief"'])
+      expect(saved).toContain(text);
   });
 
   it('are archived and deleted after a page that says what it means', async () => {

@@ -64,7 +64,7 @@ async function linksOf(page: Page): Promise<string[]> {
 }
 
 /** Keys differ in their number, other ids in more. */
-const patternOf = (href: string) =>
+export const patternOf = (href: string) =>
   href
     .replace(/\?.*/, '')
     .replaceAll(/\/[\w-]{20,}/g, '/*')

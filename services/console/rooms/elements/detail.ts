@@ -1,5 +1,6 @@
 import type Router from '@koa/router';
 import type { Context } from 'koa';
+import { lookupLanguage } from '#lib/i18n/match-language.ts';
 import { ApiFailure } from '../../api/api-failure.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
 import { withQuery } from '../../pages/filters.ts';
@@ -28,7 +29,9 @@ export function detailRoutes(router: Router, kit: RoomKit): void {
     const found = await findElement(ctx, kit);
     const { entry, href } = found;
     const shown = newest(entry);
-    const language = [ctx.query.language].flat()[0] ?? shown?.availableLanguages[0];
+    const languages = shown?.availableLanguages ?? [];
+    const language =
+      [ctx.query.language].flat()[0] ?? lookupLanguage([reader.language], languages) ?? languages[0];
     const panels = await readPanels(reader, { uses: readUses(ctx, kit, entry) });
     await kit.page(ctx, 'detail', {
       title: entry.name,
@@ -40,7 +43,7 @@ export function detailRoutes(router: Router, kit: RoomKit): void {
           url: withQuery(`${href}/versions/${shown.id}/page`, { language }),
           title: reader.t('elements.preview'),
         },
-      languages: (shown?.availableLanguages ?? []).map((each) => ({
+      languages: languages.map((each) => ({
         href: withQuery(href, { language: each }),
         word: reader.languageName(each),
         isCurrent: each === language,
@@ -161,6 +164,11 @@ function factsOf(reader: ConsoleReader, entry: Entry) {
   ];
 }
 
+/** Whether forms can ask the element. */
+function isQuestion({ type, status }: Entry): boolean {
+  return status === 'ACTIVE' && ['processing', 'preference', 'conditions'].includes(type);
+}
+
 /** What can be done with the element; the first is the next step. */
 function actsOf(ctx: Context, kit: RoomKit, { entry, href }: FoundElement) {
   const { t } = kit.reader(ctx);
@@ -168,6 +176,11 @@ function actsOf(ctx: Context, kit: RoomKit, { entry, href }: FoundElement) {
   const acts = [
     hasDraft &&
       kit.may(ctx, 'setVersionStatus') && { href: `${href}/activate`, word: t('elements.activate') },
+    isQuestion(entry) &&
+      kit.may(ctx, 'createModel') && {
+        href: withQuery('/console/forms/new', { element: entry.key }),
+        word: t('elements.newForm'),
+      },
     kit.may(ctx, 'createVersion') && {
       href: `${href}/edit`,
       word: t(hasDraft ? 'elements.goOn' : 'elements.edit'),

@@ -1,10 +1,12 @@
 import type Router from '@koa/router';
 import type { Context } from 'koa';
 import { ApiFailure } from '../../api/api-failure.ts';
-import type { FieldSpec, PostedForm } from '../../pages/form.ts';
+import type { ConsoleReader } from '../../pages/console-reader.ts';
+import type { FieldSpec, FieldView, PostedForm } from '../../pages/form.ts';
 import type { RoomKit } from '../../pages/kit.ts';
 import { type ContentField, contentFields, type ElementType } from './content-fields.ts';
 import { type Content, inputName, mergeContent, shownValues } from './content-values.ts';
+import { type Conflict, mergeLanguages, mergeValues } from './merge.ts';
 import { type FoundElement, findElement, findVersion } from './read-element.ts';
 
 /** The content of an element: its languages side by side, and below what means the same in all. */
@@ -12,8 +14,12 @@ export function editorRoutes(router: Router, kit: RoomKit): void {
   router.get('/:key/edit', async (ctx) => {
     const element = await findElement(ctx, kit);
     const { content, draft, etag } = await readContent(ctx, kit, element);
-    const languages = Object.keys(content.data);
-    await show(ctx, element, { languages, values: valuesOf(element.entry.type, content), draft, etag });
+    const { defaultLanguage } = content;
+    // The main language is written first, and translated.
+    const others = Object.keys(content.data).filter((each) => each !== defaultLanguage);
+    const languages = [defaultLanguage, ...others];
+    const values = valuesOf(element.entry.type, content);
+    await show(ctx, element, { languages, values, draft, etag, base: { languages, values } });
   });
 
   router.post('/:key/edit', async (ctx) => {
@@ -21,12 +27,24 @@ export function editorRoutes(router: Router, kit: RoomKit): void {
     const posted = kit.posted(ctx);
     const { op = ['save'], draft = [''], etag = [''], language = [''] } = posted;
     const languages = [...(posted.languages ?? [])];
-    const typed = { languages, values: posted, draft: draft[0] ?? '', etag: etag[0] ?? '' };
+    const base = readBase(posted.base?.[0]);
+    const conflicts = conflictsIn(posted);
+    const opened = { draft: draft[0] ?? '', etag: etag[0] ?? '', base };
+    const typed: Typed = { ...opened, languages, values: posted, conflicts };
     // A change of the form's shape shows what was typed again and saves nothing.
     if (op[0] === 'add-language') {
       const added = language[0]?.trim() ?? '';
       const isNew = languageTag.test(added) && !languages.includes(added);
       return show(ctx, element, { ...typed, languages: isNew ? [...languages, added] : languages });
+    }
+    if (op[0]?.startsWith('take:')) {
+      const name = op[0].slice('take:'.length);
+      const taken = conflicts.find((each) => each.name === name);
+      return show(ctx, element, {
+        ...typed,
+        values: { ...posted, ...(taken && { [name]: taken.theirs }) },
+        conflicts: conflicts.filter((each) => each !== taken),
+      });
     }
     if (op[0]?.startsWith('remove:'))
       return show(ctx, element, {
@@ -35,12 +53,35 @@ export function editorRoutes(router: Router, kit: RoomKit): void {
       });
     try {
       await save(ctx, element, typed);
-      kit.open(ctx, element.href, 'elementSaved');
+      if (op[0] === 'activate') kit.open(ctx, `${element.href}/activate`);
+      else kit.open(ctx, element.href, 'elementSaved');
     } catch (error) {
       if (!(error instanceof ApiFailure)) throw error;
-      await show(ctx, element, { ...typed, failure: error });
+      const failure = error;
+      await (failure.status === 412
+        ? showMerged(ctx, element, { ...typed, failure })
+        : show(ctx, element, { ...typed, failure }));
     }
   });
+
+  /** Another person has saved: shows both people's changes, and asks where they differ. Saves nothing. */
+  async function showMerged(ctx: Context, element: FoundElement, typed: Typed) {
+    const { content, draft, etag } = await readContent(ctx, kit, element);
+    const theirs = {
+      languages: Object.keys(content.data),
+      values: valuesOf(element.entry.type, content),
+    };
+    const { base } = typed;
+    await show(ctx, element, {
+      ...typed,
+      ...mergeValues(base.values, typed.values, theirs.values),
+      languages: mergeLanguages(base.languages, typed.languages, theirs.languages),
+      draft,
+      etag,
+      base: theirs,
+      isMerged: true,
+    });
+  }
 
   /** Stores the draft, also if something is missing. @throws ApiFailure 412 if it was changed meanwhile. */
   async function save(ctx: Context, { entry }: FoundElement, { languages, values, draft, etag }: Typed) {
@@ -78,7 +119,7 @@ export function editorRoutes(router: Router, kit: RoomKit): void {
       ),
       values,
       failure,
-      hidden: { draft: typed.draft, etag: typed.etag },
+      hidden: { draft: typed.draft, etag: typed.etag, base: JSON.stringify(typed.base) },
     });
     await kit.page(
       ctx,
@@ -87,6 +128,15 @@ export function editorRoutes(router: Router, kit: RoomKit): void {
         title: reader.t('elements.editTitle', { name: entry.name }),
         form,
         languages,
+        mayActivate: kit.may(ctx, 'setVersionStatus'),
+        isMerged: typed.isMerged ?? false,
+        conflicts: (typed.conflicts ?? []).map(({ name, theirs }) => ({
+          name: `theirs:${name}`,
+          values: theirs,
+          label: placeName(reader, form.byName[name]?.label ?? name, name),
+          text: theirs.map((each) => wordOf(form.byName[name], each)).join(', '),
+          op: `take:${name}`,
+        })),
         columns: groups.slice(0, -1).map(({ language, names }) => ({
           language,
           name: reader.languageName(language),
@@ -106,7 +156,42 @@ interface Typed {
   /** Id of the draft that is edited; empty if it is the first. */
   draft: string;
   etag: string;
+  /** What the editor was opened with: what differs from it was typed. */
+  base: { languages: readonly string[]; values: PostedForm };
+  /** Where another person has saved something else; what was typed is in `values`. */
+  conflicts?: readonly Conflict[];
+  /** Whether changes of another person were just put in. */
+  isMerged?: boolean;
   failure?: ApiFailure;
+}
+
+/** The hidden field of what the editor was opened with; nothing in a form that is not ours. */
+function readBase(text: string | undefined): Typed['base'] {
+  try {
+    const { languages, values } = JSON.parse(text ?? '') as Typed['base'];
+    if (Array.isArray(languages) && typeof values === 'object' && values !== null)
+      return { languages, values };
+  } catch {
+    // Without it every difference is a conflict, so nothing is lost.
+  }
+  return { languages: [], values: {} };
+}
+
+/** Conflicts that a page has shown, from its hidden fields. */
+function conflictsIn(posted: PostedForm): Conflict[] {
+  return Object.entries(posted).flatMap(([name, theirs]) =>
+    name.startsWith('theirs:') ? { name: name.slice('theirs:'.length), theirs } : [],
+  );
+}
+
+/** The label of an input, with its language. */
+function placeName({ languageName }: ConsoleReader, label: string, name: string): string {
+  const [language = ''] = name.split(':', 1);
+  return language === '*' ? label : `${label} (${languageName(language)})`;
+}
+
+function wordOf(field: FieldView | undefined, value: string): string {
+  return field?.options.find((option) => option.value === value)?.label ?? value;
 }
 
 const languageTag = /^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$/;
@@ -138,7 +223,7 @@ function valuesOf(type: ElementType, { defaultLanguage, data }: Content): Posted
 
 /** @param place the language of the input, and the first of all. */
 function fieldOf(
-  reader: { t(key: string): string; word(group: string, code: string): string },
+  reader: ConsoleReader,
   { path, kind, isRequired, options = [] }: ContentField,
   { language, first }: { language: string; first: string },
 ): FieldSpec {

@@ -74,6 +74,7 @@ export async function designerView(ctx: Context, kit: RoomKit, { entry, href }: 
   const fieldsOf = (names: readonly string[]) => names.map((name) => form.byName[name]);
   return {
     title: t('designer.title', { name: entry.name }),
+    mayActivate: kit.may(ctx, 'setVersionStatus'),
     form,
     theirs: shown.theirs ?? [],
     guard: shown.isChanged ? 'changed' : 'on',

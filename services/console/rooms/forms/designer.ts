@@ -24,8 +24,13 @@ export function designerRoutes(router: Router, kit: RoomKit): void {
     if (kept) return show(ctx, form, { ...openedWith(kept), layout: postedLayout(kept), isChanged: true });
     const draft = await findVersion(ctx, kit, form.entry, 'DRAFT');
     const start = draft ?? (await findVersion(ctx, kit, form.entry, 'ACTIVE'));
+    const layout = start ? layoutOf(start.version) : emptyLayout(await instanceLanguage(ctx, kit));
+    // A form that was begun from the page of an element asks this element.
+    const added = [ctx.query.add].flat()[0];
+    const isAdded = added !== undefined && !start;
     await show(ctx, form, {
-      layout: start ? layoutOf(start.version) : emptyLayout(await instanceLanguage(ctx, kit)),
+      layout: isAdded ? { ...layout, elements: [added] } : layout,
+      isChanged: isAdded,
       draft: draft?.version.id ?? '',
       etag: draft?.etag ?? '',
       word: '',
@@ -38,14 +43,14 @@ export function designerRoutes(router: Router, kit: RoomKit): void {
     const opened = openedWith(posted);
     const form = await findForm(ctx, kit);
     const op = posted.op?.[0] ?? 'save';
-    if (op !== 'save' && op !== 'preview') {
+    if (!['save', 'preview', 'activate'].includes(op)) {
       const newLanguage = posted.newLanguage?.[0]?.trim() ?? '';
       return show(ctx, form, { ...opened, ...applyOp(layout, op, { newLanguage }), isChanged: true });
     }
     const stored = await findVersion(ctx, kit, form.entry, 'DRAFT');
     try {
       await save(ctx, form, { layout, opened, stored });
-      if (op === 'preview') kit.open(ctx, `${form.href}/preview`);
+      if (op !== 'save') kit.open(ctx, `${form.href}/${op}`);
       else kit.open(ctx, `${form.href}/edit`, 'formSaved');
     } catch (error) {
       if (!(error instanceof ApiFailure)) throw error;

@@ -3,7 +3,7 @@ import type { Context } from 'koa';
 import { ApiFailure } from '../../api/api-failure.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
 import { sendCsv } from '../../pages/csv-export.ts';
-import { choicesOf } from '../../pages/filters.ts';
+import { choicesOf, withQuery } from '../../pages/filters.ts';
 import type { RoomKit } from '../../pages/kit.ts';
 import { stateMark } from '../../pages/states.ts';
 import { type Column, tableView } from '../../pages/table.ts';
@@ -64,6 +64,7 @@ export function listRoutes(router: Router, kit: RoomKit): void {
       values: failure && kit.posted(ctx),
       failure,
       once: kit.once.make(),
+      hidden: { element: [(failure ? kit.posted(ctx) : ctx.query).element].flat()[0] ?? '' },
     });
     await kit.page(ctx, 'new', { title: t('forms.new'), form }, failure?.status);
   };
@@ -78,7 +79,8 @@ export function listRoutes(router: Router, kit: RoomKit): void {
       const body = { type: 'layout', name, ...(key && { key }), ...(description && { description }) };
       const result = await kit.once.run(values.once?.[0], () => kit.api(ctx).call('createModel', { body }));
       if (result === 'repeated') return kit.open(ctx, kit.path, 'repeated');
-      kit.open(ctx, `${hrefOf(kit, result.made.body.key)}/edit`, 'formMade');
+      const path = withQuery(`${hrefOf(kit, result.made.body.key)}/edit`, { add: values.element?.[0] });
+      kit.open(ctx, path, 'formMade');
     } catch (error) {
       if (!(error instanceof ApiFailure)) throw error;
       await showNew(ctx, error);

@@ -33,6 +33,7 @@ export function keyRoutes(router: Router, kit: RoomKit): void {
   });
 
   const showNew = async (ctx: Context, failure?: ApiFailure) => {
+    if (!kit.may(ctx, 'createKey')) throw new ApiFailure(403, {});
     const reader = kit.reader(ctx);
     const form = kit.form(ctx, {
       action: `${path}/new`,

@@ -32,6 +32,7 @@ export function peerRoutes(router: Router, kit: RoomKit): void {
   });
 
   const showNew = async (ctx: Context, failure?: ApiFailure) => {
+    if (!kit.may(ctx, 'createPeer')) throw new ApiFailure(403, {});
     const { t } = kit.reader(ctx);
     const form = kit.form(ctx, {
       action: `${path}/new`,

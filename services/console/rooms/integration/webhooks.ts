@@ -95,7 +95,7 @@ export function webhookRoutes(router: Router, kit: RoomKit): void {
       acts: [
         { href: `${href}/edit`, word: reader.t('webhooks.edit') },
         { href: `${href}/secret`, word: reader.t('webhooks.renew') },
-        { href: `${href}/delete`, word: reader.t('webhooks.delete') },
+        { href: `${href}/delete`, word: reader.t('webhooks.delete'), tone: 'ending' },
       ],
       test: kit.form(ctx, { action: `${href}/test`, submit: reader.t('webhooks.test'), fields: [] }),
       resume:

@@ -40,6 +40,7 @@ export function accountRoutes(router: Router, kit: RoomKit): void {
   });
 
   const showNew = async (ctx: Context, failure?: ApiFailure) => {
+    if (!kit.may(ctx, 'createAccount')) throw new ApiFailure(403, {});
     const reader = kit.reader(ctx);
     const form = kit.form(ctx, {
       action: `${path}/new`,

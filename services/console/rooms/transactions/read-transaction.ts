@@ -39,6 +39,7 @@ export async function readTransaction(ctx: Context, kit: RoomKit, id: string): P
       .map((act) => ({
         href: `${href}/${act}`,
         word: reader.t(`transactions.${act}`),
+        tone: act === 'cancel' ? 'ending' : undefined,
       })),
   };
 }

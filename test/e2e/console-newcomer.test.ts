@@ -1,0 +1,86 @@
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { enterConsole } from '../support/console/walk-console.ts';
+import { useInstance } from '../support/instances/instance.ts';
+import { launchChromium } from '../support/pages/chromium.ts';
+
+const instance = useInstance();
+let browser: Browser;
+beforeAll(async () => {
+  browser = await launchChromium();
+});
+afterAll(() => browser?.close());
+
+/** A person at the first page of the console; what they press and the pages that are loaded are counted. */
+async function arrive(javaScriptEnabled: boolean) {
+  const context: BrowserContext = await browser.newContext({ javaScriptEnabled, locale: 'en' });
+  context.setDefaultTimeout(10_000);
+  const page: Page = await context.newPage();
+  await enterConsole(page, instance.url, 'admin');
+  const counts = { presses: 0, loads: 0 };
+  page.on('request', (request) => {
+    if (request.isNavigationRequest() && request.frame() === page.mainFrame() && !request.redirectedFrom())
+      counts.loads += 1;
+  });
+  const button = (name: string) => page.getByRole('button', { name, exact: true });
+  const link = (name: string) => page.getByRole('link', { name, exact: true }).first();
+  return {
+    page,
+    counts,
+    /** Presses a link or a button, and waits for the page that it leads to. */
+    async press(kind: 'button' | 'link', name: string) {
+      counts.presses += 1;
+      await (kind === 'button' ? button(name).last() : link(name)).click();
+      await page.waitForLoadState('domcontentloaded');
+    },
+    /** Ticks, or chooses an option. */
+    async choose(label: string, option?: string) {
+      counts.presses += 1;
+      const field = page.getByLabel(label, { exact: true });
+      await (option === undefined ? field.check() : field.selectOption({ label: option }));
+    },
+    type: async (name: string, text: string) => page.locator(`[name="${name}"]`).fill(text),
+    leave: () => context.close(),
+  };
+}
+
+describe.each([
+  ['with JavaScript', true],
+  ['without JavaScript', false],
+])('a newcomer %s', (_how, javaScriptEnabled) => {
+  it('makes an element in two languages, a form with it, and code to embed, in few steps', async () => {
+    const person = await arrive(javaScriptEnabled);
+    const { page, press, type, choose, counts } = person;
+    await press('link', 'Elements');
+    await press('link', 'New element');
+    await type('name', `Letter ${javaScriptEnabled}`);
+    await press('button', 'Create and write');
+    await type('language', 'fr');
+    await press('button', 'Add the language');
+    await page.locator('[name="fr:title"]').waitFor();
+    for (const [name, text] of Object.entries({
+      'en:title': 'A letter',
+      'en:data': 'Your address',
+      'en:usage': 'We write to you.',
+      'fr:title': 'Une lettre',
+      'fr:data': 'Votre adresse',
+      'fr:usage': 'Nous vous écrivons.',
+      '*:retention.value': '1',
+    }))
+      await type(name, text);
+    await choose('Unit', 'Years');
+    await choose('Consent');
+    await press('button', 'Save and activate');
+    await press('button', 'Activate');
+    await press('link', 'New form with it');
+    await type('name', `Welcome ${javaScriptEnabled}`);
+    await press('button', 'Create and design');
+    await press('button', 'Save and activate');
+    await press('button', 'Activate');
+    await press('link', 'Use it');
+    expect(await page.locator('#code textarea').first().inputValue()).toContain('curl');
+    expect(counts.presses).toBeLessThanOrEqual(18);
+    expect(counts.loads).toBeLessThanOrEqual(javaScriptEnabled ? 11 : 12);
+    await person.leave();
+  });
+});
