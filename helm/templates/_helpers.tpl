@@ -9,7 +9,7 @@ The table of services. An entry adds a service with all its resources.
 auth:
   calls: []
   secrets: [key-pepper, issuer-cookies, issuer-signing, console-client]
-  paths: [/auth, /accounts, /keys, /user]
+  paths: [/auth, /accounts, /audit/auth, /keys, /user]
   egress: [issuer]
 forms:
   calls: [auth]

@@ -57,6 +57,7 @@ INSTANCE_NAME: {{ .Values.instance.name | quote }}
 INSTANCE_LANGUAGE: {{ .Values.instance.language | quote }}
 INSTANCE_TIME_ZONE: {{ .Values.instance.timeZone | quote }}
 LOG_LEVEL: {{ .Values.logLevel }}
+AUDIT_RETENTION: {{ .Values.auditRetention }}
 {{- with .Values.tracing }}
 {{- if .endpoint }}
 OTEL_EXPORTER_OTLP_ENDPOINT: {{ .endpoint | quote }}

@@ -14,6 +14,7 @@ import { checkKafkaSettings, kafkaSpecs } from '#lib/config/kafka-security.ts';
 import type { Settings } from '#lib/config/settings.ts';
 import { tracingSpecs } from '#lib/config/tracing-settings.ts';
 import {
+  calendarPeriod,
   flag,
   instanceName,
   languageTag,
@@ -48,6 +49,8 @@ const commonSpecs = {
   INSTANCE_NAME: instanceName({ default: 'Accord' }),
   INSTANCE_LANGUAGE: languageTag({ default: 'en' }),
   INSTANCE_TIME_ZONE: timeZone({ default: 'UTC' }),
+  /** Age at which lines of the audit log are deleted (docs/audit.md). */
+  AUDIT_RETENTION: calendarPeriod({ default: 'P2Y' }),
   CORS_ORIGINS: originList({ default: [] }),
   TRUSTED_PROXIES: networkList({ default: [] }),
   RATE_LIMITS: rateLimits({ default: defaultRateLimits }),

@@ -111,6 +111,14 @@ export const secondsOrDuration = makeValidator<number>((text) => {
   return total;
 });
 
+/** A duration of years, months, weeks and days, ISO 8601. @returns it as PostgreSQL reads it. */
+export const calendarPeriod = makeValidator<string>((text) => {
+  const period = text.toUpperCase();
+  if (!/^P(?=\d)(\d{1,3}Y)?(\d{1,4}M)?(\d{1,4}W)?(\d{1,5}D)?$/.test(period) || !/[1-9]/.test(period))
+    throw new Error(`must be a duration of years, months, weeks or days, such as P2Y (it is "${text}")`);
+  return period;
+});
+
 /** The number of replicas of a service. */
 export const replicaCount = makeValidator<number>((text) => {
   if (!/^[1-9]\d{0,3}$/.test(text)) throw new Error(`must be a number from 1 to 9999 (it is "${text}")`);

@@ -794,6 +794,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/audit/auth": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List what was done to accounts and API keys
+         * @description The audit log of accounts, passwords, clients and API keys, newest first; lines older than
+         *     `AUDIT_RETENTION` (two years) are deleted.
+         */
+        get: operations["listAuthAudit"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/user/password": {
         parameters: {
             query?: never;
@@ -3386,6 +3407,27 @@ export interface components {
             admin: boolean;
             operator: boolean;
         };
+        AuditList: {
+            values: components["schemas"]["AuditLine"][];
+            /** @description Cursor of the next page; absent on the last one */
+            next?: string;
+        };
+        /** @description Who did what, without any name */
+        AuditLine: {
+            id: string;
+            /** Format: date-time */
+            at: string;
+            /** @description Id of the account or of the API key; `command-line` for commands of operators */
+            actor: string;
+            /** @enum {string} */
+            actorKind: "account" | "key" | "system";
+            /** @description `<kind>.<past participle>` */
+            action: string;
+            /** @description `<kind>/<id>`; of a person `subject/<id>`, whose id is that of `GET /subjects` */
+            target: string;
+            /** @description Id of the request, as in logs and in `X-Request-Id`; absent for work outside of a request */
+            request?: string;
+        };
         SystemConfig: {
             version: string;
             /** @description Name of this instance */
@@ -4361,6 +4403,23 @@ export interface components {
          * @example 0197a1f3-2b40-7c5d-8e61-9a0b1c2d3e4f
          */
         accountId: string;
+        /**
+         * @description Only actions of this account, API key or system part, by its id
+         * @example 0197a1ee-10a3-7f24-b6d8-5c7e9f0a1b2c
+         */
+        auditActor: string;
+        /**
+         * @description Only these actions; 422 for one that does not exist in any area
+         * @example [
+         *       "key.created"
+         *     ]
+         */
+        auditAction: string[];
+        /**
+         * @description Only actions on this target, `<kind>/<id>`
+         * @example key/0197a1f0-58c1-7b1e-9c1d-3f0c2b8f4a11
+         */
+        auditTarget: string;
         /**
          * @description Id of the webhook
          * @example 0197a1f2-1b60-7c3e-9d04-2a7c5e8b9f10
@@ -6012,6 +6071,66 @@ export interface operations {
             406: components["responses"]["NotAcceptable"];
             409: components["responses"]["AccountDisabled"];
             422: components["responses"]["NoAccounts"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listAuthAudit: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Only actions of this account, API key or system part, by its id
+                 * @example 0197a1ee-10a3-7f24-b6d8-5c7e9f0a1b2c
+                 */
+                actor?: components["parameters"]["auditActor"];
+                /**
+                 * @description Only these actions; 422 for one that does not exist in any area
+                 * @example [
+                 *       "key.created"
+                 *     ]
+                 */
+                action?: components["parameters"]["auditAction"];
+                /**
+                 * @description Only actions on this target, `<kind>/<id>`
+                 * @example key/0197a1f0-58c1-7b1e-9c1d-3f0c2b8f4a11
+                 */
+                target?: components["parameters"]["auditTarget"];
+                /**
+                 * @description Only items created at or after this time (RFC 3339 or epoch milliseconds)
+                 * @example 2026-03-01T00:00:00Z
+                 */
+                after?: components["parameters"]["after"];
+                /**
+                 * @description Only items created before this time (RFC 3339 or epoch milliseconds)
+                 * @example 2026-04-01T00:00:00Z
+                 */
+                before?: components["parameters"]["before"];
+                /** @description Maximum number of items */
+                limit?: components["parameters"]["limit"];
+                /** @description Cursor from the previous page; 400 if it is not valid */
+                cursor?: components["parameters"]["cursor"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of lines */
+            200: {
+                headers: {
+                    "API-Version": components["headers"]["API-Version"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AuditList"];
+                };
+            };
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            422: components["responses"]["Invalid"];
             429: components["responses"]["TooManyRequests"];
             503: components["responses"]["Unavailable"];
         };

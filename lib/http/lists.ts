@@ -123,3 +123,23 @@ export function readChoices<Choice extends string>(
     faults.push({ pointer: `/${name}`, code: 'invalid', detail: `allowed values: ${choices.join(', ')}` });
   return wanted.length > 0 ? (wanted as Choice[]) : undefined;
 }
+
+/**
+ * Reads an RFC 3339 time or date, or epoch milliseconds as existing clients send them; an empty one counts as
+ * absent. Adds a fault for anything else.
+ */
+export function readTime(value: unknown, name: string, faults: Fault[]): Date | undefined {
+  if (value === undefined || value === '') return undefined;
+  const text = String(value);
+  const time = /^\d{1,15}$/.test(text)
+    ? new Date(Number(text))
+    : new Date(/^\d{4}-\d\d-\d\d([T ]|$)/.test(text) ? text : Number.NaN);
+  if (!Number.isNaN(time.getTime()) && time.getUTCFullYear() > 0 && time.getUTCFullYear() < 10_000)
+    return time;
+  faults.push({
+    pointer: `/${name}`,
+    code: 'invalid',
+    detail: 'must be a time such as 2026-05-03T10:00:00Z',
+  });
+  return undefined;
+}

@@ -1,5 +1,6 @@
 import type Koa from 'koa';
 import { createRepeatedWork, type RepeatedWork } from '#lib/async/repeated-work.ts';
+import { composeAudit } from '#lib/audit/compose-audit.ts';
 import type { Secrets } from '#lib/config/secrets.ts';
 import type { AuthOperations } from '#lib/contracts/auth.ts';
 import type { Database } from '#lib/db/database.ts';
@@ -21,7 +22,7 @@ import { createOutsideVerifier, createOwnVerifier } from './tokens/verifiers.ts'
 
 export interface AuthOptions extends ServiceParts {
   instance: { name: string; baseUrl: string };
-  settings: AuthSettings & ServiceParts['settings'];
+  settings: AuthSettings & ServiceParts['settings'] & { auditRetention: string };
   secrets: Pick<Secrets, 'keyPepper' | 'issuerCookies' | 'issuerSigning' | 'consoleClient'>;
 }
 
@@ -44,6 +45,7 @@ export async function composeAuth(options: AuthOptions): Promise<AuthService> {
   options.metrics?.watchTables(eventTables('auth', db));
   const relay = createOutboxRelay({ db, bus, log, metrics: options.metrics?.events });
   const sweeper = createExpirySweeper({ db, log });
+  const audit = composeAudit({ db, log, retention: settings.auditRetention });
   const keyedHash = createKeyedHash(secrets.keyPepper);
   const keys = createKeyVerifier({ db, keyedHash, log });
   const operations: AuthOperations = {
@@ -58,6 +60,7 @@ export async function composeAuth(options: AuthOptions): Promise<AuthService> {
     handlers: {
       ...createHandlers({ db, keyedHash, baseUrl, wake: relay.wake }),
       ...createAccountHandlers({ db, demo: settings.demo, baseUrl, issuer }),
+      listAuthAudit: audit.list,
     },
     renderErrorPage,
     middleware: [
@@ -71,15 +74,19 @@ export async function composeAuth(options: AuthOptions): Promise<AuthService> {
   return {
     app,
     operations,
-    prefixes: [...new Set(['/accounts', '/keys', '/user', '/auth', ...(issuer ? [issuer.path] : [])])],
+    prefixes: [
+      ...new Set(['/accounts', '/keys', '/user', '/auth', '/audit/auth', ...(issuer ? [issuer.path] : [])]),
+    ],
     async start() {
       const setupLink = await issuer?.openSetupLink();
       relay.start();
       sweeper.start();
+      audit.sweeper.start();
       return setupLink;
     },
     async stop() {
       await sweeper.stop();
+      await audit.sweeper.stop();
       await keys.settle();
       await relay.stop();
     },

@@ -29,6 +29,7 @@ export const authService = defineService({
         }),
         corsOrigins: settings.CORS_ORIGINS,
         trustedProxies: settings.TRUSTED_PROXIES,
+        auditRetention: settings.AUDIT_RETENTION,
       },
     });
     return {

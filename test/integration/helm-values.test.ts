@@ -41,6 +41,7 @@ const wrong: [string, string][] = [
   ['trustedProxies=["10.0.0.1"]', '/trustedProxies/0'],
   ['outboundAllowedNetworks="10.0.0.0/8"', '/outboundAllowedNetworks'],
   ['logLevel="debug"', '/logLevel'],
+  ['auditRetention="2 years"', '/auditRetention'],
   ['secrets.from={"api-key":{"name":"other"}}', 'api-key'],
   ['secrets.from={"key-pepper":{"key":"pepper"}}', 'name'],
   ['topics.create="false"', '/topics/create'],

@@ -67,7 +67,7 @@ describe('with an outside issuer', () => {
       for (const method of ['GET', 'POST'])
         expect((await fetch(under.baseUrl + path, { method })).status).toBe(404);
     expect(under.setupLink).toBeUndefined();
-    expect(under.auth.prefixes).toEqual(['/accounts', '/keys', '/user', '/auth']);
+    expect(under.auth.prefixes).toEqual(['/accounts', '/keys', '/user', '/auth', '/audit/auth']);
   });
 
   it('tokens of the built-in issuer are rejected', async () => {

@@ -64,7 +64,14 @@ describe('the password grant', () => {
     const settings = { authUrl: `${under.baseUrl}/identity/provider` };
     const other = under.auth;
     await under.restart({ settings });
-    expect(under.auth.prefixes).toEqual(['/accounts', '/keys', '/user', '/auth', '/identity/provider']);
+    expect(under.auth.prefixes).toEqual([
+      '/accounts',
+      '/keys',
+      '/user',
+      '/auth',
+      '/audit/auth',
+      '/identity/provider',
+    ]);
     for (const path of [
       '/identity/provider',
       '/identity/provider/token',

@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { commandLine, recordAction } from '#lib/audit/record-action.ts';
 import type { Database } from '#lib/db/database.ts';
 import { StartupError } from '#lib/errors/fail.ts';
 import { type GivenRole, isGivenRole, readAccountName } from '../domain/accounts.ts';
@@ -59,8 +60,11 @@ export async function addAccount(
 ): Promise<string> {
   const name = readName(input.name);
   const passwordHash = await hashNewPassword(input.password, name);
-  const account = await insertAccount(db, { name, role: input.role, passwordHash });
-  if (!account) throw new StartupError(`An account named ${name} already exists; nothing was changed.`);
+  await db.withTransaction(async (tx) => {
+    const account = await insertAccount(tx, { name, role: input.role, passwordHash });
+    if (!account) throw new StartupError(`An account named ${name} already exists; nothing was changed.`);
+    await recordAction(tx, commandLine, { action: 'account.created', target: `account/${account.id}` });
+  });
   return `Created the account ${name} with the role ${input.role}.`;
 }
 
@@ -74,7 +78,7 @@ export async function changePassword(
   const account = await findAccountByName(db, name);
   if (!account) throw accountNotFound(name);
   const { id } = account;
-  if (!(await db.withTransaction((tx) => replacePassword(tx, { id, name, passwordHash }))))
+  if (!(await db.withTransaction((tx) => replacePassword(tx, { id, name, passwordHash }, commandLine))))
     throw new StartupError(`The account ${name} is disabled; nothing was changed.`);
   return `Changed the password of ${name}.`;
 }
@@ -86,6 +90,7 @@ async function removeAccount(db: Database, givenName: string): Promise<string> {
   await db.withTransaction(async (tx) => {
     await deleteItemsOfAccount(tx, account.id);
     await deleteAccount(tx, account.id);
+    await recordAction(tx, commandLine, { action: 'account.deleted', target: `account/${account.id}` });
   });
   return `Removed the account ${name}. Access tokens that it has expire within 5 minutes.`;
 }

@@ -1,4 +1,6 @@
 import type { Context } from 'koa';
+import { type Actor, recordAction } from '#lib/audit/record-action.ts';
+import type { Principal } from '#lib/contracts/principal.ts';
 import type { Database, Queries } from '#lib/db/database.ts';
 import { fail, invalidMember } from '#lib/errors/fail.ts';
 import { digestOfName, isDemoAccount } from '../domain/accounts.ts';
@@ -14,8 +16,7 @@ import { deleteAttempts } from '../queries/sign-in-attempts.ts';
 /** Changes a person's own password. @throws Failure `not-available`, `invalid`, `too-many-requests`. */
 export type ChangePassword = (
   ctx: Context,
-  /** Absent: the caller is no person. */
-  name: string | undefined,
+  principal: Principal,
   input: { current: string; password: string },
 ) => Promise<void>;
 
@@ -30,8 +31,10 @@ interface Parts {
 const windowSeconds = 300;
 
 export function createChangePassword({ db, accounts, check, guess }: Parts): ChangePassword {
-  return async (ctx, name, { current, password }) => {
-    const known = name === undefined ? undefined : await accounts.findByName(name);
+  return async (ctx, principal, { current, password }) => {
+    // Only a person has a subject.
+    const { subject } = principal;
+    const known = subject === undefined ? undefined : await accounts.findByName(subject);
     if (!known || isDemoAccount(known.id))
       throw fail('not-available', 'The caller has no password on this instance that could be changed.');
     const fault = checkNewPassword(password, known.name);
@@ -46,7 +49,7 @@ export function createChangePassword({ db, accounts, check, guess }: Parts): Cha
     const { id, passwordHash: former } = verdict.account;
     const passwordHash = await hashPassword(password);
     const isChanged = await db.withTransaction((tx) =>
-      replacePassword(tx, { id, name: known.name, passwordHash, former }),
+      replacePassword(tx, { id, name: known.name, passwordHash, former }, principal),
     );
     if (!isChanged) throw wrongPassword();
   };
@@ -60,11 +63,13 @@ export function createChangePassword({ db, accounts, check, guess }: Parts): Cha
 export async function replacePassword(
   tx: Queries,
   account: { id: string; name: string; passwordHash: string; former?: string },
+  actor: Actor,
 ): Promise<boolean> {
   if (!(await setPassword(tx, account))) return false;
   await deleteItemsOfAccount(tx, account.id);
   await deleteAccountLink(tx, account.id);
   await deleteAttempts(tx, digestOfName(account.name));
+  await recordAction(tx, actor, { action: 'password.changed', target: `account/${account.id}` });
   return true;
 }
 

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { parseArgs } from 'node:util';
+import { commandLine, recordAction } from '#lib/audit/record-action.ts';
 import type { Database } from '#lib/db/database.ts';
 import { StartupError } from '#lib/errors/fail.ts';
 import { type GivenRole, isGivenRole } from '../domain/accounts.ts';
@@ -76,8 +77,11 @@ export async function addClient(db: Database, keyedHash: KeyedHash, client: NewC
   const { id, role, redirectUris, isPublic } = client;
   const secret = isPublic ? undefined : randomBytes(32).toString('base64url');
   const secretHash = secret === undefined ? null : keyedHash.hash(secret);
-  if (!(await insertClient(db, { id, role, secretHash, redirectUris })))
-    throw new StartupError(`A client ${id} already exists; nothing was changed.`);
+  await db.withTransaction(async (tx) => {
+    if (!(await insertClient(tx, { id, role, secretHash, redirectUris })))
+      throw new StartupError(`A client ${id} already exists; nothing was changed.`);
+    await recordAction(tx, commandLine, { action: 'client.created', target: `client/${id}` });
+  });
   return secret === undefined
     ? `Created the public client ${id}. It has no secret.`
     : `Created the client ${id}. Its secret, which is not shown again:\n${secret}`;
@@ -85,7 +89,10 @@ export async function addClient(db: Database, keyedHash: KeyedHash, client: NewC
 
 /** Removes a client. @returns output for the operator. @throws StartupError. */
 export async function removeClient(db: Database, id: string): Promise<string> {
-  if (!(await deleteClient(db, id))) throw new StartupError(`There is no client ${id}.`);
+  await db.withTransaction(async (tx) => {
+    if (!(await deleteClient(tx, id))) throw new StartupError(`There is no client ${id}.`);
+    await recordAction(tx, commandLine, { action: 'client.deleted', target: `client/${id}` });
+  });
   return `Removed the client ${id}. Access tokens that it has expire within 5 minutes.`;
 }
 

@@ -1,3 +1,4 @@
+import { type Actor, recordAction } from '#lib/audit/record-action.ts';
 import type { Database } from '#lib/db/database.ts';
 import { type Fault, fail } from '#lib/errors/fail.ts';
 import { addToOutbox } from '#lib/events/outbox.ts';
@@ -23,6 +24,7 @@ const maxName = 255;
 export async function createKey(
   { db, keyedHash, baseUrl, wake }: Dependencies,
   input: { name: string; scope: string },
+  actor: Actor,
 ): Promise<{ row: ApiKey; key: string }> {
   const { name, scope } = readNewKey(input);
   const id = newUuid();
@@ -35,6 +37,7 @@ export async function createKey(
       subject: id,
       data: { key: id, scope, version: 1 },
     });
+    await recordAction(tx, actor, { action: 'key.created', target: `key/${id}` });
     return inserted;
   });
   wake();
@@ -45,6 +48,7 @@ export async function createKey(
 export async function revokeKey(
   { db, baseUrl, wake }: Omit<Dependencies, 'keyedHash'>,
   id: string,
+  actor: Actor,
 ): Promise<void> {
   const notFound = () => fail('not-found', 'API key not found.');
   if (!uuidPattern.test(id)) throw notFound();
@@ -57,6 +61,7 @@ export async function revokeKey(
       subject: row.id,
       data: { key: row.id, scope: row.scope, version: 2 },
     });
+    await recordAction(tx, actor, { action: 'key.revoked', target: `key/${id}` });
   });
   wake();
 }

@@ -42,35 +42,36 @@ export function createAccountHandlers({ db, demo, baseUrl, issuer: builtIn }: De
       await sendList(ctx, query, { url: `${baseUrl}/accounts`, find, present: presentAccount });
     },
 
-    async createAccount(ctx, { body }: OperationInput<Schemas['NewAccount']>) {
+    async createAccount(ctx, { body, principal }: OperationInput<Schemas['NewAccount']>) {
       issuer();
-      const invitation = await inviteAccount(dependencies, body);
+      const invitation = await inviteAccount(dependencies, body, principal);
       ctx.status = 201;
       ctx.set('Location', `${baseUrl}/accounts/${invitation.account.id}`);
       ctx.body = presentInvitation(invitation);
     },
 
-    async updateAccount(ctx, { params, body }: OperationInput<Schemas['AccountChanges']>) {
+    async updateAccount(ctx, { params, body, principal }: OperationInput<Schemas['AccountChanges']>) {
       issuer();
-      ctx.body = presentAccount(await updateAccount(dependencies, params.id ?? '', body));
+      const account = await updateAccount(dependencies, params.id ?? '', body, principal);
+      ctx.body = presentAccount(account);
     },
 
-    async deleteAccount(ctx, { params }) {
+    async deleteAccount(ctx, { params, principal }) {
       issuer();
-      await deleteAccount(dependencies, params.id ?? '');
+      await deleteAccount(dependencies, params.id ?? '', principal);
       ctx.status = 204;
     },
 
-    async createAccountLink(ctx, { params }) {
+    async createAccountLink(ctx, { params, principal }) {
       issuer();
-      const invitation = await createLink(dependencies, params.id ?? '');
+      const invitation = await createLink(dependencies, params.id ?? '', principal);
       ctx.status = 201;
       ctx.set('Location', `${baseUrl}/accounts/${invitation.account.id}`);
       ctx.body = presentInvitation(invitation);
     },
 
     async changePassword(ctx, { principal, body }: OperationInput<Schemas['NewPassword']>) {
-      await issuer().changePassword(ctx, principal.subject, body);
+      await issuer().changePassword(ctx, principal, body);
       ctx.status = 204;
     },
   } satisfies Handlers;

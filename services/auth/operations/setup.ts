@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
-import type { Database } from '#lib/db/database.ts';
+import { recordAction } from '#lib/audit/record-action.ts';
+import type { Database, Queries } from '#lib/db/database.ts';
 import { replacePassword } from '../commands/change-password.ts';
 import { readAccountName } from '../domain/accounts.ts';
 import { checkNewPassword, hashPassword, type PasswordFault } from '../domain/password.ts';
@@ -53,10 +54,18 @@ export function createSetup({ db }: { db: Database }): Setup {
         // Every change of an account locks it before its link.
         if (account !== null) await lockAccount(tx, account);
         if (!(await takeLink(tx, digest))) return { done: false, fault: 'link' } as const;
-        if (account === null) await insertAccount(tx, { name, role: 'admin', passwordHash });
-        else await replacePassword(tx, { id: account, name, passwordHash });
+        if (account === null) await createFirst(tx, { name, passwordHash });
+        else await replacePassword(tx, { id: account, name, passwordHash }, { account: `user:${account}` });
         return { done: true, name } as const;
       });
     },
   };
+}
+
+/** Creates the first administrator, who is recorded as the actor too. */
+async function createFirst(tx: Queries, first: { name: string; passwordHash: string }): Promise<void> {
+  const created = await insertAccount(tx, { ...first, role: 'admin' });
+  if (!created) return;
+  const { id } = created;
+  await recordAction(tx, { account: `user:${id}` }, { action: 'account.created', target: `account/${id}` });
 }

@@ -1,14 +1,14 @@
 import Negotiator from 'negotiator';
 import { isPrivileged } from '#lib/contracts/principal.ts';
 import { type Fault, fail } from '#lib/errors/fail.ts';
-import { linkNext, readChoices, readCursor, readLimit, uuidPattern } from '#lib/http/lists.ts';
+import { linkNext, readChoices, readCursor, readLimit, readTime, uuidPattern } from '#lib/http/lists.ts';
 import type { Handlers, OperationInput } from '#lib/http/operation.ts';
 import { type Extraction, extractPage, extractRecords, listRecords } from '../commands/read-records.ts';
 import { recordStates, recordStatuses } from '../domain/records.ts';
 import { normaliseText } from '../domain/values.ts';
 import { type Extracted, presentCsv } from '../presenters/records.ts';
 import type { Condition, RecordFilter } from '../queries/records.ts';
-import { listOf, readText, readTime } from './filters.ts';
+import { listOf, readText } from './filters.ts';
 import type { Dependencies } from './handlers.ts';
 
 const maxConditions = 20;

@@ -1,4 +1,5 @@
 import { type Fault, fail } from '#lib/errors/fail.ts';
+import { readTime } from '#lib/http/lists.ts';
 import type { Handlers, OperationInput } from '#lib/http/operation.ts';
 import { countValidAnswers } from '../commands/count-valid-answers.ts';
 import {
@@ -11,7 +12,7 @@ import {
 import { invalid, longestValidity, readDuration } from '../domain/values.ts';
 import { countAnswers, countStates } from '../queries/stats.ts';
 import { readNow } from '../queries/transactions.ts';
-import { listOf, readText, readTime } from './filters.ts';
+import { listOf, readText } from './filters.ts';
 import type { Dependencies } from './handlers.ts';
 
 const dayMs = 24 * 60 * 60 * 1000;

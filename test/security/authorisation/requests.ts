@@ -201,6 +201,7 @@ export const recipes: Record<string, Recipe> = {
     // The callers are accounts of the demonstration.
     letIn: 422,
   },
+  listAuthAudit: plain(),
   listPeers: plain(),
   createPeer: { relations: ['own'], make: (aim) => ({ json: invitation(aim) }) },
   getPeer: thing(newPeer, { id: nobodysId }),

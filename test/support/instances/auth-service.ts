@@ -157,6 +157,7 @@ function optionsFor(
       outsideIssuer: null,
       corsOrigins: [],
       trustedProxies: [],
+      auditRetention: 'P2Y',
       ...settings,
     },
   };

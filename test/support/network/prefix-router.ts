@@ -26,7 +26,7 @@ export interface PrefixRouter {
 
 /** Public paths of each service, as any Ingress is given them (docs/architecture.md). */
 const publicPaths: Readonly<Record<string, readonly string[]>> = {
-  auth: ['/auth', '/accounts', '/keys', '/user'],
+  auth: ['/auth', '/accounts', '/audit/auth', '/keys', '/user'],
   forms: ['/'],
   transactions: [
     '/consents',
