@@ -24,9 +24,7 @@ export interface PeerClient {
     method: string;
     url: string;
     path: string;
-    /** Sent as JSON. */
-    content?: unknown;
-    /** JSON that is sent as it is, instead of `content`. */
+    /** JSON. */
     body?: Uint8Array;
     /** Limit of the reply's body; default 2 MiB. */
     maxBytes?: number;
@@ -66,8 +64,7 @@ export function createPeerClient({ outbound, baseUrl, signingKey, ownKids, onDat
       if ('fault' in read) throw addressFault(descriptionFaults[read.fault]);
       return read.description;
     },
-    async send({ method, url, path, content, body: raw, maxBytes }) {
-      const body = raw ?? (content === undefined ? undefined : Buffer.from(JSON.stringify(content)));
+    async send({ method, url, path, body, maxBytes }) {
       const target = `${url}${path}`;
       const token = signPeerRequest({
         request: { method, url: target, body: body ?? new Uint8Array() },

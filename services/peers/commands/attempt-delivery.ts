@@ -3,7 +3,7 @@ import type { ReleasedSubmission, TransactionsOperations } from '#lib/contracts/
 import type { Database } from '#lib/db/database.ts';
 import { Failure } from '#lib/errors/fail.ts';
 import type { PeerClient } from '../client/peer-client.ts';
-import { type AcknowledgementContent, readAcknowledgement } from '../domain/acknowledgement.ts';
+import { type Acknowledgement, readAcknowledgement } from '../domain/acknowledgement.ts';
 import type { AttemptFacts, PeerRow } from '../domain/delivery.ts';
 import { bodyDigest } from '../domain/signatures.ts';
 import { readPairedKeys } from '../queries/peer-keys.ts';
@@ -18,7 +18,8 @@ export interface AttemptDependencies {
   refreshKeysOnDemand: RefreshKeys;
 }
 
-type Reply = { receipt: string; content: AcknowledgementContent } | { fault: string };
+/** A fault is retried. */
+type Reply = Acknowledgement | { fault: string };
 
 /** Reads a part for its delivery, once; null if nothing is left to send. */
 export type ReadPart = (sid: string) => Promise<ReleasedSubmission | null>;
@@ -101,7 +102,7 @@ async function askDecision(dependencies: AttemptDependencies, row: PeerRow): Pro
   if (received === 'open' && !overdue) return { kind: 'undecided' };
   const decision = received === 'commit' ? 'commit' : 'rollback';
   await dependencies.transactions.decideSubmission({ peer, sid, decision });
-  return { kind: 'answered', acknowledgement: reply.receipt, says: received };
+  return { kind: 'answered', acknowledgement: reply };
 }
 
 /** Sends a signed request. Only a valid acknowledgement counts as an answer; everything else is retried. */
@@ -126,7 +127,7 @@ async function requestAcknowledgement(
     read = readAcknowledgement(receipt, about, { ...from, signing: keys?.signing ?? [] });
   }
   if ('fault' in read) return { fault: `The acknowledgement of the peer was rejected (${read.fault}).` };
-  return { receipt, content: read.content };
+  return read;
 }
 
 async function send(
@@ -153,10 +154,10 @@ function bytesOf(content: object): Uint8Array {
 
 function readVerdict(reply: Reply, possible: readonly string[]): AttemptFacts {
   if ('fault' in reply) return failed(reply.fault);
-  const { receipt, content } = reply;
+  const { content } = reply;
   if (!('verdict' in content) || !possible.includes(content.verdict))
     return failed('The acknowledgement of the peer answers another request.');
-  return { kind: 'answered', acknowledgement: receipt, says: content.verdict, verdict: content };
+  return { kind: 'answered', acknowledgement: reply };
 }
 
 function failed(error: string): AttemptFacts {

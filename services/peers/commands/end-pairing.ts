@@ -30,15 +30,14 @@ export async function removePeer(dependencies: Dependencies, id: string): Promis
 /** Ends a pairing that the peer has ended: unpins its keys. The peer stays listed for administrators. */
 export async function acceptEnd(
   dependencies: Pick<Dependencies, 'db' | 'auth' | 'baseUrl' | 'wake'>,
-  id: string,
+  { id, url }: { id: string; url: string },
 ): Promise<void> {
-  const known = await findPeer(dependencies.db, id);
-  if (known) await dependencies.auth.spendPairingKeys({ url: known.url });
+  await dependencies.auth.spendPairingKeys({ url });
   await dependencies.db.withTransaction(async (tx) => {
     const peer = await lockPeer(tx, id);
     if (!peer || peer.state === 'ENDED') return;
     const version = await endPeer(tx, id);
-    await publishRemoval(tx, dependencies.baseUrl, { id, url: peer.url, version });
+    await publishRemoval(tx, dependencies.baseUrl, { id, url, version });
   });
   dependencies.wake();
 }

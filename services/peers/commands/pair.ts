@@ -32,12 +32,9 @@ export async function pair(
     url,
     keyDigest: createHash('sha256').update(invitation.apiKey).digest(),
   });
-  const reply = await dependencies.client.send({
-    method: 'POST',
-    url,
-    path: '/federation/pairing',
-    content: { pairing, apiKey: invitation.apiKey, description: dependencies.ownDescription() },
-  });
+  const introduction = { pairing, apiKey: invitation.apiKey, description: dependencies.ownDescription() };
+  const body = Buffer.from(JSON.stringify(introduction));
+  const reply = await dependencies.client.send({ method: 'POST', url, path: '/federation/pairing', body });
   const confirmed = readReply(reply, { url, ownKids: dependencies.ownKids });
   if (confirmed.signedBy !== published.signedBy)
     throw addressFault('The instance at this address used two different keys.');

@@ -12,6 +12,12 @@ import {
 /** Content of an acknowledgement (wire: `receipt`): the owner's verdict or the leader's decision. */
 export type AcknowledgementContent = SubmissionVerdict | { decision: Decision | 'open' };
 
+/** A peer's acknowledgement whose signature and claims were checked. */
+export interface Acknowledgement {
+  jws: string;
+  content: AcknowledgementContent;
+}
+
 /** The request that an acknowledgement answers. */
 export interface AcknowledgedRequest {
   sid: string;
@@ -52,13 +58,13 @@ export function readAcknowledgement(
   jws: string,
   about: AcknowledgedRequest,
   from: { url: string; audience: string; signing: readonly PinnedKey[]; since: Date; now: Date },
-): { content: AcknowledgementContent } | { fault: AcknowledgementFault } {
+): Acknowledgement | { fault: AcknowledgementFault } {
   const read = readSigned(jws, { type, maxLength, signing: from.signing });
   if ('fault' in read) return read;
   const content = readContent(read.claims);
   if (!content) return { fault: 'claims' };
   const fault = faultOf(read.claims, about, from);
-  return fault ? { fault } : { content };
+  return fault ? { fault } : { jws, content };
 }
 
 /** Either a verdict or a decision: an acknowledgement with both could answer two kinds of request. */

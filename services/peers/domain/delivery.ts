@@ -1,5 +1,6 @@
-import type { Decision, SendingPeer, SubmissionVerdict } from '#lib/contracts/submissions.ts';
+import type { Decision, SendingPeer } from '#lib/contracts/submissions.ts';
 import type { DueRow } from '#lib/deliveries/delivery-kind.ts';
+import type { Acknowledgement } from './acknowledgement.ts';
 import type { PinnedKey } from './signatures.ts';
 
 /** submit: send a part. decide: send a decision. ask: ask the leader for an overdue decision. */
@@ -27,11 +28,10 @@ export interface PeerRow extends DeliveryName, DueRow {
 
 /** The facts of an attempt, by which the engine ends or repeats the delivery. */
 export type AttemptFacts =
-  /** @param says verdict or decision of the acknowledgement. @param verdict for the event; not for `ask`. */
-  | { kind: 'answered'; acknowledgement: string; says: string; verdict?: SubmissionVerdict }
+  | { kind: 'answered'; acknowledgement: Acknowledgement }
   /** Nothing is left to send. */
   | { kind: 'obsolete' }
   /** The leader has not decided yet. */
   | { kind: 'undecided' }
-  /** Try again. @param own the failure is ours. */
+  /** @param own the failure is ours. */
   | { kind: 'failed'; own: boolean; error: string };

@@ -1,12 +1,13 @@
 import type { JWK } from 'jose';
-import { parseObject, provePayload, readCompactJws, type SignatureAlgorithm } from '#lib/jose/jws.ts';
+import { readCompactJws } from '#lib/jose/jws.ts';
 import {
-  algorithmOf,
   bodyDigest,
   maxSkewSeconds,
   numericDate,
   type OwnKey,
+  readPayload,
   type SignedFault,
+  signatureFault,
   signClaims,
 } from './signatures.ts';
 
@@ -92,15 +93,17 @@ export async function verifyPeerToken(
   const jws = readCompactJws(token);
   if (!jws) return refuse('form');
   const { alg, crit, kid, typ } = jws.header;
-  if (typ !== type || crit !== undefined || !isAccepted(alg)) return refuse('algorithm');
+  // Checked before the look-up, so that only a token that could be valid causes one.
+  const isAccepted = alg === 'ES256' || alg === 'EdDSA';
+  if (typ !== type || crit !== undefined || !isAccepted) return refuse('algorithm');
   // Until the signature is checked, these claims are unproved and only used to look up the key.
-  const claimed = parseObject(Buffer.from(jws.parts[1], 'base64url'));
+  const claimed = readPayload(jws);
   const issuer = claimed?.iss;
   if (typeof issuer !== 'string') return refuse('claims');
   const pinned = typeof kid === 'string' ? await options.pinned(issuer, kid) : undefined;
   if (!pinned) return { ...refuse('unknown-key'), issuer };
-  if (algorithmOf(pinned) !== alg) return refuse('algorithm');
-  if (!provePayload(jws, pinned, alg)) return refuse('signature');
+  const unproved = signatureFault(jws, pinned);
+  if (unproved) return refuse(unproved);
   const claims = readClaims(claimed);
   if (!claims) return refuse('claims');
   const fault = faultOf(claims, { ...options, request });
@@ -111,10 +114,6 @@ export async function verifyPeerToken(
 
 function refuse(fault: PeerTokenFault): PeerTokenCheck & { valid: false } {
   return { valid: false, fault };
-}
-
-function isAccepted(alg: unknown): alg is SignatureAlgorithm {
-  return alg === 'ES256' || alg === 'EdDSA';
 }
 
 function readClaims(claimed: Record<string, unknown> | undefined): PeerClaims | undefined {

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { JWK } from 'jose';
 import type { PeerEntry, SharedEntry } from '#lib/contracts/peer-entries.ts';
 import {
+  type CompactJws,
   createCompactJws,
   createEs256,
   parseObject,
@@ -62,16 +63,26 @@ export function readSigned(
   if (jws.length > maxLength) return { fault: 'size' };
   const read = readCompactJws(jws);
   if (!read) return { fault: 'form' };
-  const { header } = read;
-  if (header.typ !== type || header.crit !== undefined) return { fault: 'algorithm' };
-  const key = signing.find(({ kid }) => kid === header.kid);
+  const { typ, crit, kid } = read.header;
+  if (typ !== type || crit !== undefined) return { fault: 'algorithm' };
+  const key = signing.find((each) => each.kid === kid);
   if (!key) return { fault: 'unknown-key' };
-  const alg = algorithmOf(key.jwk);
-  if (alg === undefined || alg !== header.alg) return { fault: 'algorithm' };
-  const payload = provePayload(read, key.jwk, alg);
-  if (!payload) return { fault: 'signature' };
-  const claims = parseObject(payload);
+  const fault = signatureFault(read, key.jwk);
+  if (fault) return { fault };
+  const claims = readPayload(read);
   return claims ? { claims } : { fault: 'claims' };
+}
+
+/** Why a key does not prove a JWS; undefined if the key signed it. */
+export function signatureFault(jws: CompactJws, key: JWK): 'algorithm' | 'signature' | undefined {
+  const alg = algorithmOf(key);
+  if (alg === undefined || alg !== jws.header.alg) return 'algorithm';
+  return provePayload(jws, key, alg) ? undefined : 'signature';
+}
+
+/** The payload of a JWS, unproved before {@link signatureFault}; undefined if it is not a JSON object. */
+export function readPayload({ parts }: CompactJws): Record<string, unknown> | undefined {
+  return parseObject(Buffer.from(parts[1], 'base64url'));
 }
 
 /** Why a document is rejected, in the order of the checks. */

@@ -24,7 +24,7 @@ interface Options {
   db: Database;
   baseUrl: string;
   log: Logger;
-  /** Counts rejected requests of a network address. @throws Failure `too-many-requests`. */
+  /** Counts rejected requests by network address. @throws Failure `too-many-requests`. */
   countRefusal: (ctx: Context) => Promise<void>;
   refreshKeysOnDemand: RefreshKeys;
   clocks: ClockWatch;
@@ -33,29 +33,86 @@ interface Options {
   recordRejection: (reason: string) => void;
 }
 
+type ProvedToken = PeerTokenCheck & { valid: true };
+
 /**
  * Authenticates people and API keys as every service does, and instances by the signature of their request
  * (docs/federation.md, "Requests between peers"). A token is accepted once.
  */
 export function createPeerAuthentication(options: Options) {
-  const keys = createPinnedKeys(options.db);
+  const { db, baseUrl, log, clocks, peerLimiter, refreshKeysOnDemand, recordRejection } = options;
+  const keys = createPinnedKeys(db);
+
+  /** Verifies a token. An unknown key of a known peer triggers a refresh of its keys and a second check. */
+  async function verify(
+    ctx: Context,
+    operation: ContractOperation,
+    { token, caller }: { token: string; caller: string },
+  ): Promise<PeerTokenCheck> {
+    let peer = '';
+    const request: IncomingPeerRequest = {
+      method: ctx.method,
+      // From the base URL, never from `Host`.
+      url: `${baseUrl}${ctx.url}`,
+      async body() {
+        // The peer takes a slot before its body is read, because it may send the body slowly.
+        peerLimiter.enter(ctx, { peer, caller });
+        return readRawBody(ctx, operation);
+      },
+    };
+    const context = {
+      audience: baseUrl,
+      now: new Date(),
+      pinned(issuer: string, kid: string) {
+        peer = issuer;
+        return keys.find(issuer, kid);
+      },
+    };
+    const check = await verifyPeerToken(token, request, context);
+    if (check.valid || check.fault !== 'unknown-key' || !check.issuer) return check;
+    return (await refreshKeysOnDemand(check.issuer)) ? verifyPeerToken(token, request, context) : check;
+  }
+
+  /** Proves who sent the request. @throws Failure `unauthorized` if the token is rejected. */
+  async function prove(ctx: Context, operation: ContractOperation, token: string): Promise<ProvedToken> {
+    // A Retry-After applies to one address and one key (in the token's header), not to other callers.
+    const caller = `${ctx.state.address ?? ctx.ip} ${token.split('.', 1)[0]}`;
+    peerLimiter.check(caller);
+    const check = await verify(ctx, operation, { token, caller });
+    if (check.valid) {
+      clocks.note(check.peer, new Date(check.claims.iat * 1000));
+      return check;
+    }
+    const { fault, issuer, issuedAt } = check;
+    if (fault === 'clock') clocks.note(issuer as string, new Date((issuedAt as number) * 1000));
+    recordRejection(fault);
+    await options.countRefusal(ctx);
+    log.warn('rejected a request in the name of a peer', { code: fault });
+    throw unauthorized(`The request's signature was rejected (${fault}).`);
+  }
+
+  /** @returns undefined if the key that proved the token is no longer pinned. */
+  async function admit({ peer: url, kid, claims }: ProvedToken) {
+    const expiresAt = new Date((claims.exp + maxSkewSeconds + 1) * 1000);
+    const sender = await admitToken(db, { url, kid, jti: claims.jti, expiresAt });
+    if (!sender) keys.forget(url, kid);
+    return sender;
+  }
+
   return async (ctx: Context, operation: ContractOperation): Promise<Principal> => {
     if (!operation.path.startsWith('/federation/'))
       return authenticateWithoutTransaction(options.authenticator, ctx);
     const token = peerToken(ctx);
     // A pairing request is authenticated together with its body (commands/accept-pairing.ts).
     if (operation['x-roles'].anonymous || token === undefined) return anonymous;
-    const presented = { operation, token, keys };
-    const proved = await prove(options, ctx, presented);
-    await withoutSlot(ctx, () => options.peerLimiter.waitForTurn(ctx));
+    const proved = await prove(ctx, operation, token);
+    await withoutSlot(ctx, () => peerLimiter.waitForTurn(ctx));
     // The cached key may have been unpinned meanwhile. Then the token is checked again, without that key.
-    const sender =
-      (await admit(options, proved, keys)) ??
-      (await admit(options, await prove(options, ctx, presented), keys));
+    const sender = (await admit(proved)) ?? (await admit(await prove(ctx, operation, token)));
     if (!sender) throw unauthorized('The pairing has ended.');
     const { isFirst, state, ...peer } = sender;
     if (!isFirst) {
-      options.recordRejection('replay');
+      recordRejection('replay');
       throw unauthorized('The token was used before. Sign each request with a new one.');
     }
     if (state !== 'PAIRED') throw fail('forbidden', 'The keys of this peer wait for confirmation.');
@@ -79,80 +136,9 @@ export function unauthorized(detail: string): Failure {
   return fail('unauthorized', detail, { headers: { 'WWW-Authenticate': 'Peer' } });
 }
 
-interface Presented {
-  operation: ContractOperation;
-  token: string;
-  keys: PinnedKeys;
-}
-
-type ProvedToken = PeerTokenCheck & { valid: true };
-
-/** @returns undefined if the key that proved the token is no longer pinned. */
-async function admit({ db }: Options, { peer: url, kid, claims }: ProvedToken, keys: PinnedKeys) {
-  const expiresAt = new Date((claims.exp + maxSkewSeconds + 1) * 1000);
-  const sender = await admitToken(db, { url, kid, jti: claims.jti, expiresAt });
-  if (!sender) keys.forget(url, kid);
-  return sender;
-}
-
-/** Proves who sent the request. @throws Failure `unauthorized` if the token is rejected. */
-async function prove(
-  options: Options,
-  ctx: Context,
-  { operation, token, keys }: Presented,
-): Promise<ProvedToken> {
-  const { clocks, log } = options;
-  // A Retry-After applies to one address and one key (in the token's header), not to other callers.
-  const caller = `${ctx.state.address ?? ctx.ip} ${token.split('.', 1)[0]}`;
-  options.peerLimiter.check(caller);
-  const verdict = await verify(options, ctx, { operation, token, keys, caller });
-  if (verdict.valid) {
-    clocks.note(verdict.peer, new Date(verdict.claims.iat * 1000));
-    return verdict;
-  }
-  const { fault, issuer, issuedAt } = verdict;
-  if (fault === 'clock') clocks.note(issuer as string, new Date((issuedAt as number) * 1000));
-  options.recordRejection(fault);
-  await options.countRefusal(ctx);
-  log.warn('rejected a request in the name of a peer', { code: fault });
-  throw unauthorized(`The request's signature was rejected (${fault}).`);
-}
-
-/** Verifies a token. An unknown key of a known peer triggers a refresh of its keys and a second check. */
-async function verify(
-  { baseUrl, peerLimiter, refreshKeysOnDemand }: Options,
-  ctx: Context,
-  { operation, token, keys, caller }: Presented & { caller: string },
-): Promise<PeerTokenCheck> {
-  let peer = '';
-  const request: IncomingPeerRequest = {
-    method: ctx.method,
-    // From the base URL, never from `Host`.
-    url: `${baseUrl}${ctx.url}`,
-    async body() {
-      // The peer takes a slot before its body is read, because it may send the body slowly.
-      peerLimiter.enter(ctx, { peer, caller });
-      return readRawBody(ctx, operation);
-    },
-  };
-  const options = {
-    audience: baseUrl,
-    now: new Date(),
-    pinned(issuer: string, kid: string) {
-      peer = issuer;
-      return keys.find(issuer, kid);
-    },
-  };
-  const verdict = await verifyPeerToken(token, request, options);
-  if (verdict.valid || verdict.fault !== 'unknown-key' || !verdict.issuer) return verdict;
-  return (await refreshKeysOnDemand(verdict.issuer)) ? verifyPeerToken(token, request, options) : verdict;
-}
-
-type PinnedKeys = ReturnType<typeof createPinnedKeys>;
-
 const maxCachedKeys = 1_000;
 
-/** Caches pinned signing keys. They may be stale: admitToken confirms the key of each request. */
+/** Caches pinned signing keys. They may be stale: `admit` confirms the key of each request. */
 function createPinnedKeys(db: Database) {
   const cached = new LRUCache<string, JWK>({ max: maxCachedKeys });
   const nameOf = (issuer: string, kid: string) => JSON.stringify([issuer, kid]);

@@ -43,9 +43,9 @@ export function catalogueHandlers({
     /** One page of the entries that are shared with the calling peer. */
     async listSharedModels(ctx, { query }) {
       const now = new Date();
-      const { id: peer } = peerOf(ctx);
+      const { id: peer, url } = peerOf(ctx);
       // The caller has pinned our keys, so it will accept our request for its catalogue.
-      if (await scheduleFirstRead(db, peer)) wake();
+      if (await scheduleFirstRead(db, url)) wake();
       const known = query.since === undefined ? null : String(query.since);
       const found = await forms.sharedEntries({
         peer,
@@ -68,7 +68,7 @@ export function catalogueHandlers({
 
     /** The calling peer's catalogue has changed. */
     async announceChange(ctx) {
-      await scheduleSoon(db, peerOf(ctx).id);
+      await scheduleSoon(db, peerOf(ctx).url);
       wake();
       ctx.status = 204;
     },

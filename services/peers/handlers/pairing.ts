@@ -43,7 +43,7 @@ export function pairingHandlers(
     },
 
     async endPairing(ctx) {
-      await acceptEnd(dependencies, peerOf(ctx).id);
+      await acceptEnd(dependencies, peerOf(ctx));
       ctx.status = 204;
     },
   } satisfies Handlers;

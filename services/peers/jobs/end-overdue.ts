@@ -4,7 +4,7 @@ import type { Database } from '#lib/db/database.ts';
 import { addToOutbox } from '#lib/events/outbox.ts';
 import type { Logger } from '#lib/observability/logger.ts';
 import type { DeliveryMetrics } from '#lib/observability/metrics/event-metrics.ts';
-import { deleteOverdue, listUndecided, stopAsking } from '../queries/deliveries.ts';
+import { deleteOverdue, listUndecided, stopAsking, verdictEvent } from '../queries/deliveries.ts';
 
 interface Dependencies {
   db: Database;
@@ -18,15 +18,15 @@ interface Dependencies {
 const everyMs = 15_000;
 /** Rows per database transaction, so that no transaction runs long. */
 const limit = 200;
-/** How long after the deadline the leader is still asked; then the part is rolled back. */
-const lastAnswerMinutes = 5;
+/** How long after the deadline an undecided part is rolled back; its leader is asked until then. */
+const graceMinutes = 5;
 
 /** Ends overdue deliveries, also to peers that are not paired, and rolls undecided parts back. */
 export function createOverdueSweeper(dependencies: Dependencies): RepeatedWork {
   return createRepeatedWork({
     everyMs,
     async work(isStopped) {
-      for (const work of [endDeliveries, rollBackUndecided])
+      for (const work of [expireDeliveries, rollBackUndecided])
         while (!isStopped() && (await work(dependencies)) === limit);
     },
     onError: (error) =>
@@ -34,28 +34,23 @@ export function createOverdueSweeper(dependencies: Dependencies): RepeatedWork {
   });
 }
 
-async function endDeliveries({ db, baseUrl, log, metrics, wakeRelay }: Dependencies): Promise<number> {
-  const ended = await db.withTransaction(async (tx) => {
+async function expireDeliveries({ db, baseUrl, log, metrics, wakeRelay }: Dependencies): Promise<number> {
+  const expired = await db.withTransaction(async (tx) => {
     const rows = await deleteOverdue(tx, limit);
-    for (const { url, sid } of rows)
-      await addToOutbox(tx, 'accord.peer-outcomes', {
-        type: 'io.accord.submission.answered.v1',
-        source: baseUrl,
-        subject: sid,
-        data: { submission: sid, peer: url, verdict: 'expired' },
-      });
+    for (const row of rows)
+      await addToOutbox(tx, 'accord.peer-outcomes', verdictEvent(row, { verdict: 'expired' }, baseUrl));
     return rows;
   });
-  if (ended.length > 0) wakeRelay();
-  for (const { kind, url, sid } of ended) {
+  if (expired.length > 0) wakeRelay();
+  for (const { kind, url, sid } of expired) {
     metrics?.attempted({ kind: `peer-${kind}`, outcome: 'given-up', ms: 0 });
     log.error('delivery to peer expired; not retried', { operation: kind, address: url, id: sid });
   }
-  return ended.length;
+  return expired.length;
 }
 
 async function rollBackUndecided({ db, transactions, log }: Dependencies): Promise<number> {
-  const undecided = await listUndecided(db, { minutes: lastAnswerMinutes, limit });
+  const undecided = await listUndecided(db, { minutes: graceMinutes, limit });
   for (const { sid, peer } of undecided) {
     await transactions.decideSubmission({ peer, sid, decision: 'rollback' });
     await stopAsking(db, { url: peer.url, sid });

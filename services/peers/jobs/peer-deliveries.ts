@@ -13,7 +13,7 @@ import {
   readAhead,
 } from '../commands/attempt-delivery.ts';
 import type { AttemptFacts, PeerRow } from '../domain/delivery.ts';
-import { type EndedDelivery, endDeliveries, postponeDelivery } from '../queries/deliveries.ts';
+import { endDeliveries, postponeDelivery } from '../queries/deliveries.ts';
 
 interface Dependencies extends AttemptDependencies {
   db: Database;
@@ -110,7 +110,8 @@ function resultOf({ attempts }: PeerRow, facts: AttemptFacts): AttemptResult<Att
   if (facts.kind === 'undecided')
     return { kind: 'retry', facts, waitMs: decisionBackoff(attempts + 1, Math.random()) };
   if (facts.kind === 'obsolete') return { kind: 'obsolete', facts };
-  return { kind: facts.says === 'refused' ? 'refused' : 'done', facts };
+  const { content } = facts.acknowledgement;
+  return { kind: 'verdict' in content && content.verdict === 'refused' ? 'refused' : 'done', facts };
 }
 
 async function settle(
@@ -122,7 +123,12 @@ async function settle(
   if (ended.length > 0)
     await endDeliveries(
       tx,
-      ended.map(({ row, facts, traceparent }) => ({ ...describeEnd(row, facts, baseUrl), traceparent })),
+      ended.map(({ row, facts, traceparent }) => ({
+        delivery: row,
+        acknowledgement: facts.kind === 'answered' ? facts.acknowledgement : undefined,
+        traceparent,
+      })),
+      baseUrl,
     );
   for (const { row, ending, facts, waitMs } of settlements) {
     if (ending !== 'retry') continue;
@@ -137,15 +143,4 @@ async function settle(
         code: failure.error,
       });
   }
-}
-
-function describeEnd(row: PeerRow, facts: AttemptFacts, source: string): EndedDelivery {
-  if (facts.kind !== 'answered') return { delivery: row };
-  const { acknowledgement, says, verdict } = facts;
-  const answer = { receipt: acknowledgement, verdict: says };
-  if (!verdict) return { delivery: row, answer };
-  const { sid, url } = row;
-  const data = { submission: sid, peer: url, ...verdict };
-  const event = { type: 'io.accord.submission.answered.v1' as const, source, subject: sid, data };
-  return { delivery: row, answer, event };
 }

@@ -28,21 +28,20 @@ export async function scheduleFullRead(tx: Queries, url: string, inSeconds = 0):
 }
 
 /** Schedules a read because the peer announced a change: at most one read a second. */
-export async function scheduleSoon(db: Queries, peer: string): Promise<void> {
+export async function scheduleSoon(db: Queries, url: string): Promise<void> {
   await db.query(sql`
     UPDATE catalogues AS c
        SET asked_again = true,
            due_at = least(c.due_at, greatest(accord_now(),
                                              coalesce(c.began_at, '-infinity') + interval '1 second'))
-      FROM peers AS p WHERE p.id = ${peer} AND c.url = p.url`);
+     WHERE c.url = ${url}`);
 }
 
 /** Schedules the first read of a catalogue for now. @returns false if it was attempted before or is due. */
-export async function scheduleFirstRead(db: Queries, peer: string): Promise<boolean> {
+export async function scheduleFirstRead(db: Queries, url: string): Promise<boolean> {
   const rows = await db.query(sql`
     UPDATE catalogues AS c SET due_at = accord_now()
-      FROM peers AS p
-     WHERE p.id = ${peer} AND c.url = p.url AND c.state IS NULL AND c.failures = 0 AND c.due_at > accord_now()
+     WHERE c.url = ${url} AND c.state IS NULL AND c.failures = 0 AND c.due_at > accord_now()
     RETURNING c.url`);
   return rows.length > 0;
 }

@@ -1,9 +1,11 @@
+import type { EventData } from '#lib/contracts/events.gen.ts';
 import type { Decision, SendingPeer } from '#lib/contracts/submissions.ts';
 import type { Queries } from '#lib/db/database.ts';
 import { sql } from '#lib/db/sql.ts';
 import { noteOnce } from '#lib/events/inbox.ts';
 import { type NewEvent, newEvent, outboxRows } from '#lib/events/outbox.ts';
 import { currentTraceparent } from '#lib/observability/tracing.ts';
+import type { Acknowledgement } from '../domain/acknowledgement.ts';
 import type { DeliveryName, PeerDeliveryKind } from '../domain/delivery.ts';
 
 export interface NewDelivery extends DeliveryName {
@@ -58,31 +60,50 @@ export async function bindDeliveries(
      WHERE d.kind = w.kind AND d.peer_url = w.peer_url AND d.sid = w.sid`);
 }
 
-/** A delivery that has ended, without an answer if nothing was left to send. */
+/** A delivery that has ended. */
 export interface EndedDelivery {
   delivery: DeliveryName;
-  /** The peer's signed acknowledgement, and its verdict or decision. */
-  answer?: { verdict: string; receipt: string };
-  /** Event for transactions. */
-  event?: NewEvent<'accord.peer-outcomes'>;
+  /** Undefined if nothing was left to send. */
+  acknowledgement: Acknowledgement | undefined;
   /** Of the attempt; undefined without tracing. */
-  traceparent?: string | undefined;
+  traceparent: string | undefined;
+}
+
+/** The event with the verdict on a part, or `expired` if there was none before the deadline. */
+export function verdictEvent(
+  { url, sid }: Pick<DeliveryName, 'url' | 'sid'>,
+  verdict: Omit<EventData['io.accord.submission.answered.v1'], 'submission' | 'peer'>,
+  source: string,
+): NewEvent<'accord.peer-outcomes'> {
+  const data = { submission: sid, peer: url, ...verdict };
+  return { type: 'io.accord.submission.answered.v1', source, subject: sid, data };
 }
 
 /**
- * Deletes ended deliveries, stores their acknowledgements and writes the events. The list is passed as JSON,
- * so that PostgreSQL keeps one plan for any length (ADR 14). Keys are compared as rows, because only the
- * index of the primary key supports that; with the index by peer PostgreSQL would read a whole queue.
+ * Deletes ended deliveries, stores their acknowledgements and writes the events of verdicts. The list is
+ * passed as JSON, so that PostgreSQL keeps one plan for any length (ADR 14). Keys are compared as rows,
+ * because only the index of the primary key supports that; with the index by peer PostgreSQL would read a
+ * whole queue.
  */
-export async function endDeliveries(tx: Queries, ended: readonly EndedDelivery[]): Promise<void> {
-  const given = ended.map(({ delivery: { kind, url, sid }, answer, event, traceparent }) => ({
-    kind,
-    url,
-    sid,
-    ...answer,
-    event: event && { ...newEvent(event), ...(traceparent ? { traceparent } : {}) },
-  }));
-  const events = sql`(SELECT o.event FROM ours AS o WHERE o.event IS NOT NULL)`;
+export async function endDeliveries(
+  tx: Queries,
+  ended: readonly EndedDelivery[],
+  source: string,
+): Promise<void> {
+  const given = ended.map(({ delivery: { kind, url, sid }, acknowledgement, traceparent }) => {
+    const name = { kind, url, sid };
+    if (!acknowledgement) return name;
+    const { jws: receipt, content } = acknowledgement;
+    if ('decision' in content) return { ...name, receipt, verdict: content.decision };
+    const event = newEvent(verdictEvent(name, content, source));
+    return {
+      ...name,
+      receipt,
+      verdict: content.verdict,
+      event: { ...event, ...(traceparent && { traceparent }) },
+    };
+  });
+  const events = sql`(SELECT m.event FROM matched AS m WHERE m.event IS NOT NULL)`;
   await tx.query(sql`
     WITH given AS MATERIALIZED (
            SELECT g.* FROM jsonb_to_recordset(${JSON.stringify(given)}::jsonb)
@@ -96,16 +117,16 @@ export async function endDeliveries(tx: Queries, ended: readonly EndedDelivery[]
                             AND (d.kind, d.peer_url, d.sid) <= (g.kind, g.url, g.sid)
                             FOR UPDATE) AS o))
            RETURNING d.kind, d.peer_url, d.sid),
-         ours AS MATERIALIZED (
+         matched AS MATERIALIZED (
            SELECT g.* FROM ended AS e
              JOIN given AS g ON g.kind = e.kind AND g.url = e.peer_url AND g.sid = e.sid),
          stored AS (
            INSERT INTO receipts AS r (kind, peer_url, sid, verdict, receipt, received_at)
-           SELECT o.kind, o.url, o.sid, o.verdict, o.receipt, accord_now()
-             FROM ours AS o WHERE o.verdict IS NOT NULL
+           SELECT m.kind, m.url, m.sid, m.verdict, m.receipt, accord_now()
+             FROM matched AS m WHERE m.receipt IS NOT NULL
            ON CONFLICT (kind, peer_url, sid) DO UPDATE
               SET verdict = excluded.verdict, receipt = excluded.receipt, received_at = excluded.received_at),
-         told AS (${outboxRows('accord.peer-outcomes', events)})
+         published AS (${outboxRows('accord.peer-outcomes', events)})
     SELECT`);
 }
 
