@@ -7,8 +7,8 @@ import type {
 import type { MessageContent, RenderedMessage } from '#lib/contracts/messages.ts';
 import type { PageTheme } from '#lib/contracts/page-base.ts';
 import type { FormPage, PageModel, ReceiptPage } from '#lib/contracts/pages.ts';
+import type { RefusalReason, SealedPart, SubjectContact } from '#lib/contracts/parts.ts';
 import type { CataloguePeer, PeerEntry, SharedEntry } from '#lib/contracts/peer-entries.ts';
-import type { RefusalReason, SealedPart, SubjectContact } from '#lib/contracts/submissions.ts';
 import type { Fault } from '#lib/errors/fail.ts';
 
 /** Types of elements that can be answered. */

@@ -124,7 +124,10 @@ export interface PageAnswer {
   /** Language of `title` and `values`. */
   lang: string;
   owner: string | null;
-  /** The subject's answer to a processing or conditions; `shown` for a notice, null for a preference. */
+  /**
+   * The subject's answer to a processing or conditions; `shown` for a notice, null for a preference. It is no
+   * decision of a leader: the name is kept, because services of two releases exchange pages.
+   */
   decision: 'accepted' | 'refused' | 'shown' | null;
   /** For a preference the texts chosen or entered; may be empty. */
   values: string[];
@@ -180,7 +183,7 @@ export interface ConfirmPage extends PageBase {
 
 /** A part and its state. */
 export interface PagePart {
-  /** The peer's name. */
+  /** The owner's name. */
   owner: string;
   /** `late`: the part, or the decision about it, was not delivered before the deadline. */
   state: 'sending' | 'held' | 'accepted' | 'refused' | 'late' | 'dropped';
@@ -203,7 +206,7 @@ export interface FinalPage extends PageBase {
   answers: PageAnswer[];
   /** Name of the peer that showed the form; null if this instance did. */
   leader: string | null;
-  /** Parts of the answers that peers own. */
+  /** The parts of the submission, in the order of the form. */
   parts: PagePart[];
   /** RFC 3339: when the state was reached; for `submitted` and `timeout`, the deadline. */
   at: string;

@@ -1,10 +1,10 @@
-import type { Decision, SendingPeer, Submission, SubmissionVerdict } from '#lib/contracts/submissions.ts';
+import type { Decision, OwnerVerdict, PartRequest, PeerSummary, ReceivedPart } from '#lib/contracts/parts.ts';
 
-/** A part that is ready to be sent to its owner. */
-export interface ReleasedSubmission {
-  /** The peer's base URL. */
+/** A part that is to be sent to its owner. */
+export interface ReleasedPart {
+  /** The owner's base URL. */
   location: string;
-  submission: Submission;
+  submission: PartRequest;
 }
 
 /** Internal operations of the transactions service. */
@@ -16,32 +16,27 @@ export interface TransactionsOperations {
    */
   createTransaction(input: { context: Record<string, unknown>; author: string }): Promise<{ url: string }>;
   /**
-   * At the leader: reads parts that are to be sent to peers. Returns as many as fit into one response, at
+   * At the leader: reads parts that are to be sent to their owners. Returns as many as fit into one response, at
    * least the first; the caller requests the others again.
    * @param input.sids parts that are due at the same time, of all peers: at most 32 for each of 64 peers
    * (`limits` in services/peers/jobs/peer-deliveries.ts).
    * @returns parts by sid; null instead of a part that was answered, decided or dropped.
    */
-  readSubmissions(input: { sids: string[] }): Promise<Record<string, ReleasedSubmission | null>>;
+  readSubmissions(input: { sids: string[] }): Promise<Record<string, ReleasedPart | null>>;
   /**
-   * At the leader: reads the decision about a part that a peer holds. `open`: not decided yet. `rollback` for
-   * a part of another peer.
+   * At the leader: reads the decision about a held part. `open`: not decided yet. `rollback` for a part that
+   * is unknown or not the peer's.
+   * @param input.peer base URL of the owner that asks.
    */
   readDecision(input: { sid: string; peer: string }): Promise<{ decision: Decision | 'open' }>;
   /**
    * At the owner: decrypts a part, checks its answers, and stores transaction, records and receipt in one
-   * COMMIT. Idempotent by `sid`.
-   * @param input.digest SHA-256 of the request body, base64url. @throws Failure `unavailable` only.
+   * COMMIT. Idempotent by `sid`. @throws Failure `unavailable` only.
    */
-  acceptSubmission(input: {
-    peer: SendingPeer;
-    sid: string;
-    digest: string;
-    submission: Submission;
-  }): Promise<SubmissionVerdict>;
+  acceptSubmission(input: ReceivedPart): Promise<OwnerVerdict>;
   /**
-   * At the owner: commits a held part, or rolls it back. Idempotent. A part that never arrived is
-   * `rolledback`.
+   * At the owner: applies the leader's decision to a held part. The first decision stands. The verdict on a
+   * part that has not arrived is `rolledback`.
    */
-  decideSubmission(input: { peer: SendingPeer; sid: string; decision: Decision }): Promise<SubmissionVerdict>;
+  decideSubmission(input: { peer: PeerSummary; sid: string; decision: Decision }): Promise<OwnerVerdict>;
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import canonicalize from 'canonicalize';
 import type { JWK } from 'jose';
-import type { SubjectContact } from '#lib/contracts/submissions.ts';
+import type { SubjectContact } from '#lib/contracts/parts.ts';
 import { type CompactJwe, decryptCompact, encryptCompact, readCompact } from '#lib/jose/jwe.ts';
 import { privateKeyOf, publicKeyOf } from '#lib/jose/keys.ts';
 import { parseForeignJson } from '#lib/json/check-json.ts';

@@ -3,9 +3,9 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createLogger } from '#lib/observability/logger.ts';
 import { applyVerdict } from '../../services/transactions/consumers/follow-verdicts.ts';
-import type { OwnerVerdict } from '../../services/transactions/domain/part.ts';
+import type { ReportedVerdict } from '../../services/transactions/domain/part.ts';
 import { createTransactionTokens } from '../../services/transactions/domain/transaction-token.ts';
-import { createLateVerdictWriter } from '../../services/transactions/queries/parts.ts';
+import { createAfterCommitWriter } from '../../services/transactions/queries/parts.ts';
 import { answered, type LeadingInstance, startLeading } from '../support/instances/leader-instance.ts';
 import { rowsOf } from '../support/instances/live-database.ts';
 import { eventsOf, historyOf } from '../support/instances/live-events.ts';
@@ -21,7 +21,7 @@ afterAll(() => here?.stop());
 const submitted = () => answered(here, { peerCommit: 'together' });
 
 /** Applies verdicts of owners at several replicas while the transaction is locked, then unlocks it. */
-async function decideAtOnce(made: LiveTransaction, verdicts: OwnerVerdict['verdict'][]): Promise<void> {
+async function applyAtOnce(made: LiveTransaction, verdicts: ReportedVerdict['verdict'][]): Promise<void> {
   const partners = [here.lab, here.clinic];
   const parts = await Promise.all(partners.map((partner) => here.partOf(made, partner)));
   const gate = new pg.Client({ connectionString: here.databaseUrl });
@@ -30,7 +30,7 @@ async function decideAtOnce(made: LiveTransaction, verdicts: OwnerVerdict['verdi
   await gate.query('SELECT id FROM transactions.transactions WHERE id = $1 FOR UPDATE', [made.id]);
   const log = createLogger({ level: 'silent' });
   const { db } = here;
-  const writeLate = createLateVerdictWriter(db, { consumer: 'test', source: here.url });
+  const writeAfterCommit = createAfterCommitWriter(db, { consumer: 'test', source: here.url });
   const tokens = createTransactionTokens({ secrets: [Buffer.alloc(32)], baseUrl: here.url });
   const applied = verdicts.map((verdict, index) =>
     applyVerdict(
@@ -38,7 +38,7 @@ async function decideAtOnce(made: LiveTransaction, verdicts: OwnerVerdict['verdi
         db,
         log,
         consumer: 'test',
-        writeLate,
+        writeAfterCommit,
         instance: { name: 'Here', baseUrl: here.url },
         tokens,
         messaging: noMessaging,
@@ -71,7 +71,7 @@ const statesOf = async (made: LiveTransaction) =>
 describe('concurrent verdicts of two owners', () => {
   it('commit the answers once if both hold their parts', async () => {
     const made = await submitted();
-    await decideAtOnce(made, ['held', 'held']);
+    await applyAtOnce(made, ['held', 'held']);
     expect(await statesOf(made)).toEqual(['SUBMITTED', 'COMMITTED']);
     const committed = (await eventsOf(here, made)).filter(({ event }) => event.type.includes('.committed.'));
     expect(committed).toHaveLength(1);
@@ -89,7 +89,7 @@ describe('concurrent verdicts of two owners', () => {
       ['refused', 'refused'],
     ] as const) {
       const made = await submitted();
-      await decideAtOnce(made, [...verdicts]);
+      await applyAtOnce(made, [...verdicts]);
       expect(await statesOf(made)).toEqual(['SUBMITTED', 'ROLLBACK']);
     }
   });

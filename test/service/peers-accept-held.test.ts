@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { components } from '#lib/contracts/openapi.gen.ts';
-import type { SubmissionVerdict } from '#lib/contracts/submissions.ts';
+import type { OwnerVerdict } from '#lib/contracts/parts.ts';
 import { randomId } from '#lib/ids/random-ids.ts';
 import { endOverdue } from '../../services/transactions/queries/change-state.ts';
 import { letTimePass, rowsOf } from '../support/instances/live-database.ts';
@@ -165,7 +165,7 @@ describe('a part that is held', () => {
 
   it('is refused if it is not valid', async () => {
     const part = await makeHeld({ answers: { 'element/processing/processing.001/1.0': ['perhaps'] } });
-    const refused: SubmissionVerdict = { verdict: 'refused', reason: 'invalid' };
+    const refused: OwnerVerdict = { verdict: 'refused', reason: 'invalid' };
     expect(await lab.one.acceptSubmission(part)).toEqual(refused);
     for (const decision of ['commit', 'rollback'] as const)
       expect(await decide(part, decision)).toEqual(refused);

@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest';
-import type { ReleasedSubmission } from '#lib/contracts/transactions.ts';
+import type { ReleasedPart } from '#lib/contracts/transactions.ts';
 import { readAhead } from '../../services/peers/commands/attempt-delivery.ts';
 
 /** A stand-in for transactions. @param fitting parts per answer. @param nothing sids without a part. */
 function standIn(fitting: number, nothing: readonly string[] = []) {
   const calls: string[][] = [];
-  const part = (sid: string) => ({ location: sid }) as ReleasedSubmission;
+  const part = (sid: string) => ({ location: sid }) as ReleasedPart;
   return {
     calls,
     async readSubmissions({ sids }: { sids: string[] }) {

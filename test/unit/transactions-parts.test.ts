@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { moveAfter, type OwnerVerdict, type PartState } from '../../services/transactions/domain/part.ts';
-import { createRecentDatabaseTime } from '../../services/transactions/domain/peer-part.ts';
+import { createRecentDatabaseTime } from '../../services/transactions/commands/accept-part.ts';
+import { moveAfter, type PartState, type ReportedVerdict } from '../../services/transactions/domain/part.ts';
 
 const states: PartState[] = ['SENDING', 'HELD', 'ACCEPTED', 'REFUSED', 'DROPPED'];
-const verdicts: OwnerVerdict['verdict'][] = ['committed', 'held', 'rolledback', 'refused', 'expired'];
+const verdicts: ReportedVerdict['verdict'][] = ['committed', 'held', 'rolledback', 'refused', 'expired'];
 
 describe('a part at its owner', () => {
   it('changes its state by the verdict of its owner only', () => {

@@ -1,6 +1,6 @@
 import type { JWK } from 'jose';
 import type { CheckedAnswer, DescribedElement, DescribedInformation } from '#lib/contracts/forms.ts';
-import type { SealedPart, SubjectContact } from '#lib/contracts/submissions.ts';
+import type { SealedPart, SubjectContact } from '#lib/contracts/parts.ts';
 import { askedDigest, sealAnswers } from '#lib/federation/sealed-answers.ts';
 import { randomId } from '#lib/ids/random-ids.ts';
 import { keyThumbprint } from '#lib/jose/keys.ts';

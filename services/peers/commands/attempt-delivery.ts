@@ -1,5 +1,5 @@
 import canonicalize from 'canonicalize';
-import type { ReleasedSubmission, TransactionsOperations } from '#lib/contracts/transactions.ts';
+import type { ReleasedPart, TransactionsOperations } from '#lib/contracts/transactions.ts';
 import type { Database } from '#lib/db/database.ts';
 import { Failure } from '#lib/errors/fail.ts';
 import type { PeerClient } from '../client/peer-client.ts';
@@ -22,7 +22,7 @@ export interface AttemptDependencies {
 type Reply = Acknowledgement | { fault: string };
 
 /** Reads a part for its delivery, once; null if nothing is left to send. */
-export type ReadPart = (sid: string) => Promise<ReleasedSubmission | null>;
+export type ReadPart = (sid: string) => Promise<ReleasedPart | null>;
 
 /**
  * Reads parts with few calls (ADR 13): a call returns as many parts as fit into its response, and they are
@@ -33,7 +33,7 @@ export function readAhead(
   sids: readonly string[],
 ): ReadPart {
   const unread = new Set(sids);
-  const read = new Map<string, ReleasedSubmission | null>();
+  const read = new Map<string, ReleasedPart | null>();
   let reading: Promise<void> | undefined;
 
   async function readMore(first: string): Promise<void> {

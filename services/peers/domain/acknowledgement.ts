@@ -1,4 +1,4 @@
-import type { Decision, RefusalReason, SubmissionVerdict } from '#lib/contracts/submissions.ts';
+import type { Decision, OwnerVerdict, RefusalReason } from '#lib/contracts/parts.ts';
 import {
   maxSkewSeconds,
   numericDate,
@@ -10,7 +10,7 @@ import {
 } from './signatures.ts';
 
 /** Content of an acknowledgement (wire: `receipt`): the owner's verdict or the leader's decision. */
-export type AcknowledgementContent = SubmissionVerdict | { decision: Decision | 'open' };
+export type AcknowledgementContent = OwnerVerdict | { decision: Decision | 'open' };
 
 /** A peer's acknowledgement whose signature and claims were checked. */
 export interface Acknowledgement {
@@ -78,7 +78,7 @@ function readContent({ verdict, reason, id, decision, iat }: Record<string, unkn
   if (verdict === 'refused' && !isMatch(reason, /^[a-z-]{1,64}$/)) return undefined;
   if (id !== undefined && !isMatch(id, /^[\x21-\x7e]{1,64}$/)) return undefined;
   return {
-    verdict: verdict as SubmissionVerdict['verdict'],
+    verdict: verdict as OwnerVerdict['verdict'],
     ...(verdict === 'refused' ? { reason: reason as RefusalReason } : {}),
     ...(id === undefined ? {} : { id: id as string }),
   };

@@ -1,4 +1,4 @@
-import type { Decision, SendingPeer } from '#lib/contracts/submissions.ts';
+import type { Decision, PeerSummary } from '#lib/contracts/parts.ts';
 import type { DueRow } from '#lib/deliveries/delivery-kind.ts';
 import type { Acknowledgement } from './acknowledgement.ts';
 import type { PinnedKey } from './signatures.ts';
@@ -19,7 +19,7 @@ export interface PeerRow extends DeliveryName, DueRow {
   decision: Decision | null;
   /** Whether the deadline has passed. */
   overdue: boolean;
-  peer: SendingPeer;
+  peer: PeerSummary;
   /** The peer's pinned signing keys. */
   signing: PinnedKey[];
   /** Of the work that queued it; null without tracing. */

@@ -2,8 +2,8 @@ import type { JWK } from 'jose';
 import type { Context } from 'koa';
 import { LRUCache } from 'lru-cache';
 import { type Authenticator, authenticateWithoutTransaction } from '#lib/auth/authenticate.ts';
+import type { PeerSummary } from '#lib/contracts/parts.ts';
 import { anonymous, type Principal } from '#lib/contracts/principal.ts';
-import type { SendingPeer } from '#lib/contracts/submissions.ts';
 import type { Database } from '#lib/db/database.ts';
 import { type Failure, fail } from '#lib/errors/fail.ts';
 import { withoutSlot } from '#lib/http/admission.ts';
@@ -116,15 +116,15 @@ export function createPeerAuthentication(options: Options) {
       throw unauthorized('The token was used before. Sign each request with a new one.');
     }
     if (state !== 'PAIRED') throw fail('forbidden', 'The keys of this peer wait for confirmation.');
-    ctx.state.peer = peer satisfies SendingPeer;
+    ctx.state.peer = peer satisfies PeerSummary;
     (ctx.state.trace as RequestTrace | undefined)?.continueFrom(ctx.get('traceparent'));
     return { roles: ['peer'], name: peer.url, account: `peer:${peer.id}` };
   };
 }
 
 /** The peer that signed a request of role `peer`. */
-export function peerOf(ctx: Context): SendingPeer {
-  return ctx.state.peer as SendingPeer;
+export function peerOf(ctx: Context): PeerSummary {
+  return ctx.state.peer as PeerSummary;
 }
 
 /** The token in `Authorization: Peer <token>`. */

@@ -1,6 +1,6 @@
 import type { Context } from 'koa';
 import type { components } from '#lib/contracts/openapi.gen.ts';
-import type { Submission } from '#lib/contracts/submissions.ts';
+import type { PartRequest } from '#lib/contracts/parts.ts';
 import type { TransactionsOperations } from '#lib/contracts/transactions.ts';
 import type { Database } from '#lib/db/database.ts';
 import { fail } from '#lib/errors/fail.ts';
@@ -32,7 +32,7 @@ export function partHandlers({
 
   return {
     /** The owner receives a part. */
-    async acceptSubmission(ctx: Context, { params, body: submission }: OperationInput<Submission>) {
+    async acceptSubmission(ctx: Context, { params, body: submission }: OperationInput<PartRequest>) {
       const peer = peerOf(ctx);
       const sid = params.sid as string;
       // The signature identifies the leader; the body must agree.

@@ -1,5 +1,5 @@
 import type { EventData } from '#lib/contracts/events.gen.ts';
-import type { Decision, SendingPeer } from '#lib/contracts/submissions.ts';
+import type { Decision, PeerSummary } from '#lib/contracts/parts.ts';
 import type { Queries } from '#lib/db/database.ts';
 import { sql } from '#lib/db/sql.ts';
 import { noteOnce } from '#lib/events/inbox.ts';
@@ -174,7 +174,7 @@ export function deleteOverdue(tx: Queries, limit: number): Promise<DeliveryName[
 export function listUndecided(
   db: Queries,
   { minutes, limit }: { minutes: number; limit: number },
-): Promise<{ sid: string; peer: SendingPeer }[]> {
+): Promise<{ sid: string; peer: PeerSummary }[]> {
   return db.query(sql`
     SELECT d.sid, jsonb_build_object('id', coalesce(p.id::text, ''), 'url', d.peer_url,
                                      'name', coalesce(p.name, d.peer_url),

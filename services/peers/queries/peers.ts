@@ -1,4 +1,4 @@
-import type { SendingPeer } from '#lib/contracts/submissions.ts';
+import type { PeerSummary } from '#lib/contracts/parts.ts';
 import type { Queries } from '#lib/db/database.ts';
 import { type Statement, sql } from '#lib/db/sql.ts';
 import type { PageRequest } from '#lib/http/lists.ts';
@@ -133,7 +133,7 @@ const retrySoon = (isPeer: Statement) => sql`retried AS (
 export function admitToken(
   db: Queries,
   { url, kid, jti, expiresAt }: { url: string; kid: string; jti: string; expiresAt: Date },
-): Promise<(SendingPeer & Pick<Peer, 'state'> & { isFirst: boolean }) | undefined> {
+): Promise<(PeerSummary & Pick<Peer, 'state'> & { isFirst: boolean }) | undefined> {
   return db.maybeOne(sql`
     WITH known AS (
            SELECT p.id, p.url, p.name, p.state, p.subject_prefix AS "subjectPrefix", p.notification

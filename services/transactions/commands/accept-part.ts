@@ -1,7 +1,13 @@
 import type { PrivateKey } from '#lib/config/secret-values.ts';
 import type { FormsOperations } from '#lib/contracts/forms.ts';
+import type {
+  Decision,
+  OwnerVerdict,
+  PeerSummary,
+  ReceivedPart,
+  RefusalReason,
+} from '#lib/contracts/parts.ts';
 import type { Principal } from '#lib/contracts/principal.ts';
-import type { Decision, RefusalReason, SendingPeer, SubmissionVerdict } from '#lib/contracts/submissions.ts';
 import type { Database, Queries } from '#lib/db/database.ts';
 import { sql } from '#lib/db/sql.ts';
 import { fail } from '#lib/errors/fail.ts';
@@ -10,12 +16,7 @@ import type { Logger } from '#lib/observability/logger.ts';
 import type { SubmissionMetrics } from '#lib/observability/metrics/event-metrics.ts';
 import { type CommitmentFacts, composeCommitment, type ValidCheck } from '../domain/commitment.ts';
 import { deliveryDeadline } from '../domain/part.ts';
-import {
-  decryptReceivedPart,
-  peerTransaction,
-  type ReceivedPart,
-  type RecentDatabaseTime,
-} from '../domain/peer-part.ts';
+import { decryptReceivedPart, peerTransaction } from '../domain/peer-part.ts';
 import { createdTransaction, type NewTransaction } from '../domain/transaction.ts';
 import { rollBack } from '../queries/change-state.ts';
 import {
@@ -42,6 +43,23 @@ export interface AcceptDependencies extends SubmitDependencies {
   metrics?: SubmissionMetrics;
 }
 
+export type RecentDatabaseTime = ReturnType<typeof createRecentDatabaseTime>;
+
+/** Estimates the database's time from a recent reading. A statement that uses the estimate must verify it. */
+export function createRecentDatabaseTime() {
+  let read: { now: Date; at: number } | undefined;
+  return {
+    set(now: Date): void {
+      read = { now, at: performance.now() };
+    },
+    /** Undefined if the last reading is older than 1 s. */
+    now(): Date | undefined {
+      const sinceMs = read ? performance.now() - read.at : Number.POSITIVE_INFINITY;
+      return read && sinceMs < 1_000 ? new Date(read.now.getTime() + sinceMs) : undefined;
+    },
+  };
+}
+
 /** A valid part: the transaction to create and its answers. */
 interface ValidPart {
   transaction: NewTransaction;
@@ -57,7 +75,7 @@ interface ValidPart {
 export async function acceptPart(
   dependencies: AcceptDependencies,
   received: ReceivedPart,
-): Promise<SubmissionVerdict> {
+): Promise<OwnerVerdict> {
   const { db, recentTime, metrics, wake } = dependencies;
   const key = { peer: received.peer.url, sid: received.sid };
   let stored = await storeAtOnce(dependencies, received);
@@ -85,7 +103,7 @@ export async function acceptPart(
 async function storeAtOnce(
   dependencies: AcceptDependencies,
   received: ReceivedPart,
-): Promise<SubmissionVerdict | undefined> {
+): Promise<OwnerVerdict | undefined> {
   const now = dependencies.recentTime.now();
   if (!now || received.submission.mode === 'hold') return undefined;
   // An error of forms must not hide a verdict that the part may have already: the slow path reads it first.
@@ -99,17 +117,17 @@ function repeatVerdict(
   { log, metrics }: AcceptDependencies,
   { digest, peer, sid }: ReceivedPart,
   known: StoredVerdict,
-): SubmissionVerdict {
+): OwnerVerdict {
   if (known.digest === null) return { verdict: 'refused', reason: 'decided' };
   if (known.digest.equals(Buffer.from(digest, 'base64url'))) return presentVerdict(known);
-  const conflict: SubmissionVerdict = { verdict: 'refused', reason: 'conflict' };
+  const conflict: OwnerVerdict = { verdict: 'refused', reason: 'conflict' };
   const about = { id: sid, address: peer.url };
   log.warn('peer sent a different part under an id that it had used before; refused', about);
   metrics?.countVerdict(conflict);
   return conflict;
 }
 
-function presentVerdict({ verdict, reason, transaction }: StoredVerdict): SubmissionVerdict {
+function presentVerdict({ verdict, reason, transaction }: StoredVerdict): OwnerVerdict {
   return { verdict, ...(reason && { reason }), ...(transaction && { id: transaction }) };
 }
 
@@ -142,7 +160,7 @@ async function store(
   { peer, sid, digest: requestDigest, submission: { mode } }: ReceivedPart,
   checked: ValidPart | { refused: RefusalReason },
   time: StoringTime,
-): Promise<SubmissionVerdict | undefined> {
+): Promise<OwnerVerdict | undefined> {
   const { db } = dependencies;
   const key = { peer: peer.url, sid };
   const digest = Buffer.from(requestDigest, 'base64url');
@@ -224,14 +242,14 @@ async function holdPart(
 const notReceived: StoredVerdict = { digest: null, verdict: 'rolledback', reason: null, transaction: null };
 
 /**
- * Applies the leader's decision to a part that is held. The first decision stands (docs/federation.md,
- * "Answers at their owner").
+ * Applies the leader's decision to a held part. The first decision stands (docs/federation.md, "Answers at
+ * their owner").
  * @throws Failure `unavailable`: the decision is not applied.
  */
-export async function decidePart(
+export async function applyDecision(
   dependencies: AcceptDependencies,
-  { peer, sid, decision }: { peer: SendingPeer; sid: string; decision: Decision },
-): Promise<SubmissionVerdict> {
+  { peer, sid, decision }: { peer: PeerSummary; sid: string; decision: Decision },
+): Promise<OwnerVerdict> {
   const { db, metrics, wake } = dependencies;
   const key = { peer: peer.url, sid };
   const decided = await db.withTransaction(async (tx) => {
@@ -242,7 +260,7 @@ export async function decidePart(
     if (!before && (await insertVerdict(tx, key, notReceived))) return { ...notReceived, changed: true };
     const known = before ?? ((await lockVerdict(tx, key)) as StoredVerdict);
     if (known.verdict !== 'held' || known.transaction === null) return { ...known, changed: false };
-    const verdict = await decide(dependencies, tx, { key, transaction: known.transaction, decision });
+    const verdict = await endHeldPart(dependencies, tx, { key, transaction: known.transaction, decision });
     return { ...known, verdict, changed: true };
   });
   if (decided.changed) {
@@ -252,7 +270,8 @@ export async function decidePart(
   return presentVerdict(decided);
 }
 
-async function decide(
+/** Commits or rolls back the transaction of a held part, and writes the verdict. */
+async function endHeldPart(
   dependencies: AcceptDependencies,
   tx: Queries,
   { key, transaction, decision }: { key: PeerPartKey; transaction: string; decision: Decision },

@@ -5,18 +5,18 @@ import { applyOnce } from '#lib/events/inbox.ts';
 import type { Logger } from '#lib/observability/logger.ts';
 import { queueBadNews } from '../commands/queue-messages.ts';
 import { commitSubmittedById, type SubmitDependencies } from '../commands/submit-answers.ts';
-import { moveAfter, movesAfterCommit, type OwnerVerdict } from '../domain/part.ts';
+import { moveAfter, movesAfterCommit, type ReportedVerdict } from '../domain/part.ts';
 import { stateAt } from '../domain/transaction.ts';
 import { rollBack } from '../queries/change-state.ts';
 import {
   changePart,
-  createLateVerdictWriter,
+  createAfterCommitWriter,
   lockTransactionOf,
   type PartOfTransaction,
   readPart,
   releaseCommit,
   summarizeParts,
-  type WriteLateVerdict,
+  type WriteAfterCommit,
 } from '../queries/parts.ts';
 import { readTransaction } from '../queries/transactions.ts';
 
@@ -30,18 +30,21 @@ export type VerdictDependencies = Pick<
   log: Logger;
   /** The name under which events are noted as applied. */
   consumer: string;
-  writeLate: WriteLateVerdict;
+  writeAfterCommit: WriteAfterCommit;
 };
 
-/** Subscribes to the owners' verdicts on the parts that they were sent. */
+/** Subscribes to the verdicts of owners on our parts. */
 export function followVerdicts({
   bus,
   ...dependencies
-}: Omit<VerdictDependencies, 'consumer' | 'writeLate'> & { bus: EventBus }): void {
+}: Omit<VerdictDependencies, 'consumer' | 'writeAfterCommit'> & { bus: EventBus }): void {
   const { db, instance } = dependencies;
-  const writeLate = createLateVerdictWriter(db, { consumer, source: instance.baseUrl });
+  const writeAfterCommit = createAfterCommitWriter(db, { consumer, source: instance.baseUrl });
   bus.subscribe('accord.peer-outcomes', sharedReader({ name: consumer, db }), ({ id, data }) =>
-    applyVerdict({ ...dependencies, consumer, writeLate }, { eventId: id, verdict: data as OwnerVerdict }),
+    applyVerdict(
+      { ...dependencies, consumer, writeAfterCommit },
+      { eventId: id, verdict: data as ReportedVerdict },
+    ),
   );
 }
 
@@ -50,24 +53,28 @@ export function followVerdicts({
  */
 export async function applyVerdict(
   dependencies: VerdictDependencies,
-  { eventId, verdict }: { eventId: string; verdict: OwnerVerdict },
+  { eventId, verdict }: { eventId: string; verdict: ReportedVerdict },
 ): Promise<void> {
-  const { db, wake, consumer, writeLate } = dependencies;
+  const { db, wake, consumer, writeAfterCommit } = dependencies;
   const { submission: sid, peer: location, id: remoteId } = verdict;
   // Only `committed` takes the fast path. Other verdicts may cause a decision for the owner, or bad news.
-  const late =
+  const written =
     verdict.verdict !== 'committed'
       ? undefined
-      : await writeLate({ eventId, sid, location, remoteId, moves: movesAfterCommit(verdict) });
-  const changed = late?.applied
-    ? late.changed
+      : await writeAfterCommit({ eventId, sid, location, remoteId, moves: movesAfterCommit(verdict) });
+  const changed = written?.applied
+    ? written.changed
     : await db.withTransaction((tx) =>
         applyOnce(tx, { consumer, eventId }, () => apply(dependencies, tx, verdict)),
       );
   if (changed) wake();
 }
 
-async function apply(dependencies: VerdictDependencies, tx: Queries, verdict: OwnerVerdict): Promise<void> {
+async function apply(
+  dependencies: VerdictDependencies,
+  tx: Queries,
+  verdict: ReportedVerdict,
+): Promise<void> {
   const { instance, log } = dependencies;
   const { submission: sid, peer } = verdict;
   // Verdicts on parts of one transaction are applied one after the other: the last must see all others.
@@ -86,14 +93,14 @@ async function apply(dependencies: VerdictDependencies, tx: Queries, verdict: Ow
     log.error('peer committed a dropped part; it is in force at the peer', { id: sid, address: peer });
   await changePart(tx, { sid, ...move, remoteId: verdict.id }, instance.baseUrl);
   const hasFailed = move.state === 'REFUSED' || move.state === 'DROPPED';
-  await settle(dependencies, tx, part, { isHeld: move.state === 'HELD', hasFailed });
+  await decideTransaction(dependencies, tx, part, { isHeld: move.state === 'HELD', hasFailed });
 }
 
 /**
- * Commits a SUBMITTED transaction when all parts are held; rolls it back if a part has failed or the
- * transaction has expired.
+ * After a change of a part: commits its SUBMITTED transaction if all parts are held, and rolls it back if a
+ * part has failed or the deadline has passed. The statement that ends the transaction releases the decisions.
  */
-async function settle(
+async function decideTransaction(
   dependencies: VerdictDependencies,
   tx: Queries,
   part: PartOfTransaction,
@@ -104,7 +111,7 @@ async function settle(
   if (state !== 'SUBMITTED') {
     // An owner may hold a part with mode `commit`; its transaction is COMMITTED, which is the decision.
     if (isHeld) await releaseCommit(tx, part, source);
-    else if (hasFailed && state === 'COMMITTED') await tellSubject(dependencies, tx, id);
+    else if (hasFailed && state === 'COMMITTED') await queueBadNewsOf(dependencies, tx, id);
     return;
   }
   const { allHeld, anyFailed } = await summarizeParts(tx, id);
@@ -115,8 +122,8 @@ async function settle(
     await queueBadNews(tx, dependencies.messaging, ended);
 }
 
-/** Queues the mail that a peer has not stored its part of committed answers. */
-async function tellSubject({ messaging }: VerdictDependencies, tx: Queries, id: string): Promise<void> {
+/** Queues the mail that an owner has not stored its part of committed answers. */
+async function queueBadNewsOf({ messaging }: VerdictDependencies, tx: Queries, id: string): Promise<void> {
   const read = await readTransaction(tx, id);
   if (read) await queueBadNews(tx, messaging, read.transaction);
 }

@@ -1,6 +1,6 @@
 import { domainToASCII } from 'node:url';
 import { parsePhoneNumberWithError } from 'libphonenumber-js/min';
-import type { SubjectContact } from '#lib/contracts/submissions.ts';
+import type { SubjectContact } from '#lib/contracts/parts.ts';
 import type { Fault } from '#lib/errors/fail.ts';
 import { isStorable } from '#lib/json/check-json.ts';
 import type { Given } from './context.ts';

@@ -1,10 +1,13 @@
 import type { EventData } from '#lib/contracts/events.gen.ts';
-import type { SealedPart } from '#lib/contracts/submissions.ts';
+import type { SealedPart } from '#lib/contracts/parts.ts';
 import type { ConsentContext } from './context.ts';
 import { shownTexts } from './receipt.ts';
 
-/** An owner's verdict, or `expired`: this instance did not deliver the part or its decision in time. */
-export type OwnerVerdict = EventData['io.accord.submission.answered.v1'];
+/**
+ * A verdict as the service peers reports it: the owner's, or `expired` if this instance did not deliver the
+ * part or the decision about it in time.
+ */
+export type ReportedVerdict = EventData['io.accord.submission.answered.v1'];
 
 /** States of a part at the leader (docs/federation.md, "Answers at the leader"). */
 export type PartState = 'WAITING' | 'SENDING' | 'HELD' | 'ACCEPTED' | 'REFUSED' | 'DROPPED';
@@ -34,12 +37,13 @@ export interface ShownPart {
 /** A part as the leader stores it. */
 export interface Part {
   sid: string;
-  /** The peer's base URL. */
+  /** The owner's base URL. */
   location: string;
+  /** The owner's name. */
   name: string;
   state: PartState;
   reason: string | null;
-  /** Id of the transaction at the peer. */
+  /** Id of the transaction at the owner. */
   remoteId: string | null;
   /** `hold`: the owner waits for the leader's decision. */
   mode: 'commit' | 'hold';
@@ -72,7 +76,7 @@ export function composeParts(
 }
 
 /** The next state by state and verdict; a verdict that a state does not list changes nothing. */
-const moves: Readonly<Record<PartState, Partial<Record<OwnerVerdict['verdict'], VerdictState>>>> = {
+const moves: Readonly<Record<PartState, Partial<Record<ReportedVerdict['verdict'], VerdictState>>>> = {
   // The part was not sent, so there is no verdict on it.
   WAITING: {},
   SENDING: {
@@ -82,7 +86,7 @@ const moves: Readonly<Record<PartState, Partial<Record<OwnerVerdict['verdict'], 
     rolledback: 'REFUSED',
     expired: 'DROPPED',
   },
-  // `expired`: the decision was not delivered. The owner rolls its part back, unless it has asked this
+  // `expired`: the decision was not delivered. The owner has rolled its part back, unless it has asked this
   // instance for the decision.
   HELD: { committed: 'ACCEPTED', refused: 'REFUSED', rolledback: 'REFUSED', expired: 'DROPPED' },
   ACCEPTED: {},
@@ -98,7 +102,7 @@ const moves: Readonly<Record<PartState, Partial<Record<OwnerVerdict['verdict'], 
  */
 export function moveAfter(
   { state, mode }: Pick<Part, 'state' | 'mode'>,
-  { verdict, reason }: Pick<OwnerVerdict, 'verdict' | 'reason'>,
+  { verdict, reason }: Pick<ReportedVerdict, 'verdict' | 'reason'>,
 ): Move | undefined {
   const isCommittedHold = mode === 'hold' && verdict === 'committed';
   const beforeDecision = isCommittedHold && state === 'SENDING';
@@ -111,7 +115,7 @@ export function moveAfter(
 
 /** What a verdict does to a part with mode `commit`, for each state of the part. */
 export function movesAfterCommit(
-  verdict: Pick<OwnerVerdict, 'verdict' | 'reason'>,
+  verdict: Pick<ReportedVerdict, 'verdict' | 'reason'>,
 ): (Move & { from: PartState })[] {
   return (Object.keys(moves) as PartState[]).flatMap((from) => {
     const move = moveAfter({ state: from, mode: 'commit' }, verdict);

@@ -1,6 +1,6 @@
 import type { PrivateKey } from '#lib/config/secret-values.ts';
 import type { PinnedLayout } from '#lib/contracts/forms.ts';
-import type { SendingPeer, SubjectContact, Submission } from '#lib/contracts/submissions.ts';
+import type { ReceivedPart, SubjectContact } from '#lib/contracts/parts.ts';
 import { askedDigest, openAnswers, type SealedContent } from '#lib/federation/sealed-answers.ts';
 import { randomId } from '#lib/ids/random-ids.ts';
 import { isStorable } from '#lib/json/check-json.ts';
@@ -9,17 +9,8 @@ import { contextDefaults } from './context.ts';
 import type { NewTransaction } from './transaction.ts';
 import { isFault, longestValidity, parseLanguage, parseText, readDuration } from './values.ts';
 
-/** A part that a peer sent. */
-export interface ReceivedPart {
-  peer: SendingPeer;
-  sid: string;
-  /** SHA-256 of the request body, base64url. */
-  digest: string;
-  submission: Submission;
-}
-
 /**
- * Opens a part and compares it with the request: id, leader and language. The digest in its header must be
+ * Opens a part and compares it with its request: id, leader and language. The digest in its header must be
  * that of its elements (docs/federation.md, "Answers at their owner").
  * @returns undefined if it cannot be opened or does not match.
  */
@@ -49,7 +40,7 @@ function hasDigest({ info, elements }: SealedContent, digest: string): boolean {
  * @returns undefined if a value is not valid.
  */
 export function peerTransaction(
-  { peer, submission }: { peer: SendingPeer; submission: Submission },
+  { peer, submission }: Pick<ReceivedPart, 'peer' | 'submission'>,
   asked: { info: string; elements: string[] },
   given?: SubjectContact,
 ): NewTransaction | undefined {
@@ -102,21 +93,4 @@ function readText(text: string, max: number, prefix = ''): string | undefined {
   if (isFault(prefixed) || !isStorable(prefixed)) return undefined;
   // A combining mark at the start would merge with the last letter of the prefix.
   return prefixed.startsWith(prefix.trimStart()) ? prefixed : undefined;
-}
-
-export type RecentDatabaseTime = ReturnType<typeof createRecentDatabaseTime>;
-
-/** Estimates the database's time from a recent reading. A statement that uses the estimate must verify it. */
-export function createRecentDatabaseTime() {
-  let read: { now: Date; at: number } | undefined;
-  return {
-    set(now: Date): void {
-      read = { now, at: performance.now() };
-    },
-    /** Undefined if the last reading is older than 1 s. */
-    now(): Date | undefined {
-      const sinceMs = read ? performance.now() - read.at : Number.POSITIVE_INFINITY;
-      return read && sinceMs < 1_000 ? new Date(read.now.getTime() + sinceMs) : undefined;
-    },
-  };
 }

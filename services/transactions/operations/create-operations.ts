@@ -1,12 +1,16 @@
 import type { Principal } from '#lib/contracts/principal.ts';
-import type { ReleasedSubmission, TransactionsOperations } from '#lib/contracts/transactions.ts';
-import { type AcceptDependencies, acceptPart, decidePart } from '../commands/accept-part.ts';
+import type { ReleasedPart, TransactionsOperations } from '#lib/contracts/transactions.ts';
+import {
+  type AcceptDependencies,
+  acceptPart,
+  applyDecision,
+  createRecentDatabaseTime,
+} from '../commands/accept-part.ts';
 import { createTransaction, readContext } from '../commands/transactions.ts';
-import { createRecentDatabaseTime } from '../domain/peer-part.ts';
 import { isFinal, stateAt } from '../domain/transaction.ts';
 import { mintLinks } from '../domain/transaction-token.ts';
 import type { Dependencies } from '../handlers/handlers.ts';
-import { type ReleasedPart, readPart, readReleased } from '../queries/parts.ts';
+import { type ReleasedRow, readPart, readReleased } from '../queries/parts.ts';
 
 type OperationDependencies = Dependencies & Pick<AcceptDependencies, 'log' | 'sealingKeys' | 'metrics'>;
 
@@ -45,12 +49,12 @@ export function createOperations(dependencies: OperationDependencies): Transacti
     },
 
     acceptSubmission: (received) => acceptPart(accepting, received),
-    decideSubmission: (decided) => decidePart(accepting, decided),
+    decideSubmission: (decided) => applyDecision(accepting, decided),
   };
 }
 
 /** Presents a part as the same bytes each time: its owner recognises it by the digest of the request. */
-function present(part: ReleasedPart, baseUrl: string): ReleasedSubmission {
+function present(part: ReleasedRow, baseUrl: string): ReleasedPart {
   const { location, transaction, subject, object, language, validity, mode, sealed } = part;
   const leader = { location: baseUrl, id: transaction };
   const about = { subject, ...(object !== null && { object }) };

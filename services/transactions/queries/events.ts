@@ -1,4 +1,4 @@
-import type { Decision } from '#lib/contracts/submissions.ts';
+import type { Decision } from '#lib/contracts/parts.ts';
 import { type Statement, sql } from '#lib/db/sql.ts';
 import { requestExtension } from '#lib/events/outbox.ts';
 

@@ -24,8 +24,8 @@ export async function readParts(
   return Map.groupBy(rows, ({ transaction }) => transaction);
 }
 
-/** A part to be delivered, with the facts of its transaction. */
-export interface ReleasedPart {
+/** A part that is to be sent, with the facts of its transaction. */
+export interface ReleasedRow {
   location: string;
   transaction: string;
   subject: string;
@@ -38,14 +38,14 @@ export interface ReleasedPart {
 
 /**
  * Parts by sid: the first one, and more as long as their sealed content fits into `maxBytes`.
- * @returns null instead of a part that is unknown or no longer to be delivered.
+ * @returns null instead of a part that is unknown or not SENDING any more.
  */
 export async function readReleased(
   db: Queries,
   sids: readonly string[],
   maxBytes: number,
-): Promise<{ sid: string; part: ReleasedPart | null }[]> {
-  const rows = await db.query<{ asked: string; sid: string | null } & ReleasedPart>(sql`
+): Promise<{ sid: string; part: ReleasedRow | null }[]> {
+  const rows = await db.query<{ asked: string; sid: string | null } & ReleasedRow>(sql`
     SELECT w.asked, w.sid, w.location, t.id AS transaction, t.subject,
            t.context->>'object' AS object, t.context->>'validity' AS validity, w.language, w.mode, w.sealed
       FROM (SELECT a.sid AS asked, f.sid, f.location, f.transaction, f.language, f.mode, f.sealed,
@@ -121,7 +121,7 @@ export async function changePart(
     ) ${verdictEvents({ type: sql`${eventOf[state]}::text` }, source)}`);
 }
 
-/** Releases the decision `commit` to the owner of one part. */
+/** Releases the decision `commit` about one part. */
 export async function releaseCommit(
   tx: Queries,
   { sid, location }: Pick<Part, 'sid' | 'location'>,
@@ -131,25 +131,25 @@ export async function releaseCommit(
   await tx.query(partEvents('decided', { from, source, decision: 'commit' }));
 }
 
-/** An owner's verdict on a part with mode `commit`, whose transaction is committed already. */
-export interface LateVerdict {
+/** An owner's verdict that arrives after the commit, on a part with mode `commit`. */
+export interface VerdictAfterCommit {
   /** The event that reported the verdict. */
   eventId: string;
   sid: string;
-  /** Base URL of the peer that gave the verdict. */
+  /** Base URL of the owner that gave the verdict. */
   location: string;
   remoteId: string | undefined;
   /** See `movesAfterCommit`. */
   moves: readonly (Move & { from: PartState })[];
 }
 
-export interface LateVerdictResult {
+export interface AfterCommitResult {
   /** False if nothing was done: not such a part, or the batch has an earlier verdict on the part. */
   applied: boolean;
   changed: boolean;
 }
 
-export type WriteLateVerdict = ReturnType<typeof createLateVerdictWriter>;
+export type WriteAfterCommit = ReturnType<typeof createAfterCommitWriter>;
 
 /**
  * Fast path: most verdicts arrive after the commit and only update their part. Verdicts that arrive during a
@@ -157,33 +157,33 @@ export type WriteLateVerdict = ReturnType<typeof createLateVerdictWriter>;
  * (bench/peers.ts).
  * @param consumer the name under which events are noted as applied.
  */
-export function createLateVerdictWriter(db: Database, names: { consumer: string; source: string }) {
+export function createAfterCommitWriter(db: Database, names: { consumer: string; source: string }) {
   const write = (verdicts: GivenVerdict[]) => writeVerdicts(db, verdicts, names);
   const writeTogether = batchWrites(0, write);
-  return (verdict: LateVerdict): Promise<LateVerdictResult> => {
+  return (verdict: VerdictAfterCommit): Promise<AfterCommitResult> => {
     const given = { ...verdict, extension: requestExtension() };
     return writeTogether(given).catch(async () => {
       // A verdict that the database refuses must not fail the others: each is retried alone.
       const [result] = await write([given]);
-      return result as LateVerdictResult;
+      return result as AfterCommitResult;
     });
   };
 }
 
-type GivenVerdict = LateVerdict & { extension: object };
+type GivenVerdict = VerdictAfterCommit & { extension: object };
 
 /** Of several verdicts on one part only the first is applied. @returns results in the order given. */
 function writeVerdicts(
   db: Database,
   verdicts: readonly GivenVerdict[],
   { consumer, source }: { consumer: string; source: string },
-): Promise<LateVerdictResult[]> {
+): Promise<AfterCommitResult[]> {
   const given = verdicts.map(({ moves, ...verdict }, place) => ({
     place,
     ...verdict,
     moves: moves.map((move) => ({ ...move, type: eventOf[move.state] })),
   }));
-  return db.query<LateVerdictResult>(sql`
+  return db.query<AfterCommitResult>(sql`
     WITH given AS MATERIALIZED (
       SELECT g.* FROM jsonb_to_recordset(${JSON.stringify(given)}::jsonb)
           AS g (place integer, "eventId" uuid, sid text, location text, "remoteId" text, extension jsonb,

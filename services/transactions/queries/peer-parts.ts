@@ -1,4 +1,4 @@
-import type { RefusalReason, SubmissionVerdict } from '#lib/contracts/submissions.ts';
+import type { OwnerVerdict, RefusalReason } from '#lib/contracts/parts.ts';
 import type { Queries } from '#lib/db/database.ts';
 import { type Statement, sql } from '#lib/db/sql.ts';
 import type { Commitment } from '../domain/commitment.ts';
@@ -13,11 +13,11 @@ export interface PeerPartKey {
   sid: string;
 }
 
-/** Our verdict on a part. */
+/** Our verdict on a part that a peer sent. */
 export interface StoredVerdict {
   /** SHA-256 of the request; null if the leader's decision came before the part. */
   digest: Buffer | null;
-  verdict: SubmissionVerdict['verdict'];
+  verdict: OwnerVerdict['verdict'];
   reason: RefusalReason | null;
   transaction: string | null;
 }

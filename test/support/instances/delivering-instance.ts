@@ -3,7 +3,7 @@ import { Writable } from 'node:stream';
 import { generatePrivateKey, type PrivateKey, readPrivateKey } from '#lib/config/secret-values.ts';
 import type { AuthOperations } from '#lib/contracts/auth.ts';
 import type { FormsOperations } from '#lib/contracts/forms.ts';
-import type { Decision, SendingPeer, Submission, SubmissionVerdict } from '#lib/contracts/submissions.ts';
+import type { Decision, OwnerVerdict, PartRequest, PeerSummary } from '#lib/contracts/parts.ts';
 import type { TransactionsOperations } from '#lib/contracts/transactions.ts';
 import { createDatabase, type Database } from '#lib/db/database.ts';
 import { createPool } from '#lib/db/pool.ts';
@@ -29,11 +29,11 @@ export interface TransactionsStandIn
     'readSubmissions' | 'readDecision' | 'acceptSubmission' | 'decideSubmission'
   > {
   /** By sid: what is to be sent. */
-  parts: Map<string, { location: string; submission: Submission }>;
+  parts: Map<string, { location: string; submission: PartRequest }>;
   /** What peers have handed over and decided, oldest first. */
-  accepted: { peer: SendingPeer; sid: string; digest: string; submission: Submission }[];
-  decided: { peer: SendingPeer; sid: string; decision: Decision }[];
-  verdict: SubmissionVerdict;
+  accepted: { peer: PeerSummary; sid: string; digest: string; submission: PartRequest }[];
+  decided: { peer: PeerSummary; sid: string; decision: Decision }[];
+  verdict: OwnerVerdict;
   decision: Decision | 'open';
 }
 
@@ -56,7 +56,7 @@ export interface DeliveringInstance {
   /** Pairs with a partner that a test plays. @returns its id. */
   pairWith(partner: OwnPeer): Promise<string>;
   /** Lets a part for a peer go, as a COMMIT does. @returns its sid. */
-  release(to: { url: string }, changes?: Partial<Submission>): Promise<string>;
+  release(to: { url: string }, changes?: Partial<PartRequest>): Promise<string>;
   tell(
     type: 'submission.released' | 'submission.decided' | 'submission.held',
     data: { submission: string; peer: string; decision?: Decision; deadline?: string },
@@ -188,7 +188,7 @@ function gatherOutcomes(buses: readonly EventBus[], db: Database): AccordEvent[]
 }
 
 /** A part as transactions reads it. */
-export function samplePart(leader: string, location: string, changes: Partial<Submission> = {}) {
+export function samplePart(leader: string, location: string, changes: Partial<PartRequest> = {}) {
   return {
     location,
     submission: {

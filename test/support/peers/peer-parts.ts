@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { type PrivateKey, publicPart } from '#lib/config/secret-values.ts';
-import type { SendingPeer, Submission } from '#lib/contracts/submissions.ts';
+import type { PartRequest, PeerSummary } from '#lib/contracts/parts.ts';
 import type { TransactionsOperations } from '#lib/contracts/transactions.ts';
 import {
   askedDigest,
@@ -15,7 +15,7 @@ import type { TestInstance } from '../instances/instance.ts';
 export type Part = Parameters<TransactionsOperations['acceptSubmission']>[0];
 
 /** Whoever sends parts: paired, as far as transactions can tell. */
-export function newPeer(changes: Partial<SendingPeer> = {}): SendingPeer {
+export function newPeer(changes: Partial<PeerSummary> = {}): PeerSummary {
   const id = randomUUID();
   return { id, url: `https://${id}.example`, name: 'Hospital', subjectPrefix: '', ...changes };
 }
@@ -28,13 +28,13 @@ const texts = {
 
 /** What a test says otherwise than an honest peer. */
 export interface PartChanges {
-  peer?: SendingPeer;
+  peer?: PeerSummary;
   sid?: string;
   /** Answers by identifier; they are what was asked, unless `content` says otherwise. */
   answers?: Record<string, string[]>;
   content?: Partial<SealedContent>;
   header?: Partial<SealHeader>;
-  submission?: Partial<Submission>;
+  submission?: Partial<PartRequest>;
   /** Seals to this key. */
   key?: PrivateKey;
 }
@@ -61,7 +61,7 @@ export async function makePart(
   const digest = [content.info, ...content.elements].every((text) => text.isWellFormed())
     ? askedDigest(content)
     : 'x'.repeat(43);
-  const submission: Submission = {
+  const submission: PartRequest = {
     leader: { location: peer.url, id: randomId() },
     subject: `subject-${randomUUID()}`,
     language: 'en',
@@ -77,6 +77,6 @@ export async function makePart(
 }
 
 /** As the service peers digests the body that it got. */
-export function digestOf(submission: Submission): string {
+export function digestOf(submission: PartRequest): string {
   return createHash('sha256').update(JSON.stringify(submission)).digest('base64url');
 }

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { movesAfterCommit, type OwnerVerdict } from '../../services/transactions/domain/part.ts';
+import { movesAfterCommit, type ReportedVerdict } from '../../services/transactions/domain/part.ts';
 import {
-  createLateVerdictWriter,
-  type LateVerdictResult,
+  type AfterCommitResult,
+  createAfterCommitWriter,
 } from '../../services/transactions/queries/parts.ts';
 import { answered, type LeadingInstance, startLeading } from '../support/instances/leader-instance.ts';
 import { eventsOf } from '../support/instances/live-events.ts';
@@ -20,7 +20,7 @@ const committed = () => answered(here);
 
 interface SentVerdict {
   of: LiveTransaction;
-  verdict: OwnerVerdict['verdict'];
+  verdict: ReportedVerdict['verdict'];
   /** The owner of the part, and the sender of the verdict. */
   part?: 'lab' | 'clinic';
   from?: 'lab' | 'clinic';
@@ -29,9 +29,9 @@ interface SentVerdict {
 }
 
 /** Applies verdicts that arrive in one turn of the event loop. */
-async function apply(verdicts: readonly SentVerdict[]): Promise<LateVerdictResult[]> {
+async function apply(verdicts: readonly SentVerdict[]): Promise<AfterCommitResult[]> {
   const source = here.url;
-  const writeLate = createLateVerdictWriter(here.db, { consumer: 'test', source });
+  const writeAfterCommit = createAfterCommitWriter(here.db, { consumer: 'test', source });
   const read = await Promise.all(
     verdicts.map(
       async ({ of, verdict, part = 'lab', from = part, reason = 'invalid', eventId = randomUUID() }) => {
@@ -41,7 +41,7 @@ async function apply(verdicts: readonly SentVerdict[]): Promise<LateVerdictResul
       },
     ),
   );
-  return Promise.all(read.map(writeLate));
+  return Promise.all(read.map(writeAfterCommit));
 }
 const stateOf = async (made: LiveTransaction, part: 'lab' | 'clinic' = 'lab') =>
   (await here.partOf(made, here[part])).state;

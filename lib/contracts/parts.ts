@@ -1,19 +1,16 @@
 import type { DescribedElement, DescribedInformation } from '#lib/contracts/forms.ts';
 
-/**
- * A part: the answers to the elements of one peer, encrypted for the peer (docs/federation.md, "Answers at
- * the leader").
- */
+/** A part at the leader, encrypted for its owner (docs/federation.md, "Answers at the leader"). */
 export interface SealedPart {
   /** Id of the part: 22 base58 characters, generated when it was encrypted. */
   sid: string;
-  /** The peer's base URL. */
+  /** The owner's base URL. */
   location: string;
-  /** Name of the peer, as shown to the subject. */
+  /** Name of the owner, as shown to the subject. */
   name: string;
   /** A compact JWE, see lib/federation/sealed-answers.ts. */
   sealed: string;
-  /** The information and elements shown, without answers. Their identifiers have the peer's host. */
+  /** The information and elements shown, without answers. Their identifiers have the owner's host. */
   info: DescribedInformation;
   elements: Pick<DescribedElement, 'identifier' | 'content'>[];
 }
@@ -21,8 +18,11 @@ export interface SealedPart {
 /** Contact data in a sealed part, by which the owner can write to the subject. */
 export type SubjectContact = { emailAddress?: string; phoneNumber?: string };
 
-/** The body of PUT /federation/submissions/{sid}. Every request with the same `sid` has the same body. */
-export interface Submission {
+/**
+ * A part as its owner receives it: the body of PUT /federation/submissions/{sid}. For one `sid` it is always
+ * the same.
+ */
+export interface PartRequest {
   /** The leader: base URL, and id of its transaction. */
   leader: { location: string; id: string };
   subject: string;
@@ -47,13 +47,22 @@ export type RefusalReason =
   | 'stale'
   /** An answer is missing or not allowed. */
   | 'invalid'
-  /** The same `sid` was used with other content. */
+  /** The same `sid` was used with another body. */
   | 'conflict'
   /** A decision arrived before the part. */
   | 'decided';
 
+/** A part that a peer sent. */
+export interface ReceivedPart {
+  peer: PeerSummary;
+  sid: string;
+  /** SHA-256 of the request's body, base64url. */
+  digest: string;
+  submission: PartRequest;
+}
+
 /** The owner's verdict on a part. */
-export interface SubmissionVerdict {
+export interface OwnerVerdict {
   verdict: 'committed' | 'held' | 'rolledback' | 'refused';
   /** With `refused`. */
   reason?: RefusalReason;
@@ -61,17 +70,18 @@ export interface SubmissionVerdict {
   id?: string;
 }
 
-/** The leader's decision about held parts (`together`). */
+/** The leader's decision about its held parts (`together`). */
 export type Decision = 'commit' | 'rollback';
 
-/** The sender of a part, as stored by the owner. */
-export interface SendingPeer {
-  /** Id at the owner, by which entries are shared. */
+/** The facts about a peer that judging its parts needs. */
+export interface PeerSummary {
+  /** Its id here, by which entries are shared with it. */
   id: string;
+  /** Base URL. */
   url: string;
   name: string;
-  /** Prefix of the names of its subjects. */
+  /** Put before its names of subjects. */
   subjectPrefix: string;
-  /** Key or id of the email for its subjects; null or absent (earlier releases): none is sent. */
+  /** Key or id of the email for subjects who answer there; null or absent (earlier releases): none is sent. */
   notification?: string | null;
 }
