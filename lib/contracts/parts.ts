@@ -82,6 +82,6 @@ export interface PeerSummary {
   name: string;
   /** Put before its names of subjects. */
   subjectPrefix: string;
-  /** Key or id of the email for subjects who answer there; null or absent (earlier releases): none is sent. */
+  /** Key or id of the email for subjects who answer there; null or absent (earlier releases): none. */
   notification?: string | null;
 }

@@ -16,8 +16,8 @@ export interface TransactionsOperations {
    */
   createTransaction(input: { context: Record<string, unknown>; author: string }): Promise<{ url: string }>;
   /**
-   * At the leader: reads parts that are to be sent to their owners. Returns as many as fit into one response, at
-   * least the first; the caller requests the others again.
+   * At the leader: reads parts that are to be sent to their owners. Returns as many as fit into one response,
+   * at least the first; the caller requests the others again.
    * @param input.sids parts that are due at the same time, of all peers: at most 32 for each of 64 peers
    * (`limits` in services/peers/jobs/peer-deliveries.ts).
    * @returns parts by sid; null instead of a part that was answered, decided or dropped.

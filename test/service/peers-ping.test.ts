@@ -145,9 +145,9 @@ it('a peer that announces changes all the time is read at most once a second', a
         FROM catalogues AS c WHERE c.url = ${urlOf('lab')}`);
   await here.db.query(sql`
     UPDATE catalogues SET began_at = accord_now(), due_at = accord_now() + interval '50 seconds'`);
-  for (let times = 0; times < 20; times += 1) await scheduleSoon(here.db, partners.lab.id);
+  for (let times = 0; times < 20; times += 1) await scheduleSoon(here.db, urlOf('lab'));
   expect((await due()).since).toBe(1);
   await here.db.query(sql`UPDATE catalogues SET began_at = accord_now() - interval '1 minute'`);
-  await scheduleSoon(here.db, partners.lab.id);
+  await scheduleSoon(here.db, urlOf('lab'));
   expect((await due()).wait).toBeLessThanOrEqual(0);
 });
