@@ -8,23 +8,29 @@ import { waitUntil } from '../wait-until.ts';
 import type { ServiceProcess } from './service-process.ts';
 import type { WebhookReceiver } from './webhook-receiver.ts';
 
+/** How often waits are ended: an attempt that began before may fail after it, and waits again. */
+const mostRounds = 5;
+
 /**
- * Waits until every event is sent, and reads what is stored. @param url of a superuser. @param patienceMs
- * after which events count as never sent.
+ * Waits until every event and message is sent, and reads what is stored. @param url of a superuser.
+ * @param patienceMs after which the waits before another attempt are ended once more; what is left after
+ * five rounds counts as never sent.
  */
 export async function gatherStored(url: string, patienceMs = 10_000): Promise<Stored> {
-  // They are over after half a minute, or up to twelve hours, otherwise.
-  await endWaits(url);
   let waiting = 0;
-  const allSent = async () => {
+  const allIsSent = async () => {
     waiting = await countWaiting(url);
     return waiting === 0;
   };
-  // What is left after that is a breach.
-  await waitUntil('every event is sent', allSent, {
-    timeoutMs: patienceMs,
-    progress: () => waiting,
-  }).catch(() => {});
+  for (let round = 0; round < mostRounds; round++) {
+    // They are over after half a minute, or up to twelve hours, otherwise.
+    await endWaits(url);
+    await waitUntil('every event and message is sent', allIsSent, {
+      timeoutMs: patienceMs,
+      progress: () => waiting,
+    }).catch(() => {});
+    if (waiting === 0) break;
+  }
   return readStored(url, subjectPrefix);
 }
 
