@@ -46,7 +46,7 @@ async function measure(): Promise<void> {
   report('A submission, until its answer', own.leader, []);
   const both = askBoth(leader.organisation, owner.organisation);
   const part = await submit(leader.organisation, both, probes, allDone);
-  report('A submission with a part for a peer, until the leader knows the decision', part.leader, part.owner);
+  report('A submission with a part for a peer, until the leader knows the verdict', part.leader, part.owner);
 }
 
 /**

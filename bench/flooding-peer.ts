@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { loadSecrets } from '#lib/config/secrets.ts';
 import { randomId } from '#lib/ids/random-ids.ts';
@@ -45,14 +44,14 @@ async function send(): Promise<void> {
   ][counts.sent % 3] as [string, string, object | undefined];
   counts.sent += 1;
   const body = content === undefined ? '' : JSON.stringify(content);
-  const token = await signPeerRequest({
-    request: { method, url: `${audience}${path}`, body: Buffer.from(body) },
-    issuer: peer,
-    audience,
-    key,
-    id: randomUUID(),
-    now: new Date(),
-  });
+  const token = await signPeerRequest(
+    { method, url: `${audience}${path}`, body: Buffer.from(body) },
+    {
+      issuer: peer,
+      audience,
+      key,
+    },
+  );
   const response = await fetch(`http://127.0.0.1:${port}${path}`, {
     method,
     headers: { Authorization: `Peer ${token}`, ...(body ? { 'Content-Type': 'application/json' } : {}) },

@@ -41,7 +41,7 @@ export async function measureCrypto(times: number): Promise<CryptoCost> {
   const body = Buffer.from(JSON.stringify({ leader: { location: leader, id: sid }, subject: 'ann', sealed }));
   const request = { method: 'PUT', url: `${owner}/federation/submissions/${sid}`, body };
   const signRequest = async () =>
-    signPeerRequest({ request, issuer: leader, audience: owner, key: ours, id: randomId(), now });
+    signPeerRequest(request, { issuer: leader, audience: owner, key: ours, now });
   const token = await signRequest();
   const verifyRequest = () =>
     verifyPeerToken(

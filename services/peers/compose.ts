@@ -31,10 +31,7 @@ import { deleteExpiredTokens, listPeerIds } from './queries/peers.ts';
 
 interface Options extends ServiceParts {
   auth: AuthOperations;
-  forms: Pick<
-    FormsOperations,
-    'sharedEntries' | 'storePeerEntries' | 'finishPeerCatalogue' | 'forgetPeer' | 'setKnownPeers'
-  >;
+  forms: FormsOperations;
   transactions: Pick<
     TransactionsOperations,
     'readSubmissions' | 'readDecision' | 'acceptSubmission' | 'decideSubmission'

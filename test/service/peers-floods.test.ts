@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { request as open } from 'node:http';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createOverloadGuard } from '#lib/http/admission.ts';
@@ -113,14 +112,14 @@ describe('several peers that do not finish sending', () => {
 async function begin(peer: OwnPeer, to = lab.url) {
   const path = `/federation/submissions/${randomId()}`;
   const body = Buffer.from(JSON.stringify(samplePart(peer.url, to).submission));
-  const token = await signPeerRequest({
-    request: { method: 'PUT', url: `${to}${path}`, body },
-    issuer: peer.url,
-    audience: to,
-    key: peer.keys[0] as (typeof peer.keys)[0],
-    id: randomUUID(),
-    now: new Date(),
-  });
+  const token = await signPeerRequest(
+    { method: 'PUT', url: `${to}${path}`, body },
+    {
+      issuer: peer.url,
+      audience: to,
+      key: peer.keys[0] as (typeof peer.keys)[0],
+    },
+  );
   const request = open(`${to}${path}`, {
     method: 'PUT',
     headers: {

@@ -81,18 +81,14 @@ const changes: [string, () => object][] = [
 
 /** A token that the clinic has signed, for this request unless told otherwise. */
 const signed = (message: Message, otherwise: { method?: string; path?: string; body?: string } = {}) =>
-  signPeerRequest({
-    request: {
+  signPeerRequest(
+    {
       method: otherwise.method ?? message.method,
       url: `${lab.url}${otherwise.path ?? message.path}`,
       body: Buffer.from(otherwise.body ?? (message.content ? JSON.stringify(message.content) : '')),
     },
-    issuer: clinic.url,
-    audience: lab.url,
-    key: clinic.keys[0] as (typeof clinic.keys)[0],
-    id: randomUUID(),
-    now: new Date(),
-  });
+    { issuer: clinic.url, audience: lab.url, key: clinic.keys[0] as (typeof clinic.keys)[0] },
+  );
 
 /** What a good token of the clinic says of a request. */
 function claimsOf({ method, path, content }: Message) {

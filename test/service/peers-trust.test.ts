@@ -223,14 +223,14 @@ describe('a message of a peer', () => {
 
   it('with a body that its token does not sign is rejected', async () => {
     const sign = () =>
-      signPeerRequest({
-        request: { method: 'POST', url: `${lab.url}/federation/ping`, body: Buffer.alloc(0) },
-        issuer: peer.url,
-        audience: lab.url,
-        key: peer.keys[0] as OwnPeer['keys'][number],
-        id: randomUUID(),
-        now: new Date(),
-      });
+      signPeerRequest(
+        { method: 'POST', url: `${lab.url}/federation/ping`, body: Buffer.alloc(0) },
+        {
+          issuer: peer.url,
+          audience: lab.url,
+          key: peer.keys[0] as OwnPeer['keys'][number],
+        },
+      );
     const ping = async (content?: string) =>
       (await peer.send(lab.url, 'POST', '/federation/ping', content, { token: await sign() })).status;
     expect(await ping('more')).toBe(401);

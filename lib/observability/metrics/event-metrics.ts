@@ -117,7 +117,7 @@ export function createPeerMetrics(registers: Registry[]): PeerMetrics {
 
 /** Parts that peers sent. Never which peer. */
 export interface SubmissionMetrics {
-  /** A part got its first verdict, or refused because it was sent before with other content. */
+  /** A part got its first verdict, or was refused because it was sent before with other content. */
   countVerdict(given: { verdict: string; reason?: string | null }): void;
 }
 

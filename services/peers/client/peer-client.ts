@@ -1,5 +1,4 @@
 import { type Failure, fail, invalidMember } from '#lib/errors/fail.ts';
-import { newUuid } from '#lib/ids/random-ids.ts';
 import { parseForeignJson } from '#lib/json/check-json.ts';
 import type { OutboundClient } from '#lib/outbound/outbound-client.ts';
 import { OutboundRefused } from '#lib/outbound/targets.ts';
@@ -66,14 +65,8 @@ export function createPeerClient({ outbound, baseUrl, signingKey, ownKids, onDat
     },
     async send({ method, url, path, body, maxBytes }) {
       const target = `${url}${path}`;
-      const token = signPeerRequest({
-        request: { method, url: target, body: body ?? new Uint8Array() },
-        issuer: baseUrl,
-        audience: url,
-        key: signingKey,
-        id: newUuid(),
-        now: new Date(),
-      });
+      const signed = { method, url: target, body: body ?? new Uint8Array() };
+      const token = signPeerRequest(signed, { issuer: baseUrl, audience: url, key: signingKey });
       const reply = await request({
         method,
         url: target,

@@ -1,3 +1,4 @@
+import type { components } from '#lib/contracts/openapi.gen.ts';
 import { fail } from '#lib/errors/fail.ts';
 import type { PeerClient } from './peer-client.ts';
 
@@ -16,13 +17,7 @@ export interface Reading {
   cut: boolean;
 }
 
-interface Page {
-  state: string;
-  unchanged: boolean;
-  entries: string[];
-  next: string | null;
-  bytes: number;
-}
+type Page = Omit<components['schemas']['SharedModels'], 'asOf'> & { bytes: number };
 
 interface Options {
   client: Pick<PeerClient, 'send'>;

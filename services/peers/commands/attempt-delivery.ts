@@ -112,7 +112,10 @@ async function requestAcknowledgement(
   { method, path, body }: { method: string; path: string; body?: Uint8Array },
 ): Promise<Reply> {
   const since = new Date();
-  const reply = await send(client, { method, url, path, ...(body ? { body } : {}) });
+  const reply = await client
+    .send({ method, url, path, ...(body ? { body } : {}) })
+    // Error messages of lib/outbound never contain the sent or received data.
+    .catch((error: unknown) => ({ fault: describeFailure(error) }));
   if ('fault' in reply) return reply;
   if (reply.status !== 200) return { fault: `The peer answered ${reply.status}.` };
   const { receipt } = (reply.content ?? {}) as { receipt?: unknown };
@@ -130,17 +133,10 @@ async function requestAcknowledgement(
   return read;
 }
 
-async function send(
-  client: AttemptDependencies['client'],
-  request: Parameters<PeerClient['send']>[0],
-): Promise<Awaited<ReturnType<PeerClient['send']>> | { fault: string }> {
-  try {
-    return await client.send(request);
-  } catch (error) {
-    if (!(error instanceof Failure)) throw error;
-    // Error messages of lib/outbound never contain the sent or received data.
-    return { fault: error.cause instanceof Error ? error.cause.message : error.message };
-  }
+/** @throws errors that are no failure of the call. */
+function describeFailure(error: unknown): string {
+  if (!(error instanceof Failure)) throw error;
+  return error.cause instanceof Error ? error.cause.message : error.message;
 }
 
 function pathOf(sid: string): string {

@@ -4,7 +4,7 @@ import { boundedNfc } from '#lib/text/nfc.ts';
 import { signingKids } from '../domain/description.ts';
 import type { ListedPeer } from '../domain/peer.ts';
 import { describePeer } from '../queries/peer-keys.ts';
-import { findPeer, lockPeer, setNotification, setSubjectPrefix } from '../queries/peers.ts';
+import { changePeer, findPeer, lockPeer } from '../queries/peers.ts';
 import type { Dependencies } from './dependencies.ts';
 import { acceptKeys } from './refresh-keys.ts';
 
@@ -23,8 +23,11 @@ export async function editPeer(
   return db.withTransaction(async (tx) => {
     const peer = await lockPeer(tx, id);
     if (!peer) throw fail('not-found', 'Peer not found.');
-    if (subjectPrefix !== undefined) await setSubjectPrefix(tx, id, readPrefix(subjectPrefix));
-    if (notification !== undefined) await setNotification(tx, id, readNotification(notification));
+    if (subjectPrefix !== undefined || notification !== undefined)
+      await changePeer(tx, id, {
+        subjectPrefix: subjectPrefix === undefined ? peer.subjectPrefix : readPrefix(subjectPrefix),
+        notification: notification === undefined ? peer.notification : readNotification(notification),
+      });
     if (thumbprints !== undefined && !sameSet(thumbprints, peer.thumbprints)) {
       const keys = peer.announced;
       if (!keys || !sameSet(thumbprints, signingKids(keys)))

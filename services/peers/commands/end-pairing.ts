@@ -1,9 +1,7 @@
-import type { Queries } from '#lib/db/database.ts';
 import { fail } from '#lib/errors/fail.ts';
-import { addToOutbox } from '#lib/events/outbox.ts';
-import { scheduleFullRead } from '../queries/catalogues.ts';
 import { deletePeer, endPeer, findPeer, lockPeer } from '../queries/peers.ts';
 import type { Dependencies } from './dependencies.ts';
+import { publishPeer } from './pair.ts';
 
 /** Ends a pairing from this side and tells the peer, without retries. @throws Failure `not-found`. */
 export async function removePeer(dependencies: Dependencies, id: string): Promise<void> {
@@ -14,7 +12,8 @@ export async function removePeer(dependencies: Dependencies, id: string): Promis
     const found = await lockPeer(tx, id);
     if (!found) throw fail('not-found', 'Peer not found.');
     await deletePeer(tx, id);
-    await publishRemoval(tx, dependencies.baseUrl, { id, url: found.url, version: found.version + 1 });
+    const { url, version } = found;
+    await publishPeer(tx, dependencies.baseUrl, { change: 'removed', id, url, version: version + 1 });
     return found;
   });
   dependencies.wake();
@@ -37,22 +36,7 @@ export async function acceptEnd(
     const peer = await lockPeer(tx, id);
     if (!peer || peer.state === 'ENDED') return;
     const version = await endPeer(tx, id);
-    await publishRemoval(tx, dependencies.baseUrl, { id, url, version });
+    await publishPeer(tx, dependencies.baseUrl, { change: 'removed', id, url, version });
   });
   dependencies.wake();
-}
-
-/** Writes the event, and schedules the deletion of the copy of the peer's catalogue. */
-async function publishRemoval(
-  tx: Queries,
-  baseUrl: string,
-  { id, url, version }: { id: string; url: string; version: number },
-): Promise<void> {
-  await scheduleFullRead(tx, url);
-  await addToOutbox(tx, 'accord.peers', {
-    type: 'io.accord.peer.removed.v1',
-    source: baseUrl,
-    subject: id,
-    data: { peer: id, version },
-  });
 }

@@ -101,12 +101,18 @@ export async function savePeer(
   const { id, version, isNew } = await savePairedPeer(tx, { id: newUuid(), url: instance, name });
   await pinKeys(tx, id, keys);
   await bindDeliveries(tx, instance, { from: [], to: signingKids(keys) });
-  await scheduleFullRead(tx, instance, readInSeconds);
-  await addToOutbox(tx, 'accord.peers', {
-    type: 'io.accord.peer.added.v1',
-    source: baseUrl,
-    subject: id,
-    data: { peer: id, version },
-  });
+  await publishPeer(tx, baseUrl, { change: 'added', id, url: instance, version }, readInSeconds);
   return { id, isNew };
+}
+
+/** Writes the event, and schedules a read of the peer's catalogue, or the deletion of our copy of it. */
+export async function publishPeer(
+  tx: Queries,
+  baseUrl: string,
+  { change, id, url, version }: { change: 'added' | 'removed'; id: string; url: string; version: number },
+  readInSeconds = 0,
+): Promise<void> {
+  await scheduleFullRead(tx, url, readInSeconds);
+  const type = `io.accord.peer.${change}.v1` as const;
+  await addToOutbox(tx, 'accord.peers', { type, source: baseUrl, subject: id, data: { peer: id, version } });
 }

@@ -1,4 +1,5 @@
 import type { JWK } from 'jose';
+import type { components } from '#lib/contracts/openapi.gen.ts';
 import { isInstanceName } from '#lib/federation/instance-name.ts';
 import { readCompactJws } from '#lib/jose/jws.ts';
 import { keyThumbprint, readPublicKey } from '#lib/jose/keys.ts';
@@ -14,16 +15,8 @@ import {
 } from './signatures.ts';
 
 /** This instance's self-description (docs/federation.md, "Who an instance is"). */
-export interface SelfDescription {
-  /** Base URL: identifies the instance. */
-  instance: string;
-  name: string;
-  /** Public keys: signing (`use: sig`) and sealing (`use: enc`), with RFC 7638 thumbprints as `kid`. */
-  jwks: { keys: JWK[] };
-  endpoints: { description: string; pairing: string };
-  /** Versions of the federation protocol that the instance speaks. */
-  versions: string[];
-}
+export type SelfDescription = Omit<components['schemas']['Instance'], 'jws'>;
+type PublishedKey = components['schemas']['Jwk'];
 
 /** A public key of a peer. */
 export interface PeerKey {
@@ -86,9 +79,9 @@ export function describeInstance(instance: {
   };
 }
 
-function publicPart({ kty, crv, x, y }: JWK, use: 'sig' | 'enc', alg: string): JWK {
-  const key = { kty, crv, x, y };
-  return { ...key, use, alg, kid: keyThumbprint(key as JWK) };
+function publicPart({ kty, crv, x, y }: JWK, use: PublishedKey['use'], alg: string): PublishedKey {
+  const key = { kty, crv, x, y } as JWK;
+  return { ...key, use, alg, kid: keyThumbprint(key) } as PublishedKey;
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { JWK } from 'jose';
+import { randomId } from '#lib/ids/random-ids.ts';
 import { readCompactJws } from '#lib/jose/jws.ts';
 import {
   bodyDigest,
@@ -55,29 +56,20 @@ const type = 'accord-peer+jwt';
 /** Token ids are stored until they expire, so their length is bounded. */
 const tokenId = /^[\w.~-]{16,64}$/;
 
-/** Signs a request. @param id a new `jti` for every attempt. @returns the value for `Authorization: Peer`. */
-export function signPeerRequest(options: {
-  request: PeerRequest;
-  issuer: string;
-  audience: string;
-  key: OwnKey;
-  id: string;
-  now: Date;
-}): string {
-  const { method, url, body } = options.request;
-  const iat = numericDate(options.now);
-  const claims: PeerClaims = {
-    iss: options.issuer,
-    aud: options.audience,
-    htm: method,
-    htu: withoutQuery(url),
-    bd: bodyDigest(body),
-    jti: options.id,
-    iat,
-    exp: iat + lifetimeSeconds,
-  };
-  return signClaims(claims, { type, key: options.key });
+/**
+ * Signs a request. @param issuer this instance's base URL. @param audience the peer's. @param id `jti`, new
+ * for every attempt. @returns the value for `Authorization: Peer`.
+ */
+export function signPeerRequest(
+  { method, url, body }: PeerRequest,
+  { issuer, audience, key, id = randomId(), now = new Date() }: PeerRequestOptions,
+): string {
+  const about = { iss: issuer, aud: audience, htm: method, htu: withoutQuery(url), bd: bodyDigest(body) };
+  const iat = numericDate(now);
+  return signClaims({ ...about, jti: id, iat, exp: iat + lifetimeSeconds }, { type, key });
 }
+
+type PeerRequestOptions = { issuer: string; audience: string; key: OwnKey; id?: string; now?: Date };
 
 /**
  * Checks a request's token in the order of {@link PeerTokenFault}. The signature is checked only if the key

@@ -15,11 +15,8 @@ import { isStorable } from '#lib/json/check-json.ts';
 /** A private key on P-256 with its RFC 7638 thumbprint. */
 export type OwnKey = JWK & { kid: string };
 
-/** A pinned public signing key of a peer. */
-export interface PinnedKey {
-  kid: string;
-  jwk: JWK;
-}
+/** A pinned public signing key of a peer, with its RFC 7638 thumbprint. */
+export type PinnedKey = Pick<OwnKey, 'kid'> & { jwk: JWK };
 
 /** Largest accepted difference between two clocks; a larger one raises an alert on both sides. */
 export const maxSkewSeconds = 30;

@@ -33,6 +33,8 @@ interface Options {
   recordRejection: (reason: string) => void;
 }
 
+const maxCachedKeys = 1_000;
+
 type ProvedToken = PeerTokenCheck & { valid: true };
 
 /**
@@ -41,7 +43,16 @@ type ProvedToken = PeerTokenCheck & { valid: true };
  */
 export function createPeerAuthentication(options: Options) {
   const { db, baseUrl, log, clocks, peerLimiter, refreshKeysOnDemand, recordRejection } = options;
-  const keys = createPinnedKeys(db);
+  // They may be stale: `admit` confirms the key of each request.
+  const pinnedKeys = new LRUCache<string, JWK>({ max: maxCachedKeys });
+
+  async function findKey(issuer: string, kid: string): Promise<JWK | undefined> {
+    const name = `${kid} ${issuer}`;
+    const key = pinnedKeys.get(name) ?? (await findPinnedKey(db, issuer, kid));
+    // Unknown keys are not cached, because strangers can name any number of them.
+    if (key) pinnedKeys.set(name, key);
+    return key;
+  }
 
   /** Verifies a token. An unknown key of a known peer triggers a refresh of its keys and a second check. */
   async function verify(
@@ -65,7 +76,7 @@ export function createPeerAuthentication(options: Options) {
       now: new Date(),
       pinned(issuer: string, kid: string) {
         peer = issuer;
-        return keys.find(issuer, kid);
+        return findKey(issuer, kid);
       },
     };
     const check = await verifyPeerToken(token, request, context);
@@ -95,7 +106,7 @@ export function createPeerAuthentication(options: Options) {
   async function admit({ peer: url, kid, claims }: ProvedToken) {
     const expiresAt = new Date((claims.exp + maxSkewSeconds + 1) * 1000);
     const sender = await admitToken(db, { url, kid, jti: claims.jti, expiresAt });
-    if (!sender) keys.forget(url, kid);
+    if (!sender) pinnedKeys.delete(`${kid} ${url}`);
     return sender;
   }
 
@@ -134,22 +145,4 @@ export function peerToken(ctx: Context): string | undefined {
 
 export function unauthorized(detail: string): Failure {
   return fail('unauthorized', detail, { headers: { 'WWW-Authenticate': 'Peer' } });
-}
-
-const maxCachedKeys = 1_000;
-
-/** Caches pinned signing keys. They may be stale: `admit` confirms the key of each request. */
-function createPinnedKeys(db: Database) {
-  const cached = new LRUCache<string, JWK>({ max: maxCachedKeys });
-  const nameOf = (issuer: string, kid: string) => JSON.stringify([issuer, kid]);
-  return {
-    async find(issuer: string, kid: string): Promise<JWK | undefined> {
-      const name = nameOf(issuer, kid);
-      const key = cached.get(name) ?? (await findPinnedKey(db, issuer, kid));
-      // Unknown keys are not cached, because strangers can name any number of them.
-      if (key) cached.set(name, key);
-      return key;
-    },
-    forget: (issuer: string, kid: string): void => void cached.delete(nameOf(issuer, kid)),
-  };
 }

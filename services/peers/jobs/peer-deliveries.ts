@@ -48,10 +48,9 @@ const peerTables = {
   // A delivery goes only to a peer that has one of the keys that were pinned when it was queued. The job
   // end-overdue.ts ends overdue deliveries except `ask`. A CASE hides these conditions from PostgreSQL, which
   // would take them for rarely true and sort a long queue instead of using its index (ADR 14).
-  // `d.lease_until` is set by processes of the previous release only, which lease each delivery.
   due: sql`
     d.not_before <= accord_now() AND
-    CASE WHEN d.lease_until >= now() THEN false WHEN d.kind <> 'ask' AND d.deadline <= accord_now() THEN false
+    CASE WHEN d.kind <> 'ask' AND d.deadline <= accord_now() THEN false
          ELSE d.pinned && ARRAY(SELECT k.kid FROM ${signingKeys}) END`,
   columns: sql`
     d.kind || ' ' || d.sid AS id, d.kind, d.peer_url AS url, d.sid, d.decision, d.attempts,

@@ -144,7 +144,6 @@ export async function postponeDelivery(
   await tx.query(sql`
     UPDATE deliveries AS d
        SET attempts = d.attempts + 1, last_error = ${error},
-           lease = NULL, lease_until = NULL,
            not_before = accord_now() + ${waitMs} * interval '1 millisecond'
      WHERE d.kind = ${kind} AND d.peer_url = ${url} AND d.sid = ${sid}`);
 }
@@ -152,10 +151,8 @@ export async function postponeDelivery(
 /**
  * Whether no attempt can be running: the queue is not leased, or the deadline, after which none begins, was
  * more than 30 seconds ago.
- * `d.lease_until` is set by processes of the previous release only, which lease each delivery.
  */
 const isIdle = sql`
-  (d.lease_until IS NULL OR d.lease_until < now()) AND
   (d.deadline <= accord_now() - interval '30 seconds'
    OR NOT EXISTS (SELECT FROM queues AS q WHERE q.peer_url = d.peer_url AND q.lease_until > now()))`;
 

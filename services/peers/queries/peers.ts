@@ -41,7 +41,10 @@ export function findPeerByUrl(db: Queries, url: string): Promise<Peer | undefine
   return db.maybeOne(sql`SELECT ${columns} FROM peers AS p WHERE p.url = ${url}`);
 }
 
-/** Locks a peer's row until the end of the transaction. */
+/**
+ * Locks a peer's row until the end of the transaction. Its keys are read by a second statement, which sees
+ * what was committed while the first one waited.
+ */
 export async function lockPeer(tx: Queries, id: string): Promise<Peer | undefined> {
   const locked = await tx.maybeOne<object>(sql`SELECT p.id FROM peers AS p WHERE p.id = ${id} FOR UPDATE`);
   return locked && tx.one<Peer>(sql`SELECT ${columns} FROM peers AS p WHERE p.id = ${id}`);
@@ -96,15 +99,14 @@ export async function deletePeer(tx: Queries, id: string): Promise<void> {
   await tx.query(sql`DELETE FROM peers AS p WHERE p.id = ${id}`);
 }
 
-export async function setSubjectPrefix(tx: Queries, id: string, prefix: string): Promise<void> {
+export async function changePeer(
+  tx: Queries,
+  id: string,
+  { subjectPrefix, notification }: Pick<Peer, 'subjectPrefix' | 'notification'>,
+): Promise<void> {
   await tx.query(sql`
-    UPDATE peers AS p SET subject_prefix = ${prefix}, version = p.version + 1, modified_at = accord_now()
-     WHERE p.id = ${id}`);
-}
-
-export async function setNotification(tx: Queries, id: string, key: string | null): Promise<void> {
-  await tx.query(sql`
-    UPDATE peers AS p SET notification = ${key}, version = p.version + 1, modified_at = accord_now()
+    UPDATE peers AS p SET subject_prefix = ${subjectPrefix}, notification = ${notification},
+           version = p.version + 1, modified_at = accord_now()
      WHERE p.id = ${id}`);
 }
 

@@ -28,8 +28,7 @@ export const request: PeerRequest = {
 export const digest = (body: Uint8Array) => createHash('sha256').update(body).digest('base64url');
 
 export const honest = (at = now) =>
-  signPeerRequest({
-    request,
+  signPeerRequest(request, {
     issuer: hospital,
     audience: lab,
     key: hospitalKey,

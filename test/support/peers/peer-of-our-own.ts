@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { importJWK, SignJWT } from 'jose';
@@ -90,15 +89,15 @@ export async function startOwnPeer(): Promise<OwnPeer> {
       const body = content === undefined ? '' : JSON.stringify(content);
       const token =
         changes.token ??
-        (await signPeerRequest({
-          request: { method, url: `${to}${path}`, body: Buffer.from(body) },
-          issuer: url,
-          audience: to,
-          key: peer.keys[0] as PrivateKey,
-          id: randomUUID(),
-          now: new Date(),
-          ...changes,
-        }));
+        (await signPeerRequest(
+          { method, url: `${to}${path}`, body: Buffer.from(body) },
+          {
+            issuer: url,
+            audience: to,
+            key: peer.keys[0] as PrivateKey,
+            ...changes,
+          },
+        ));
       return fetch(`${to}${path}`, {
         method,
         headers: { Authorization: `Peer ${token}`, ...(body ? { 'Content-Type': 'application/json' } : {}) },
