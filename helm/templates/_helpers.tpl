@@ -19,17 +19,17 @@ forms:
 transactions:
   calls: [auth, forms]
   secrets: [transaction-token, instance-signing, instance-sealing]
-  paths: [/consents, /transactions, /records, /subjects, /receipts, /stats, /demo/messages, /user/records]
+  paths: [/consents, /transactions, /records, /subjects, /receipts, /stats, /demo/messages, /user/records, /audit/consents]
   egress: [mail, sms]
 peers:
   calls: [auth, forms, transactions]
   secrets: [instance-signing, instance-sealing]
-  paths: [/peers, /federation, /.well-known/accord]
+  paths: [/peers, /federation, /.well-known/accord, /audit/peers]
   egress: [outbound]
 webhooks:
   calls: [auth]
   secrets: [webhook-sealing]
-  paths: [/webhooks]
+  paths: [/webhooks, /audit/webhooks]
   egress: [outbound]
 console:
   calls: []

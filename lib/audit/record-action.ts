@@ -1,15 +1,13 @@
 import type { AuditAction } from '#lib/audit/actions.ts';
-import type { Principal } from '#lib/contracts/principal.ts';
 import type { Queries } from '#lib/db/database.ts';
 import { sql } from '#lib/db/sql.ts';
 import { newUuid } from '#lib/ids/random-ids.ts';
-import { currentRequestId } from '#lib/observability/logger.ts';
-
-/** Who acts, of whom only the id is recorded. */
-export type Actor = Pick<Principal, 'account'>;
+import { currentAccount, currentRequestId } from '#lib/observability/logger.ts';
 
 /** Commands of operators, such as `npm run account`. */
-export const commandLine: Actor = { account: 'system:command-line' };
+export const commandLine = 'system:command-line';
+/** Work outside of requests, and what this instance does because a peer asks for it. */
+export const thisInstance = 'system:accord';
 
 /** What was done. */
 export interface AuditEntry {
@@ -27,14 +25,20 @@ const maxActor = 255;
  * Appends a line to the schema's audit log. Nothing is recorded of a subject who acts with a transaction
  * token, and of peers.
  * @param tx the transaction of the action, so that both are committed or neither.
+ * @param account who acts; default: the caller of the current request.
  */
-export async function recordAction(tx: Queries, actor: Actor, { action, target }: AuditEntry): Promise<void> {
-  const [prefix = '', ...id] = actor.account.split(':');
+export async function recordAction(
+  tx: Queries,
+  { action, target }: AuditEntry,
+  account = currentAccount() ?? thisInstance,
+): Promise<void> {
+  const [prefix = '', ...rest] = account.split(':');
   const kind = actorKinds[prefix];
   if (!kind) return;
+  const actor = rest.join(':').slice(0, maxActor);
   // Lines of one transaction are listed in the order in which they were written.
+  const at = sql`accord_now() + (clock_timestamp() - now())`;
   await tx.query(sql`
     INSERT INTO audit_log (id, at, actor, actor_kind, action, target, request)
-    VALUES (${newUuid()}, accord_now() + (clock_timestamp() - now()), ${id.join(':').slice(0, maxActor)}, ${kind}, ${action}, ${target},
-            ${currentRequestId()})`);
+    VALUES (${newUuid()}, ${at}, ${actor}, ${kind}, ${action}, ${target}, ${currentRequestId()})`);
 }

@@ -815,6 +815,89 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/audit/models": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List what was done to models
+         * @description The audit log of elements, layouts, themes and other models and of their versions, newest first; lines
+         *     older than `AUDIT_RETENTION` (two years) are deleted.
+         */
+        get: operations["listModelsAudit"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/audit/consents": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List what people did with the data of subjects
+         * @description The audit log of subjects, transactions and records, newest first: what people with an account created,
+         *     changed and read on behalf of others, and what anybody extracted. Subjects who act for themselves are not
+         *     in it. Lines older than `AUDIT_RETENTION` (two years) are deleted.
+         */
+        get: operations["listConsentsAudit"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/audit/peers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List what was done to peers
+         * @description The audit log of pairings, newest first; lines older than `AUDIT_RETENTION` (two years) are deleted.
+         */
+        get: operations["listPeersAudit"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/audit/webhooks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List what was done to webhooks
+         * @description The audit log of webhooks, newest first; lines older than `AUDIT_RETENTION` (two years) are deleted.
+         */
+        get: operations["listWebhooksAudit"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/user/password": {
         parameters: {
             query?: never;
@@ -6076,6 +6159,246 @@ export interface operations {
         };
     };
     listAuthAudit: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Only actions of this account, API key or system part, by its id
+                 * @example 0197a1ee-10a3-7f24-b6d8-5c7e9f0a1b2c
+                 */
+                actor?: components["parameters"]["auditActor"];
+                /**
+                 * @description Only these actions; 422 for one that does not exist in any area
+                 * @example [
+                 *       "key.created"
+                 *     ]
+                 */
+                action?: components["parameters"]["auditAction"];
+                /**
+                 * @description Only actions on this target, `<kind>/<id>`
+                 * @example key/0197a1f0-58c1-7b1e-9c1d-3f0c2b8f4a11
+                 */
+                target?: components["parameters"]["auditTarget"];
+                /**
+                 * @description Only items created at or after this time (RFC 3339 or epoch milliseconds)
+                 * @example 2026-03-01T00:00:00Z
+                 */
+                after?: components["parameters"]["after"];
+                /**
+                 * @description Only items created before this time (RFC 3339 or epoch milliseconds)
+                 * @example 2026-04-01T00:00:00Z
+                 */
+                before?: components["parameters"]["before"];
+                /** @description Maximum number of items */
+                limit?: components["parameters"]["limit"];
+                /** @description Cursor from the previous page; 400 if it is not valid */
+                cursor?: components["parameters"]["cursor"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of lines */
+            200: {
+                headers: {
+                    "API-Version": components["headers"]["API-Version"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AuditList"];
+                };
+            };
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listModelsAudit: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Only actions of this account, API key or system part, by its id
+                 * @example 0197a1ee-10a3-7f24-b6d8-5c7e9f0a1b2c
+                 */
+                actor?: components["parameters"]["auditActor"];
+                /**
+                 * @description Only these actions; 422 for one that does not exist in any area
+                 * @example [
+                 *       "key.created"
+                 *     ]
+                 */
+                action?: components["parameters"]["auditAction"];
+                /**
+                 * @description Only actions on this target, `<kind>/<id>`
+                 * @example key/0197a1f0-58c1-7b1e-9c1d-3f0c2b8f4a11
+                 */
+                target?: components["parameters"]["auditTarget"];
+                /**
+                 * @description Only items created at or after this time (RFC 3339 or epoch milliseconds)
+                 * @example 2026-03-01T00:00:00Z
+                 */
+                after?: components["parameters"]["after"];
+                /**
+                 * @description Only items created before this time (RFC 3339 or epoch milliseconds)
+                 * @example 2026-04-01T00:00:00Z
+                 */
+                before?: components["parameters"]["before"];
+                /** @description Maximum number of items */
+                limit?: components["parameters"]["limit"];
+                /** @description Cursor from the previous page; 400 if it is not valid */
+                cursor?: components["parameters"]["cursor"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of lines */
+            200: {
+                headers: {
+                    "API-Version": components["headers"]["API-Version"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AuditList"];
+                };
+            };
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listConsentsAudit: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Only actions of this account, API key or system part, by its id
+                 * @example 0197a1ee-10a3-7f24-b6d8-5c7e9f0a1b2c
+                 */
+                actor?: components["parameters"]["auditActor"];
+                /**
+                 * @description Only these actions; 422 for one that does not exist in any area
+                 * @example [
+                 *       "key.created"
+                 *     ]
+                 */
+                action?: components["parameters"]["auditAction"];
+                /**
+                 * @description Only actions on this target, `<kind>/<id>`
+                 * @example key/0197a1f0-58c1-7b1e-9c1d-3f0c2b8f4a11
+                 */
+                target?: components["parameters"]["auditTarget"];
+                /**
+                 * @description Only items created at or after this time (RFC 3339 or epoch milliseconds)
+                 * @example 2026-03-01T00:00:00Z
+                 */
+                after?: components["parameters"]["after"];
+                /**
+                 * @description Only items created before this time (RFC 3339 or epoch milliseconds)
+                 * @example 2026-04-01T00:00:00Z
+                 */
+                before?: components["parameters"]["before"];
+                /** @description Maximum number of items */
+                limit?: components["parameters"]["limit"];
+                /** @description Cursor from the previous page; 400 if it is not valid */
+                cursor?: components["parameters"]["cursor"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of lines */
+            200: {
+                headers: {
+                    "API-Version": components["headers"]["API-Version"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AuditList"];
+                };
+            };
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listPeersAudit: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Only actions of this account, API key or system part, by its id
+                 * @example 0197a1ee-10a3-7f24-b6d8-5c7e9f0a1b2c
+                 */
+                actor?: components["parameters"]["auditActor"];
+                /**
+                 * @description Only these actions; 422 for one that does not exist in any area
+                 * @example [
+                 *       "key.created"
+                 *     ]
+                 */
+                action?: components["parameters"]["auditAction"];
+                /**
+                 * @description Only actions on this target, `<kind>/<id>`
+                 * @example key/0197a1f0-58c1-7b1e-9c1d-3f0c2b8f4a11
+                 */
+                target?: components["parameters"]["auditTarget"];
+                /**
+                 * @description Only items created at or after this time (RFC 3339 or epoch milliseconds)
+                 * @example 2026-03-01T00:00:00Z
+                 */
+                after?: components["parameters"]["after"];
+                /**
+                 * @description Only items created before this time (RFC 3339 or epoch milliseconds)
+                 * @example 2026-04-01T00:00:00Z
+                 */
+                before?: components["parameters"]["before"];
+                /** @description Maximum number of items */
+                limit?: components["parameters"]["limit"];
+                /** @description Cursor from the previous page; 400 if it is not valid */
+                cursor?: components["parameters"]["cursor"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of lines */
+            200: {
+                headers: {
+                    "API-Version": components["headers"]["API-Version"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AuditList"];
+                };
+            };
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listWebhooksAudit: {
         parameters: {
             query?: {
                 /**

@@ -37,3 +37,8 @@ export const anonymous: Principal = Object.freeze({
 export function isPrivileged(principal: Principal): boolean {
   return principal.roles.some((role) => role === 'admin' || role === 'operator' || role === 'key');
 }
+
+/** Whether a person acts for others: an administrator or operator, not a program with an API key. */
+export function isStaff(principal: Principal): boolean {
+  return isPrivileged(principal) && !principal.roles.includes('key');
+}

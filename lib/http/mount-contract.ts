@@ -10,6 +10,7 @@ import type { ContractOperation, Handler, Handlers, Mode } from '#lib/http/opera
 import { readInput, readQuery } from '#lib/http/read-input.ts';
 import { preferredMode } from '#lib/http/send.ts';
 import { isStorable } from '#lib/json/check-json.ts';
+import { actAs } from '#lib/observability/logger.ts';
 
 export interface MountOptions {
   /** The whole contract; the service serves the operations with its tag. */
@@ -92,6 +93,7 @@ function serve(
       validate(operation, { params, query, body });
       if (types.length > 1 || mode === 'html') ctx.vary('Accept');
       ctx.state.principal = principal;
+      actAs(principal.account);
       // The handler declares the type of its validated input, which is not known here.
       await handler(ctx, { params, query, body, form, principal, mode } as never);
     } finally {

@@ -113,7 +113,7 @@ export function describeError(error: unknown): ErrorDescription | undefined {
 }
 
 /** The context of the current request. It follows asynchronous calls, events and log lines implicitly. */
-const storage = new AsyncLocalStorage<{ requestId: string } | undefined>();
+const storage = new AsyncLocalStorage<{ requestId: string; account?: string } | undefined>();
 
 const wellFormed = /^[0-9A-Za-z_.-]{8,64}$/;
 
@@ -130,6 +130,17 @@ export function runWithRequestId<T>(requestId: string, work: () => T): T {
 /** Runs work outside of the current request, such as logging the loss of a shared connection. */
 export function runOutsideRequests<T>(work: () => T): T {
   return storage.run(undefined, work);
+}
+
+/** Notes who makes the current request. @param account of the principal, such as `user:<sub>`. */
+export function actAs(account: string): void {
+  const context = storage.getStore();
+  if (context) context.account = account;
+}
+
+/** Who makes the current request; undefined before authentication and in background work. */
+export function currentAccount(): string | undefined {
+  return storage.getStore()?.account;
 }
 
 /** The id of the current request; undefined in background work. */

@@ -35,6 +35,8 @@ export interface ServiceParts {
   instance: { baseUrl: string };
   settings: {
     trustedProxies: readonly string[];
+    /** AUDIT_RETENTION, ISO 8601; services with an audit log have it. */
+    auditRetention: string;
     /** Absent: browsers may not call the service from other origins. */
     corsOrigins?: readonly string[];
   };

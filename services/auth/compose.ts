@@ -22,7 +22,7 @@ import { createOutsideVerifier, createOwnVerifier } from './tokens/verifiers.ts'
 
 export interface AuthOptions extends ServiceParts {
   instance: { name: string; baseUrl: string };
-  settings: AuthSettings & ServiceParts['settings'] & { auditRetention: string };
+  settings: AuthSettings & ServiceParts['settings'];
   secrets: Pick<Secrets, 'keyPepper' | 'issuerCookies' | 'issuerSigning' | 'consoleClient'>;
 }
 

@@ -1,4 +1,5 @@
 import type Koa from 'koa';
+import { composeAudit } from '#lib/audit/compose-audit.ts';
 import type { AuthOperations } from '#lib/contracts/auth.ts';
 import type { FormsOperations } from '#lib/contracts/forms.ts';
 import type { PageInstance } from '#lib/contracts/page-base.ts';
@@ -39,6 +40,7 @@ export async function composeForms(options: Options): Promise<{
   const log = options.log.child({ service: 'forms' });
   options.metrics?.watchTables(eventTables('forms', db));
   const relay = createOutboxRelay({ db, bus, log, metrics: options.metrics?.events });
+  const audit = composeAudit({ db, log, retention: settings.auditRetention });
   const assets = createAssets();
   const renderer = createPageRenderer(assets);
   const pdf = createPdfRenderer({ log });
@@ -69,6 +71,7 @@ export async function composeForms(options: Options): Promise<{
       ...pageHandlers(dependencies),
       ...modelHandlers(dependencies),
       ...versionHandlers(dependencies),
+      listModelsAudit: audit.list,
     },
     renderErrorPage: renderErrorPage(dependencies),
     openReads: (path) => path.startsWith('/assets/'),
@@ -79,9 +82,10 @@ export async function composeForms(options: Options): Promise<{
     async start() {
       if (demo) await seedDemo(dependencies);
       relay.start();
+      audit.sweeper.start();
     },
     async stop() {
-      await Promise.all([relay.stop(), pdf.stop()]);
+      await Promise.all([relay.stop(), pdf.stop(), audit.sweeper.stop()]);
     },
   };
 }

@@ -49,6 +49,7 @@ export const formsService = defineService({
         defaultLanguage: settings.INSTANCE_LANGUAGE,
         corsOrigins: settings.CORS_ORIGINS,
         trustedProxies: settings.TRUSTED_PROXIES,
+        auditRetention: settings.AUDIT_RETENTION,
         staleDays: settings.PEER_STALE_LIMIT,
       },
       demo: demo ? demoOf(given) : null,

@@ -1,5 +1,6 @@
 import type { JWK } from 'jose';
 import { createRepeatedWork } from '#lib/async/repeated-work.ts';
+import { composeAudit } from '#lib/audit/compose-audit.ts';
 import type { AuthOperations } from '#lib/contracts/auth.ts';
 import type { FormsOperations } from '#lib/contracts/forms.ts';
 import type { TransactionsOperations } from '#lib/contracts/transactions.ts';
@@ -80,6 +81,7 @@ export async function composePeers(options: Options) {
 
   const relay = createOutboxRelay({ db, bus, log, metrics: metrics?.events });
   const inbox = createInboxSweeper({ db, log });
+  const audit = composeAudit({ db, log, retention: settings.auditRetention });
   const tokens = createRepeatedWork({
     everyMs: everyMinuteMs,
     work: () => deleteExpiredTokens(db),
@@ -127,6 +129,7 @@ export async function composePeers(options: Options) {
     updateForms: knownPeers.runOnce,
     log,
   };
+  const jobs = [relay, tokens, inbox, catalogues, keyAnnouncer, knownPeers, audit.sweeper];
   const recordRejection = (reason: string) => metrics?.peers.refused(reason);
   const peerLimiter = createPeerLimiter({
     sinceOthersMs: () => options.guard?.load().sinceOthersMs ?? Number.POSITIVE_INFINITY,
@@ -140,6 +143,7 @@ export async function composePeers(options: Options) {
       ...pairingHandlers(dependencies, { description, limiter }),
       ...catalogueHandlers({ db, forms, baseUrl, signingKey, wake: catalogues.wake }),
       ...partHandlers({ db, transactions, sign, log, recordRejection }),
+      listPeersAudit: audit.list,
     },
     authenticate: (authenticator) =>
       createPeerAuthentication({
@@ -160,8 +164,7 @@ export async function composePeers(options: Options) {
     catalogues,
     endOverdue: overdue.runOnce,
     async start() {
-      for (const job of [relay, tokens, inbox, catalogues, deliveries, overdue, keyAnnouncer, knownPeers])
-        job.start();
+      for (const job of [...jobs, deliveries, overdue]) job.start();
       for (const job of [knownPeers, keyAnnouncer]) void job.runOnce();
     },
     async stop() {
@@ -169,7 +172,7 @@ export async function composePeers(options: Options) {
       await overdue.stop();
       await deliveries.stop();
       await outbound.stop();
-      for (const job of [keyAnnouncer, knownPeers, catalogues, tokens, inbox, relay]) await job.stop();
+      for (const job of jobs.toReversed()) await job.stop();
     },
   };
 }

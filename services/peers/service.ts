@@ -24,12 +24,13 @@ export const peersService = defineService({
       transactions: connect('transactions'),
       settings: {
         trustedProxies: settings.TRUSTED_PROXIES,
+        auditRetention: settings.AUDIT_RETENTION,
         allowedNetworks: networks,
         plainLoopback: isPlain && ['127.0.0.1', '::1'].some(createAddressRules(networks)),
       },
       signingKeys: secrets.instanceSigning,
       sealingKeys: secrets.instanceSealing,
     });
-    return { ...peers, prefixes: ['/.well-known/accord', '/peers', '/federation'] };
+    return { ...peers, prefixes: ['/.well-known/accord', '/peers', '/federation', '/audit/peers'] };
   },
 });

@@ -2,6 +2,7 @@ import type { JWK } from 'jose';
 import type Koa from 'koa';
 import { LRUCache } from 'lru-cache';
 import { createRepeatedWork } from '#lib/async/repeated-work.ts';
+import { composeAudit } from '#lib/audit/compose-audit.ts';
 import type { PrivateKey } from '#lib/config/secret-values.ts';
 import type { AuthOperations } from '#lib/contracts/auth.ts';
 import type { FormsOperations, MessageChannel } from '#lib/contracts/forms.ts';
@@ -102,7 +103,9 @@ export async function composeTransactions(
     expiryNoticeMs,
     wake,
   };
+  const audit = composeAudit({ db, log, retention: settings.auditRetention });
   const jobs = [
+    audit.sweeper,
     createDeadlineSweeper({ ...job, messaging: dependencies.messaging }),
     createExpiryNotifier({ ...job, forms, leadMs: expiryNoticeMs }),
     createVerdictSweeper({ db, log }),
@@ -127,7 +130,7 @@ export async function composeTransactions(
   const app = await createServiceApp(options, {
     service: 'transactions',
     auth: options.auth,
-    handlers: createHandlers(dependencies),
+    handlers: { ...createHandlers(dependencies), listConsentsAudit: audit.list },
     authenticate: (authenticator) =>
       createSubjectAuthentication(authenticator, tokens, options.limiter.countRefusal),
     renderErrorPage: renderErrorPage(dependencies),

@@ -34,6 +34,7 @@ export const transactionsService = defineService({
         embedOrigins: settings.EMBED_ORIGINS,
         corsOrigins: settings.CORS_ORIGINS,
         trustedProxies: settings.TRUSTED_PROXIES,
+        auditRetention: settings.AUDIT_RETENTION,
         sweepMs,
         expiryNoticeDays: settings.EXPIRY_NOTICE,
         codeTtl: settings.CODE_TTL,
@@ -63,4 +64,5 @@ const prefixes = [
   '/stats',
   '/user/records',
   '/demo/messages',
+  '/audit/consents',
 ];

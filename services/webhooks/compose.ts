@@ -1,4 +1,5 @@
 import type Koa from 'koa';
+import { composeAudit } from '#lib/audit/compose-audit.ts';
 import type { AuthOperations } from '#lib/contracts/auth.ts';
 import { eventTables } from '#lib/events/dead-letters.ts';
 import { createSecretBox } from '#lib/jose/secret-box.ts';
@@ -44,6 +45,7 @@ export async function composeWebhooks(
   });
   const job = createDeliveryJob({ db, outbound, secrets, log, metrics: metrics?.deliveries, tracing });
   const sweeper = createOldDeliverySweeper({ db, log });
+  const audit = composeAudit({ db, log, retention: settings.auditRetention });
   queueEvents({ bus, db, wake: job.wake });
   const checkUrl = createUrlCheck({ allowedNetworks: settings.allowedNetworks });
   const refuseTarget = async (url: string) => (await checkUrl(url))?.message;
@@ -51,16 +53,18 @@ export async function composeWebhooks(
   const app = await createServiceApp(options, {
     service: 'webhooks',
     auth: options.auth,
-    handlers: createHandlers({ db, baseUrl, commands }),
+    handlers: { ...createHandlers({ db, baseUrl, commands }), listWebhooksAudit: audit.list },
   });
   return {
     app,
     async start() {
       job.start();
       sweeper.start();
+      audit.sweeper.start();
     },
     async stop() {
       await sweeper.stop();
+      await audit.sweeper.stop();
       await job.stop();
     },
   };

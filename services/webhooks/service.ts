@@ -18,10 +18,11 @@ export const webhooksService = defineService({
       settings: {
         corsOrigins: settings.CORS_ORIGINS,
         trustedProxies: settings.TRUSTED_PROXIES,
+        auditRetention: settings.AUDIT_RETENTION,
         allowedNetworks: allowedNetworks(settings, standalone),
       },
       sealingKeys: secrets.webhookSealing,
     });
-    return { ...webhooks, prefixes: ['/webhooks'] };
+    return { ...webhooks, prefixes: ['/webhooks', '/audit/webhooks'] };
   },
 });

@@ -13,9 +13,9 @@ beforeAll(async () => {
   const headers = { Authorization: `Bearer ${await under.tokenOf('admin')}` };
   get = (path) => under.fetch(path, { headers });
   for (let day = 1; day <= 5; day += 1) {
-    const actor = { account: day % 2 === 0 ? 'key:even' : 'user:odd' };
-    await recordAction(under.db, actor, { action: 'key.created', target: `key/${day}` });
-    await recordAction(under.db, actor, { action: 'key.revoked', target: `key/${day}` });
+    const actor = day % 2 === 0 ? 'key:even' : 'user:odd';
+    await recordAction(under.db, { action: 'key.created', target: `key/${day}` }, actor);
+    await recordAction(under.db, { action: 'key.revoked', target: `key/${day}` }, actor);
     const at = `2026-03-0${day}T12:00:00Z`;
     await under.db.query(sql`UPDATE audit_log SET at = ${at} WHERE target = ${`key/${day}`}`);
   }
@@ -75,7 +75,7 @@ describe('subjects and peers', () => {
   it('have no lines', async () => {
     const before = (await read('')).values.length;
     for (const account of ['transaction:abc', 'peer:abc', 'anonymous'])
-      await recordAction(under.db, { account }, { action: 'key.created', target: 'key/1' });
+      await recordAction(under.db, { action: 'key.created', target: 'key/1' }, account);
     expect((await read('')).values).toHaveLength(before);
   });
 });

@@ -63,7 +63,7 @@ export async function addAccount(
   await db.withTransaction(async (tx) => {
     const account = await insertAccount(tx, { name, role: input.role, passwordHash });
     if (!account) throw new StartupError(`An account named ${name} already exists; nothing was changed.`);
-    await recordAction(tx, commandLine, { action: 'account.created', target: `account/${account.id}` });
+    await recordAction(tx, { action: 'account.created', target: `account/${account.id}` }, commandLine);
   });
   return `Created the account ${name} with the role ${input.role}.`;
 }
@@ -90,7 +90,7 @@ async function removeAccount(db: Database, givenName: string): Promise<string> {
   await db.withTransaction(async (tx) => {
     await deleteItemsOfAccount(tx, account.id);
     await deleteAccount(tx, account.id);
-    await recordAction(tx, commandLine, { action: 'account.deleted', target: `account/${account.id}` });
+    await recordAction(tx, { action: 'account.deleted', target: `account/${account.id}` }, commandLine);
   });
   return `Removed the account ${name}. Access tokens that it has expire within 5 minutes.`;
 }

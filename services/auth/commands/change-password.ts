@@ -1,5 +1,5 @@
 import type { Context } from 'koa';
-import { type Actor, recordAction } from '#lib/audit/record-action.ts';
+import { recordAction } from '#lib/audit/record-action.ts';
 import type { Principal } from '#lib/contracts/principal.ts';
 import type { Database, Queries } from '#lib/db/database.ts';
 import { fail, invalidMember } from '#lib/errors/fail.ts';
@@ -49,7 +49,7 @@ export function createChangePassword({ db, accounts, check, guess }: Parts): Cha
     const { id, passwordHash: former } = verdict.account;
     const passwordHash = await hashPassword(password);
     const isChanged = await db.withTransaction((tx) =>
-      replacePassword(tx, { id, name: known.name, passwordHash, former }, principal),
+      replacePassword(tx, { id, name: known.name, passwordHash, former }),
     );
     if (!isChanged) throw wrongPassword();
   };
@@ -58,18 +58,19 @@ export function createChangePassword({ db, accounts, check, guess }: Parts): Cha
 /**
  * Sets a password, and ends the account's sessions, its link and the count of its failed sign-ins.
  * @param account.former the hash that the account must still have; absent: any.
+ * @param by who acts; default: the caller of the current request.
  * @returns false if there is no such account, or it is disabled.
  */
 export async function replacePassword(
   tx: Queries,
   account: { id: string; name: string; passwordHash: string; former?: string },
-  actor: Actor,
+  by?: string,
 ): Promise<boolean> {
   if (!(await setPassword(tx, account))) return false;
   await deleteItemsOfAccount(tx, account.id);
   await deleteAccountLink(tx, account.id);
   await deleteAttempts(tx, digestOfName(account.name));
-  await recordAction(tx, actor, { action: 'password.changed', target: `account/${account.id}` });
+  await recordAction(tx, { action: 'password.changed', target: `account/${account.id}` }, by);
   return true;
 }
 

@@ -80,7 +80,7 @@ export async function addClient(db: Database, keyedHash: KeyedHash, client: NewC
   await db.withTransaction(async (tx) => {
     if (!(await insertClient(tx, { id, role, secretHash, redirectUris })))
       throw new StartupError(`A client ${id} already exists; nothing was changed.`);
-    await recordAction(tx, commandLine, { action: 'client.created', target: `client/${id}` });
+    await recordAction(tx, { action: 'client.created', target: `client/${id}` }, commandLine);
   });
   return secret === undefined
     ? `Created the public client ${id}. It has no secret.`
@@ -91,7 +91,7 @@ export async function addClient(db: Database, keyedHash: KeyedHash, client: NewC
 export async function removeClient(db: Database, id: string): Promise<string> {
   await db.withTransaction(async (tx) => {
     if (!(await deleteClient(tx, id))) throw new StartupError(`There is no client ${id}.`);
-    await recordAction(tx, commandLine, { action: 'client.deleted', target: `client/${id}` });
+    await recordAction(tx, { action: 'client.deleted', target: `client/${id}` }, commandLine);
   });
   return `Removed the client ${id}. Access tokens that it has expire within 5 minutes.`;
 }

@@ -1,4 +1,4 @@
-import { type Actor, recordAction } from '#lib/audit/record-action.ts';
+import { recordAction } from '#lib/audit/record-action.ts';
 import type { Database } from '#lib/db/database.ts';
 import { type Fault, fail } from '#lib/errors/fail.ts';
 import { addToOutbox } from '#lib/events/outbox.ts';
@@ -24,7 +24,6 @@ const maxName = 255;
 export async function createKey(
   { db, keyedHash, baseUrl, wake }: Dependencies,
   input: { name: string; scope: string },
-  actor: Actor,
 ): Promise<{ row: ApiKey; key: string }> {
   const { name, scope } = readNewKey(input);
   const id = newUuid();
@@ -37,7 +36,7 @@ export async function createKey(
       subject: id,
       data: { key: id, scope, version: 1 },
     });
-    await recordAction(tx, actor, { action: 'key.created', target: `key/${id}` });
+    await recordAction(tx, { action: 'key.created', target: `key/${id}` });
     return inserted;
   });
   wake();
@@ -48,7 +47,6 @@ export async function createKey(
 export async function revokeKey(
   { db, baseUrl, wake }: Omit<Dependencies, 'keyedHash'>,
   id: string,
-  actor: Actor,
 ): Promise<void> {
   const notFound = () => fail('not-found', 'API key not found.');
   if (!uuidPattern.test(id)) throw notFound();
@@ -61,7 +59,7 @@ export async function revokeKey(
       subject: row.id,
       data: { key: row.id, scope: row.scope, version: 2 },
     });
-    await recordAction(tx, actor, { action: 'key.revoked', target: `key/${id}` });
+    await recordAction(tx, { action: 'key.revoked', target: `key/${id}` });
   });
   wake();
 }

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { type Actor, recordAction } from '#lib/audit/record-action.ts';
+import { recordAction } from '#lib/audit/record-action.ts';
 import type { Database, Queries } from '#lib/db/database.ts';
 import { type Fault, fail } from '#lib/errors/fail.ts';
 import { uuidPattern } from '#lib/http/lists.ts';
@@ -34,7 +34,6 @@ export interface Invitation {
 export async function inviteAccount(
   { db, demo }: Dependencies,
   input: { name: string; role: string },
-  actor: Actor,
 ): Promise<Invitation> {
   const { name, role } = readNewAccount(input);
   const passwordHash = await hashPassword(randomBytes(32).toString('base64url'));
@@ -42,20 +41,20 @@ export async function inviteAccount(
   return db.withTransaction(async (tx) => {
     const account = isDemoName ? undefined : await insertInvitedAccount(tx, { name, role, passwordHash });
     if (!account) throw fail('exists', 'There is already an account with this name.');
-    await recordAction(tx, actor, { action: 'account.created', target: `account/${account.id}` });
+    await recordAction(tx, { action: 'account.created', target: `account/${account.id}` });
     return invite(tx, account);
   });
 }
 
 /** Replaces the link of an account. @throws Failure `not-found`, `wrong-state` if it is disabled. */
-export async function createLink({ db }: Dependencies, id: string, actor: Actor): Promise<Invitation> {
+export async function createLink({ db }: Dependencies, id: string): Promise<Invitation> {
   return db.withTransaction(async (tx) => {
     const account = await findLocked(tx, id);
     if (account.state === 'DISABLED')
       throw fail('wrong-state', 'The account is disabled; enable it first.', {
         members: { state: account.state },
       });
-    await recordAction(tx, actor, { action: 'link.created', target: `account/${id}` });
+    await recordAction(tx, { action: 'link.created', target: `account/${id}` });
     return invite(tx, account);
   });
 }
@@ -68,7 +67,6 @@ export async function updateAccount(
   { db, demo }: Dependencies,
   id: string,
   changes: { role?: string; disabled?: boolean },
-  actor: Actor,
 ): Promise<ManagedAccount> {
   const wanted = readRole(changes.role);
   return db.withTransaction(async (tx) => {
@@ -83,22 +81,22 @@ export async function updateAccount(
     await deleteItemsOfAccount(tx, id);
     if (isDisabled) await deleteAccountLink(tx, id);
     const target = `account/${id}`;
-    if (role !== account.role) await recordAction(tx, actor, { action: 'account.updated', target });
+    if (role !== account.role) await recordAction(tx, { action: 'account.updated', target });
     if (isDisabled !== wasDisabled)
-      await recordAction(tx, actor, { action: isDisabled ? 'account.disabled' : 'account.enabled', target });
+      await recordAction(tx, { action: isDisabled ? 'account.disabled' : 'account.enabled', target });
     return changed;
   });
 }
 
 /** Deletes an account and ends its sessions. @throws Failure `not-found`, `last-admin`. */
-export async function deleteAccount({ db, demo }: Dependencies, id: string, actor: Actor): Promise<void> {
+export async function deleteAccount({ db, demo }: Dependencies, id: string): Promise<void> {
   await db.withTransaction(async (tx) => {
     const admins = await lockActiveAdmins(tx);
     await findLocked(tx, id);
     keepAdmin(admins, id, demo);
     await deleteItemsOfAccount(tx, id);
     await deleteRow(tx, id);
-    await recordAction(tx, actor, { action: 'account.deleted', target: `account/${id}` });
+    await recordAction(tx, { action: 'account.deleted', target: `account/${id}` });
   });
 }
 

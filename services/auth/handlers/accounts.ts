@@ -42,29 +42,29 @@ export function createAccountHandlers({ db, demo, baseUrl, issuer: builtIn }: De
       await sendList(ctx, query, { url: `${baseUrl}/accounts`, find, present: presentAccount });
     },
 
-    async createAccount(ctx, { body, principal }: OperationInput<Schemas['NewAccount']>) {
+    async createAccount(ctx, { body }: OperationInput<Schemas['NewAccount']>) {
       issuer();
-      const invitation = await inviteAccount(dependencies, body, principal);
+      const invitation = await inviteAccount(dependencies, body);
       ctx.status = 201;
       ctx.set('Location', `${baseUrl}/accounts/${invitation.account.id}`);
       ctx.body = presentInvitation(invitation);
     },
 
-    async updateAccount(ctx, { params, body, principal }: OperationInput<Schemas['AccountChanges']>) {
+    async updateAccount(ctx, { params, body }: OperationInput<Schemas['AccountChanges']>) {
       issuer();
-      const account = await updateAccount(dependencies, params.id ?? '', body, principal);
+      const account = await updateAccount(dependencies, params.id ?? '', body);
       ctx.body = presentAccount(account);
     },
 
-    async deleteAccount(ctx, { params, principal }) {
+    async deleteAccount(ctx, { params }) {
       issuer();
-      await deleteAccount(dependencies, params.id ?? '', principal);
+      await deleteAccount(dependencies, params.id ?? '');
       ctx.status = 204;
     },
 
-    async createAccountLink(ctx, { params, principal }) {
+    async createAccountLink(ctx, { params }) {
       issuer();
-      const invitation = await createLink(dependencies, params.id ?? '', principal);
+      const invitation = await createLink(dependencies, params.id ?? '');
       ctx.status = 201;
       ctx.set('Location', `${baseUrl}/accounts/${invitation.account.id}`);
       ctx.body = presentInvitation(invitation);

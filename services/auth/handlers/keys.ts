@@ -30,15 +30,15 @@ export function createHandlers(dependencies: Dependencies) {
       await sendList(ctx, query, { url: `${baseUrl}/keys`, find, present: presentKey });
     },
 
-    async createKey(ctx, { body, principal }: OperationInput<Schemas['NewKey']>) {
-      const { row, key } = await createKey(dependencies, body, principal);
+    async createKey(ctx, { body }: OperationInput<Schemas['NewKey']>) {
+      const { row, key } = await createKey(dependencies, body);
       ctx.status = 201;
       ctx.set('Location', `${baseUrl}/keys/${row.id}`);
       ctx.body = { ...presentKey(row), key };
     },
 
-    async revokeKey(ctx, { params, principal }) {
-      await revokeKey(dependencies, params.id ?? '', principal);
+    async revokeKey(ctx, { params }) {
+      await revokeKey(dependencies, params.id ?? '');
       ctx.status = 204;
     },
   } satisfies Handlers;

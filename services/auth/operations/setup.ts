@@ -55,7 +55,7 @@ export function createSetup({ db }: { db: Database }): Setup {
         if (account !== null) await lockAccount(tx, account);
         if (!(await takeLink(tx, digest))) return { done: false, fault: 'link' } as const;
         if (account === null) await createFirst(tx, { name, passwordHash });
-        else await replacePassword(tx, { id: account, name, passwordHash }, { account: `user:${account}` });
+        else await replacePassword(tx, { id: account, name, passwordHash }, `user:${account}`);
         return { done: true, name } as const;
       });
     },
@@ -67,5 +67,5 @@ async function createFirst(tx: Queries, first: { name: string; passwordHash: str
   const created = await insertAccount(tx, { ...first, role: 'admin' });
   if (!created) return;
   const { id } = created;
-  await recordAction(tx, { account: `user:${id}` }, { action: 'account.created', target: `account/${id}` });
+  await recordAction(tx, { action: 'account.created', target: `account/${id}` }, `user:${id}`);
 }

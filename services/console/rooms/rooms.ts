@@ -1,3 +1,4 @@
+import { audit } from './audit/routes.ts';
 import { elements } from './elements/routes.ts';
 import { forms } from './forms/routes.ts';
 import { home } from './home/routes.ts';
@@ -18,4 +19,5 @@ export const rooms: readonly Room[] = [
   receipts,
   integration,
   settings,
+  audit,
 ];

@@ -1,3 +1,4 @@
+import { recordAction } from '#lib/audit/record-action.ts';
 import type { Queries } from '#lib/db/database.ts';
 import { type Fault, fail } from '#lib/errors/fail.ts';
 import { newUuid } from '#lib/ids/random-ids.ts';
@@ -26,6 +27,7 @@ export async function uploadLogo(
       throw fail('invalid', 'The image must be a PNG, JPEG or WebP of at most 4,096 by 4,096 pixels.');
     const id = newUuid();
     await insertLogo(tx, { id, mediaType: image.mediaType, body });
+    await recordAction(tx, { action: 'logo.uploaded', target: `model/${model}` });
     return `/assets/logos/${id}`;
   });
 }

@@ -1,3 +1,4 @@
+import { recordAction } from '#lib/audit/record-action.ts';
 import type { Queries } from '#lib/db/database.ts';
 import { fail } from '#lib/errors/fail.ts';
 import { newUuid } from '#lib/ids/random-ids.ts';
@@ -29,7 +30,11 @@ import { insertNewDraft } from './versions.ts';
 
 /** Creates an INACTIVE entry. @throws Failure `exists` if the key is taken, `invalid`. */
 export async function createModel({ db }: Pick<Dependencies, 'db'>, given: GivenEntry): Promise<Entry> {
-  return db.withTransaction((tx) => insertNewModel(tx, given));
+  return db.withTransaction(async (tx) => {
+    const entry = await insertNewModel(tx, given);
+    await recordAction(tx, { action: 'model.created', target: `model/${entry.id}` });
+    return entry;
+  });
 }
 
 /** A concurrent creation may name the generated key; more conflicts than this have another cause. */
@@ -67,6 +72,7 @@ export async function importModel(
   const source = versions.find(({ status }) => status === 'ACTIVE') ?? versions[0];
   return db.withTransaction(async (tx) => {
     const entry = await insertNewModel(tx, given);
+    await recordAction(tx, { action: 'model.imported', target: `model/${entry.id}` });
     if (!source) return entry;
     const { defaultLanguage } = source;
     const data = entry.type === 'theme' ? await withoutForeignLogos(tx, source.data) : source.data;
@@ -109,6 +115,7 @@ export async function updateModelFields(
     const added = fields.sharedWith.filter((peer) => !entry.sharedWith.includes(peer));
     refuseUnknownPeers(fields.sharedWith, await findUnknownPeers(tx, added));
     const changed = await updateModel(tx, id, { ...fields, isDefault: input.default ?? entry.isDefault });
+    await recordAction(tx, { action: 'model.updated', target: `model/${id}` });
     // Only peers' catalogues depend on these fields (docs/federation.md, "Catalogue").
     if (changed.status === 'ACTIVE' && (concernsPeers(entry) || concernsPeers(changed)))
       await announce(tx, { source, name: 'shared', entry: changed });
@@ -139,6 +146,7 @@ export async function deleteModel(
     if (entry.status === 'DELETED') return;
     await checkUnused(tx, entry);
     await announce(tx, { source, name: 'deleted', entry: await removeOrMark(tx, entry) });
+    await recordAction(tx, { action: 'model.deleted', target: `model/${id}` });
   });
   wake();
 }

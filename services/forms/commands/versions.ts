@@ -1,3 +1,5 @@
+import type { AuditAction } from '#lib/audit/actions.ts';
+import { recordAction } from '#lib/audit/record-action.ts';
 import type { Queries } from '#lib/db/database.ts';
 import { type Fault, fail } from '#lib/errors/fail.ts';
 import { newUuid } from '#lib/ids/random-ids.ts';
@@ -58,7 +60,9 @@ export async function createDraft(
   return db.withTransaction(async (tx) => {
     const entry = await findModelToChange(tx, model);
     const { content, faults } = await readDraft(tx, entry.type, given, incomplete);
-    return { version: await storeDraft(tx, entry, content, 'MINOR'), faults };
+    const version = await storeDraft(tx, entry, content, 'MINOR');
+    await recordAction(tx, { action: 'version.created', target: `model/${model}` });
+    return { version, faults };
   });
 }
 
@@ -117,7 +121,7 @@ export function deleteVersion(
   path: VersionPath,
   ifMatch?: string,
 ): Promise<void> {
-  return changeDraft(dependencies, path, ifMatch, (tx, { id }) => deleteDraft(tx, id));
+  return changeDraft(dependencies, path, ifMatch, (tx, { id }) => deleteDraft(tx, id), 'version.deleted');
 }
 
 /**
@@ -129,6 +133,7 @@ function changeDraft<T>(
   path: VersionPath,
   ifMatch: string | undefined,
   change: (tx: Queries, draft: Version, type: ModelType) => Promise<T>,
+  action: AuditAction = 'version.updated',
 ): Promise<T> {
   return db.withTransaction(async (tx) => {
     const { type } = await findModelToChange(tx, path.model);
@@ -138,6 +143,7 @@ function changeDraft<T>(
       throw fail('wrong-state', 'An activated version cannot be changed; create a new draft.');
     const changed = await change(tx, draft, type);
     await touchModel(tx, path.model);
+    await recordAction(tx, { action, target: `model/${path.model}` });
     return changed;
   });
 }
@@ -159,6 +165,8 @@ export async function setStatus(
     checkPrecondition(ifMatch, version.revision);
     if (!mayMove(version.status, status))
       throw fail('wrong-state', `A version that is ${version.status} cannot become ${status}.`);
+    const action = status === 'ACTIVE' ? 'version.activated' : 'version.archived';
+    await recordAction(tx, { action, target: `model/${path.model}` });
     if (status === 'ACTIVE') return activateVersion(tx, { source }, entry, version);
     await archiveActive(tx, path.model);
     await announce(tx, { source, name: 'archived', entry: await deactivateModel(tx, path.model) });

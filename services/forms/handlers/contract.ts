@@ -25,7 +25,11 @@ export function contractHandlers(dependencies: Dependencies): Handlers {
     roles,
     issuer,
   };
-  const ownFeatures: SystemConfig['features'] = ['pdf', ...(issuer.builtIn ? ['accounts' as const] : [])];
+  const ownFeatures: SystemConfig['features'] = [
+    'pdf',
+    'audit',
+    ...(issuer.builtIn ? ['accounts' as const] : []),
+  ];
   let yaml: EncodedBody | undefined;
   let json: EncodedBody | undefined;
   let page: EncodedBody | undefined;

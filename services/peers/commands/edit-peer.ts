@@ -1,3 +1,4 @@
+import { recordAction } from '#lib/audit/record-action.ts';
 import type { components } from '#lib/contracts/openapi.gen.ts';
 import { fail, invalidMember } from '#lib/errors/fail.ts';
 import { boundedNfc } from '#lib/text/nfc.ts';
@@ -23,11 +24,13 @@ export async function editPeer(
   return db.withTransaction(async (tx) => {
     const peer = await lockPeer(tx, id);
     if (!peer) throw fail('not-found', 'Peer not found.');
-    if (subjectPrefix !== undefined || notification !== undefined)
+    if (subjectPrefix !== undefined || notification !== undefined) {
       await changePeer(tx, id, {
         subjectPrefix: subjectPrefix === undefined ? peer.subjectPrefix : readPrefix(subjectPrefix),
         notification: notification === undefined ? peer.notification : readNotification(notification),
       });
+      await recordAction(tx, { action: 'peer.updated', target: `peer/${id}` });
+    }
     if (thumbprints !== undefined && !sameSet(thumbprints, peer.thumbprints)) {
       const keys = peer.announced;
       if (!keys || !sameSet(thumbprints, signingKids(keys)))
@@ -38,6 +41,7 @@ export async function editPeer(
         );
       await acceptKeys(tx, peer, keys);
       await describePeer(tx, id, peer.name);
+      await recordAction(tx, { action: 'peer.confirmed', target: `peer/${id}` });
     }
     return (await findPeer(tx, id)) as ListedPeer;
   });

@@ -1,3 +1,4 @@
+import { recordAction, thisInstance } from '#lib/audit/record-action.ts';
 import { fail } from '#lib/errors/fail.ts';
 import { deletePeer, endPeer, findPeer, lockPeer } from '../queries/peers.ts';
 import type { Dependencies } from './dependencies.ts';
@@ -14,6 +15,7 @@ export async function removePeer(dependencies: Dependencies, id: string): Promis
     await deletePeer(tx, id);
     const { url, version } = found;
     await publishPeer(tx, dependencies.baseUrl, { change: 'removed', id, url, version: version + 1 });
+    await recordAction(tx, { action: 'peer.removed', target: `peer/${id}` });
     return found;
   });
   dependencies.wake();
@@ -37,6 +39,7 @@ export async function acceptEnd(
     if (!peer || peer.state === 'ENDED') return;
     const version = await endPeer(tx, id);
     await publishPeer(tx, dependencies.baseUrl, { change: 'removed', id, url, version });
+    await recordAction(tx, { action: 'peer.removed', target: `peer/${id}` }, thisInstance);
   });
   dependencies.wake();
 }

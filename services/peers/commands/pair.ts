@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { recordAction } from '#lib/audit/record-action.ts';
 import type { components } from '#lib/contracts/openapi.gen.ts';
 import type { Queries } from '#lib/db/database.ts';
 import { type Failure, fail, invalidMember } from '#lib/errors/fail.ts';
@@ -38,7 +39,11 @@ export async function pair(
   const confirmed = readReply(reply, { url, ownKids: dependencies.ownKids });
   if (confirmed.signedBy !== published.signedBy)
     throw addressFault('The instance at this address used two different keys.');
-  const { id, isNew } = await dependencies.db.withTransaction((tx) => savePeer(tx, dependencies, confirmed));
+  const { id, isNew } = await dependencies.db.withTransaction(async (tx) => {
+    const saved = await savePeer(tx, dependencies, confirmed);
+    await recordAction(tx, { action: 'peer.paired', target: `peer/${saved.id}` });
+    return saved;
+  });
   dependencies.wake();
   await dependencies.updateForms();
   const peer = await findPeer(dependencies.db, id);

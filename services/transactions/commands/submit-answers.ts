@@ -1,6 +1,6 @@
 import { isNotice } from '#lib/contracts/element-rules.ts';
 import type { ActiveVersions, AnswerCheck, FormsOperations } from '#lib/contracts/forms.ts';
-import type { Principal } from '#lib/contracts/principal.ts';
+import { isStaff, type Principal } from '#lib/contracts/principal.ts';
 import type { Database, Queries } from '#lib/db/database.ts';
 import { fail } from '#lib/errors/fail.ts';
 import { requireAccess, requireOpen } from '../domain/access.ts';
@@ -44,6 +44,7 @@ import {
 import { readEarlier, readReceiptBody } from '../queries/records.ts';
 import { readTransaction } from '../queries/transactions.ts';
 import { isNotified, type Messaging, queueCode, queueNotification } from './queue-messages.ts';
+import { recordByStaff } from './record-by-staff.ts';
 
 export interface SubmitDependencies extends CommitmentSettings {
   db: Queries;
@@ -114,8 +115,12 @@ export async function submitAnswers(
     if (check.outcome !== 'valid') return { outcome: 'rejected', read, check, answers };
     const answersDigest = digests.of(withComment(sent), check.parts.length > 0, noticesIn(check));
     const facts = { read, check, answersDigest, principal, comment };
-    const stored = mayCauseMessage(dependencies, read.transaction)
-      ? await db.withTransaction((tx) => storeAnswers({ ...dependencies, db: tx }, facts))
+    const stored = needsTransaction(dependencies, read.transaction, principal)
+      ? await db.withTransaction(async (tx) => {
+          const done = await storeAnswers({ ...dependencies, db: tx }, facts);
+          if (done) await recordByStaff(tx, principal, 'answers.submitted', id);
+          return done;
+        })
       : await storeAnswers(dependencies, facts);
     if (!stored) continue;
     dependencies.wake();
@@ -125,11 +130,16 @@ export async function submitAnswers(
 }
 
 /**
- * Whether storing the answers may queue a message. The answers and the message are two statements, which then
- * need a database transaction.
+ * Whether storing the answers may queue a message or a line of the audit log. They are statements of their
+ * own, which then need a database transaction.
  */
-function mayCauseMessage({ messaging }: SubmitDependencies, transaction: Transaction): boolean {
-  return codeDestination(transaction.context) !== undefined || isNotified(messaging, transaction);
+function needsTransaction(
+  { messaging }: SubmitDependencies,
+  transaction: Transaction,
+  principal: Principal,
+): boolean {
+  if (isStaff(principal) || isNotified(messaging, transaction)) return true;
+  return codeDestination(transaction.context) !== undefined;
 }
 
 /** Whether these answers are already stored. They may name the notices of the form or leave them out. */

@@ -7,6 +7,7 @@ import type { ValidCheck } from '../domain/commitment.ts';
 import { contextDigest, layoutReference } from '../domain/context.ts';
 import { newTransaction, type ReadTransaction, stateAt } from '../domain/transaction.ts';
 import { insertWithClaim, readNow } from '../queries/transactions.ts';
+import { recordByStaff } from './record-by-staff.ts';
 import {
   checkAnswers,
   noticesIn,
@@ -74,6 +75,7 @@ export async function submitSingleStep(
       { read, check, answersDigest, principal, comment: sent.comment },
     );
     if (!committed) throw transactionBusy();
+    await recordByStaff(tx, principal, 'answers.submitted', committed.id);
     return { transaction: committed, now: read.now, created: true };
   });
   if (submitted.created) wake();

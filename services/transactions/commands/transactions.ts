@@ -1,5 +1,6 @@
+import { recordAction } from '#lib/audit/record-action.ts';
 import type { ActiveVersions, FormsOperations } from '#lib/contracts/forms.ts';
-import { isPrivileged, type Principal } from '#lib/contracts/principal.ts';
+import { isPrivileged, isStaff, type Principal } from '#lib/contracts/principal.ts';
 import type { Database, Queries } from '#lib/db/database.ts';
 import { fail } from '#lib/errors/fail.ts';
 import { randomId } from '#lib/ids/random-ids.ts';
@@ -42,6 +43,7 @@ import {
   repointClaim,
 } from '../queries/transactions.ts';
 import { type Messaging, queueInvitation } from './queue-messages.ts';
+import { recordByStaff } from './record-by-staff.ts';
 import { transactionBusy } from './submit-answers.ts';
 
 /**
@@ -104,9 +106,9 @@ export async function createTransaction(
   const { layout, active } = await forms.resolveLayout(layoutReference(context));
   const digest = contextDigest(context, layout, active);
   const transaction = newTransaction(context, layout, principal);
-  const inserted = context.sendInvitation
-    ? undefined
-    : await insertWithClaim(db, digest, transaction, source);
+  // An invitation and a line of the audit log are statements of their own, which need a database transaction.
+  const needsTransaction = context.sendInvitation || isStaff(principal);
+  const inserted = needsTransaction ? undefined : await insertWithClaim(db, digest, transaction, source);
   if (inserted) {
     wake();
     return { ...inserted, created: true };
@@ -115,11 +117,12 @@ export async function createTransaction(
   if (existing && (await isReusable(db, existing, active))) return { ...existing, created: false };
   const read = await db.withTransaction(async (tx) => {
     const claim = { digest, transaction, source };
-    const first = context.sendInvitation ? await insertWithClaim(tx, digest, transaction, source) : undefined;
+    const first = needsTransaction ? await insertWithClaim(tx, digest, transaction, source) : undefined;
     const found = first
       ? { ...first, created: true }
       : await reuseOrCreate(tx, claim, (claimed) => isReusable(tx, claimed, active));
     if (found.created && context.sendInvitation) await queueInvitation(tx, messaging, found.transaction);
+    if (found.created) await recordByStaff(tx, principal, 'transaction.created', transaction.id);
     return found;
   });
   if (read.created) wake();
@@ -140,7 +143,11 @@ export async function inviteSubject(
   if (!isAwaitingCode(read)) requireOpen(read, instance.baseUrl);
   if (!messaging.channels.mail)
     throw fail('not-available', 'Mail is not configured on this instance (MAIL_URL).');
-  return db.withTransaction((tx) => queueInvitation(tx, messaging, read.transaction));
+  return db.withTransaction(async (tx) => {
+    const message = await queueInvitation(tx, messaging, read.transaction);
+    await recordAction(tx, { action: 'invitation.sent', target: `transaction/${id}` });
+    return message;
+  });
 }
 
 /** Locks the claim, so that one of several concurrent equal requests creates the transaction for all. */
@@ -189,6 +196,7 @@ export async function createChild(
     const open = await readOpenChild(tx, id);
     if (open) return { ...open, created: false };
     const created = await insertTransaction(tx, childOf(parent.transaction, principal, languages), source);
+    await recordByStaff(tx, principal, 'transaction.created', created.transaction.id);
     return { ...created, created: true };
   });
   if (child.created) wake();
@@ -223,7 +231,10 @@ export async function cancelTransaction(
   const isCancelled = await db.withTransaction(async (tx) => {
     // The lock waits for a submission that is being stored: a single statement would not see its parts.
     await lockTransaction(tx, id);
-    return cancelLocked(tx, id, baseUrl);
+    const isDone = await cancelLocked(tx, id, baseUrl);
+    if (isDone && isPrivileged(principal))
+      await recordAction(tx, { action: 'transaction.cancelled', target: `transaction/${id}` });
+    return isDone;
   });
   const after = await readTransaction(db, id);
   if (!after) throw noSuchTransaction();

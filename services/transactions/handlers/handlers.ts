@@ -5,6 +5,7 @@ import type { Database } from '#lib/db/database.ts';
 import type { Handlers } from '#lib/http/operation.ts';
 import type { SubmitDependencies } from '../commands/submit-answers.ts';
 import type { DemoMailbox } from '../transports/demo.ts';
+import { auditReads } from './audit-reads.ts';
 import { childHandlers } from './children.ts';
 import { confirmationHandlers } from './confirmations.ts';
 import { formHandlers } from './forms.ts';
@@ -32,7 +33,7 @@ export interface Dependencies extends SubmitDependencies {
 
 /** Handlers by operationId (openapi.yaml, tag transactions). */
 export function createHandlers(dependencies: Dependencies): Handlers {
-  return {
+  return auditReads(dependencies.db, {
     ...transactionHandlers(dependencies),
     ...formHandlers(dependencies),
     ...confirmationHandlers(dependencies),
@@ -42,5 +43,5 @@ export function createHandlers(dependencies: Dependencies): Handlers {
     ...recordHandlers(dependencies),
     ...subjectHandlers(dependencies),
     ...statsHandlers(dependencies),
-  };
+  });
 }

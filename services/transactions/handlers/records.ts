@@ -1,4 +1,5 @@
 import Negotiator from 'negotiator';
+import { recordAction } from '#lib/audit/record-action.ts';
 import { isPrivileged } from '#lib/contracts/principal.ts';
 import { type Fault, fail } from '#lib/errors/fail.ts';
 import { linkNext, readChoices, readCursor, readLimit, readTime, uuidPattern } from '#lib/http/lists.ts';
@@ -61,6 +62,7 @@ export function recordHandlers(dependencies: Dependencies): Handlers {
             isGone: () => ctx.res.destroyed,
           })
         : await extractRecords(dependencies, extraction, { after, limit });
+      await recordAction(dependencies.db, { action: 'records.extracted', target: 'record/all' });
       if (type !== 'text/csv') {
         ctx.body = found;
         return;

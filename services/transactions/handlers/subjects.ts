@@ -1,4 +1,6 @@
+import { type AuditEntry, recordAction } from '#lib/audit/record-action.ts';
 import { isPrivileged, type Principal } from '#lib/contracts/principal.ts';
+import type { Queries } from '#lib/db/database.ts';
 import { type Fault, fail } from '#lib/errors/fail.ts';
 import { type PageRequest, sendList, uuidPattern } from '#lib/http/lists.ts';
 import type { Handlers, OperationInput } from '#lib/http/operation.ts';
@@ -35,8 +37,12 @@ export function subjectHandlers({ db, instance }: Dependencies): Handlers {
     async createSubject(ctx, { body, principal }: OperationInput<SubjectBody>) {
       const { name = '', emailAddress = null, defaultLanguage = null } = readFields(body, true);
       if (!isOwn(principal, name)) throw fail('forbidden', 'You may only create yourself as a subject.');
-      const created = await insertSubject(db, { name, emailAddress, defaultLanguage });
-      if (!created) throw fail('exists', 'A subject with this name exists already.');
+      const created = await db.withTransaction(async (tx) => {
+        const inserted = await insertSubject(tx, { name, emailAddress, defaultLanguage });
+        if (!inserted) throw fail('exists', 'A subject with this name exists already.');
+        await recordChange(tx, principal, { action: 'subject.created', target: `subject/${inserted.id}` });
+        return inserted;
+      });
       ctx.status = 201;
       ctx.set('Location', `${instance.baseUrl}/subjects/${encodeURIComponent(created.name)}`);
       ctx.body = presentSubject(created);
@@ -59,11 +65,20 @@ export function subjectHandlers({ db, instance }: Dependencies): Handlers {
         throw fail('invalid', 'The name of a subject cannot be changed.', {
           errors: [{ pointer: '/name', code: 'immutable', detail: 'cannot be changed' }],
         });
-      const changed = await updateSubject(db, subject.id, fields);
-      if (!changed) throw noSuchSubject();
+      const changed = await db.withTransaction(async (tx) => {
+        const updated = await updateSubject(tx, subject.id, fields);
+        if (!updated) throw noSuchSubject();
+        await recordChange(tx, principal, { action: 'subject.updated', target: `subject/${id}` });
+        return updated;
+      });
       ctx.body = presentSubject(changed);
     },
   };
+}
+
+/** Records what somebody else than the subject changes. */
+async function recordChange(tx: Queries, principal: Principal, entry: AuditEntry): Promise<void> {
+  if (isPrivileged(principal)) await recordAction(tx, entry);
 }
 
 function noSuchSubject() {

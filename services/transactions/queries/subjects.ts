@@ -34,6 +34,19 @@ export async function readSubjectById(db: Queries, id: string): Promise<Subject 
   return db.maybeOne<Subject>(sql`SELECT ${columns} FROM subjects AS s WHERE s.id = ${id}`);
 }
 
+/** The id by which the audit log names a person. @param name of the subject. */
+export async function findSubjectId(db: Queries, name: string): Promise<string | undefined> {
+  const found = await db.maybeOne<{ id: string }>(sql`SELECT s.id FROM subjects AS s WHERE s.name = ${name}`);
+  return found?.id;
+}
+
+/** {@link findSubjectId} for the subject of a transaction. */
+export async function findSubjectIdOf(db: Queries, transaction: string): Promise<string | undefined> {
+  const found = await db.maybeOne<{ id: string }>(sql`
+    SELECT s.id FROM transactions AS t JOIN subjects AS s ON s.name = t.subject WHERE t.id = ${transaction}`);
+  return found?.id;
+}
+
 /** Null clears a member, undefined keeps it. The name never changes, because records refer to it. */
 export async function updateSubject(
   db: Queries,

@@ -1,4 +1,6 @@
-import type { Database } from '#lib/db/database.ts';
+import type { AuditAction } from '#lib/audit/actions.ts';
+import { recordAction } from '#lib/audit/record-action.ts';
+import type { Database, Queries } from '#lib/db/database.ts';
 import { fail } from '#lib/errors/fail.ts';
 import { newUuid } from '#lib/ids/random-ids.ts';
 import type { SecretBox } from '#lib/jose/secret-box.ts';
@@ -51,8 +53,12 @@ export function createWebhookCommands({ db, secrets, baseUrl, refuseTarget, wake
       const id = newUuid();
       const secret = drawSecret();
       const sealed = secrets.seal(id, secret);
-      const webhook = await insertWebhook(db, { id, name, targetUrl, subscribedActions, secret: sealed });
-      return { webhook, secret };
+      return db.withTransaction(async (tx) => {
+        const row = { id, name, targetUrl, subscribedActions, secret: sealed };
+        const webhook = await insertWebhook(tx, row);
+        await record(tx, 'webhook.created', id);
+        return { webhook, secret };
+      });
     },
 
     /**
@@ -72,6 +78,7 @@ export function createWebhookCommands({ db, secrets, baseUrl, refuseTarget, wake
           targetUrl: targetUrl ?? before.targetUrl,
           subscribedActions: subscribedActions ?? before.subscribedActions,
         });
+        await record(tx, 'webhook.updated', id);
         hasMore = before.targetUrl !== after.targetUrl && (await restartDeliveries(tx, id));
         return after;
       });
@@ -83,15 +90,21 @@ export function createWebhookCommands({ db, secrets, baseUrl, refuseTarget, wake
     /** Deletes a webhook and its deliveries. @throws Failure `not-found`. */
     async delete(id: string): Promise<void> {
       while (await deleteDeliveries(db, id));
-      if (!(await deleteWebhook(db, id))) throw webhookNotFound();
+      await db.withTransaction(async (tx) => {
+        if (!(await deleteWebhook(tx, id))) throw webhookNotFound();
+        await record(tx, 'webhook.deleted', id);
+      });
     },
 
     /** Replaces the secret. @returns the new one, which is not shown again. @throws Failure `not-found`. */
     async renewSecret(id: string): Promise<{ webhook: Webhook; secret: string }> {
       const secret = drawSecret();
-      const webhook = await replaceSecret(db, { id, secret: secrets.seal(id, secret), overlapHours });
-      if (!webhook) throw webhookNotFound();
-      return { webhook, secret };
+      return db.withTransaction(async (tx) => {
+        const webhook = await replaceSecret(tx, { id, secret: secrets.seal(id, secret), overlapHours });
+        if (!webhook) throw webhookNotFound();
+        await record(tx, 'webhook.secret-renewed', id);
+        return { webhook, secret };
+      });
     },
 
     /**
@@ -105,6 +118,7 @@ export function createWebhookCommands({ db, secrets, baseUrl, refuseTarget, wake
         const before = await lockWebhook(tx, id);
         if (!before) throw webhookNotFound();
         if (before.state === 'ACTIVE') return before;
+        await record(tx, 'webhook.resumed', id);
         await restartDeliveries(tx, id);
         return activateWebhook(tx, id);
       });
@@ -117,11 +131,13 @@ export function createWebhookCommands({ db, secrets, baseUrl, refuseTarget, wake
      * state. @returns its delivery. @throws Failure `not-found`.
      */
     async test(id: string): Promise<Delivery> {
-      const delivery = await queueTest(db, {
-        webhook: id,
-        event: testEvent({ webhook: id, source: baseUrl }),
+      const delivery = await db.withTransaction(async (tx) => {
+        const event = testEvent({ webhook: id, source: baseUrl });
+        const queued = await queueTest(tx, { webhook: id, event });
+        if (!queued) throw webhookNotFound();
+        await record(tx, 'webhook.tested', id);
+        return queued;
       });
-      if (!delivery) throw webhookNotFound();
       wake();
       return delivery;
     },
@@ -138,13 +154,19 @@ export function createWebhookCommands({ db, secrets, baseUrl, refuseTarget, wake
         const members = { state: webhook.state };
         if (webhook.state === 'PAUSED')
           throw fail('wrong-state', 'The webhook is paused; resume it first.', { members });
-        return (await expediteDelivery(tx, delivery)) ?? (await copyDelivery(tx, delivery));
+        const repeated = (await expediteDelivery(tx, delivery)) ?? (await copyDelivery(tx, delivery));
+        if (!repeated) throw fail('not-found', 'Delivery not found.');
+        await record(tx, 'delivery.repeated', delivery.webhook);
+        return repeated;
       });
-      if (!due) throw fail('not-found', 'Delivery not found.');
       wake();
       return due;
     },
   };
+}
+
+function record(tx: Queries, action: AuditAction, id: string): Promise<void> {
+  return recordAction(tx, { action, target: `webhook/${id}` });
 }
 
 export type WebhookCommands = ReturnType<typeof createWebhookCommands>;

@@ -111,7 +111,12 @@ export async function startDelivering(replicas = 1, guard?: OverloadGuard): Prom
       document: readContract() as never,
       limiter: createMemoryRateLimiter('off'),
       instance: { name: 'Here', baseUrl: url },
-      settings: { trustedProxies: [], allowedNetworks: ['127.0.0.0/8', '::1/128'], plainLoopback: true },
+      settings: {
+        trustedProxies: [],
+        auditRetention: 'P2Y',
+        allowedNetworks: ['127.0.0.0/8', '::1/128'],
+        plainLoopback: true,
+      },
       sealingKeys: [readPrivateKey(generatePrivateKey())],
     });
   const composed: DeliveringInstance['replicas'] = [];

@@ -94,6 +94,7 @@ export async function startForms({ demo = false } = {}): Promise<FormsService> {
       defaultLanguage: 'en',
       corsOrigins: [],
       trustedProxies: [],
+      auditRetention: 'P2Y',
       authUrl: `${formsBaseUrl}/auth`,
       publicClient: 'accord',
       issuer: { url: `${formsBaseUrl}/auth`, builtIn: true },

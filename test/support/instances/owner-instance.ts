@@ -89,7 +89,7 @@ export async function startOwner(): Promise<OwnerInstance> {
       metrics,
       instance: { name: 'Research lab', baseUrl: instance.url, timeZone: 'UTC' },
     };
-    const settings = { defaultLanguage: 'en', corsOrigins: [], trustedProxies: [] };
+    const settings = { defaultLanguage: 'en', corsOrigins: [], trustedProxies: [], auditRetention: 'P2Y' };
     const forms = await composeForms({
       ...shared,
       db: open('forms'),

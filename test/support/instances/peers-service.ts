@@ -60,7 +60,12 @@ export async function startPeers(): Promise<PeersService> {
       document: readContract() as never,
       limiter: createMemoryRateLimiter('off'),
       instance: { name: 'Here', baseUrl },
-      settings: { trustedProxies: [], allowedNetworks: ['127.0.0.0/8', '::1/128'], plainLoopback: true },
+      settings: {
+        trustedProxies: [],
+        auditRetention: 'P2Y',
+        allowedNetworks: ['127.0.0.0/8', '::1/128'],
+        plainLoopback: true,
+      },
       signingKeys: [readPrivateKey(generatePrivateKey())],
       sealingKeys: [readPrivateKey(generatePrivateKey())],
     });

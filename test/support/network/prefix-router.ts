@@ -37,9 +37,10 @@ const publicPaths: Readonly<Record<string, readonly string[]>> = {
     '/stats',
     '/demo/messages',
     '/user/records',
+    '/audit/consents',
   ],
-  peers: ['/peers', '/federation', '/.well-known/accord'],
-  webhooks: ['/webhooks'],
+  peers: ['/peers', '/federation', '/.well-known/accord', '/audit/peers'],
+  webhooks: ['/webhooks', '/audit/webhooks'],
   console: ['/console'],
 };
 

@@ -1,0 +1,97 @@
+import type { components } from '#lib/contracts/openapi.gen.ts';
+import type { ApiClient } from '../../api/api-client.ts';
+import { ApiFailure } from '../../api/api-failure.ts';
+
+export const areas = ['auth', 'models', 'consents', 'peers', 'webhooks'] as const;
+export type Area = (typeof areas)[number];
+
+/** A line of the audit log, and the list that it is from. */
+export type AuditLine = components['schemas']['AuditLine'] & { area: Area };
+
+/** What the lists are filtered by, as GET /audit/<area> takes it. */
+export type AuditFilter = Partial<Record<'actor' | 'action' | 'target' | 'after' | 'before', string>>;
+
+const operations = {
+  auth: 'listAuthAudit',
+  models: 'listModelsAudit',
+  consents: 'listConsentsAudit',
+  peers: 'listPeersAudit',
+  webhooks: 'listWebhooksAudit',
+} as const;
+
+const pageSize = 50;
+
+/** How far a list was read: a cursor of the API, and the lines after it that were shown. */
+interface Position {
+  cursor?: string;
+  shown: number;
+}
+
+/** Where a page of the merged list begins. */
+interface Place {
+  /** Time of the first page (RFC 3339): lines that are written later would move the others. */
+  before: string;
+  /** A list that was read to its end is absent. */
+  lists: Partial<Record<Area, Position>>;
+}
+
+/**
+ * Reads a page of several lists of the audit log as one list, newest first.
+ * @param place of the page, from the page before; absent for the first page.
+ * @throws ApiFailure 404 for a place that was not made here.
+ */
+export async function readMerged(
+  api: ApiClient,
+  { of, filter, place }: { of: readonly Area[]; filter: AuditFilter; place: string | undefined },
+): Promise<{ rows: AuditLine[]; next?: string }> {
+  const { before, lists } = place === undefined ? firstPlace(of) : readPlace(place);
+  const query = { ...filter, before: filter.before && filter.before < before ? filter.before : before };
+  const pages = await Promise.all(
+    Object.entries(lists).map(async ([area, position]) => {
+      const { body } = await api.call(operations[area as Area], {
+        query: { ...query, cursor: position.cursor, limit: pageSize } as object,
+      });
+      return { area: area as Area, position, next: body.next, lines: body.values.slice(position.shown) };
+    }),
+  );
+  const rows = pages
+    .flatMap(({ area, lines }) => lines.map((line) => ({ ...line, area })))
+    .sort((one, other) => (one.at === other.at ? compare(other.id, one.id) : compare(other.at, one.at)))
+    .slice(0, pageSize);
+  const left = pages.flatMap(({ area, position, next, lines }) => {
+    const taken = rows.filter((row) => row.area === area).length;
+    if (taken < lines.length) return [[area, { ...position, shown: position.shown + taken }] as const];
+    return next === undefined ? [] : [[area, { cursor: next, shown: 0 }] as const];
+  });
+  if (left.length === 0) return { rows };
+  return { rows, next: writePlace({ before, lists: Object.fromEntries(left) }) };
+}
+
+function firstPlace(of: readonly Area[]): Place {
+  // The clock of a service may be ahead of this process's.
+  const before = new Date(Date.now() + 60_000).toISOString();
+  return { before, lists: Object.fromEntries(of.map((area) => [area, { shown: 0 }])) };
+}
+
+const compare = (one: string, other: string) => (one < other ? -1 : one > other ? 1 : 0);
+
+function writePlace(place: Place): string {
+  return Buffer.from(JSON.stringify(place)).toString('base64url');
+}
+
+function readPlace(text: string): Place {
+  try {
+    const { before, lists } = JSON.parse(Buffer.from(text, 'base64url').toString()) as Place;
+    const isKnown = Object.entries(lists).every(
+      ([area, { cursor, shown }]) =>
+        area in operations &&
+        Number.isSafeInteger(shown) &&
+        shown >= 0 &&
+        (cursor === undefined || typeof cursor === 'string'),
+    );
+    if (!isKnown || Number.isNaN(Date.parse(before))) throw new Error('not a place');
+    return { before, lists };
+  } catch {
+    throw new ApiFailure(404, {});
+  }
+}
