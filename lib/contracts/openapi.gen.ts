@@ -543,7 +543,8 @@ export interface paths {
         };
         /**
          * Get a subject by name
-         * @description Users may only read themselves; 404 for another subject.
+         * @description Users may only read themselves; 404 for another subject. Administrators, operators and API keys may give the
+         *     id instead of the name, as the audit log names people.
          */
         get: operations["getSubject"];
         /**

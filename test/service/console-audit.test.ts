@@ -14,7 +14,7 @@ const here = '/console/audit';
 const textOf = async (path: string) => (await pages.get(path)).text();
 /** The cells of a table of a page, without mark-up. */
 const rowsOf = (html: string) =>
-  [...html.matchAll(/<tr>(.*?)<\/tr>/gs)]
+  [...html.matchAll(/<tr[^>]*>(.*?)<\/tr>/gs)]
     .slice(1)
     .map(([, row = '']) => row.replaceAll(/<[^>]+>/g, ' ').replaceAll(/\s+/g, ' '));
 const createKeys = async (count: number) => {
@@ -41,7 +41,7 @@ describe('the audit log in the console', () => {
     let path: string | undefined = `${here}?action=key.created`;
     while (path) {
       const html: string = await textOf(path);
-      seen.push(...rowsOf(html).flatMap((row) => /key \d+/.exec(row)?.[0] ?? []));
+      seen.push(...rowsOf(html).flatMap((row) => /(key \d+) API/.exec(row)?.[1] ?? []));
       await createKeys(1);
       path = /href="([^"]*cursor=[^"]*)"/.exec(html)?.[1]?.replaceAll('&amp;', '&');
     }
@@ -65,9 +65,7 @@ describe('the audit log in the console', () => {
     const html = await textOf(`${here}?action=subject.created`);
     expect(html).not.toContain('Ann Example');
     const link = /href="(\/console\/audit\/subject\/[^"]+)"/.exec(html)?.[1] ?? '';
-    const response = await pages.get(link);
-    expect(response.status).toBe(303);
-    expect(await textOf(response.headers.get('location') ?? '')).toContain('Ann Example');
+    expect(await textOf(link)).toContain('Ann Example');
   });
 
   it('refuses a place that it did not make', async () => {

@@ -38,6 +38,14 @@ describe('a subject', () => {
     expect((await make({ name: ` ${name} ` })).status).toBe(409);
   });
 
+  it('is found by its id, too, unless somebody’s name is that id', async () => {
+    const { id } = (await (await make({ name: 'carl' })).json()) as Subject;
+    expect((await read(id)).name).toBe('carl');
+    expect((await user.get(`/subjects/${id}`)).status).toBe(404);
+    await make({ name: id });
+    expect((await read(id)).name).toBe(id);
+  });
+
   it('can change address and language but not the name', async () => {
     const { id } = (await (await make({ name: 'ben', emailAddress: 'ben@example.org' })).json()) as Subject;
     const changed = await change(id, { emailAddress: 'b@example.org', defaultLanguage: 'ar', name: 'ben' });

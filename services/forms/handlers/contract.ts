@@ -27,8 +27,8 @@ export function contractHandlers(dependencies: Dependencies): Handlers {
   };
   const ownFeatures: SystemConfig['features'] = [
     'pdf',
-    'audit',
     ...(issuer.builtIn ? ['accounts' as const] : []),
+    'audit',
   ];
   let yaml: EncodedBody | undefined;
   let json: EncodedBody | undefined;

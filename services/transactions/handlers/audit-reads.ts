@@ -3,7 +3,7 @@ import { recordAction } from '#lib/audit/record-action.ts';
 import { isStaff } from '#lib/contracts/principal.ts';
 import type { Database } from '#lib/db/database.ts';
 import type { Handler, Handlers, OperationInput } from '#lib/http/operation.ts';
-import { findSubjectId, findSubjectIdOf } from '../queries/subjects.ts';
+import { findSubjectId, findSubjectIdOf, readSubjectById } from '../queries/subjects.ts';
 import { readText } from './filters.ts';
 
 /** The id of the person whose data a request reads; undefined if it reads those of many, or of nobody. */
@@ -22,6 +22,9 @@ const ofTransaction: Whose = (db, { params }) => findSubjectIdOf(db, params.txid
 const named = (name: string | undefined, db: Database) =>
   name === undefined ? Promise.resolve(undefined) : findSubjectId(db, name);
 const ofSubject: Whose = (db, { params }) => named(readText(params.name), db);
+/** The name or the id. */
+const ofNameOrId: Whose = async (db, input) =>
+  (await ofSubject(db, input)) ?? (await readSubjectById(db, input.params.name ?? ''))?.id;
 const ofFilter: Whose = (db, { query }) => named(readText(query.subject), db);
 const ofSearch: Whose = (db, { body }) =>
   named(readText((body as { subject?: string } | undefined)?.subject), db);
@@ -43,7 +46,7 @@ const recordedReads: Readonly<Record<string, RecordedRead>> = {
   getReceipt: { action: 'receipt.read', whose: ofTransaction },
   listRecords: { action: 'records.read', whose: ofFilter },
   listSubjectRecords: { action: 'records.read', whose: ofSubject },
-  getSubject: { action: 'subject.read', whose: ofSubject },
+  getSubject: { action: 'subject.read', whose: ofNameOrId },
   listSubjects: { action: 'subjects.listed', ofMany: { action: 'subjects.listed', target: 'subject/all' } },
 };
 

@@ -50,7 +50,9 @@ export function subjectHandlers({ db, instance }: Dependencies): Handlers {
 
     async getSubject(ctx, { params, principal }) {
       const name = readText(params.name) ?? '';
-      const subject = isOwn(principal, name) ? await readSubject(db, name) : undefined;
+      const named = isOwn(principal, name) ? await readSubject(db, name) : undefined;
+      const isId = !named && isPrivileged(principal) && uuidPattern.test(name);
+      const subject = isId ? await readSubjectById(db, name) : named;
       if (!subject) throw noSuchSubject();
       ctx.body = presentSubject(subject);
     },
