@@ -2,6 +2,7 @@ import type Router from '@koa/router';
 import type { Context } from 'koa';
 import { ApiFailure } from '../../api/api-failure.ts';
 import type { RoomKit } from '../../pages/kit.ts';
+import { compareContents } from './compare-contents.ts';
 import { findElement, findVersion } from './read-element.ts';
 
 /** Activating a draft: what is missing, and what it means for the people who have answered. */
@@ -15,8 +16,10 @@ export function activationRoutes(router: Router, kit: RoomKit): void {
     if (!draft) throw new ApiFailure(404, {});
     const isFirst = !entry.versions.some(({ status }) => status === 'ACTIVE');
     const params = { id: entry.id, vid: draft.version.id };
-    const [{ body: check }, people] = await Promise.all([
+    const [{ body: check }, active, uses, people] = await Promise.all([
       kit.api(ctx).call('checkVersion', { params }),
+      findVersion(ctx, kit, entry, 'ACTIVE'),
+      isFirst ? [] : readForms(ctx, kit, entry.key),
       isFirst ? 0 : countPeople(ctx, kit, entry.key),
     ]);
     const mayBeMinor = !isFirst && check.minor.allowed;
@@ -47,6 +50,8 @@ export function activationRoutes(router: Router, kit: RoomKit): void {
       form,
       isReady: check.faults.length === 0,
       effects: isFirst ? [t('elements.firstEffect')] : [],
+      shownIn: [...uses, ...(!isFirst && entry.shared ? [{ text: t('elements.shownByPeers') }] : [])],
+      differences: compareContents(reader, entry.type, { before: active?.version, after: draft.version }),
       whyMajor: isFirst || check.minor.allowed ? [] : check.minor.errors.map(({ detail }) => detail),
       editUrl: `${href}/edit`,
     };
@@ -76,6 +81,16 @@ export function activationRoutes(router: Router, kit: RoomKit): void {
 
 function faultsOf(faults: ApiFailure['errors']): ApiFailure | undefined {
   return faults.length > 0 ? new ApiFailure(422, { errors: faults }) : undefined;
+}
+
+/** The ACTIVE forms that show the element: the next transaction with one of them has the new version. */
+async function readForms(ctx: Context, kit: RoomKit, key: string) {
+  const query = { types: 'layout', uses: key, statuses: 'ACTIVE', size: 50 } as object;
+  const { body } = await kit.api(ctx).call('listModels', { query });
+  return body.values.map(({ name, key: form }) => ({
+    text: name,
+    href: `/console/forms/${encodeURIComponent(form)}`,
+  }));
 }
 
 /** People whose newest answer to the element is valid. */

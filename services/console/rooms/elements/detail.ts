@@ -50,7 +50,7 @@ export function detailRoutes(router: Router, kit: RoomKit): void {
       })),
       versions: tableView(reader, {
         caption: reader.t('elements.versions'),
-        columns: versionColumns(reader),
+        columns: versionColumns(reader, href),
         rows: entry.versions,
         path: href,
       }),
@@ -203,11 +203,14 @@ function endsOf(ctx: Context, kit: RoomKit, { entry, href }: FoundElement) {
   return acts.filter((each) => each !== false);
 }
 
-function versionColumns(reader: ConsoleReader): Column<Summary>[] {
+function versionColumns(reader: ConsoleReader, href: string): Column<Summary>[] {
   return [
     {
       label: reader.t('elements.version'),
-      cell: ({ serial }) => (serial ? { code: serial } : { text: reader.t('elements.draft') }),
+      cell: ({ id, serial }) => {
+        const page = { href: `${href}/versions/${id}/changes` };
+        return serial ? { code: serial, ...page } : { text: reader.t('elements.draft'), ...page };
+      },
     },
     {
       label: reader.t('elements.status'),

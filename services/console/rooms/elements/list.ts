@@ -46,6 +46,7 @@ export function listRoutes(router: Router, kit: RoomKit): void {
       path,
       filters,
       newUrl: kit.may(ctx, 'createModel') && `${path}/new`,
+      importUrl: kit.may(ctx, 'importModel') && `${path}/import`,
       table: tableView(reader, { caption, columns, path, filters, cursor, ...(await read(cursor)) }),
     });
   });

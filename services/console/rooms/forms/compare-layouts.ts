@@ -1,12 +1,6 @@
 import type { ConsoleReader } from '../../pages/console-reader.ts';
+import { type Difference, differenceOf } from '../../pages/text-diff.ts';
 import { type LayoutValues, referenceNames, switchNames, textNames } from './layout-values.ts';
-
-/** A member of a layout that has two values, in words; an empty text: none. */
-export interface Difference {
-  label: string;
-  before: string;
-  after: string;
-}
 
 const referenceLabels = { info: 'designer.info', theme: 'designer.theme', notification: 'designer.mail' };
 
@@ -19,8 +13,8 @@ export function compareLayouts(
   const { t } = reader;
   const differences: Difference[] = [];
   const compare = (label: string, textOf: (layout: LayoutValues) => string) => {
-    const [one, other] = [before ? textOf(before) : '', textOf(after)];
-    if (one !== other) differences.push({ label, before: one, after: other });
+    const difference = differenceOf(label, before ? textOf(before) : '', textOf(after));
+    if (difference) differences.push(difference);
   };
   compare(t('designer.elements'), ({ elements }) => elements.join(', '));
   for (const name of referenceNames) compare(t(referenceLabels[name]), (layout) => layout[name]);

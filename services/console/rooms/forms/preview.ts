@@ -51,6 +51,7 @@ export function previewRoutes(router: Router, kit: RoomKit): void {
       },
       faults: await findFaults(ctx, entry, page),
       backUrl: href,
+      changesUrl: `${href}/versions/${version.id}/changes`,
       editUrl: version.status === 'DRAFT' && kit.may(ctx, 'createVersion') && `${href}/edit`,
     });
   };

@@ -1,0 +1,61 @@
+import type Router from '@koa/router';
+import type { Context } from 'koa';
+import type { components } from '#lib/contracts/openapi.gen.ts';
+import { ApiFailure } from '../api/api-failure.ts';
+import type { ConsoleReader } from './console-reader.ts';
+import type { RoomKit } from './kit.ts';
+import type { Difference } from './text-diff.ts';
+
+type Schemas = components['schemas'];
+type Summary = Schemas['Entry']['versions'][number];
+
+/** What a room of models tells about its versions. */
+export interface VersionedRoom<Entry extends Schemas['Entry']> {
+  find(ctx: Context, kit: RoomKit): Promise<{ entry: Entry; href: string }>;
+  /** What differs between two versions. @param before undefined: everything is new. */
+  compare(
+    reader: ConsoleReader,
+    entry: Entry,
+    versions: { before: Schemas['Version'] | undefined; after: Schemas['Version'] },
+  ): Difference[];
+}
+
+/** A page of a version: what differs from the one before, or from another that is chosen. */
+export function changeRoutes<Entry extends Schemas['Entry']>(
+  router: Router,
+  kit: RoomKit,
+  room: VersionedRoom<Entry>,
+): void {
+  router.get('/:key/versions/:vid/changes', async (ctx) => {
+    const reader = kit.reader(ctx);
+    const { t } = reader;
+    const { entry, href } = await room.find(ctx, kit);
+    const index = entry.versions.findIndex(({ id }) => id === ctx.params.vid);
+    const shown = entry.versions[index];
+    if (!shown) throw new ApiFailure(404, {});
+    const nameOf = ({ serial, status }: Summary) =>
+      serial ? `${serial} – ${reader.word('entryStatus', status)}` : t('changes.draft');
+    const path = `${href}/versions/${shown.id}/changes`;
+    const others = entry.versions.filter(({ id }) => id !== shown.id);
+    const filters = kit.filters(ctx, path, [
+      {
+        name: 'to',
+        kind: 'choice',
+        label: t('changes.to'),
+        options: [['', t('changes.former')], ...others.map((each) => [each.id, nameOf(each)] as const)],
+      },
+    ]);
+    const { to = entry.versions[index + 1]?.id } = filters.values;
+    const read = async (vid: string) =>
+      (await kit.api(ctx).call('getVersion', { params: { id: entry.id, vid } })).body;
+    const [after, before] = await Promise.all([read(shown.id), to === undefined ? undefined : read(to)]);
+    await kit.page(ctx, 'changes', {
+      title: t('changes.title', { name: entry.name, version: nameOf(shown) }),
+      text: before ? t('changes.text', { version: before.serial ?? t('changes.draft') }) : t('changes.first'),
+      path,
+      filters,
+      differences: room.compare(reader, entry, { before, after }),
+      backUrl: href,
+    });
+  });
+}

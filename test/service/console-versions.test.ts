@@ -1,0 +1,111 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type ConsolePages, openPages } from '../support/console/open-pages.ts';
+import { type Caller, signIn } from '../support/instances/callers.ts';
+import { useInstance } from '../support/instances/instance.ts';
+
+const instance = useInstance();
+let pages: ConsolePages;
+let admin: Caller;
+beforeAll(async () => {
+  pages = await openPages(instance, 'admin');
+  admin = await signIn(instance, 'admin');
+});
+afterAll(() => pages?.close());
+
+const textOf = async (path: string) => (await pages.get(path)).text();
+const jsonOf = async <T>(response: Promise<Response>) => (await (await response).json()) as T;
+const letter = {
+  title: 'A letter',
+  data: 'Your address',
+  usage: 'We write to you each year.',
+  retention: { value: 1, unit: 'YEAR' },
+  purposes: ['CONSENT_CORE_SERVICE'],
+  legalBases: ['LEGAL_BASIS_CONSENT'],
+};
+
+/** Makes an element with an active version 1.0 and a draft. @returns its key and the ids of both. */
+async function makeTwoVersions(changes: object) {
+  const entry = await jsonOf<{ id: string; key: string }>(
+    admin.send('POST', '/models', { type: 'processing', name: 'Letter' }),
+  );
+  const path = `/models/${entry.id}/versions`;
+  const write = async (content: object) =>
+    (await jsonOf<{ id: string }>(admin.send('POST', path, content))).id;
+  const first = await write({ defaultLanguage: 'en', data: { en: letter } });
+  await admin.send('PUT', `${path}/${first}/status`, { status: 'ACTIVE' });
+  const draft = await write({ defaultLanguage: 'en', data: { en: { ...letter, ...changes } } });
+  return { ...entry, first, draft, page: `/console/elements/${entry.key}` };
+}
+
+describe('versions of an element in the console', () => {
+  it('say what differs, word by word, at activation and on a page of their own', async () => {
+    const { page, draft } = await makeTwoVersions({ usage: 'We call you each year.' });
+    for (const path of [`${page}/activate`, `${page}/versions/${draft}/changes`]) {
+      const html = await textOf(path);
+      expect(html).toContain('We <del>write</del><ins>call</ins> <del>to </del>you each year.');
+      expect(html).not.toContain('Your address');
+    }
+  });
+
+  it('are compared with any other, and the first shows all that it contains', async () => {
+    const { page, first, draft } = await makeTwoVersions({ title: 'A parcel' });
+    const path = `${page}/versions/${first}/changes`;
+    expect(await textOf(path)).toContain('<ins>Your address</ins>');
+    expect(await textOf(`${path}?to=${draft}`)).toMatch(/A <del>parcel<\/del><ins>letter<\/ins>/);
+    expect((await pages.get(`${page}/versions/01980000-0000-7000-8000-000000000000/changes`)).status).toBe(
+      404,
+    );
+  });
+
+  it('say which active forms show the element', async () => {
+    const { page, key } = await makeTwoVersions({ title: 'A parcel' });
+    const form = await jsonOf<{ id: string }>(
+      admin.send('POST', '/models', { type: 'layout', name: 'A form with a letter' }),
+    );
+    const path = `/models/${form.id}/versions`;
+    const data = { en: { elements: [key] } };
+    const { id } = await jsonOf<{ id: string }>(admin.send('POST', path, { defaultLanguage: 'en', data }));
+    expect(await textOf(`${page}/activate`)).not.toContain('A form with a letter');
+    await admin.send('PUT', `${path}/${id}/status`, { status: 'ACTIVE' });
+    expect(await textOf(`${page}/activate`)).toContain('A form with a letter');
+  });
+});
+
+describe('versions of a form in the console', () => {
+  it('say what differs', async () => {
+    const { body } = {
+      body: await jsonOf<{ id: string; versions: { id: string }[] }>(admin.get('/models/serials/layout.001')),
+    };
+    const html = await textOf(`/console/forms/layout.001/versions/${body.versions[0]?.id}/changes`);
+    expect(html).toContain('<ins>processing.001');
+  });
+});
+
+describe('an exported element', () => {
+  const importText = async (text: string, key = '') => {
+    const page = await textOf('/console/elements/import');
+    const once = /name="once" value="([^"]*)"/.exec(page)?.[1] ?? '';
+    return pages.post('/console/elements/import', { export: text, key, once });
+  };
+
+  it('is imported under another key as a draft, with its content', async () => {
+    const { page } = await makeTwoVersions({ title: 'A parcel' });
+    const exported = await textOf(`${page}/export`);
+    const made = await importText(exported, 'letter.copy');
+    expect(made.headers.get('location')).toBe('/console/elements/letter.copy?done=imported');
+    expect(await textOf('/console/elements/letter.copy/edit')).toContain('We write to you each year.');
+  });
+
+  it('is rejected with its fault, and stays in the field, if its key is taken or it is no export', async () => {
+    const { page } = await makeTwoVersions({ title: 'A parcel' });
+    const taken = await importText(await textOf(`${page}/export`));
+    expect(taken.status).toBe(409);
+    expect(await taken.text()).toContain('We write to you each year.');
+    const wrong = await importText('{"type": "processing"');
+    expect(wrong.status).toBe(422);
+    expect(await wrong.text()).toContain('This is not an exported text');
+    const unknown = await importText('{"type": "novel", "name": "x", "versions": []}');
+    expect(unknown.status).toBe(400);
+    expect(await unknown.text()).toContain('novel');
+  });
+});
