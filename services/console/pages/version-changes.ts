@@ -50,7 +50,9 @@ export function changeRoutes<Entry extends Schemas['Entry']>(
       (await kit.api(ctx).call('getVersion', { params: { id: entry.id, vid } })).body;
     const [after, before] = await Promise.all([read(shown.id), to === undefined ? undefined : read(to)]);
     await kit.page(ctx, 'changes', {
-      title: t('changes.title', { name: entry.name, version: nameOf(shown) }),
+      title: shown.serial
+        ? t('changes.title', { name: entry.name, version: shown.serial })
+        : t('changes.titleDraft', { name: entry.name }),
       text: before ? t('changes.text', { version: before.serial ?? t('changes.draft') }) : t('changes.first'),
       path,
       filters,
