@@ -33,10 +33,7 @@ import { deleteExpiredTokens, listPeerIds } from './queries/peers.ts';
 interface Options extends ServiceParts {
   auth: AuthOperations;
   forms: FormsOperations;
-  transactions: Pick<
-    TransactionsOperations,
-    'readSubmissions' | 'readDecision' | 'acceptSubmission' | 'decideSubmission'
-  >;
+  transactions: Omit<TransactionsOperations, 'createTransaction'>;
   instance: { name: string; baseUrl: string };
   settings: ServiceParts['settings'] & {
     /** Private networks where peers may be. */

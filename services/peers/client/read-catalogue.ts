@@ -10,13 +10,6 @@ const maxPageBytes = 4 * 2 ** 20;
 /** How often a catalogue is read from the start if it changes between two pages. */
 const maxReads = 3;
 
-/** Result of reading a catalogue. */
-export interface Reading {
-  state: string;
-  /** Whether a limit was exceeded, so that the rest was not read. */
-  cut: boolean;
-}
-
 type Page = Omit<components['schemas']['SharedModels'], 'asOf'> & { bytes: number };
 
 interface Options {
@@ -29,6 +22,9 @@ interface Options {
   /** Aborts between two pages. */
   signal: AbortSignal;
 }
+
+/** The state that was read, and whether a limit was exceeded, so that the rest was not read. */
+type Reading = { state: string; cut: boolean };
 
 /** Reads a peer's catalogue page by page (docs/federation.md, "Catalogue"). @throws Failure `unavailable`. */
 export async function readCatalogue(options: Options): Promise<Reading> {

@@ -1,5 +1,5 @@
 import { decodeJwt, decodeProtectedHeader } from 'jose';
-import { recordAction, thisInstance } from '#lib/audit/record-action.ts';
+import { thisInstance } from '#lib/audit/record-action.ts';
 import type { PairingKeyVerdict, PairingPartner } from '#lib/contracts/auth.ts';
 import type { components } from '#lib/contracts/openapi.gen.ts';
 import { type Failure, fail, invalidMember } from '#lib/errors/fail.ts';
@@ -37,8 +37,8 @@ export async function acceptPairing(
     throw fail('unauthorized', `The request's signature was rejected (${verified.fault}).`);
   await refuseTakeover(dependencies, description);
   await dependencies.db.withTransaction(async (tx) => {
-    const { id } = await savePeer(tx, dependencies, description, pinnedWithinSeconds);
-    await recordAction(tx, { action: 'peer.accepted', target: `peer/${id}` }, thisInstance);
+    const how = { action: 'peer.accepted', by: thisInstance, readInSeconds: pinnedWithinSeconds } as const;
+    await savePeer(tx, dependencies, description, how);
     // The key is used up before the COMMIT: if an administrator removes the peer meanwhile, the key is spent
     // and nothing is stored. If the process ends before the COMMIT, the same peer may present the key again.
     const { used } = await dependencies.auth.usePairingKey(presented);

@@ -24,11 +24,10 @@ export async function editPeer(
   return db.withTransaction(async (tx) => {
     const peer = await lockPeer(tx, id);
     if (!peer) throw fail('not-found', 'Peer not found.');
-    if (subjectPrefix !== undefined || notification !== undefined) {
-      await changePeer(tx, id, {
-        subjectPrefix: subjectPrefix === undefined ? peer.subjectPrefix : readPrefix(subjectPrefix),
-        notification: notification === undefined ? peer.notification : readNotification(notification),
-      });
+    const prefix = subjectPrefix === undefined ? peer.subjectPrefix : readPrefix(subjectPrefix);
+    const mail = notification === undefined ? peer.notification : readNotification(notification);
+    if (prefix !== peer.subjectPrefix || mail !== peer.notification) {
+      await changePeer(tx, id, { subjectPrefix: prefix, notification: mail });
       await recordAction(tx, { action: 'peer.updated', target: `peer/${id}` });
     }
     if (thumbprints !== undefined && !sameSet(thumbprints, peer.thumbprints)) {

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { AuditAction } from '#lib/audit/actions.ts';
 import { recordAction } from '#lib/audit/record-action.ts';
 import type { components } from '#lib/contracts/openapi.gen.ts';
 import type { Queries } from '#lib/db/database.ts';
@@ -39,11 +40,9 @@ export async function pair(
   const confirmed = readReply(reply, { url, ownKids: dependencies.ownKids });
   if (confirmed.signedBy !== published.signedBy)
     throw addressFault('The instance at this address used two different keys.');
-  const { id, isNew } = await dependencies.db.withTransaction(async (tx) => {
-    const saved = await savePeer(tx, dependencies, confirmed);
-    await recordAction(tx, { action: 'peer.paired', target: `peer/${saved.id}` });
-    return saved;
-  });
+  const { id, isNew } = await dependencies.db.withTransaction((tx) =>
+    savePeer(tx, dependencies, confirmed, { action: 'peer.paired' }),
+  );
   dependencies.wake();
   await dependencies.updateForms();
   const peer = await findPeer(dependencies.db, id);
@@ -95,17 +94,19 @@ function refusalOf(status: number, content: unknown): Failure {
 /**
  * Creates or renews the peer of a description, pins its keys, binds deliveries to them that were queued while
  * the pairing had ended, and schedules a read of the peer's catalogue.
- * @param readInSeconds delay of that read: the peer may not have pinned our keys yet.
+ * @param how.by who acts, if it is not the caller. @param how.readInSeconds delay of that read: the peer may
+ * not have pinned our keys yet.
  */
 export async function savePeer(
   tx: Queries,
   { baseUrl }: { baseUrl: string },
   { instance, name, keys }: PeerDescription,
-  readInSeconds = 0,
+  { action, by, readInSeconds }: { action: AuditAction; by?: string; readInSeconds?: number },
 ): Promise<{ id: string; isNew: boolean }> {
   const { id, version, isNew } = await savePairedPeer(tx, { id: newUuid(), url: instance, name });
   await pinKeys(tx, id, keys);
   await bindDeliveries(tx, instance, { from: [], to: signingKids(keys) });
+  await recordAction(tx, { action, target: `peer/${id}` }, by);
   await publishPeer(tx, baseUrl, { change: 'added', id, url: instance, version }, readInSeconds);
   return { id, isNew };
 }

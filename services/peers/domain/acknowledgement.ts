@@ -33,21 +33,18 @@ const maxLength = 8_192;
 const verdicts = ['committed', 'held', 'rolledback', 'refused'];
 const decisions = ['commit', 'rollback', 'open'];
 
-export type SignAcknowledgement = (
-  content: AcknowledgementContent,
-  about: AcknowledgedRequest & { audience: string },
-  now?: Date,
-) => string;
-
 /**
  * Signs the response to a part, a decision or a request for a decision (docs/federation.md, "Answers on their
  * way").
  * @param issuer this instance's base URL.
  */
-export function createAcknowledgementSigner(issuer: string, key: OwnKey): SignAcknowledgement {
-  return (content, { sid, digest, audience }, now = new Date()) =>
+export function createAcknowledgementSigner(issuer: string, key: OwnKey) {
+  type About = AcknowledgedRequest & { audience: string };
+  return (content: AcknowledgementContent, { sid, digest, audience }: About, now = new Date()): string =>
     signClaims({ sid, digest, ...content, iss: issuer, aud: audience, iat: numericDate(now) }, { type, key });
 }
+
+export type SignAcknowledgement = ReturnType<typeof createAcknowledgementSigner>;
 
 /**
  * Reads a peer's acknowledgement. It must be signed with a key that is pinned for that peer, name the peer as

@@ -12,10 +12,7 @@ import { peerOf, peerToken, unauthorized } from './authenticate.ts';
 /** /.well-known/accord and /federation/pairing (docs/federation.md, "Pairing"). */
 export function pairingHandlers(
   dependencies: Dependencies,
-  {
-    description,
-    limiter,
-  }: { description: SelfDescription; limiter: Pick<RateLimiter, 'countRefusal' | 'forgetRefusal'> },
+  { description, limiter }: { description: SelfDescription; limiter: RateLimiter },
 ) {
   return {
     /** JSON with the JWS as a member by default; the bare JWS for application/jose. */

@@ -39,16 +39,14 @@ export function createChangeAnnouncer(
 
   async function pingAll(): Promise<void> {
     for (const { id } of await listPaired(db)) {
-      const onError = (error: unknown) =>
-        log.warn('catalogue ping to peer failed; not retried', { id, error });
+      const onError = (error: unknown) => log.warn('catalogue ping failed; not retried', { id, error });
       const throttled = pings.get(id) ?? throttle(everyMs, () => pingIfChanged(id).catch(onError));
       pings.set(id, throttled);
       throttled.run();
     }
   }
 
-  const onError = (error: unknown) =>
-    log.warn('failed to list peers for catalogue pings; not retried', { error });
+  const onError = (error: unknown) => log.warn('failed to list peers for pings; not retried', { error });
   const all = throttle(everyMs, () => pingAll().catch(onError));
   return {
     /** Call after any change of our models. */

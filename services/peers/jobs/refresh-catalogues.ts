@@ -67,12 +67,10 @@ export function createCatalogueRefresher(dependencies: Dependencies) {
     const free = maxConcurrent - running.size;
     if (free <= 0 || stopping.signal.aborted) return;
     for (const claimed of await claimCatalogues(db, free)) {
+      const { url: id } = claimed;
       const work = refresh(claimed)
         .catch((error: unknown) =>
-          log.warn('failed to release a catalogue; retried when the lease expires', {
-            id: claimed.url,
-            error,
-          }),
+          log.warn('failed to release a catalogue; retried when the lease expires', { id, error }),
         )
         .finally(() => running.delete(work));
       running.add(work);

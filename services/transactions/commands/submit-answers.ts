@@ -115,13 +115,14 @@ export async function submitAnswers(
     if (check.outcome !== 'valid') return { outcome: 'rejected', read, check, answers };
     const answersDigest = digests.of(withComment(sent), check.parts.length > 0, noticesIn(check));
     const facts = { read, check, answersDigest, principal, comment };
-    const stored = needsTransaction(dependencies, read.transaction, principal)
-      ? await db.withTransaction(async (tx) => {
-          const done = await storeAnswers({ ...dependencies, db: tx }, facts);
-          if (done) await recordByStaff(tx, principal, 'answers.submitted', id);
-          return done;
-        })
-      : await storeAnswers(dependencies, facts);
+    const stored =
+      isStaff(principal) || needsTransaction(dependencies, read.transaction)
+        ? await db.withTransaction(async (tx) => {
+            const done = await storeAnswers({ ...dependencies, db: tx }, facts);
+            if (done) await recordByStaff(tx, principal, 'answers.submitted', id);
+            return done;
+          })
+        : await storeAnswers(dependencies, facts);
     if (!stored) continue;
     dependencies.wake();
     return { outcome: 'stored', read: { transaction: stored, now: read.now } };
@@ -130,16 +131,11 @@ export async function submitAnswers(
 }
 
 /**
- * Whether storing the answers may queue a message or a line of the audit log. They are statements of their
- * own, which then need a database transaction.
+ * Whether storing the answers may queue a message. The answers and the message are two statements, which then
+ * need a database transaction.
  */
-function needsTransaction(
-  { messaging }: SubmitDependencies,
-  transaction: Transaction,
-  principal: Principal,
-): boolean {
-  if (isStaff(principal) || isNotified(messaging, transaction)) return true;
-  return codeDestination(transaction.context) !== undefined;
+function needsTransaction({ messaging }: SubmitDependencies, transaction: Transaction): boolean {
+  return codeDestination(transaction.context) !== undefined || isNotified(messaging, transaction);
 }
 
 /** Whether these answers are already stored. They may name the notices of the form or leave them out. */

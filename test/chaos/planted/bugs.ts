@@ -53,7 +53,9 @@ export const bugs: Readonly<Record<string, Bug>> = {
     what: 'a submit is acknowledged before it is committed',
     faults: Array(8).fill('connections to PostgreSQL cut'),
     between: [20, 60],
-    caught: /^I1: (the answers of \S+ were acknowledged and it is CREATED|a child of \S+ was answered 409)/m,
+    // What was not committed stays CREATED, unless somebody cancels it.
+    caught:
+      /^I1: (the answers of \S+ were acknowledged and it is (CREATED|CANCELLED)|a child of \S+ was answered 409)/m,
     changePg: () => answerBeforeResult(/SET state = 'COMMITTED', version = version \+ 1, answers_digest/),
   },
   'any-code-accepted': {

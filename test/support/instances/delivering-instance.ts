@@ -163,7 +163,8 @@ export async function startDelivering(replicas = 1, guard?: OverloadGuard): Prom
         ownKids: new Set(),
       });
       if ('fault' in read) throw new Error(`the partner cannot be paired with: ${read.fault}`);
-      const { id } = await db.withTransaction((tx) => savePeer(tx, { baseUrl: url }, read.description));
+      const how = { action: 'peer.paired' } as const;
+      const { id } = await db.withTransaction((tx) => savePeer(tx, { baseUrl: url }, read.description, how));
       return id;
     },
     async release(to, changes = {}) {

@@ -82,7 +82,8 @@ export async function startPeers(): Promise<PeersService> {
         ownKids: new Set(),
       });
       if ('fault' in read) throw new Error(`the partner cannot be paired with: ${read.fault}`);
-      const { id } = await db.withTransaction((tx) => savePeer(tx, { baseUrl }, read.description));
+      const how = { action: 'peer.paired' } as const;
+      const { id } = await db.withTransaction((tx) => savePeer(tx, { baseUrl }, read.description, how));
       return id;
     },
     logs: () => lines.join(''),
