@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ConsolePages, openPages } from '../support/console/open-pages.ts';
-import { type Caller, signIn } from '../support/instances/callers.ts';
+import { type Caller, createKey, signIn } from '../support/instances/callers.ts';
 import { useInstance } from '../support/instances/instance.ts';
 
 const instance = useInstance();
@@ -107,5 +107,33 @@ describe('an exported element', () => {
     const unknown = await importText('{"type": "novel", "name": "x", "versions": []}');
     expect(unknown.status).toBe(400);
     expect(await unknown.text()).toContain('novel');
+  });
+});
+
+describe('the page of an element', () => {
+  it('says how many people have a valid answer, and what was decided', async () => {
+    const key = await createKey(instance, 'shop');
+    const before = await textOf('/console/elements/processing.002');
+    expect(before).toContain('Nobody has a valid answer.');
+    for (const [subject, decision] of [
+      ['ann', 'accepted'],
+      ['bert', 'refused'],
+      ['cleo', 'accepted'],
+    ]) {
+      const context = { subject, layoutData: { elements: ['processing.002'] } };
+      const values = { 'element/processing/processing.002/1.0': [decision] };
+      await key.send('POST', '/consents/singlestep', { context, values });
+    }
+    const html = await textOf('/console/elements/processing.002');
+    expect(html).toContain('3 people have a valid answer. 2 of them accept.');
+    expect(html).toContain('In the last 90 days: 3 answers; 67% of them accept.');
+    expect(html).toMatch(/<svg[^>]*role="img"/);
+  });
+
+  it('has no answers of what nobody answers', async () => {
+    const { key } = await jsonOf<{ key: string }>(
+      admin.send('POST', '/models', { type: 'theme', name: 'Dune' }),
+    );
+    expect(await textOf(`/console/elements/${key}`)).not.toContain('valid answer');
   });
 });

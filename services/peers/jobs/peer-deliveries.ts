@@ -13,7 +13,7 @@ import {
   readAhead,
 } from '../commands/attempt-delivery.ts';
 import type { AttemptFacts, PeerRow } from '../domain/delivery.ts';
-import { endDeliveries, postponeDelivery } from '../queries/deliveries.ts';
+import { endDeliveries, lockDeliveries, postponeDelivery } from '../queries/deliveries.ts';
 
 interface Dependencies extends AttemptDependencies {
   db: Database;
@@ -119,6 +119,8 @@ async function settle(
   settlements: readonly Settlement<PeerRow, AttemptFacts>[],
 ): Promise<void> {
   const ended = settlements.filter(({ ending }) => ending !== 'retry');
+  const names = settlements.map(({ row }) => row);
+  if (ended.length < names.length) await lockDeliveries(tx, names);
   if (ended.length > 0)
     await endDeliveries(
       tx,

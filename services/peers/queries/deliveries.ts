@@ -60,6 +60,19 @@ export async function bindDeliveries(
      WHERE d.kind = w.kind AND d.peer_url = w.peer_url AND d.sid = w.sid`);
 }
 
+/** Locks deliveries in the order of bindDeliveries, before statements that change them one by one. */
+export async function lockDeliveries(tx: Queries, names: readonly DeliveryName[]): Promise<void> {
+  await tx.query(sql`
+    SELECT FROM (SELECT * FROM unnest(${names.map(({ kind }) => kind)}::text[],
+                                      ${names.map(({ url }) => url)}::text[],
+                                      ${names.map(({ sid }) => sid)}::text[]) AS u (kind, url, sid)
+                  ORDER BY u.kind, u.url, u.sid) AS g
+     CROSS JOIN LATERAL (
+           SELECT FROM deliveries AS d
+            WHERE (d.kind, d.peer_url, d.sid) >= (g.kind, g.url, g.sid)
+              AND (d.kind, d.peer_url, d.sid) <= (g.kind, g.url, g.sid) FOR UPDATE) AS l`);
+}
+
 /** A delivery that has ended. */
 export interface EndedDelivery {
   delivery: DeliveryName;
@@ -107,7 +120,8 @@ export async function endDeliveries(
   await tx.query(sql`
     WITH given AS MATERIALIZED (
            SELECT g.* FROM jsonb_to_recordset(${JSON.stringify(given)}::jsonb)
-               AS g (kind text, url text, sid text, verdict text, receipt text, event jsonb)),
+               AS g (kind text, url text, sid text, verdict text, receipt text, event jsonb)
+            ORDER BY g.kind, g.url, g.sid),
          ended AS (
            DELETE FROM deliveries AS d
             WHERE d.ctid = ANY (ARRAY(

@@ -8,6 +8,7 @@ import type { RoomKit } from '../../pages/kit.ts';
 import { readPanels } from '../../pages/panel.ts';
 import { stateMark } from '../../pages/states.ts';
 import { type Column, tableView } from '../../pages/table.ts';
+import { isAnswered, readAnswers } from './answers.ts';
 import { type Entry, type FoundElement, findElement } from './read-element.ts';
 
 /**
@@ -32,7 +33,10 @@ export function detailRoutes(router: Router, kit: RoomKit): void {
     const languages = shown?.availableLanguages ?? [];
     const language =
       [ctx.query.language].flat()[0] ?? lookupLanguage([reader.language], languages) ?? languages[0];
-    const panels = await readPanels(reader, { uses: readUses(ctx, kit, entry) });
+    const panels = await readPanels(reader, {
+      uses: readUses(ctx, kit, entry),
+      answers: isAnswered(entry.type) ? readAnswers(ctx, kit, found) : Promise.resolve(null),
+    });
     await kit.page(ctx, 'detail', {
       title: entry.name,
       facts: factsOf(reader, entry),

@@ -1,7 +1,7 @@
 import type { components } from '#lib/contracts/openapi.gen.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
+import { dayPlot } from '../../pages/day-plot.ts';
 import { type Column, tableView } from '../../pages/table.ts';
-import { dayPlot } from './day-plot.ts';
 import type { DayCount, ElementCount } from './read-stats.ts';
 
 type Stats = components['schemas']['Stats'];
@@ -64,10 +64,13 @@ export function transactionFigures(reader: ConsoleReader, { days, states }: Stat
       created === 0
         ? reader.t('home.noTransactions')
         : reader.t('home.transactionsText', { created, committed: states.COMMITTED, share, open }),
-    plot: created > 0 && days.length > 1 ? dayPlot(days) : null,
-    top: reader.number(Math.max(1, ...days.map((day) => day.created))),
-    from: reader.day(days[0]?.date ?? ''),
-    to: reader.day(days.at(-1)?.date ?? ''),
+    plot:
+      created > 0 && days.length > 1
+        ? dayPlot(
+            reader,
+            days.map((day) => ({ date: day.date, whole: day.created, part: day.committed })),
+          )
+        : null,
     table: tableView(reader, {
       caption: reader.t('home.transactions'),
       columns: dayColumns(reader),

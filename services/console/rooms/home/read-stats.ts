@@ -36,14 +36,19 @@ export function periodLinks(reader: ConsoleReader, path: string, current: number
   }));
 }
 
-/** Reads what happened since the beginning of a day, so many days ago, in the instance's zone. */
-export async function readDays(api: ApiClient, timeZone: string, length: number) {
+/**
+ * Reads what happened since the beginning of a day, so many days ago, in the instance's zone.
+ * @param elements keys of those whose answers are counted; none: all.
+ */
+export async function readDays(api: ApiClient, timeZone: string, length: number, elements: string[] = []) {
   const today = Temporal.Now.zonedDateTimeISO(timeZone).startOfDay();
   const after = today
     .subtract({ days: length - 1 })
     .toInstant()
     .toString();
-  const { body } = await api.call('getStats', { query: { after } });
+  const { body } = await api.call('getStats', {
+    query: { after, ...(elements.length > 0 && { elements }) },
+  });
   return body;
 }
 

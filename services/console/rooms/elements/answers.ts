@@ -1,0 +1,60 @@
+import type { Context } from 'koa';
+import { dayPlot } from '../../pages/day-plot.ts';
+import type { RoomKit } from '../../pages/kit.ts';
+import { tableView } from '../../pages/table.ts';
+import { readDays } from '../home/read-stats.ts';
+import type { FoundElement } from './read-element.ts';
+
+const days = 90;
+
+/** Types whose answer is a decision; of the others only the valid answers are counted. */
+const decided: readonly string[] = ['processing', 'conditions'];
+
+/** Whether people answer the element. */
+export function isAnswered(type: string): boolean {
+  return type === 'preference' || decided.includes(type);
+}
+
+/** How many people have a valid answer to an element, and what was decided in the last 90 days. */
+export async function readAnswers(ctx: Context, kit: RoomKit, { entry: { key, type }, href }: FoundElement) {
+  const reader = kit.reader(ctx);
+  const api = kit.api(ctx);
+  const [valid, stats] = await Promise.all([
+    api.call('countValidAnswers', { query: { keys: [key] } }),
+    decided.includes(type) ? readDays(api, kit.timeZone, days, [key]) : undefined,
+  ]);
+  const { subjects = 0, accepted = 0 } = valid.body.values.find((each) => each.key === key) ?? {};
+  const counted = (stats?.days ?? []).map(({ date, accepted: part, refused }) => {
+    return { date, whole: part + refused, part };
+  });
+  const total = (name: 'whole' | 'part') => counted.reduce((sum, day) => sum + day[name], 0);
+  const [whole, part] = [total('whole'), total('part')];
+  const people = reader.t(valid.body.atLeast ? 'answers.peopleAtLeast' : 'answers.people', {
+    count: subjects,
+  });
+  const accept = stats && subjects > 0 ? reader.t('answers.accept', { count: accepted }) : '';
+  return {
+    valid: `${people} ${accept}`.trim(),
+    sentence:
+      stats && reader.t('answers.period', { count: whole, share: reader.percent(part / Math.max(1, whole)) }),
+    plot: whole > 0 ? dayPlot(reader, counted) : null,
+    table: tableView(reader, {
+      caption: reader.t('answers.title'),
+      path: href,
+      rows: counted.filter((day) => day.whole > 0).toReversed(),
+      columns: [
+        { label: reader.t('answers.day'), cell: ({ date }) => ({ time: reader.day(date) }) },
+        {
+          label: reader.t('answers.accepted'),
+          isNumber: true,
+          cell: (day) => ({ number: reader.number(day.part) }),
+        },
+        {
+          label: reader.t('answers.refused'),
+          isNumber: true,
+          cell: (day) => ({ number: reader.number(day.whole - day.part) }),
+        },
+      ],
+    }),
+  };
+}
