@@ -16,7 +16,7 @@ interface Bar {
   height: number;
 }
 
-/** A plot by day, as the mixin `+dayPlot` prints it: a frame for the whole, filled as far as the part goes. */
+/** A plot by day for the mixin `+dayPlot`: a frame for the whole, filled as far as the part goes. */
 export interface DayPlot {
   width: number;
   height: number;
