@@ -51,12 +51,9 @@ export async function pair(
 }
 
 function readInvitation(dependencies: Dependencies, { url, withCounterPart }: Invitation): string {
+  const counterPartFault = 'Omit this member or set it to true.';
   if (withCounterPart === false)
-    throw invalidMember(
-      'A pairing is always mutual.',
-      '/withCounterPart',
-      'Omit this member or set it to true.',
-    );
+    throw invalidMember('A pairing is always mutual.', '/withCounterPart', counterPartFault);
   const read = readPeerAddress(url, { own: dependencies.baseUrl, plainLoopback: dependencies.plainLoopback });
   if ('fault' in read) throw addressFault(read.fault);
   return read.origin;

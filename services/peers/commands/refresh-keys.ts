@@ -34,10 +34,8 @@ export function createKeyRefresher({
       await refreshPeer(dependencies, peer);
       return true;
     } catch (error) {
-      log.warn('failed to fetch the self-description of a peer; its pinned keys stay', {
-        id: peer.id,
-        error,
-      });
+      const { id } = peer;
+      log.warn('failed to fetch the self-description of a peer; its pinned keys stay', { id, error });
       return false;
     }
   };

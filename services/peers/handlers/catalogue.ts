@@ -47,12 +47,8 @@ export function catalogueHandlers({
       // The caller has pinned our keys, so it will accept our request for its catalogue.
       if (await scheduleFirstRead(db, url)) wake();
       const known = query.since === undefined ? null : String(query.since);
-      const found = await forms.sharedEntries({
-        peer,
-        after: readAfter(query.cursor),
-        known,
-        limit: pageSize,
-      });
+      const after = readAfter(query.cursor);
+      const found = await forms.sharedEntries({ peer, after, known, limit: pageSize });
       await markSent(db, peer, found.state);
       const entries = signPage(found.entries, now);
       const last = found.entries[entries.length - 1];

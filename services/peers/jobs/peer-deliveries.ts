@@ -62,16 +62,8 @@ const peerTables = {
 
 /** Sends due deliveries: at most 4 at a time to a peer, 1 to a failing peer, 64 in total. */
 export function createDeliveryJob(dependencies: Dependencies): DeliveryEngine {
-  const { db, log, metrics, tracing, abortConnections } = dependencies;
-  return createDeliveryEngine({
-    db,
-    kind: createPeerDeliveries(dependencies),
-    limits: { perTarget: 4, total: 64, readAhead: 28, maxUnsettled: 64, slowMs: 2_000, maxAgeMs: 1_000 },
-    log,
-    metrics,
-    tracing,
-    abortConnections,
-  });
+  const limits = { perTarget: 4, total: 64, readAhead: 28, maxUnsettled: 64, slowMs: 2_000, maxAgeMs: 1_000 };
+  return createDeliveryEngine({ ...dependencies, kind: createPeerDeliveries(dependencies), limits });
 }
 
 /** The kinds `peer-submit`, `peer-decide` and `peer-ask`: a target is a peer. */
