@@ -9,15 +9,16 @@ import { createDatabase } from '#lib/db/database.ts';
 import { createPool } from '#lib/db/pool.ts';
 import { StartupError } from '#lib/errors/fail.ts';
 import type { Topic } from '#lib/events/event-bus.ts';
-import { createTopics, readTopics } from '#lib/events/kafka/topics.ts';
+import { createTopics, findMissingTopics, readTopics, type TopicsOnKafka } from '#lib/events/kafka/topics.ts';
 import { refillOutbox } from '#lib/events/sent-events.ts';
 import { createLogger } from '#lib/observability/logger.ts';
 import { schemas } from './definitions.ts';
 
 // `npm run topics`: creates missing topics of asyncapi.yaml on KAFKA_BROKERS and reports differences of
 // existing ones. Idempotent; run it before the services of a new release start, because they create no
-// topics. With `-- --refill [<topic> …]`, as the owner of the database: publishes the events of the last day
-// again (docs/operations.md, "A topic was lost").
+// topics. With `-- --check`: creates nothing, and fails if topics are missing. With `-- --refill [<topic> …]`,
+// as the owner of the database: publishes the events of the last day again (docs/operations.md, "A topic was
+// lost").
 
 /**
  * A consumer notices a recreated topic because its offset does not exist there. If the topic were full again
@@ -29,10 +30,12 @@ const publishers = schemas.filter(({ schema }) => !['webhooks', 'console'].inclu
 
 try {
   const wanted = readTopics(new URL('../asyncapi.yaml', import.meta.url));
-  const { refill, topics } = readArguments(wanted.map(({ topic }) => topic));
-  const settings = refill ? readOwnerSettings() : undefined;
-  await create(wanted);
-  if (settings) await publishAgain(settings, topics);
+  const { check, refill, topics } = readArguments(wanted.map(({ topic }) => topic));
+  const owner = refill ? readOwnerSettings() : undefined;
+  const kafka = await readKafka();
+  await (check ? expectTopics : create)({ ...kafka, wanted });
+  process.stdout.write(`All ${wanted.length} topics of asyncapi.yaml exist.\n`);
+  if (owner) await publishAgain(owner, topics);
 } catch (error) {
   if (!(error instanceof StartupError)) throw error;
   process.stderr.write(`${error.message}\n`);
@@ -40,12 +43,14 @@ try {
 }
 
 /** @param known topics of asyncapi.yaml: all of them are refilled unless some are named. */
-function readArguments(known: readonly string[]): { refill: boolean; topics: Topic[] } {
-  const options = { refill: { type: 'boolean', default: false } } as const;
-  const usage = `Usage: npm run topics [-- --refill [<topic> …]]. Topics: ${known.join(', ')}.`;
+function readArguments(known: readonly string[]): { check: boolean; refill: boolean; topics: Topic[] } {
+  const option = { type: 'boolean', default: false } as const;
+  const options = { check: option, refill: option };
+  const usage = `Usage: npm run topics [-- --check | -- --refill [<topic> …]]. Topics: ${known.join(', ')}.`;
   try {
     const { values, positionals } = parseArgs({ options, allowPositionals: true });
-    if (positionals.every((topic) => known.includes(topic)) && (values.refill || positionals.length === 0))
+    const isUsable = values.refill ? !values.check : positionals.length === 0;
+    if (isUsable && positionals.every((topic) => known.includes(topic)))
       return { ...values, topics: (positionals.length > 0 ? positionals : [...known]) as Topic[] };
   } catch {
     // An unknown option.
@@ -57,22 +62,34 @@ function readOwnerSettings() {
   return readSettings(process.env, { DATABASE_URL: databaseUrl(), SECRETS_DIR: str({ default: undefined }) });
 }
 
-async function create(wanted: ReturnType<typeof readTopics>): Promise<void> {
+async function readKafka(): Promise<Omit<TopicsOnKafka, 'wanted'>> {
   const specs = { KAFKA_BROKERS: brokerList(), ...kafkaSpecs, SECRETS_DIR: str({ default: undefined }) };
   const settings = readSettings(process.env, specs, checkKafkaSettings);
-  const { KAFKA_BROKERS: brokers, SECRETS_DIR } = settings;
-  const security = await readKafkaSecurity(settings, SECRETS_DIR);
-  const { created, differences } = await createTopics({ brokers, security, wanted }).catch(
-    (error: unknown) => {
-      const reason = (error as Error).message;
-      throw new StartupError(
-        `The topics could not be created: no broker of KAFKA_BROKERS responded correctly (${reason}).`,
-      );
-    },
-  );
+  const security = await readKafkaSecurity(settings, settings.SECRETS_DIR);
+  return { brokers: settings.KAFKA_BROKERS, security };
+}
+
+async function create(kafka: TopicsOnKafka): Promise<void> {
+  const { created, differences } = await createTopics(kafka).catch((error: Error) => {
+    throw noBroker('The topics could not be created', error);
+  });
   for (const topic of created) process.stdout.write(`Created ${topic}.\n`);
   for (const difference of differences) process.stdout.write(`${difference}.\n`);
-  process.stdout.write(`All ${wanted.length} topics of asyncapi.yaml exist.\n`);
+}
+
+/** @throws StartupError that names the missing topics. */
+async function expectTopics(kafka: TopicsOnKafka): Promise<void> {
+  const missing = await findMissingTopics(kafka).catch((error: Error) => {
+    throw noBroker('The topics could not be checked', error);
+  });
+  if (missing.length > 0)
+    throw new StartupError(
+      `Kafka has no ${missing.join(', ')}. Create the topics (npm run topics, or as resources of Kafka's operator) and try again.`,
+    );
+}
+
+function noBroker(fault: string, { message }: Error): StartupError {
+  return new StartupError(`${fault}: no broker of KAFKA_BROKERS responded correctly (${message}).`);
 }
 
 /** The relays of running services publish what is moved to the outbox tables. */

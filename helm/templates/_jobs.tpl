@@ -1,16 +1,16 @@
 {{/*
-Annotations of what runs before the services of a new release start. What has succeeded is deleted; a failed Job stays,
-with its log. Takes the weight.
+Annotations of what runs before the services of a new release start, or afterwards. What has succeeded is deleted; a
+failed Job stays, with its log. Takes weight and, for afterwards, hook.
 */}}
 {{- define "accord.hookAnnotations" -}}
-helm.sh/hook: pre-install,pre-upgrade
-helm.sh/hook-weight: {{ . | quote }}
+helm.sh/hook: {{ .hook | default "pre-install,pre-upgrade" }}
+helm.sh/hook-weight: {{ .weight | quote }}
 helm.sh/hook-delete-policy: before-hook-creation,hook-succeeded
 {{- end }}
 
 {{/*
 A Job that runs a program of the image. The name depends on the values, because `kubectl apply` cannot change a Job.
-Takes root, component, weight, args, env (YAML), secrets and certificates (YAML, sources of a projected volume), and
+Takes root, component, weight, hook, args, env (YAML), secrets and certificates (YAML, sources of a projected volume), and
 serviceAccount, if the program calls the API server.
 */}}
 {{- define "accord.job" -}}
@@ -20,7 +20,7 @@ kind: Job
 metadata:
   name: {{ include "accord.fullname" .root }}-{{ .component }}-{{ print (include "accord.image" .root) (toYaml .root.Values) | sha256sum | trunc 8 }}
   labels: {{- include "accord.labels" $labels | nindent 4 }}
-  annotations: {{- include "accord.hookAnnotations" .weight | nindent 4 }}
+  annotations: {{- include "accord.hookAnnotations" . | nindent 4 }}
 spec:
   activeDeadlineSeconds: {{ .root.Values.jobs.timeout }}
   backoffLimit: 3

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { HttpClient } from '../../bench/http-client.ts';
 import { fillIn, type Questions, runFlow } from '../../bench/run-flow.ts';
-import type { Organisation } from './organisation.ts';
+import { type Organisation, query } from './organisation.ts';
 
 /** What subjects of an organisation are asked, and the API key with which their transactions are created. */
 export interface Form {
@@ -141,16 +141,11 @@ export async function compareWithRecords(
   form: Form,
   { acknowledged }: Pick<Load, 'acknowledged'>,
 ): Promise<Evidence> {
-  const statement = `SELECT subject, count(*) FROM transactions.records GROUP BY subject`;
-  const words = ['exec', 'trial-postgres-0', '--', 'psql', '--username=postgres', '--dbname=accord'];
-  const rows = await organisation.kubectl(...words, '--tuples-only', '--no-align', `--command=${statement}`);
-  const stored = new Map(
-    rows
-      .trim()
-      .split('\n')
-      .filter(Boolean)
-      .map((row) => row.split('|') as [string, string]),
+  const rows = await query(
+    organisation,
+    'SELECT subject, count(*) FROM transactions.records GROUP BY subject',
   );
+  const stored = new Map(rows.map(([subject = '', count]) => [subject, count]));
   return {
     lost: [...acknowledged].filter((subject) => Number(stored.get(subject) ?? 0) < form.records),
     doubled: [...stored].filter(([, count]) => Number(count) > form.records).map(([subject]) => subject),

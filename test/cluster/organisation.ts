@@ -5,10 +5,13 @@ import { type Administrator, administratorOf } from '../../deploy/demo-peers/adm
 import { createCertificate } from '../../deploy/local/cluster/certificates.ts';
 import type { Cluster } from '../../deploy/local/cluster/cluster.ts';
 import { execute } from '../../deploy/local/programs.ts';
+import type { Router } from './router.ts';
+import { waitUntil } from './scenario.ts';
 
 /** The release and the prefix of its resources. */
 export const release = 'accord';
-const services = ['auth', 'forms', 'transactions', 'peers', 'webhooks', 'console'];
+/** The services of a release. */
+export const services = ['auth', 'forms', 'transactions', 'peers', 'webhooks', 'console'];
 
 /** An organisation: a namespace with the stores of the trial and a release. */
 export interface Organisation {
@@ -30,6 +33,8 @@ export interface Environment {
   helm: string;
   /** Folder with the authority of the routers' certificates. */
   certificates: string;
+  /** Folder with the authority that replaces it. */
+  nextCertificates: string;
   chart: string;
 }
 
@@ -78,6 +83,19 @@ export async function createOrganisation(environment: Environment, name: string)
     await cluster.kubectl.apply(resources.replaceAll(/cpu: \d+m/g, 'cpu: 10m'), [`--namespace=${name}`]);
   }
   return organisation;
+}
+
+/** Waits until the router reaches the services. */
+export async function waitForRouter(
+  { url }: Pick<Organisation, 'url'>,
+  { fetch }: Pick<Router, 'fetch'>,
+): Promise<void> {
+  // A router may learn of new pods a few seconds after they are ready.
+  await waitUntil(`the router reaches the services of ${url}`, async () => {
+    const paths = ['/auth/.well-known/openid-configuration', '/.well-known/accord', '/system/config'];
+    const answers = await Promise.all(paths.map((path) => fetch(`${url}${path}`)));
+    return answers.every(({ status }) => status === 200);
+  });
 }
 
 /** Waits until the stores of the trial are ready. */
@@ -179,6 +197,16 @@ function setJson(values: object): string {
   return Object.entries(values)
     .map(([name, value]) => `${name}=${JSON.stringify(value)}`)
     .join(',');
+}
+
+/** Runs a statement in the database of an organisation. @returns rows, each with its fields. */
+export async function query({ kubectl }: Organisation, statement: string): Promise<string[][]> {
+  const psql = ['exec', 'trial-postgres-0', '--', 'psql', '--username=postgres', '--dbname=accord'];
+  const rows = await kubectl(...psql, '--tuples-only', '--no-align', '--quiet', `--command=${statement}`);
+  return rows
+    .split('\n')
+    .filter(Boolean)
+    .map((row) => row.split('|'));
 }
 
 /** The logs of the pods of an organisation, for a failure. */

@@ -3,7 +3,7 @@ import { Agent, type Dispatcher, fetch, request, setGlobalDispatcher } from 'und
 import type { HttpClient, Reply } from '../../bench/http-client.ts';
 
 /** The router's address in the cluster (deploy/local/cluster/system/traefik.yaml). */
-const address = '10.96.0.80';
+export const routerAddress = '10.96.0.80';
 
 /** Calls of hosts under example.test reach the router of the cluster over TLS. */
 export interface Router {
@@ -22,15 +22,17 @@ export interface Answer {
   body: string;
 }
 
-/** @param authority file with the certificate of the authority that signed the routers' certificates. */
-export async function createRouter(authority: string): Promise<Router> {
-  const ca = await readFile(authority, 'utf8');
+/** @param authorities files with certificates of authorities that sign the router's certificates. */
+export async function createRouter(authorities: readonly string[]): Promise<Router> {
+  const ca = await Promise.all(authorities.map((file) => readFile(file, 'utf8')));
   const dispatcher = new Agent({
     connections: 64,
     connect: {
       ca,
       lookup: (_host, options, callback) =>
-        options.all ? callback(null, [{ address, family: 4 }]) : callback(null, address, 4),
+        options.all
+          ? callback(null, [{ address: routerAddress, family: 4 }])
+          : callback(null, routerAddress, 4),
     },
     headersTimeout: 30_000,
     bodyTimeout: 30_000,

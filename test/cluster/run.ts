@@ -3,24 +3,26 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { createAuthority } from '../../deploy/local/cluster/certificates.ts';
-import { type Cluster, startCluster } from '../../deploy/local/cluster/cluster.ts';
+import { type Cluster, installPackages, startCluster } from '../../deploy/local/cluster/cluster.ts';
 import { findHelm } from '../../deploy/local/helm.ts';
 import { buildImage } from '../../deploy/local/image.ts';
 import { tell } from '../../deploy/local/programs.ts';
 import { createForm } from './load.ts';
 import { buildNextImage, nextTag } from './next-image.ts';
-import { createOrganisation, readLogs, waitForStores } from './organisation.ts';
+import { createOrganisation, readLogs, waitForRouter, waitForStores } from './organisation.ts';
 import { writeReport } from './report.ts';
 import { createRouter } from './router.ts';
-import { type Stage, waitUntil } from './scenario.ts';
+import type { Stage } from './scenario.ts';
 import { scenarios } from './scenarios.ts';
 
 // `npm run test:cluster`: installs the chart on a Kubernetes that this machine runs, and tries what the chart
 // promises.
 const { values: options } = parseArgs({
   options: {
-    /** Names of scenarios, separated by commas; default: all. */
+    /** Names of scenarios, separated by commas; default: those that together take a few minutes. */
     only: { type: 'string' },
+    /** Every scenario, in about 40 minutes. */
+    all: { type: 'boolean', default: false },
     /** Leaves the cluster running until Ctrl-C. */
     keep: { type: 'boolean', default: false },
     report: { type: 'string' },
@@ -38,6 +40,7 @@ if (unknown)
 
 let cluster: Cluster | undefined;
 try {
+  await installPackages(say);
   say('building the image');
   const image = await buildImage();
   const images = [{ archive: image.archive, names: [image.name] }, await buildNextImage(image)];
@@ -63,11 +66,13 @@ async function stay({ node, program }: Cluster): Promise<void> {
 
 async function tryScenarios(running: Cluster) {
   const certificates = path.join(state, 'router-certificates');
-  await createAuthority(certificates);
+  const nextCertificates = path.join(state, 'router-certificates-next');
+  for (const folder of [certificates, nextCertificates]) await createAuthority(folder);
   const environment = {
     cluster: running,
     helm: await findHelm(),
     certificates,
+    nextCertificates,
     chart: fileURLToPath(new URL('../../helm', import.meta.url)),
   };
   say('starting the stores of the school');
@@ -84,13 +89,10 @@ async function tryScenarios(running: Cluster) {
   }
   const seconds = (performance.now() - installed) / 1000;
   say(`installed in ${seconds.toFixed(0)} s`);
-  const router = await createRouter(path.join(certificates, 'ca.crt'));
-  // A router may learn of new pods a few seconds after they are ready.
-  await waitUntil('the router reaches the services', async () => {
-    const paths = ['/auth/.well-known/openid-configuration', '/.well-known/accord', '/system/config'];
-    const answers = await Promise.all(paths.map((each) => router.fetch(`${organisation.url}${each}`)));
-    return answers.every(({ status }) => status === 200);
-  });
+  const router = await createRouter(
+    [certificates, nextCertificates].map((folder) => path.join(folder, 'ca.crt')),
+  );
+  await waitForRouter(organisation, router);
   const { token, administrator } = await organisation.signIn();
   const form = await createForm(organisation, router.clientOf(organisation.url), { token, ...administrator });
   const stage: Stage = { ...environment, router, organisation, form, token, nextTag, say };
@@ -103,7 +105,9 @@ async function tryScenarios(running: Cluster) {
       error: undefined as Error | undefined,
     },
   ];
-  for (const scenario of scenarios.filter(({ name }) => !wanted || wanted.includes(name))) {
+  for (const scenario of scenarios.filter(
+    ({ name, isQuick }) => wanted?.includes(name) ?? (options.all || isQuick),
+  )) {
     const begun = performance.now();
     const { name, promise } = scenario;
     const result = await scenario.run(stage).then(

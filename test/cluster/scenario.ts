@@ -17,6 +17,8 @@ export interface Stage extends Environment {
 /** A promise of the chart, and the way in which it is tried. */
 export interface Scenario {
   name: string;
+  /** Whether it is tried without `--all`. */
+  isQuick?: true;
   /** A sentence for the report. */
   promise: string;
   /** @returns figures for the report. @throws if the promise is broken */

@@ -65,9 +65,12 @@ describe.skipIf(!chart)('an example', () => {
     });
   });
 
-  it('for GitOps creates no Secret and no topics, and prints the topics of asyncapi.yaml', async () => {
+  it('for GitOps creates no Secret and no topics, but checks them, and prints those of asyncapi.yaml', async () => {
     const jobs = (rendered.get('gitops.yaml') ?? []).filter(({ kind }) => kind === 'Job');
-    expect(jobs.map(({ metadata }) => metadata.labels?.['app.kubernetes.io/component'])).toEqual(['migrate']);
+    expect(jobs.map(({ spec }) => spec.template?.spec.containers[0]?.args)).toEqual([
+      ['migrate'],
+      ['topics', '--check'],
+    ]);
     const notes = (await chart?.notes('gitops.yaml')) ?? '';
     const printed = readManifests(notes.slice(notes.indexOf('\n---\n'))).map(({ metadata, spec }) => {
       const { 'min.insync.replicas': replicas, ...settings } = spec.config as Record<string, string>;

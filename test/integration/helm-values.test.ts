@@ -45,6 +45,7 @@ const wrong: [string, string][] = [
   ['secrets.from={"api-key":{"name":"other"}}', 'api-key'],
   ['secrets.from={"key-pepper":{"key":"pepper"}}', 'name'],
   ['topics.create="false"', '/topics/create'],
+  ['topics.refill="yes"', '/topics/refill'],
   ['router.kind="Gateway"', '/router/kind'],
   ['router.gateways=[{"namespace":"gateways"}]', 'name'],
   ['networkPolicy.peers.postgres=[]', 'postgres'],

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createTopics, readTopics, type WantedTopic } from '#lib/events/kafka/topics.ts';
+import { createTopics, findMissingTopics, readTopics, type WantedTopic } from '#lib/events/kafka/topics.ts';
 import { runCommand } from '../support/programs/run-command.ts';
 import { brokers, withAdmin } from '../support/stores/kafka.ts';
 
@@ -42,21 +42,32 @@ describe.skipIf(!brokers)('npm run topics', () => {
       });
   });
 
-  test.each(['--refil', '--refill accord.nothing', 'accord.consents'])(
+  test.each(['--refil', '--refill accord.nothing', 'accord.consents', '--check --refill', '--check accord.keys'])(
     'rejects the arguments "%s" with its usage, and does nothing',
     async (args) => {
       const env = { KAFKA_BROKERS: '127.0.0.1:1' };
       const { code, errors } = await runCommand('services/topics.ts', args.split(' '), { env });
       expect({ code, errors }).toEqual({
         code: 1,
-        errors: expect.stringContaining('Usage: npm run topics [-- --refill [<topic> …]].'),
+        errors: expect.stringContaining('Usage: npm run topics [-- --check | -- --refill [<topic> …]].'),
       });
     },
   );
 
-  test('says in a sentence when no broker answers', async () => {
+  test('--check creates nothing: it names what is missing, or says that everything is there', async () => {
+    const topic = `test.unmade-${Date.now()}`;
+    const wanted = [{ topic, partitions: 1, settings: {} }];
+    for (let time = 0; time < 2; time += 1)
+      expect(await findMissingTopics({ brokers: at, wanted })).toEqual([topic]);
+    const { code, output } = await runCommand('services/topics.ts', ['--check'], {
+      env: { KAFKA_BROKERS: brokers ?? '' },
+    });
+    expect({ code, output }).toMatchObject({ code: 0, output: expect.stringContaining('topics of asyncapi.yaml exist') });
+  });
+
+  test.each(['', '--check'])('says in a sentence when no broker answers (%s)', async (option) => {
     const env = { KAFKA_BROKERS: '127.0.0.1:1' };
-    const { code, errors } = await runCommand('services/topics.ts', [], { env });
+    const { code, errors } = await runCommand('services/topics.ts', option ? [option] : [], { env });
     expect(code).toBe(1);
     expect(errors).toContain('no broker of KAFKA_BROKERS responded correctly');
   });

@@ -46,19 +46,12 @@ export interface Cluster {
  * Starts a cluster on this machine. The first start builds what it needs, in about 20 minutes.
  * @param state folder of its data, replaced.
  * @param images images beside those of the system and the stores.
- * @throws MissingInfrastructure
+ * Call {@link installPackages} first.
  */
 export async function startCluster(
   state: string,
   { images, say }: { images: readonly NodeImage[]; say: (line: string) => void },
 ): Promise<Cluster> {
-  if (process.platform !== 'linux' || process.getuid?.() !== 0)
-    throw new MissingInfrastructure(
-      'A Kubernetes node',
-      ['this is not root on Linux'],
-      'run it as root on Linux',
-    );
-  await installPackages(say);
   const programs = await buildGoPrograms(say);
   const systemImages = await Promise.all([
     buildProgramImage(path.join(programs.pause, 'pause'), 'registry.k8s.io/pause:3.10'),
@@ -136,7 +129,14 @@ async function createVolumes(state: string, kubectl: Kubectl): Promise<void> {
   await kubectl.apply(JSON.stringify({ apiVersion: 'v1', kind: 'List', items }));
 }
 
-async function installPackages(say: (line: string) => void): Promise<void> {
+/** Installs the packages that the node and its images need. @throws MissingInfrastructure */
+export async function installPackages(say: (line: string) => void): Promise<void> {
+  if (process.platform !== 'linux' || process.getuid?.() !== 0)
+    throw new MissingInfrastructure(
+      'A Kubernetes node',
+      ['this is not root on Linux'],
+      'run it as root on Linux',
+    );
   const missing = Object.entries(packages).filter(([program]) => !findProgram(program));
   const wanted = [...missing.map(([, name]) => name), networkPlugins];
   if (missing.length > 0) say(`installing ${wanted.join(', ')}`);

@@ -12,6 +12,13 @@ export interface WantedTopic {
   settings: Record<string, string>;
 }
 
+/** Topics, and the Kafka that has them or shall have them. */
+export interface TopicsOnKafka {
+  brokers: readonly string[];
+  security?: KafkaSecurity;
+  wanted: readonly WantedTopic[];
+}
+
 /** The result of `npm run topics`. */
 export interface TopicsReport {
   created: string[];
@@ -48,24 +55,33 @@ export function readTopics(file: URL): WantedTopic[] {
  * Creates missing topics. Existing topics are not changed, because changing partitions breaks the order of
  * events and changing retention may lose some; differences are reported.
  */
-export async function createTopics({
-  brokers,
-  security,
-  wanted,
-}: {
-  brokers: readonly string[];
-  security?: KafkaSecurity;
-  wanted: readonly WantedTopic[];
-}): Promise<TopicsReport> {
-  const admin = createKafkaClient({ brokers, security, clientId: 'accord-topics' }).admin();
-  await admin.connect();
-  try {
+export async function createTopics({ wanted, ...kafka }: TopicsOnKafka): Promise<TopicsReport> {
+  return withAdmin(kafka, async (admin) => {
     const replication = Math.min(maxReplication, (await admin.describeCluster()).brokers.length);
     const present = new Set(await admin.listTopics());
     const missing = wanted.filter(({ topic }) => !present.has(topic));
     if (missing.length > 0) await makeTopics(admin, missing, replication);
     const kept = wanted.filter(({ topic }) => present.has(topic));
     return { created: missing.map(({ topic }) => topic), differences: await findDifferences(admin, kept) };
+  });
+}
+
+/** @returns the names of wanted topics that do not exist. */
+export function findMissingTopics({ wanted, ...kafka }: TopicsOnKafka): Promise<string[]> {
+  return withAdmin(kafka, async (admin) => {
+    const present = new Set(await admin.listTopics());
+    return wanted.map(({ topic }) => topic).filter((topic) => !present.has(topic));
+  });
+}
+
+async function withAdmin<T>(
+  kafka: Omit<TopicsOnKafka, 'wanted'>,
+  work: (admin: Admin) => Promise<T>,
+): Promise<T> {
+  const admin = createKafkaClient({ ...kafka, clientId: 'accord-topics' }).admin();
+  await admin.connect();
+  try {
+    return await work(admin);
   } finally {
     await admin.disconnect();
   }

@@ -9,6 +9,7 @@ const migrate = '--selector=app.kubernetes.io/component=migrate';
 export const faultyScenarios: Scenario[] = [
   {
     name: 'unreachable database',
+    isQuick: true,
     promise: 'An upgrade with a database that cannot be reached fails, and the log of the Job says why.',
     run: (stage) =>
       refusedUpgrade(stage, {
@@ -81,7 +82,14 @@ interface Fault {
   read(stage: Stage): Promise<string>;
 }
 
-async function refusedUpgrade(stage: Stage, { values, words = [], reason, read }: Fault): Promise<string> {
+/**
+ * Upgrades with a fault. @returns the sentence that says why the release fails. @throws if it does not fail,
+ * says nothing, or the running version stops serving
+ */
+export async function refusedUpgrade(
+  stage: Stage,
+  { values, words = [], reason, read }: Fault,
+): Promise<string> {
   const { organisation, form } = stage;
   try {
     const isRefused = await organisation

@@ -1,12 +1,11 @@
-import { release } from '../organisation.ts';
+import { release, services } from '../organisation.ts';
 import { expectThat, type Scenario } from '../scenario.ts';
-
-const services = ['auth', 'forms', 'transactions', 'peers', 'webhooks', 'console'];
 
 /** What holds right after `helm install`. */
 export const installScenarios: Scenario[] = [
   {
     name: 'restricted',
+    isQuick: true,
     promise: 'Every pod of the release meets the restricted Pod Security Standard.',
     async run({ organisation, cluster }) {
       const manifest = await organisation.helm('get', 'manifest', release);
@@ -22,6 +21,7 @@ export const installScenarios: Scenario[] = [
   },
   {
     name: 'helm test',
+    isQuick: true,
     promise: '`helm test` passes and leaves no pod.',
     async run({ organisation }) {
       await organisation.helm('test', release, '--timeout=2m');
@@ -37,6 +37,7 @@ export const installScenarios: Scenario[] = [
   },
   {
     name: 'no token',
+    isQuick: true,
     promise: 'No pod of a service has a token of the API server, and no Job is left.',
     async run({ organisation }) {
       for (const service of services) {

@@ -24,6 +24,7 @@ for (const target of process.argv.slice(1)) {
 export const isolationScenarios: Scenario[] = [
   {
     name: 'isolation',
+    isQuick: true,
     promise: 'A pod in another namespace reaches no port of the services; the services reach their stores.',
     async run({ cluster, organisation }) {
       const image = (

@@ -1,22 +1,27 @@
-import { generateSharedSecret } from '#lib/config/secret-values.ts';
-import { release } from '../organisation.ts';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { rotateInstanceKeys } from '#lib/config/rotate-instance-keys.ts';
+import { generatePrivateKey, generateSharedSecret } from '#lib/config/secret-values.ts';
+import { release, services } from '../organisation.ts';
 import { expectThat, type Scenario, type Stage, waitUntil } from '../scenario.ts';
 import { withoutFailure, withoutLoss } from './under-load.ts';
-
-const services = ['auth', 'forms', 'transactions', 'peers', 'webhooks', 'console'];
 
 /** What operators do. */
 export const operationScenarios: Scenario[] = [
   {
     name: 'rotation',
-    promise:
-      'The secrets of internal calls, access tokens and transactions are rotated without a failed request.',
+    promise: 'Every secret of the release is rotated without a failed request.',
     run: (stage) =>
       withoutFailure(stage, async () => {
         for (const order of ['after', 'before', 'alone'] as const) {
-          await changeSecret(stage, order);
+          await changeSecrets(stage, order);
           await stage.organisation.deploy();
         }
+        await rotateKeys(stage);
+        const passwords = services.map((service) => [`database-${service}`, [generateSharedSecret()]]);
+        await writeSecrets(stage, Object.fromEntries(passwords));
+        await stage.organisation.deploy();
       }),
   },
   {
@@ -129,34 +134,75 @@ async function waitForRollouts({ organisation }: Stage): Promise<void> {
     await organisation.kubectl('rollout', 'status', `deploy/${release}-${service}`, '--timeout=180s');
 }
 
+/** Entries with a random text, and those of them whose old line is still needed afterwards. */
+const shared = [
+  ...services.map((service) => `internal-${service}`),
+  'issuer-cookies',
+  'console-client',
+  'console-session',
+  'transaction-token',
+  'key-pepper',
+  'webhook-sealing',
+];
+const neededLonger = ['transaction-token', 'key-pepper', 'webhook-sealing'];
+
 /**
  * Adds a new entry after the old one, moves it before, or leaves it alone (docs/operations.md, "Secrets").
  */
-async function changeSecret({ organisation }: Stage, order: 'after' | 'before' | 'alone'): Promise<void> {
-  const name = `${release}-secrets`;
-  const secret = JSON.parse(await organisation.kubectl('get', 'secret', name, '--output=json')) as {
-    data: Record<string, string>;
-  };
-  const rotated = [
-    ...services.map((service) => `internal-${service}`),
-    'issuer-cookies',
-    'transaction-token',
-  ];
-  const data: Record<string, string> = {};
-  for (const entry of rotated) {
-    const lines = Buffer.from(secret.data[entry] ?? '', 'base64')
-      .toString('utf8')
-      .trim()
-      .split('\n');
-    const next =
-      order === 'after'
-        ? [...lines, generateSharedSecret()]
-        : order === 'before'
-          ? lines.toReversed()
-          : lines.slice(0, 1);
-    // Links that were handed out need the old entry.
-    const kept = order === 'alone' && entry === 'transaction-token' ? lines : next;
-    data[entry] = Buffer.from(`${kept.join('\n')}\n`).toString('base64');
+async function changeSecrets(stage: Stage, order: 'after' | 'before' | 'alone'): Promise<void> {
+  const present = await readSecrets(stage);
+  const changed: Record<string, string[]> = {};
+  for (const entry of [...shared, 'issuer-signing']) {
+    const lines = present[entry] ?? [];
+    const generate = entry === 'issuer-signing' ? generatePrivateKey : generateSharedSecret;
+    if (order === 'after') changed[entry] = [...lines, generate()];
+    else if (order === 'before') changed[entry] = lines.toReversed();
+    else if (!neededLonger.includes(entry)) changed[entry] = lines.slice(0, 1);
   }
-  await organisation.kubectl('patch', 'secret', name, '--type=merge', `--patch=${JSON.stringify({ data })}`);
+  await writeSecrets(stage, changed);
+}
+
+/** Replaces the keys of the instance: first in transactions, which decrypts what is sent to the new key. */
+async function rotateKeys(stage: Stage): Promise<void> {
+  const present = await readSecrets(stage);
+  const folder = await mkdtemp(path.join(tmpdir(), 'accord-rotation-'));
+  const entries = ['instance-signing', 'instance-sealing'];
+  const file = (entry: string) => path.join(folder, entry);
+  try {
+    for (const entry of entries)
+      await writeFile(file(entry), `${present[entry]?.join('\n')}\n`, { mode: 0o600 });
+    await rotateInstanceKeys(folder, new Date());
+    const changed = entries.map(async (entry) => [entry, linesOf(await readFile(file(entry), 'utf8'))]);
+    await writeSecrets(stage, Object.fromEntries(await Promise.all(changed)));
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+  const { kubectl } = stage.organisation;
+  await kubectl('rollout', 'restart', `deploy/${release}-transactions`);
+  await kubectl('rollout', 'status', `deploy/${release}-transactions`, '--timeout=180s');
+  await kubectl('rollout', 'restart', `deploy/${release}-peers`);
+  await kubectl('rollout', 'status', `deploy/${release}-peers`, '--timeout=180s');
+}
+
+async function readSecrets({ organisation }: Stage): Promise<Record<string, string[]>> {
+  const { data } = JSON.parse(
+    await organisation.kubectl('get', 'secret', `${release}-secrets`, '--output=json'),
+  ) as { data: Record<string, string> };
+  const decoded = Object.entries(data).map(([entry, text]) => [
+    entry,
+    linesOf(Buffer.from(text, 'base64').toString('utf8')),
+  ]);
+  return Object.fromEntries(decoded);
+}
+
+async function writeSecrets({ organisation }: Stage, entries: Record<string, string[]>): Promise<void> {
+  const stringData = Object.fromEntries(
+    Object.entries(entries).map(([entry, lines]) => [entry, `${lines.join('\n')}\n`]),
+  );
+  const patch = JSON.stringify({ stringData });
+  await organisation.kubectl('patch', 'secret', `${release}-secrets`, `--patch=${patch}`);
+}
+
+function linesOf(text: string): string[] {
+  return text.trim().split('\n');
 }

@@ -1,5 +1,12 @@
 import { fillIn, runFlow } from '../../../bench/run-flow.ts';
-import { createOrganisation, type Organisation, release, waitForStores } from '../organisation.ts';
+import {
+  createOrganisation,
+  type Organisation,
+  query,
+  release,
+  waitForRouter,
+  waitForStores,
+} from '../organisation.ts';
 import { expectThat, type Scenario, type Stage, waitUntil } from '../scenario.ts';
 
 const partners = ['clinic', 'laboratory'];
@@ -34,11 +41,7 @@ async function install(stage: Stage, name: string): Promise<Organisation> {
   const organisation = await createOrganisation(stage, name);
   await waitForStores(organisation);
   await organisation.deploy({ defaults: { replicas: 1 } });
-  await waitUntil(`the router reaches the ${name}`, async () => {
-    const paths = ['/auth/.well-known/openid-configuration', '/.well-known/accord', '/system/config'];
-    const answers = await Promise.all(paths.map((each) => stage.router.fetch(`${organisation.url}${each}`)));
-    return answers.every(({ status }) => status === 200);
-  });
+  await waitForRouter(organisation, stage.router);
   return organisation;
 }
 
@@ -114,10 +117,12 @@ async function answerTogether(stage: Stage, others: readonly Organisation[]): Pr
   return `both parts arrived within ${seconds.toFixed(1)} s`;
 }
 
-async function countRecords({ kubectl }: Organisation): Promise<number> {
-  const psql = ['exec', 'trial-postgres-0', '--', 'psql', '--username=postgres', '--dbname=accord'];
-  const statement = `SELECT count(*) FROM transactions.records WHERE state = 'COMMITTED'`;
-  return Number(await kubectl(...psql, '--tuples-only', '--no-align', `--command=${statement}`));
+async function countRecords(organisation: Organisation): Promise<number> {
+  const rows = await query(
+    organisation,
+    "SELECT count(*) FROM transactions.records WHERE state = 'COMMITTED'",
+  );
+  return Number(rows[0]?.[0]);
 }
 
 /** Tries a connection from a pod of one organisation to the internal port of another. */

@@ -1,15 +1,17 @@
+import { availableParallelism } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
 import { compareWithRecords, type Load, startLoad } from '../load.ts';
-import { release } from '../organisation.ts';
+import { release, services } from '../organisation.ts';
 import { expectThat, type Scenario, type Stage, waitUntil } from '../scenario.ts';
 
-const perSecond = Number(process.env.FLOWS_PER_SECOND ?? 50);
-const services = ['auth', 'forms', 'transactions', 'peers', 'webhooks', 'console'];
+/** Each processor carries a part of the load, beside the stores, the control plane and pods that start. */
+const perSecond = Number(process.env.FLOWS_PER_SECOND ?? Math.min(50, 5 * availableParallelism()));
 
 /** What must not disturb subjects: nothing fails, nothing is lost. */
 export const quietScenarios: Scenario[] = [
   {
     name: 'upgrade',
+    isQuick: true,
     promise: '`helm upgrade` to another image with one more migration fails no request.',
     run: (stage) =>
       withoutFailure(stage, async () => {
@@ -18,6 +20,7 @@ export const quietScenarios: Scenario[] = [
   },
   {
     name: 'rollback',
+    isQuick: true,
     promise: '`helm rollback` to the version before, over the migration, fails no request.',
     run: (stage) =>
       withoutFailure(stage, async () => {
