@@ -16,9 +16,9 @@ import { schemas } from './definitions.ts';
 
 // `npm run topics`: creates missing topics of asyncapi.yaml on KAFKA_BROKERS and reports differences of
 // existing ones. Idempotent; run it before the services of a new release start, because they create no
-// topics. With `-- --check`: creates nothing, and fails if topics are missing. With `-- --refill [<topic> …]`,
-// as the owner of the database: publishes the events of the last day again (docs/operations.md, "A topic was
-// lost").
+// topics. With `-- --check`: creates nothing, and fails if topics are missing. With `-- --refill [<topic> …]`
+// and the rights of the database's owner: publishes the events of the last day again (docs/operations.md, "A
+// topic was lost").
 
 /**
  * A consumer notices a recreated topic because its offset does not exist there. If the topic were full again

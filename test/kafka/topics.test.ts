@@ -42,17 +42,20 @@ describe.skipIf(!brokers)('npm run topics', () => {
       });
   });
 
-  test.each(['--refil', '--refill accord.nothing', 'accord.consents', '--check --refill', '--check accord.keys'])(
-    'rejects the arguments "%s" with its usage, and does nothing',
-    async (args) => {
-      const env = { KAFKA_BROKERS: '127.0.0.1:1' };
-      const { code, errors } = await runCommand('services/topics.ts', args.split(' '), { env });
-      expect({ code, errors }).toEqual({
-        code: 1,
-        errors: expect.stringContaining('Usage: npm run topics [-- --check | -- --refill [<topic> …]].'),
-      });
-    },
-  );
+  test.each([
+    '--refil',
+    '--refill accord.nothing',
+    'accord.consents',
+    '--check --refill',
+    '--check accord.keys',
+  ])('rejects the arguments "%s" with its usage, and does nothing', async (args) => {
+    const env = { KAFKA_BROKERS: '127.0.0.1:1' };
+    const { code, errors } = await runCommand('services/topics.ts', args.split(' '), { env });
+    expect({ code, errors }).toEqual({
+      code: 1,
+      errors: expect.stringContaining('Usage: npm run topics [-- --check | -- --refill [<topic> …]].'),
+    });
+  });
 
   test('--check creates nothing: it names what is missing, or says that everything is there', async () => {
     const topic = `test.unmade-${Date.now()}`;
@@ -62,7 +65,10 @@ describe.skipIf(!brokers)('npm run topics', () => {
     const { code, output } = await runCommand('services/topics.ts', ['--check'], {
       env: { KAFKA_BROKERS: brokers ?? '' },
     });
-    expect({ code, output }).toMatchObject({ code: 0, output: expect.stringContaining('topics of asyncapi.yaml exist') });
+    expect({ code, output }).toMatchObject({
+      code: 0,
+      output: expect.stringContaining('topics of asyncapi.yaml exist'),
+    });
   });
 
   test.each(['', '--check'])('says in a sentence when no broker answers (%s)', async (option) => {

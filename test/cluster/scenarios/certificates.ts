@@ -22,7 +22,7 @@ export const certificateScenarios: Scenario[] = [
   },
 ];
 
-/** First the services trust both authorities, then the certificate changes, then they trust the new one only. */
+/** The services trust both authorities, then the certificate changes, then they trust only the new one. */
 async function renew({ organisation, certificates, nextCertificates }: Stage): Promise<void> {
   const host = new URL(organisation.url).host;
   const read = (folder: string, file: string) => readFile(path.join(folder, file), 'utf8');
