@@ -1,0 +1,176 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { type ConsolePerson, signInToConsole } from '../test/support/console/console-person.ts';
+import { fillTables } from './fill-tables.ts';
+import { createHttpClient } from './http-client.ts';
+import { seedDatabase } from './prepare-databases.ts';
+import { watchStolen } from './process-usage.ts';
+import { percentile, runPhase } from './run-phase.ts';
+import { startPostgres } from './start-postgres.ts';
+import { startServer } from './start-server.ts';
+
+// How long the console's pages take beside many transactions and records, and what ten people who use the
+// console cost the subjects who answer. It asserts nothing.
+
+const { values: options } = parseArgs({
+  options: {
+    records: { type: 'string', default: '1000000' },
+    repeat: { type: 'string', default: '40' },
+    flows: { type: 'string', default: '600' },
+    rounds: { type: 'string', default: '4' },
+    output: { type: 'string', default: fileURLToPath(new URL('results-console.md', import.meta.url)) },
+  },
+});
+const rounds = Number(options.rounds);
+const flows = Number(options.flows);
+const concurrency = 4;
+const people = 10;
+/** How long a person looks at a page. */
+const thinkingMs = 2_000;
+
+const parts: { stop(): Promise<unknown> }[] = [];
+function keep<T extends { stop(): Promise<unknown> }>(part: T): T {
+  parts.push(part);
+  return part;
+}
+
+try {
+  const report = await measure();
+  await writeFile(options.output, report);
+  process.stdout.write(`\n${report}`);
+} finally {
+  for (const part of parts.reverse()) await part.stop();
+}
+
+async function measure(): Promise<string> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'accord-bench-'));
+  keep({ stop: () => rm(folder, { recursive: true, force: true }) });
+  const secretsDir = path.join(folder, 'secrets');
+  const postgres = keep(await startPostgres());
+  const url = await postgres.createDatabase('console');
+  const { key } = await seedDatabase({ url, folder, secretsDir });
+  await fillTables(postgres.adminUrl('console'), Number(options.records));
+  const [{ transactions } = { transactions: 0 }] = await postgres.run<{ transactions: number }>(
+    'console',
+    'SELECT count(*)::int AS transactions FROM transactions.transactions',
+  );
+  const settings = { DATABASE_URL: url, DATA_DIR: folder, SECRETS_DIR: secretsDir, LOG_LEVEL: 'warn' };
+  const limits = { PORT: '0', RATE_LIMITS: 'off', MAX_EVENT_LOOP_DELAY: '0', STOP_DELAY: '0' };
+  const server = keep(await startServer('services/standalone.ts', { ...settings, ...limits }));
+  const baseUrl = `http://localhost:${server.port}`;
+  const person = await signInToConsole(baseUrl, 'admin');
+  const pages = await pagesOf(person);
+  const stolen = watchStolen();
+  const times = new Map(pages.map((page) => [page, [] as number[]]));
+  // The first round is the warm-up.
+  for (let round = 0; round <= Number(options.repeat); round += 1)
+    for (const page of pages) {
+      const ms = await open(person, page);
+      if (round > 0) times.get(page)?.push(ms);
+    }
+  const client = createHttpClient({ port: server.port, connections: concurrency });
+  keep({ stop: async () => client.close() });
+  const submits = { alone: [] as number[], beside: [] as number[] };
+  for (let round = 0; round <= rounds; round += 1) {
+    const order = ['alone', 'beside'] as const;
+    for (const kind of round % 2 === 0 ? order : order.toReversed()) {
+      const users = kind === 'beside' ? useConsole(baseUrl, pages) : undefined;
+      await users?.begun;
+      const subjectOf = (flow: number) => ({
+        subject: `${kind}-${round}-${flow}`,
+        order: round * flows + flow,
+      });
+      const phase = await runPhase({ client, key, pids: [server.pid] }, { flows, concurrency, subjectOf });
+      const seen = await users?.stop();
+      if (round > 0) submits[kind].push(...phase.times.submit);
+      const ms = percentile(phase.times.submit, 0.99).toFixed(0);
+      process.stderr.write(`round ${round}, ${kind}: submit p99 ${ms} ms${seen ? `, ${seen} pages` : ''}\n`);
+    }
+  }
+  return writeReport({ times, submits, transactions, stolen: stolen() });
+}
+
+/** The first page, the lists, their searches and second pages, and the page of one of each. */
+async function pagesOf(person: ConsolePerson): Promise<string[]> {
+  const lists = ['', '/elements', '/forms', '/transactions', '/subjects', '/receipts', '/audit', '/settings'];
+  const found = lists.map((each) => `/console${each}`);
+  found.push('/console/transactions?state=CREATED', '/console/transactions?subject=filled-1');
+  for (const list of [...found]) {
+    const { html } = await person.open(list);
+    const links = [...html.matchAll(/href="(\/console[^"]*)"/g)].map(([, href = '']) =>
+      href.replaceAll('&amp;', '&'),
+    );
+    const next = links.find(
+      (href) => href.startsWith(list.split('?')[0] as string) && /[?&](cursor|after|page)=/.test(href),
+    );
+    const detail = links.find((href) => new RegExp(`^${list.split('?')[0]}/[\\w.-]{12,}$`).test(href));
+    for (const href of [next, detail]) if (href && !found.includes(href)) found.push(href);
+  }
+  return found;
+}
+
+async function open(person: ConsolePerson, page: string): Promise<number> {
+  const started = performance.now();
+  const { status } = await person.open(page);
+  if (status !== 200) throw new Error(`${page}: ${status}`);
+  return performance.now() - started;
+}
+
+/** Ten people, who open one page after the other. @returns ends it, and tells how many pages they saw. */
+function useConsole(baseUrl: string, pages: readonly string[]) {
+  let isStopped = false;
+  let seen = 0;
+  const signedIn = Array.from({ length: people }, () => signInToConsole(baseUrl, 'admin'));
+  const all = signedIn.map(async (person, index) => {
+    const browser = await person;
+    await pause((index * thinkingMs) / people);
+    for (let turn = index; !isStopped; turn += 1) {
+      await open(browser, pages[turn % pages.length] as string);
+      seen += 1;
+      await pause(thinkingMs);
+    }
+  });
+  return {
+    begun: Promise.all(signedIn),
+    async stop() {
+      isStopped = true;
+      await Promise.all(all);
+      return seen;
+    },
+  };
+}
+
+function writeReport({
+  times,
+  submits,
+  transactions,
+  stolen,
+}: {
+  times: ReadonlyMap<string, readonly number[]>;
+  submits: Record<'alone' | 'beside', readonly number[]>;
+  transactions: number;
+  stolen: number | undefined;
+}): string {
+  const ms = (values: readonly number[], share: number) => percentile(values, share).toFixed(0);
+  const rows = [...times].map(
+    ([page, values]) =>
+      `| ${page.replaceAll(/[\w-]{20,}/g, '…')} | ${ms(values, 0.5)} | ${ms(values, 0.95)} |`,
+  );
+  const ratio = percentile(submits.beside, 0.99) / percentile(submits.alone, 0.99);
+  return [
+    '# The console beside many transactions',
+    '',
+    `\`${['npm run bench:console --', ...process.argv.slice(2)].join(' ')}\`: ${transactions} transactions and ${options.records} records, one process, its PostgreSQL and the driver on one machine.${stolen === undefined ? '' : ` The host gave ${(stolen * 100).toFixed(0)} % of the CPU to others.`}`,
+    '',
+    '| Page | p50, ms | p95, ms (≤ 150) |',
+    '|---|---:|---:|',
+    ...rows,
+    '',
+    `**Subjects beside ${people} people who use the console**, each of whom opens a page every ${thinkingMs / 1000} seconds: the p99 of a submission, ${concurrency} flows at a time, is ${ms(submits.alone, 0.99)} ms without them and ${ms(submits.beside, 0.99)} ms with them (${ratio.toFixed(2)}; wanted < 1.10), in ${rounds} rounds of ${flows} flows each, in turn.`,
+    '',
+  ].join('\n');
+}
