@@ -45,3 +45,22 @@ describe.each([
     await watched.close();
   }, 300_000);
 });
+
+it('an element that was exported is imported from its file, under another key', async () => {
+  const watched = await openWatchedPage(browser, [instance.url], { acceptDownloads: true });
+  const { page } = watched;
+  await enterConsole(page, instance.url, 'admin');
+  await page.goto(`${instance.url}/console/elements/processing.001`);
+  const [download] = await Promise.all([
+    page.waitForEvent('download'),
+    page.locator('a[href$="/export"]').click(),
+  ]);
+  await page.goto(`${instance.url}/console/elements/import`);
+  await page.setInputFiles('input[type=file]', await download.path());
+  await page.waitForFunction(`document.querySelector('textarea').value.includes('processing.001')`);
+  expect(await auditPage(page)).toEqual([]);
+  await page.fill('input[name=key]', 'processing.from-a-file');
+  await page.click('.form button.primary');
+  await page.waitForURL(/processing\.from-a-file/);
+  await watched.close();
+});

@@ -25,6 +25,13 @@ document.addEventListener('click', async (event) => {
   say(body.dataset.copied);
 });
 
+/* A file fills the field beside it. */
+document.addEventListener('change', async ({ target }) => {
+  const row = target.closest?.('[data-into]');
+  const [file] = target.files ?? [];
+  if (row && file) document.getElementById(row.dataset.into).value = await file.text();
+});
+
 /* A request that takes longer than 400 ms is told. */
 let waiting;
 document.addEventListener('htmx:before:request', () => {

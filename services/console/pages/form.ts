@@ -27,6 +27,8 @@ export interface FieldSpec {
   autocomplete?: string;
   /** A key, URL or code, written from left to right in every language. */
   isCode?: boolean;
+  /** Of a textarea: the label of a button that fills it with the text of a file. */
+  fromFile?: string;
 }
 
 /** A field as the mixin `+field` prints it. */

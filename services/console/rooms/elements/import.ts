@@ -23,6 +23,7 @@ export function importRoutes(router: Router, kit: RoomKit): void {
           kind: 'textarea',
           isRequired: true,
           isCode: true,
+          fromFile: t('import.file'),
         },
         { name: 'key', label: t('import.key'), hint: t('import.keyHint'), maxLength: 255, isCode: true },
       ],
