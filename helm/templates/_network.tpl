@@ -37,6 +37,10 @@
 {{- if eq .use "apiServer" }}{{ $ports = list 443 6443 }}{{ end }}
 {{- if $ports }}
 {{ include "accord.networkRule" (dict "direction" "to" "peers" $peers "ports" ($ports | uniq)) }}
+{{- /* Calls of a public address reach a router of the cluster at the port of its pods. */}}
+{{- if and (has .use (list "public" "issuer")) $values.networkPolicy.peers.router }}
+- to: {{- toYaml $values.networkPolicy.peers.router | nindent 4 }}
+{{- end }}
 {{- end }}
 {{- end }}
 {{- end }}
