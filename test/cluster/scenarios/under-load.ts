@@ -5,7 +5,7 @@ import { release, services } from '../organisation.ts';
 import { expectThat, type Scenario, type Stage, waitUntil } from '../scenario.ts';
 
 /** Each processor carries a part of the load, beside the stores, the control plane and pods that start. */
-const perSecond = Number(process.env.FLOWS_PER_SECOND ?? Math.min(50, 5 * availableParallelism()));
+const perSecond = Number(process.env.FLOWS_PER_SECOND ?? Math.min(50, 3 * availableParallelism()));
 
 /** What must not disturb subjects: nothing fails, nothing is lost. */
 export const quietScenarios: Scenario[] = [
