@@ -63,7 +63,8 @@ async function withOtherKafka(stage: Stage, work: () => Promise<string>): Promis
 
 /** Events of new flows are published and reach webhooks. */
 export async function expectEvents(stage: Stage): Promise<void> {
-  const { organisation, form, token } = stage;
+  const { organisation, form } = stage;
+  const { token } = await organisation.signIn();
   const created = await fetch(`${organisation.url}/webhooks`, {
     method: 'POST',
     headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' },
