@@ -111,6 +111,7 @@ function rethrow(error: unknown): never {
 /** SQLSTATEs, or their classes, of transient failures that the statement did not cause. */
 const transientStates = [
   '08', // connection exception
+  '28', // sign-in refused: the password was changed, and this process has the old one
   '53', // insufficient resources: connections, memory, disk
   '57P', // shut down, crashed, starting up
   '57014', // statement time-out

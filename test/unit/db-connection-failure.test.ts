@@ -7,6 +7,7 @@ function pgError(code: string | undefined, message = 'said by PostgreSQL'): Erro
 
 test.each([
   '08006',
+  '28P01',
   '53300',
   '57P01',
   '57P03',
