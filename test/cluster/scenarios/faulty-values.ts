@@ -9,7 +9,6 @@ const migrate = '--selector=app.kubernetes.io/component=migrate';
 export const faultyScenarios: Scenario[] = [
   {
     name: 'unreachable database',
-    isQuick: true,
     promise: 'An upgrade with a database that cannot be reached fails, and the log of the Job says why.',
     run: (stage) =>
       refusedUpgrade(stage, {

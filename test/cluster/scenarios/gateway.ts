@@ -10,7 +10,6 @@ const gateway = { name: 'public', namespace: 'router' };
 export const gatewayScenarios: Scenario[] = [
   {
     name: 'gateway',
-    isQuick: true,
     promise: 'With an HTTPRoute in place of the Ingress, consents are given through a Gateway.',
     async run(stage) {
       const { organisation, cluster, router } = stage;
