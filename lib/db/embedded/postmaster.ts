@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { randomInt } from 'node:crypto';
+import { createSocket } from 'node:dgram';
 import { readFile, stat } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import path from 'node:path';
@@ -154,18 +155,29 @@ async function namedFolder(files: string): Promise<string | undefined> {
 const first = 15_000;
 const last = 32_000;
 const maxTries = 100;
-const drawn = new Set<number>();
 
-/** Finds a free port of 127.0.0.1 for a program that cannot choose one itself. Never returns a port twice. */
+/**
+ * Finds a free port of 127.0.0.1 for a program that cannot choose one itself. While this process lives, no call
+ * in any process returns the port again: the program may start to listen much later.
+ */
 export async function freePort(): Promise<number> {
   for (let tries = 0; tries < maxTries; tries += 1) {
     const port = randomInt(first, last);
-    if (drawn.has(port)) continue;
-    // Before the check, so that concurrent calls do not check the same port.
-    drawn.add(port);
-    if (await isFree(port)) return port;
+    if ((await reserve(port)) && (await isFree(port))) return port;
   }
   throw new Error(`No free port between ${first} and ${last}.`);
+}
+
+/** Holds the UDP port of the same number, which does not hinder a program that listens with TCP. */
+function reserve(port: number): Promise<boolean> {
+  return new Promise((done) => {
+    const socket = createSocket('udp4').unref();
+    socket.once('error', () => {
+      socket.close();
+      done(false);
+    });
+    socket.bind({ port, address: '127.0.0.1', exclusive: true }, () => done(true));
+  });
 }
 
 function isFree(port: number): Promise<boolean> {
