@@ -157,8 +157,8 @@ const last = 32_000;
 const maxTries = 100;
 
 /**
- * Finds a free port of 127.0.0.1 for a program that cannot choose one itself. While this process lives, no call
- * in any process returns the port again: the program may start to listen much later.
+ * Finds a free port of 127.0.0.1 for a program that cannot choose one itself. While this process lives, no
+ * call in any process returns the port again: the program may start to listen much later.
  */
 export async function freePort(): Promise<number> {
   for (let tries = 0; tries < maxTries; tries += 1) {
