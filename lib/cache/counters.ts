@@ -8,8 +8,11 @@ import type { RedisLink } from '#lib/cache/redis-link.ts';
 
 /** Counts actions per key in a time window. */
 export interface Counter {
-  /** Counts one action. @returns the milliseconds to wait if the limit is exceeded, else undefined. */
-  count(key: string): Promise<number | undefined>;
+  /**
+   * Counts actions, one unless told otherwise.
+   * @returns the milliseconds to wait if the limit is exceeded, else undefined.
+   */
+  count(key: string, actions?: number): Promise<number | undefined>;
   /** Uncounts one action. */
   takeBack(key: string): Promise<void>;
 }
@@ -41,10 +44,12 @@ export function createRedisCounters({ link, replicas }: { link: RedisLink; repli
     );
     const own = createMemoryCounters()({ name, points: Math.max(1, Math.floor(points / replicas)), seconds });
     return {
-      async count(key) {
-        const waitMs = await shared.count(key).catch(() => own.count(key));
+      async count(key, actions) {
+        const waitMs = await shared.count(key, actions).catch(() => own.count(key, actions));
         // A wait longer than the window means that Redis holds a forged or corrupt value.
-        return waitMs !== undefined && (waitMs < 0 || waitMs > seconds * 1000) ? own.count(key) : waitMs;
+        return waitMs !== undefined && (waitMs < 0 || waitMs > seconds * 1000)
+          ? own.count(key, actions)
+          : waitMs;
       },
       takeBack: (key) => shared.takeBack(key).catch(() => own.takeBack(key)),
     };
@@ -53,9 +58,9 @@ export function createRedisCounters({ link, replicas }: { link: RedisLink; repli
 
 function counterOf(limiter: RateLimiterAbstract, run: <T>(work: () => Promise<T>) => Promise<T>): Counter {
   return {
-    async count(key) {
+    async count(key, actions = 1) {
       try {
-        await run(() => limiter.consume(key));
+        await run(() => limiter.consume(key, actions));
         return undefined;
       } catch (refused) {
         if (refused instanceof RateLimiterRes) return refused.msBeforeNext;

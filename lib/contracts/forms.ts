@@ -66,6 +66,23 @@ export interface ActiveVersion {
 /** ACTIVE versions by key, those of peers by `<key>@<host[:port]>`. Unknown keys are absent. */
 export type ActiveVersions = Record<string, ActiveVersion>;
 
+/** An entry as it was at a time. */
+export interface VersionAt {
+  type: string;
+  /** The major of the version that was ACTIVE; null without one. */
+  major: number | null;
+  /** The base URL of the peer that owns the entry; null for an own one. */
+  owner: string | null;
+}
+
+/** Entries at a time, which decisions are taken by (docs/decisions-api.md). */
+export interface VersionsAt {
+  /** By key as it was asked for, and those of `purposes`. Unknown keys are absent. */
+  versions: Record<string, VersionAt>;
+  /** By purpose: keys of the own processings that were ACTIVE and had it. */
+  purposes: Record<string, string[]>;
+}
+
 type WithoutPrevious<Item> = Item extends unknown ? Omit<Item, 'previous'> : never;
 /** Items of a form without the subject's earlier answers (docs/interface.md, "Forms"). */
 export type DescribedInformation = WithoutPrevious<FormInformation>;
@@ -217,6 +234,11 @@ export interface FormsOperations {
     | { outcome: 'refused'; reason: Extract<RefusalReason, 'unknown-element' | 'stale' | 'invalid'> }
   >;
   activeVersions(input: { keys: string[] }): Promise<ActiveVersions>;
+  /**
+   * @param input.keys of own entries, and of peers' by `<key>@<host[:port]>`.
+   * @param input.at RFC 3339; now if absent.
+   */
+  versionsAt(input: { keys: string[]; purposes: string[]; at?: string }): Promise<VersionsAt>;
   /** The theme of a layout, for final and error pages; null if it has none, or one that is not ACTIVE. */
   theme(input: { key: string; language: string }): Promise<PageTheme | null>;
   renderPage(input: { model: PageModel }): Promise<{ html: string }>;

@@ -503,6 +503,98 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/decisions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Decide one question
+         * @description Like `POST /decisions` with one question, with an entity tag that changes when the decision does.
+         *     Prefer POST: URLs are written to the logs of proxies, with the subject.
+         */
+        get: operations["getDecision"];
+        put?: never;
+        /**
+         * Decide whether people permit a processing
+         * @description "May I do this for this person, and on what ground?" (docs/decisions-api.md). Each question names an
+         *     element or a purpose, and takes the other members from the request unless it has them itself. The
+         *     decisions are in the order of the questions. GIVEN alone is allowed. A response other than 200 is
+         *     a no. Users may only ask about themselves (403). Questions are counted against the limit `decision`.
+         */
+        post: operations["decide"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/access/v1/evaluation": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Evaluate access (AuthZEN)
+         * @description OpenID AuthZEN Authorization API 1.0, over the same decisions as `POST /decisions`: subjects of type
+         *     `subject`, the action `process`, resources of type `element` or `purpose`. Anything else is false,
+         *     UNKNOWN. Users may only ask about themselves (403).
+         */
+        post: operations["evaluateAccess"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/access/v1/evaluations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Evaluate several accesses (AuthZEN)
+         * @description Up to 100 evaluations; each takes the members that it lacks from the request. Without evaluations it is
+         *     the same as `POST /access/v1/evaluation`. `options.evaluations_semantic` leaves out what follows
+         *     the first denial or the first permission.
+         */
+        post: operations["evaluateAccesses"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/.well-known/authzen-configuration": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the AuthZEN metadata
+         * @description The addresses of this instance as a policy decision point (OpenID AuthZEN Authorization API 1.0).
+         */
+        get: operations["getAuthzenConfiguration"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/subjects": {
         parameters: {
             query?: never;
@@ -2687,6 +2779,151 @@ export interface components {
             }[];
             /** @description Whether counting stopped at a limit */
             atLeast: boolean;
+        };
+        DecisionRequest: {
+            /** @description The person */
+            subject?: string;
+            /** @description What the answers are about, if they were given with an object */
+            object?: string;
+            /** @description A past time; now if absent */
+            asOf?: string;
+            questions: {
+                /** @description Key or identifier of a processing or conditions; either this or purpose */
+                element?: string;
+                /** @description Either this or element */
+                purpose?: string;
+                subject?: string;
+                object?: string;
+                asOf?: string;
+            }[];
+        };
+        /**
+         * @description The first that applies. GIVEN: accepted and in force. UNKNOWN: there is no such processing, conditions or
+         *     purpose. NOT_OURS: the element is a peer's, which alone knows the answer. NO_ANSWER: never answered
+         *     for this object. WITHDRAWN: accepted once, refused since. REFUSED. EXPIRED. NOT_ACTIVE: the element
+         *     has no ACTIVE version. NOTICE_CHANGED: the information has another MAJOR than when the answer was
+         *     given. CHANGED: the element has.
+         * @enum {string}
+         */
+        DecisionReason: "GIVEN" | "UNKNOWN" | "NOT_OURS" | "NO_ANSWER" | "WITHDRAWN" | "REFUSED" | "EXPIRED" | "NOT_ACTIVE" | "NOTICE_CHANGED" | "CHANGED";
+        ElementDecision: {
+            allowed: boolean;
+            reason: components["schemas"]["DecisionReason"];
+            /** @description The key */
+            element: string;
+            object?: string;
+            /** @description Serial of the record that decides; absent without an answer */
+            record?: string;
+            /** @description The element's serial that was answered */
+            serial?: string;
+            /**
+             * Format: date-time
+             * @description When the answer was committed
+             */
+            given?: string;
+            /**
+             * Format: date-time
+             * @description Absent if it never does
+             */
+            expires?: string;
+            /**
+             * @description PEER: answered in a form of another instance
+             * @enum {string}
+             */
+            evidence?: "COLLECTED" | "PEER";
+            /** @description NOT_OURS: base URL of the peer */
+            owner?: string;
+            /**
+             * Format: date-time
+             * @description The time that the decision is true at
+             */
+            asOf: string;
+        };
+        PurposeDecision: {
+            /** @description Whether every ACTIVE processing of this instance with the purpose is allowed */
+            allowed: boolean;
+            reason: components["schemas"]["DecisionReason"];
+            purpose: string;
+            object?: string;
+            /** @description By element key */
+            decisions: components["schemas"]["ElementDecision"][];
+            /** Format: date-time */
+            asOf: string;
+        };
+        Decision: components["schemas"]["ElementDecision"] | components["schemas"]["PurposeDecision"];
+        Decisions: {
+            /**
+             * Format: date-time
+             * @description The latest time of the decisions
+             */
+            asOf: string;
+            decisions: components["schemas"]["Decision"][];
+        };
+        AccessEvaluation: {
+            subject?: {
+                /** @description `subject` */
+                type: string;
+                /** @description The person */
+                id: string;
+            } & {
+                [key: string]: unknown;
+            };
+            action?: {
+                /** @description `process` */
+                name: string;
+            } & {
+                [key: string]: unknown;
+            };
+            resource?: {
+                /** @description `element` or `purpose` */
+                type: string;
+                /** @description Key or identifier of the element, or the purpose */
+                id: string;
+                properties?: {
+                    object?: string;
+                } & {
+                    [key: string]: unknown;
+                };
+            } & {
+                [key: string]: unknown;
+            };
+            context?: {
+                /** @description A past time; now if absent */
+                asOf?: string;
+            } & {
+                [key: string]: unknown;
+            };
+        } & {
+            [key: string]: unknown;
+        };
+        AccessEvaluations: components["schemas"]["AccessEvaluation"] & {
+            evaluations?: components["schemas"]["AccessEvaluation"][];
+            options?: {
+                /** @enum {string} */
+                evaluations_semantic?: "execute_all" | "deny_on_first_deny" | "permit_on_first_permit";
+            } & {
+                [key: string]: unknown;
+            };
+        };
+        EvaluatedAccess: {
+            decision: boolean;
+            /** @description The other members of the decision */
+            context: {
+                reason: components["schemas"]["DecisionReason"];
+            } & {
+                [key: string]: unknown;
+            };
+        };
+        EvaluatedAccesses: {
+            evaluations: components["schemas"]["EvaluatedAccess"][];
+        };
+        AuthzenConfiguration: {
+            /** Format: uri */
+            policy_decision_point: string;
+            /** Format: uri */
+            access_evaluation_endpoint: string;
+            /** Format: uri */
+            access_evaluations_endpoint: string;
         };
         /** @description The elements that the subject is asked to answer */
         Form: {
@@ -5605,6 +5842,180 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             406: components["responses"]["NotAcceptable"];
             422: components["responses"]["Invalid"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getDecision: {
+        parameters: {
+            query: {
+                /**
+                 * @description The person
+                 * @example jane.doe@example.org
+                 */
+                subject: string;
+                /**
+                 * @description Key or identifier of a processing or conditions; either this or purpose
+                 * @example processing.001
+                 */
+                element?: string;
+                /** @description A purpose; either this or element */
+                purpose?: string;
+                /** @description What the answer is about, if it was given with an object */
+                object?: string;
+                /** @description A past time; now if absent */
+                asOf?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The decision */
+            200: {
+                headers: {
+                    "API-Version": components["headers"]["API-Version"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Decision"];
+                };
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    decide: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DecisionRequest"];
+            };
+        };
+        responses: {
+            /** @description The decisions */
+            200: {
+                headers: {
+                    "API-Version": components["headers"]["API-Version"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Decisions"];
+                };
+            };
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    evaluateAccess: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AccessEvaluation"];
+            };
+        };
+        responses: {
+            /** @description The decision */
+            200: {
+                headers: {
+                    "API-Version": components["headers"]["API-Version"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EvaluatedAccess"];
+                };
+            };
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    evaluateAccesses: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AccessEvaluations"];
+            };
+        };
+        responses: {
+            /** @description The decisions, in the order of the evaluations */
+            200: {
+                headers: {
+                    "API-Version": components["headers"]["API-Version"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EvaluatedAccesses"] | components["schemas"]["EvaluatedAccess"];
+                };
+            };
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getAuthzenConfiguration: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The metadata */
+            200: {
+                headers: {
+                    "API-Version": components["headers"]["API-Version"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AuthzenConfiguration"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
             429: components["responses"]["TooManyRequests"];
             503: components["responses"]["Unavailable"];
         };

@@ -43,6 +43,8 @@ export interface ContractOperation {
    * `peer` is called by other instances; all other operations are between high and low.
    */
   'x-priority'?: 'high' | 'low' | 'peer';
+  /** `questions`: the handler counts the questions of a request against the limit, not the request. */
+  'x-limit'?: 'questions';
   /**
    * Whether the operation takes a subject's answers. Only such operations count for the submission objective
    * (docs/operations.md, "Metrics").

@@ -5,7 +5,7 @@ import { fail } from '#lib/errors/fail.ts';
 import { clientNetwork } from '#lib/http/client-address.ts';
 
 /** What requests are counted by. Limits are per minute (docs/interface.md, "Limits"). */
-export type LimitKind = 'key' | 'user' | 'transaction' | 'address' | 'authorization';
+export type LimitKind = 'key' | 'user' | 'transaction' | 'address' | 'authorization' | 'decision';
 export type RateLimits = Record<LimitKind, number> | 'off';
 
 export const defaultRateLimits: Record<LimitKind, number> = {
@@ -14,12 +14,15 @@ export const defaultRateLimits: Record<LimitKind, number> = {
   transaction: 60,
   address: 60,
   authorization: 120,
+  decision: 120_000,
 };
 
 /** Counts requests and rejects those over the limit. */
 export interface RateLimiter {
   /** @throws Failure `too-many-requests` with Retry-After. */
   countRequest(principal: Principal): Promise<void>;
+  /** Counts the questions of a request for decisions. @throws Failure `too-many-requests`. */
+  countDecisions(principal: Principal, questions: number): Promise<void>;
   /**
    * Counts failed credentials by address. A guessable secret is counted before it is checked, so that
    * parallel guesses cannot exceed the limit; {@link forgetRefusal} follows if it was correct. @throws
@@ -38,6 +41,7 @@ export function createRateLimiter(limits: RateLimits, counters: Counters): RateL
     const nothing = async () => {};
     return {
       countRequest: nothing,
+      countDecisions: nothing,
       countRefusal: nothing,
       countAuthorization: nothing,
       forgetRefusal: nothing,
@@ -46,8 +50,8 @@ export function createRateLimiter(limits: RateLimits, counters: Counters): RateL
   const byKind = Object.fromEntries(
     Object.entries(limits).map(([name, points]) => [name, counters({ name, points, seconds: 60 })]),
   ) as Record<LimitKind, Counter>;
-  const count = async (kind: LimitKind, account: string) => {
-    const waitMs = await byKind[kind].count(account);
+  const count = async (kind: LimitKind, account: string, actions = 1) => {
+    const waitMs = await byKind[kind].count(account, actions);
     if (waitMs !== undefined) throw tooMany(waitMs);
   };
   return {
@@ -55,6 +59,7 @@ export function createRateLimiter(limits: RateLimits, counters: Counters): RateL
       const kind = limitKind(principal);
       if (kind) await count(kind, principal.account);
     },
+    countDecisions: (principal, questions) => count('decision', principal.account, questions),
     countRefusal: (ctx) => count('address', clientNetwork(ctx)),
     countAuthorization: (ctx) => count('authorization', clientNetwork(ctx)),
     forgetRefusal: (ctx) => byKind.address.takeBack(clientNetwork(ctx)),

@@ -70,7 +70,9 @@ export async function createServiceApp(
     handlers,
     authenticate:
       options.authenticate?.(authenticator) ?? ((ctx) => authenticateWithoutTransaction(authenticator, ctx)),
-    limit: limiter.countRequest,
+    limit: async (principal, operation) => {
+      if (operation['x-limit'] !== 'questions') await limiter.countRequest(principal);
+    },
     admit: guard?.admitFor(service),
   });
   const { corsOrigins, trustedProxies } = settings;

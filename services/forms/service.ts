@@ -26,6 +26,7 @@ export const formsService = defineService({
     checkAnswers: ['transactions'],
     checkSubmission: ['transactions'],
     activeVersions: ['transactions'],
+    versionsAt: ['transactions'],
     theme: ['transactions'],
     renderPage: ['transactions'],
     renderText: ['transactions'],

@@ -13,6 +13,7 @@ import { createInboxSweeper } from '#lib/events/inbox.ts';
 import { createOutboxRelay } from '#lib/events/outbox-relay.ts';
 import { createSecretBox } from '#lib/jose/secret-box.ts';
 import { createServiceApp, type ServiceParts } from '#lib/runtime/service-app.ts';
+import { createVersionsCache } from './commands/decide.ts';
 import type { MessageLimits } from './commands/queue-messages.ts';
 import { followVerdicts } from './consumers/follow-verdicts.ts';
 import { createAnswersDigests } from './domain/answers.ts';
@@ -100,6 +101,8 @@ export async function composeTransactions(
     defaultLanguage: settings.defaultLanguage,
     embedOrigins: settings.embedOrigins,
     mailbox: options.mailbox ?? null,
+    countDecisions: options.limiter.countDecisions,
+    versions: createVersionsCache(forms),
     expiryNoticeMs,
     wake,
   };

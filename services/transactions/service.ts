@@ -65,4 +65,7 @@ const prefixes = [
   '/user/records',
   '/demo/messages',
   '/audit/consents',
+  '/decisions',
+  '/access',
+  '/.well-known/authzen-configuration',
 ];

@@ -14,6 +14,7 @@ import { presentActive } from './read-form.ts';
 import { renderMessage } from './render-message.ts';
 import { createRenderReceiptPdf } from './render-receipt-pdf.ts';
 import { createResolveLayout } from './resolve-layout.ts';
+import { readVersions } from './versions-at.ts';
 
 /** The internal operations of this service (lib/contracts/forms.ts), which other services call. */
 export function createOperations(options: OperationOptions): FormsOperations {
@@ -26,6 +27,7 @@ export function createOperations(options: OperationOptions): FormsOperations {
     checkAnswers: createCheckAnswers(context),
     checkSubmission: createCheckSubmission(context),
     activeVersions: async ({ keys }) => presentActive(keys.length > 0 ? await readActive(db, { keys }) : []),
+    versionsAt: (input) => readVersions(db, input),
     theme: createFindTheme(context),
     sharedEntries: createSharedEntries(context),
     storePeerEntries: createStorePeerEntries(context),

@@ -44,7 +44,7 @@ export function recordStatus(
 }
 
 /** The major of a serial `<major>.<minor>`. */
-function major(serial: string): number {
+export function major(serial: string): number {
   return Number.parseInt(serial, 10);
 }
 

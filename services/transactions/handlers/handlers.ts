@@ -3,11 +3,15 @@ import type { FormDescription, FormsOperations } from '#lib/contracts/forms.ts';
 import type { PageInstance } from '#lib/contracts/page-base.ts';
 import type { Database } from '#lib/db/database.ts';
 import type { Handlers } from '#lib/http/operation.ts';
+import type { RateLimiter } from '#lib/http/rate-limits.ts';
+import type { DecideDependencies } from '../commands/decide.ts';
 import type { SubmitDependencies } from '../commands/submit-answers.ts';
 import type { DemoMailbox } from '../transports/demo.ts';
 import { auditReads } from './audit-reads.ts';
+import { authzenHandlers } from './authzen.ts';
 import { childHandlers } from './children.ts';
 import { confirmationHandlers } from './confirmations.ts';
+import { decisionHandlers } from './decisions.ts';
 import { formHandlers } from './forms.ts';
 import { messageHandlers } from './messages.ts';
 import { receiptHandlers } from './receipts.ts';
@@ -17,7 +21,7 @@ import { subjectHandlers } from './subjects.ts';
 import { transactionHandlers } from './transactions.ts';
 
 /** Dependencies of the handlers; compose.ts builds them. */
-export interface Dependencies extends SubmitDependencies {
+export interface Dependencies extends SubmitDependencies, DecideDependencies {
   db: Database;
   forms: FormsOperations;
   /** Forms as described last, by layout and languages; a guess that `renderForm` verifies (ADR 12). */
@@ -29,6 +33,8 @@ export interface Dependencies extends SubmitDependencies {
   embedOrigins: string;
   /** Messages that a demonstration keeps instead of sending them; null if it keeps none. */
   mailbox: DemoMailbox | null;
+  /** Counts questions against the limit `decision`. */
+  countDecisions: RateLimiter['countDecisions'];
 }
 
 /** Handlers by operationId (openapi.yaml, tag transactions). */
@@ -43,5 +49,7 @@ export function createHandlers(dependencies: Dependencies): Handlers {
     ...recordHandlers(dependencies),
     ...subjectHandlers(dependencies),
     ...statsHandlers(dependencies),
+    ...decisionHandlers(dependencies),
+    ...authzenHandlers(dependencies),
   });
 }

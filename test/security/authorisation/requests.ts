@@ -153,6 +153,12 @@ const draft = (more?: Parts) => thing(newDraft, { id: nobodysId, vid: nobodysId 
 const file = (params: Record<string, string>, unknown: Record<string, string>) =>
   thing(() => params, unknown);
 
+const evaluation = (id: string) => ({
+  subject: { type: 'subject', id },
+  action: { name: 'process' },
+  resource: { type: 'element', id: 'processing.001' },
+});
+
 /** By operationId: an operation without an entry fails the test. */
 export const recipes: Record<string, Recipe> = {
   createTransaction: ofSubject((subject) => ({ json: { ...context, subject } })),
@@ -186,6 +192,11 @@ export const recipes: Record<string, Recipe> = {
   getReceipt: about('final'),
   getUserRecords: plain(),
   getStats: plain(),
+  decide: ofSubject((subject) => ({ json: { subject, questions: [{ element: 'processing.001' }] } })),
+  getDecision: ofSubject((subject) => ({ query: { subject, element: 'processing.001' } })),
+  evaluateAccess: ofSubject((subject) => ({ json: evaluation(subject) })),
+  evaluateAccesses: ofSubject((subject) => ({ json: { evaluations: [evaluation(subject)] } })),
+  getAuthzenConfiguration: plain(),
   countValidAnswers: plain({ query: { keys: 'processing.001' } }),
   getUser: plain(),
   listKeys: plain(),

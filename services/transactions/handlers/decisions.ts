@@ -1,0 +1,120 @@
+import { createHash } from 'node:crypto';
+import { isPrivileged, type Principal } from '#lib/contracts/principal.ts';
+import { type Fault, fail } from '#lib/errors/fail.ts';
+import { readTime } from '#lib/http/lists.ts';
+import type { Handlers, OperationInput } from '#lib/http/operation.ts';
+import { decide, type Question } from '../commands/decide.ts';
+import type { Decision } from '../domain/decision.ts';
+import { invalid } from '../domain/values.ts';
+import { readNow } from '../queries/transactions.ts';
+import { readText } from './filters.ts';
+import type { Dependencies } from './handlers.ts';
+
+/** Members that a question has itself, or takes from the request. */
+interface Circumstances {
+  subject?: string;
+  object?: string;
+  asOf?: string;
+}
+
+export interface GivenQuestion extends Circumstances {
+  element?: string;
+  purpose?: string;
+}
+
+/** POST and GET /decisions (docs/decisions-api.md) */
+export function decisionHandlers(dependencies: Dependencies): Handlers {
+  return {
+    async decide(ctx, { body, principal }: OperationInput<Circumstances & { questions: GivenQuestion[] }>) {
+      const { questions, ...common } = body;
+      requireFewEnough(questions, '/questions');
+      const given = questions.map((question) => ({ ...common, ...question }));
+      const decisions = await answerQuestions(
+        dependencies,
+        principal,
+        given,
+        (place) => `/questions/${place}`,
+      );
+      ctx.set('Cache-Control', 'private, no-cache');
+      ctx.body = { asOf: latest(decisions), decisions };
+    },
+
+    async getDecision(ctx, { query, principal }) {
+      const given = query as GivenQuestion;
+      const [decision] = await answerQuestions(dependencies, principal, [given], () => '');
+      const { asOf, ...lasting } = decision as Decision;
+      ctx.set('Cache-Control', 'private, no-cache');
+      const tag = entityTag(lasting);
+      ctx.set('ETag', tag);
+      // Not `ctx.fresh`: programs that call `fetch` send `Cache-Control: no-cache` with If-None-Match.
+      if (ctx.get('if-none-match').split(/ *, */).includes(tag)) ctx.status = 304;
+      else ctx.body = decision;
+    },
+  };
+}
+
+const maxQuestions = 100;
+
+/** @throws Failure `invalid` unless there are 1 to 100. */
+export function requireFewEnough(list: readonly unknown[], pointer: string): void {
+  if (list.length > 0 && list.length <= maxQuestions) return;
+  const errors = [invalid(pointer, `must have 1 to ${maxQuestions} members`)];
+  throw fail('invalid', 'The questions are not valid.', { errors });
+}
+
+/** The entity tag of a decision without its times, which change with every request. */
+function entityTag(decision: unknown): string {
+  const text = JSON.stringify(decision, (name, value) => (name === 'asOf' ? undefined : value));
+  return `"${createHash('sha256').update(text).digest('base64url').slice(0, 22)}"`;
+}
+
+function latest(decisions: readonly Decision[]): string {
+  return decisions.map(({ asOf }) => asOf).reduce((one, other) => (one > other ? one : other));
+}
+
+/**
+ * Reads, counts and answers questions.
+ * @param pointerTo where a question is in the request.
+ * @throws Failure `invalid` that names each fault; `forbidden` for a user who asks about somebody else;
+ * `too-many-requests`.
+ */
+export async function answerQuestions(
+  dependencies: Dependencies,
+  principal: Principal,
+  given: readonly GivenQuestion[],
+  pointerTo: (place: number) => string,
+): Promise<Decision[]> {
+  const faults: Fault[] = [];
+  const questions = given.map((each, place) => readQuestion(each, pointerTo(place), faults));
+  if (questions.some(({ asOf }) => asOf)) {
+    const now = await readNow(dependencies.db);
+    questions.forEach(({ asOf }, place) => {
+      if (asOf && asOf > now) faults.push(invalid(`${pointerTo(place)}/asOf`, 'must not be in the future'));
+    });
+  }
+  if (faults.length > 0) throw fail('invalid', 'The questions are not valid.', { errors: faults });
+  if (!isPrivileged(principal) && questions.some(({ subject }) => subject !== principal.subject))
+    throw fail('forbidden', 'You may only ask about yourself.');
+  await dependencies.countDecisions(principal, questions.length);
+  return decide(dependencies, questions);
+}
+
+function readQuestion(given: GivenQuestion, pointer: string, faults: Fault[]): Question {
+  const [subject, element, purpose] = [given.subject, given.element, given.purpose].map(readText);
+  if (!subject) faults.push({ pointer: `${pointer}/subject`, code: 'required', detail: 'is required' });
+  if ((element === undefined) === (purpose === undefined))
+    faults.push(invalid(`${pointer}/element`, 'must be given, or purpose, and not both'));
+  const asOf = readTime(given.asOf, `${pointer}/asOf`.slice(1), faults);
+  return {
+    subject: subject ?? '',
+    object: readText(given.object) ?? '',
+    about: purpose === undefined ? { element: keyOf(element ?? '') } : { purpose },
+    asOf,
+  };
+}
+
+/** The key in an identifier `element/<type>/<key>/<serial>`; any other text is a key. */
+function keyOf(element: string): string {
+  const [prefix, , key, serial, ...rest] = element.split('/');
+  return prefix === 'element' && key && serial && rest.length === 0 ? key : element;
+}
