@@ -37,6 +37,16 @@ interface Contestant {
   times: number[];
 }
 
+/** One subject with many answers to one element. */
+const heavySubject = `
+  INSERT INTO transactions.records (id, transaction, subject, object, key, type, serial, info_key, info_serial, value,
+                                    positions, state, origin, author, created_at, committed_at, expires_at)
+  SELECT gen_random_uuid(), s.transaction, 'heavy', '', s.key, s.type, s.serial, s.info_key, s.info_serial, s.value,
+         s.positions, s.state, s.origin, s.author, t.at, t.at, now() + interval '1 year'
+    FROM (SELECT r.* FROM transactions.records AS r
+           WHERE r.subject = 'sample' AND r.key = 'processing.001' LIMIT 1) AS s,
+         (SELECT now() - n * interval '1 minute' AS at FROM generate_series(1, $1::int) AS n) AS t`;
+
 const parts: { stop(): Promise<unknown> }[] = [];
 function keep<T extends { stop(): Promise<unknown> }>(part: T): T {
   parts.push(part);
@@ -90,18 +100,8 @@ async function measure(): Promise<string> {
   return report(contestants, stolen());
 }
 
-/** One subject with many answers to one element. */
-const heavySubject = `
-  INSERT INTO transactions.records (id, transaction, subject, object, key, type, serial, info_key, info_serial, value,
-                                    positions, state, origin, author, created_at, committed_at, expires_at)
-  SELECT gen_random_uuid(), s.transaction, 'heavy', '', s.key, s.type, s.serial, s.info_key, s.info_serial, s.value,
-         s.positions, s.state, s.origin, s.author, t.at, t.at, now() + interval '1 year'
-    FROM (SELECT r.* FROM transactions.records AS r
-           WHERE r.subject = 'sample' AND r.key = 'processing.001' LIMIT 1) AS s,
-         (SELECT now() - n * interval '1 minute' AS at FROM generate_series(1, $1::int) AS n) AS t`;
-
 async function run({ server, client, subjectOf }: Contestant, key: string) {
-  const headers = { 'x-apikey': key, 'Content-Type': 'application/json' };
+  const headers = { CM_KEY: key, 'Content-Type': 'application/json' };
   const times: number[] = [];
   const [cpuBefore, started] = [cpuSeconds(server.pid), performance.now()];
   let next = 0;
