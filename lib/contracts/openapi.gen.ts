@@ -524,7 +524,7 @@ export interface paths {
          *     decisions are in the order of the questions. GIVEN alone is allowed. A response other than 200 is
          *     a no. Users may only ask about themselves (403). Questions are counted against the limit `decision`.
          */
-        post: operations["decide"];
+        post: operations["decideQuestions"];
         delete?: never;
         options?: never;
         head?: never;
@@ -5892,7 +5892,7 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
-    decide: {
+    decideQuestions: {
         parameters: {
             query?: never;
             header?: never;
