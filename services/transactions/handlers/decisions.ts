@@ -25,7 +25,10 @@ export interface GivenQuestion extends Circumstances {
 /** POST and GET /decisions (docs/decisions-api.md) */
 export function decisionHandlers(dependencies: Dependencies): Handlers {
   return {
-    async decideQuestions(ctx, { body, principal }: OperationInput<Circumstances & { questions: GivenQuestion[] }>) {
+    async decideQuestions(
+      ctx,
+      { body, principal }: OperationInput<Circumstances & { questions: GivenQuestion[] }>,
+    ) {
       const { questions, ...common } = body;
       requireFewEnough(questions, '/questions');
       const given = questions.map((question) => ({ ...common, ...question }));

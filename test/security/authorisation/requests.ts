@@ -192,7 +192,9 @@ export const recipes: Record<string, Recipe> = {
   getReceipt: about('final'),
   getUserRecords: plain(),
   getStats: plain(),
-  decideQuestions: ofSubject((subject) => ({ json: { subject, questions: [{ element: 'processing.001' }] } })),
+  decideQuestions: ofSubject((subject) => ({
+    json: { subject, questions: [{ element: 'processing.001' }] },
+  })),
   getDecision: ofSubject((subject) => ({ query: { subject, element: 'processing.001' } })),
   evaluateAccess: ofSubject((subject) => ({ json: evaluation(subject) })),
   evaluateAccesses: ofSubject((subject) => ({ json: { evaluations: [evaluation(subject)] } })),
