@@ -123,7 +123,7 @@ export interface components {
             /** Format: uuid */
             key: string;
             /** @enum {string} */
-            scope: "OWNER" | "PEER";
+            scope: "OWNER" | "PEER" | "DECISION";
             version: components["schemas"]["Version"];
         };
         Peer: {

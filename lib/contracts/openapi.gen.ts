@@ -763,7 +763,7 @@ export interface paths {
         put?: never;
         /**
          * Create an API key
-         * @description Only this response contains the key. Scope `OWNER` has the rights of an operator; `PEER` pairs with
+         * @description Only this response contains the key. Scope `OWNER` has the rights of an operator; `DECISION` asks for decisions; `PEER` pairs with
          *     one peer, once.
          */
         post: operations["createKey"];
@@ -3652,20 +3652,26 @@ export interface components {
             id: string;
             name: string;
             /** @enum {string} */
-            scope: "OWNER" | "PEER";
+            scope: "OWNER" | "PEER" | "DECISION";
+            /** @description Scope DECISION: the only elements that it may ask about */
+            elements?: string[];
             creationDate: components["schemas"]["EpochMilliseconds"];
             lastAccessDate?: components["schemas"]["EpochMilliseconds"];
         };
         NewKey: {
             name: string;
-            /** @description OWNER or PEER */
+            /** @description OWNER, PEER or DECISION */
             scope: string;
+            /** @description Scope DECISION: keys of the only elements that it may ask about; all if absent */
+            elements?: string[];
         };
         CreatedKey: {
             id: string;
             name: string;
             /** @enum {string} */
-            scope: "OWNER" | "PEER";
+            scope: "OWNER" | "PEER" | "DECISION";
+            /** @description Scope DECISION: the only elements that it may ask about */
+            elements?: string[];
             /** @description Not shown again */
             key: string;
             creationDate: components["schemas"]["EpochMilliseconds"];

@@ -1,8 +1,8 @@
 /**
  * Roles (docs/interface.md, "Credentials"). `key` is the role of an API key, with the rights of an operator.
- * `peer` is a partner instance that signed its request.
+ * `decision` is the role of an API key that only asks for decisions. `peer` is a partner instance that signed its request.
  */
-export type Role = 'admin' | 'operator' | 'key' | 'user' | 'transaction' | 'peer' | 'anonymous';
+export type Role = 'admin' | 'operator' | 'key' | 'decision' | 'user' | 'transaction' | 'peer' | 'anonymous';
 
 /** The authenticated caller of a request. */
 export interface Principal {
@@ -16,6 +16,8 @@ export interface Principal {
   signedInAt?: number;
   /** What requests are counted by: `key:<id>`, `user:<issuer subject>`, `transaction:<txid>`, `peer:<id>`. */
   account: string;
+  /** Role `decision`: the only elements that it may ask about; absent for all. */
+  elements?: readonly string[];
   /** For a transaction token: the transaction, and the token's use. */
   transaction?: {
     id: string;

@@ -79,7 +79,7 @@ function tooMany(ms: number) {
 }
 
 function limitKind(principal: Principal): LimitKind | undefined {
-  if (principal.roles.includes('key')) return 'key';
+  if (principal.roles.includes('key') || principal.roles.includes('decision')) return 'key';
   if (principal.roles.includes('transaction')) return 'transaction';
   return principal.roles.includes('user') ? 'user' : undefined;
 }

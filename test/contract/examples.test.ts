@@ -59,7 +59,7 @@ describe('every operation of the contract', () => {
   });
 
   test('lists the roles that may use it, for any resource or their own', () => {
-    const roles = ['admin', 'operator', 'key', 'user', 'transaction', 'peer', 'anonymous'];
+    const roles = ['admin', 'operator', 'key', 'decision', 'user', 'transaction', 'peer', 'anonymous'];
     for (const { operation } of operations) {
       const rights = Object.entries(operation['x-roles'] ?? {});
       expect(rights.length, operation.operationId).toBeGreaterThan(0);

@@ -245,6 +245,55 @@ describe('questions', () => {
   });
 });
 
+describe('a key of scope DECISION', () => {
+  const ofKey = async (elements?: string[]) => {
+    const made = await admin.send('POST', '/keys', { name: 'gateway', scope: 'DECISION', elements });
+    expect(made.status).toBe(201);
+    const { key } = (await made.json()) as { key: string };
+    return (path: string, json?: unknown) =>
+      instance.fetch(path, {
+        method: json ? 'POST' : 'GET',
+        headers: { CM_KEY: key, 'Content-Type': 'application/json' },
+        ...(json ? { body: JSON.stringify(json) } : {}),
+      });
+  };
+
+  it('asks about everybody, and opens nothing else', async () => {
+    const send = await ofKey();
+    const asked = await send('/decisions', {
+      subject: 'ann',
+      questions: [{ element: 'processing.001' }, { purpose }],
+    });
+    expect(asked.status).toBe(200);
+    const others = await Promise.all(
+      ['/records?subject=ann', '/transactions', '/user', '/models'].map((path) => send(path)),
+    );
+    expect(others.map(({ status }) => status)).toEqual([403, 403, 403, 403]);
+  });
+
+  it('with elements asks about these alone, and not about purposes', async () => {
+    const send = await ofKey(['processing.001']);
+    const statuses = await Promise.all(
+      [{ element: 'element/processing/processing.001/1.0' }, { element: 'processing.002' }, { purpose }].map(
+        async (question) => (await send('/decisions', { subject: 'ann', questions: [question] })).status,
+      ),
+    );
+    expect(statuses).toEqual([200, 403, 403]);
+  });
+
+  it('is the only one that has elements, and has at least one then', async () => {
+    const wrong = [
+      { scope: 'OWNER', elements: ['processing.001'] },
+      { scope: 'DECISION', elements: [] },
+    ];
+    for (const body of wrong) {
+      const response = await admin.send('POST', '/keys', { name: 'wrong', ...body });
+      expect(response.status).toBe(422);
+      expect(await response.json()).toMatchObject({ errors: [{ pointer: '/elements' }] });
+    }
+  });
+});
+
 it('a decision has an entity tag that stays until the decision changes', async () => {
   const { key } = await makeElement();
   const subject = newSubject();

@@ -5,7 +5,7 @@ import { addToOutbox } from '#lib/events/outbox.ts';
 import { uuidPattern } from '#lib/http/lists.ts';
 import { newUuid } from '#lib/ids/random-ids.ts';
 import { readBoundedText } from '#lib/text/nfc.ts';
-import { drawApiKey, type KeyedHash, type KeyScope } from '../domain/api-keys.ts';
+import { drawApiKey, type KeyedHash, keyScopes } from '../domain/api-keys.ts';
 import { type ApiKey, insertKey, revokeKey as revokeRow } from '../queries/api-keys.ts';
 
 interface Dependencies {
@@ -17,19 +17,20 @@ interface Dependencies {
 }
 
 const maxName = 255;
+const maxElements = 100;
 
 /**
  * Creates an API key. @returns its row, and the key itself, which is not stored. @throws Failure `invalid`.
  */
 export async function createKey(
   { db, keyedHash, baseUrl, wake }: Dependencies,
-  input: { name: string; scope: string },
+  input: NewKey,
 ): Promise<{ row: ApiKey; key: string }> {
-  const { name, scope } = readNewKey(input);
+  const { name, scope, elements } = readNewKey(input);
   const id = newUuid();
   const key = drawApiKey(id);
   const row = await db.withTransaction(async (tx) => {
-    const inserted = await insertKey(tx, { id, name, scope, hash: keyedHash.hash(key) });
+    const inserted = await insertKey(tx, { id, name, scope, elements, hash: keyedHash.hash(key) });
     await addToOutbox(tx, 'accord.keys', {
       type: 'io.accord.key.created.v1',
       source: baseUrl,
@@ -64,14 +65,30 @@ export async function revokeKey(
   wake();
 }
 
-function readNewKey(input: { name: string; scope: string }): { name: string; scope: KeyScope } {
+interface NewKey {
+  name: string;
+  scope: string;
+  elements?: string[];
+}
+
+function readNewKey(input: NewKey): Pick<ApiKey, 'name' | 'scope' | 'elements'> {
   const name = readBoundedText(input.name, maxName);
-  const { scope } = input;
+  const scope = keyScopes.find((each) => each === input.scope);
+  const elements = input.elements && [...new Set(input.elements.map((key) => key.trim()).filter(Boolean))];
   const faults: Fault[] = [];
   if (!name)
     faults.push({ pointer: '/name', code: 'invalid', detail: `Must have 1 to ${maxName} characters.` });
-  if (scope !== 'OWNER' && scope !== 'PEER')
-    faults.push({ pointer: '/scope', code: 'invalid', detail: 'Must be OWNER or PEER.' });
-  if (!name || faults.length > 0) throw fail('invalid', 'The API key is not valid.', { errors: faults });
-  return { name, scope: scope as KeyScope };
+  if (!scope)
+    faults.push({ pointer: '/scope', code: 'invalid', detail: `Must be ${keyScopes.join(' or ')}.` });
+  if (elements && scope !== 'DECISION')
+    faults.push({
+      pointer: '/elements',
+      code: 'conflict',
+      detail: 'Only keys of scope DECISION have elements.',
+    });
+  if (elements && (elements.length === 0 || elements.length > maxElements))
+    faults.push({ pointer: '/elements', code: 'invalid', detail: `Must have 1 to ${maxElements} members.` });
+  if (!name || !scope || faults.length > 0)
+    throw fail('invalid', 'The API key is not valid.', { errors: faults });
+  return { name, scope, elements: elements ?? null };
 }

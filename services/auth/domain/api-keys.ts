@@ -2,9 +2,11 @@ import { createHmac, createSecretKey, type KeyObject, randomBytes, timingSafeEqu
 import { crc32 } from 'node:zlib';
 
 /**
- * OWNER: calls the API like an operator. PEER: pairs with one peer, once (docs/interface.md, "Credentials").
+ * OWNER: calls the API like an operator. PEER: pairs with one peer, once. DECISION: asks for decisions
+ * (docs/interface.md, "Credentials").
  */
-export type KeyScope = 'OWNER' | 'PEER';
+export const keyScopes = ['OWNER', 'PEER', 'DECISION'] as const;
+export type KeyScope = (typeof keyScopes)[number];
 
 const pattern = /^acc_([0-9a-f]{32})_[0-9A-Za-z]{43}_([0-9A-Za-z]{6})$/;
 

@@ -45,9 +45,10 @@ export function createHandlers(dependencies: Dependencies) {
 }
 
 /** A key's properties without its secret. */
-function presentKey({ id, name, scope, createdAt, lastAccessAt }: ApiKey): Schemas['Key'] {
+function presentKey({ id, name, scope, elements, createdAt, lastAccessAt }: ApiKey): Schemas['Key'] {
   const lastAccessDate = lastAccessAt ? { lastAccessDate: lastAccessAt.getTime() } : {};
-  return { id, name, scope, creationDate: createdAt.getTime(), ...lastAccessDate };
+  const limited = elements ? { elements } : {};
+  return { id, name, scope, ...limited, creationDate: createdAt.getTime(), ...lastAccessDate };
 }
 
 /** `username`, `admin` and `operator` repeat `name` and `roles` for existing clients. */

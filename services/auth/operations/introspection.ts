@@ -39,6 +39,8 @@ export interface KeyVerifier {
 
 const minuteMs = 60_000;
 
+const rolesOf = { OWNER: ['key'], DECISION: ['decision'], PEER: [] } as const;
+
 /**
  * A PEER key that can still pair is valid but has no roles, so calls get a 403; afterwards it is invalid
  * (docs/interface.md, "Credentials").
@@ -71,12 +73,16 @@ export function createKeyVerifier({
       const row = id === undefined ? undefined : await findKey(db, id);
       const right = keyedHash.matches(key, row?.hash);
       if (!row || !right || row.spent) return { valid: false };
-      const isOwner = row.scope === 'OWNER';
       // A PEER key is used when it pairs.
-      if (isOwner) recordAccess(row.id);
+      if (row.scope !== 'PEER') recordAccess(row.id);
       return {
         valid: true,
-        principal: { roles: isOwner ? ['key'] : [], name: row.name, account: `key:${row.id}` },
+        principal: {
+          roles: rolesOf[row.scope],
+          name: row.name,
+          account: `key:${row.id}`,
+          ...(row.elements && { elements: row.elements }),
+        },
       };
     },
     async settle() {

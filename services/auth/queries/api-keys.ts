@@ -9,19 +9,21 @@ export interface ApiKey {
   id: string;
   name: string;
   scope: KeyScope;
+  /** Scope DECISION: keys of the elements that it may ask about; null for all. */
+  elements: string[] | null;
   createdAt: Date;
   lastAccessAt: Date | null;
 }
 
-const columns = sql`k.id, k.name, k.scope, k.created_at AS "createdAt", k.last_access_at AS "lastAccessAt"`;
+const columns = sql`k.id, k.name, k.scope, k.elements, k.created_at AS "createdAt", k.last_access_at AS "lastAccessAt"`;
 
 export function insertKey(
   db: Queries,
-  key: { id: string; name: string; scope: KeyScope; hash: Buffer },
+  key: Pick<ApiKey, 'id' | 'name' | 'scope'> & { elements?: string[] | null; hash: Buffer },
 ): Promise<ApiKey> {
   return db.one<ApiKey>(sql`
-    INSERT INTO api_keys AS k (id, name, scope, hash, created_at)
-    VALUES (${key.id}, ${key.name}, ${key.scope}, ${key.hash}, accord_now())
+    INSERT INTO api_keys AS k (id, name, scope, elements, hash, created_at)
+    VALUES (${key.id}, ${key.name}, ${key.scope}, ${key.elements ?? null}, ${key.hash}, accord_now())
     RETURNING ${columns}`);
 }
 
@@ -54,9 +56,11 @@ export function revokeKey(db: Queries, id: string): Promise<{ id: string; scope:
 export function findKey(
   db: Queries,
   id: string,
-): Promise<{ id: string; name: string; scope: KeyScope; hash: Buffer; spent: boolean } | undefined> {
+): Promise<
+  (Pick<ApiKey, 'id' | 'name' | 'scope' | 'elements'> & { hash: Buffer; spent: boolean }) | undefined
+> {
   return db.maybeOne(sql`
-    SELECT k.id, k.name, k.scope, k.hash, k.scope = 'PEER' AND NOT ${canPair} AS spent
+    SELECT k.id, k.name, k.scope, k.elements, k.hash, k.scope = 'PEER' AND NOT ${canPair} AS spent
       FROM api_keys AS k WHERE k.id = ${id} AND k.revoked_at IS NULL`);
 }
 

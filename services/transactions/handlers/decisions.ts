@@ -78,8 +78,7 @@ function latest(decisions: readonly Decision[]): string {
 /**
  * Reads, counts and answers questions.
  * @param pointerTo where a question is in the request.
- * @throws Failure `invalid` that names each fault; `forbidden` for a user who asks about somebody else;
- * `too-many-requests`.
+ * @throws Failure `invalid` that names each fault; `forbidden`; `too-many-requests`.
  */
 export async function answerQuestions(
   dependencies: Dependencies,
@@ -96,10 +95,26 @@ export async function answerQuestions(
     });
   }
   if (faults.length > 0) throw fail('invalid', 'The questions are not valid.', { errors: faults });
-  if (!isPrivileged(principal) && questions.some(({ subject }) => subject !== principal.subject))
-    throw fail('forbidden', 'You may only ask about yourself.');
+  requireRight(principal, questions);
   await dependencies.countDecisions(principal, questions.length);
   return decide(dependencies, questions);
+}
+
+/**
+ * @throws Failure `forbidden` for a person who asks about somebody else, and for a key that asks about another
+ * element than its own.
+ */
+function requireRight(principal: Principal, questions: readonly Question[]): void {
+  if (isPrivileged(principal)) return;
+  const { elements } = principal;
+  if (!principal.roles.includes('decision')) {
+    if (questions.some(({ subject }) => subject !== principal.subject))
+      throw fail('forbidden', 'You may only ask about yourself.');
+  } else if (
+    elements &&
+    !questions.every(({ about }) => 'element' in about && elements.includes(about.element))
+  )
+    throw fail('forbidden', `This key may only ask about ${elements.join(', ')}.`);
 }
 
 function readQuestion(given: GivenQuestion, pointer: string, faults: Fault[]): Question {

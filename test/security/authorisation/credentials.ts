@@ -3,7 +3,7 @@ import type { PrivateKey } from '#lib/config/secret-values.ts';
 import { createKey, signIn } from '../../support/instances/callers.ts';
 import type { TestInstance } from '../../support/instances/instance.ts';
 
-type Role = 'admin' | 'operator' | 'key' | 'user' | 'transaction';
+type Role = 'admin' | 'operator' | 'key' | 'decision' | 'user' | 'transaction';
 
 /** Tokens of one transaction, and of none. */
 export interface Tokens {
@@ -41,10 +41,11 @@ export async function makeCredentials(instance: TestInstance): Promise<Credentia
   const [admin, operator, user] = await Promise.all(
     ['admin', 'operator', 'user'].map(async (name) => (await signIn(instance, name)).headers),
   );
-  const [owner, revoked, peer] = await Promise.all([
+  const [owner, revoked, peer, asking] = await Promise.all([
     createKey(instance, 'shop'),
     createKey(instance, 'former shop'),
     createKey(instance, 'partner', 'PEER'),
+    createKey(instance, 'gateway', 'DECISION'),
   ]);
   await instance.fetch(`/keys/${revoked.id}`, { method: 'DELETE', headers: admin });
   const key = { CM_KEY: owner.key };
@@ -105,6 +106,7 @@ export async function makeCredentials(instance: TestInstance): Promise<Credentia
       headers: await bearer({ ...asAdmin, auth_time: undefined }),
     },
     { name: 'a key', roles: ['key'], headers: key },
+    { name: 'a key of scope DECISION', roles: ['decision'], headers: { CM_KEY: asking.key } },
     { name: 'a key beside a malformed header', roles: ['key'], headers: { ...key, ...malformed } },
     { name: 'a transaction token', roles: ['transaction'], use: 'tx', headers: {} },
     {

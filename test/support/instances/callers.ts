@@ -48,7 +48,7 @@ export async function signIn(instance: Reachable, username: string, password = '
 export async function createKey(
   instance: Reachable,
   name = 'shop',
-  scope: 'OWNER' | 'PEER' = 'OWNER',
+  scope: 'OWNER' | 'PEER' | 'DECISION' = 'OWNER',
 ): Promise<Caller & { id: string; key: string }> {
   const admin = await signIn(instance, 'admin');
   const made = (await (await admin.send('POST', '/keys', { name, scope })).json()) as {

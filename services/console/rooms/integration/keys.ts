@@ -52,8 +52,11 @@ export function keyRoutes(router: Router, kit: RoomKit): void {
           label: reader.t('keys.scope'),
           kind: 'radios',
           isRequired: true,
-          options: ['OWNER', 'PEER'].map((scope) => [scope, reader.t(`keys.scopeText.${scope}`)] as const),
+          options: ['OWNER', 'DECISION', 'PEER'].map(
+            (scope) => [scope, reader.t(`keys.scopeText.${scope}`)] as const,
+          ),
         },
+        { name: 'elements', label: reader.t('keys.elements'), hint: reader.t('keys.elementsHint') },
       ],
       values: failure ? kit.posted(ctx) : { scope: 'OWNER' },
       failure,
@@ -70,10 +73,13 @@ export function keyRoutes(router: Router, kit: RoomKit): void {
 
   router.post('/security/new', async (ctx) => {
     const reader = kit.reader(ctx);
-    const { name = [''], scope = ['OWNER'], once } = kit.posted(ctx);
+    const { name = [''], scope = ['OWNER'], elements = [''], once } = kit.posted(ctx);
+    const keys = (elements[0] ?? '').split(/[\s,،]+/).filter(Boolean);
     try {
       const result = await kit.once.run(once?.[0], () =>
-        kit.api(ctx).call('createKey', { body: { name: name[0] ?? '', scope: scope[0] ?? '' } }),
+        kit.api(ctx).call('createKey', {
+          body: { name: name[0] ?? '', scope: scope[0] ?? '', ...(keys.length > 0 && { elements: keys }) },
+        }),
       );
       if (result === 'repeated') return kit.open(ctx, path, 'repeated');
       const made = result.made.body;
@@ -83,7 +89,9 @@ export function keyRoutes(router: Router, kit: RoomKit): void {
         label: reader.t('keys.key'),
         value: made.key,
         more:
-          made.scope === 'OWNER' ? [{ label: reader.t('keys.line'), value: exampleLine(kit.baseUrl) }] : [],
+          made.scope === 'PEER'
+            ? []
+            : [{ label: reader.t('keys.line'), value: exampleLine(kit.baseUrl, made) }],
         next: { href: path, word: reader.t('keys.back') },
       });
     } catch (error) {
@@ -154,7 +162,11 @@ async function findKey(ctx: Context, kit: RoomKit, id: string): Promise<Key> {
   }
 }
 
+type NewKey = components['schemas']['CreatedKey'];
+
 /** A first call with the key. */
-function exampleLine(baseUrl: string): string {
-  return `curl -s ${baseUrl}/user -H "CM_KEY: $ACCORD_KEY"`;
+function exampleLine(baseUrl: string, { scope, elements: [element] = ['processing.001'] }: NewKey): string {
+  if (scope !== 'DECISION') return `curl -s ${baseUrl}/user -H "CM_KEY: $ACCORD_KEY"`;
+  const body = JSON.stringify({ subject: 'jane.doe@example.org', questions: [{ element }] });
+  return `curl -s ${baseUrl}/decisions -H "CM_KEY: $ACCORD_KEY" -H 'Content-Type: application/json' -d '${body}'`;
 }
