@@ -1,6 +1,7 @@
 /**
  * Roles (docs/interface.md, "Credentials"). `key` is the role of an API key, with the rights of an operator.
- * `decision` is the role of an API key that only asks for decisions. `peer` is a partner instance that signed its request.
+ * `decision` is the role of an API key that only asks for decisions. `peer` is a partner instance that signed
+ * its request.
  */
 export type Role = 'admin' | 'operator' | 'key' | 'decision' | 'user' | 'transaction' | 'peer' | 'anonymous';
 

@@ -101,8 +101,8 @@ export async function answerQuestions(
 }
 
 /**
- * @throws Failure `forbidden` for a person who asks about somebody else, and for a key that asks about another
- * element than its own.
+ * @throws Failure `forbidden` for a person who asks about somebody else, and for a key that asks about
+ * another element than its own.
  */
 function requireRight(principal: Principal, questions: readonly Question[]): void {
   if (isPrivileged(principal)) return;
