@@ -63,7 +63,8 @@ export async function createBaselineSteps({ db, forms }: { db: Queries; forms: B
         .filter(([name]) => name.startsWith('element/'))
         .map(([name, value]) => {
           const [, type = '', key = '', serial = ''] = name.split('/');
-          return { id: randomUUID(), key, type, serial, value: [value], positions: [0], expiresAt };
+          const given = { key, type, serial, value: [value], positions: [0], expiresAt };
+          return { id: randomUUID(), infoKey: layout.info, infoSerial: '1.0', ...given };
         });
       const facts = {
         id,
@@ -74,8 +75,6 @@ export async function createBaselineSteps({ db, forms }: { db: Queries; forms: B
         origin: defaults.origin,
         author: 'bench',
         comment: null,
-        infoKey: layout.info,
-        infoSerial: '1.0',
         noticeAt: new Date(Date.now() + 150 * 86_400_000).toISOString(),
       };
       const { confirmation } = read?.transaction.context ?? {};

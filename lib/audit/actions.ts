@@ -8,6 +8,7 @@ export const auditActions = [
   'answers.submitted',
   'client.created',
   'client.deleted',
+  'consent.withdrawn',
   'delivery.repeated',
   'invitation.sent',
   'key.created',

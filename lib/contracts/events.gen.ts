@@ -90,6 +90,23 @@ export interface components {
             state: "CREATED" | "SUBMITTED" | "COMMITTED" | "CANCELLED" | "TIMEOUT" | "ROLLBACK";
             version: components["schemas"]["Version"];
         };
+        ConsentWithdrawn: {
+            /** @description The transaction that withdraws. */
+            transaction: components["schemas"]["TransactionId"];
+            /** @enum {string} */
+            state: "COMMITTED";
+            version: components["schemas"]["Version"];
+            /** @description The consents that have ended. Those of one transaction come in several events if there are more than 50. */
+            withdraws: {
+                /**
+                 * Format: uuid
+                 * @description The record of the consent.
+                 */
+                record: string;
+                /** @description The key of the question. */
+                element: string;
+            }[];
+        };
         RecordSuperseded: {
             /** Format: uuid */
             record: string;
@@ -143,7 +160,7 @@ export type operations = Record<string, never>;
 
 /** The types of the events of each topic. */
 export interface TopicEvents {
-  'accord.consents': 'io.accord.consent.submitted.v1' | 'io.accord.consent.rolledback.v1' | 'io.accord.peer.submission.delivered.v1' | 'io.accord.peer.submission.accepted.v1' | 'io.accord.peer.submission.refused.v1' | 'io.accord.consent.created.v1' | 'io.accord.consent.committed.v1' | 'io.accord.consent.cancelled.v1' | 'io.accord.consent.timedout.v1' | 'io.accord.consent.expiring.v1' | 'io.accord.consent.expired.v1' | 'io.accord.record.superseded.v1' | 'io.accord.message.sent.v1' | 'io.accord.message.failed.v1';
+  'accord.consents': 'io.accord.consent.submitted.v1' | 'io.accord.consent.rolledback.v1' | 'io.accord.peer.submission.delivered.v1' | 'io.accord.peer.submission.accepted.v1' | 'io.accord.peer.submission.refused.v1' | 'io.accord.consent.created.v1' | 'io.accord.consent.committed.v1' | 'io.accord.consent.cancelled.v1' | 'io.accord.consent.timedout.v1' | 'io.accord.consent.expiring.v1' | 'io.accord.consent.expired.v1' | 'io.accord.consent.withdrawn.v1' | 'io.accord.record.superseded.v1' | 'io.accord.message.sent.v1' | 'io.accord.message.failed.v1';
   'accord.models': 'io.accord.model.activated.v1' | 'io.accord.model.archived.v1' | 'io.accord.model.deleted.v1' | 'io.accord.model.shared.v1';
   'accord.keys': 'io.accord.key.created.v1' | 'io.accord.key.revoked.v1';
   'accord.peers': 'io.accord.peer.added.v1' | 'io.accord.peer.removed.v1';
@@ -164,6 +181,7 @@ export interface EventData {
   'io.accord.peer.submission.delivered.v1': components['schemas']['PeerSubmission'];
   'io.accord.peer.submission.accepted.v1': components['schemas']['PeerSubmission'];
   'io.accord.peer.submission.refused.v1': components['schemas']['PeerSubmission'];
+  'io.accord.consent.withdrawn.v1': components['schemas']['ConsentWithdrawn'];
   'io.accord.record.superseded.v1': components['schemas']['RecordSuperseded'];
   'io.accord.message.sent.v1': components['schemas']['SubjectMessage'];
   'io.accord.message.failed.v1': components['schemas']['SubjectMessage'];

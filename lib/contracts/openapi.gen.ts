@@ -301,6 +301,40 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/consents/{txid}/withdraw": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the transaction
+                 * @example 7Zk3pQxWm4tYv9LsRb2NcD
+                 */
+                txid: components["parameters"]["txid"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Withdraw consents
+         * @description Withdraws consents that were given to the questions of a COMMITTED transaction, wherever each was
+         *     answered last. The body names the questions; without a body, or without `elements`, all processings
+         *     are withdrawn that can be. The answers become `refused` in a new transaction of the kind WITHDRAWAL,
+         *     whose receipt shows the texts as they were accepted. A consent that has expired, or whose texts have
+         *     changed since, can be withdrawn as well. Idempotent: the same request again returns the same
+         *     transaction (200). Answers that peers keep are not withdrawn here.
+         *     409 `wrong-state` unless COMMITTED; 409 `nothing-to-withdraw` if none of the questions was accepted;
+         *     422 `not-withdrawable` for a named question that the transaction does not have, that is a preference,
+         *     or whose processing has another legal basis than consent and cannot be refused.
+         */
+        post: operations["withdrawConsents"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/consents/{txid}/child": {
         parameters: {
             query?: never;
@@ -2504,6 +2538,11 @@ export interface components {
             id: string;
             subject: string;
             state: components["schemas"]["State"];
+            /**
+             * @description Absent unless the transaction withdrew consents
+             * @enum {string}
+             */
+            kind?: "WITHDRAWAL";
             /** @description A fresh transaction token, for the subject */
             token?: string;
             /**
@@ -2549,6 +2588,16 @@ export interface components {
              *     the response to a creation, and absent if there are none.
              */
             warnings?: components["schemas"]["Fault"][];
+        };
+        /** @description The consents to withdraw. Further members are ignored. */
+        WithdrawalInput: {
+            /**
+             * @description Identifiers or keys of the questions, at most 200, all of this instance. Absent: all processings
+             *     that can be withdrawn. `conditions` are only withdrawn if they are named.
+             */
+            elements?: string | string[];
+            /** @description A free text of at most 4,000 characters, kept with the records */
+            comment?: string | string[];
         };
         /** @description The confirmation code that a transaction awaits. Members without a value are absent. */
         CodeStatus: {
@@ -3118,6 +3167,8 @@ export interface components {
             author: string;
             comment?: string;
             transaction: string;
+            /** @description The record of the consent that this refusal ended; absent if there was none */
+            withdraws?: string;
             leader?: components["schemas"]["Leader"];
         };
         /** @description Milliseconds since 1970-01-01T00:00:00Z */
@@ -3200,6 +3251,11 @@ export interface components {
          */
         Receipt: {
             receiptId: string;
+            /**
+             * @description Absent on the receipt of answers to a form
+             * @enum {string}
+             */
+            kind?: "WITHDRAWAL";
             transaction: string;
             subject: string;
             subjectInfos?: {
@@ -3270,6 +3326,24 @@ export interface components {
             answer: string[];
             /** @description Name of the instance that owns the element */
             owner: string;
+            /** @description The consent that was withdrawn; only on the receipt of a withdrawal */
+            withdraws?: {
+                /** @description Id of the record */
+                record: string;
+                /** @description The receipt of the consent */
+                receiptId: string;
+                /**
+                 * Format: date-time
+                 * @description When the consent took effect
+                 */
+                given: string;
+            };
+            /**
+             * Format: date-time
+             * @description When the consent was withdrawn, if that was after the answer was given and before it took effect:
+             *     it was never in force then
+             */
+            withdrawn?: string;
         };
         ReceiptUnanswered: {
             identifier: string;
@@ -3848,7 +3922,7 @@ export interface components {
             targetUrl: string;
             /**
              * @description consent.created, .submitted, .committed (also as CONSENT_COMMIT), .cancelled, .timedout, .rolledback, .expiring, .expired;
-             *     record.superseded; model.activated, .archived, .deleted; peer.added, .removed, .submission.delivered,
+             *     consent.withdrawn; record.superseded; model.activated, .archived, .deleted; peer.added, .removed, .submission.delivered,
              *     .submission.accepted, .submission.refused; key.created, .revoked
              */
             subscribedActions: string[];
@@ -4090,7 +4164,7 @@ export interface components {
          * @description The last part of a problem's `type`
          * @enum {string}
          */
-        ProblemCode: "malformed" | "unauthorized" | "forbidden" | "not-found" | "method-not-allowed" | "not-acceptable" | "wrong-state" | "stale-serial" | "exists" | "in-use" | "last-admin" | "withdrawn" | "expired" | "precondition-failed" | "too-large" | "unsupported-media-type" | "invalid" | "layout-conflict" | "unknown-element" | "invalid-answer" | "confirmation-failed" | "not-available" | "too-many-requests" | "unavailable" | "internal";
+        ProblemCode: "malformed" | "unauthorized" | "forbidden" | "not-found" | "method-not-allowed" | "not-acceptable" | "wrong-state" | "stale-serial" | "nothing-to-withdraw" | "not-withdrawable" | "exists" | "in-use" | "last-admin" | "withdrawn" | "expired" | "precondition-failed" | "too-large" | "unsupported-media-type" | "invalid" | "layout-conflict" | "unknown-element" | "invalid-answer" | "confirmation-failed" | "not-available" | "too-many-requests" | "unavailable" | "internal";
         /** @description A problem document (RFC 9457) */
         Problem: {
             /**
@@ -4418,6 +4492,28 @@ export interface components {
         };
         /** @description Not possible in the transaction's state */
         WrongState: {
+            headers: {
+                "API-Version": components["headers"]["API-Version"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+                "text/html": components["schemas"]["Page"];
+            };
+        };
+        /** @description The transaction is not COMMITTED, or none of the questions was accepted */
+        NothingToWithdraw: {
+            headers: {
+                "API-Version": components["headers"]["API-Version"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+                "text/html": components["schemas"]["Page"];
+            };
+        };
+        /** @description The body is not valid, or a named answer cannot be withdrawn */
+        NotWithdrawable: {
             headers: {
                 "API-Version": components["headers"]["API-Version"];
                 [name: string]: unknown;
@@ -5424,6 +5520,71 @@ export interface operations {
             409: components["responses"]["WrongState"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    withdrawConsents: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Colour scheme of the page, kept by its links, redirects and form. `light` and `dark` override the
+                 *     theme. `auto`, the default, uses the theme's scheme, or the device's if the theme sets none;
+                 *     `auto-light` and `auto-dark`, sent by `embed.js`, replace the device's scheme by that of the embedding
+                 *     page. Any other value is treated as `auto`.
+                 * @example dark
+                 */
+                colorScheme?: components["parameters"]["colorScheme"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the transaction
+                 * @example 7Zk3pQxWm4tYv9LsRb2NcD
+                 */
+                txid: components["parameters"]["txid"];
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["WithdrawalInput"];
+                "application/x-www-form-urlencoded": components["schemas"]["WithdrawalInput"];
+            };
+        };
+        responses: {
+            /** @description Withdrawn before; the same transaction */
+            200: {
+                headers: {
+                    "API-Version": components["headers"]["API-Version"];
+                    Location: components["headers"]["TransactionLocation"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Transaction"];
+                };
+            };
+            /** @description Withdrawn */
+            201: {
+                headers: {
+                    "API-Version": components["headers"]["API-Version"];
+                    Location: components["headers"]["TransactionLocation"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Transaction"];
+                };
+            };
+            303: components["responses"]["SeeTransaction"];
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["NothingToWithdraw"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["NotWithdrawable"];
             429: components["responses"]["TooManyRequests"];
             503: components["responses"]["Unavailable"];
         };

@@ -128,11 +128,26 @@ export interface PageAnswer {
    * The subject's answer to a processing or conditions; `shown` for a notice, null for a preference. It is no
    * decision of a leader: the name is kept, because services of two releases exchange pages.
    */
-  decision: 'accepted' | 'refused' | 'shown' | null;
+  decision: 'accepted' | 'refused' | 'withdrawn' | 'shown' | null;
   /** For a preference the texts chosen or entered; may be empty. */
   values: string[];
   /** RFC 3339, for earlier answers that are still valid. */
   created?: string;
+}
+
+/** A consent that can be withdrawn now, or that has been withdrawn. */
+export interface ConsentStanding {
+  /** Identifier of the answer on the page. */
+  identifier: string;
+  /** RFC 3339: when it was withdrawn; null if it can be withdrawn. */
+  withdrawn: string | null;
+}
+
+/** What the subject can withdraw on a page that shows answers. Services of the release before send none. */
+export interface WithdrawalChoice {
+  /** POST with `elements`: the identifiers of consents. */
+  url: string;
+  standing: ConsentStanding[];
 }
 
 /** All elements are hidden because each has a valid answer; a button submits without answers. */
@@ -204,6 +219,9 @@ export interface FinalPage extends PageBase {
   reason?: 'codes';
   /** The answers if committed, else empty. */
   answers: PageAnswer[];
+  withdrawal?: WithdrawalChoice;
+  /** Only for a withdrawal: peers that keep answers of their own, which were not withdrawn. */
+  keptBy?: string[];
   /** Name of the peer that showed the form; null if this instance did. */
   leader: string | null;
   /** The parts of the submission, in the order of the form. */
@@ -235,6 +253,9 @@ export interface ChildPage extends PageBase {
   page: 'child';
   /** The state of the parent, which selects the text: "change my answers" or "start again". */
   state: TransactionState;
+  /** The answers of the parent if it is committed. */
+  answers?: PageAnswer[];
+  withdrawal?: WithdrawalChoice;
   links: { child: string; transaction: string };
 }
 
@@ -262,6 +283,7 @@ export interface ErrorPage extends PageBase {
 export interface ReceiptPage extends PageBase {
   page: 'receipt';
   receipt: ReceiptBody;
+  withdrawal?: WithdrawalChoice;
   links: {
     /** POST: creates the child; null if not updatable. */
     child: string | null;

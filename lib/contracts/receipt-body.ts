@@ -10,10 +10,14 @@ export interface ReceiptConsent {
   options: string[];
   answer: string[];
   owner: string | null;
+  /** The consent that has ended; only on the receipt of a withdrawal. */
+  withdraws?: { record: string; receiptId: string; given: string };
+  /** RFC 3339: when the consent was withdrawn, if that was before this answer took effect. */
+  withdrawn?: string;
 }
 
 /** An element that was shown and not answered. */
-export type ReceiptUnanswered = Omit<ReceiptConsent, 'answer'>;
+export type ReceiptUnanswered = Omit<ReceiptConsent, 'answer' | 'withdraws' | 'withdrawn'>;
 
 /** The texts shown, on a receipt. */
 interface ReceiptTexts {
@@ -35,12 +39,14 @@ export interface ReceiptPeer {
 /** The members of a receipt's JSON body that pages show (docs/interface.md, "Receipts"). */
 export interface ReceiptBody {
   receiptId: string;
+  /** Absent on the receipt of answers to a form. */
+  kind?: 'WITHDRAWAL';
   transaction: string;
   subject: string;
-  subjectInfos?: Record<string, string>;
-  object?: string;
+  subjectInfos?: Record<string, string> | undefined;
+  object?: string | undefined;
   language: string;
-  jurisdiction?: string;
+  jurisdiction?: string | undefined;
   collector: { instance: string; name: string };
   collectionMethod: string;
   /** The peer that showed the form, if one did; `author` is its name. */
@@ -56,8 +62,8 @@ export interface ReceiptBody {
   unanswered?: ReceiptUnanswered[];
   /** Absent without elements of peers. */
   peers?: ReceiptPeer[];
-  privacyPolicyUrl?: string;
-  attributes?: Record<string, string>;
-  updateUrl?: string;
+  privacyPolicyUrl?: string | undefined;
+  attributes?: Record<string, string> | undefined;
+  updateUrl?: string | undefined;
   parent?: string;
 }

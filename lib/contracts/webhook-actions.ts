@@ -8,6 +8,7 @@ export const subscribableActions = [
   'consent.rolledback',
   'consent.expiring',
   'consent.expired',
+  'consent.withdrawn',
   'record.superseded',
   'message.sent',
   'message.failed',

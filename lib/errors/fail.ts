@@ -8,6 +8,8 @@ export type ProblemCode =
   | 'not-acceptable'
   | 'wrong-state'
   | 'stale-serial'
+  | 'nothing-to-withdraw'
+  | 'not-withdrawable'
   | 'exists'
   | 'in-use'
   | 'last-admin'

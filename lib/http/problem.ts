@@ -10,6 +10,8 @@ export const problemStatus: Record<ProblemCode, { status: number; title: string 
   'not-acceptable': { status: 406, title: 'No acceptable representation' },
   'wrong-state': { status: 409, title: 'Not possible in this state' },
   'stale-serial': { status: 409, title: 'The form has changed' },
+  'nothing-to-withdraw': { status: 409, title: 'There is nothing to withdraw' },
+  'not-withdrawable': { status: 422, title: 'This answer cannot be withdrawn' },
   exists: { status: 409, title: 'Already exists' },
   'in-use': { status: 409, title: 'In use' },
   'last-admin': { status: 409, title: 'Last administrator' },

@@ -137,6 +137,7 @@ it('a receipt as XML with every optional member is valid, in whatever order its 
   };
   const full: Required<ReceiptBody> = {
     ...receipt,
+    kind: 'WITHDRAWAL',
     subjectInfos: { emailAddress: 'ann@example.org', 'first name & more': '<b>' },
     object: 'contract 7',
     language: 'zh-Hant-TW',
@@ -147,7 +148,12 @@ it('a receipt as XML with every optional member is valid, in whatever order its 
     confirmation: { type: 'SMS_CODE', destination: '…1234', confirmedAt: receipt.timestamp },
     information: { identifier: 'element/information/a/1.0', lang: 'en', texts: information, sha256 },
     consents: [
-      { ...element, answer: ['accepted'] },
+      { ...element, answer: ['accepted'], withdrawn: receipt.timestamp },
+      {
+        ...element,
+        answer: ['refused'],
+        withdraws: { record: 'record', receiptId: 'receipt', given: receipt.timestamp },
+      },
       { ...element, answer: [] },
     ],
     unanswered: [element, element],

@@ -1,5 +1,5 @@
 import type { DataController, ProcessingContent, Retention } from '#lib/contracts/form-content.ts';
-import type { PageAnswer, PageContact, PageModel } from '#lib/contracts/pages.ts';
+import type { PageAnswer, PageContact, PageModel, WithdrawalChoice } from '#lib/contracts/pages.ts';
 import { type LanguageAttributes, quantity, type Reader } from '#lib/pages/reader.ts';
 
 /** The data controller: pages show the name, and the rest under "Details". Null if it is unknown. */
@@ -72,7 +72,7 @@ function retentionText(retention: Retention | undefined, language: string): stri
 }
 
 /** An answer, as it is shown to the subject afterwards. */
-export function answerView(answer: PageAnswer, reader: Reader) {
+export function answerView(answer: PageAnswer, reader: Reader, withdrawal?: WithdrawalChoice) {
   const { title, decision, values, owner, created } = answer;
   const attributes = reader.in(answer.lang);
   const text = reader.t(decision ? `answer.${decision}` : 'preference.none');
@@ -85,6 +85,29 @@ export function answerView(answer: PageAnswer, reader: Reader) {
         ? values.map((value) => ({ text: value, attributes }))
         : [{ text, attributes: {} as LanguageAttributes }],
     owner: owner ? reader.t('answer.toOwner', { owner }) : null,
-    given: created ? reader.t('answer.given', { date: reader.date(created) }) : null,
+    given: created
+      ? reader.t(decision === 'withdrawn' ? 'answer.agreedOn' : 'answer.given', {
+          date: reader.date(created),
+        })
+      : null,
+    ...standingView(answer.identifier, reader, withdrawal),
   };
+}
+
+/** What a page says and offers beside an answer: when it was withdrawn, or a button that withdraws it. */
+export function standingView(identifier: string, reader: Reader, withdrawal: WithdrawalChoice | undefined) {
+  const standing = withdrawal?.standing.find((one) => one.identifier === identifier);
+  const at = standing?.withdrawn;
+  return {
+    withdrawable: standing && !at ? { url: withdrawal?.url, identifiers: [identifier] } : null,
+    withdrawnOn: at ? reader.t('answer.withdrawnOn', { date: reader.dateTime(at) }) : null,
+  };
+}
+
+/** The button that withdraws all consents at once; null for fewer than two. */
+export function withdrawAllView(withdrawal: WithdrawalChoice | undefined) {
+  const identifiers = (withdrawal?.standing ?? []).flatMap(({ identifier, withdrawn }) =>
+    withdrawn === null ? identifier : [],
+  );
+  return identifiers.length > 1 ? { url: withdrawal?.url, identifiers } : null;
 }

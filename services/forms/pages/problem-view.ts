@@ -35,6 +35,14 @@ const explanations: Record<ProblemCode, [meaning: string, remedy: string]> = {
     'Answers refer to an older MAJOR version of the information or of an element.',
     'Get the form again, show the new texts, and send the answers with the new serials.',
   ],
+  'nothing-to-withdraw': [
+    'None of the questions was accepted, or all were refused since.',
+    'Nothing remains to be done: no consent to these questions is in force.',
+  ],
+  'not-withdrawable': [
+    'A named answer is no consent: a preference, a question of a peer, or a processing that has another legal basis and cannot be refused.',
+    'errors[] points to each name. Leave it out; change a preference with a child of the transaction.',
+  ],
   exists: ['A resource with this identity already exists.', 'Use it, or choose another key.'],
   'in-use': [
     'The resource is in use and cannot be deleted.',

@@ -1,6 +1,6 @@
 import qrcode from 'qrcode';
 import { isNotice } from '#lib/contracts/element-rules.ts';
-import type { ReceiptPage } from '#lib/contracts/pages.ts';
+import type { ReceiptPage, WithdrawalChoice } from '#lib/contracts/pages.ts';
 import type {
   ReceiptBody,
   ReceiptConsent,
@@ -9,7 +9,7 @@ import type {
 } from '#lib/contracts/receipt-body.ts';
 import type { LanguageAttributes, Reader } from '#lib/pages/reader.ts';
 import { safeUrl } from '../domain/rich-text.ts';
-import { askerView, controllerView, processingFacts } from './facts.ts';
+import { askerView, controllerView, processingFacts, standingView, withdrawAllView } from './facts.ts';
 import type { RichText } from './rich-text-tree.ts';
 
 interface Row {
@@ -26,12 +26,14 @@ export function receiptView(page: ReceiptPage, reader: Reader, rich: RichText) {
   const texts = receipt.information.texts;
   const lang = textsLanguage(receipt);
   const consents = [...receipt.consents, ...(receipt.unanswered ?? [])].map((consent) =>
-    consentView(consent, null, reader, rich),
+    consentView(consent, null, reader, rich, page.withdrawal),
   );
   const owners = (receipt.peers ?? []).map((peer) => ownerView(peer, reader, rich));
   return {
-    title: reader.t('receipt.title'),
-    intro: reader.t('receipt.intro', { collector: askerView(page, reader)?.name ?? receipt.collector.name }),
+    title: reader.t(receipt.kind ? 'receipt.withdrawalTitle' : 'receipt.title'),
+    intro: reader.t(receipt.kind ? 'receipt.withdrawalIntro' : 'receipt.intro', {
+      collector: askerView(page, reader)?.name ?? receipt.collector.name,
+    }),
     main: mainRows(page, reader),
     about: aboutRows(page, reader),
     information: {
@@ -46,6 +48,7 @@ export function receiptView(page: ReceiptPage, reader: Reader, rich: RichText) {
     },
     consents,
     owners,
+    withdrawAll: withdrawAllView(page.withdrawal),
     answered: [...consents, ...owners.flatMap((owner) => owner.consents)],
     privacyPolicy: safeUrl(receipt.privacyPolicyUrl),
     updateUrl: safeUrl(receipt.updateUrl),
@@ -79,7 +82,9 @@ function mainRows(page: ReceiptPage, reader: Reader): Row[] {
         [
           receipt.expirationTimestamp
             ? reader.date(receipt.expirationTimestamp)
-            : reader.t('receipt.expiresNever'),
+            : receipt.kind
+              ? undefined
+              : reader.t('receipt.expiresNever'),
         ],
       ],
     ],
@@ -111,7 +116,7 @@ function aboutRows({ receipt }: ReceiptPage, reader: Reader): Row[] {
       ['receipt.id', [receipt.receiptId]],
       ['receipt.transaction', [receipt.transaction]],
       ['receipt.leader', [receipt.leader?.id]],
-      ['receipt.parent', [receipt.parent]],
+      [receipt.kind ? 'receipt.withdrawalOf' : 'receipt.parent', [receipt.parent]],
     ],
     reader,
   );
@@ -132,6 +137,7 @@ function consentView(
   owner: string | null,
   reader: Reader,
   rich: RichText,
+  withdrawal?: WithdrawalChoice,
 ) {
   const { identifier, sha256, type, texts } = consent;
   const attributes = reader.in(consent.lang);
@@ -153,6 +159,8 @@ function consentView(
     optionsLanguage: isPreference ? attributes : {},
     /** null if the answer went to a peer, whose receipt has it. */
     answers: owner === null ? answerTexts(consent, reader) : null,
+    notes: 'answer' in consent ? answerNotes(consent, reader, withdrawal) : [],
+    withdrawable: standingView(identifier, reader, withdrawal).withdrawable,
     answerLanguage: isPreference && 'answer' in consent && consent.answer.length > 0 ? attributes : {},
     owner: owner === null ? null : reader.t('receipt.answeredTo', { owner }),
   };
@@ -185,10 +193,22 @@ function ownerView({ name, information, elements }: ReceiptPeer, reader: Reader,
 
 function answerTexts(consent: ReceiptConsent | ReceiptUnanswered, reader: Reader): string[] {
   if (!('answer' in consent)) return [reader.t('answer.none')];
-  const { type, identifier, texts, answer } = consent;
+  const { type, identifier, texts, answer, withdraws } = consent;
+  if (withdraws) return [reader.t('answer.withdrawn')];
   if (type === 'preference') return answer.length > 0 ? answer : [reader.t('preference.none')];
   if (isNotice(identifier, texts)) return [reader.t('answer.shown')];
   return [reader.t(answer[0] === 'accepted' ? 'answer.accepted' : 'answer.refused')];
+}
+
+/** What became of a consent: on the receipt of its withdrawal, and on a page that knows of a later one. */
+function answerNotes(
+  { identifier, withdraws, withdrawn }: ReceiptConsent,
+  reader: Reader,
+  withdrawal: WithdrawalChoice | undefined,
+): string[] {
+  if (withdraws) return [reader.t('answer.agreedOn', { date: reader.dateTime(withdraws.given) })];
+  if (withdrawn) return [reader.t('answer.withdrawnBefore', { date: reader.dateTime(withdrawn) })];
+  return [standingView(identifier, reader, withdrawal).withdrawnOn ?? []].flat();
 }
 
 /** The texts of a processing as stored in a receipt, where members may be missing. */

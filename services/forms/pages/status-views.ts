@@ -8,7 +8,7 @@ import type {
 } from '#lib/contracts/pages.ts';
 import type { Reader } from '#lib/pages/reader.ts';
 import { safeUrl } from '../domain/rich-text.ts';
-import { answerView, controllerView } from './facts.ts';
+import { answerView, controllerView, withdrawAllView } from './facts.ts';
 
 /** The symbol beside the title; a warning for the other pages. */
 const marks: Partial<Record<FinalPage['page'], 'done' | 'neutral'>> = {
@@ -20,14 +20,20 @@ const marks: Partial<Record<FinalPage['page'], 'done' | 'neutral'>> = {
 /** The page of a transaction that takes no answers: its state and the possible next steps. */
 export function finalView(page: FinalPage, reader: Reader) {
   const committed = page.page === 'committed';
+  const withdrawal = page.keptBy !== undefined;
   const showsContact = page.links.child === null && page.page !== 'submitted';
   return {
-    title: reader.t(`${page.page}.title`),
+    title: withdrawal
+      ? reader.t('withdrawal.title', { count: page.answers.length })
+      : reader.t(`${page.page}.title`),
     mark: marks[page.page] ?? 'warning',
-    texts: committed
-      ? committedTexts(page, reader)
-      : [reader.t(otherText(page), { date: reader.dateTime(page.at), leader: page.leader ?? '' })],
-    answers: page.answers.map((answer) => answerView(answer, reader)),
+    texts: withdrawal
+      ? withdrawalTexts(page, reader)
+      : committed
+        ? committedTexts(page, reader)
+        : [reader.t(otherText(page), { date: reader.dateTime(page.at), leader: page.leader ?? '' })],
+    answers: page.answers.map((answer) => answerView(answer, reader, page.withdrawal)),
+    withdrawAll: withdrawAllView(page.withdrawal),
     parts: page.parts.map((part) => partView(part, reader)),
     /** Until when the link to the receipt is valid; null without a receipt. */
     keep: page.receiptUntil ? reader.t('committed.keep', { date: reader.date(page.receiptUntil) }) : null,
@@ -38,7 +44,7 @@ export function finalView(page: FinalPage, reader: Reader) {
       page.page === 'submitted' || page.parts.some(({ state }) => state === 'sending' || state === 'held'),
     callback: page.page === 'submitted' ? null : callbackLink(page, reader),
     /** Label of the button that creates a child. */
-    childText: reader.t(committed ? 'committed.change' : 'final.startAgain'),
+    childText: reader.t(withdrawal ? 'withdrawal.undo' : committed ? 'committed.change' : 'final.startAgain'),
     ...contactOf(page.contact, showsContact, reader),
   };
 }
@@ -74,6 +80,14 @@ function committedTexts(page: FinalPage, reader: Reader): string[] {
   ];
 }
 
+function withdrawalTexts({ at, answers, keptBy = [] }: FinalPage, reader: Reader): string[] {
+  return [
+    reader.t('withdrawal.at', { count: answers.length, date: reader.dateTime(at) }),
+    reader.t('withdrawal.before'),
+    ...keptBy.map((owner) => reader.t('withdrawal.peer', { owner })),
+  ];
+}
+
 /** A link, so that it works without JavaScript; http and https only (docs/security.md, "Pages"). */
 function callbackLink({ embedding }: FinalPage, reader: Reader) {
   const url = embedding?.callback;
@@ -105,6 +119,10 @@ export function childView(page: ChildPage, reader: Reader) {
     title: reader.t(`child.title.${kind}`),
     text: reader.t(`child.text.${kind}`),
     button: reader.t(`child.button.${kind}`),
+    answers: (page.answers ?? [])
+      .map((answer) => answerView(answer, reader, page.withdrawal))
+      .filter(({ withdrawable }) => withdrawable !== null),
+    withdrawAll: withdrawAllView(page.withdrawal),
   };
 }
 

@@ -115,7 +115,7 @@ async function confirmWith(
   { read, code: { number: code } }: AwaitedCode,
 ): Promise<Transaction | undefined> {
   const { db, instance, messaging } = dependencies;
-  const { transaction, now, draft } = read;
+  const { transaction, now, draft, withdrawn } = read;
   const { id, context } = transaction;
   // The answers of a child may have no parts, although its layout has elements of peers.
   if (context.peerCommit === 'together' && (await hasWaitingParts(db, id))) {
@@ -123,7 +123,7 @@ async function confirmWith(
     const isReleased = await awaitPeers(db, { id, deadline, code }, instance.baseUrl);
     return isReleased ? { ...transaction, awaitsCode: false, expiresAt: deadline } : undefined;
   }
-  const submitted = { transaction, now, draft, confirmedAt: now };
+  const submitted = { transaction, now, draft, confirmedAt: now, withdrawn };
   const commit = (queries: Queries) => commitSubmitted(queries, dependencies, submitted, code);
   return isNotified(messaging, transaction) ? db.withTransaction(commit) : commit(db);
 }

@@ -280,14 +280,14 @@ type CommitDependencies = Pick<SubmitDependencies, 'instance' | 'signReceipt' | 
 export async function commitSubmitted(
   db: Queries,
   { instance, signReceipt, tokens, messaging }: CommitDependencies,
-  { transaction, now, draft, confirmedAt }: SubmittedTransaction,
+  { transaction, now, draft, confirmedAt, withdrawn }: SubmittedTransaction,
   code?: number,
 ): Promise<Transaction | undefined> {
   const { id, version } = transaction;
   const expiresAt = recordsExpiry(transaction, now);
   const updateUrl = changeLink(tokens, instance.baseUrl, transaction, expiresAt);
   const body = JSON.stringify(
-    completeReceipt(draft, { committedAt: now, confirmedAt, expiresAt, updateUrl }),
+    completeReceipt(draft, { committedAt: now, confirmedAt, withdrawn, expiresAt, updateUrl }),
   );
   const receipt = { body, jws: signReceipt(body) };
   const deadline = deliveryDeadline(transaction.context, now);

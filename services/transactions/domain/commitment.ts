@@ -16,6 +16,8 @@ export interface NewRecord {
   key: string;
   type: string;
   serial: string;
+  infoKey: string;
+  infoSerial: string;
   value: string[];
   positions: number[] | null;
   expiresAt: string | null;
@@ -26,14 +28,13 @@ export interface Commitment {
   id: string;
   /** The version that was read; the write fails if it has changed. */
   version: number;
-  answersDigest: Buffer;
+  /** Null for a withdrawal, which nobody submits again. */
+  answersDigest: Buffer | null;
   submittedAt: Date;
   object: string;
   origin: string;
   author: string;
   comment: string | null;
-  infoKey: string;
-  infoSerial: string;
   records: NewRecord[];
   /** When the first expiry notice is due: RFC 3339, or `infinity`. */
   noticeAt: string;
@@ -91,13 +92,13 @@ export function composeCommitment(
     origin: context.origin,
     author,
     comment,
-    infoKey: check.info.entry.key,
-    infoSerial: check.info.serial,
     records: check.answers.map(({ key, type, serial, value, positions }) => ({
       id: newUuid(),
       key,
       type,
       serial,
+      infoKey: check.info.entry.key,
+      infoSerial: check.info.serial,
       value,
       positions,
       expiresAt: type === 'conditions' ? null : expiresAt.toISOString(),

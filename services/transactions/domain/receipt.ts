@@ -86,20 +86,43 @@ function confirmationOn(context: ReceiptFacts['transaction']['context']): Receip
 /** Completes the draft of a receipt when the submitted answers are committed. */
 export function completeReceipt(
   draft: string,
-  facts: { committedAt: Date; confirmedAt: Date | null; expiresAt: Date; updateUrl: string | undefined },
+  facts: {
+    committedAt: Date;
+    confirmedAt: Date | null;
+    expiresAt: Date;
+    updateUrl: string | undefined;
+    /** By key: when the question was withdrawn after the answers were given. */
+    withdrawn: Readonly<Record<string, string>> | null;
+  },
 ): Receipt {
   const { expirationTimestamp, confirmation, ...receipt } = JSON.parse(draft) as Receipt & ReceiptBody;
-  const { confirmedAt } = facts;
+  const { confirmedAt, withdrawn } = facts;
   return {
     ...receipt,
     confirmation:
       typeof confirmation === 'object' && confirmedAt
         ? { ...confirmation, confirmedAt: confirmedAt.toISOString() }
         : confirmation,
+    consents: withdrawn
+      ? receipt.consents?.map((consent) => noteWithdrawal(consent, withdrawn))
+      : receipt.consents,
     timestamp: facts.committedAt.toISOString(),
     expirationTimestamp: expirationTimestamp === undefined ? undefined : facts.expiresAt.toISOString(),
     updateUrl: facts.updateUrl,
   } as Receipt;
+}
+
+function noteWithdrawal<Consent extends { identifier: string }>(
+  consent: Consent,
+  withdrawn: Readonly<Record<string, string>>,
+): Consent & { withdrawn?: string } {
+  const at = withdrawn[keyOf(consent.identifier)];
+  return at === undefined ? consent : { ...consent, withdrawn: new Date(at).toISOString() };
+}
+
+/** The key in `element/<type>/<key>/<serial>`; another text is a key. */
+export function keyOf(text: string): string {
+  return /^element\/[^/]+\/([^/]+)\/[^/]+$/.exec(text)?.[1] ?? text;
 }
 
 function composeItem({ identifier, content }: Item, type: string, options: readonly string[] | null = null) {

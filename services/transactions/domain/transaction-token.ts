@@ -150,6 +150,7 @@ export function linksOf(baseUrl: string, id: string, token?: string) {
     resend: `${transaction}/confirm/resend${query}`,
     cancel: `${transaction}/cancel${query}`,
     child: `${transaction}/child${query}`,
+    withdraw: `${transaction}/withdraw${query}`,
     receipt: `${baseUrl}/receipts/${id}${query}`,
   };
 }

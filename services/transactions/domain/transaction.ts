@@ -37,6 +37,9 @@ export interface Leader {
   id: string;
 }
 
+/** `WITHDRAWAL`: made to withdraw consents, without a form. Null: answers to a form. */
+export type TransactionKind = 'WITHDRAWAL' | null;
+
 /** A transaction as it is stored. */
 export interface Transaction {
   id: string;
@@ -47,6 +50,7 @@ export interface Transaction {
   /** As it was sent, with defaults; the resolved layout is pinned in `layout`. */
   context: ConsentContext;
   layout: PinnedLayout;
+  kind: TransactionKind;
   /** The creator, or the author that the context names. */
   author: string;
   parent: string | null;
@@ -75,6 +79,7 @@ export interface NewTransaction {
   author: string;
   parent: string | null;
   leader?: Leader;
+  kind?: 'WITHDRAWAL';
 }
 
 /** A transaction for a context that a caller sent. */
@@ -91,6 +96,7 @@ export function createdTransaction(created: NewTransaction, now: Date): Transact
   return {
     ...created,
     leader: created.leader ?? null,
+    kind: created.kind ?? null,
     subject: created.context.subject,
     state: 'CREATED',
     version: 1,

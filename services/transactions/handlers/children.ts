@@ -1,5 +1,6 @@
 import type { Context } from 'koa';
 import type { Principal } from '#lib/contracts/principal.ts';
+import type { ReceiptBody } from '#lib/contracts/receipt-body.ts';
 import { fail } from '#lib/errors/fail.ts';
 import type { Handlers, OperationInput } from '#lib/http/operation.ts';
 import { acceptedLanguages } from '#lib/i18n/match-language.ts';
@@ -7,13 +8,20 @@ import { createChild } from '../commands/transactions.ts';
 import { requireAccess, requireUpdatable } from '../domain/access.ts';
 import { type ReadTransaction, stateAt } from '../domain/transaction.ts';
 import { mintLinks } from '../domain/transaction-token.ts';
+import { receiptAnswers } from '../presenters/final-page.ts';
 import { formPage } from '../presenters/form-page.ts';
 import { enteredAgain } from '../presenters/form-retry.ts';
 import { embeddingOf, findTheme, readAsker } from '../presenters/page-parts.ts';
-import { readOpenChild, readTransaction } from '../queries/transactions.ts';
+import { readOpenChild, readTransactionWithReceipt } from '../queries/transactions.ts';
 import { openForm } from './forms.ts';
 import type { Dependencies } from './handlers.ts';
-import { readerLanguages, redirectToTransaction, sendTransaction, sendTransactionPage } from './send.ts';
+import {
+  readerLanguages,
+  redirectToTransaction,
+  sendTransaction,
+  sendTransactionPage,
+  withdrawalChoice,
+} from './send.ts';
 
 /** /consents/{txid}/child */
 export function childHandlers(dependencies: Dependencies): Handlers {
@@ -23,7 +31,11 @@ export function childHandlers(dependencies: Dependencies): Handlers {
      * A page with one button, or the open child as JSON. Creates nothing, because mail scanners follow links.
      */
     async getChild(ctx, { params, principal, mode }) {
-      const read = requireAccess(principal, await readTransaction(db, params.txid ?? ''), 'result');
+      const read = requireAccess(
+        principal,
+        await readTransactionWithReceipt(db, params.txid ?? ''),
+        'result',
+      );
       const { transaction, now } = read;
       if (mode === 'json') {
         const child = await readOpenChild(db, transaction.id);
@@ -34,7 +46,8 @@ export function childHandlers(dependencies: Dependencies): Handlers {
       const languages = readerLanguages(ctx, transaction.context.language, defaultLanguage);
       const language = languages[0] as string;
       const theme = await findTheme(forms, [transaction.layout.theme], language);
-      const { child, transaction: result } = mintLinks(dependencies, read, principal);
+      const links = mintLinks(dependencies, read, principal);
+      const receipt = read.receipt === null ? undefined : (JSON.parse(read.receipt) as ReceiptBody);
       await sendTransactionPage(ctx, dependencies, read, {
         page: 'child',
         language,
@@ -43,7 +56,11 @@ export function childHandlers(dependencies: Dependencies): Handlers {
         asker: (await readAsker(forms, read, languages)).asker,
         embedding: embeddingOf(read),
         state: stateAt(transaction, now),
-        links: { child, transaction: result },
+        ...(receipt && {
+          answers: receiptAnswers(receipt),
+          withdrawal: await withdrawalChoice(dependencies, read, receipt, links),
+        }),
+        links: { child: links.child, transaction: links.transaction },
       });
     },
 

@@ -19,6 +19,7 @@ import { recordHandlers } from './records.ts';
 import { statsHandlers } from './stats.ts';
 import { subjectHandlers } from './subjects.ts';
 import { transactionHandlers } from './transactions.ts';
+import { withdrawalHandlers } from './withdrawals.ts';
 
 /** Dependencies of the handlers; compose.ts builds them. */
 export interface Dependencies extends SubmitDependencies, DecideDependencies {
@@ -45,6 +46,7 @@ export function createHandlers(dependencies: Dependencies): Handlers {
     ...confirmationHandlers(dependencies),
     ...messageHandlers(dependencies),
     ...childHandlers(dependencies),
+    ...withdrawalHandlers(dependencies),
     ...receiptHandlers(dependencies),
     ...recordHandlers(dependencies),
     ...subjectHandlers(dependencies),

@@ -13,7 +13,7 @@ import { receiptXml } from '../presenters/receipt-xml.ts';
 import { readReceipt } from '../queries/records.ts';
 import { readTransaction } from '../queries/transactions.ts';
 import type { Dependencies } from './handlers.ts';
-import { sendTransactionPage } from './send.ts';
+import { sendTransactionPage, withdrawalChoice } from './send.ts';
 
 const json = 'application/json';
 const jose = 'application/jose';
@@ -114,6 +114,7 @@ async function sendReceiptPage(
   await sendTransactionPage(ctx, dependencies, read, {
     ...pageOf(read, receipt, instance),
     theme: await findTheme(forms, [wanted.theme, transaction.layout.theme], receipt.language),
+    withdrawal: await withdrawalChoice(dependencies, read, receipt, links),
     links: {
       child: transaction.context.updatable ? links.child : null,
       transaction: links.transaction,

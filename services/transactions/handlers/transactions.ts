@@ -9,7 +9,13 @@ import { submitSingleStep } from '../commands/submit-single-step.ts';
 import { cancelTransaction, createTransaction, readContext } from '../commands/transactions.ts';
 import { noSuchTransaction, requireAccess } from '../domain/access.ts';
 import { unknownFields } from '../domain/context.ts';
-import { historyAt, isAwaitingCode, type ReadTransaction, stateAt } from '../domain/transaction.ts';
+import {
+  historyAt,
+  isAwaitingCode,
+  type ReadTransaction,
+  stateAt,
+  type Transaction,
+} from '../domain/transaction.ts';
 import { mintLinks } from '../domain/transaction-token.ts';
 import { finalPage } from '../presenters/final-page.ts';
 import { askerOf, findTheme, readAsker } from '../presenters/page-parts.ts';
@@ -24,7 +30,13 @@ import {
 } from '../queries/transactions.ts';
 import { readTransactionFilter } from './filters.ts';
 import type { Dependencies } from './handlers.ts';
-import { readerLanguages, redirectToTransaction, sendTransaction, sendTransactionPage } from './send.ts';
+import {
+  readerLanguages,
+  redirectToTransaction,
+  sendTransaction,
+  sendTransactionPage,
+  withdrawalChoice,
+} from './send.ts';
 
 type Body = Record<string, unknown>;
 
@@ -146,6 +158,18 @@ async function sendFinalPage(
     : await readAsker(forms, read, languages);
   const parts = (await readParts(db, [transaction])).get(transaction.id) ?? [];
   const links = mintLinks(dependencies, read, principal);
-  const page = finalPage(read, { receipt, parts, contact, asker, links, language, instance, theme });
+  const withdrawal = receipt && (await withdrawalChoice(dependencies, read, receipt, links));
+  const keptBy = transaction.kind === 'WITHDRAWAL' ? await ownersOf(dependencies, transaction) : undefined;
+  const shown = { receipt, parts, contact, asker, links, language, instance, theme, withdrawal, keptBy };
+  const page = finalPage(read, shown);
   await sendTransactionPage(ctx, dependencies, read, page);
+}
+
+/** Names of the peers that keep answers of the form whose consents were withdrawn. */
+async function ownersOf({ db }: Dependencies, { parent }: Transaction): Promise<string[]> {
+  const read = parent === null ? undefined : await readTransaction(db, parent);
+  const parts = read && (await readParts(db, [read.transaction])).get(read.transaction.id);
+  return (parts ?? []).flatMap(({ state, name }) =>
+    state === 'ACCEPTED' || state === 'HELD' || state === 'SENDING' ? name : [],
+  );
 }

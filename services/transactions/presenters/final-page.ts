@@ -1,5 +1,5 @@
 import type { PageInstance, PageTheme } from '#lib/contracts/page-base.ts';
-import type { FinalPage, PagePart } from '#lib/contracts/pages.ts';
+import type { FinalPage, PageAnswer, PagePart } from '#lib/contracts/pages.ts';
 import type { ReceiptBody } from '#lib/contracts/receipt-body.ts';
 import { receiptExpiry } from '../domain/access.ts';
 import type { Part, PartState } from '../domain/part.ts';
@@ -16,7 +16,7 @@ const pages = {
   ROLLBACK: 'rolledback',
 } as const;
 
-interface Shown extends Pick<FinalPage, 'contact' | 'asker'> {
+interface Shown extends Pick<FinalPage, 'contact' | 'asker' | 'withdrawal' | 'keptBy'> {
   /** Undefined unless the transaction is committed. */
   receipt: ReceiptBody | undefined;
   parts: readonly Part[];
@@ -28,7 +28,7 @@ interface Shown extends Pick<FinalPage, 'contact' | 'asker'> {
 
 /** The page of a transaction in a final state, or whose answers wait for peers. */
 export function finalPage(read: ReadTransaction, shown: Shown): FinalPage {
-  const { receipt, parts, links, language, instance, theme, asker, contact } = shown;
+  const { receipt, parts, links, language, instance, theme, asker, contact, withdrawal, keptBy } = shown;
   const { transaction, now } = read;
   const state = stateAt(transaction, now) as keyof typeof pages;
   const waits = state === 'SUBMITTED';
@@ -39,9 +39,9 @@ export function finalPage(read: ReadTransaction, shown: Shown): FinalPage {
     theme,
     asker,
     embedding: embeddingOf(read),
-    answers: receipt
-      ? receipt.consents.map(({ answer, ...consent }) => ({ ...presentAnswer(consent, answer), owner: null }))
-      : [],
+    answers: receipt ? receiptAnswers(receipt) : [],
+    ...(withdrawal && { withdrawal }),
+    ...(keptBy && { keptBy }),
     leader: transaction.leader && transaction.author,
     ...(state === 'ROLLBACK' && transaction.awaitsCode && { reason: 'codes' as const }),
     parts: parts.map(presentPart),
@@ -56,6 +56,14 @@ export function finalPage(read: ReadTransaction, shown: Shown): FinalPage {
     },
     contact,
   };
+}
+
+/** The answers on a receipt, as pages show them. */
+export function receiptAnswers(receipt: ReceiptBody): PageAnswer[] {
+  return receipt.consents.map(({ answer, ...consent }) => ({
+    ...presentAnswer(consent, answer),
+    owner: null,
+  }));
 }
 
 /** Whether the state of the part can still change. */

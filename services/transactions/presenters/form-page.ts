@@ -117,18 +117,25 @@ export function questionsPage(
 
 /** An answer as pages show it, without its owner. */
 export function presentAnswer(
-  { identifier, type, texts, lang }: Pick<PageAnswer, 'identifier' | 'type' | 'lang'> & { texts: object },
+  {
+    identifier,
+    type,
+    texts,
+    lang,
+    withdraws,
+  }: Pick<PageAnswer, 'identifier' | 'type' | 'lang'> & { texts: object; withdraws?: { given: string } },
   answers: string[],
 ): Omit<PageAnswer, 'owner'> {
   const isPreference = type === 'preference';
-  const choice = answers[0] === 'accepted' ? 'accepted' : 'refused';
+  const choice = withdraws ? 'withdrawn' : answers[0] === 'accepted' ? 'accepted' : 'refused';
   return {
     identifier,
     type,
     title: titleOf(texts),
     lang,
-    decision: isPreference ? null : isNotice(identifier, texts) ? 'shown' : choice,
+    decision: isPreference ? null : isNotice(identifier, texts) && !withdraws ? 'shown' : choice,
     values: isPreference ? answers : [],
+    ...(withdraws && { created: withdraws.given }),
   };
 }
 

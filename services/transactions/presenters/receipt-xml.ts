@@ -15,6 +15,7 @@ export async function receiptXml(receipt: ReceiptBody, schemaUrl: string): Promi
     '@_xmlns:xsi': 'http://www.w3.org/2001/XMLSchema-instance',
     '@_xsi:noNamespaceSchemaLocation': schemaUrl,
     receiptId: receipt.receiptId,
+    kind: receipt.kind,
     transaction: receipt.transaction,
     parent: receipt.parent,
     jurisdiction: receipt.jurisdiction,
@@ -46,8 +47,27 @@ export async function receiptXml(receipt: ReceiptBody, schemaUrl: string): Promi
 
 type Described = Partial<ReceiptConsent> & Pick<ReceiptConsent, 'identifier' | 'sha256' | 'texts'>;
 
-function describe({ identifier, type, lang, owner, texts, options, answer, sha256 }: Described) {
-  return { identifier, type, lang, owner, texts, option: options, answer, sha256 };
+function describe({ options, withdraws, sha256, withdrawn, ...described }: Described) {
+  const { identifier, type, lang, owner, texts, answer } = described;
+  return {
+    identifier,
+    type,
+    lang,
+    owner,
+    texts,
+    option: options,
+    answer,
+    withdraws: consentOf(withdraws),
+    withdrawn,
+    sha256,
+  };
+}
+
+/** Its members in the order of the schema. */
+function consentOf(withdraws: ReceiptConsent['withdraws']) {
+  if (!withdraws) return undefined;
+  const { record, receiptId, given } = withdraws;
+  return { record, receiptId, given };
 }
 
 function describePeer({ name, location, information, elements }: ReceiptPeer) {

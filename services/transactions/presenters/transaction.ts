@@ -23,6 +23,7 @@ export function presentTransaction(
     id: transaction.id,
     subject: transaction.subject,
     state,
+    kind: transaction.kind ?? undefined,
     token: links?.token,
     task: state === 'CREATED' ? plain.submit : awaitsCode ? plain.confirm : undefined,
     breed: plain.child,

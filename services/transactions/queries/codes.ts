@@ -3,7 +3,7 @@ import { type Statement, sql } from '#lib/db/sql.ts';
 import type { TaskScope } from '../domain/access.ts';
 import { type Code, maxTries, type NewCode } from '../domain/code.ts';
 import type { ReadTransaction, Transaction } from '../domain/transaction.ts';
-import { toReadTransaction, transactionColumns } from './transactions.ts';
+import { toReadTransaction, transactionColumns, withdrawnSince } from './transactions.ts';
 
 const columns = sql`c.number, c.mac, c.sealed, c.tries, c.created_at AS "createdAt", c.expires_at AS "expiresAt",
   c.used_at AS "usedAt"`;
@@ -12,11 +12,14 @@ const columns = sql`c.number, c.mac, c.sealed, c.tries, c.created_at AS "created
 export interface TransactionWithCode extends ReadTransaction {
   code: Code | null;
   draft: string | null;
+  /** As in `SubmittedTransaction`. */
+  withdrawn: Readonly<Record<string, string>> | null;
 }
 
 interface TransactionCodeRow extends Transaction, Omit<Code, 'number' | 'createdAt' | 'expiresAt'> {
   now: Date;
   draft: string | null;
+  withdrawn: Readonly<Record<string, string>> | null;
   number: number | null;
   codeCreatedAt: Date;
   codeExpiresAt: Date;
@@ -31,7 +34,8 @@ export async function readTransactionWithCode(
   return row && toTransactionWithCode(row);
 }
 
-const transactionCodeColumns = sql`${transactionColumns}, accord_now() AS now, d.body AS draft, c.number, c.mac,
+const transactionCodeColumns = sql`${transactionColumns}, accord_now() AS now, d.body AS draft,
+  ${withdrawnSince} AS withdrawn, c.number, c.mac,
   c.sealed, c.tries, c.created_at AS "codeCreatedAt", c.expires_at AS "codeExpiresAt", c.used_at AS "usedAt"`;
 
 function transactionWithCode(id: string): Statement {
@@ -42,10 +46,10 @@ function transactionWithCode(id: string): Statement {
 }
 
 function toTransactionWithCode(row: TransactionCodeRow): TransactionWithCode {
-  const { draft, number, mac, sealed, tries, codeCreatedAt, codeExpiresAt, usedAt, ...rest } = row;
+  const { draft, withdrawn, number, mac, sealed, tries, codeCreatedAt, codeExpiresAt, usedAt, ...rest } = row;
   const times = { createdAt: codeCreatedAt, expiresAt: codeExpiresAt, usedAt };
   const code = number === null ? null : { number, mac, sealed, tries, ...times };
-  return { ...toReadTransaction(rest), code, draft };
+  return { ...toReadTransaction(rest), code, draft, withdrawn };
 }
 
 /** A common table expression that stores the first code of the transaction in `t`. */

@@ -1,13 +1,13 @@
 import type { Queries } from '#lib/db/database.ts';
 import { empty, type Statement, sql } from '#lib/db/sql.ts';
 import type { NewCode } from '../domain/code.ts';
-import type { Commitment } from '../domain/commitment.ts';
+import type { Commitment, NewRecord } from '../domain/commitment.ts';
 import type { NewPart } from '../domain/part.ts';
 import type { SignedReceipt } from '../domain/receipt.ts';
 import { type ReadTransaction, statesBefore, type Transaction } from '../domain/transaction.ts';
 import { storeCode, useCode } from './codes.ts';
-import { partEvents, recordStateChange, supersededEvents } from './events.ts';
-import { toReadTransaction, transactionColumns } from './transactions.ts';
+import { partEvents, recordStateChange, supersededEvents, withdrawnEvents } from './events.ts';
+import { toReadTransaction, transactionColumns, withdrawnSince } from './transactions.ts';
 
 /**
  * Commits a transaction in one statement: state, records, receipt, parts, history and outbox rows. A child
@@ -33,12 +33,21 @@ export async function commitTransaction(
   return row !== undefined;
 }
 
+/** SQL: the arguments of the advisory lock of a subject. */
+export function subjectLock(subject: Statement): Statement {
+  return sql`hashtext('subject'), hashtext(${subject})`;
+}
+
 /** Common table expressions that commit the answers of the transaction in `t`: records and receipt. */
 export function storeCommittedAnswers(commitment: Commitment, source: string): Statement {
-  const { submittedAt: committedAt, receipt } = commitment;
+  const { submittedAt: committedAt, receipt, object } = commitment;
+  const refuses = commitment.records.some(isRefusal);
+  const about = { object: sql`${object}`, at: sql`${committedAt}::timestamptz` };
+  const withdraws = refuses ? withdrawnRecord({ ...about, subject: sql`t.subject` }) : sql`NULL::uuid`;
   return sql`${givenRecords(commitment)},
-    superseded AS (${supersededEvents(sql`${commitment.object}`, committedAt, source)}
-    ), ${storeRecords(commitment, sql`'COMMITTED'`, sql`${committedAt}::timestamptz`)}, receipt AS (
+    superseded AS (${supersededEvents(about, source)}
+    ), ${storeRecords(commitment, { state: sql`'COMMITTED'`, committedAt: about.at, withdraws })},
+    ${refuses ? sql`withdrawn AS (${withdrawnEvents(committedAt, source)}), ` : empty}receipt AS (
       INSERT INTO receipts (transaction, body, jws) SELECT t.id, ${receipt.body}, ${receipt.jws} FROM t
     )`;
 }
@@ -72,7 +81,7 @@ export async function submitTransaction(
              awaits_code = ${code !== undefined}
        ${whereUnchanged(commitment)}
       RETURNING *
-    ), ${givenRecords(commitment)}, ${storeRecords(commitment, sql`'PENDING'`, sql`NULL`)}, draft AS (
+    ), ${givenRecords(commitment)}, ${storeRecords(commitment, pending)}, draft AS (
       INSERT INTO receipt_drafts (transaction, body) SELECT t.id, ${commitment.draft} FROM t
     ), ${code ? sql`${storeCode(code)}, ${storeParts(parts, sql`'WAITING'`)}` : releaseNewParts(parts, source)}
     ${recordStateChange('submitted', source)}
@@ -84,27 +93,55 @@ function whereUnchanged({ id, version }: Pick<Commitment, 'id' | 'version'>): St
   return sql`WHERE id = ${id} AND version = ${version} AND state = 'CREATED' AND expires_at > accord_now()`;
 }
 
+/** Whether an answer is a refusal; also in SQL: {@link withdrawnRecord}. */
+function isRefusal({ type, value }: Pick<NewRecord, 'type' | 'value'>): boolean {
+  return type !== 'preference' && value[0] === 'refused';
+}
+
+/**
+ * SQL: the record that the answer `g` withdraws if it is a refusal: the newest committed answer to the same
+ * question, if that is an acceptance.
+ * @param at when the refusal takes effect; it does not withdraw a later answer.
+ */
+function withdrawnRecord({ subject, object, at }: Record<'subject' | 'object' | 'at', Statement>): Statement {
+  return sql`CASE WHEN g.type <> 'preference' AND g.value = '{refused}' THEN (
+           SELECT old.id
+             FROM (SELECT n.id, n.value, n.committed_at FROM records AS n
+                    WHERE n.state = 'COMMITTED' AND n.subject = ${subject} AND n.object = ${object}
+                      AND n.key = g.key
+                    ORDER BY n.committed_at DESC, n.id DESC LIMIT 1) AS old
+            WHERE old.value = '{accepted}' AND old.committed_at <= ${at}) END`;
+}
+
 function givenRecords({ records }: Pick<Commitment, 'records'>): Statement {
   return sql`given AS (
       SELECT g.* FROM t, jsonb_to_recordset(${JSON.stringify(records)}::jsonb)
-          AS g (id uuid, key text, type text, serial text, value text[], positions integer[],
-                "expiresAt" timestamptz)
+          AS g (id uuid, key text, type text, serial text, "infoKey" text, "infoSerial" text, value text[],
+                positions integer[], "expiresAt" timestamptz)
     )`;
 }
 
+const pending = { state: sql`'PENDING'`, committedAt: sql`NULL`, withdraws: sql`NULL::uuid` };
+
+/**
+ * Stores the records of `given`. A withdrawal by the same subject that is being stored is waited for, and one
+ * that comes later waits for this COMMIT and finds these records (docs/withdrawal.md, "The rule").
+ */
 function storeRecords(
   commitment: Omit<Commitment, 'receipt'>,
-  state: Statement,
-  committedAt: Statement,
+  { state, committedAt, withdraws }: Record<'state' | 'committedAt' | 'withdraws', Statement>,
 ): Statement {
   return sql`stored AS (
       INSERT INTO records (id, transaction, subject, object, key, type, serial, info_key, info_serial, value,
-                           positions, state, origin, author, comment, created_at, committed_at, expires_at)
-      SELECT g.id, t.id, t.subject, ${commitment.object}, g.key, g.type, g.serial, ${commitment.infoKey},
-             ${commitment.infoSerial}, g.value, g.positions, ${state}, ${commitment.origin},
+                           positions, state, origin, author, comment, created_at, committed_at, expires_at,
+                           withdraws)
+      SELECT g.id, t.id, t.subject, ${commitment.object}, g.key, g.type, g.serial, g."infoKey",
+             g."infoSerial", g.value, g.positions, ${state}, ${commitment.origin},
              ${commitment.author}, ${commitment.comment}::text, ${commitment.submittedAt}, ${committedAt},
-             g."expiresAt"
+             g."expiresAt", ${withdraws}
         FROM given AS g CROSS JOIN t
+       CROSS JOIN (SELECT pg_advisory_xact_lock_shared(${subjectLock(sql`l.subject`)}) FROM t AS l) AS shared
+      RETURNING id, key, withdraws
     )`;
 }
 
@@ -169,17 +206,21 @@ export interface SubmittedTransaction extends ReadTransaction {
   draft: string;
   /** When a code confirmed the answers; null without a code. */
   confirmedAt: Date | null;
+  /** When questions were withdrawn after these answers were given, by key: time as JSON; null if none was. */
+  withdrawn: Readonly<Record<string, string>> | null;
 }
 
 export async function readSubmitted(db: Queries, id: string): Promise<SubmittedTransaction | undefined> {
-  const row = await db.maybeOne<Transaction & { now: Date; draft: string; confirmedAt: Date | null }>(sql`
-    SELECT ${transactionColumns}, accord_now() AS now, d.body AS draft, c.used_at AS "confirmedAt"
+  type Row = Transaction & { now: Date } & Omit<SubmittedTransaction, keyof ReadTransaction>;
+  const row = await db.maybeOne<Row>(sql`
+    SELECT ${transactionColumns}, accord_now() AS now, d.body AS draft, c.used_at AS "confirmedAt",
+           ${withdrawnSince} AS withdrawn
       FROM transactions AS t JOIN receipt_drafts AS d ON d.transaction = t.id
       LEFT JOIN codes AS c ON c.transaction = t.id
      WHERE t.id = ${id} AND t.state = 'SUBMITTED'`);
   if (!row) return undefined;
-  const { draft, confirmedAt, ...rest } = row;
-  return { ...toReadTransaction(rest), draft, confirmedAt };
+  const { draft, confirmedAt, withdrawn, ...rest } = row;
+  return { ...toReadTransaction(rest), draft, confirmedAt, withdrawn };
 }
 
 /**
@@ -214,13 +255,18 @@ export async function commitSubmittedTransaction(
          AND (expires_at > accord_now() OR leader IS NOT NULL) ${isUsed}
       RETURNING *
     ), given AS (
-      SELECT r.id, r.key, r.object FROM t JOIN records AS r ON r.transaction = t.id WHERE r.state = 'PENDING'
-    ), superseded AS (${supersededEvents(sql`g.object`, committedAt, source)}
+      SELECT r.id, r.key, r.object, r.type, r.value,
+             takes_effect_at(r.subject, r.object, r.key, r.created_at, ${committedAt}) AS at
+        FROM t JOIN records AS r ON r.transaction = t.id WHERE r.state = 'PENDING'
+    ), superseded AS (${supersededEvents({ object: sql`g.object`, at: sql`g.at` }, source)}
     ), stored AS (
       UPDATE records AS r
-         SET state = 'COMMITTED', committed_at = ${committedAt},
-             expires_at = CASE WHEN r.expires_at IS NULL THEN NULL ELSE ${expiresAt}::timestamptz END
-        FROM t WHERE r.transaction = t.id AND r.state = 'PENDING'
+         SET state = 'COMMITTED', committed_at = g.at,
+             expires_at = CASE WHEN r.expires_at IS NULL THEN NULL ELSE ${expiresAt}::timestamptz END,
+             withdraws = ${withdrawnRecord({ subject: sql`r.subject`, object: sql`r.object`, at: sql`g.at` })}
+        FROM given AS g WHERE r.id = g.id
+      RETURNING r.id, r.key, r.withdraws
+    ), withdrawn AS (${withdrawnEvents(committedAt, source)}
     ), receipt AS (
       INSERT INTO receipts (transaction, body, jws) SELECT t.id, ${receipt.body}, ${receipt.jws} FROM t
     ), undrafted AS (

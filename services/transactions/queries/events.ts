@@ -132,16 +132,47 @@ export function messageEvents(source: string): Statement {
 }
 
 /**
- * Inserts an event for each record that a new record in `given` supersedes, in the transaction in `t`.
- * @param object SQL of the object of the answers.
+ * Inserts the events of the consents that the records in `stored` withdraw, in the transaction in `t`: one
+ * for every 50.
  */
-export function supersededEvents(object: Statement, committedAt: Date, source: string): Statement {
+export function withdrawnEvents(committedAt: Date, source: string): Statement {
   const from = sql`(
-    SELECT old.id, old.transaction, g.id AS by
+    SELECT t.id, t.state, t.version,
+           jsonb_agg(jsonb_build_object('record', w.withdraws, 'element', w.key) ORDER BY w.key) AS withdraws
+      FROM t CROSS JOIN (
+        SELECT g.key, g.withdraws, (row_number() OVER (ORDER BY g.key) - 1) / 50 AS piece
+          FROM stored AS g WHERE g.withdraws IS NOT NULL) AS w
+     GROUP BY t.id, t.state, t.version, w.piece)`;
+  return insertEvents(
+    {
+      from,
+      topic: 'accord.consents',
+      key: sql`s.id`,
+      type: sql`${typeOf('withdrawn')}::text`,
+      time: sql`${committedAt}::timestamptz`,
+      data: sql`jsonb_build_object(
+        'transaction', s.id, 'state', s.state, 'version', s.version, 'withdraws', s.withdraws)`,
+    },
+    source,
+  );
+}
+
+/**
+ * Inserts an event for each record that a new record in `given` supersedes, in the transaction in `t`.
+ * @param object SQL of the object of the answers. @param at SQL: when they take effect; a later answer stays
+ * in force.
+ */
+export function supersededEvents(
+  { object, at }: Record<'object' | 'at', Statement>,
+  source: string,
+): Statement {
+  const from = sql`(
+    SELECT old.id, old.transaction, g.id AS by, ${at} AS at
       FROM given AS g CROSS JOIN t CROSS JOIN LATERAL (
-        SELECT r.id, r.transaction FROM records AS r
+        SELECT r.id, r.transaction, r.committed_at FROM records AS r
          WHERE r.state = 'COMMITTED' AND r.subject = t.subject AND r.object = ${object} AND r.key = g.key
-         ORDER BY r.committed_at DESC, r.id DESC LIMIT 1) AS old)`;
+         ORDER BY r.committed_at DESC, r.id DESC LIMIT 1) AS old
+     WHERE old.committed_at <= ${at})`;
   return insertEvents(
     {
       from,
@@ -149,7 +180,7 @@ export function supersededEvents(object: Statement, committedAt: Date, source: s
       key: sql`s.transaction`,
       type: sql`'io.accord.record.superseded.v1'::text`,
       subject: sql`s.id`,
-      time: sql`${committedAt}::timestamptz`,
+      time: sql`s.at`,
       data: sql`jsonb_build_object('record', s.id, 'transaction', s.transaction, 'by', s.by)`,
     },
     source,

@@ -3,9 +3,7 @@ import type { Queries } from '#lib/db/database.ts';
 import { type Statement, sql } from '#lib/db/sql.ts';
 import type { Commitment } from '../domain/commitment.ts';
 import type { Transaction } from '../domain/transaction.ts';
-import { storeCommittedAnswers } from './commit-transaction.ts';
-import { recordCreationAndCommit } from './events.ts';
-import { storeSubject } from './transactions.ts';
+import { insertCommitted } from './withdrawals.ts';
 
 /** Identifies a part that a peer sent: base URL of the peer, and the peer's id of the part. */
 export interface PeerPartKey {
@@ -85,21 +83,10 @@ export async function commitPeerPart(
   { key, verdict, created, commitment, maxSkewSeconds }: CommittedPart,
   source: string,
 ): Promise<Date | undefined> {
-  const { id, subject, context, layout, author, leader, createdAt, expiresAt } = created;
+  const at = { at: created.createdAt, maxSkewSeconds };
   const row = await db.maybeOne<{ now: Date }>(sql`
-    WITH verdict AS (${insertedVerdict(key, verdict, { at: createdAt, maxSkewSeconds })}
-    ), t AS (
-      INSERT INTO transactions (id, subject, state, version, context, layout, author, leader, answers_digest,
-                                created_at, changed_at, expires_at, notice_at)
-      SELECT ${id}, ${subject}, 'COMMITTED', ${commitment.version + 1}::int,
-             ${JSON.stringify(context)}::jsonb, ${JSON.stringify(layout)}::jsonb, ${author}, ${leader}::jsonb,
-             ${commitment.answersDigest}::bytea, ${createdAt}::timestamptz,
-             ${commitment.submittedAt}::timestamptz, ${expiresAt}::timestamptz,
-             ${commitment.noticeAt}::timestamptz
-        FROM verdict
-      RETURNING *
-    ), ${storeSubject()}, ${storeCommittedAnswers(commitment, source)},
-    ${recordCreationAndCommit(source)}
+    WITH verdict AS (${insertedVerdict(key, verdict, at)}
+    ), ${insertCommitted(created, commitment, source, sql`FROM verdict`)}
     SELECT accord_now() AS now FROM t`);
   return row?.now;
 }

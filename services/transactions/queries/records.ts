@@ -17,6 +17,8 @@ export interface StoredRecord extends StatusFacts {
   author: string;
   comment: string | null;
   createdAt: Date;
+  /** The accepted record that this refusal ended. */
+  withdraws: string | null;
   leader: Leader | null;
 }
 
@@ -40,7 +42,7 @@ const isNewest = sql`(r.state = 'COMMITTED' AND NOT EXISTS (
 const recordColumns = sql`
   r.id, r.transaction, r.subject, r.object, r.key, r.type, r.serial, r.info_key AS "infoKey",
   r.info_serial AS "infoSerial",
-  r.value, r.state, r.origin, r.author, r.comment, r.created_at AS "createdAt", r.expires_at AS "expiresAt",
+  r.value, r.state, r.origin, r.author, r.comment, r.withdraws, r.created_at AS "createdAt", r.expires_at AS "expiresAt",
   CASE WHEN r.origin = 'PEER'
        THEN (SELECT t.leader FROM transactions AS t WHERE t.id = r.transaction) END AS leader`;
 

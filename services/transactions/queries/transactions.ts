@@ -15,11 +15,23 @@ import { newestRecord } from './records.ts';
 
 /** Columns under their names in the domain; the table's alias must be `t`. */
 export const transactionColumns = sql`
-  t.id, t.subject, t.state, t.version, t.context, t.layout, t.author, t.parent, t.token_epoch AS "tokenEpoch",
+  t.id, t.subject, t.state, t.version, t.context, t.layout, t.kind, t.author, t.parent, t.token_epoch AS "tokenEpoch",
   t.answers_digest AS "answersDigest", t.awaits_code AS "awaitsCode", t.leader, t.created_at AS "createdAt", t.changed_at AS "changedAt",
   t.expires_at AS "expiresAt"`;
 
 type Row = Transaction & { now: Date };
+
+/**
+ * SQL: when questions of the PENDING answers of `t` were withdrawn after the answers were given, by key;
+ * null if none was.
+ */
+export const withdrawnSince = sql`
+  (SELECT jsonb_object_agg(r.key, w.at)
+     FROM records AS r CROSS JOIN LATERAL (
+       SELECT min(n.committed_at) AS at FROM records AS n
+        WHERE n.state = 'COMMITTED' AND n.subject = r.subject AND n.object = r.object AND n.key = r.key
+          AND n.committed_at > r.created_at AND n.withdraws IS NOT NULL) AS w
+    WHERE r.transaction = t.id AND r.state = 'PENDING' AND w.at IS NOT NULL)`;
 
 /** Splits a row into the transaction and the database's time. */
 export function toReadTransaction({ now, ...transaction }: Row): ReadTransaction {

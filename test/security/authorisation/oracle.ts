@@ -19,9 +19,15 @@ export interface Asked extends Pick<OperationObject, 'x-roles' | 'x-fresh' | 'ta
 }
 
 /**
- * A receipt token opens the final page, the receipt and the child alone (docs/interface.md, "Credentials").
+ * A receipt token opens the final page, the receipt, the child and the withdrawal alone (docs/interface.md,
+ * "Credentials").
  */
-const openToReceipts = new Set(['/consents/{txid}', '/consents/{txid}/child', '/receipts/{txid}']);
+const openToReceipts = new Set([
+  '/consents/{txid}',
+  '/consents/{txid}/child',
+  '/consents/{txid}/withdraw',
+  '/receipts/{txid}',
+]);
 
 /**
  * What must become of a request, by `x-roles` and the words of docs/interface.md, "Credentials" and

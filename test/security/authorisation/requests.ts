@@ -173,6 +173,7 @@ export const recipes: Record<string, Recipe> = {
   sendInvitation: about('open'),
   listMessages: about('open'),
   cancelTransaction: about('open'),
+  withdrawConsents: about('final'),
   getChild: about('parent'),
   createChild: about('final'),
   getContext: about('open'),

@@ -1,5 +1,12 @@
 import type { FormElement, FormInformation } from '#lib/contracts/form-content.ts';
-import type { FinalPage, FormPage, PageAnswer, PageModel, PagePart } from '#lib/contracts/pages.ts';
+import type {
+  FinalPage,
+  FormPage,
+  PageAnswer,
+  PageModel,
+  PagePart,
+  WithdrawalChoice,
+} from '#lib/contracts/pages.ts';
 import type { ReceiptBody } from '#lib/contracts/receipt-body.ts';
 import type { ProblemCode } from '#lib/errors/fail.ts';
 import { problemStatus } from '#lib/http/problem.ts';
@@ -238,6 +245,22 @@ function sampleParts(language: SampleLanguage): PagePart[] {
   return parts.map(([state, owner, count]) => ({ owner, state, elements: titles.slice(1, 1 + count) }));
 }
 
+/** As the sample answers, with a consent where they have a refusal. */
+function consentedAnswers(language: SampleLanguage): PageAnswer[] {
+  return sampleAnswers(language).map((answer) =>
+    answer.decision === 'refused' ? { ...answer, decision: 'accepted' as const } : answer,
+  );
+}
+
+/** The first answers of `answers` can be withdrawn; the one after them has been. */
+function withdrawalOf(answers: readonly { identifier: string }[], open: number): WithdrawalChoice {
+  const standing = answers.slice(0, open + 1).map(({ identifier }, place) => ({
+    identifier,
+    withdrawn: place < open ? null : '2025-05-04T08:30:00Z',
+  }));
+  return { url: link('/withdraw'), standing };
+}
+
 function finalPages(language: SampleLanguage): Record<string, PageModel> {
   const none = { answers: [], leader: null, parts: [], validUntil: null, receiptUntil: null, contact };
   const no = { again: null, cancel: null };
@@ -248,7 +271,8 @@ function finalPages(language: SampleLanguage): Record<string, PageModel> {
     committed: {
       ...base(language, 'COMMITTED'),
       page: 'committed',
-      answers: sampleAnswers(language),
+      answers: consentedAnswers(language),
+      withdrawal: withdrawalOf(sampleAnswers(language), 2),
       leader: null,
       parts: sampleParts(language),
       at,
@@ -260,6 +284,25 @@ function finalPages(language: SampleLanguage): Record<string, PageModel> {
         child: link('/child'),
         again: link(''),
         cancel: null,
+      },
+    },
+    withdrawn: {
+      ...base(language, 'COMMITTED'),
+      page: 'committed',
+      answers: sampleAnswers(language)
+        .slice(0, 2)
+        .map((answer) => ({ ...answer, decision: 'withdrawn' as const, created })),
+      keptBy: ['University Hospital'],
+      leader: null,
+      parts: [],
+      at,
+      validUntil: null,
+      receiptUntil: '2025-11-03T12:02:00Z',
+      contact,
+      links: {
+        receipt: `${baseUrl}/receipts/6Yd3kQ2mWzX8RtB5vNcJ1a?t=sample`,
+        child: link('/child'),
+        ...no,
       },
     },
     'committed-callback': {
@@ -379,6 +422,8 @@ function finalPages(language: SampleLanguage): Record<string, PageModel> {
       },
       page: 'child',
       state: 'COMMITTED',
+      answers: consentedAnswers(language),
+      withdrawal: withdrawalOf(sampleAnswers(language), 2),
       links: { child: link('/child'), transaction: link('') },
     },
   };
@@ -394,6 +439,26 @@ function sampleError(language: string, code: ProblemCode, more: object = {}): Pa
     links: { child: null, transaction: null },
     contact: null,
     ...more,
+  };
+}
+
+function withdrawalReceipt(language: SampleLanguage): ReceiptBody {
+  const { expirationTimestamp: _none, unanswered: _no, peers: _peers, ...receipt } = sampleReceipt(language);
+  const given = '2025-05-01T08:15:00Z';
+  return {
+    ...receipt,
+    kind: 'WITHDRAWAL',
+    collectionMethod: 'RECEIPT',
+    confirmation: 'NONE',
+    consents: receipt.consents.slice(0, 2).map((consent) => ({
+      ...consent,
+      answer: ['refused'],
+      withdraws: {
+        record: '01969a5e-6d3c-7b0a-9a57-2f4f0f8f3c12',
+        receiptId: '01969a5e-6d3c-7b0a-9a57-2f4f0f8f3c10',
+        given,
+      },
+    })),
   };
 }
 
@@ -484,10 +549,17 @@ function otherPages(language: SampleLanguage): Record<string, PageModel> {
     }),
     'error-not-found': sampleError(language, 'not-found'),
     'error-too-many': sampleError(language, 'too-many-requests', { retryAfter: 30 }),
+    'receipt-withdrawal': {
+      ...base(language, 'COMMITTED'),
+      page: 'receipt',
+      receipt: withdrawalReceipt(language),
+      links: { child: link('/child'), transaction: link(''), formats: [] },
+    },
     receipt: {
       ...base(language, 'COMMITTED'),
       page: 'receipt',
       receipt: sampleReceipt(language),
+      withdrawal: withdrawalOf(sampleReceipt(language).consents, 2),
       links: {
         child: link('/child'),
         transaction: link(''),

@@ -1,0 +1,89 @@
+import type { Queries } from '#lib/db/database.ts';
+import { empty, type Statement, sql } from '#lib/db/sql.ts';
+import type { Commitment } from '../domain/commitment.ts';
+import type { SignedReceipt } from '../domain/receipt.ts';
+import type { Transaction } from '../domain/transaction.ts';
+import type { StandingAnswer } from '../domain/withdrawal.ts';
+import { storeCommittedAnswers, subjectLock } from './commit-transaction.ts';
+import { recordCreationAndCommit } from './events.ts';
+import { storeSubject } from './transactions.ts';
+
+/**
+ * Waits for all submissions of a subject that are being stored, and makes later ones wait for the end of the
+ * database transaction (docs/withdrawal.md, "The rule").
+ */
+export async function lockSubject(tx: Queries, subject: string): Promise<void> {
+  await tx.query(sql`SELECT pg_advisory_xact_lock(${subjectLock(sql`${subject}`)})`);
+}
+
+/** The newest committed answer to each question that has one, and the database's clock. */
+export async function readStanding(
+  db: Queries,
+  { subject, object, keys }: { subject: string; object: string; keys: readonly string[] },
+): Promise<{ clock: Date; standing: StandingAnswer[] }> {
+  const { clock, standing } = await db.one<{ clock: Date; standing: Stored[] }>(sql`
+    SELECT clock_timestamp() + (accord_now() - now()) AS clock,
+           (SELECT coalesce(jsonb_agg(to_jsonb(newest) ORDER BY newest.key), '[]'::jsonb)
+              FROM unnest(${keys}::text[]) AS element (key)
+             CROSS JOIN LATERAL (
+               SELECT r.id, r.transaction, r.key, r.type, r.serial, r.info_key AS "infoKey",
+                      r.info_serial AS "infoSerial", r.value, r.withdraws, r.committed_at AS "committedAt",
+                      t.kind
+                 FROM records AS r JOIN transactions AS t ON t.id = r.transaction
+                WHERE r.state = 'COMMITTED' AND r.subject = ${subject} AND r.object = ${object}
+                  AND r.key = element.key
+                ORDER BY r.committed_at DESC, r.id DESC LIMIT 1) AS newest) AS standing`);
+  return {
+    clock,
+    standing: standing.map((answer) => ({ ...answer, committedAt: new Date(answer.committedAt) })),
+  };
+}
+
+type Stored = Omit<StandingAnswer, 'committedAt'> & { committedAt: string };
+
+/** Receipts by transaction. */
+export async function readReceipts(
+  db: Queries,
+  transactions: readonly string[],
+): Promise<Map<string, SignedReceipt>> {
+  const rows = await db.query<SignedReceipt & { transaction: string }>(sql`
+    SELECT r.transaction, r.body, r.jws FROM receipts AS r WHERE r.transaction = ANY(${transactions}::text[])`);
+  return new Map(rows.map(({ transaction, ...receipt }) => [transaction, receipt]));
+}
+
+/** Stores a withdrawal: a transaction that is created and committed at once. */
+export async function insertWithdrawal(
+  tx: Queries,
+  created: Transaction,
+  commitment: Commitment,
+  source: string,
+): Promise<void> {
+  await tx.one(sql`
+    WITH ${insertCommitted(created, commitment, source)}
+    SELECT t.id FROM t`);
+}
+
+/**
+ * Common table expressions that store a transaction as if it had been created and then committed: with its
+ * records, receipt, history and events.
+ * @param from SQL: `FROM` and a relation of one row, or of none to store nothing.
+ */
+export function insertCommitted(
+  { id, subject, context, layout, author, parent, leader, kind, createdAt, expiresAt }: Transaction,
+  commitment: Commitment,
+  source: string,
+  from: Statement = empty,
+): Statement {
+  return sql`t AS (
+      INSERT INTO transactions (id, subject, state, version, context, layout, kind, author, parent, leader,
+                                answers_digest, created_at, changed_at, expires_at, notice_at)
+      SELECT ${id}, ${subject}, 'COMMITTED', ${commitment.version + 1}::int,
+             ${JSON.stringify(context)}::jsonb, ${JSON.stringify(layout)}::jsonb, ${kind}::text, ${author},
+             ${parent}::text, ${leader}::jsonb, ${commitment.answersDigest}::bytea,
+             ${createdAt}::timestamptz, ${commitment.submittedAt}::timestamptz, ${expiresAt}::timestamptz,
+             ${commitment.noticeAt}::timestamptz
+        ${from}
+      RETURNING *
+    ), ${storeSubject()}, ${storeCommittedAnswers(commitment, source)},
+    ${recordCreationAndCommit(source)}`;
+}
