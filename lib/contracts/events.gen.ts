@@ -123,7 +123,7 @@ export interface components {
             message: string;
             transaction: components["schemas"]["TransactionId"];
             /** @enum {string} */
-            kind: "invitation" | "code" | "notification" | "bad-news";
+            kind: "invitation" | "code" | "notification" | "bad-news" | "withdrawal";
             /** @enum {string} */
             channel: "mail" | "sms";
         };

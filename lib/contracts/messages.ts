@@ -1,6 +1,6 @@
 import type { PageInstance } from '#lib/contracts/page-base.ts';
 
-export type MessageKind = 'invitation' | 'code' | 'notification' | 'bad-news';
+export type MessageKind = 'invitation' | 'code' | 'notification' | 'bad-news' | 'withdrawal';
 export type MessageChannel = 'mail' | 'sms';
 
 /** Facts of a message to a subject, which forms writes in the subject's language. */

@@ -2639,7 +2639,7 @@ export interface components {
              */
             id: string;
             /** @enum {string} */
-            kind: "invitation" | "code" | "notification" | "bad-news";
+            kind: "invitation" | "code" | "notification" | "bad-news" | "withdrawal";
             /** @enum {string} */
             channel: "mail" | "sms";
             /** @description The masked address: `a…@example.org`, `…4567` */
@@ -3667,7 +3667,8 @@ export interface components {
         };
         /**
          * @description An e-mail to subjects. `{link}`, `{code}`, `{minutes}` and `{organisation}` are replaced in every
-         *     member. The keys `message.invitation`, `message.code` and `message.bad-news` replace built-in texts.
+         *     member. The keys `message.invitation`, `message.code`, `message.bad-news` and `message.withdrawal`
+         *     replace built-in texts.
          */
         EmailContent: {
             sender?: string;

@@ -277,6 +277,30 @@ describe('a notification', () => {
   });
 });
 
+describe('news of a withdrawal', () => {
+  it('reach the subject if somebody else withdrew, with a link that does not allow answers', async () => {
+    const emailAddress = someone();
+    const made = await createTransaction(shop, { subjectInfos: { emailAddress }, language: 'fr' });
+    await submit(made);
+    const withdrawal = await transactionIn(shop.send('POST', `/consents/${made.id}/withdraw`));
+    const { mail } = await server.waitFor(emailAddress);
+    expect(mail.subject).toMatch(/^Un consentement que vous aviez donné à .+ a été retiré$/);
+    expect(mail.text).toContain(`/consents/${withdrawal.id}?t=`);
+    expect(await messagesOf(withdrawal)).toMatchObject([{ kind: 'withdrawal', to: 'a…@example.org' }]);
+  });
+
+  it('are not sent to subjects who withdrew themselves', async () => {
+    const made = await createTransaction(shop, { subjectInfos: { emailAddress: someone() } });
+    await submit(made);
+    const path = `/consents/${made.id}/withdraw?t=${encodeURIComponent(made.token)}`;
+    const withdrawal = await transactionIn(
+      instance.fetch(path, { method: 'POST', headers: { Accept: 'application/json' } }),
+    );
+    expect(withdrawal.kind).toBe('WITHDRAWAL');
+    expect(await messagesOf(withdrawal)).toEqual([]);
+  });
+});
+
 describe('a message that the server refuses', () => {
   it('has failed for good after a 5xx, with its class and its event', async () => {
     const emailAddress = someone();

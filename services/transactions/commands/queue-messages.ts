@@ -154,6 +154,17 @@ export async function queueNotification(
   await queueMessage(tx, messaging, { transaction: transaction.id, kind: 'notification', destination });
 }
 
+/** Queues the mail about consents that somebody else withdrew. Without a valid address there is no mail. */
+export async function queueWithdrawalNews(
+  tx: Queries,
+  messaging: Messaging,
+  { id, context }: Pick<Transaction, 'id' | 'context'>,
+): Promise<void> {
+  const destination = notificationAddress(context);
+  if (!destination || !messaging.channels.mail) return;
+  await queueMessage(tx, messaging, { transaction: id, kind: 'withdrawal', destination });
+}
+
 /**
  * Queues the mail about answers that a peer did not store or that were rolled back. Without a valid address
  * there is no mail.

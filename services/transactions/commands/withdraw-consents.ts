@@ -21,11 +21,14 @@ import {
 import { readTransaction } from '../queries/transactions.ts';
 import { insertWithdrawal, lockSubject, readReceipts, readStanding } from '../queries/withdrawals.ts';
 
+import { type Messaging, queueWithdrawalNews } from './queue-messages.ts';
+
 interface Dependencies {
   db: Database;
   instance: { name: string; baseUrl: string };
   tokens: TransactionTokens;
   signReceipt: ReceiptSigner;
+  messaging: Messaging;
   /** Wakes the outbox relay. */
   wake: () => void;
 }
@@ -56,7 +59,7 @@ export async function withdrawConsents(
 }
 
 async function withdraw(
-  { instance, tokens, signReceipt }: Dependencies,
+  { instance, tokens, signReceipt, messaging }: Dependencies,
   tx: Queries,
   { read, principal, request }: { read: ReadTransaction; principal: Principal; request: WithdrawalRequest },
 ): Promise<ReadTransaction & { created: boolean }> {
@@ -86,8 +89,10 @@ async function withdraw(
   const receipt = withdrawalReceipt(withdrawn, created, facts, updateUrl);
   const signed = { ...commitment, receipt: { body: receipt, jws: signReceipt(receipt) } };
   await insertWithdrawal(tx, created, signed, instance.baseUrl);
-  if (isPrivileged(principal))
+  if (isPrivileged(principal)) {
     await recordAction(tx, { action: 'consent.withdrawn', target: `transaction/${created.id}` });
+    await queueWithdrawalNews(tx, messaging, created);
+  }
   const transaction = { ...created, state: 'COMMITTED' as const, version: created.version + 1 };
   return { transaction, now: at, created: true };
 }

@@ -2,7 +2,7 @@ import type { MessageContent, MessageKind } from '#lib/contracts/messages.ts';
 import type { MailModel } from '../../../services/forms/pages/message-parts.ts';
 import { type SampleLanguage, sampleInformation } from './sample-content.ts';
 
-export const messageKinds = ['invitation', 'code', 'notification', 'bad-news'] as const;
+export const messageKinds = ['invitation', 'code', 'notification', 'bad-news', 'withdrawal'] as const;
 
 const baseUrl = 'https://consent.riverside.example';
 
