@@ -2,6 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ConsolePages, openPages } from '../support/console/open-pages.ts';
 import { signIn } from '../support/instances/callers.ts';
 import { useInstance } from '../support/instances/instance.ts';
+import { letter } from '../support/instances/live-subject.ts';
+import { recordAnswers, recordsOf } from '../support/instances/live-transactions.ts';
 
 const instance = useInstance();
 let operator: ConsolePages;
@@ -70,6 +72,22 @@ describe('transactions in the console', () => {
     expect(again.status).toBe(409);
   });
 
+  it('withdraw consents for a person, with a reason that is kept', async () => {
+    const shop = await signIn(instance, 'operator');
+    const made = await recordAnswers(shop, 'dina', { [letter]: ['accepted'] });
+    expect(await textOf(`${here}/${made.id}/withdraw`)).toContain('refused from now on');
+    const answer = await operator.post(`${here}/${made.id}/withdraw`, { comment: 'By telephone' });
+    const location = answer.headers.get('location') ?? '';
+    expect(location).toMatch(/\?done=withdrawn$/);
+    expect(await textOf(location)).toContain('Withdrawal of consents');
+    expect((await recordsOf(shop, 'dina'))['processing.001']?.[0]).toMatchObject({
+      value: 'refused',
+      comment: 'By telephone',
+    });
+    const nothing = await recordAnswers(shop, 'dino', { [letter]: ['refused'] });
+    expect((await operator.post(`${here}/${nothing.id}/withdraw`, {})).status).toBe(409);
+  });
+
   it('say why an invitation cannot be sent', async () => {
     const id = await create('emil');
     const answer = await operator.post(`${here}/${id}/invite`, {});
@@ -100,7 +118,7 @@ describe('transactions in the console', () => {
 
   it.each(['en', 'fr', 'ar'])('have all their words in %s', async (language) => {
     const id = await create('words');
-    for (const path of ['', `/${id}`, `/${id}/cancel`, `/${id}/child`, `/${id}/invite`]) {
+    for (const path of ['', `/${id}`, `/${id}/cancel`, `/${id}/child`, `/${id}/invite`, `/${id}/withdraw`]) {
       const html = await (await operator.get(here + path, { 'Accept-Language': language })).text();
       expect(html, path).not.toMatch(/>(transactions|partState|messageKind|origin)\.[a-zA-Z.-]+</);
     }

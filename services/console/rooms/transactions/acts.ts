@@ -1,6 +1,8 @@
 import type Router from '@koa/router';
 import type { Context } from 'koa';
 import { ApiFailure } from '../../api/api-failure.ts';
+import type { ConsoleReader } from '../../pages/console-reader.ts';
+import type { FieldSpec } from '../../pages/form.ts';
 import type { RoomKit } from '../../pages/kit.ts';
 
 /** Acts on a transaction: each asks on a page of its own. */
@@ -9,9 +11,10 @@ export function actRoutes(router: Router, kit: RoomKit): void {
   const paramsOf = (ctx: Context) => ({ params: { txid: String(ctx.params.id) } });
 
   const act = (
-    name: 'cancel' | 'child' | 'invite',
+    name: 'cancel' | 'child' | 'invite' | 'withdraw',
     tone: 'primary' | 'ending',
     carryOut: (ctx: Context) => Promise<void>,
+    fieldsOf: (t: ConsoleReader['t']) => FieldSpec[] = () => [],
   ) => {
     const ask = async (ctx: Context, failure?: ApiFailure) => {
       const { t } = kit.reader(ctx);
@@ -23,7 +26,8 @@ export function actRoutes(router: Router, kit: RoomKit): void {
           submit: t(`transactions.${name}`),
           tone,
           cancelUrl: urlOf(ctx),
-          fields: [],
+          fields: fieldsOf(t),
+          values: failure ? kit.posted(ctx) : {},
           failure,
         }),
       };
@@ -48,6 +52,25 @@ export function actRoutes(router: Router, kit: RoomKit): void {
     const { body } = await kit.api(ctx).call('createChild', paramsOf(ctx));
     kit.open(ctx, `${kit.path}/${body.id}`, 'childMade');
   });
+  act(
+    'withdraw',
+    'ending',
+    async (ctx) => {
+      const [comment = ''] = kit.posted(ctx).comment ?? [];
+      const body = comment.trim() === '' ? {} : { comment };
+      const { body: withdrawal } = await kit.api(ctx).call('withdrawConsents', { ...paramsOf(ctx), body });
+      kit.open(ctx, `${kit.path}/${withdrawal.id}`, 'withdrawn');
+    },
+    (t) => [
+      {
+        name: 'comment',
+        label: t('transactions.withdrawComment'),
+        hint: t('transactions.withdrawCommentHint'),
+        kind: 'textarea',
+        maxLength: 4_000,
+      },
+    ],
+  );
   act('invite', 'primary', async (ctx) => {
     await kit.api(ctx).call('sendInvitation', paramsOf(ctx));
     kit.open(ctx, urlOf(ctx), 'invited');

@@ -39,22 +39,28 @@ export async function readTransaction(ctx: Context, kit: RoomKit, id: string): P
       .map((act) => ({
         href: `${href}/${act}`,
         word: reader.t(`transactions.${act}`),
-        tone: act === 'cancel' ? 'ending' : undefined,
+        tone: act === 'cancel' || act === 'withdraw' ? 'ending' : undefined,
       })),
   };
 }
 
-const operations = { cancel: 'cancelTransaction', child: 'createChild', invite: 'sendInvitation' } as const;
+const operations = {
+  cancel: 'cancelTransaction',
+  child: 'createChild',
+  invite: 'sendInvitation',
+  withdraw: 'withdrawConsents',
+} as const;
 
 const finalStates = ['COMMITTED', 'CANCELLED', 'TIMEOUT', 'ROLLBACK'];
 
 /** What may be done with a transaction in its state. */
-function actsOf({ state, updatable }: Transaction): ('invite' | 'child' | 'cancel')[] {
+function actsOf({ state, updatable }: Transaction): (keyof typeof operations)[] {
   const isFinal = finalStates.includes(state);
   return [
     ...(isFinal ? [] : (['invite'] as const)),
     ...(isFinal && updatable ? (['child'] as const) : []),
     ...(isFinal ? [] : (['cancel'] as const)),
+    ...(state === 'COMMITTED' ? (['withdraw'] as const) : []),
   ];
 }
 
@@ -101,10 +107,11 @@ function deliveryTable(reader: ConsoleReader, rows: Awaited<ReturnType<typeof re
 
 function factsOf(reader: ConsoleReader, transaction: Transaction, { path, names }: RoomKit) {
   const { t } = reader;
-  const { subject, state, created, expires, author, language, parent, leader, context } = transaction;
+  const { subject, state, kind, created, expires, author, language, parent, leader, context } = transaction;
   const fact = (key: string, cell: object) => ({ label: t(`transactions.${key}`), cell });
   return [
     fact('state', { state: stateMark(reader, 'transactionState', state) }),
+    ...(kind ? [fact('kind', { text: t('transactions.withdrawal') })] : []),
     fact('subject', { text: subject, href: subjectPath({ names }, subject) }),
     fact('created', { time: reader.time(created) }),
     ...(finalStates.includes(state) ? [] : [fact('expires', { time: reader.time(expires) })]),
