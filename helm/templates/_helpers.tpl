@@ -19,7 +19,7 @@ forms:
 transactions:
   calls: [auth, forms]
   secrets: [transaction-token, instance-signing, instance-sealing]
-  paths: [/consents, /transactions, /records, /subjects, /receipts, /stats, /demo/messages, /user/records, /audit/consents, /decisions, /access, /.well-known/authzen-configuration]
+  paths: [/consents, /transactions, /records, /subjects, /receipts, /stats, /demo/messages, /user/records, /audit/consents, /decisions, /access, /choices, /.well-known/authzen-configuration]
   egress: [mail, sms]
 peers:
   calls: [auth, forms, transactions]

@@ -537,6 +537,29 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/choices/withdraw": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Withdraw consents of a person
+         * @description Withdraws consents wherever they were given: to the questions that the body names, or to all processings
+         *     that can be withdrawn. As `POST /consents/{txid}/withdraw` otherwise; each object has a transaction of
+         *     its own, and all are stored together. Users may only withdraw their own consents (403). A question that
+         *     the person has not answered is ignored.
+         */
+        post: operations["withdrawChoices"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/decisions": {
         parameters: {
             query?: never;
@@ -2598,6 +2621,21 @@ export interface components {
             elements?: string | string[];
             /** @description A free text of at most 4,000 characters, kept with the records */
             comment?: string | string[];
+        };
+        /** @description Whose consents to withdraw, and which. Further members are ignored. */
+        PersonWithdrawalInput: {
+            /** @description Required, except for a person who withdraws the own consents */
+            subject?: string;
+            /** @description Only consents about it; absent: about every object and none */
+            object?: string;
+            /** @description Identifiers or keys of questions, at most 200. Absent, all processings that can be withdrawn */
+            elements?: string[];
+            /** @description A free text of at most 4,000 characters, kept with the records */
+            comment?: string;
+        };
+        Withdrawals: {
+            /** @description One for each object */
+            transactions: components["schemas"]["Transaction"][];
         };
         /** @description The confirmation code that a transaction awaits. Members without a value are absent. */
         CodeStatus: {
@@ -6010,6 +6048,51 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             406: components["responses"]["NotAcceptable"];
             422: components["responses"]["Invalid"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    withdrawChoices: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PersonWithdrawalInput"];
+            };
+        };
+        responses: {
+            /** @description Withdrawn before; the same transactions */
+            200: {
+                headers: {
+                    "API-Version": components["headers"]["API-Version"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Withdrawals"];
+                };
+            };
+            /** @description Withdrawn */
+            201: {
+                headers: {
+                    "API-Version": components["headers"]["API-Version"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Withdrawals"];
+                };
+            };
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["NothingToWithdraw"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["NotWithdrawable"];
             429: components["responses"]["TooManyRequests"];
             503: components["responses"]["Unavailable"];
         };

@@ -65,5 +65,5 @@ export interface ReceiptBody {
   privacyPolicyUrl?: string | undefined;
   attributes?: Record<string, string> | undefined;
   updateUrl?: string | undefined;
-  parent?: string;
+  parent?: string | undefined;
 }

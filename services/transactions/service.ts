@@ -67,5 +67,6 @@ const prefixes = [
   '/audit/consents',
   '/decisions',
   '/access',
+  '/choices',
   '/.well-known/authzen-configuration',
 ];

@@ -1,7 +1,7 @@
 import { DomUtils } from 'htmlparser2';
 import { compactVerify, createLocalJWKSet, type JSONWebKeySet } from 'jose';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { createKey, signIn } from '../support/instances/callers.ts';
+import { type Caller, createKey, signIn } from '../support/instances/callers.ts';
 import { useInstance, useSetup } from '../support/instances/instance.ts';
 import { letTimePass } from '../support/instances/live-database.ts';
 import { eventsOf, historyOf, keepEvents } from '../support/instances/live-events.ts';
@@ -280,6 +280,63 @@ describe('a request that withdraws nothing says why', () => {
     const path = `/consents/${made.id}/withdraw`;
     expect(await said(shop.send('POST', path))).toBe('409 nothing-to-withdraw');
     expect(await said(shop.send('POST', path, { elements: [identifier] }))).toBe('422 not-withdrawable');
+  });
+});
+
+describe('all consents of a person', () => {
+  const withdrawAll = async (body: object, caller: Caller = shop) => {
+    const answer = await caller.send('POST', '/choices/withdraw', body);
+    const { transactions } = (await answer.json()) as { transactions: Representation[] };
+    return { status: answer.status, transactions };
+  };
+  const refusedOf = async (subject: string) =>
+    Object.values(await recordsOf(shop, subject))
+      .flat()
+      .filter(({ value, status }) => value === 'refused' && status === 'VALID')
+      .map(({ bodyKey, object = '', transaction }) => ({ at: `${object}/${bodyKey}`, transaction }));
+
+  it('are withdrawn together, in a transaction for each object, and again without effect', async () => {
+    const subject = 'nora of two cards';
+    await recordAnswers(shop, subject, { [letter]: ['accepted'], [often]: ['Every week'] });
+    await recordAnswers(shop, subject, { [study]: ['accepted'] });
+    await recordAnswers(shop, subject, { [letter]: ['accepted'] }, { object: 'card 7' });
+    const { status, transactions } = await withdrawAll({ subject, comment: 'By letter' });
+    expect(status).toBe(201);
+    expect(transactions.map(({ kind, parent }) => ({ kind, parent }))).toEqual([
+      { kind: 'WITHDRAWAL', parent: undefined },
+      { kind: 'WITHDRAWAL', parent: undefined },
+    ]);
+    const [without, card] = transactions.map(({ id }) => id);
+    expect((await refusedOf(subject)).sort((a, b) => (a.at < b.at ? -1 : 1))).toEqual([
+      { at: '/processing.001', transaction: without },
+      { at: '/processing.002', transaction: without },
+      { at: 'card 7/processing.001', transaction: card },
+    ]);
+    const again = await withdrawAll({ subject });
+    expect(again.status).toBe(200);
+    expect(again.transactions.map(({ id }) => id)).toEqual([without, card]);
+  });
+
+  it('can be limited to an object and to questions', async () => {
+    const subject = 'nils of two cards';
+    for (const object of ['card 1', 'card 2'])
+      await recordAnswers(shop, subject, { [letter]: ['accepted'], [study]: ['accepted'] }, { object });
+    await withdrawAll({ subject, object: 'card 2', elements: [study, 'never answered'] });
+    expect((await refusedOf(subject)).map(({ at }) => at)).toEqual(['card 2/processing.002']);
+  });
+
+  it('are for the person alone, and for those who act for people', async () => {
+    const user = await signIn(instance, 'user');
+    const { subject } = (await (await user.get('/user')).json()) as { subject?: string };
+    const own = subject ?? 'user';
+    await recordAnswers(shop, own, { [letter]: ['accepted'] });
+    const said = async (body: object, caller = user) =>
+      (await problemOf(await caller.send('POST', '/choices/withdraw', body))).said;
+    expect(await said({ subject: 'somebody else' })).toBe('403 forbidden');
+    expect((await withdrawAll({}, user)).status).toBe(201);
+    expect((await newestOf(own, 'processing.001'))?.origin).toBe('USER');
+    expect(await said({}, operator)).toBe('422 invalid');
+    expect(await said({ subject: 'never seen' }, operator)).toBe('409 nothing-to-withdraw');
   });
 });
 

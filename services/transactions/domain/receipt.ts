@@ -8,6 +8,7 @@ import type { ValidCheck } from './commitment.ts';
 import { codeDestination } from './message.ts';
 import type { ShownPart, ShownTexts } from './part.ts';
 import type { Transaction } from './transaction.ts';
+import { keyOf } from './values.ts';
 
 /** The body of a receipt, as it is signed and stored (docs/interface.md, "Receipts"). */
 export type Receipt = Readonly<Record<string, unknown>> & {
@@ -118,11 +119,6 @@ function noteWithdrawal<Consent extends { identifier: string }>(
 ): Consent & { withdrawn?: string } {
   const at = withdrawn[keyOf(consent.identifier)];
   return at === undefined ? consent : { ...consent, withdrawn: new Date(at).toISOString() };
-}
-
-/** The key in `element/<type>/<key>/<serial>`; another text is a key. */
-export function keyOf(text: string): string {
-  return /^element\/[^/]+\/([^/]+)\/[^/]+$/.exec(text)?.[1] ?? text;
 }
 
 function composeItem({ identifier, content }: Item, type: string, options: readonly string[] | null = null) {

@@ -101,3 +101,8 @@ export function addDuration(at: Date, duration: string): Date {
   const start = Temporal.Instant.fromEpochMilliseconds(at.getTime()).toZonedDateTimeISO('UTC');
   return new Date(start.add(duration).epochMilliseconds);
 }
+
+/** The key in `element/<type>/<key>/<serial>`; another text is a key. */
+export function keyOf(text: string): string {
+  return /^element\/[^/]+\/([^/]+)\/[^/]+$/.exec(text)?.[1] ?? text;
+}

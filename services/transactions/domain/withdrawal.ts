@@ -6,8 +6,8 @@ import { newUuid, randomId } from '#lib/ids/random-ids.ts';
 import { invalidComment, splitComment } from './answers.ts';
 import type { Commitment } from './commitment.ts';
 import type { Origin } from './context.ts';
-import { keyOf } from './receipt.ts';
 import { createdTransaction, type Transaction, type TransactionKind } from './transaction.ts';
+import { keyOf } from './values.ts';
 
 /** The newest committed answer to a question. */
 export interface StandingAnswer {
@@ -15,6 +15,8 @@ export interface StandingAnswer {
   id: string;
   transaction: string;
   kind: TransactionKind;
+  /** Empty for none. */
+  object: string;
   key: string;
   type: string;
   serial: string;
@@ -155,8 +157,10 @@ export function withdrawalTime(clock: Date, standing: readonly StandingAnswer[])
 
 /** Where, by whom and how consents are withdrawn. */
 export interface WithdrawalFacts {
-  /** The transaction at which the request was made. */
-  parent: Transaction;
+  /** The transaction whose context and layout the withdrawal takes over. */
+  source: Transaction;
+  /** The transaction at which the request was made; null if it was made for a person. */
+  parent: string | null;
   principal: Principal;
   comment: string | null;
   /** {@link withdrawalTime} */
@@ -167,18 +171,18 @@ export interface WithdrawalFacts {
 /** Composes the transaction of a withdrawal, as it is when it is created, and its records. */
 export function composeWithdrawal(
   withdrawn: readonly Withdrawn[],
-  { parent, principal, comment, at }: WithdrawalFacts,
+  { source, parent, principal, comment, at }: WithdrawalFacts,
 ): { created: Transaction; commitment: Omit<Commitment, 'receipt'> } {
-  const { author: _author, layout: _key, confirmationConfig: _config, ...context } = parent.context;
+  const { author: _author, layout: _key, confirmationConfig: _config, ...context } = source.context;
   const keys = withdrawn.map(({ answer }) => answer.key);
   const origin = originOf(principal);
-  const author = principal.transaction ? parent.subject : principal.name;
+  const author = principal.transaction ? source.subject : principal.name;
   const created = createdTransaction(
     {
       id: randomId(),
       context: {
         ...context,
-        layoutData: { type: 'layout', info: parent.layout.info, elements: keys },
+        layoutData: { type: 'layout', info: source.layout.info, elements: keys },
         origin,
         confirmation: 'NONE',
         sendInvitation: false,
@@ -186,9 +190,9 @@ export function composeWithdrawal(
         updatable: true,
         cancellable: false,
       },
-      layout: { ...parent.layout, elements: keys },
+      layout: { ...source.layout, elements: keys },
       author,
-      parent: parent.id,
+      parent,
       kind: 'WITHDRAWAL',
     },
     at,
@@ -210,7 +214,7 @@ export function composeWithdrawal(
     version: created.version,
     answersDigest: null,
     submittedAt: at,
-    object: parent.context.object ?? '',
+    object: source.context.object ?? '',
     origin,
     author,
     comment,
@@ -221,6 +225,11 @@ export function composeWithdrawal(
   return { created, commitment };
 }
 
+/** The consent that was given last. */
+export function newestOf(withdrawn: readonly Withdrawn[]): Withdrawn {
+  return withdrawn.reduce((a, b) => (b.answer.committedAt > a.answer.committedAt ? b : a));
+}
+
 /** Composes the receipt of a withdrawal: the texts that were accepted, and the consents that have ended. */
 export function withdrawalReceipt(
   withdrawn: readonly Withdrawn[],
@@ -229,7 +238,7 @@ export function withdrawalReceipt(
   updateUrl: string | undefined,
 ): string {
   const { context, author } = created;
-  const newest = withdrawn.reduce((a, b) => (b.answer.committedAt > a.answer.committedAt ? b : a)).receipt;
+  const newest = newestOf(withdrawn).receipt;
   const receipt = {
     receiptId: randomId(),
     kind: 'WITHDRAWAL',
@@ -253,7 +262,7 @@ export function withdrawalReceipt(
     privacyPolicyUrl: newest.privacyPolicyUrl,
     attributes: context.attributes,
     updateUrl,
-    parent: parent.id,
+    parent: parent ?? undefined,
   } satisfies ReceiptBody;
   return JSON.stringify(receipt);
 }

@@ -5,7 +5,7 @@ import { readTime } from '#lib/http/lists.ts';
 import type { Handlers, OperationInput } from '#lib/http/operation.ts';
 import { decide, type Question } from '../commands/decide.ts';
 import type { Decision } from '../domain/decision.ts';
-import { invalid } from '../domain/values.ts';
+import { invalid, keyOf } from '../domain/values.ts';
 import { readNow } from '../queries/transactions.ts';
 import { readText } from './filters.ts';
 import type { Dependencies } from './handlers.ts';
@@ -129,10 +129,4 @@ function readQuestion(given: GivenQuestion, pointer: string, faults: Fault[]): Q
     about: purpose === undefined ? { element: keyOf(element ?? '') } : { purpose },
     asOf,
   };
-}
-
-/** The key in an identifier `element/<type>/<key>/<serial>`; any other text is a key. */
-function keyOf(element: string): string {
-  const [prefix, , key, serial, ...rest] = element.split('/');
-  return prefix === 'element' && key && serial && rest.length === 0 ? key : element;
 }

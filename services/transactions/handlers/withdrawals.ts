@@ -1,11 +1,15 @@
-import type { Principal } from '#lib/contracts/principal.ts';
-import type { Handlers } from '#lib/http/operation.ts';
-import { withdrawConsents } from '../commands/withdraw-consents.ts';
+import { isPrivileged, type Principal } from '#lib/contracts/principal.ts';
+import { fail } from '#lib/errors/fail.ts';
+import type { Handlers, OperationInput } from '#lib/http/operation.ts';
+import { withdrawConsents, withdrawOfPerson } from '../commands/withdraw-consents.ts';
 import type { Transaction } from '../domain/transaction.ts';
+import { mintLinks } from '../domain/transaction-token.ts';
+import { presentTransaction } from '../presenters/transaction.ts';
+import { readText } from './filters.ts';
 import type { Dependencies } from './handlers.ts';
 import { redirectToTransaction, sendTransaction } from './send.ts';
 
-/** /consents/{txid}/withdraw */
+/** /consents/{txid}/withdraw, /choices/withdraw */
 export function withdrawalHandlers(dependencies: Dependencies): Handlers {
   return {
     async withdrawConsents(ctx, { params, body, principal, form, mode }) {
@@ -14,7 +18,33 @@ export function withdrawalHandlers(dependencies: Dependencies): Handlers {
       if (form || mode === 'html') return redirectToTransaction(ctx, dependencies, read, caller);
       return sendTransaction(ctx, dependencies, read, caller, read.created ? 201 : 200);
     },
+
+    async withdrawChoices(ctx, { body, principal }: OperationInput<{ subject?: string; object?: string }>) {
+      const subject = subjectOf(principal, readText(body.subject));
+      const object = readText(body.object);
+      const reads = await withdrawOfPerson(dependencies, { subject, object, principal, body });
+      ctx.status = reads.some(({ created }) => created) ? 201 : 200;
+      const { baseUrl } = dependencies.instance;
+      ctx.body = {
+        transactions: reads.map((read) => {
+          const links = mintLinks(dependencies, read, principal);
+          return presentTransaction(read, principal, baseUrl, new Map(), links);
+        }),
+      };
+    },
   };
+}
+
+/** @throws Failure `forbidden` for a person who names somebody else; `invalid` if nobody is named. */
+function subjectOf(principal: Principal, named: string | undefined): string {
+  if (!isPrivileged(principal) && named !== undefined && named !== principal.subject)
+    throw fail('forbidden', 'You may only withdraw your own consents.');
+  const subject = named ?? principal.subject;
+  if (subject === undefined || (isPrivileged(principal) && named === undefined))
+    throw fail('invalid', 'The body is not valid.', {
+      errors: [{ pointer: '/subject', code: 'required', detail: 'is required' }],
+    });
+  return subject;
 }
 
 /** A caller with a token gets links to the withdrawal with the same use. */

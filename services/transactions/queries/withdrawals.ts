@@ -16,23 +16,50 @@ export async function lockSubject(tx: Queries, subject: string): Promise<void> {
   await tx.query(sql`SELECT pg_advisory_xact_lock(${subjectLock(sql`${subject}`)})`);
 }
 
-/** The newest committed answer to each question that has one, and the database's clock. */
-export async function readStanding(
+/** Columns of {@link StandingAnswer} of a record `r` and its transaction `t`. */
+const standingColumns = sql`
+  r.id, r.transaction, r.object, r.key, r.type, r.serial, r.info_key AS "infoKey", r.info_serial AS "infoSerial",
+  r.value, r.withdraws, r.committed_at AS "committedAt", t.kind`;
+
+/** The newest committed answer to each question about an object, and the database's clock. */
+export function readStanding(
   db: Queries,
   { subject, object, keys }: { subject: string; object: string; keys: readonly string[] },
-): Promise<{ clock: Date; standing: StandingAnswer[] }> {
+): Promise<Standing> {
+  return readNewest(
+    db,
+    sql`
+      SELECT newest.* FROM unnest(${keys}::text[]) AS element (key)
+       CROSS JOIN LATERAL (
+         SELECT ${standingColumns} FROM records AS r JOIN transactions AS t ON t.id = r.transaction
+          WHERE r.state = 'COMMITTED' AND r.subject = ${subject} AND r.object = ${object}
+            AND r.key = element.key
+          ORDER BY r.committed_at DESC, r.id DESC LIMIT 1) AS newest`,
+  );
+}
+
+/** The newest committed answer of a person to every question about every object, and the database's clock. */
+export function readAllStanding(db: Queries, subject: string): Promise<Standing> {
+  return readNewest(
+    db,
+    sql`
+      SELECT DISTINCT ON (r.object, r.key) ${standingColumns}
+        FROM records AS r JOIN transactions AS t ON t.id = r.transaction
+       WHERE r.state = 'COMMITTED' AND r.subject = ${subject}
+       ORDER BY r.object, r.key, r.committed_at DESC, r.id DESC`,
+  );
+}
+
+interface Standing {
+  clock: Date;
+  standing: StandingAnswer[];
+}
+
+async function readNewest(db: Queries, answers: Statement): Promise<Standing> {
   const { clock, standing } = await db.one<{ clock: Date; standing: Stored[] }>(sql`
     SELECT clock_timestamp() + (accord_now() - now()) AS clock,
-           (SELECT coalesce(jsonb_agg(to_jsonb(newest) ORDER BY newest.key), '[]'::jsonb)
-              FROM unnest(${keys}::text[]) AS element (key)
-             CROSS JOIN LATERAL (
-               SELECT r.id, r.transaction, r.key, r.type, r.serial, r.info_key AS "infoKey",
-                      r.info_serial AS "infoSerial", r.value, r.withdraws, r.committed_at AS "committedAt",
-                      t.kind
-                 FROM records AS r JOIN transactions AS t ON t.id = r.transaction
-                WHERE r.state = 'COMMITTED' AND r.subject = ${subject} AND r.object = ${object}
-                  AND r.key = element.key
-                ORDER BY r.committed_at DESC, r.id DESC LIMIT 1) AS newest) AS standing`);
+           (SELECT coalesce(jsonb_agg(to_jsonb(a) ORDER BY a.object, a.key), '[]'::jsonb)
+              FROM (${answers}) AS a) AS standing`);
   return {
     clock,
     standing: standing.map((answer) => ({ ...answer, committedAt: new Date(answer.committedAt) })),

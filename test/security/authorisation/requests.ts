@@ -174,6 +174,7 @@ export const recipes: Record<string, Recipe> = {
   listMessages: about('open'),
   cancelTransaction: about('open'),
   withdrawConsents: about('final'),
+  withdrawChoices: ofSubject((subject) => ({ json: { subject } })),
   getChild: about('parent'),
   createChild: about('final'),
   getContext: about('open'),

@@ -40,6 +40,7 @@ const publicPaths: Readonly<Record<string, readonly string[]>> = {
     '/audit/consents',
     '/decisions',
     '/access',
+    '/choices',
     '/.well-known/authzen-configuration',
   ],
   peers: ['/peers', '/federation', '/.well-known/accord', '/audit/peers'],
