@@ -1,42 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { freePort } from '#lib/db/embedded/postmaster.ts';
 import { keepEvents, readStored } from '../chaos/check/stored.ts';
-import { type Caller, callerWith, createKey } from '../support/instances/callers.ts';
+import type { Caller } from '../support/instances/callers.ts';
+import { startKillableInstance } from '../support/instances/killable-instance.ts';
 import { complete, transactionIn } from '../support/instances/live-subject.ts';
 import { createTransaction } from '../support/instances/live-transactions.ts';
-import { startStandalone } from '../support/instances/standalone-process.ts';
 import { startMailServer } from '../support/network/mail-server.ts';
-import { temporaryFolder } from '../support/programs/temporary-folder.ts';
-import { createTestDatabase } from '../support/stores/postgres.ts';
 
 /** Confirmations during which the process is killed; `CODES_KILLED=500` is a longer run. */
 const confirmations = Number(process.env.CODES_KILLED ?? 60);
-
-/** An instance in a process of its own, which can be killed and started again at the same address. */
-async function startInstance(settings: Record<string, string> = {}) {
-  const database = await createTestDatabase();
-  onTestFinished(() => database.drop());
-  const port = await freePort();
-  const url = `http://localhost:${port}`;
-  const program = { DATABASE_URL: database.url, DATA_DIR: await temporaryFolder(), PORT: String(port) };
-  const launch = () => startStandalone({ ...program, ...settings });
-  let accord = launch();
-  onTestFinished(async () => void (await accord.kill()));
-  await accord.ready;
-  const instance = { url, fetch: (to: string, init?: RequestInit) => fetch(new URL(to, url), init) };
-  const { headers } = await createKey(instance);
-  return {
-    database: database.url,
-    shop: callerWith(instance, headers),
-    kill: () => accord.kill(),
-    async startAgain() {
-      accord = launch();
-      await accord.ready;
-    },
-  };
-}
 
 async function submitted(shop: Caller, subject: string) {
   const made = await createTransaction(shop, { subject, confirmation: 'FORM_CODE' });
@@ -46,7 +19,7 @@ async function submitted(shop: Caller, subject: string) {
 }
 
 it('kill -9 during confirmations leaves each COMMITTED or awaiting its code, and every acknowledged confirmation COMMITTED', async () => {
-  const { database, shop, kill, startAgain } = await startInstance();
+  const { database, shop, kill, startAgain } = await startKillableInstance();
   await keepEvents(database);
   const prefix = `killed-${randomUUID()}`;
   const made: Awaited<ReturnType<typeof submitted>>[] = [];
@@ -102,7 +75,7 @@ it('kill -9 during confirmations leaves each COMMITTED or awaiting its code, and
 it('kill -9 between the reply of the mail server and the COMMIT sends a mail twice, with the same Message-ID', async () => {
   const server = await startMailServer();
   onTestFinished(() => server.close());
-  const { database, shop, kill, startAgain } = await startInstance({ MAIL_URL: server.url });
+  const { database, shop, kill, startAgain } = await startKillableInstance({ MAIL_URL: server.url });
   const client = new pg.Client({ connectionString: database });
   await client.connect();
   onTestFinished(() => client.end());

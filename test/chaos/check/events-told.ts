@@ -17,14 +17,33 @@ const eventOf = (change: Change) => `${writeChange(change)} io.accord.consent.${
 const tell = ({ transaction, version, state }: Change) =>
   `${transaction} became ${state} (version ${version})`;
 
-/** I5: every change of state has exactly one event, and every event has its change of state. */
+/** The events of withdrawals, by the records that withdraw. */
+function withdrawals({ records, versions }: Evidence['stored']): Set<string> {
+  const withdrawing = new Set(
+    records.flatMap(({ transaction, state, withdraws }) =>
+      state === 'COMMITTED' && withdraws ? transaction : [],
+    ),
+  );
+  return new Set(
+    versions
+      .filter(({ transaction, state }) => state === 'COMMITTED' && withdrawing.has(transaction))
+      .map((change) => `${writeChange(change)} io.accord.consent.withdrawn.v1`),
+  );
+}
+
+/**
+ * I5: every change of state and every withdrawal has exactly one event, and every event has its change of
+ * state or withdrawal.
+ */
 export const changesHaveEvents: Check = ({ stored }) => {
   const told = new Set(stored.events.map(writeEvent));
-  const changes = new Set(stored.versions.map(eventOf));
+  const withdrawn = withdrawals(stored);
+  const changes = new Set([...stored.versions.map(eventOf), ...withdrawn]);
   return [
     ...stored.versions
       .filter((change) => !told.has(eventOf(change)))
       .map((change) => `${tell(change)} without an event`),
+    ...[...withdrawn].filter((event) => !told.has(event)).map((event) => `there is no event ${event}`),
     ...findDoubles(stored.events.map(writeEvent)).map((event) => `there are two events of ${event}`),
     ...stored.events
       .filter((event) => !changes.has(writeEvent(event)))

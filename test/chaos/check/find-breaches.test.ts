@@ -111,6 +111,11 @@ describe('the checker', () => {
       'single step c was acknowledged and is lost',
     ],
     [
+      'a withdrawal that no event tells',
+      ({ stored }) => Object.assign(stored.records[0] as object, { withdraws: 'an earlier record' }),
+      'there is no event a 2 COMMITTED io.accord.consent.withdrawn.v1',
+    ],
+    [
       'a lost record',
       ({ stored }) => stored.records.shift(),
       'a was answered {"processing.001":"accepted","processing.002":"refused"} and holds {"processing.002":"refused"}',

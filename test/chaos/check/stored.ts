@@ -5,7 +5,15 @@ import type { CarriedEvent } from './evidence.ts';
 export interface Stored {
   transactions: { id: string; subject: string; state: string; version: number; parent: string | null }[];
   versions: { transaction: string; version: number; state: string }[];
-  records: { transaction: string; subject: string; key: string; value: string[]; state: string }[];
+  records: {
+    transaction: string;
+    subject: string;
+    key: string;
+    value: string[];
+    state: string;
+    /** The consent that it withdraws. */
+    withdraws?: string | null;
+  }[];
   messages: { id: string; transaction: string; kind: string; state: string }[];
   receipts: { transaction: string; answers: Record<string, string> }[];
   /** Every event that was ever put into the outbox. */
@@ -70,7 +78,7 @@ export async function readStored(url: string, prefix: string): Promise<Stored> {
         `SELECT transaction, version, state FROM transactions.transaction_history WHERE transaction ${ours}`,
       ),
       records: await rows(
-        'SELECT transaction, subject, key, value, state FROM transactions.records WHERE subject LIKE $1',
+        'SELECT transaction, subject, key, value, state, withdraws FROM transactions.records WHERE subject LIKE $1',
       ),
       messages: await rows(
         `SELECT id, transaction, kind, state FROM transactions.messages WHERE transaction ${ours}`,

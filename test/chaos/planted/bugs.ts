@@ -32,7 +32,7 @@ export const bugs: Readonly<Record<string, Bug>> = {
     what: 'a commit can leave out its records',
     faults: [],
     caught: /^I1: \S+ was answered .* and holds /m,
-    statements: [{ find: /(FROM given AS g CROSS JOIN t)(\s*\))/, replace: `$1 ${mostly}$2` }],
+    statements: [{ find: /( AS shared)(\s*RETURNING)/, replace: `$1 ${mostly}$2` }],
   },
   'cursor-instead-of-lease': {
     what: 'the relay remembers its position instead of what it has sent',

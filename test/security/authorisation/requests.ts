@@ -173,7 +173,7 @@ export const recipes: Record<string, Recipe> = {
   sendInvitation: about('open'),
   listMessages: about('open'),
   cancelTransaction: about('open'),
-  withdrawConsents: about('final'),
+  withdrawConsents: about('final', { json: { comment: 'Enough letters' } }),
   withdrawChoices: ofSubject((subject) => ({ json: { subject } })),
   getChild: about('parent'),
   createChild: about('final'),

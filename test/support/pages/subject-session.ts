@@ -83,9 +83,13 @@ export function subjectSession(environment: Record<string, string> = {}): Subjec
     press: (name) => session.button(name).click(),
     heading: (name) => session.page.getByRole('heading', { name, level: 1 }).waitFor(),
     answers: () =>
-      session.page
-        .locator('.answers > div')
-        .evaluateAll((rows) => rows.map((row) => (row as { innerText: string }).innerText.split('\n'))),
+      session.page.locator('.answers > div').evaluateAll((rows) =>
+        rows.map((row) => {
+          const shown = row as { innerText: string; querySelector(selector: string): typeof shown | null };
+          const button = shown.querySelector('form')?.innerText ?? '';
+          return shown.innerText.replace(button, '').trimEnd().split('\n');
+        }),
+      ),
     async statusAfter(name) {
       const [response] = await Promise.all([
         session.page.waitForResponse((reply) => reply.request().method() === 'POST'),
