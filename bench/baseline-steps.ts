@@ -13,8 +13,8 @@ import {
   insertWithClaim,
   readTransaction,
   readTransactionWithEarlier,
-  readTransactionWithReceipt,
 } from '../services/transactions/queries/transactions.ts';
+import { readResult } from '../services/transactions/queries/withdrawals.ts';
 import type { BaselineForms } from './baseline-forms.ts';
 
 const source = 'http://localhost';
@@ -45,7 +45,7 @@ export async function createBaselineSteps({ db, forms }: { db: Queries; forms: B
 
     /** @returns the final page, or the task to which the subject is redirected. */
     async open(id: string): Promise<{ page: string } | { task: string }> {
-      const read = await readTransactionWithReceipt(db, id);
+      const read = await readResult(db, id);
       const state = read?.transaction.state;
       if (state !== 'COMMITTED') return { task: state === 'SUBMITTED' ? 'confirm' : 'submit' };
       return { page: (await forms.renderPage({ model: JSON.parse(read?.receipt ?? '') })).html };

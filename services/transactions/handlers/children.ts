@@ -8,20 +8,16 @@ import { createChild } from '../commands/transactions.ts';
 import { requireAccess, requireUpdatable } from '../domain/access.ts';
 import { type ReadTransaction, stateAt } from '../domain/transaction.ts';
 import { mintLinks } from '../domain/transaction-token.ts';
+import { standingOf } from '../domain/withdrawal.ts';
 import { receiptAnswers } from '../presenters/final-page.ts';
 import { formPage } from '../presenters/form-page.ts';
 import { enteredAgain } from '../presenters/form-retry.ts';
 import { embeddingOf, findTheme, readAsker } from '../presenters/page-parts.ts';
-import { readOpenChild, readTransactionWithReceipt } from '../queries/transactions.ts';
+import { readOpenChild } from '../queries/transactions.ts';
+import { readResult } from '../queries/withdrawals.ts';
 import { openForm } from './forms.ts';
 import type { Dependencies } from './handlers.ts';
-import {
-  readerLanguages,
-  redirectToTransaction,
-  sendTransaction,
-  sendTransactionPage,
-  withdrawalChoice,
-} from './send.ts';
+import { readerLanguages, redirectToTransaction, sendTransaction, sendTransactionPage } from './send.ts';
 
 /** /consents/{txid}/child */
 export function childHandlers(dependencies: Dependencies): Handlers {
@@ -31,11 +27,7 @@ export function childHandlers(dependencies: Dependencies): Handlers {
      * A page with one button, or the open child as JSON. Creates nothing, because mail scanners follow links.
      */
     async getChild(ctx, { params, principal, mode }) {
-      const read = requireAccess(
-        principal,
-        await readTransactionWithReceipt(db, params.txid ?? ''),
-        'result',
-      );
+      const read = requireAccess(principal, await readResult(db, params.txid ?? ''), 'result');
       const { transaction, now } = read;
       if (mode === 'json') {
         const child = await readOpenChild(db, transaction.id);
@@ -58,7 +50,7 @@ export function childHandlers(dependencies: Dependencies): Handlers {
         state: stateAt(transaction, now),
         ...(receipt && {
           answers: receiptAnswers(receipt),
-          withdrawal: await withdrawalChoice(dependencies, read, receipt, links),
+          withdrawal: { url: links.withdraw, standing: standingOf(receipt, read.standing) },
         }),
         links: { child: links.child, transaction: links.transaction },
       });

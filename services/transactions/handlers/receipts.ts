@@ -8,12 +8,14 @@ import { receiptFileName, receiptPdf } from '../commands/receipt-pdf.ts';
 import { requireAccess } from '../domain/access.ts';
 import type { ReadTransaction } from '../domain/transaction.ts';
 import { mintLinks } from '../domain/transaction-token.ts';
+import { ownKeys, standingOf } from '../domain/withdrawal.ts';
 import { embeddingOf, findTheme } from '../presenters/page-parts.ts';
 import { receiptXml } from '../presenters/receipt-xml.ts';
 import { readReceipt } from '../queries/records.ts';
 import { readTransaction } from '../queries/transactions.ts';
+import { readStanding } from '../queries/withdrawals.ts';
 import type { Dependencies } from './handlers.ts';
-import { sendTransactionPage, withdrawalChoice } from './send.ts';
+import { sendTransactionPage } from './send.ts';
 
 const json = 'application/json';
 const jose = 'application/jose';
@@ -111,10 +113,13 @@ async function sendReceiptPage(
   const { transaction } = read;
   const receipt = JSON.parse(body) as ReceiptBody;
   const links = mintLinks(dependencies, read, wanted.principal);
+  const { subject, context } = transaction;
+  const about = { subject, object: context.object ?? '', keys: ownKeys(transaction) };
+  const { standing } = await readStanding(dependencies.db, about);
   await sendTransactionPage(ctx, dependencies, read, {
     ...pageOf(read, receipt, instance),
     theme: await findTheme(forms, [wanted.theme, transaction.layout.theme], receipt.language),
-    withdrawal: await withdrawalChoice(dependencies, read, receipt, links),
+    withdrawal: { url: links.withdraw, standing: standingOf(receipt, standing) },
     links: {
       child: transaction.context.updatable ? links.child : null,
       transaction: links.transaction,

@@ -1,18 +1,15 @@
 import type { Context } from 'koa';
-import type { PageModel, WithdrawalChoice } from '#lib/contracts/pages.ts';
-import type { ReceiptBody } from '#lib/contracts/receipt-body.ts';
+import type { PageModel } from '#lib/contracts/pages.ts';
 import type { Fault } from '#lib/errors/fail.ts';
 import type { OperationInput } from '#lib/http/operation.ts';
 import { sendPage } from '#lib/http/send.ts';
 import { acceptedLanguages } from '#lib/i18n/match-language.ts';
 import { keepColorScheme, withColorScheme } from '#lib/pages/color-scheme.ts';
 import type { ReadTransaction } from '../domain/transaction.ts';
-import { type Links, mintLinks } from '../domain/transaction-token.ts';
-import { ownKeys, standingOf } from '../domain/withdrawal.ts';
+import { mintLinks } from '../domain/transaction-token.ts';
 import { frameAncestors } from '../presenters/page-parts.ts';
 import { presentTransaction } from '../presenters/transaction.ts';
 import { readParts } from '../queries/parts.ts';
-import { readStanding } from '../queries/withdrawals.ts';
 import type { Dependencies } from './handlers.ts';
 
 /** Renders a page of a transaction and sends it. */
@@ -42,19 +39,6 @@ export function sendRendered(
     formTargets: [instance.baseUrl],
     compress: true,
   });
-}
-
-/** What can be withdrawn on a page with the answers of a committed transaction. */
-export async function withdrawalChoice(
-  { db }: Pick<Dependencies, 'db'>,
-  { transaction }: Pick<ReadTransaction, 'transaction'>,
-  receipt: ReceiptBody,
-  links: Links,
-): Promise<WithdrawalChoice> {
-  const { subject, context } = transaction;
-  const about = { subject, object: context.object ?? '', keys: ownKeys(transaction) };
-  const { standing } = await readStanding(db, about);
-  return { url: links.withdraw, standing: standingOf(receipt, standing) };
 }
 
 /**

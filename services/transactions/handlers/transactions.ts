@@ -17,6 +17,7 @@ import {
   type Transaction,
 } from '../domain/transaction.ts';
 import { mintLinks } from '../domain/transaction-token.ts';
+import { standingOf } from '../domain/withdrawal.ts';
 import { finalPage } from '../presenters/final-page.ts';
 import { askerOf, findTheme, readAsker } from '../presenters/page-parts.ts';
 import { presentTransaction } from '../presenters/transaction.ts';
@@ -26,17 +27,11 @@ import {
   listTransactions,
   readHistory,
   readTransaction,
-  readTransactionWithReceipt,
 } from '../queries/transactions.ts';
+import { readResult, type TransactionResult } from '../queries/withdrawals.ts';
 import { readTransactionFilter } from './filters.ts';
 import type { Dependencies } from './handlers.ts';
-import {
-  readerLanguages,
-  redirectToTransaction,
-  sendTransaction,
-  sendTransactionPage,
-  withdrawalChoice,
-} from './send.ts';
+import { readerLanguages, redirectToTransaction, sendTransaction, sendTransactionPage } from './send.ts';
 
 type Body = Record<string, unknown>;
 
@@ -69,12 +64,12 @@ export function transactionHandlers(dependencies: Dependencies): Handlers {
 
     /** Browsers are redirected to the form or to the page for the code, or get the final page. */
     async getTransaction(ctx, { params, principal, mode }) {
-      const read = requireAccess(
-        principal,
-        await readTransactionWithReceipt(db, params.txid ?? ''),
-        'result',
-      );
-      if (mode === 'json') return sendTransaction(ctx, dependencies, read, { principal });
+      const id = params.txid ?? '';
+      if (mode === 'json') {
+        const read = requireAccess(principal, await readTransaction(db, id), 'result');
+        return sendTransaction(ctx, dependencies, read, { principal });
+      }
+      const read = requireAccess(principal, await readResult(db, id), 'result');
       const isOpen = stateAt(read.transaction, read.now) === 'CREATED';
       if (!isOpen && !isAwaitingCode(read)) return sendFinalPage(ctx, dependencies, read, principal);
       const { submit, confirm } = mintLinks(dependencies, read, principal);
@@ -144,7 +139,7 @@ async function presentAll(
 async function sendFinalPage(
   ctx: Context,
   dependencies: Dependencies,
-  read: ReadTransaction & { receipt: string | null },
+  read: TransactionResult,
   principal: Principal,
 ): Promise<void> {
   const { db, forms, instance, defaultLanguage } = dependencies;
@@ -158,7 +153,7 @@ async function sendFinalPage(
     : await readAsker(forms, read, languages);
   const parts = (await readParts(db, [transaction])).get(transaction.id) ?? [];
   const links = mintLinks(dependencies, read, principal);
-  const withdrawal = receipt && (await withdrawalChoice(dependencies, read, receipt, links));
+  const withdrawal = receipt && { url: links.withdraw, standing: standingOf(receipt, read.standing) };
   const keptBy = transaction.kind === 'WITHDRAWAL' ? await ownersOf(dependencies, transaction) : undefined;
   const shown = { receipt, parts, contact, asker, links, language, instance, theme, withdrawal, keptBy };
   const page = finalPage(read, shown);

@@ -2,11 +2,11 @@ import type { Queries } from '#lib/db/database.ts';
 import { empty, type Statement, sql } from '#lib/db/sql.ts';
 import type { Commitment } from '../domain/commitment.ts';
 import type { SignedReceipt } from '../domain/receipt.ts';
-import type { Transaction } from '../domain/transaction.ts';
+import type { ReadTransaction, Transaction } from '../domain/transaction.ts';
 import type { StandingAnswer } from '../domain/withdrawal.ts';
 import { storeCommittedAnswers, subjectLock } from './commit-transaction.ts';
 import { recordCreationAndCommit } from './events.ts';
-import { storeSubject } from './transactions.ts';
+import { storeSubject, toReadTransaction, transactionColumns } from './transactions.ts';
 
 /**
  * Waits for all submissions of a subject that are being stored, and makes later ones wait for the end of the
@@ -21,21 +21,55 @@ const standingColumns = sql`
   r.id, r.transaction, r.object, r.key, r.type, r.serial, r.info_key AS "infoKey", r.info_serial AS "infoSerial",
   r.value, r.withdraws, r.committed_at AS "committedAt", t.kind`;
 
+/** SQL: the newest committed answer to each question in the relation `element (key)`. */
+function newestAnswers({ elements, subject, object }: Record<'elements' | 'subject' | 'object', Statement>) {
+  return sql`
+      SELECT newest.* FROM ${elements} AS element (key)
+       CROSS JOIN LATERAL (
+         SELECT ${standingColumns} FROM records AS r JOIN transactions AS t ON t.id = r.transaction
+          WHERE r.state = 'COMMITTED' AND r.subject = ${subject} AND r.object = ${object}
+            AND r.key = element.key
+          ORDER BY r.committed_at DESC, r.id DESC LIMIT 1) AS newest`;
+}
+
 /** The newest committed answer to each question about an object, and the database's clock. */
 export function readStanding(
   db: Queries,
   { subject, object, keys }: { subject: string; object: string; keys: readonly string[] },
 ): Promise<Standing> {
-  return readNewest(
-    db,
+  const elements = sql`unnest(${keys}::text[])`;
+  return readNewest(db, newestAnswers({ elements, subject: sql`${subject}`, object: sql`${object}` }));
+}
+
+/** A transaction with its result, as its pages show it. */
+export interface TransactionResult extends ReadTransaction {
+  /** The body of the receipt; null before the commit. */
+  receipt: string | null;
+  /** The newest answers to its questions; none before the commit. */
+  standing: StandingAnswer[];
+}
+
+export async function readResult(db: Queries, id: string): Promise<TransactionResult | undefined> {
+  const answers = newestAnswers({
+    elements: sql`jsonb_array_elements_text(x.layout->'elements')`,
+    subject: sql`x.subject`,
+    object: sql`coalesce(x.context->>'object', '')`,
+  });
+  const row = await db.maybeOne<
+    Transaction & { now: Date; receipt: string | null; standing: Stored[] | null }
+  >(
     sql`
-      SELECT newest.* FROM unnest(${keys}::text[]) AS element (key)
-       CROSS JOIN LATERAL (
-         SELECT ${standingColumns} FROM records AS r JOIN transactions AS t ON t.id = r.transaction
-          WHERE r.state = 'COMMITTED' AND r.subject = ${subject} AND r.object = ${object}
-            AND r.key = element.key
-          ORDER BY r.committed_at DESC, r.id DESC LIMIT 1) AS newest`,
+    SELECT ${transactionColumns}, accord_now() AS now, b.body AS receipt, s.standing
+      FROM transactions AS t LEFT JOIN receipts AS b ON b.transaction = t.id
+      LEFT JOIN LATERAL (
+        SELECT jsonb_agg(to_jsonb(a)) AS standing
+          FROM (SELECT t.layout, t.subject, t.context) AS x CROSS JOIN LATERAL (${answers}) AS a
+         WHERE b.transaction IS NOT NULL) AS s ON true
+     WHERE t.id = ${id}`,
   );
+  if (!row) return undefined;
+  const { receipt, standing, ...rest } = row;
+  return { ...toReadTransaction(rest), receipt, standing: (standing ?? []).map(fromStored) };
 }
 
 /** The newest committed answer of a person to every question about every object, and the database's clock. */
@@ -62,11 +96,15 @@ async function readNewest(db: Queries, answers: Statement): Promise<Standing> {
               FROM (${answers}) AS a) AS standing`);
   return {
     clock,
-    standing: standing.map((answer) => ({ ...answer, committedAt: new Date(answer.committedAt) })),
+    standing: standing.map(fromStored),
   };
 }
 
 type Stored = Omit<StandingAnswer, 'committedAt'> & { committedAt: string };
+
+function fromStored({ committedAt, ...answer }: Stored): StandingAnswer {
+  return { ...answer, committedAt: new Date(committedAt) };
+}
 
 /** Receipts by transaction. */
 export async function readReceipts(
