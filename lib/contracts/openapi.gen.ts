@@ -751,7 +751,8 @@ export interface paths {
         /**
          * Get the receipt of a transaction
          * @description The texts shown and the answers given, as they were signed when the transaction was committed: JSON,
-         *     the compact JWS (`application/jose`; its key is in `/.well-known/accord`), or in the receipt's language a
+         *     the compact JWS (`application/jose`; its key is in `/.well-known/accord`), JSON-LD in the terms of the W3C
+         *     Data Privacy Vocabulary (ISO/IEC TS 27560), or in the receipt's language a
          *     page, PDF (accessible: PDF/UA-1; the JWS is attached as `receipt.jws`) or plain text, or XML (schema:
          *     `/assets/receipt.xsd`). Two PDFs of one receipt have the same bytes. 404 before the transaction is
          *     committed; 503 with Retry-After if too many PDFs are being rendered.
@@ -3350,6 +3351,18 @@ export interface components {
              */
             updateUrl?: string;
             parent?: string;
+        };
+        /** @description A receipt as JSON-LD. Its processings are ConsentRecords of the Data Privacy Vocabulary. */
+        ReceiptJsonLd: {
+            "@context": Record<string, never>;
+            /** Format: uri */
+            "@id": string;
+            /** @enum {string} */
+            "@type": "dpv:ConsentReceipt";
+            "dct:identifier": string;
+            /** Format: date-time */
+            "dct:created": string;
+            "dpv:hasRecordOfActivity": Record<string, never>[];
         };
         ReceiptConsent: {
             identifier: string;
@@ -6455,7 +6468,7 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description A media type or its short name (`json`, `html`, `jose`, `pdf`, `xml`, `text`); overrides `Accept`. 406
+                 * @description A media type or its short name (`json`, `jsonld`, `html`, `jose`, `pdf`, `xml`, `text`); overrides `Accept`. 406
                  *     for any other.
                  * @example jose
                  */
@@ -6491,6 +6504,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Receipt"];
+                    "application/ld+json": components["schemas"]["ReceiptJsonLd"];
                     "application/jose": components["schemas"]["CompactJws"];
                     "text/html": components["schemas"]["Page"];
                     "application/pdf": components["schemas"]["Binary"];

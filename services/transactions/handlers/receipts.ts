@@ -8,25 +8,29 @@ import { receiptFileName, receiptPdf } from '../commands/receipt-pdf.ts';
 import { requireAccess } from '../domain/access.ts';
 import type { ReadTransaction } from '../domain/transaction.ts';
 import { mintLinks } from '../domain/transaction-token.ts';
+import { keyOf } from '../domain/values.ts';
 import { ownKeys, standingOf } from '../domain/withdrawal.ts';
 import { embeddingOf, findTheme } from '../presenters/page-parts.ts';
+import { receiptJsonLd } from '../presenters/receipt-jsonld.ts';
 import { receiptXml } from '../presenters/receipt-xml.ts';
-import { readReceipt } from '../queries/records.ts';
+import { readReceipt, readRecordIds } from '../queries/records.ts';
 import { readTransaction } from '../queries/transactions.ts';
 import { readStanding } from '../queries/withdrawals.ts';
 import type { Dependencies } from './handlers.ts';
 import { sendTransactionPage } from './send.ts';
 
 const json = 'application/json';
+const jsonLd = 'application/ld+json';
 const jose = 'application/jose';
 const html = 'text/html';
 const pdf = 'application/pdf';
 const xml = 'application/xml';
 const text = 'text/plain';
-const available = [json, html, jose, pdf, xml, text];
+const available = [json, jsonLd, html, jose, pdf, xml, text];
 /** Short names that `format` takes beside media types. */
 const shortNames = new Map([
   ['json', json],
+  ['jsonld', jsonLd],
   ['jose', jose],
   ['jws', jose],
   ['html', html],
@@ -50,6 +54,15 @@ export function receiptHandlers(dependencies: Dependencies): Handlers {
       const theme = query.theme as string | undefined;
       if (type === html) return sendReceiptPage(ctx, dependencies, read, receipt.body, { principal, theme });
       if (isFileType(type)) return sendReceiptFile(ctx, dependencies, read, receipt, { type, theme });
+      if (type === jsonLd) {
+        const records = await readRecordIds(db, read.transaction.id);
+        ctx.type = type;
+        ctx.body = receiptJsonLd(JSON.parse(receipt.body) as ReceiptBody, {
+          url: `${dependencies.instance.baseUrl}/receipts/${read.transaction.id}`,
+          recordOf: (identifier) => records.get(keyOf(identifier)),
+        });
+        return;
+      }
       ctx.type = type;
       ctx.body = type === jose ? receipt.jws : receipt.body;
     },

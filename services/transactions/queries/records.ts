@@ -183,6 +183,13 @@ export async function readEarlier(
      CROSS JOIN LATERAL (${newestRecord(sql`${subject}`, sql`${object}`)}) AS newest`);
 }
 
+/** Ids of a transaction's records, by key. */
+export async function readRecordIds(db: Queries, transaction: string): Promise<Map<string, string>> {
+  const rows = await db.query<{ key: string; id: string }>(sql`
+    SELECT r.key, r.id FROM records AS r WHERE r.transaction = ${transaction}`);
+  return new Map(rows.map(({ key, id }) => [key, id]));
+}
+
 export function readReceipt(db: Queries, transaction: string): Promise<SignedReceipt | undefined> {
   return db.maybeOne<SignedReceipt>(
     sql`SELECT r.body, r.jws FROM receipts AS r WHERE r.transaction = ${transaction}`,
