@@ -13,6 +13,15 @@ export function isNotice(identifier: string, content: object): boolean {
 }
 
 /**
+ * Whether Global Privacy Control speaks about an element: a processing for marketing, or that shares data
+ * with third parties (https://www.w3.org/TR/gpc/).
+ */
+export function isAboutGpc(content: object): boolean {
+  const { purposes = [] } = content as { purposes?: readonly string[] };
+  return purposes.includes('CONSENT_MARKETING') || purposes.includes('CONSENT_THIRD_PART_SHARING');
+}
+
+/**
  * The answer of accept-all or refuse-all to an element, in the language of its options.
  * @returns undefined if the element keeps its entered answer: preferences other than TOGGLE, and elements
  * that cannot be refused.

@@ -3318,6 +3318,11 @@ export interface components {
             timestamp: string;
             /** Format: date-time */
             expirationTimestamp?: string;
+            /** @description Signals of the browser that sent the answers; absent if there were none */
+            signals?: {
+                /** @description Global Privacy Control (`Sec-GPC: 1`) */
+                gpc: boolean;
+            };
             /** @description `NONE`, or how the answers were confirmed */
             confirmation: "NONE" | {
                 /** @enum {string} */

@@ -112,6 +112,11 @@ export interface FormPage extends PageBase {
   expires: string | null;
   /** Whether answers can be changed later. */
   updatable: boolean;
+  /**
+   * Whether the reader's browser sends Global Privacy Control. Then no earlier consent to marketing or
+   * sharing is preselected.
+   */
+  gpc?: boolean;
   /** Whether it is a child: peers keep the earlier answers to elements that are not answered again. */
   isChild: boolean;
 }

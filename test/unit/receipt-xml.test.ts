@@ -138,6 +138,7 @@ it('a receipt as XML with every optional member is valid, in whatever order its 
   const full: Required<ReceiptBody> = {
     ...receipt,
     kind: 'WITHDRAWAL',
+    signals: { gpc: true },
     subjectInfos: { emailAddress: 'ann@example.org', 'first name & more': '<b>' },
     object: 'contract 7',
     language: 'zh-Hant-TW',

@@ -1,4 +1,4 @@
-import { isNotice } from '#lib/contracts/element-rules.ts';
+import { isAboutGpc, isNotice } from '#lib/contracts/element-rules.ts';
 import type {
   ConditionsElement,
   FormElement,
@@ -47,7 +47,10 @@ export function questionView(
   const entered = Object.hasOwn(page.values, element.identifier)
     ? page.values[element.identifier]
     : undefined;
-  const chosen = entered ?? element.previous?.answers ?? defaults;
+  const isSignalled = page.gpc === true && isAboutGpc(element.content) && view.control !== 'notice';
+  const isDeselected = isSignalled && element.previous?.answers[0] === 'accepted';
+  const previous = isDeselected ? undefined : element.previous?.answers;
+  const chosen = entered ?? previous ?? defaults;
   const attributes = reader.in(element.content.lang);
   const error = faultText(element, view.control, page, reader);
   const isPreset = !entered && !element.previous && defaults.length > 0;
@@ -56,8 +59,9 @@ export function questionView(
   const note =
     view.control === 'notice'
       ? null
-      : (noteText(element, entered !== undefined, page, reader) ?? (isListed ? suggested : null));
-  const described = [error && 'error', note && 'note', view.hint && 'hint']
+      : (noteText(element, { isEntered: entered !== undefined, isDeselected }, page, reader) ??
+        (isListed ? suggested : null));
+  const described = [error && 'error', note && 'note', view.hint && 'hint', isSignalled && 'signal']
     .filter(Boolean)
     .map((part) => `${id}-${part}`);
   return {
@@ -72,6 +76,8 @@ export function questionView(
     error,
     /** The origin of a preset answer, or the statement that the peer has the earlier answer. */
     note,
+    /** What Global Privacy Control means for the question. */
+    signal: isSignalled ? reader.t('question.gpc') : null,
     options: choices.map(({ value, label, own }, index) => ({
       id: `${id}-${index + 1}`,
       value,
@@ -89,10 +95,18 @@ export function questionView(
 }
 
 /** States when an earlier answer was given. Only the peer knows the earlier answers to its elements. */
-function noteText(element: FormElement, isEntered: boolean, page: FormPage, reader: Reader): string | null {
+function noteText(
+  element: FormElement,
+  { isEntered, isDeselected }: { isEntered: boolean; isDeselected: boolean },
+  page: FormPage,
+  reader: Reader,
+): string | null {
   const { owner, previous } = element;
   if (owner !== null && page.isChild) return reader.t('previous.ofPeer', { owner });
-  return !isEntered && previous ? reader.t('previous.note', { date: reader.date(previous.created) }) : null;
+  if (isEntered || !previous) return null;
+  return reader.t(isDeselected ? 'previous.accepted' : 'previous.note', {
+    date: reader.date(previous.created),
+  });
 }
 
 /** The organisation that asks a question: the data controller of its owner's information, else the owner. */

@@ -104,6 +104,7 @@ function aboutRows({ receipt }: ReceiptPage, reader: Reader): Row[] {
   const plain = rows(
     [
       ['receipt.method', [reader.word('method', receipt.collectionMethod)]],
+      ['receipt.signals', receipt.signals?.gpc ? [reader.t('receipt.gpc')] : []],
       ['receipt.author', receipt.leader ? [] : [receipt.author]],
       ['receipt.jurisdiction', [receipt.jurisdiction], textsLanguage(receipt)],
       ['receipt.language', [reader.languageName(receipt.language)]],

@@ -71,6 +71,8 @@ export interface Submission {
   form: boolean;
   /** Languages of the reader, best first. */
   languages: string[];
+  /** Whether the browser sends Global Privacy Control. */
+  gpc: boolean;
 }
 
 export type SubmitResult =
@@ -102,7 +104,7 @@ export async function submitAnswers(
   submission: Submission,
 ): Promise<SubmitResult> {
   const { db, digests, instance } = dependencies;
-  const { id, principal, body, form, languages } = submission;
+  const { id, principal, body, form, languages, gpc } = submission;
   const sent = splitComment(body);
   for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
     const read = requireAccess(principal, await readTransaction(db, id));
@@ -114,7 +116,7 @@ export async function submitAnswers(
     const check = await checkAnswers(dependencies, read.transaction, read.now, given);
     if (check.outcome !== 'valid') return { outcome: 'rejected', read, check, answers };
     const answersDigest = digests.of(withComment(sent), check.parts.length > 0, noticesIn(check));
-    const facts = { read, check, answersDigest, principal, comment };
+    const facts = { read, check, answersDigest, principal, comment, gpc };
     const stored =
       isStaff(principal) || needsTransaction(dependencies, read.transaction)
         ? await db.withTransaction(async (tx) => {

@@ -49,6 +49,8 @@ export interface CommitmentFacts {
   answersDigest: Buffer;
   principal: Principal;
   comment: string | null;
+  /** Whether the answers were sent with Global Privacy Control. */
+  gpc?: boolean;
 }
 
 export interface CommitmentSettings {
@@ -60,7 +62,7 @@ export interface CommitmentSettings {
 
 /** Composes what one COMMIT stores, and the body of its receipt, which is not signed yet. */
 export function composeCommitment(
-  { read: { transaction, now }, check, answersDigest, principal, comment }: CommitmentFacts,
+  { read: { transaction, now }, check, answersDigest, principal, comment, gpc = false }: CommitmentFacts,
   { instance, tokens, expiryNoticeMs }: CommitmentSettings,
 ): { commitment: Omit<Commitment, 'receipt'>; body: string } {
   const { context } = transaction;
@@ -80,6 +82,7 @@ export function composeCommitment(
     instance,
     peers: parts.map(({ name, location, shown }) => ({ name, location, ...shown })),
     committedAt: now,
+    gpc,
     expiresAt: neverExpires ? null : expiresAt,
     updateUrl: changeLink(tokens, instance.baseUrl, transaction, expiresAt),
   });

@@ -33,6 +33,8 @@ interface ReceiptFacts {
   instance: { name: string; baseUrl: string };
   peers: readonly ReceiptPeer[];
   committedAt: Date;
+  /** Whether the answers were sent with Global Privacy Control. */
+  gpc: boolean;
   expiresAt: Date | null;
   updateUrl: string | undefined;
 }
@@ -57,6 +59,7 @@ export function composeReceipt(facts: ReceiptFacts): Receipt {
     timestamp: facts.committedAt.toISOString(),
     expirationTimestamp: facts.expiresAt?.toISOString(),
     confirmation: confirmationOn(context),
+    signals: facts.gpc ? { gpc: true } : undefined,
     information: shownTexts(info),
     consents: answers.map((answer) => ({
       ...composeItem(answer, answer.type, answer.options),

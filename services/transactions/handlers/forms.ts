@@ -68,6 +68,7 @@ export function formHandlers(dependencies: Dependencies): Handlers {
         body: input.body,
         form: input.form,
         languages: readerLanguages(ctx, undefined, defaultLanguage),
+        gpc: hasGpc(ctx),
       });
       if (result.outcome === 'rejected') return reject(ctx, dependencies, input, result);
       if (input.form) return redirectToTransaction(ctx, dependencies, result.read, input, true);
@@ -99,6 +100,11 @@ export function formHandlers(dependencies: Dependencies): Handlers {
   };
 }
 
+/** Whether the browser sends Global Privacy Control (https://www.w3.org/TR/gpc/). */
+function hasGpc(ctx: Context): boolean {
+  return ctx.get('sec-gpc') === '1';
+}
+
 /** Sends the form with the entered answers to a browser, and a problem with the faults to other clients. */
 async function reject(
   ctx: Context,
@@ -114,7 +120,8 @@ async function reject(
   const opened = await openForm(ctx, dependencies, input, shownIn(answers));
   const form = await opened.describe();
   const retry = keepAnswers(check, answers, form);
-  const page = formPage(opened.read, { form, links, instance: dependencies.instance, retry });
+  const shown = { form, links, instance: dependencies.instance, retry, gpc: hasGpc(ctx) };
+  const page = formPage(opened.read, shown);
   await sendTransactionPage(ctx, dependencies, read, page, check.outcome === 'stale' ? 409 : 422);
 }
 
@@ -132,14 +139,15 @@ async function sendForm(
   const { layout, parent } = read.transaction;
   const asksPeersAgain = parent !== null && layout.elements.some((key) => key.includes('@'));
   const guess = asksPeersAgain ? undefined : known();
-  const page = guess && formPage(read, { form: guess, links, instance });
+  const gpc = hasGpc(ctx);
+  const page = guess && formPage(read, { form: guess, links, instance, gpc });
   if (guess && page?.page === 'form') {
     const { revision } = guess;
     const outline = outlineOf(withColorScheme(page, ctx.query.colorScheme));
     const { html } = await forms.renderForm({ layout, languages, revision, page: outline });
     if (html !== null) return sendRendered(ctx, dependencies, read, html);
   }
-  const model = formPage(read, { form: await describe(), links, instance });
+  const model = formPage(read, { form: await describe(), links, instance, gpc });
   return sendTransactionPage(ctx, dependencies, read, model);
 }
 

@@ -76,6 +76,8 @@ interface Shown {
   links: Links;
   instance: PageInstance;
   retry?: Retry;
+  /** See {@link FormPage.gpc}. */
+  gpc?: boolean;
 }
 
 /** The page of an open transaction: its form, or "already answered" if all its elements are hidden. */
@@ -101,7 +103,7 @@ export function formPage(read: ReadTransaction, shown: Shown): FormPage | Answer
 /** The page of the form, also if all its elements are hidden. */
 export function questionsPage(
   read: ReadTransaction,
-  { form, links, instance, retry = noAnswers }: Shown,
+  { form, links, instance, retry = noAnswers, gpc }: Shown,
 ): FormPage & { actions: NonNullable<FormPage['actions']> } {
   const { transaction } = read;
   const { context } = transaction;
@@ -112,6 +114,7 @@ export function questionsPage(
     actions: { submit: links.submit, cancel: context.cancellable ? links.cancel : null },
     expires: transaction.expiresAt.toISOString(),
     isChild: transaction.parent !== null,
+    ...(gpc && { gpc }),
   };
 }
 

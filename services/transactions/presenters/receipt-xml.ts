@@ -39,6 +39,7 @@ export async function receiptXml(receipt: ReceiptBody, schemaUrl: string): Promi
     privacyPolicyUrl: receipt.privacyPolicyUrl,
     collectionMethod: receipt.collectionMethod,
     confirmation: describeConfirmation(receipt.confirmation),
+    signals: receipt.signals,
     updateUrl,
     updateUrlQrCode: updateUrl && (await qrImage(updateUrl)),
   };

@@ -166,6 +166,7 @@ function formPages(language: SampleLanguage): Record<string, PageModel> {
       ],
       {
         isChild: true,
+        gpc: true,
         peers: [
           { name: hospital, location: 'https://hospital.example', info: null, elements: [peer] },
           {

@@ -1,0 +1,72 @@
+import { describe, expect, it } from 'vitest';
+import { createKey } from '../support/instances/callers.ts';
+import { useInstance, useSetup } from '../support/instances/instance.ts';
+import { complete, letter, study, subjectOf } from '../support/instances/live-subject.ts';
+import { createTransaction, recordAnswers } from '../support/instances/live-transactions.ts';
+import { parsePage } from '../support/pages/parse-page.ts';
+
+const instance = useInstance();
+const shop = useSetup(() => createKey(instance));
+const signal = { 'Sec-GPC': '1' };
+
+/** The form of somebody who has accepted both processings before. */
+async function openForm(headers: Record<string, string>) {
+  const { subject } = await recordAnswers(shop, `returning ${crypto.randomUUID()}`, {
+    [letter]: ['accepted'],
+    [study]: ['accepted'],
+  });
+  const made = await createTransaction(shop, { subject, language: 'en' });
+  const path = `/consents/${made.id}/submit?t=${encodeURIComponent(made.token)}`;
+  const page = parsePage(
+    await (await instance.fetch(path, { headers: { Accept: 'text/html', ...headers } })).text(),
+  );
+  const selected = page
+    .tagged('input')
+    .filter(({ attribs }) => 'checked' in attribs && attribs.type === 'radio')
+    .map(({ attribs }) => attribs.name);
+  return { made, page, selected };
+}
+
+const receiptOf = async ({ id }: { id: string }) =>
+  (await (await shop.get(`/receipts/${id}`)).json()) as { signals?: object };
+
+describe('Global Privacy Control', () => {
+  it('leaves an earlier consent to marketing unselected and says why; other answers stay selected', async () => {
+    const without = await openForm({});
+    expect(without.selected).toEqual(expect.arrayContaining([letter, study]));
+    expect(without.page.text()).not.toContain('Global Privacy Control');
+    const { selected, page } = await openForm(signal);
+    expect(selected).not.toContain(letter);
+    expect(selected).toContain(study);
+    expect(page.text()).toMatch(/You accepted this on /);
+    const notes = page.tagged('p').filter(({ attribs }) => attribs.id?.endsWith('-signal'));
+    expect(notes).toHaveLength(1);
+    const described = page
+      .tagged('fieldset')
+      .map(({ attribs }) => attribs['aria-describedby'] ?? '')
+      .filter((ids) => ids.split(' ').includes(notes[0]?.attribs.id ?? ''));
+    expect(described).toHaveLength(1);
+  });
+
+  it('is stated on the receipt of answers that were sent with it, and on no other', async () => {
+    for (const [headers, signals] of [
+      [signal, { gpc: true }],
+      [{}, undefined],
+    ] as const) {
+      const made = await createTransaction(shop, { language: 'en' });
+      await subjectOf(instance, made).submitForm(complete, headers);
+      expect((await receiptOf(made)).signals).toEqual(signals);
+      const text = await (await shop.get(`/receipts/${made.id}?format=text`)).text();
+      expect(text.includes('Global Privacy Control')).toBe(signals !== undefined);
+    }
+  });
+
+  it('does not change what somebody answers', async () => {
+    const made = await createTransaction(shop);
+    await subjectOf(instance, made).submitForm(complete, signal);
+    const receipt = (await (await shop.get(`/receipts/${made.id}`)).json()) as {
+      consents: { answer: string[] }[];
+    };
+    expect(receipt.consents.map(({ answer }) => answer)).toEqual(Object.values(complete));
+  });
+});
