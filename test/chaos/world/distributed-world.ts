@@ -171,9 +171,15 @@ async function subscribe(
   headers: Record<string, string>,
   targetUrl: string,
 ): Promise<string> {
-  const subscribedActions = ['created', 'submitted', 'committed', 'cancelled', 'timedout', 'rolledback'].map(
-    (name) => `consent.${name}`,
-  );
+  const subscribedActions = [
+    'created',
+    'submitted',
+    'committed',
+    'cancelled',
+    'timedout',
+    'rolledback',
+    'withdrawn',
+  ].map((name) => `consent.${name}`);
   const response = await fetch(`${baseUrl}/webhooks`, {
     method: 'POST',
     headers: { ...headers, 'Content-Type': 'application/json' },
