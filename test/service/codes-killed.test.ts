@@ -2,32 +2,24 @@ import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { keepEvents, readStored } from '../chaos/check/stored.ts';
-import type { Caller } from '../support/instances/callers.ts';
 import { startKillableInstance } from '../support/instances/killable-instance.ts';
-import { complete, transactionIn } from '../support/instances/live-subject.ts';
-import { createTransaction } from '../support/instances/live-transactions.ts';
+import { transactionIn } from '../support/instances/live-subject.ts';
+import { createTransaction, submitForCode } from '../support/instances/live-transactions.ts';
 import { startMailServer } from '../support/network/mail-server.ts';
 
 /** Confirmations during which the process is killed; `CODES_KILLED=500` is a longer run. */
 const confirmations = Number(process.env.CODES_KILLED ?? 60);
 
-async function submitted(shop: Caller, subject: string) {
-  const made = await createTransaction(shop, { subject, confirmation: 'FORM_CODE' });
-  await shop.send('POST', `/consents/${made.id}/submit`, complete);
-  const { code } = (await (await shop.get(`/consents/${made.id}/confirm`)).json()) as { code: string };
-  return { id: made.id, code };
-}
-
 it('kill -9 during confirmations leaves each COMMITTED or awaiting its code, and every acknowledged confirmation COMMITTED', async () => {
   const { database, shop, kill, startAgain } = await startKillableInstance();
   await keepEvents(database);
   const prefix = `killed-${randomUUID()}`;
-  const made: Awaited<ReturnType<typeof submitted>>[] = [];
+  const made: Awaited<ReturnType<typeof submitForCode>>[] = [];
   for (let group = 0; group < confirmations; group += 20)
     made.push(
       ...(await Promise.all(
         Array.from({ length: Math.min(20, confirmations - group) }, (_, index) =>
-          submitted(shop, `${prefix}-${group + index}`),
+          submitForCode(shop, { subject: `${prefix}-${group + index}` }),
         ),
       )),
     );

@@ -1,36 +1,23 @@
 import { describe, expect, it } from 'vitest';
-import { type Caller, createKey } from '../support/instances/callers.ts';
+import { type Caller, createKey, patient } from '../support/instances/callers.ts';
 import { useInstance, useSetup } from '../support/instances/instance.ts';
 import { letTimePass, rowsOf } from '../support/instances/live-database.ts';
 import { eventsOf, keepEvents } from '../support/instances/live-events.ts';
-import { complete, transactionIn } from '../support/instances/live-subject.ts';
-import {
-  createTransaction,
-  type LiveTransaction,
-  recordsOf,
-} from '../support/instances/live-transactions.ts';
+import { transactionIn } from '../support/instances/live-subject.ts';
+import { type LiveTransaction, recordsOf, submitForCode } from '../support/instances/live-transactions.ts';
 
 const instance = useInstance();
 const shop: Caller = useSetup(async () => {
   await keepEvents(instance);
-  return createKey(instance);
+  return patient(await createKey(instance));
 });
 
-/** Sends a code; again if the instance was too busy to look at it. */
 async function confirm({ id }: Pick<LiveTransaction, 'id'>, code: string): Promise<Response> {
-  let response: Response;
-  do response = await shop.send('POST', `/consents/${id}/confirm`, { code });
-  while (response.status === 503);
-  return response;
+  return shop.send('POST', `/consents/${id}/confirm`, { code });
 }
 
 /** A transaction that awaits a code, and the code. */
-async function submitted() {
-  const made = await createTransaction(shop, { confirmation: 'FORM_CODE', cancellable: true });
-  await shop.send('POST', `/consents/${made.id}/submit`, complete);
-  const { code } = (await (await shop.get(`/consents/${made.id}/confirm`)).json()) as { code: string };
-  return { ...made, code };
-}
+const submitted = () => submitForCode(shop, { cancellable: true });
 
 const guesses = (code: string, count: number) =>
   Array.from({ length: count }, (_one, index) =>

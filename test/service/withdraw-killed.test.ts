@@ -4,7 +4,7 @@ import { keepEvents, readStored } from '../chaos/check/stored.ts';
 import { startKillableInstance } from '../support/instances/killable-instance.ts';
 import { rowsOf } from '../support/instances/live-database.ts';
 import { letter, transactionIn } from '../support/instances/live-subject.ts';
-import { createTransaction, recordAnswers } from '../support/instances/live-transactions.ts';
+import { recordAnswers, submitForCode } from '../support/instances/live-transactions.ts';
 
 /**
  * People whose withdrawals and confirmations race while the process is killed; `WITHDRAWALS_KILLED=1000` is a
@@ -31,10 +31,8 @@ it('kill -9 while withdrawals race with confirmations leaves no earlier answer i
     const subject = `${prefix}-${number}`;
     const given = await recordAnswers(shop, subject, { [letter]: ['accepted'] });
     const layoutData = { elements: ['processing.001'] };
-    const pending = await createTransaction(shop, { subject, layoutData, confirmation: 'FORM_CODE' });
-    await shop.send('POST', `/consents/${pending.id}/submit`, { [letter]: ['accepted'] });
-    const { code } = (await (await shop.get(`/consents/${pending.id}/confirm`)).json()) as { code: string };
-    return { subject, given: given.id, pending: pending.id, code };
+    const pending = await submitForCode(shop, { subject, layoutData }, { [letter]: ['accepted'] });
+    return { subject, given: given.id, pending: pending.id, code: pending.code };
   };
   const everybody: Person[] = [];
   for (let first = 0; first < people; first += atOnce)

@@ -34,6 +34,21 @@ export function callerWith(instance: Reachable, headers: Record<string, string>)
   };
 }
 
+/** A caller who sends a request again while the instance is too busy to admit it (503). */
+export function patient(caller: Caller): Caller {
+  const admitted = async (send: () => Promise<Response>): Promise<Response> => {
+    let response: Response;
+    do response = await send();
+    while (response.status === 503);
+    return response;
+  };
+  return {
+    ...caller,
+    get: (...request) => admitted(() => caller.get(...request)),
+    send: (...request) => admitted(() => caller.send(...request)),
+  };
+}
+
 /** Signs in with the password grant, as existing clients do (docs/interface.md, "Credentials"). */
 export async function signIn(instance: Reachable, username: string, password = 'demo'): Promise<Caller> {
   const response = await fetch(`${instance.url}/auth`, {

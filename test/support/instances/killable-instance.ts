@@ -2,7 +2,7 @@ import { onTestFinished } from 'vitest';
 import { freePort } from '#lib/db/embedded/postmaster.ts';
 import { temporaryFolder } from '../programs/temporary-folder.ts';
 import { createTestDatabase } from '../stores/postgres.ts';
-import { callerWith, createKey } from './callers.ts';
+import { callerWith, createKey, patient } from './callers.ts';
 import { startStandalone } from './standalone-process.ts';
 
 /** An instance in a process of its own, which can be killed and started again at the same address. */
@@ -20,7 +20,7 @@ export async function startKillableInstance(settings: Record<string, string> = {
   const { headers } = await createKey(instance);
   return {
     database: database.url,
-    shop: callerWith(instance, headers),
+    shop: patient(callerWith(instance, headers)),
     kill: () => accord.kill(),
     async startAgain() {
       accord = launch();

@@ -3,6 +3,7 @@ import type { components } from '#lib/contracts/openapi.gen.ts';
 import type { Caller } from './callers.ts';
 import type { TestInstance } from './instance.ts';
 import { runInDatabase } from './live-database.ts';
+import { complete } from './live-subject.ts';
 
 /** A transaction as its caller gets it. */
 export interface LiveTransaction {
@@ -28,6 +29,19 @@ export async function createTransaction(
   if (response.status !== 201) throw new Error(`the transaction was not made: ${await response.text()}`);
   const made = (await response.json()) as LiveTransaction;
   return { ...made, url: response.headers.get('location') ?? '' };
+}
+
+/** Creates a transaction that is confirmed on its page, and submits answers. @returns its code too. */
+export async function submitForCode(
+  caller: Caller,
+  context: Record<string, unknown> = {},
+  answers: Record<string, string[]> = complete,
+): Promise<LiveTransaction & { code: string }> {
+  const made = await createTransaction(caller, { ...context, confirmation: 'FORM_CODE' });
+  const submitted = await caller.send('POST', `/consents/${made.id}/submit`, answers);
+  if (!submitted.ok) throw new Error(`the answers were not accepted: ${await submitted.text()}`);
+  const { code } = (await (await caller.get(`/consents/${made.id}/confirm`)).json()) as { code: string };
+  return { ...made, code };
 }
 
 /**
