@@ -1613,8 +1613,9 @@ export interface paths {
         put?: never;
         /**
          * Preview a version
-         * @description Renders a version as a page in one of its languages. With `data`, renders that content instead of the
-         *     stored one and stores nothing; the style sheet of a theme is always the stored one.
+         * @description Renders a version as a page in one of its languages, with "…" for texts that are missing. With `data`, renders
+         *     that content instead of the stored one and stores nothing; the style sheet of a theme is always the stored
+         *     one.
          */
         post: operations["previewVersion"];
         delete?: never;

@@ -208,10 +208,17 @@ describe('a preview', () => {
   it('of unsaved content shows and checks that content', async () => {
     const data = { title: 'Unsaved', data: 'd', usage: 'u', retention: { label: 'r' } };
     expect(await (await preview('processing.001', { data })).text()).toContain('Unsaved');
-    const wrong = await preview('processing.001', { data: { ...data, title: '' }, orientation: 'ROUND' });
-    expect(wrong.status).toBe(422);
-    const { errors } = await wrong.json();
+    const wrong = { data: { ...data, title: 7 }, orientation: 'ROUND' };
+    const refused = await preview('processing.001', wrong);
+    expect(refused.status).toBe(422);
+    const { errors } = await refused.json();
     expect(errors.map(({ pointer }) => pointer)).toEqual(['/data/title', '/orientation']);
+  });
+
+  it('of unsaved content shows "…" for what is not written yet', async () => {
+    const html = await (await preview('processing.001', { data: { usage: 'We write to you.' } })).text();
+    expect(html).toContain('We write to you.');
+    expect(html).toContain('…');
   });
 
   it('of a layout with inactive entries reports them', async () => {

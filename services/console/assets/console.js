@@ -89,12 +89,49 @@ let isChanged = document.querySelector('form[data-guard="changed"]') !== null;
 document.addEventListener('input', (event) => {
   if (event.target.closest?.('form[data-guard]')) isChanged = true;
 });
-document.addEventListener('submit', () => {
-  isChanged = false;
+document.addEventListener('submit', ({ submitter }) => {
+  // A preview saves nothing.
+  if (!submitter?.formTarget) isChanged = false;
 });
 addEventListener('beforeunload', (event) => {
   if (isChanged) event.preventDefault();
 });
+
+/* Editors with a preview: 400 ms after something was typed, the frame shows it. */
+const live = document.querySelector('form[data-live]');
+if (live) watchTyping(live);
+
+function watchTyping(form) {
+  let button = form.querySelector('[formtarget]');
+  let typing;
+  form.addEventListener('input', ({ target }) => {
+    button = target.closest('fieldset')?.querySelector('[formtarget]') ?? button;
+    clearTimeout(typing);
+    typing = setTimeout(() => form.requestSubmit(button), 400);
+  });
+  form.addEventListener('submit', ({ submitter }) => {
+    clearTimeout(typing);
+    if (submitter?.formTarget) renewFrame(form);
+  });
+}
+
+let previews = 0;
+
+/** Adds a frame for the next preview: the first document of a frame makes no entry in the history. */
+function renewFrame(form) {
+  const frames = [...form.querySelectorAll('iframe')];
+  const next = frames[0].cloneNode();
+  previews += 1;
+  next.name = `preview-${previews}`;
+  next.removeAttribute('src');
+  next.hidden = true;
+  frames.at(-1).after(next);
+  for (const button of form.querySelectorAll('[formtarget]')) button.formTarget = next.name;
+  next.addEventListener('load', () => {
+    next.hidden = false;
+    for (const frame of frames) frame.remove();
+  });
+}
 
 /*
  * Two minutes before the session would end for want of use, a dialog offers to stay. Any page of the console

@@ -19,6 +19,8 @@ export interface FieldSpec {
     | 'check';
   hint?: string;
   isRequired?: boolean;
+  /** Needed later, for example at the activation of a draft: neither demanded now nor marked as optional. */
+  isNeeded?: boolean;
   /** Of select, radios and checks. */
   options?: readonly (readonly [value: string, label: string])[];
   /** JSON pointer of the member of the API's body that the field fills. */
@@ -104,7 +106,7 @@ export function formView(reader: ConsoleReader, input: FormInput): FormView {
       kind,
       value: given[0] ?? '',
       options,
-      isOptional: !spec.isRequired && kind !== 'select',
+      isOptional: !spec.isRequired && !spec.isNeeded && kind !== 'select',
       ...(fault && { fault: fault.text }),
       ...(fault?.lang && { faultLang: fault.lang }),
       ...(describedBy && { describedBy }),

@@ -5,7 +5,7 @@ import type { FormPage, MailPage } from '#lib/contracts/pages.ts';
 import { type Fault, fail } from '#lib/errors/fail.ts';
 import { canonicalLanguageTag } from '#lib/i18n/language-tag.ts';
 import { demoModels } from '../demo/models.ts';
-import { readContent } from '../domain/check-content.ts';
+import { isGap, readContent } from '../domain/check-content.ts';
 import { fillGaps } from '../domain/content/fill-gaps.ts';
 import {
   type ContentVersion,
@@ -68,14 +68,14 @@ export async function previewPage(
 }
 
 function readPreview(entry: Entry, version: Version, request: PreviewRequest): Preview {
-  const faults: Fault[] = [];
+  const found: Fault[] = [];
   const language = request.language || version.defaultLanguage;
   const orientation = request.orientation || 'VERTICAL';
   const stored = Object.hasOwn(version.data, language) ? version.data[language] : undefined;
-  const content =
-    request.data === undefined
-      ? stored && fillGaps(entry.type, stored)
-      : readContent(entry.type, request.data, '/data', faults);
+  const given =
+    request.data === undefined ? stored : readContent(entry.type, request.data, '/data', found);
+  const content = given && fillGaps(entry.type, given);
+  const faults = found.filter((fault) => !isGap(fault));
   if (canonicalLanguageTag(language) === undefined || (!content && faults.length === 0))
     faults.push({ pointer: '/language', code: 'invalid', detail: 'must be a language of the content' });
   if (orientation !== 'VERTICAL' && orientation !== 'HORIZONTAL')

@@ -11,16 +11,6 @@ import { type Column, tableView } from '../../pages/table.ts';
 import { isAnswered, readAnswers } from './answers.ts';
 import { type Entry, type FoundElement, findElement } from './read-element.ts';
 
-/**
- * The policy of the API's page in a frame: its own styles and images, no script, no sending. The styles of a
- * mail are inline, because programs for mail drop others.
- */
-const framePolicy = (type: string) => {
-  const styles = type === 'email' ? "'self' 'unsafe-inline'" : "'self'";
-  const sources = `img-src 'self' data:; font-src 'self'; frame-src 'self'; frame-ancestors 'self'`;
-  return `default-src 'none'; style-src ${styles}; ${sources}; sandbox`;
-};
-
 type Summary = Entry['versions'][number];
 
 /** An element: facts, preview, versions, forms that use it, what can be done. */
@@ -60,17 +50,6 @@ export function detailRoutes(router: Router, kit: RoomKit): void {
       }),
       ...panels,
     });
-  });
-
-  router.get('/:key/versions/:vid/page', async (ctx) => {
-    const { entry } = await findElement(ctx, kit);
-    const language = [ctx.query.language].flat()[0] ?? '';
-    const params = { id: entry.id, vid: String(ctx.params.vid) };
-    const html = await kit.api(ctx).page('previewVersion', { params, body: { language } as never });
-    ctx.status = 200;
-    ctx.type = 'text/html; charset=utf-8';
-    ctx.set('Content-Security-Policy', framePolicy(entry.type));
-    ctx.body = html;
   });
 
   router.get('/:key/export', async (ctx) => {

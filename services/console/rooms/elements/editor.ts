@@ -2,10 +2,12 @@ import type Router from '@koa/router';
 import type { Context } from 'koa';
 import { ApiFailure } from '../../api/api-failure.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
-import type { FieldSpec, FieldView, PostedForm } from '../../pages/form.ts';
+import { withQuery } from '../../pages/filters.ts';
+import type { FieldView, PostedForm } from '../../pages/form.ts';
 import type { RoomKit } from '../../pages/kit.ts';
-import { type ContentField, contentFields, type ElementType } from './content-fields.ts';
+import { contentFields, type ElementType } from './content-fields.ts';
 import { type Content, inputName, mergeContent, shownValues } from './content-values.ts';
+import { fieldsOf } from './editor-fields.ts';
 import { type Conflict, mergeLanguages, mergeValues } from './merge.ts';
 import { type FoundElement, findElement, findVersion } from './read-element.ts';
 
@@ -101,7 +103,6 @@ export function editorRoutes(router: Router, kit: RoomKit): void {
     const reader = kit.reader(ctx);
     const fields = contentFields[entry.type];
     const { languages, values, failure } = typed;
-    const [first = 'en'] = languages;
     const groups = [...languages, '*'].map((language) => ({
       language,
       names: fields
@@ -112,11 +113,7 @@ export function editorRoutes(router: Router, kit: RoomKit): void {
       action: `${href}/edit`,
       submit: reader.t('elements.saveDraft'),
       cancelUrl: href,
-      fields: groups.flatMap(({ language }) =>
-        fields
-          .filter(({ isText = false }) => isText === (language !== '*'))
-          .map((field) => fieldOf(reader, field, { language, first })),
-      ),
+      fields: fieldsOf(reader, entry.type, languages),
       values,
       failure,
       hidden: { draft: typed.draft, etag: typed.etag, base: JSON.stringify(typed.base) },
@@ -142,7 +139,11 @@ export function editorRoutes(router: Router, kit: RoomKit): void {
           name: reader.languageName(language),
           fields: names.map((name) => form.byName[name]),
           removeOp: languages.length > 1 ? `remove:${language}` : '',
+          preview: reader.t('elements.previewIn', { language: reader.languageName(language) }),
         })),
+        previewUrl: `${href}/edit/preview`,
+        frameUrl:
+          typed.draft && withQuery(`${href}/versions/${typed.draft}/page`, { language: languages[0] ?? '' }),
         common: (groups.at(-1)?.names ?? []).map((name) => form.byName[name]),
       },
       failure?.status,
@@ -219,27 +220,4 @@ function valuesOf(type: ElementType, { defaultLanguage, data }: Content): Posted
         field,
       );
   return values;
-}
-
-/** @param place the language of the input, and the first of all. */
-function fieldOf(
-  reader: ConsoleReader,
-  { path, kind, isRequired, options = [] }: ContentField,
-  { language, first }: { language: string; first: string },
-): FieldSpec {
-  const isList = kind === 'select' || kind === 'checks';
-  return {
-    name: inputName(language, path),
-    label: reader.t(`content.${path}`),
-    kind: kind === 'lines' ? 'textarea' : kind,
-    ...(kind === 'lines' && { hint: reader.t('content.linesHint') }),
-    ...(isList && {
-      options: [
-        ...(kind === 'select' && !isRequired ? [['', '–'] as const] : []),
-        ...options.map((code) => [code, reader.word('option', code)] as const),
-      ],
-    }),
-    // A draft may lack what an active version needs; the label says which members are optional.
-    pointer: `/data/${language === '*' ? first : language}/${path.replaceAll('.', '/')}`,
-  };
 }

@@ -89,7 +89,7 @@ export function listRoutes(router: Router, kit: RoomKit): void {
     const given = key[0]?.trim();
     const body = { type: type[0] ?? '', name: name[0]?.trim() ?? '', ...(given && { key: given }) };
     try {
-      const result = await kit.once.run(once?.[0], () => kit.api(ctx).call('createModel', { body }));
+      const result = await kit.once.run(once?.[0], () => createElement(ctx, kit, body));
       if (result === 'repeated') return kit.open(ctx, kit.path, 'repeated');
       kit.open(ctx, `${hrefOf(kit, result.made.body.key)}/edit`);
     } catch (error) {
@@ -97,6 +97,17 @@ export function listRoutes(router: Router, kit: RoomKit): void {
       await showNew(ctx, error);
     }
   });
+}
+
+/** Creates an entry with an empty draft, of which the editor can show a preview. */
+async function createElement(ctx: Context, kit: RoomKit, body: { type: string; name: string; key?: string }) {
+  const api = kit.api(ctx);
+  const made = await api.call('createModel', { body });
+  const { language } = (await api.call('getSystemConfig')).body;
+  const params = { id: made.body.id };
+  const content = { defaultLanguage: language, data: { [language]: {} } } as never;
+  await api.call('createVersion', { params, query: { incomplete: 'true' } as never, body: content });
+  return made;
 }
 
 function columnsOf(reader: ConsoleReader, kit: RoomKit): Column<Entry>[] {

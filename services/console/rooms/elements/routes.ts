@@ -7,6 +7,7 @@ import { editorRoutes } from './editor.ts';
 import { endingRoutes } from './endings.ts';
 import { importRoutes } from './import.ts';
 import { listRoutes } from './list.ts';
+import { previewRoutes } from './preview.ts';
 import { findElement } from './read-element.ts';
 
 /** What people are asked, and what forms are made of: questions, information, themes, mails. */
@@ -14,12 +15,13 @@ export const elements: Room = {
   name: 'elements',
   path: '/elements',
   roles: ['operator'],
-  views: ['list', 'new', 'detail', 'edit', 'activate'],
+  views: ['list', 'new', 'detail', 'edit', 'unshown', 'activate'],
   routes(router, kit) {
     listRoutes(router, kit);
     importRoutes(router, kit);
     detailRoutes(router, kit);
     editorRoutes(router, kit);
+    previewRoutes(router, kit);
     activationRoutes(router, kit);
     endingRoutes(router, kit);
     changeRoutes(router, kit, {

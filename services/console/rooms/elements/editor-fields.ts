@@ -1,0 +1,42 @@
+import type { ConsoleReader } from '../../pages/console-reader.ts';
+import type { FieldSpec } from '../../pages/form.ts';
+import { type ContentField, contentFields, type ElementType } from './content-fields.ts';
+import { inputName } from './content-values.ts';
+
+/** The fields of the editor: the texts of each language, then what means the same in all. */
+export function fieldsOf(
+  reader: ConsoleReader,
+  type: ElementType,
+  languages: readonly string[],
+): FieldSpec[] {
+  const [first = 'en'] = languages;
+  return [...languages, '*'].flatMap((language) =>
+    contentFields[type]
+      .filter(({ isText = false }) => isText === (language !== '*'))
+      .map((field) => fieldOf(reader, field, { language, first })),
+  );
+}
+
+/** @param place the language of the input, and the first of all. */
+function fieldOf(
+  reader: ConsoleReader,
+  { path, kind, isRequired, options = [] }: ContentField,
+  { language, first }: { language: string; first: string },
+): FieldSpec {
+  const isList = kind === 'select' || kind === 'checks';
+  return {
+    name: inputName(language, path),
+    label: reader.t(`content.${path}`),
+    kind: kind === 'lines' ? 'textarea' : kind,
+    ...(kind === 'lines' && { hint: reader.t('content.linesHint') }),
+    ...(isList && {
+      options: [
+        ...(kind === 'select' && !isRequired ? [['', '–'] as const] : []),
+        ...options.map((code) => [code, reader.word('option', code)] as const),
+      ],
+    }),
+    // A draft may lack what an active version needs; the label says which members are optional.
+    isNeeded: isRequired ?? false,
+    pointer: `/data/${language === '*' ? first : language}/${path.replaceAll('.', '/')}`,
+  };
+}

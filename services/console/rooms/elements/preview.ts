@@ -1,0 +1,76 @@
+import type Router from '@koa/router';
+import type { Context } from 'koa';
+import { ApiFailure } from '../../api/api-failure.ts';
+import type { RoomKit } from '../../pages/kit.ts';
+import { contentFields, type ElementType } from './content-fields.ts';
+import { mergeContent } from './content-values.ts';
+import { fieldsOf } from './editor-fields.ts';
+import { type FoundElement, findElement } from './read-element.ts';
+
+/**
+ * The policy of the API's page in a frame: its own styles and images, no script, no sending. The styles of a
+ * mail are inline, because programs for mail drop others.
+ */
+const framePolicy = (type: ElementType) => {
+  const styles = type === 'email' ? "'self' 'unsafe-inline'" : "'self'";
+  const sources = `img-src 'self' data:; font-src 'self'; frame-src 'self'; frame-ancestors 'self'`;
+  return `default-src 'none'; style-src ${styles}; ${sources}; sandbox`;
+};
+
+/** Documents for the frames that show an element as people see it. */
+export function previewRoutes(router: Router, kit: RoomKit): void {
+  router.get('/:key/versions/:vid/page', async (ctx) => {
+    const { entry } = await findElement(ctx, kit);
+    const language = [ctx.query.language].flat()[0] ?? '';
+    const params = { id: entry.id, vid: String(ctx.params.vid) };
+    const html = await kit.api(ctx).page('previewVersion', { params, body: { language } as never });
+    sendFrame(ctx, entry.type, html);
+  });
+
+  // What stands in the editor, in one language. Nothing is saved.
+  router.post('/:key/edit/preview', async (ctx) => {
+    const { entry } = await findElement(ctx, kit);
+    const { draft = [''], preview = [''], ...values } = kit.posted(ctx);
+    const [language = ''] = preview;
+    const before = { defaultLanguage: language, data: {} };
+    const { data } = mergeContent(before, contentFields[entry.type], [language], values);
+    const vid = draft[0] || entry.versions[0]?.id;
+    if (!vid) throw new ApiFailure(404, {});
+    try {
+      const body = { language, data: data[language] } as never;
+      const html = await kit.api(ctx).page('previewVersion', { params: { id: entry.id, vid }, body });
+      sendFrame(ctx, entry.type, html);
+    } catch (error) {
+      if (!(error instanceof ApiFailure)) throw error;
+      await sendFaults(ctx, entry, { language, failure: error });
+    }
+  });
+
+  /** Says in the frame why the element cannot be shown, for example that a link is none. */
+  async function sendFaults(
+    ctx: Context,
+    { type }: FoundElement['entry'],
+    { language, failure }: { language: string; failure: ApiFailure },
+  ): Promise<void> {
+    const reader = kit.reader(ctx);
+    const errors = failure.errors.map((fault) => ({
+      ...fault,
+      pointer: fault.pointer.replace(/^\/data\//, `/data/${language}/`),
+    }));
+    const form = kit.form(ctx, {
+      action: '',
+      submit: '',
+      fields: fieldsOf(reader, type, [language]),
+      failure: new ApiFailure(failure.status, { detail: failure.detail, errors }),
+    });
+    await kit.page(ctx, 'unshown', { title: reader.t('elements.preview'), form }, failure.status);
+    ctx.set('Content-Security-Policy', framePolicy(type));
+  }
+}
+
+function sendFrame(ctx: Context, type: ElementType, html: string): void {
+  ctx.status = 200;
+  ctx.type = 'text/html; charset=utf-8';
+  ctx.set('Content-Security-Policy', framePolicy(type));
+  ctx.body = html;
+}
