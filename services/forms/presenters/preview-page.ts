@@ -72,8 +72,7 @@ function readPreview(entry: Entry, version: Version, request: PreviewRequest): P
   const language = request.language || version.defaultLanguage;
   const orientation = request.orientation || 'VERTICAL';
   const stored = Object.hasOwn(version.data, language) ? version.data[language] : undefined;
-  const given =
-    request.data === undefined ? stored : readContent(entry.type, request.data, '/data', found);
+  const given = request.data === undefined ? stored : readContent(entry.type, request.data, '/data', found);
   const content = given && fillGaps(entry.type, given);
   const faults = found.filter((fault) => !isGap(fault));
   if (canonicalLanguageTag(language) === undefined || (!content && faults.length === 0))
