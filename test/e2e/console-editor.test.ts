@@ -13,19 +13,20 @@ beforeAll(async () => {
 });
 afterAll(() => browser?.close());
 
-/** Opens a new processing in the editor, and expects that no page did anything wrong. */
+/** Creates an element or a form, opens its editor, and expects that no page did anything wrong. */
 async function inEditor(
   options: Parameters<typeof openWatchedPage>[2],
   test: (page: Page) => Promise<void>,
+  { room = 'elements', editor = 'form.editor' } = {},
 ): Promise<void> {
   const watched = await openWatchedPage(browser, [instance.url], options);
   try {
     const { page } = watched;
     await enterConsole(page, instance.url, 'admin');
-    await page.goto(`${instance.url}/console/elements/new`);
+    await page.goto(`${instance.url}/console/${room}/new`);
     await page.fill('[name="name"]', 'Letter');
     await page.click('form.form button.primary');
-    await page.waitForSelector('form.editor');
+    await page.waitForSelector(editor);
     await test(page);
     const complaints = await watched.complaints();
     // The console has a session, and so has the issuer.
@@ -69,4 +70,38 @@ describe('the editor of an element', () => {
       await shown(page).getByText('رسالة شهرية').first().waitFor();
       expect(await page.inputValue('[name="ar:title"]')).toBe('رسالة شهرية');
     }));
+});
+
+describe('the designer of a form', () => {
+  const designer = { room: 'forms', editor: 'form.designer' };
+  const order = (page: Page) =>
+    page.locator('.rows [name="elements"]').evaluateAll((fields) => fields.map((field) => field.value));
+
+  it('moves elements that are dragged by their handle, and saves nothing', () =>
+    inEditor(
+      { reducedMotion: 'reduce', viewport: { width: 1280, height: 1000 } },
+      async (page) => {
+        for (const key of ['processing.001', 'processing.002', 'processing.003']) {
+          await page.click(`button[value="add:${key}"]`);
+          await page.waitForSelector(`[name="elements"][value="${key}"]`, { state: 'attached' });
+        }
+        const [first, , third] = await page.locator('.handle').all();
+        const from = await first?.boundingBox();
+        const to = await third?.boundingBox();
+        if (!from || !to) throw new Error('a row has no handle');
+        const loaded = page.waitForNavigation();
+        await page.mouse.move(from.x + 4, from.y + 8);
+        await page.mouse.down();
+        await page.mouse.move(to.x + 4, to.y + 4, { steps: 40 });
+        await page.mouse.move(to.x + 4, to.y + 2 * to.height, { steps: 20 });
+        await page.mouse.up();
+        await loaded;
+        expect(await order(page)).toEqual(['processing.002', 'processing.003', 'processing.001']);
+        await page.waitForSelector('li:nth-child(3) button:focus');
+        expect(await auditPage(page)).toEqual([]);
+        page.once('dialog', (dialog) => dialog.accept());
+        await page.reload();
+      },
+      designer,
+    ));
 });

@@ -137,6 +137,23 @@ describe('the designer', () => {
     expect(detail).toContain('The form is active.');
   });
 
+  it('moves an element to a place that was typed, at most to an end of the list', async () => {
+    const path = await makeForm('Places', 'layout.places');
+    const three = ['processing.001', 'processing.002', 'processing.003'];
+    const ops = three.map((key) => `add:${key}`);
+    const added = await press(`${path}/edit`, await textOf(`${path}/edit`), ops);
+    const moveTo = async (place: string) => {
+      const moved = await send(`${path}/edit`, added, [
+        ['op', 'place:0'],
+        ['place:0', place],
+      ]);
+      return elementsOf(await moved.text());
+    };
+    expect(await moveTo('2')).toEqual(['processing.002', 'processing.001', 'processing.003']);
+    expect(await moveTo('99')).toEqual(['processing.002', 'processing.003', 'processing.001']);
+    for (const place of ['1', '-3', '', 'x']) expect(await moveTo(place)).toEqual(three);
+  });
+
   it('tells at once that conditions stand alone', async () => {
     const path = await makeForm('Mixed', 'layout.mixed');
     const ops = ['add:processing.001', 'add:conditions.001'];

@@ -133,6 +133,23 @@ function renewFrame(form) {
   });
 }
 
+/* Rows are dragged by their handles; the page is asked for again with the new order, which it does not save. */
+for (const rows of document.querySelectorAll('[data-sort]')) {
+  for (const handle of rows.querySelectorAll('.handle')) handle.hidden = false;
+  window.Sortable?.create(rows, {
+    handle: '.handle',
+    // With the browser's own dragging, rows that move away below the pointer are not passed.
+    forceFallback: true,
+    animation: matchMedia('(prefers-reduced-motion: reduce)').matches ? 0 : 120,
+    onEnd({ oldIndex, newIndex }) {
+      if (oldIndex === newIndex) return;
+      const button = document.querySelector('[data-dropped]');
+      button.value = `dropped:${newIndex}`;
+      button.form.requestSubmit(button);
+    },
+  });
+}
+
 /*
  * Two minutes before the session would end for want of use, a dialog offers to stay. Any page of the console
  * that is used, in whichever tab, puts it off.

@@ -11,6 +11,7 @@ export function createConsoleAssets(): Assets {
     'console.css': [read(import.meta.resolve('#lib/pages/tokens.css')), own('console.css')],
     'console.js': [own('console.js')],
     'htmx.js': [read(import.meta.resolve('htmx.org/dist/htmx.min.js'))],
+    'sortable.js': [read(import.meta.resolve('sortablejs/Sortable.min.js'))],
   });
 }
 

@@ -11,16 +11,26 @@ export interface Changed {
 /**
  * Carries out a button of the designer.
  * @param op such as `up:2`, `add:processing.001`, `removeLanguage:fr`. Unknown ones change nothing.
- * @param typed what the buttons beside a field use: a language tag, the places of rows.
+ * @param typed what the buttons beside a field use: a language tag, and by row the place to move it to,
+ * counted from 1.
  */
-export function applyOp(layout: LayoutValues, op: string, typed: { newLanguage: string }): Changed {
+export function applyOp(
+  layout: LayoutValues,
+  op: string,
+  typed: { newLanguage: string; places: Readonly<Record<number, number>> },
+): Changed {
   const [act = '', ...rest] = op.split(':');
   const given = rest.join(':');
   switch (act) {
     case 'up':
-      return move(layout, Number(given), -1);
+      return moveTo(layout, Number(given), Number(given) - 1);
     case 'down':
-      return move(layout, Number(given), 1);
+      return moveTo(layout, Number(given), Number(given) + 1);
+    case 'place':
+      return moveToPlace(layout, Number(given), typed.places[Number(given)]);
+    case 'dropped':
+      // The fields arrive in their new order.
+      return { layout, focus: { row: Number(given), button: 'up' } };
     case 'remove':
       return remove(layout, Number(given));
     case 'add':
@@ -36,14 +46,18 @@ export function applyOp(layout: LayoutValues, op: string, typed: { newLanguage: 
   }
 }
 
-function move(layout: LayoutValues, index: number, by: 1 | -1): Changed {
+function moveTo(layout: LayoutValues, index: number, to: number): Changed {
   const elements = [...layout.elements];
-  const to = index + by;
   const [moved] = elements[to] === undefined ? [] : elements.splice(index, 1);
   if (moved === undefined) return { layout };
   elements.splice(to, 0, moved);
-  const button = by < 0 ? 'up' : 'down';
-  return { layout: { ...layout, elements }, focus: { row: to, button } };
+  return { layout: { ...layout, elements }, focus: { row: to, button: to < index ? 'up' : 'down' } };
+}
+
+/** A place beyond the ends of the list is its end; without a number nothing moves. */
+function moveToPlace(layout: LayoutValues, index: number, place = Number.NaN): Changed {
+  if (Number.isNaN(place)) return { layout, focus: { row: index, button: 'up' } };
+  return moveTo(layout, index, Math.min(Math.max(Math.trunc(place), 1), layout.elements.length) - 1);
 }
 
 function remove(layout: LayoutValues, index: number): Changed {

@@ -173,6 +173,12 @@ function rowOf(
       label: t('designer.downNamed', words),
       isFocused: target === 'down',
     },
+    place: count > 2 && {
+      name: `place:${row}`,
+      value: `place:${row}`,
+      label: t('designer.placeNamed', words),
+      max: count,
+    },
     remove: {
       value: `remove:${row}`,
       label: t('designer.removeNamed', words),

@@ -45,7 +45,8 @@ export function designerRoutes(router: Router, kit: RoomKit): void {
     const op = posted.op?.[0] ?? 'save';
     if (!['save', 'preview', 'activate'].includes(op)) {
       const newLanguage = posted.newLanguage?.[0]?.trim() ?? '';
-      return show(ctx, form, { ...opened, ...applyOp(layout, op, { newLanguage }), isChanged: true });
+      const changed = applyOp(layout, op, { newLanguage, places: placesIn(posted) });
+      return show(ctx, form, { ...opened, ...changed, isChanged: true });
     }
     const stored = await findVersion(ctx, kit, form.entry, 'DRAFT');
     try {
@@ -93,6 +94,15 @@ export function designerRoutes(router: Router, kit: RoomKit): void {
   async function instanceLanguage(ctx: Context, kit: RoomKit): Promise<string> {
     return (await kit.api(ctx).call('getSystemConfig')).body.language;
   }
+}
+
+/** The places to which rows are to be moved, from the fields `place:<row>`. */
+function placesIn(posted: PostedForm): Record<number, number> {
+  const typed = Object.entries(posted).flatMap(([name, [place = '']]) => {
+    const row = /^place:(\d+)$/.exec(name)?.[1];
+    return row && place !== '' ? [[row, Number(place)] as const] : [];
+  });
+  return Object.fromEntries(typed);
 }
 
 /** With what the page was opened, from its hidden fields. */
