@@ -25,6 +25,9 @@ export interface PreviousAnswer {
   created: string;
 }
 
+/** What differs between the version that the subject answered and the one that is shown. */
+export type FormChange = Schemas['FormChange'];
+
 interface FormItem<Type extends string, Content> {
   /** `element/<type>/<key>/<serial>`; the name of the form's field. */
   identifier: string;
@@ -38,6 +41,8 @@ interface FormItem<Type extends string, Content> {
   required: boolean;
   multiple: boolean;
   previous: PreviousAnswer | null;
+  /** Only if the subject's newest answer is to a version with another MAJOR. */
+  change?: FormChange;
 }
 
 export type FormInformation = FormItem<'information', InformationContent>;

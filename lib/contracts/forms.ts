@@ -1,4 +1,5 @@
 import type {
+  FormChange,
   FormElement,
   FormInformation,
   FormLabels,
@@ -83,7 +84,7 @@ export interface VersionsAt {
   purposes: Record<string, string[]>;
 }
 
-type WithoutPrevious<Item> = Item extends unknown ? Omit<Item, 'previous'> : never;
+type WithoutPrevious<Item> = Item extends unknown ? Omit<Item, 'previous' | 'change'> : never;
 /** Items of a form without the subject's earlier answers (docs/interface.md, "Forms"). */
 export type DescribedInformation = WithoutPrevious<FormInformation>;
 export type DescribedElement = WithoutPrevious<FormElement>;
@@ -177,6 +178,15 @@ export interface FormsOperations {
    * `unavailable` if a peer's copy is too old.
    */
   describeForm(input: { layout: PinnedLayout; languages: string[] }): Promise<FormDescription>;
+  /**
+   * Compares versions of own entries, as people read them (docs/interface.md, "Asking again").
+   * @param input.pairs identifiers of versions that were activated. @param input.language of the form.
+   * @returns fields: what differs, for each pair; nothing for a version that no longer exists.
+   */
+  compareVersions(input: {
+    pairs: { from: string; to: string }[];
+    language: string;
+  }): Promise<{ fields: FormChange['fields'][] }>;
   /**
    * Renders a described form. @param input.revision of the description.
    * @returns html: null if the form has changed since.

@@ -2395,6 +2395,14 @@ export interface components {
             cancellable?: components["schemas"]["Flag"];
             /** @description Whether to ignore earlier answers instead of showing them; false by default */
             silent?: components["schemas"]["Flag"];
+            /**
+             * @description `CHANGED`: the form asks only the elements whose newest answer is not VALID, whatever
+             *     `existingElementsVisible` says; the others are in `kept`. Elements of peers need no answer. A COMMITTED
+             *     transaction is returned for an equal context while all own elements have a VALID answer. Absent or
+             *     empty: all elements are asked. With `silent` it has no effect.
+             * @example CHANGED
+             */
+            ask?: string;
             /** @description Key or id of a theme; overrides the layout's */
             theme?: string;
             /**
@@ -2536,6 +2544,8 @@ export interface components {
             updatable: boolean;
             cancellable: boolean;
             silent: boolean;
+            /** @enum {string} */
+            ask?: "CHANGED";
             theme?: string;
             notification?: string;
             notificationRecipient?: string;
@@ -3033,7 +3043,14 @@ export interface components {
                 transaction: string;
                 /** Format: uri */
                 cancel?: string;
+                /**
+                 * Format: uri
+                 * @description The form with the kept answers; only beside `kept`
+                 */
+                all?: string;
             };
+            /** @description Only with `ask: CHANGED`: valid answers that stay as they are and need no answer */
+            kept?: components["schemas"]["KeptAnswer"][];
             /** @description Only if the context has `blocs` */
             blocs?: {
                 parent: {
@@ -3046,6 +3063,46 @@ export interface components {
                     };
                 };
             }[];
+        };
+        /**
+         * @description What differs between the version of an element that this subject answered last and the version that is
+         *     shown. Present if the two have different MAJORs.
+         */
+        FormChange: {
+            /** @description Identifier that was answered */
+            from: string;
+            /**
+             * Format: date-time
+             * @description When it was answered
+             */
+            since: string;
+            fields: {
+                /** @description Member of the content, such as `usage` */
+                field: string;
+                /** @description Its name in the form's language */
+                label: string;
+                /** @description Plain text; entries of a list are lines */
+                old: string;
+                new: string;
+                /**
+                 * @description The comparison, word by word or entry by entry. Absent if the two texts are in different languages
+                 *     or differ too much.
+                 */
+                parts?: {
+                    /** @enum {string} */
+                    op: "same" | "removed" | "added";
+                    text: string;
+                }[];
+            }[];
+        };
+        /** @description A valid answer that is not asked again */
+        KeptAnswer: {
+            /** @description The version that was answered */
+            identifier: string;
+            title: string;
+            answers: string[];
+            /** Format: date-time */
+            created: string;
         };
         /**
          * @description The texts of the HTML page around the content, in the form's language, for clients that render the
@@ -3161,6 +3218,7 @@ export interface components {
                 /** Format: date-time */
                 created: string;
             } | null;
+            change?: components["schemas"]["FormChange"];
         };
         FormPeer: {
             name: string;

@@ -117,6 +117,8 @@ export interface FormPage extends PageBase {
    * sharing is preselected.
    */
   gpc?: boolean;
+  /** Answers that stay as they are, because only changed questions are asked; absent without any. */
+  unchanged?: { answers: PageAnswer[]; all: string };
   /** Whether it is a child: peers keep the earlier answers to elements that are not answered again. */
   isChild: boolean;
 }

@@ -29,6 +29,7 @@ export const readOperations: {
   forms: [
     'resolveLayout',
     'describeForm',
+    'compareVersions',
     'renderForm',
     'checkAnswers',
     'checkSubmission',

@@ -7,6 +7,7 @@ import { saveChannels } from '../queries/message-channels.ts';
 import { deletePeer, finishState, saveKnownPeers } from '../queries/store-peers.ts';
 import { createCheckAnswers } from './check-answers.ts';
 import { createCheckSubmission } from './check-submission.ts';
+import { createCompareVersions } from './compare-versions.ts';
 import { createContext, type FormsContext, type OperationOptions } from './context.ts';
 import { describeForm, renderForm } from './describe-form.ts';
 import { createSharedEntries, createStorePeerEntries } from './peer-entries.ts';
@@ -23,6 +24,7 @@ export function createOperations(options: OperationOptions): FormsOperations {
   return {
     resolveLayout: createResolveLayout(context),
     describeForm: (input) => describeForm(context, input),
+    compareVersions: createCompareVersions(context),
     renderForm: (input) => renderForm(context, input),
     checkAnswers: createCheckAnswers(context),
     checkSubmission: createCheckSubmission(context),

@@ -4,7 +4,8 @@ import type { FormPage } from '#lib/contracts/pages.ts';
 import { rememberByIdentity } from '#lib/memo/remember.ts';
 import type { Reader } from '#lib/pages/reader.ts';
 import { safeUrl } from '../domain/rich-text.ts';
-import { controllerView } from './facts.ts';
+import { changeView } from './change-view.ts';
+import { answerView, controllerView } from './facts.ts';
 import { type QuestionView, questionView } from './question-view.ts';
 import type { RichText } from './rich-text-tree.ts';
 
@@ -33,6 +34,12 @@ export function formView(page: FormPage, reader: Reader, rich: RichText) {
   return {
     title: page.info?.content.title ?? reader.t('form.title'),
     info: informationView(page.info, reader, rich, 2),
+    infoChange: changeView(page.info?.change, page.info?.content.lang ?? reader.language, reader),
+    unchanged: page.unchanged && {
+      title: reader.t('unchanged.title', { count: page.unchanged.answers.length }),
+      answers: page.unchanged.answers.map((answer) => answerView(answer, reader)),
+      all: page.unchanged.all,
+    },
     columns: inColumns(questions, layout.orientation),
     owners,
     faults: faultLinks(page, all, reader),

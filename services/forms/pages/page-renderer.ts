@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import type { FormLabels } from '#lib/contracts/form-content.ts';
+import type { FormChange, FormLabels } from '#lib/contracts/form-content.ts';
 import type { MessageContent, RenderedMessage } from '#lib/contracts/messages.ts';
 import type { FormPage, PageModel, ReceiptPage } from '#lib/contracts/pages.ts';
 import type { Assets } from '#lib/http/assets.ts';
@@ -9,6 +9,7 @@ import { loadTemplates } from '#lib/pages/load-templates.ts';
 import { createReader, isLanguageTag, type Reader } from '#lib/pages/reader.ts';
 import { sanitiseRichText } from '../domain/rich-text.ts';
 import { apiView } from './api-view.ts';
+import { compareContents, type Item } from './compare-contents.ts';
 import { confirmView } from './confirm-view.ts';
 import { askerView } from './facts.ts';
 import { formLabels } from './form-labels.ts';
@@ -25,6 +26,8 @@ import { hostView, welcomeView } from './welcome-view.ts';
 /** Renders page models to HTML. */
 export interface PageRenderer {
   render(model: PageModel): string;
+  /** What differs between two versions of an entry, for readers of a language. */
+  compare(versions: { before: Item; after: Item; language: string }): FormChange['fields'];
   /** The texts of a form page around its content. */
   label(page: FormPage): FormLabels;
   /** Writes a mail or SMS to a subject. */
@@ -101,6 +104,8 @@ export function createPageRenderer(assets: Assets): PageRenderer {
       const { t } = readerFor(language, instance.timeZone);
       return { attachment: t('receipt.attachment'), replacedNote: t('receipt.replaced') };
     },
+    compare: ({ before, after, language }) =>
+      compareContents(before, after, { reader: readerFor(language, 'UTC'), rich }),
     label: (page) => formLabels(page, readerFor(page.language, page.instance.timeZone), rich),
   };
 }

@@ -8,6 +8,7 @@ import type {
 import type { FormPage } from '#lib/contracts/pages.ts';
 import { rememberByIdentity } from '#lib/memo/remember.ts';
 import type { Reader } from '#lib/pages/reader.ts';
+import { changeView } from './change-view.ts';
 import { type ControllerView, controllerView, type ProcessingFacts, processingFacts } from './facts.ts';
 import type { RichNode, RichText } from './rich-text-tree.ts';
 
@@ -73,6 +74,7 @@ export function questionView(
     attributes,
     optional: isOptional(element, view.control),
     changed: page.changed.includes(element.identifier),
+    change: changeView(element.change, element.content.lang, reader),
     error,
     /** The origin of a preset answer, or the statement that the peer has the earlier answer. */
     note,

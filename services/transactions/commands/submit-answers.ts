@@ -27,6 +27,7 @@ import { completeReceipt, noticesOn, type Receipt, type ReceiptSigner } from '..
 import { validRecords } from '../domain/records.ts';
 import {
   hidesAnswered,
+  peersMayStayUnanswered,
   type ReadTransaction,
   recordsExpiry,
   stateAt,
@@ -180,7 +181,7 @@ export async function checkAnswers(
     form,
     hidden: await hiddenKeys(db, forms, transaction, now),
     sealUntil: sealExpiry(context, answersDeadline(context, { createdAt, now })).toISOString(),
-    child: transaction.parent !== null,
+    child: peersMayStayUnanswered(transaction),
     ...(subjectInfos && { subjectInfos }),
   });
 }
@@ -209,7 +210,7 @@ async function hiddenKeys(
   { layout, context, parent }: Pick<Transaction, 'layout' | 'context' | 'parent'>,
   now: Date,
 ): Promise<string[]> {
-  if (!hidesAnswered({ layout, parent }) || context.silent) return [];
+  if (!hidesAnswered({ layout, context, parent }) || context.silent) return [];
   const earlier = await readEarlier(db, context.subject, context.object ?? '', layout.elements);
   const active = await readActiveVersions(forms, earlier);
   return validRecords(earlier, active, now).map(({ key }) => key);

@@ -20,8 +20,9 @@ import {
   parseContext,
 } from '../domain/context.ts';
 import type { Message } from '../domain/message.ts';
-import { recordStatus } from '../domain/records.ts';
+import { recordStatus, validRecords } from '../domain/records.ts';
 import {
+  asksChanged,
   isAwaitingCode,
   isFinal,
   type NewTransaction,
@@ -31,8 +32,9 @@ import {
   type Transaction,
 } from '../domain/transaction.ts';
 import { normaliseText } from '../domain/values.ts';
+import { ownKeys } from '../domain/withdrawal.ts';
 import { cancelLocked, closeExpiredChild, lockTransaction } from '../queries/change-state.ts';
-import { readStatusFacts } from '../queries/records.ts';
+import { readEarlier, readStatusFacts } from '../queries/records.ts';
 import {
   insertTransaction,
   insertWithClaim,
@@ -44,7 +46,7 @@ import {
 } from '../queries/transactions.ts';
 import { type Messaging, queueInvitation } from './queue-messages.ts';
 import { recordByStaff } from './record-by-staff.ts';
-import { transactionBusy } from './submit-answers.ts';
+import { readActiveVersions, transactionBusy } from './submit-answers.ts';
 
 /**
  * Reads the ConsentContext of a caller. Fields that a plain user may not set are refused before other faults.
@@ -103,9 +105,12 @@ export async function createTransaction(
   principal: Principal,
 ): Promise<ReadTransaction & { created: boolean }> {
   const { baseUrl: source } = instance;
-  const { layout, active } = await forms.resolveLayout(layoutReference(context));
-  const digest = contextDigest(context, layout, active);
+  const { layout, active: resolved } = await forms.resolveLayout(layoutReference(context));
+  const digest = contextDigest(context, layout, resolved);
   const transaction = newTransaction(context, layout, principal);
+  const active = asksChanged({ context, parent: null })
+    ? { ...resolved, ...(await readActiveVersions(forms, await readOwnAnswers(db, { context, layout }))) }
+    : resolved;
   // An invitation and a line of the audit log are statements of their own, which need a database transaction.
   const needsTransaction = context.sendInvitation || isStaff(principal);
   const inserted = needsTransaction ? undefined : await insertWithClaim(db, digest, transaction, source);
@@ -173,8 +178,25 @@ export async function isReusable(
   const state = stateAt(transaction, now);
   if (!isFinal(state)) return true;
   if (state !== 'COMMITTED') return false;
+  if (asksChanged(transaction)) return isAllValid(db, { transaction, now }, active);
   const records = await readStatusFacts(db, transaction.id);
   return records.length > 0 && records.every((record) => recordStatus(record, active, now)[0] === 'VALID');
+}
+
+/** Whether the newest answers to all own elements are VALID, wherever they were given. */
+async function isAllValid(
+  db: Queries,
+  { transaction, now }: ReadTransaction,
+  active: ActiveVersions,
+): Promise<boolean> {
+  const earlier = await readOwnAnswers(db, transaction);
+  const valid = new Set(validRecords(earlier, active, now).map(({ key }) => key));
+  return ownKeys(transaction).every((key) => valid.has(key));
+}
+
+/** The subject's newest answers to the own elements of a layout. */
+function readOwnAnswers(db: Queries, { context, layout }: Pick<Transaction, 'context' | 'layout'>) {
+  return readEarlier(db, context.subject, context.object ?? '', ownKeys({ layout }));
 }
 
 /**

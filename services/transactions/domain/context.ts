@@ -43,6 +43,8 @@ export interface ConsentContext {
   updatable: boolean;
   cancellable: boolean;
   silent: boolean;
+  /** Only the elements without a valid answer are asked; absent: all, or those that the layout says. */
+  ask?: 'CHANGED';
   theme?: string;
   notification?: string;
   /** Address of the notification and of bad news if `subjectInfos` has none. */
@@ -154,6 +156,7 @@ const configurationReaders: Record<Exclude<ContextField, (typeof topFields)[numb
   updatable: asGiven,
   cancellable: asGiven,
   silent: asGiven,
+  ask: oneOf(['CHANGED'], 'ask'),
   theme: asGiven,
   notification: asGiven,
   notificationRecipient: parseEmailAddress,

@@ -170,6 +170,20 @@ export function recordsExpiry({ context }: Pick<Transaction, 'context'>, committ
  * Whether a form leaves out elements that have a valid answer. The form of a child shows all elements: it
  * lets the subject change and withdraw answers (GDPR, article 7(3)).
  */
-export function hidesAnswered({ layout, parent }: Pick<Transaction, 'layout' | 'parent'>): boolean {
-  return !layout.existingElementsVisible && parent === null;
+export function hidesAnswered(transaction: Pick<Transaction, 'layout' | 'context' | 'parent'>): boolean {
+  const { layout, parent } = transaction;
+  return parent === null && (!layout.existingElementsVisible || asksChanged(transaction));
+}
+
+/** Whether only questions without a valid answer are asked (docs/interface.md, "Asking again"). */
+export function asksChanged({ context, parent }: Pick<Transaction, 'context' | 'parent'>): boolean {
+  return parent === null && context.ask === 'CHANGED' && !context.silent;
+}
+
+/**
+ * Whether elements of peers need no answer: in a child, and if only changed questions are asked, because only
+ * the peer knows the earlier answer.
+ */
+export function peersMayStayUnanswered(transaction: Pick<Transaction, 'context' | 'parent'>): boolean {
+  return transaction.parent !== null || asksChanged(transaction);
 }

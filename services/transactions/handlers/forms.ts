@@ -1,5 +1,6 @@
 import type { Context } from 'koa';
-import type { DescribedElement, FormDescription } from '#lib/contracts/forms.ts';
+import type { FormChange } from '#lib/contracts/form-content.ts';
+import type { DescribedElement, FormDescription, FormsOperations } from '#lib/contracts/forms.ts';
 import { fail } from '#lib/errors/fail.ts';
 import type { Handlers, OperationInput } from '#lib/http/operation.ts';
 import { preferredMode, sendPage } from '#lib/http/send.ts';
@@ -9,17 +10,19 @@ import { readContext } from '../commands/transactions.ts';
 import { noSuchTransaction, requireAccess, requireOpen } from '../domain/access.ts';
 import { staleSerial } from '../domain/answers.ts';
 import { layoutReference } from '../domain/context.ts';
-import { validRecords } from '../domain/records.ts';
+import { type EarlierRecord, validRecords } from '../domain/records.ts';
 import { hidesAnswered, type ReadTransaction, stateAt } from '../domain/transaction.ts';
 import { type Links, mintLinks } from '../domain/transaction-token.ts';
 import {
   type FilledForm,
   fillForm,
   formPage,
+  outdatedItems,
   outlineOf,
   presentForm,
   previewPage,
   questionsPage,
+  withChanges,
 } from '../presenters/form-page.ts';
 import { keepAnswers, shownIn } from '../presenters/form-retry.ts';
 import { frameAncestors } from '../presenters/page-parts.ts';
@@ -91,7 +94,7 @@ export function formHandlers(dependencies: Dependencies): Handlers {
           ? []
           : await readEarlier(db, context.subject, context.object ?? '', layout.elements);
       const valid = validRecords(earlier, description.active, await readNow(db));
-      const hides = () => !layout.existingElementsVisible;
+      const hides = () => hidesAnswered({ layout, context, parent: null });
       const form = fillForm(description, valid, { hides, child: false });
       const page = previewPage(form, { context, layout }, instance);
       const { html } = await forms.renderPage({ model: withColorScheme(page, ctx.query.colorScheme) });
@@ -151,6 +154,29 @@ async function sendForm(
   return sendTransactionPage(ctx, dependencies, read, model);
 }
 
+/** Keys of informations under which the subject answered in other forms; their versions are to be read too. */
+function informationsElsewhere({ active }: FormDescription, earlier: readonly EarlierRecord[]): string[] {
+  const keys = new Set(earlier.map(({ infoKey }) => infoKey));
+  return [...keys].filter((key) => !Object.hasOwn(active, key));
+}
+
+/** What has changed since the subject answered the form's items, by identifier; usually nothing. */
+async function readChanges(
+  forms: Pick<FormsOperations, 'compareVersions'>,
+  description: FormDescription,
+  earlier: readonly EarlierRecord[],
+): Promise<Map<string, FormChange>> {
+  const pairs = outdatedItems(description, earlier);
+  if (pairs.length === 0) return new Map();
+  const { language } = description;
+  const { fields } = await forms.compareVersions({ pairs, language });
+  return new Map(
+    pairs.flatMap(({ from, to, since }, index) =>
+      fields[index]?.length ? [[to, { from, since, fields: fields[index] }]] : [],
+    ),
+  );
+}
+
 /** A transaction that the caller may read, and its form. */
 interface OpenedForm {
   read: ReadTransaction;
@@ -180,8 +206,8 @@ export async function openForm(
   requireAccess(principal, read, isClosed ? 'result' : 'task');
   const languages = readerLanguages(ctx, transaction.context.language, defaultLanguage);
   const formKey = JSON.stringify([layout, languages]);
-  const fill = (description: FormDescription) => {
-    const valid = validRecords(earlier, description.active, read.now);
+  const fill = (description: FormDescription, active = description.active) => {
+    const valid = validRecords(earlier, active, read.now);
     const hides = ({ identifier }: DescribedElement) => hidesAnswered(transaction) && !isShown(identifier);
     return fillForm(description, valid, { hides, child: transaction.parent !== null });
   };
@@ -191,11 +217,17 @@ export async function openForm(
     async describe() {
       const description = await forms.describeForm({ layout, languages });
       knownForms.set(formKey, description);
-      return fill(description);
+      const others = informationsElsewhere(description, earlier);
+      const active =
+        others.length > 0
+          ? { ...description.active, ...(await forms.activeVersions({ keys: others })) }
+          : description.active;
+      return withChanges(fill(description, active), await readChanges(forms, description, earlier));
     },
     known() {
       const description = knownForms.get(formKey);
-      return description && fill(description);
+      if (!description || outdatedItems(description, earlier).length > 0) return undefined;
+      return informationsElsewhere(description, earlier).length > 0 ? undefined : fill(description);
     },
   };
 }

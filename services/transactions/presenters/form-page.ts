@@ -1,10 +1,22 @@
 import { isNotice } from '#lib/contracts/element-rules.ts';
-import type { FormElement, FormInformation, FormLabels, FormPeer } from '#lib/contracts/form-content.ts';
+import type {
+  FormChange,
+  FormElement,
+  FormInformation,
+  FormLabels,
+  FormPeer,
+} from '#lib/contracts/form-content.ts';
 import type { DescribedElement, FormDescription, FormOutline } from '#lib/contracts/forms.ts';
 import type { PageInstance } from '#lib/contracts/page-base.ts';
 import type { AnsweredPage, FormPage, PageAnswer, PageFault } from '#lib/contracts/pages.ts';
-import { type EarlierRecord, previousAnswer } from '../domain/records.ts';
-import { hidesAnswered, type ReadTransaction, type Transaction } from '../domain/transaction.ts';
+import { type EarlierRecord, major, previousAnswer } from '../domain/records.ts';
+import {
+  asksChanged,
+  hidesAnswered,
+  peersMayStayUnanswered,
+  type ReadTransaction,
+  type Transaction,
+} from '../domain/transaction.ts';
 import type { Links } from '../domain/transaction-token.ts';
 import { askerOf, embeddingOf } from './page-parts.ts';
 
@@ -80,6 +92,43 @@ interface Shown {
   gpc?: boolean;
 }
 
+/** Pairs of versions of own items: what the subject answered last, and what the form shows instead. */
+export function outdatedItems(
+  { info, elements }: Pick<FormDescription, 'info' | 'elements'>,
+  earlier: readonly EarlierRecord[],
+): OutdatedItem[] {
+  const newest = earlier.toSorted((a, b) => b.committedAt.getTime() - a.committedAt.getTime());
+  const answered = newest.map(({ type, key, serial, committedAt }) => ({ type, key, serial, committedAt }));
+  const informed = newest.map(({ infoKey, infoSerial, committedAt }) => ({
+    ...{ type: 'information', key: infoKey, serial: infoSerial },
+    committedAt,
+  }));
+  return [info, ...elements].flatMap((item): OutdatedItem[] => {
+    if (item.owner !== null) return [];
+    const { type, key } = item.entry;
+    const last = (type === 'information' ? informed : answered).find((each) => each.key === key);
+    if (!last || major(last.serial) === major(item.serial)) return [];
+    const from = `element/${type}/${key}/${last.serial}`;
+    return [{ from, to: item.identifier, since: last.committedAt.toISOString() }];
+  });
+}
+
+interface OutdatedItem {
+  from: string;
+  to: string;
+  /** RFC 3339 */
+  since: string;
+}
+
+/** Adds to the items of a form what has changed since they were answered. */
+export function withChanges(form: FilledForm, changes: ReadonlyMap<string, FormChange>): FilledForm {
+  const add = <Item extends FormInformation | FormElement>(item: Item): Item => {
+    const change = changes.get(item.identifier);
+    return change ? { ...item, change } : item;
+  };
+  return { ...form, info: add(form.info), elements: form.elements.map(add) };
+}
+
 /** The page of an open transaction: its form, or "already answered" if all its elements are hidden. */
 export function formPage(read: ReadTransaction, shown: Shown): FormPage | AnsweredPage {
   const { form } = shown;
@@ -96,8 +145,13 @@ export function formPage(read: ReadTransaction, shown: Shown): FormPage | Answer
     page: 'answered',
     info: form.info.identifier,
     answers: form.hidden.map((element) => earlierAnswer(element)),
-    actions: { ...actions, change: `${actions.submit}&existingElementsVisible=true` },
+    actions: { ...actions, change: everythingAt(actions.submit) },
   };
+}
+
+/** The URL of the form with the elements that it hides. */
+function everythingAt(submit: string): string {
+  return `${submit}&existingElementsVisible=true`;
 }
 
 /** The page of the form, also if all its elements are hidden. */
@@ -113,7 +167,11 @@ export function questionsPage(
     embedding: embeddingOf(read),
     actions: { submit: links.submit, cancel: context.cancellable ? links.cancel : null },
     expires: transaction.expiresAt.toISOString(),
-    isChild: transaction.parent !== null,
+    isChild: peersMayStayUnanswered(transaction),
+    ...(asksChanged(transaction) &&
+      form.hidden.length > 0 && {
+        unchanged: { answers: form.hidden.map(earlierAnswer), all: everythingAt(links.submit) },
+      }),
     ...(gpc && { gpc }),
   };
 }
@@ -203,6 +261,7 @@ function basePage(
 /** The Form representation in JSON mode (docs/interface.md, "Forms"). */
 export function presentForm(transaction: Transaction, form: FilledForm, labels: FormLabels, links: Links) {
   const { id: _id, texts: _texts, blocs, ...layout } = transaction.layout;
+  const kept = asksChanged(transaction) ? form.hidden.flatMap(keptAnswer) : [];
   return {
     token: links.token,
     language: form.language,
@@ -221,9 +280,15 @@ export function presentForm(transaction: Transaction, form: FilledForm, labels: 
       submit: links.submit,
       transaction: links.transaction,
       ...(transaction.context.cancellable ? { cancel: links.cancel } : {}),
+      ...(kept.length > 0 && { all: everythingAt(links.submit) }),
     },
+    ...(asksChanged(transaction) && { kept }),
     ...(blocs ? { blocs: presentBlocs(form.elements) } : {}),
   };
+}
+
+function keptAnswer({ content, previous }: FormElement) {
+  return previous ? [{ ...previous, title: titleOf(content) }] : [];
 }
 
 /** For clients that read `blocs` (docs/interface.md). */

@@ -1,0 +1,43 @@
+import { LRUCache } from 'lru-cache';
+import type { FormChange, FormElement } from '#lib/contracts/form-content.ts';
+import type { FormsOperations } from '#lib/contracts/forms.ts';
+import type { ContentVersion } from '../domain/content-version.ts';
+import { parseIdentifier } from '../domain/identifiers.ts';
+import { readSerials } from '../queries/active-entries.ts';
+import type { FormsContext } from './context.ts';
+
+/** Comparisons that are kept, of about 10 kB each. */
+const maxKept = 500;
+
+/**
+ * Creates the internal operation `compareVersions` (lib/contracts/forms.ts). Activated contents never change,
+ * so comparisons are cached.
+ */
+export function createCompareVersions(context: FormsContext): FormsOperations['compareVersions'] {
+  const { db, contents, renderer } = context;
+  const kept = new LRUCache<string, FormChange['fields']>({ max: maxKept });
+
+  /** The versions with these identifiers, without those whose entry was removed. */
+  async function readByIdentifier(identifiers: readonly string[]): Promise<Map<string, ContentVersion>> {
+    const wanted = identifiers.flatMap((identifier) => parseIdentifier(identifier) ?? []);
+    const own = wanted.filter(({ key }) => !key.includes('@'));
+    // The time matters only to `accepted`, which is not read.
+    const rows = await readSerials(db, own, new Date(0).toISOString());
+    const found = await contents.get(rows.map(({ id }) => id));
+    return new Map([...found.values()].map((version) => [version.identifier, version]));
+  }
+
+  return async ({ pairs, language }) => {
+    const key = ({ from, to }: (typeof pairs)[number]) => `${from} ${to} ${language}`;
+    const missing = pairs.filter((pair) => !kept.has(key(pair)));
+    const versions = await readByIdentifier([...new Set(missing.flatMap(({ from, to }) => [from, to]))]);
+    for (const pair of missing) {
+      const [before, after] = [versions.get(pair.from), versions.get(pair.to)];
+      if (!before || !after) continue;
+      const describe = (version: ContentVersion) => version.describe(language, version.key) as FormElement;
+      const compared = { before: describe(before), after: describe(after), language };
+      kept.set(key(pair), renderer.compare(compared));
+    }
+    return { fields: pairs.map((pair) => kept.get(key(pair)) ?? []) };
+  };
+}
