@@ -196,9 +196,8 @@ describe('a form that asks only what changed', () => {
     const { made, person, form } = await openForm(subject, [one]);
     expect(form.kept).toHaveLength(1);
     expect((await person.submit({})).status).toBe(200);
-    const again = await shop.send('POST', '/consents', {
-      ...{ subject, layoutData: { elements: [one.key] }, ask: 'CHANGED' },
-    });
+    const context = { subject, layoutData: { elements: [one.key] }, ask: 'CHANGED' };
+    const again = await shop.send('POST', '/consents', context);
     expect([again.status, (await readJson<{ id: string }>(again)).id]).toEqual([200, made.id]);
   });
 

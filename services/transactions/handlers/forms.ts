@@ -154,7 +154,7 @@ async function sendForm(
   return sendTransactionPage(ctx, dependencies, read, model);
 }
 
-/** Keys of informations under which the subject answered in other forms; their versions are to be read too. */
+/** Keys of informations under which the subject answered in other forms: their versions are needed too. */
 function informationsElsewhere({ active }: FormDescription, earlier: readonly EarlierRecord[]): string[] {
   const keys = new Set(earlier.map(({ infoKey }) => infoKey));
   return [...keys].filter((key) => !Object.hasOwn(active, key));

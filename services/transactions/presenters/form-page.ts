@@ -99,10 +99,9 @@ export function outdatedItems(
 ): OutdatedItem[] {
   const newest = earlier.toSorted((a, b) => b.committedAt.getTime() - a.committedAt.getTime());
   const answered = newest.map(({ type, key, serial, committedAt }) => ({ type, key, serial, committedAt }));
-  const informed = newest.map(({ infoKey, infoSerial, committedAt }) => ({
-    ...{ type: 'information', key: infoKey, serial: infoSerial },
-    committedAt,
-  }));
+  const informed = newest.map(({ infoKey: key, infoSerial: serial, committedAt }) => {
+    return { type: 'information', key, serial, committedAt };
+  });
   return [info, ...elements].flatMap((item): OutdatedItem[] => {
     if (item.owner !== null) return [];
     const { type, key } = item.entry;
