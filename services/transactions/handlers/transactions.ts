@@ -162,9 +162,17 @@ async function sendFinalPage(
   const withdrawal = receipt && { url: links.withdraw, standing: standingOf(receipt, read.standing) };
   const keptBy = transaction.kind === 'WITHDRAWAL' ? await ownersOf(dependencies, transaction) : undefined;
   const page = finalPage(read, {
-    ...{ receipt, contact, asker, links, language, instance, theme, withdrawal, keptBy },
+    receipt,
     parts: parts.get(transaction.id) ?? [],
     notices: notices.get(transaction.id) ?? [],
+    contact,
+    asker,
+    links,
+    language,
+    instance,
+    theme,
+    withdrawal,
+    keptBy,
   });
   await sendTransactionPage(ctx, dependencies, read, page);
 }

@@ -53,7 +53,10 @@ async function lockNotices(tx: Queries, messages: readonly string[]): Promise<nu
   return locked.length;
 }
 
-/** Locks the notice of a message. @returns what was acknowledged; undefined if the webhook has no such message. */
+/**
+ * Locks the notice of a message. @returns what was acknowledged; undefined if the webhook has no such
+ * message.
+ */
 export async function lockAcknowledgement(
   tx: Queries,
   { webhook, message }: { webhook: string; message: string },
@@ -73,7 +76,10 @@ export interface MessageChange {
   note?: string | null;
 }
 
-/** Earlier states of a message that a later one replaces: an acknowledgement may precede the end of its delivery. */
+/**
+ * Earlier states of a message that a later one replaces. An acknowledgement may precede the end of its
+ * delivery.
+ */
 const replaced = {
   DELIVERED: ['QUEUED', 'FAILED'],
   FAILED: ['QUEUED'],
