@@ -1,6 +1,7 @@
+import { createHash } from 'node:crypto';
 import type { AuditAction } from '#lib/audit/actions.ts';
 import type { Queries } from '#lib/db/database.ts';
-import { sql } from '#lib/db/sql.ts';
+import { type Statement, sql } from '#lib/db/sql.ts';
 import { newUuid } from '#lib/ids/random-ids.ts';
 import { currentAccount, currentRequestId } from '#lib/observability/logger.ts';
 
@@ -14,6 +15,8 @@ export interface AuditEntry {
   action: AuditAction;
   /** `<kind>/<id>`, of a person `subject/<id of the subject>`; never a name. */
   target: string;
+  /** How the action ended, if it can end in several ways: a word of the contract. */
+  outcome?: string;
 }
 
 /** The kinds of actors, by the prefix of their account. Subjects with a token and peers are not recorded. */
@@ -29,7 +32,7 @@ const maxActor = 255;
  */
 export async function recordAction(
   tx: Queries,
-  { action, target }: AuditEntry,
+  { action, target, outcome }: AuditEntry,
   account = currentAccount() ?? thisInstance,
 ): Promise<void> {
   const [prefix = '', ...rest] = account.split(':');
@@ -39,6 +42,19 @@ export async function recordAction(
   // Lines of one transaction are listed in the order in which they were written.
   const at = sql`accord_now() + (clock_timestamp() - now())`;
   await tx.query(sql`
-    INSERT INTO audit_log (id, at, actor, actor_kind, action, target, request)
-    VALUES (${newUuid()}, ${at}, ${actor}, ${kind}, ${action}, ${target}, ${currentRequestId()})`);
+    INSERT INTO audit_log (id, at, actor, actor_kind, action, target, outcome, request)
+    VALUES (${newUuid()}, ${at}, ${actor}, ${kind}, ${action}, ${target}, ${outcome}, ${currentRequestId()})`);
+}
+
+/**
+ * SQL: records that the transaction in `t` got its signed receipt. The digest makes the receipt provable, also
+ * after its text was deleted (docs/evidence.md).
+ */
+export function receiptSigned(jws: string): Statement {
+  const digest = createHash('sha256').update(jws).digest();
+  const action: AuditAction = 'receipt.signed';
+  return sql`
+      INSERT INTO audit_log (id, at, actor, actor_kind, action, target, digest, request)
+      SELECT ${newUuid()}::uuid, accord_now(), 'accord', 'system', ${action}, 'transaction/' || t.id,
+             ${digest}::bytea, ${currentRequestId()} FROM t`;
 }

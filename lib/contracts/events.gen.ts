@@ -148,6 +148,24 @@ export interface components {
             peer: string;
             version: components["schemas"]["Version"];
         };
+        /** @description The head of the tree of an audit log (RFC 9162, section 2.1). */
+        AuditHead: {
+            /** @enum {string} */
+            area: "auth" | "models" | "consents" | "peers" | "webhooks";
+            /** @description Number of sealed lines. It only grows. */
+            size: number;
+            /** @description The root hash. */
+            root: string;
+        };
+        AuditCheckpoint: {
+            /**
+             * Format: uuid
+             * @description Its id in `GET /audit/checkpoints`.
+             */
+            checkpoint: string;
+            /** @description The signed heads */
+            jws: string;
+        };
     };
     responses: never;
     parameters: never;
@@ -164,6 +182,7 @@ export interface TopicEvents {
   'accord.models': 'io.accord.model.activated.v1' | 'io.accord.model.archived.v1' | 'io.accord.model.deleted.v1' | 'io.accord.model.shared.v1';
   'accord.keys': 'io.accord.key.created.v1' | 'io.accord.key.revoked.v1';
   'accord.peers': 'io.accord.peer.added.v1' | 'io.accord.peer.removed.v1';
+  'accord.heads': 'io.accord.audit.head.v1' | 'io.accord.audit.checkpoint.v1';
   'accord.peer-submissions': 'io.accord.submission.released.v1' | 'io.accord.submission.decided.v1' | 'io.accord.submission.held.v1';
   'accord.peer-outcomes': 'io.accord.submission.answered.v1';
 }
@@ -193,6 +212,8 @@ export interface EventData {
   'io.accord.key.revoked.v1': components['schemas']['Key'];
   'io.accord.peer.added.v1': components['schemas']['Peer'];
   'io.accord.peer.removed.v1': components['schemas']['Peer'];
+  'io.accord.audit.head.v1': components['schemas']['AuditHead'];
+  'io.accord.audit.checkpoint.v1': components['schemas']['AuditCheckpoint'];
   'io.accord.submission.released.v1': components['schemas']['Submission'];
   'io.accord.submission.decided.v1': components['schemas']['Submission'];
   'io.accord.submission.held.v1': components['schemas']['Submission'];

@@ -106,9 +106,16 @@ export async function composeTransactions(
     expiryNoticeMs,
     wake,
   };
-  const audit = composeAudit({ db, log, retention: settings.auditRetention });
+  const audit = composeAudit({
+    area: 'consents',
+    db,
+    bus,
+    log,
+    baseUrl: instance.baseUrl,
+    retention: settings.auditRetention,
+  });
   const jobs = [
-    audit.sweeper,
+    audit,
     createDeadlineSweeper({ ...job, messaging: dependencies.messaging }),
     createExpiryNotifier({ ...job, forms, leadMs: expiryNoticeMs }),
     createVerdictSweeper({ db, log }),

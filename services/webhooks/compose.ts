@@ -45,7 +45,7 @@ export async function composeWebhooks(
   });
   const job = createDeliveryJob({ db, outbound, secrets, log, metrics: metrics?.deliveries, tracing });
   const sweeper = createOldDeliverySweeper({ db, log });
-  const audit = composeAudit({ db, log, retention: settings.auditRetention });
+  const audit = composeAudit({ area: 'webhooks', db, bus, log, baseUrl, retention: settings.auditRetention });
   queueEvents({ bus, db, wake: job.wake });
   const checkUrl = createUrlCheck({ allowedNetworks: settings.allowedNetworks });
   const refuseTarget = async (url: string) => (await checkUrl(url))?.message;
@@ -60,11 +60,11 @@ export async function composeWebhooks(
     async start() {
       job.start();
       sweeper.start();
-      audit.sweeper.start();
+      audit.start();
     },
     async stop() {
       await sweeper.stop();
-      await audit.sweeper.stop();
+      await audit.stop();
       await job.stop();
     },
   };

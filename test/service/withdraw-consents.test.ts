@@ -224,7 +224,7 @@ describe('who may withdraw', () => {
       const lines = (await (await admin.get(`/audit/consents?target=transaction/${id}`)).json()) as {
         values: { action: string }[];
       };
-      expect(lines.values.map(({ action }) => action)).toEqual(['consent.withdrawn']);
+      expect(lines.values.map(({ action }) => action)).toEqual(['consent.withdrawn', 'receipt.signed']);
     }
   });
 

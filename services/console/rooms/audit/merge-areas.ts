@@ -21,6 +21,10 @@ const operations = {
 
 const pageSize = 50;
 
+type ListedLine = components['schemas']['AuditList']['values'][number];
+/** Lists have blanked lines only with `from`, which the console does not use. */
+const hasBody = (line: ListedLine): line is components['schemas']['AuditLine'] => 'action' in line;
+
 /** How far a list was read: a cursor of the API, and the lines after it that were shown. */
 interface Position {
   cursor?: string;
@@ -51,7 +55,12 @@ export async function readMerged(
       const { body } = await api.call(operations[area as Area], {
         query: { ...query, cursor: position.cursor, limit: pageSize } as object,
       });
-      return { area: area as Area, position, next: body.next, lines: body.values.slice(position.shown) };
+      return {
+        area: area as Area,
+        position,
+        next: body.next,
+        lines: body.values.filter(hasBody).slice(position.shown),
+      };
     }),
   );
   const rows = pages

@@ -1,0 +1,106 @@
+import { type AuditLine, lineColumns, presentLine } from '#lib/audit/audit-line.ts';
+import { leafOf } from '#lib/audit/leaf.ts';
+import { appendLeaf, type Frontier, rootOf } from '#lib/audit/merkle-tree.ts';
+import type { Database, Queries } from '#lib/db/database.ts';
+import { sql } from '#lib/db/sql.ts';
+
+/** The state of a log's tree (RFC 9162, section 2.1). */
+export interface TreeHead {
+  size: number;
+  /** Root hash, hexadecimal. */
+  root: string;
+}
+
+/** Lines sealed by one database transaction. */
+const batch = 1_000;
+const hashBytes = 32;
+
+/**
+ * Seals committed lines: numbers them without gaps and appends their leaves to the tree. Only lines that are
+ * committed now are numbered, so a transaction that commits later than others gets later numbers.
+ * @returns the head; undefined if there was nothing to seal, or another replica is sealing.
+ */
+export async function sealLines(db: Database, isStopped: () => boolean): Promise<TreeHead | undefined> {
+  let head: TreeHead | undefined;
+  for (;;) {
+    const sealed = await db.withTransaction(sealBatch);
+    if (!sealed) return head;
+    head = sealed.head;
+    if (sealed.lines < batch || isStopped()) return head;
+  }
+}
+
+async function sealBatch(tx: Queries): Promise<{ lines: number; head: TreeHead } | undefined> {
+  // The lock of the row lasts until the COMMIT: two sealers would give the same number twice.
+  const [tree] = await tx.query<StoredTree>(sql`
+    SELECT t.size, t.frontier FROM audit_tree AS t FOR UPDATE SKIP LOCKED`);
+  if (!tree) return undefined;
+  const lines = await tx.query<AuditLine>(sql`
+    SELECT ${lineColumns} FROM audit_log AS l WHERE l.seq IS NULL ORDER BY l.at, l.id LIMIT ${batch}`);
+  if (lines.length === 0) return undefined;
+  const frontier = readFrontier(tree);
+  const first = frontier.size;
+  const leaves = lines.map((line, index) => leafOf({ seq: first + index, ...presentLine(line) }));
+  for (const leaf of leaves) appendLeaf(frontier, leaf);
+  await tx.query(sql`
+    UPDATE audit_log AS l SET seq = ${first}::bigint + n.place - 1, leaf = n.leaf
+      FROM unnest(${lines.map(({ id }) => id)}::uuid[], ${leaves}::bytea[])
+           WITH ORDINALITY AS n (id, leaf, place)
+     WHERE l.id = n.id`);
+  await tx.query(sql`
+    UPDATE audit_tree SET size = ${frontier.size}::bigint, frontier = ${Buffer.concat(frontier.hashes)}`);
+  return { lines: lines.length, head: headOf(frontier) };
+}
+
+/** The current head of the schema's log. */
+export async function readHead(db: Queries): Promise<TreeHead> {
+  return headOf(readFrontier(await db.one<StoredTree>(sql`SELECT t.size, t.frontier FROM audit_tree AS t`)));
+}
+
+interface StoredTree {
+  /** PostgreSQL's bigint. */
+  size: string;
+  frontier: Buffer;
+}
+
+function readFrontier({ size, frontier }: StoredTree): Frontier {
+  const count = frontier.length / hashBytes;
+  const hashes = Array.from({ length: count }, (_, index) =>
+    frontier.subarray(index * hashBytes, (index + 1) * hashBytes),
+  );
+  return { size: Number(size), hashes };
+}
+
+function headOf(frontier: Frontier): TreeHead {
+  return { size: frontier.size, root: rootOf(frontier).toString('hex') };
+}
+
+/**
+ * Blanks the bodies of the oldest lines; their leaves stay, so the tree remains verifiable.
+ * @returns their number, at most `limit`.
+ */
+export async function blankLines(
+  db: Queries,
+  { retention, limit }: { retention: string; limit: number },
+): Promise<number> {
+  const { blanked } = await db.one<{ blanked: number }>(sql`
+    WITH tree AS (
+      SELECT t.blanked FROM audit_tree AS t FOR UPDATE
+    ), next AS (
+      SELECT l.id, l.seq, l.at < accord_now() - ${retention}::interval AS due
+        FROM tree AS t JOIN audit_log AS l ON l.seq >= t.blanked AND l.seq < t.blanked + ${limit}
+    ), due AS (
+      SELECT n.id FROM next AS n
+       WHERE n.due AND n.seq < coalesce((SELECT min(k.seq) FROM next AS k WHERE NOT k.due), n.seq + 1)
+    ), blank AS (
+      UPDATE audit_log AS l
+         SET actor = NULL, actor_kind = NULL, action = NULL, target = NULL, outcome = NULL, digest = NULL,
+             request = NULL
+        FROM due AS d WHERE l.id = d.id
+      RETURNING l.id
+    ), moved AS (
+      UPDATE audit_tree SET blanked = blanked + (SELECT count(*) FROM blank)
+    )
+    SELECT count(*)::int AS blanked FROM blank`);
+  return blanked;
+}
