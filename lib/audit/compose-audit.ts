@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { createRepeatedWork, type RepeatedWork } from '#lib/async/repeated-work.ts';
 import { createAuditList } from '#lib/audit/list-lines.ts';
-import { blankLines, readHead, sealLines, type TreeHead } from '#lib/audit/seal-lines.ts';
+import { blankLines, readHead, sealLines, type TakeQueued, type TreeHead } from '#lib/audit/seal-lines.ts';
 import type { AuditArea } from '#lib/contracts/audit-areas.ts';
 import type { Database } from '#lib/db/database.ts';
 import type { EventBus } from '#lib/events/event-bus.ts';
@@ -13,7 +13,7 @@ import type { Logger } from '#lib/observability/logger.ts';
 export interface Audit {
   /** Answers `GET /audit/<area>`. */
   list: Handler;
-  /** Seals new lines and publishes the head of the tree, every two seconds; runs once when it starts. */
+  /** Seals new lines and publishes the head of the tree, every two seconds. */
   sealer: RepeatedWork;
   /** Blanks lines older than AUDIT_RETENTION, hourly. */
   sweeper: RepeatedWork;
@@ -29,6 +29,8 @@ interface Options {
   baseUrl: string;
   /** AUDIT_RETENTION, ISO 8601. */
   retention: string;
+  /** Lines that are queued until they are sealed. */
+  takeQueued?: TakeQueued;
 }
 
 const sealMs = 2_000;
@@ -64,14 +66,14 @@ export function composeAudit(options: Options): Audit {
 /**
  * Heads are published without the outbox: a lost one is replaced by the next, or by that of the next start.
  */
-function createSealer({ area, db, bus, log, baseUrl }: Options): RepeatedWork {
+function createSealer({ area, db, bus, log, baseUrl, takeQueued }: Options): RepeatedWork {
   /** The head to publish; undefined while the newest was published, or another replica publishes it. */
   let unpublished: TreeHead | undefined;
   let isFirst = true;
   return createRepeatedWork({
     everyMs: sealMs,
     async work(isStopped) {
-      const sealed = await sealLines(db, isStopped);
+      const sealed = await sealLines(db, { takeQueued, isStopped });
       unpublished = sealed ?? unpublished ?? (isFirst ? await readHead(db) : undefined);
       isFirst = false;
       if (!unpublished) return;

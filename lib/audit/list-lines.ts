@@ -77,7 +77,7 @@ async function listLines(
   const conditions = [
     ...conditionsOf(filter),
     // Receipts are as many as submissions, and would hide everything else.
-    filter.actions || filter.target !== undefined
+    (filter.actions?.includes('receipt.signed') ?? filter.target !== undefined)
       ? sql`l.action IS NOT NULL`
       : sql`l.action <> 'receipt.signed'`,
     ...(end ? [sql`(l.at, l.id) < (${end.createdAt}::timestamptz, ${end.id}::uuid)`] : []),

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { AuditAction } from '#lib/audit/actions.ts';
+import type { AuditLine } from '#lib/audit/audit-line.ts';
 import type { Queries } from '#lib/db/database.ts';
 import { type Statement, sql } from '#lib/db/sql.ts';
 import { newUuid } from '#lib/ids/random-ids.ts';
@@ -47,14 +48,23 @@ export async function recordAction(
 }
 
 /**
- * SQL: records that the transaction in `t` got its signed receipt. The digest makes the receipt provable, also
- * after its text was deleted (docs/evidence.md).
+ * SQL: queues the line `receipt.signed` of the transaction in `t`, for the next sealing (ADR 25). The digest
+ * makes the receipt provable, also after its text was deleted (docs/evidence.md).
  */
 export function receiptSigned(jws: string): Statement {
   const digest = createHash('sha256').update(jws).digest();
-  const action: AuditAction = 'receipt.signed';
   return sql`
-      INSERT INTO audit_log (id, at, actor, actor_kind, action, target, digest, request)
-      SELECT ${newUuid()}::uuid, accord_now(), 'accord', 'system', ${action}, 'transaction/' || t.id,
-             ${digest}::bytea, ${currentRequestId()} FROM t`;
+      INSERT INTO signed_receipts (id, at, transaction, digest, request)
+      SELECT ${newUuid()}::uuid, accord_now(), t.id, ${digest}::bytea, ${currentRequestId()} FROM t`;
+}
+
+/** Takes queued receipts as lines of the log. @param limit how many at most. */
+export function takeSignedReceipts(tx: Queries, limit: number): Promise<AuditLine[]> {
+  const action: AuditAction = 'receipt.signed';
+  return tx.query<AuditLine>(sql`
+    DELETE FROM signed_receipts AS r
+     WHERE r.ctid = ANY (ARRAY(SELECT q.ctid FROM signed_receipts AS q LIMIT ${limit}))
+    RETURNING r.id, r.at, 'accord' AS actor, 'system' AS "actorKind", ${action}::text AS action,
+              'transaction/' || r.transaction AS target, NULL AS outcome, encode(r.digest, 'hex') AS digest,
+              r.request`);
 }

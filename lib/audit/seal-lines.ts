@@ -11,7 +11,10 @@ export interface TreeHead {
   root: string;
 }
 
-/** Lines sealed by one database transaction. */
+/** Takes lines that were queued instead of written to the log, in the transaction that seals them. */
+export type TakeQueued = (tx: Queries, limit: number) => Promise<AuditLine[]>;
+
+/** Lines sealed by one database transaction, of the log and of the queue. */
 const batch = 1_000;
 const hashBytes = 32;
 
@@ -20,36 +23,72 @@ const hashBytes = 32;
  * committed now are numbered, so a transaction that commits later than others gets later numbers.
  * @returns the head; undefined if there was nothing to seal, or another replica is sealing.
  */
-export async function sealLines(db: Database, isStopped: () => boolean): Promise<TreeHead | undefined> {
+export async function sealLines(
+  db: Database,
+  {
+    takeQueued,
+    isStopped = () => false,
+  }: { takeQueued?: TakeQueued | undefined; isStopped?: () => boolean } = {},
+): Promise<TreeHead | undefined> {
   let head: TreeHead | undefined;
   for (;;) {
-    const sealed = await db.withTransaction(sealBatch);
+    const sealed = await db.withTransaction((tx) => sealBatch(tx, takeQueued));
     if (!sealed) return head;
     head = sealed.head;
     if (sealed.lines < batch || isStopped()) return head;
   }
 }
 
-async function sealBatch(tx: Queries): Promise<{ lines: number; head: TreeHead } | undefined> {
+async function sealBatch(
+  tx: Queries,
+  takeQueued: TakeQueued = async () => [],
+): Promise<{ lines: number; head: TreeHead } | undefined> {
   // The lock of the row lasts until the COMMIT: two sealers would give the same number twice.
   const [tree] = await tx.query<StoredTree>(sql`
     SELECT t.size, t.frontier FROM audit_tree AS t FOR UPDATE SKIP LOCKED`);
   if (!tree) return undefined;
   const lines = await tx.query<AuditLine>(sql`
     SELECT ${lineColumns} FROM audit_log AS l WHERE l.seq IS NULL ORDER BY l.at, l.id LIMIT ${batch}`);
-  if (lines.length === 0) return undefined;
+  const queued = await takeQueued(tx, batch);
+  if (lines.length + queued.length === 0) return undefined;
   const frontier = readFrontier(tree);
-  const first = frontier.size;
-  const leaves = lines.map((line, index) => leafOf({ seq: first + index, ...presentLine(line) }));
-  for (const leaf of leaves) appendLeaf(frontier, leaf);
-  await tx.query(sql`
-    UPDATE audit_log AS l SET seq = ${first}::bigint + n.place - 1, leaf = n.leaf
-      FROM unnest(${lines.map(({ id }) => id)}::uuid[], ${leaves}::bytea[])
-           WITH ORDINALITY AS n (id, leaf, place)
-     WHERE l.id = n.id`);
+  await storeSealed(tx, append(frontier, lines));
+  await insertSealed(tx, append(frontier, queued));
   await tx.query(sql`
     UPDATE audit_tree SET size = ${frontier.size}::bigint, frontier = ${Buffer.concat(frontier.hashes)}`);
-  return { lines: lines.length, head: headOf(frontier) };
+  return { lines: Math.max(lines.length, queued.length), head: headOf(frontier) };
+}
+
+type Sealed = AuditLine & { seq: number; leaf: Buffer };
+
+function append(frontier: Frontier, lines: readonly AuditLine[]): Sealed[] {
+  return lines.map((line) => {
+    const seq = frontier.size;
+    const leaf = leafOf({ seq, ...presentLine(line) });
+    appendLeaf(frontier, leaf);
+    return { ...line, seq, leaf };
+  });
+}
+
+async function storeSealed(tx: Queries, lines: readonly Sealed[]): Promise<void> {
+  if (lines.length === 0) return;
+  await tx.query(sql`
+    UPDATE audit_log AS l SET seq = n.seq, leaf = n.leaf
+      FROM unnest(${lines.map(({ id }) => id)}::uuid[], ${lines.map(({ seq }) => seq)}::bigint[],
+                  ${lines.map(({ leaf }) => leaf)}::bytea[]) AS n (id, seq, leaf)
+     WHERE l.id = n.id`);
+}
+
+async function insertSealed(tx: Queries, lines: readonly Sealed[]): Promise<void> {
+  if (lines.length === 0) return;
+  const rows = lines.map(({ leaf, ...line }) => ({ ...line, leaf: leaf.toString('hex') }));
+  await tx.query(sql`
+    INSERT INTO audit_log (id, at, actor, actor_kind, action, target, outcome, digest, request, seq, leaf)
+    SELECT n.id, n.at, n.actor, n."actorKind", n.action, n.target, n.outcome, decode(n.digest, 'hex'), n.request,
+           n.seq, decode(n.leaf, 'hex')
+      FROM jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
+        AS n (id uuid, at timestamptz, actor text, "actorKind" text, action text, target text, outcome text,
+              digest text, request text, seq bigint, leaf text)`);
 }
 
 /** The current head of the schema's log. */

@@ -35,7 +35,7 @@ beforeEach(async () => {
 
 const record = (tx: Pick<Database, 'query' | 'one' | 'maybeOne'> = db) =>
   recordAction(tx, { action: 'webhook.created', target: `webhook/${randomUUID()}` }, 'user:jane');
-const seal = (by = db) => sealLines(by, () => false);
+const seal = (by = db) => sealLines(by);
 
 /** The lines as the API shows them, in the order of the tree. */
 const readSealed = async () => {

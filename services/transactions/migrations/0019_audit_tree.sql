@@ -16,6 +16,8 @@ CREATE UNIQUE INDEX audit_log_by_seq ON audit_log (seq);
 CREATE INDEX audit_log_unsealed ON audit_log (at, id) WHERE seq IS NULL;
 -- Lists leave out receipts unless they are asked for, because there are as many as submissions.
 CREATE INDEX audit_log_acts ON audit_log (at DESC, id DESC) WHERE action <> 'receipt.signed';
+DROP INDEX audit_log_by_actor;
+CREATE INDEX audit_log_by_actor ON audit_log (actor, at DESC, id DESC) WHERE action <> 'receipt.signed';
 
 -- The tree of the sealed lines, in one row; the row's lock lets one sealer work at a time.
 CREATE TABLE audit_tree (
@@ -40,3 +42,13 @@ BEGIN
 END $$;
 CREATE TRIGGER keep_sealed_line BEFORE UPDATE OR DELETE ON audit_log
   FOR EACH ROW WHEN (OLD.seq IS NOT NULL) EXECUTE FUNCTION keep_sealed_line();
+
+-- Receipts since the last sealing (ADR 25). It has no index: a submission appends a row, and the sealer takes
+-- all of them and writes their lines already sealed.
+CREATE TABLE signed_receipts (
+  id          uuid NOT NULL,
+  at          timestamptz NOT NULL,
+  transaction text NOT NULL,
+  digest      bytea NOT NULL CHECK (octet_length(digest) = 32),
+  request     text
+) WITH (autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_scale_factor = 0);

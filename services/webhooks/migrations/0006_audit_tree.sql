@@ -16,6 +16,8 @@ CREATE UNIQUE INDEX audit_log_by_seq ON audit_log (seq);
 CREATE INDEX audit_log_unsealed ON audit_log (at, id) WHERE seq IS NULL;
 -- Lists leave out receipts unless they are asked for, because there are as many as submissions.
 CREATE INDEX audit_log_acts ON audit_log (at DESC, id DESC) WHERE action <> 'receipt.signed';
+DROP INDEX audit_log_by_actor;
+CREATE INDEX audit_log_by_actor ON audit_log (actor, at DESC, id DESC) WHERE action <> 'receipt.signed';
 
 -- The tree of the sealed lines, in one row; the row's lock lets one sealer work at a time.
 CREATE TABLE audit_tree (
