@@ -16,7 +16,7 @@ export interface SealedLine {
   request?: string | undefined;
 }
 
-/** The leaf of a line: the hash of its canonical JSON (RFC 8785, docs/evidence.md, "Leaves"). */
+/** The leaf of a line: the hash of its canonical JSON (RFC 8785, docs/evidence.md, "Lines and leaves"). */
 export function leafOf(line: SealedLine): Buffer {
   const { seq, id, at, actor, actorKind, action, target, outcome, digest, request } = line;
   const covered = { seq, id, at, actor, actorKind, action, target, outcome, digest, request };

@@ -48,7 +48,7 @@ export async function recordAction(
 }
 
 /**
- * SQL: queues the line `receipt.signed` of the transaction in `t`, for the next sealing (ADR 25). The digest
+ * SQL: queues the line `receipt.signed` of the transaction in `t`, for the next sealing (docs/evidence.md, "Receipts"). The digest
  * makes the receipt provable, also after its text was deleted (docs/evidence.md).
  */
 export function receiptSigned(jws: string): Statement {

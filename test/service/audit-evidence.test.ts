@@ -1,6 +1,8 @@
+import { execFile } from 'node:child_process';
 import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { components } from '#lib/contracts/openapi.gen.ts';
 import { exportFolder } from '#lib/evidence/export-folder.ts';
@@ -209,6 +211,18 @@ describe('the commands', () => {
     expect(await verify()).toMatchObject({ code: 2, errors: expect.stringMatching(/^Usage/) });
     expect(await verify('--unknown')).toMatchObject({ code: 2 });
     expect(await verify(path.join(folder, 'nothing'))).toMatchObject({ code: 2 });
+  });
+
+  it('are not needed: the program in docs/evidence.md finds the same root', async () => {
+    const project = path.join(import.meta.dirname, '..', '..');
+    const docs = await readFile(path.join(project, 'docs/evidence.md'), 'utf8');
+    const program = (/```js\n(.*?)```/s.exec(docs)?.[1] ?? '')
+      .replaceAll("'keys-from-elsewhere.json'", `'${folder}/keys.json'`)
+      .replaceAll("'evidence/", `'${folder}/`);
+    const run = (text: string) =>
+      promisify(execFile)(process.execPath, ['--input-type=module', '-e', text], { cwd: project });
+    expect((await run(program)).stdout).toBe('true\n');
+    expect((await run(program.replace('.map(({ leaf', '.toReversed().map(({ leaf'))).stdout).toBe('false\n');
   });
 
   it('an export needs an administrator', async () => {

@@ -61,7 +61,6 @@ it('a leaf covers every member of a line, and no other member', () => {
     request: 'a',
   };
   const leaf = leafOf(line).toString('hex');
-  // Computed with the command line of docs/evidence.md from the canonical JSON.
   const canonical = `{"action":"receipt.signed","actor":"accord","actorKind":"system","at":"2026-03-14T09:40:13.201Z","digest":"${'00'.repeat(32)}","id":"${line.id}","outcome":"done","request":"a","seq":7,"target":"transaction/abc"}`;
   expect(leaf).toBe(createHash('sha256').update(`\0${canonical}`).digest('hex'));
   expect(leafOf({ ...line, leaf: 'ignored' } as typeof line).toString('hex')).toBe(leaf);

@@ -43,7 +43,7 @@ END $$;
 CREATE TRIGGER keep_sealed_line BEFORE UPDATE OR DELETE ON audit_log
   FOR EACH ROW WHEN (OLD.seq IS NOT NULL) EXECUTE FUNCTION keep_sealed_line();
 
--- Receipts since the last sealing (ADR 25). It has no index: a submission appends a row, and the sealer takes
+-- Receipts since the last sealing (docs/evidence.md, "Receipts"). It has no index: a submission appends a row, and the sealer takes
 -- all of them and writes their lines already sealed.
 CREATE TABLE signed_receipts (
   id          uuid NOT NULL,
