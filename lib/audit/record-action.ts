@@ -48,8 +48,8 @@ export async function recordAction(
 }
 
 /**
- * SQL: queues the line `receipt.signed` of the transaction in `t`, for the next sealing (docs/evidence.md, "Receipts"). The digest
- * makes the receipt provable, also after its text was deleted (docs/evidence.md).
+ * SQL: queues the line `receipt.signed` of the transaction in `t` for the next sealing. The digest makes the
+ * receipt provable, also after its text was deleted (docs/evidence.md, "Receipts").
  */
 export function receiptSigned(jws: string): Statement {
   const digest = createHash('sha256').update(jws).digest();

@@ -163,7 +163,7 @@ export interface components {
              * @description Its id in `GET /audit/checkpoints`.
              */
             checkpoint: string;
-            /** @description The signed heads */
+            /** @description The signed heads (docs/evidence.md). They are public. */
             jws: string;
         };
     };

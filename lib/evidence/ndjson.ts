@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline';
 /** A fault in exported evidence; the message names the file and the place. */
 export class EvidenceFault extends Error {}
 
-/** Reads a file of JSON objects, one a line. @throws EvidenceFault for a missing file or a line that is none. */
+/** Reads a file of JSON objects, one a line. @throws EvidenceFault for a missing file or another line. */
 export async function* readObjects(
   file: string,
 ): AsyncGenerator<{ value: Record<string, unknown>; place: string }> {

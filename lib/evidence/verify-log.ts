@@ -10,7 +10,7 @@ const optional = ['outcome', 'digest', 'request'];
 const blanked = ['seq', 'id', 'at', 'leaf'];
 
 /**
- * Verifies a log: its lines must have all numbers in order, and their leaves the roots that checkpoints state.
+ * Verifies a log: its lines must have all numbers in order, and their leaves the roots of the checkpoints.
  * @param onLine is called with each line that has a body.
  * @returns how many lines there are, and how many of them checkpoints cover.
  * @throws EvidenceFault.
