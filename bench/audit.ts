@@ -57,7 +57,9 @@ for (let round = 0; round <= rounds; round += 1) {
   const costs = new Map<Contestant, Cost>();
   for (const contestant of order) costs.set(contestant, await measure(contestant));
   // The first round is the warm-up.
-  if (round > 0) measured.push(contestants.map((each) => costs.get(each) as Cost));
+  if (round === 0) continue;
+  measured.push(contestants.map((each) => costs.get(each) as Cost));
+  process.stderr.write(`round ${round} of ${rounds}: ${JSON.stringify(measured.at(-1))}\n`);
 }
 report();
 
